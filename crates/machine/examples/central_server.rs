@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use loadgo_machine::simulate::{self, Sink};
+use loadgo_machine::simulate::{self, InteractionSink};
 use loadgo_machine::spec::Machine;
 
 #[path = "../tests/models/mod.rs"]
@@ -18,7 +18,7 @@ struct Count {
     sum_ns: u128,
 }
 
-impl Sink for Count {
+impl InteractionSink for Count {
     fn finished(&mut self, _class: usize, _at: u64, response_ns: u64) -> bool {
         self.count += 1;
         self.sum_ns += u128::from(response_ns);

@@ -1,10 +1,10 @@
-//! The calendar of events to come, ordered by time and, at the same nanosecond, by the order in which they were entered.
+//! The calendar of future events, ordered by time and, at the same nanosecond, by the order of entry.
 //!
-//! An event is one 128-bit number: time 64 | serial 36 | payload 28, so that one comparison orders two of them and nothing is looked
-//! up. What comes soon, of which there are few (the ends of what processors and stores do), and the rest (users' thoughts) lie in
-//! heaps of their own: nine of ten events then never touch the large one.
+//! An event is one 128-bit number: time 64 | serial 36 | payload 28. One comparison orders two of them, without a lookup. Two
+//! heaps hold them. The few events that come soon, at processors and stores, have a small heap, and the ends of think times a
+//! large one. Nine of ten events then never touch the large heap.
 
-use heap::{Heap, NONE};
+use heap::{Heap, NO_NUMBER};
 
 mod heap;
 
@@ -13,7 +13,7 @@ pub(crate) const PAYLOAD_BITS: u32 = 28;
 const SERIAL_BITS: u32 = 36;
 const PAYLOAD_MASK: u128 = (1 << PAYLOAD_BITS) - 1;
 
-/// Events to come.
+/// Future events.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Calendar {
     soon: Heap,
@@ -29,7 +29,7 @@ impl Calendar {
         self.later.enter(event);
     }
 
-    /// Enters an event among the few that come soon: its order is the same, and it is found faster.
+    /// Enters an event among the few that come soon. Its order is the same, and it is found faster.
     #[inline]
     pub(crate) fn enter_soon(&mut self, at: u64, payload: u32) {
         let event = self.event(at, payload);
@@ -46,17 +46,17 @@ impl Calendar {
         u128::from(at) << 64 | u128::from(self.serial - 1) << PAYLOAD_BITS | u128::from(payload)
     }
 
-    /// Takes out the next event: its time and its payload.
+    /// Removes and returns the next event, as time and payload.
     #[inline]
     pub(crate) fn take_next(&mut self) -> Option<(u64, u32)> {
         self.take_next_until(u64::MAX)
     }
 
-    /// Takes out the next event, if it comes at `until` or before.
+    /// Removes and returns the next event, if it comes at `until` or before.
     #[inline]
     pub(crate) fn take_next_until(&mut self, until: u64) -> Option<(u64, u32)> {
         let (soon, later) = (self.soon.first(), self.later.first());
-        // Which heap is next is foreseen by a processor, and the time then checked while it goes on: no least is computed first.
+        // A processor predicts which heap is next and goes on while the time is checked, so no minimum is computed first.
         let next = if soon < later {
             if time(soon) > until {
                 return None;
@@ -64,7 +64,7 @@ impl Calendar {
             self.soon.take_first();
             soon
         } else {
-            if later == NONE || time(later) > until {
+            if later == NO_NUMBER || time(later) > until {
                 return None;
             }
             self.later.take_first();
@@ -77,20 +77,20 @@ impl Calendar {
     #[inline]
     pub(crate) fn next_at(&mut self) -> Option<u64> {
         let next = self.soon.first().min(self.later.first());
-        (next != NONE).then_some(time(next))
+        (next != NO_NUMBER).then_some(time(next))
     }
 
-    /// How many events are to come.
+    /// Number of future events.
     pub fn len(&self) -> usize {
         self.soon.len() + self.later.len()
     }
 
-    /// Whether nothing is to come.
+    /// Whether no event is to come.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Takes out all events whose payload does not pass.
+    /// Removes all events whose payload `keep` refuses.
     pub fn retain(&mut self, mut keep: impl FnMut(u32) -> bool) {
         for heap in [&mut self.soon, &mut self.later] {
             let mut events = heap.drain();
@@ -99,7 +99,7 @@ impl Calendar {
         }
     }
 
-    /// Gives the events to come the first serials, in their order: the serials are used up.
+    /// Numbers the future events again from 0 in their order, when the serials are used up.
     #[cold]
     fn renumber(&mut self) {
         let soon = self.soon.drain().into_iter().map(|event| (event, true));
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_out_does_not_come() {
+    fn a_removed_event_does_not_come() {
         let mut calendar = Calendar::default();
         (0..100).for_each(|payload| calendar.enter(1_000 - u64::from(payload), payload));
         calendar.retain(|payload| payload % 2 == 0);

@@ -1,20 +1,20 @@
-//! Whole programs swapped, as CTSS did it: one program runs in core memory at a time, and parts of others may still be there.
+//! Core memory of a machine that swaps whole programs, as CTSS did. One program runs; remnants of others may still be there.
 //!
-//! Programs begin at the bottom of memory, one over the other as the skins of an onion. A program that comes in needs only the
-//! words up to its own size: with onion skin so much of what lies there is dumped and no more, and the upper part of a larger
-//! program stays until somebody needs that too. When a program comes back, only the part that was dumped is brought in again.
+//! Programs begin at the bottom of memory, one over the other like the skins of an onion. An incoming program needs only the
+//! words up to its own size. With onion skin, only these are dumped, and the upper part of a larger program stays until another
+//! program needs its words too. When a program returns, only its dumped part is brought in again.
 
-use super::disciplines::Job;
+use super::disciplines::ProcessId;
 use super::spec;
 
-/// What is moved so that a program can run.
+/// The words that are moved so that a program can run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Move {
-    /// Words of others dumped to the swapping store, machine conditions included.
+pub struct ProgramMove {
+    /// Words of other programs that are dumped to the swapping store, with machine conditions.
     pub out_words: u64,
-    /// Words brought in, machine conditions included.
+    /// Words that are brought in, with machine conditions.
     pub in_words: u64,
-    /// Whether they come from where the command is kept, and not from the swapping store.
+    /// Whether they come from the store of commands, and not from the swapping store.
     pub from_first: bool,
 }
 
@@ -24,82 +24,88 @@ pub struct CoreMemory {
     words: u64,
     conditions_words: u64,
     onion_skin: bool,
-    /// From the bottom up, the programs that lie there, each up to the word before the next; the first is the one that ran last.
-    skins: Vec<Skin>,
+    /// The programs in memory from the bottom up, each up to the word before the next. The first is the program that ran last.
+    remnants: Vec<ProgramRemnant>,
 }
 
-/// A program's upper part, which is still in memory.
+/// The part of a program that is still in memory.
 #[derive(Clone, Copy, Debug)]
-struct Skin {
-    job: Job,
-    /// From this word …
+struct ProgramRemnant {
+    pid: ProcessId,
+    /// First word of the part.
     from: u64,
-    /// … to the end of the program.
+    /// End of the program, and of the part.
     to: u64,
-    /// Whether its machine conditions are there still.
-    whole: bool,
+    /// Whether the program's machine conditions are still in memory.
+    has_conditions: bool,
 }
 
 impl CoreMemory {
-    /// Core memory with nobody's program in it.
+    /// Core memory without programs.
     pub fn new(swapping: &spec::Swapping) -> CoreMemory {
         let spec::Swapping { words, conditions_words, onion_skin, .. } = *swapping;
-        CoreMemory { words, conditions_words, onion_skin, skins: Vec::new() }
+        CoreMemory { words, conditions_words, onion_skin, remnants: Vec::new() }
     }
 
-    /// The program of `job`, of so many `words`, is to run; `first`: its user has just given the command, after another one, so
-    /// that the program comes from where commands are kept, and what is in memory of the one before is worth nothing. What must
-    /// be moved; when nothing, it was the last to run. A program larger than memory moves as much as memory holds.
-    pub fn bring(&mut self, job: Job, words: u64, first: bool) -> Move {
+    /// Brings the program of `pid`, of this number of `words`, into memory, and returns the words to be moved.
+    ///
+    /// `first` says that its user has just typed the command after another one. The program then comes from the store of commands,
+    /// and the one before is of no use. Nothing is moved for the program that ran last. A program larger than memory moves as much
+    /// as memory holds.
+    pub fn bring(&mut self, pid: ProcessId, words: u64, first: bool) -> ProgramMove {
         let words = words.min(self.words);
         if first {
-            self.skins.retain(|skin| skin.job != job);
+            self.remnants.retain(|remnant| remnant.pid != pid);
         }
-        if self.skins.first().is_some_and(|skin| skin.job == job && skin.whole && skin.from == 0 && skin.to == words) {
-            return Move::default();
+        if self
+            .remnants
+            .first()
+            .is_some_and(|remnant| remnant.pid == pid && remnant.has_conditions && remnant.from == 0 && remnant.to == words)
+        {
+            return ProgramMove::default();
         }
-        let there = self.take_own(job, words);
+        let kept_words = self.remove_own(pid, words);
         let out_words = self.dump(words);
-        self.skins.insert(0, Skin { job, from: 0, to: words, whole: true });
-        Move { out_words, in_words: words - there + self.conditions_words, from_first: first }
+        self.remnants.insert(0, ProgramRemnant { pid, from: 0, to: words, has_conditions: true });
+        ProgramMove { out_words, in_words: words - kept_words + self.conditions_words, from_first: first }
     }
 
-    /// Takes out the part of the program that is in memory still; how many words that are of use.
-    fn take_own(&mut self, job: Job, words: u64) -> u64 {
-        let Some(place) = self.skins.iter().position(|skin| skin.job == job) else { return 0 };
-        let own = self.skins.remove(place);
+    /// Removes the part of the program that is still in memory, and returns how many of its words are of use.
+    fn remove_own(&mut self, pid: ProcessId, words: u64) -> u64 {
+        let Some(place) = self.remnants.iter().position(|remnant| remnant.pid == pid) else { return 0 };
+        let own = self.remnants.remove(place);
         if own.to == words { own.to - own.from } else { 0 }
     }
 
-    /// Dumps what lies below `words` (without onion skin, all): words that go out.
+    /// Dumps the words below `words`, or without onion skin all words, and returns their number.
     fn dump(&mut self, words: u64) -> u64 {
         let below = if self.onion_skin { words } else { self.words };
         let mut out_words = 0;
-        for skin in &mut self.skins {
-            if skin.from >= below {
+        for remnant in &mut self.remnants {
+            if remnant.from >= below {
                 break;
             }
-            let dumped = skin.to.min(below) - skin.from;
-            out_words += dumped + if skin.whole { self.conditions_words } else { 0 };
-            skin.from += dumped;
-            skin.whole = false;
+            let dumped = remnant.to.min(below) - remnant.from;
+            out_words += dumped + if remnant.has_conditions { self.conditions_words } else { 0 };
+            remnant.from += dumped;
+            remnant.has_conditions = false;
         }
-        self.skins.retain(|skin| skin.from < skin.to);
+        self.remnants.retain(|remnant| remnant.from < remnant.to);
         out_words
     }
 
-    /// `job` is gone: its program is worth nothing.
-    pub fn leave(&mut self, job: Job) {
-        self.skins.retain(|skin| skin.job != job);
+    /// Removes the program of `pid`, whose process has ended.
+    pub fn leave(&mut self, pid: ProcessId) {
+        self.remnants.retain(|remnant| remnant.pid != pid);
     }
 
-    /// The words that hold nobody's program.
+    /// Words without a program.
     pub fn free(&self) -> u64 {
-        self.words - self.skins.iter().map(|skin| skin.to - skin.from).sum::<u64>()
+        self.words - self.remnants.iter().map(|remnant| remnant.to - remnant.from).sum::<u64>()
     }
 
-    /// The words of the program of `job` that are in memory.
-    pub fn held(&self, job: Job) -> u64 {
-        self.skins.iter().find(|skin| skin.job == job).map_or(0, |skin| skin.to - skin.from)
+    /// Words of the program of `pid` that are in memory.
+    pub fn held(&self, pid: ProcessId) -> u64 {
+        self.remnants.iter().find(|remnant| remnant.pid == pid).map_or(0, |remnant| remnant.to - remnant.from)
     }
 }

@@ -1,6 +1,6 @@
-//! When a request to a storage device is done: the door to drums, disks, bulk stores and general servers.
+//! Storage devices, which say when a request is done: drums, disks, bulk stores and general servers.
 //!
-//! `service` says what every device does, `storage` is any of them.
+//! `service` has the interface of all devices, and `storage` any of them.
 
 pub mod bulk;
 pub mod disk;
@@ -13,5 +13,5 @@ pub use bulk::Bulk;
 pub use disk::Disk;
 pub use drum::{Drum, SectorDrum};
 pub use server::Server;
-pub use service::{Device, Due, Request};
+pub use service::{Completion, Device, DeviceRequest};
 pub use storage::Storage;

@@ -1,4 +1,4 @@
-//! A simulated machine in motion: users' processes, processors, memory and stores, moved by one calendar of events.
+//! The engine of a simulated machine: users' processes, processors, memory and stores, driven by one calendar of events.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use super::disciplines::multics::Multics;
 use super::disciplines::priority::Priority;
 use super::disciplines::round_robin::RoundRobin;
 use super::disciplines::tenex::Tenex;
-use super::meters::{MemoryMeter, Meters};
+use super::meters::{MachineMeters, MemoryMeter};
 use super::spec::{Discipline, Machine};
 use loadgo_core::system::UserId;
-use sink::Sink;
-pub use told::{Answer, Moved, Pages, Told};
+use sink::InteractionSink;
+pub use told::{Advance, CommandResult, EngineEvent, Pages};
 
 mod clockwork;
 mod command_table;
@@ -48,13 +48,13 @@ pub mod told;
 mod transitions;
 mod users;
 
-/// A machine in motion.
+/// A running simulated machine.
 #[derive(Clone, Debug)]
-pub struct Engine(Inner);
+pub struct Engine(EngineByDiscipline);
 
-/// One for each discipline, so that nothing is looked up while it runs.
+/// The engine by discipline, so that the compiler knows the discipline and no call is looked up.
 #[derive(Clone, Debug)]
-enum Inner {
+enum EngineByDiscipline {
     FirstCome(Clockwork<FirstCome>),
     RoundRobin(Clockwork<RoundRobin>),
     Priority(Clockwork<Priority>),
@@ -64,51 +64,55 @@ enum Inner {
     Linux(Clockwork<Linux>),
 }
 
-/// The same of whichever clockwork it is.
+/// Evaluates an expression with the clockwork of any discipline.
 macro_rules! of_each {
     ($engine:expr, $clockwork:ident => $asked:expr) => {
         match $engine {
-            Inner::FirstCome($clockwork) => $asked,
-            Inner::RoundRobin($clockwork) => $asked,
-            Inner::Priority($clockwork) => $asked,
-            Inner::Ctss($clockwork) => $asked,
-            Inner::Multics($clockwork) => $asked,
-            Inner::Tenex($clockwork) => $asked,
-            Inner::Linux($clockwork) => $asked,
+            EngineByDiscipline::FirstCome($clockwork) => $asked,
+            EngineByDiscipline::RoundRobin($clockwork) => $asked,
+            EngineByDiscipline::Priority($clockwork) => $asked,
+            EngineByDiscipline::Ctss($clockwork) => $asked,
+            EngineByDiscipline::Multics($clockwork) => $asked,
+            EngineByDiscipline::Tenex($clockwork) => $asked,
+            EngineByDiscipline::Linux($clockwork) => $asked,
         }
     };
 }
 
 impl Engine {
-    /// The machine, with nobody on it.
+    /// The machine without users.
     ///
     /// # Errors
-    /// A configuration that cannot work, in words, with what would help.
+    /// The configuration cannot work; the message says what would help.
     pub fn new(machine: &Arc<Machine>, seed: u64) -> Result<Engine, String> {
         impossible::refuse(machine)?;
         Ok(Engine(match machine.processors.discipline {
-            Discipline::FirstCome | Discipline::Sharing => Inner::FirstCome(Clockwork::new(machine, seed, FirstCome::default())),
-            Discipline::RoundRobin { quantum_ns, .. } => {
-                Inner::RoundRobin(Clockwork::new(machine, seed, RoundRobin::new(quantum_ns)))
+            Discipline::FirstCome | Discipline::Sharing => {
+                EngineByDiscipline::FirstCome(Clockwork::new(machine, seed, FirstCome::default()))
             }
-            Discipline::Priority { preemptive } => Inner::Priority(Clockwork::new(machine, seed, Priority::new(preemptive))),
+            Discipline::RoundRobin { quantum_ns, .. } => {
+                EngineByDiscipline::RoundRobin(Clockwork::new(machine, seed, RoundRobin::new(quantum_ns)))
+            }
+            Discipline::Priority { preemptive } => {
+                EngineByDiscipline::Priority(Clockwork::new(machine, seed, Priority::new(preemptive)))
+            }
             Discipline::Ctss { quantum_ns, words_per_quantum, levels } => {
-                Inner::Ctss(Clockwork::new(machine, seed, Ctss::new(quantum_ns, words_per_quantum, levels)))
+                EngineByDiscipline::Ctss(Clockwork::new(machine, seed, Ctss::new(quantum_ns, words_per_quantum, levels)))
             }
             Discipline::Multics { first_ns, last_ns, most_ns } => {
-                Inner::Multics(Clockwork::new(machine, seed, Multics::new(first_ns, last_ns, most_ns)))
+                EngineByDiscipline::Multics(Clockwork::new(machine, seed, Multics::new(first_ns, last_ns, most_ns)))
             }
             Discipline::Tenex { ref queues, credit_ns } => {
-                Inner::Tenex(Clockwork::new(machine, seed, Tenex::new(queues, credit_ns)))
+                EngineByDiscipline::Tenex(Clockwork::new(machine, seed, Tenex::new(queues, credit_ns)))
             }
-            Discipline::Linux { slice_ns, .. } => Inner::Linux(Clockwork::new(machine, seed, Linux::new(slice_ns))),
+            Discipline::Linux { slice_ns, .. } => EngineByDiscipline::Linux(Clockwork::new(machine, seed, Linux::new(slice_ns))),
         }))
     }
 
-    /// The machine with its own load on it.
+    /// The machine with the users of its own load.
     ///
     /// # Errors
-    /// As of [`Engine::new`], and when it has no load.
+    /// As for [`Engine::new`], or the machine has no load.
     pub(crate) fn with_own_load(machine: &Arc<Machine>, seed: u64) -> Result<Engine, String> {
         if machine.load.is_empty() {
             return Err("the machine has no load of its own: give it a [[load]], or run a script on it".into());
@@ -118,24 +122,24 @@ impl Engine {
         Ok(engine)
     }
 
-    /// The present moment, in nanoseconds since the machine's beginning.
+    /// The present instant, in nanoseconds since the machine's beginning.
     pub fn now(&self) -> u64 {
         of_each!(&self.0, clockwork => clockwork.events.now)
     }
 
-    /// Makes a process for the user; [`Told::Attached`] follows.
+    /// Creates a process for the user; [`EngineEvent::Attached`] follows.
     ///
     /// # Errors
-    /// The system table is full, in words.
+    /// The system table is full, or the user's number is too large.
     pub fn attach(&mut self, user: UserId) -> Result<(), String> {
-        let most = events::MOST_JOBS;
+        let most = events::MOST_PROCESSES;
         if user == 0 || user as usize > most {
             return Err(format!("user {user} is not between 1 and {most}"));
         }
         of_each!(&mut self.0, clockwork => clockwork.attach(user - 1))
     }
 
-    /// The user's command comes in, with the words after its name as far as they are numbers; [`Told::Ready`] follows.
+    /// Begins the user's command with the numbers among the words after its name; [`EngineEvent::Ready`] follows.
     pub fn begin(&mut self, user: UserId, command: usize, arguments: &[f64]) {
         of_each!(&mut self.0, clockwork => {
             clockwork.begin(user - 1, command as u32, arguments);
@@ -143,57 +147,59 @@ impl Engine {
         });
     }
 
-    /// The user gives the command up: [`Told::Ready`] with status 130 follows soon.
+    /// Interrupts the user's command; [`EngineEvent::Ready`] with status 130 follows soon.
     pub fn abandon(&mut self, user: UserId) {
         of_each!(&mut self.0, clockwork => clockwork.abandon(user - 1));
     }
 
-    /// The user is gone; nothing follows.
+    /// Ends the user's process; no event follows.
     pub fn detach(&mut self, user: UserId) {
         of_each!(&mut self.0, clockwork => clockwork.detach(user - 1));
     }
 
-    /// Moves time to the next thing told, or to `until`; `None` when `until` has come or, without it, when nothing will ever happen.
-    pub fn advance(&mut self, until: Option<u64>) -> Option<Told> {
+    /// Moves time to the next event for the caller, or to `until`.
+    ///
+    /// `None` if `until` has come, or without it if no event will ever come.
+    pub fn advance(&mut self, until: Option<u64>) -> Option<EngineEvent> {
         loop {
             match self.move_on(until) {
-                Moved::Told(told) => return Some(told),
-                Moved::NotYet => {}
-                Moved::Nothing => return None,
+                Advance::Event(event) => return Some(event),
+                Advance::NotYet => {}
+                Advance::Nothing => return None,
             }
         }
     }
 
-    /// As [`Engine::advance`], but it comes back after some tens of thousands of events, for a look at whether to go on.
-    pub fn move_on(&mut self, until: Option<u64>) -> Moved {
+    /// As [`Engine::advance`], but it returns after some tens of thousands of events, so that the caller can stop it.
+    pub fn move_on(&mut self, until: Option<u64>) -> Advance {
         of_each!(&mut self.0, clockwork => clockwork.move_on(until))
     }
 
-    /// Why the machine cannot go on, in words; `None` as long as it can.
+    /// The reason why the machine cannot go on; `None` while it can.
     pub fn trouble(&self) -> Option<&str> {
         of_each!(&self.0, clockwork => clockwork.execution.failure.as_deref())
     }
 
-    /// The meters at the present moment.
-    pub fn meters(&self) -> Meters {
+    /// The meters at the present instant.
+    pub fn meters(&self) -> MachineMeters {
         of_each!(&self.0, clockwork => clockwork.meters())
     }
 
-    /// Who holds the page frames at the present moment; `None` where there is no demand paging.
+    /// The holders of the page frames at the present instant; `None` without demand paging.
     pub fn pages(&self) -> Option<Pages> {
         of_each!(&self.0, clockwork => clockwork.pages())
     }
 
-    /// Who holds which part of memory at the present moment, and what has come and gone; `None` where everything always is in it.
+    /// The holders of memory at the present instant, with the moved pages; `None` if all programs are always in memory.
     pub fn memory(&self) -> Option<MemoryMeter> {
         of_each!(&self.0, clockwork => clockwork.memory())
     }
 
-    /// Runs the machine's own load until the sink has enough; it may be run on from there.
+    /// Runs the machine's own load until the sink has enough. A later call runs on from there.
     ///
     /// # Errors
-    /// As of [`crate::simulate::run`].
-    pub fn run(&mut self, sink: &mut impl Sink) -> Result<Meters, String> {
+    /// As for [`crate::simulate::run`].
+    pub fn run(&mut self, sink: &mut impl InteractionSink) -> Result<MachineMeters, String> {
         of_each!(&mut self.0, clockwork => clockwork.run_own_users(sink))
     }
 }

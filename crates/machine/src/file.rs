@@ -1,7 +1,7 @@
-//! Reads machine files: TOML, laid over the machines that they are like and under what a command line sets, checked.
+//! Reads and checks machine files: TOML, over the machines that they are like, and under the settings of a command line.
 //!
-//! `sources` puts all texts one after the other, `merge` makes one table of them, and a file for each table reads it; `print` writes
-//! a machine back. Offsets in the texts become places at the very end, so that every mistake names the text where it stands.
+//! `sources` joins all texts, `merge` makes one table of them, and one file for each table reads it. `print` writes a machine as
+//! TOML. Offsets become line and column at the end, so that every mistake names its text.
 
 mod choice;
 mod commands;
@@ -22,15 +22,15 @@ mod values;
 
 pub use law::parse as parse_law;
 pub use print::print;
-pub use sources::{Mistake, Origin, Resolve, key_and_value};
+pub use sources::{MachineMistake, Origin, Resolve, key_and_value};
 
 use super::spec::Machine;
 use loadgo_core::notation::mistakes::SyntaxMistake;
 use loadgo_core::notation::table::KeyedTable;
-use merge::{Place, merged};
-use sources::Sources;
+use merge::{TableKind, merged};
+use sources::MachineTexts;
 use toml::de::DeTable;
-use values::{Reading, positive, required, table as table_under, text};
+use values::{FileReader, positive, required, table as table_under, text};
 
 /// The keys of a machine file.
 const KEYS: [&str; 12] = [
@@ -48,37 +48,37 @@ const KEYS: [&str; 12] = [
     "fit",
 ];
 
-/// Reads a machine file; `resolve` gives the text of the machine that it is `like`, if it is like one.
+/// Reads a machine file; `resolve` gives the text of a machine that it is `like`.
 ///
 /// # Errors
 /// The first mistake, with its place.
-pub fn parse(text: &str, resolve: Resolve<'_>) -> Result<Machine, Mistake> {
+pub fn parse(text: &str, resolve: Resolve<'_>) -> Result<Machine, MachineMistake> {
     parse_with(text, &[], resolve)
 }
 
-/// Reads a machine file with values set over it, each a dotted key and a value as TOML writes it, or a bare string.
+/// Reads a machine file with settings. Each is a dotted key, and a value in TOML's notation or a bare string.
 ///
 /// # Errors
 /// The first mistake, with its place.
-pub fn parse_with(text: &str, sets: &[(String, String)], resolve: Resolve<'_>) -> Result<Machine, Mistake> {
-    let sources = Sources::gather(text, sets, resolve)?;
-    read(&sources).map_err(|misread| sources.place(misread))
+pub fn parse_with(text: &str, sets: &[(String, String)], resolve: Resolve<'_>) -> Result<Machine, MachineMistake> {
+    let sources = MachineTexts::gather(text, sets, resolve)?;
+    read(&sources).map_err(|mistake| sources.place(mistake))
 }
 
-fn read(sources: &Sources) -> Result<Machine, SyntaxMistake> {
-    let mut whole = DeTable::new();
+fn read(sources: &MachineTexts) -> Result<Machine, SyntaxMistake> {
+    let mut merged_table = DeTable::new();
     for mut table in sources.tables()? {
         table.remove("like");
-        whole = merged(whole, table, Place::Machine)?;
+        merged_table = merged(merged_table, table, TableKind::Machine)?;
     }
-    machine(&KeyedTable::new(&sources.whole, &whole, sources.main()))
+    machine(&KeyedTable::new(&sources.joined, &merged_table, sources.main()))
 }
 
 fn machine(table: &KeyedTable<'_>) -> Result<Machine, SyntaxMistake> {
     table.only(&KEYS, &KEYS, "a machine")?;
     let processors = table_under(table, "processors", "[processors]")?;
     let stores = storage::tables(table_under(table, "storage", "[storage.drum]")?)?;
-    let reading = Reading {
+    let reading = FileReader {
         instructions_per_second: processors.as_ref().map_or(Ok(None), |table| positive(table, "instructions_per_second"))?,
         stores: stores.iter().map(|(name, _)| name.clone()).collect(),
     };
@@ -90,7 +90,7 @@ fn machine(table: &KeyedTable<'_>) -> Result<Machine, SyntaxMistake> {
     let commands = commands::read(table, &residence, &reading)?;
     Ok(Machine {
         title: words(table, "title", "a machine needs a title for reports: add title = \"Multics on the GE-645\"")?,
-        source: words(table, "source", "where the figures are from is not said: add source = \"…\" in words")?,
+        source: words(table, "source", "the source of the figures is missing: add source = \"…\" in words")?,
         processors: processors::read(processors.as_ref(), &reading)?,
         residence,
         limit,
@@ -98,14 +98,14 @@ fn machine(table: &KeyedTable<'_>) -> Result<Machine, SyntaxMistake> {
         supervisor: supervisor::read(table_under(table, "supervisor", "[supervisor]")?.as_ref(), &reading)?,
         tariff,
         paging_wait_hour,
-        any_command: commands.iter().position(|command| command.name == commands::ANY),
+        any_command: commands.iter().position(|command| command.name == commands::ANY_COMMAND),
         load: load::read(table, &commands)?,
         commands,
         fit: fit::read(table)?,
     })
 }
 
-/// Words that must be there and say something.
+/// Reads a text that must be there and not be empty.
 fn words(table: &KeyedTable<'_>, key: &'static str, missing: &str) -> Result<String, SyntaxMistake> {
     let read = required(text(table, key, "title = \"Multics on the GE-645\"")?, table, missing)?;
     if read.value.trim().is_empty() {

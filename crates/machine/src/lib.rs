@@ -1,8 +1,9 @@
-//! Simulated machines: a system in virtual time, from a machine file, behind the same door as a live host.
+//! Simulated machines: systems in virtual time, from a machine file, with the same interface as a live host.
 //!
-//! `spec` is what a machine file says, `file` reads it. The engine keeps a calendar of events ordered by (time, serial), and asks
-//! three kinds of pure state machines what to do: a [`disciplines::ReadyList`] (who runs next, and for how long), a
-//! [`devices::Device`] (when a request is done), and the memory (what a fault takes from whom). None of them knows the calendar.
+//! `file` reads a machine file into the values of `spec`. The engine keeps a calendar of events, ordered by time and serial number.
+//! Three kinds of pure state machines decide what happens. A [`disciplines::ReadyList`] says which process runs next, and for
+//! how long. A [`devices::Device`] says when a request is done. The memory says from which process a page fault takes a page.
+//! None of them knows the calendar.
 
 pub mod admission;
 pub mod calendar;

@@ -1,17 +1,17 @@
-//! What a simulated machine's meters tell: cumulative counts and times since its beginning, as a snapshot at any moment.
+//! The meters of a simulated machine: cumulative counts and times since its beginning, as a snapshot at any instant.
 //!
-//! A processor is in exactly one category at a time; each change of category closes a span at the present nanosecond, so the times of
-//! a processor's categories add up to the machine's time without a remainder.
+//! A processor is in exactly one category at a time. Each change of category closes a span at the present nanosecond. The times of
+//! a processor's categories therefore add up to the machine's time without a remainder.
 
 pub use durations::Durations;
-pub use level::Level;
+pub use level::TimedCount;
 pub use memory::{DeviceMeter, HolderMeter, MemoryMeter, WORD_BYTES};
 
 mod durations;
 mod level;
 mod memory;
 
-/// What a processor does with its time.
+/// A category of a processor's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Category {
     /// The users' work.
@@ -24,7 +24,7 @@ pub enum Category {
     BoundFault,
     /// Interrupts of storage devices.
     Interrupt,
-    /// Choosing a process and switching to it.
+    /// The choice of a process and the switch to it.
     Getwork,
     /// Lines from and to terminals.
     Terminal,
@@ -32,26 +32,26 @@ pub enum Category {
     WallCrossing,
     /// Messages and bytes from and to the network.
     Network,
-    /// Making processes.
+    /// The creation of processes.
     ProcessCreation,
-    /// Idle: nobody wants a processor.
+    /// Idle: no process wants a processor.
     IdleZero,
     /// Idle: a program is being brought in.
     IdleLoading,
-    /// Idle: somebody could run, and is not eligible.
+    /// Idle: a process could run, and is not eligible.
     IdleNotEligible,
-    /// Idle: somebody could run, and a quota keeps him from it. No simulated machine has quotas; a host does.
+    /// Idle: a process could run, and its quota is used up. Only hosts have quotas.
     IdleGoverned,
-    /// Idle: somebody waits for a page.
+    /// Idle: a process waits for a page.
     IdlePageWait,
-    /// Idle: somebody waits for another device.
+    /// Idle: a process waits for another device.
     IdleDiskWait,
-    /// Idle: somebody is woken and does not run yet. On a simulated machine that takes processor time, so this is nothing.
+    /// Idle: a process is woken and does not run yet. Only hosts have this time; on a simulated machine, a dispatch is processor time.
     IdleDispatch,
 }
 
 impl Category {
-    /// How many there are.
+    /// Number of categories.
     pub(crate) const COUNT: usize = Category::ALL.len();
 
     /// Every category, in the order of a table of total time.
@@ -75,7 +75,7 @@ impl Category {
         Category::IdleDispatch,
     ];
 
-    /// Its name in records.
+    /// The stored name.
     pub fn name(self) -> &'static str {
         match self {
             Category::User => "user",
@@ -98,13 +98,13 @@ impl Category {
         }
     }
 
-    /// Whether the processor does nothing.
+    /// Whether the processor is idle.
     pub(crate) fn is_idle(self) -> bool {
         self as usize >= Category::IdleZero as usize
     }
 }
 
-/// Faults of a kind.
+/// A kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FaultKind {
     /// A page, or with swapping a program, that was not in memory.
@@ -121,7 +121,7 @@ impl FaultKind {
     /// Every kind.
     pub const ALL: [FaultKind; 4] = [FaultKind::Major, FaultKind::Segment, FaultKind::Bound, FaultKind::Interrupt];
 
-    /// Its name in records.
+    /// The stored name.
     pub fn name(self) -> &'static str {
         match self {
             FaultKind::Major => "major",
@@ -132,16 +132,16 @@ impl FaultKind {
     }
 }
 
-/// What the supervisor does for users beside faults.
+/// A kind of operation of the supervisor for users, other than faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Primitive {
     /// A line from a terminal.
     LineIn,
     /// A line to a terminal.
     LineOut,
-    /// Making a process.
+    /// The creation of a process.
     ProcessCreation,
-    /// Crossing a wall.
+    /// A call through a protection wall.
     WallCrossing,
     /// A message from or to the network.
     NetworkMessage,
@@ -152,7 +152,7 @@ impl Primitive {
     pub const ALL: [Primitive; 5] =
         [Primitive::LineIn, Primitive::LineOut, Primitive::ProcessCreation, Primitive::WallCrossing, Primitive::NetworkMessage];
 
-    /// Its name in records.
+    /// The stored name.
     pub fn name(self) -> &'static str {
         match self {
             Primitive::LineIn => "line in",
@@ -164,21 +164,21 @@ impl Primitive {
     }
 }
 
-/// Faults of one kind, or primitives of one name.
+/// Count and times of the faults of one kind, or of the primitives of one kind.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Tally {
-    /// How many.
+pub struct EventTally {
+    /// Number of events.
     pub count: u64,
-    /// Processor time of handling them.
+    /// Processor time of handling the events.
     pub cpu_ns: u64,
-    /// What their processes waited for them, beside that.
+    /// Further time in which the processes waited.
     pub wait_ns: u64,
-    /// How long each took: from the fault to when the process can run again.
+    /// Distribution of the time from each event until the process could run again.
     pub durations: Durations,
 }
 
-impl Tally {
-    /// One more.
+impl EventTally {
+    /// Adds an event.
     pub fn add(&mut self, cpu_ns: u64, wait_ns: u64) {
         self.count += 1;
         self.cpu_ns = self.cpu_ns.saturating_add(cpu_ns);
@@ -190,42 +190,42 @@ impl Tally {
 /// A store's meters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StoreMeter {
-    /// Requests that it has been given.
+    /// Number of requests.
     pub requests: u64,
-    /// Service given by all its servers together.
+    /// Service of all servers together.
     pub busy_ns: u64,
-    /// How many can be busy at once; `u32::MAX`: a delay.
+    /// Number of servers that can be busy at once; `u32::MAX`: a delay.
     pub servers: u32,
     /// Requests queued and in service now.
     pub length: u64,
-    /// The integral of that number over time, in request nanoseconds; over the time, the mean length.
+    /// Integral of that number over time, in request nanoseconds. Divided by the time, it is the mean length.
     pub length_ns: u128,
 }
 
 impl StoreMeter {
-    /// Time that requests have spent before service, all together.
+    /// Sum of the times that requests have waited before service.
     pub fn wait_ns(&self) -> u128 {
         self.length_ns.saturating_sub(u128::from(self.busy_ns))
     }
 }
 
-/// A number of processes: now, and its integral over time in process nanoseconds.
+/// A number of processes, and its integral over time in process nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LevelMeter {
-    /// How many now.
+    /// The present number.
     pub now: u64,
-    /// Over the time, the mean number.
+    /// The integral. Divided by the time, it is the mean number.
     pub integral_ns: u128,
 }
 
-/// All of a machine's meters at a moment; everything counts from the machine's beginning.
+/// All meters of a machine at an instant. Counts and times begin with the machine.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Meters {
-    /// The moment.
+pub struct MachineMeters {
+    /// The instant.
     pub at: u64,
-    /// Time by processor and category (by [`Category`] as index); each processor's add up to `at`.
+    /// Times by processor and category (with [`Category`] as index). Those of a processor add up to `at`.
     pub time_ns: Vec<[u64; Category::COUNT]>,
-    /// By store, in the order of the machine's file.
+    /// Meters of the stores, in the order of the machine's file.
     pub stores: Vec<StoreMeter>,
     /// Processes that can run and do not.
     pub ready: LevelMeter,
@@ -233,25 +233,25 @@ pub struct Meters {
     pub eligible: LevelMeter,
     /// Processes that ask to be eligible and are not.
     pub asking: LevelMeter,
-    /// Processes with a command in hand.
+    /// Processes whose command is not answered.
     pub active: LevelMeter,
-    /// By [`FaultKind`] as index.
-    pub faults: [Tally; 4],
+    /// Faults, with [`FaultKind`] as index.
+    pub faults: [EventTally; 4],
     /// Major faults by command, in the order of the machine's file.
     pub command_faults: Vec<u64>,
-    /// By [`Primitive`] as index.
-    pub primitives: [Tally; 5],
-    /// Dispatches: how often a processor was given to a process.
+    /// Primitives, with [`Primitive`] as index.
+    pub primitives: [EventTally; 5],
+    /// Number of times that a processor was given to a process.
     pub dispatches: u64,
-    /// How often a process lost its processor to another that had just become ready.
+    /// Number of times that a process lost its processor to another that had just become ready.
     pub preemptions: u64,
-    /// Interactions that are over.
+    /// Number of interactions that are over.
     pub interactions: u64,
-    /// Events of the model: ends of think times, of turns and bursts on a processor, of services of stores.
+    /// Number of the model's events: ends of think times, of turns and bursts on a processor, and of services of stores.
     pub events: u64,
 }
 
-impl Meters {
+impl MachineMeters {
     /// Time of all processors together in a category.
     pub fn total_ns(&self, category: Category) -> u64 {
         self.time_ns.iter().map(|processor| processor[category as usize]).sum()

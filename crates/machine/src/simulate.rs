@@ -1,18 +1,18 @@
-//! A machine under its own load, run without a driver: no record a line, memory that does not grow with the interactions.
+//! Runs a machine under its own load, without a driver and without records of single lines.
 
 use std::sync::Arc;
 
-pub use super::engine::sink::Sink;
+pub use super::engine::sink::InteractionSink;
 
 use super::engine::Engine;
-use super::meters::Meters;
+use super::meters::MachineMeters;
 use super::spec::Machine;
 
-/// Runs the machine's own load until the sink has enough; the meters at that moment.
+/// Runs the machine's own load until the sink has enough, and returns the meters at that moment.
 ///
 /// # Errors
-/// The machine cannot be simulated (see [`Engine::new`]), has no load of its own, its store or processors are asked for more than they
-/// can ever give by an open load, or nothing can happen any more, in words.
-pub fn run(machine: &Arc<Machine>, seed: u64, sink: &mut impl Sink) -> Result<Meters, String> {
+/// The machine cannot be simulated (see [`Engine::new`]) or has no load of its own. Or an open load asks for more than the
+/// machine can serve, or no event can come any more.
+pub fn run(machine: &Arc<Machine>, seed: u64, sink: &mut impl InteractionSink) -> Result<MachineMeters, String> {
     Engine::with_own_load(machine, seed)?.run(sink)
 }

@@ -1,246 +1,249 @@
-//! What a machine file says, checked: processors, memory, storage, the supervisor's costs, and what each command needs.
+//! The contents of a machine file as checked values: processors, memory, storage, the supervisor's costs, and each command's work.
 //!
-//! Spans are nanoseconds of a processor of speed 1; the engine divides processor time by [`Processors::speed`]. Costs that a file
-//! gives in instructions are spans by the time they are here.
+//! Spans are nanoseconds of a processor of speed 1; the engine divides processor time by [`ProcessorSpec::speed`]. A file may
+//! give costs in instructions, which are spans here.
 
 mod command;
 
-use super::draw::Draw;
+use super::draw::AmountLaw;
 
-pub use command::{Amount, Command, Route, Stage};
+pub use command::{Amount, Command, Route, RouteStage};
 
 /// A machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
-    /// Its title, for reports.
+    /// Title for reports.
     pub title: String,
-    /// Where its figures are from, in words.
+    /// Source of the machine's figures, in words.
     pub source: String,
-    /// Its processors.
-    pub processors: Processors,
-    /// How programs come to be in its memory.
+    /// The processors.
+    pub processors: ProcessorSpec,
+    /// The way in which programs are in memory.
     pub residence: Residence,
-    /// How many may be multiprogrammed.
-    pub limit: Limit,
-    /// Its storage devices; others refer to them by index.
+    /// The limit of multiprogramming.
+    pub limit: EligibilityLimit,
+    /// The storage devices; other values refer to them by index.
     pub stores: Vec<Store>,
-    /// What the supervisor does, and what processor time that takes.
+    /// Processor times of the supervisor's operations.
     pub supervisor: Supervisor,
     /// The price of an hour of processor time by shift, in order; may be empty.
     pub tariff: Vec<(String, f64)>,
-    /// The price of an hour of swapping or page waiting, where that is charged.
+    /// The price of an hour of swapping or page waits; 0 if they are not charged.
     pub paging_wait_hour: f64,
-    /// What each command needs.
+    /// The commands.
     pub commands: Vec<Command>,
-    /// Index into `commands` of the one for names that are not there (`[commands."*"]`).
+    /// Index of the command for all other names (`[commands."*"]`).
     pub any_command: Option<usize>,
-    /// The machine's own load, for a file that needs no script.
-    pub load: Vec<Class>,
-    /// How its values were found from runs, and how surely; `None` where they were not. It changes nothing that happens.
+    /// The machine's own users, for runs without a script.
+    pub load: Vec<UserClass>,
+    /// The fit of the machine's values to runs; `None` if they were not fitted. It does not change the simulation.
     pub fit: Option<Fit>,
 }
 
 impl Machine {
-    /// Of each command, the index of the first command that is the same program.
+    /// For each command, the index of the first command that is the same program.
     pub fn programs(&self) -> Vec<u32> {
         let program = |command: &Command| if command.program.is_empty() { &command.name } else { &command.program }.clone();
-        let all: Vec<String> = self.commands.iter().map(program).collect();
-        let first = |program| all.iter().position(|other| other == program).expect("it is one of them") as u32;
-        all.iter().map(first).collect()
+        let programs: Vec<String> = self.commands.iter().map(program).collect();
+        let first = |program| programs.iter().position(|other| other == program).expect("a list has its own elements") as u32;
+        programs.iter().map(first).collect()
     }
 }
 
-/// The processors and who gets them.
+/// The processors and their scheduling.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Processors {
-    /// How many; at least 1.
+pub struct ProcessorSpec {
+    /// Number of processors; at least 1.
     pub count: u32,
     /// Relative speed: processor times are divided by it.
     pub speed: f64,
-    /// Instructions a second of a processor of speed 1, where the file says: costs in instructions are spans by it.
+    /// Instructions a second of a processor of speed 1, which turn costs in instructions into spans; `None` if not in the file.
     pub instructions_per_second: Option<f64>,
-    /// Who runs next, and for how long.
+    /// The scheduling discipline.
     pub discipline: Discipline,
 }
 
-/// Who runs next, and for how long.
+/// A scheduling discipline: which process runs next, and for how long.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "the variant's sentence tells its fields")]
+#[expect(missing_docs, reason = "the variant's sentence describes its fields")]
 pub enum Discipline {
-    /// In the order of coming, until it waits or is done.
+    /// Processes run in the order of arrival, each until it waits or is done.
     FirstCome,
-    /// All at once, each at an equal share of the processors (a processor at most).
+    /// All processes run at once, each at an equal share of the processors, and at most at one processor's speed.
     Sharing,
-    /// In turn, for a quantum each; `switch_ns` of processor time are lost at each dispatch of another than the last.
+    /// Processes run in turn, each for a quantum. A dispatch of another process than the last costs `switch_ns`.
     RoundRobin { quantum_ns: u64, switch_ns: u64 },
-    /// The lowest priority number first; in the order of coming among equals.
+    /// The lowest priority number runs first; equal numbers in the order of arrival.
     Priority { preemptive: bool },
-    /// CTSS's exponential queues (Corbató 1962): level by size, 2^level quanta, lower levels pre-empt.
+    /// CTSS's exponential queues (Corbató 1962): a level by size, 2^level quanta, and lower levels pre-empt.
     Ctss { quantum_ns: u64, words_per_quantum: u64, levels: u32 },
     /// Multics before 1975: a list ordered by ti, low first; eligibility for a quantum te, first `first_ns`, then `last_ns`.
     Multics { first_ns: u64, last_ns: u64, most_ns: u64 },
     /// TENEX's scheduler 1.28: queues with quanta and base priorities; blocked time is credited.
     Tenex { queues: Vec<TenexQueue>, credit_ns: u64 },
-    /// A fair share as Linux (EEVDF's earliest virtual deadline): slices of `slice_ns`, weights by the command's `nice`,
-    /// `switch_ns` lost at each dispatch of another than the last.
+    /// Linux's fair share (EEVDF, the earliest virtual deadline): slices of `slice_ns`, weights by the command's `nice`.
+    ///
+    /// A dispatch of another process than the last costs `switch_ns`.
     Linux { slice_ns: u64, switch_ns: u64 },
 }
 
-/// One of TENEX's queues.
+/// A queue of TENEX.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TenexQueue {
-    /// The time on it.
+    /// Processor time that a process has on the queue.
     pub quantum_ns: u64,
-    /// The priority at its beginning; low is good.
+    /// Priority at the beginning; low is good.
     pub base: f64,
-    /// The priority falls (gets better) by time on the queue in ms >> this.
+    /// Speed at which the priority falls and so gets better: by the time on the queue in ms >> `shift`.
     pub shift: u32,
 }
 
-/// How programs come to be in memory.
+/// The way in which programs are in memory.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Residence {
-    /// Everything always is.
+    /// All programs are always in memory.
     Everything,
     /// Whole programs are swapped.
     Swapping(Swapping),
-    /// Pages come on demand.
+    /// Pages are brought in on demand.
     Paging(Paging),
 }
 
-/// Whole programs are swapped: one at a time is in core and runs.
+/// Swapping of whole programs: one program at a time is in core memory and runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Swapping {
     /// Words for programs.
     pub words: u64,
-    /// Where programs are swapped to and from.
+    /// The store for swapped programs.
     pub store: usize,
-    /// Where a program comes from the first time that a user gives it after another one.
+    /// The store from which a program is loaded when a user types it after another command.
     pub first: Option<usize>,
     /// Words of machine conditions moved with each program.
     pub conditions_words: u64,
-    /// Only as much of the outgoing program is dumped as the incoming one needs (onion skin); else all of it.
+    /// Whether only the words that the incoming program needs are dumped (onion skin); otherwise the whole program is dumped.
     pub onion_skin: bool,
 }
 
 /// Demand paging.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Paging {
-    /// Page frames in all.
+    /// Number of page frames.
     pub frames: u32,
-    /// Of these, held by the supervisor for good.
+    /// Number of frames that the supervisor always holds.
     pub wired: u32,
-    /// Words a frame.
+    /// Words of a frame.
     pub frame_words: u32,
-    /// Who loses a frame.
+    /// The rule of page replacement.
     pub replacement: Replacement,
-    /// Processor time between page faults by pages held.
-    pub headway: Headway,
-    /// The part of the pages taken that must be written out, 0 to 1.
+    /// Processor time between page faults, by the number of pages that a process holds.
+    pub headway: HeadwaySpec,
+    /// Share of the replaced pages that must be written out, 0 to 1.
     pub dirty: f64,
     /// The paging device.
     pub store: usize,
-    /// What is behind the paging device, and how many pages the device itself holds.
-    pub behind: Option<Behind>,
+    /// The store behind the paging device, if the paging device does not hold all pages.
+    pub behind: Option<BackingStore>,
 }
 
-/// What is behind a paging device.
+/// The store behind a paging device.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Behind {
-    /// The store behind.
+pub struct BackingStore {
+    /// The store.
     pub store: usize,
     /// Pages that the paging device holds.
     pub pages: u32,
 }
 
-/// Who loses a frame when none is free.
+/// Page replacement: which page is taken when no frame is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replacement {
     /// The page that was used the longest ago, over all processes.
     Lru,
     /// Clock with second chance over all frames.
     Clock,
-    /// Nobody: each multiprogrammed process has an equal share, frames over the limit, and keeps it (for models with an exact answer).
+    /// No page of another process: each multiprogrammed process has an equal share of the frames for good.
+    ///
+    /// The share is the number of frames divided by the limit. Such models have an exact answer.
     Equal,
 }
 
-/// Mean processor time between page faults, by the pages that a process holds.
+/// Mean processor time between page faults, by the number of pages that a process holds.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "the variant's sentence tells its fields")]
-pub enum Headway {
-    /// Saltzer's linear law: so much for each page held.
+#[expect(missing_docs, reason = "the variant's sentence describes its fields")]
+pub enum HeadwaySpec {
+    /// Saltzer's linear law: `ns_per_page` for each page that the process holds.
     Linear { ns_per_page: f64 },
     /// Chamberlin's curve 2b / (1 + (c/x)^2).
     Chamberlin { b_ns: f64, c_pages: f64 },
-    /// Points (pages, ns), rising in both; straight lines between them, level beyond them.
+    /// Points (pages, ns) that rise in both, with straight lines between them and constant values beyond them.
     Curve(Vec<(f64, f64)>),
 }
 
-/// How many processes may be multiprogrammed.
+/// The limit of multiprogramming, the number of eligible processes.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "the variant's sentence tells its fields")]
-pub enum Limit {
-    /// All.
+#[expect(missing_docs, reason = "the variant's sentence describes its fields")]
+pub enum EligibilityLimit {
+    /// No limit.
     None,
-    /// So many.
+    /// A fixed number.
     Fixed(u32),
-    /// As many as their working sets fit (TENEX's balance set; Multics with its control on), at most `most`.
+    /// As many processes as have room for their working sets, at most `most` (TENEX's balance set; Multics with its control on).
     WorkingSets { most: u32 },
-    /// The number that keeps a store so busy (0 to 1), looked at every `every_ns`, between 1 and `most`.
+    /// The number between 1 and `most` that keeps a store `target` busy (0 to 1), adjusted every `every_ns`.
     DeviceBusy { store: usize, target: f64, every_ns: u64, most: u32 },
 }
 
 /// A storage device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Store {
-    /// Its name in the file.
+    /// Name of the store in the file.
     pub name: String,
-    /// What it is.
+    /// Kind of device.
     pub kind: StoreKind,
-    /// Whether the end of a transfer interrupts a processor.
+    /// Whether the end of a request interrupts a processor.
     pub interrupts: bool,
 }
 
-/// What a storage device is.
+/// A kind of storage device, with its values.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "the variant's sentence tells its fields")]
+#[expect(missing_docs, reason = "the variant's sentence describes its fields")]
 pub enum StoreKind {
-    /// A general server: one queue in the order of coming, `servers` at once (`u32::MAX`: a delay), each request this long.
-    Server { service: Draw, servers: u32 },
-    /// A drum; with `sectors`, a page a sector and a queue for each; without, a latency and `words_per_second`.
+    /// A general server: one queue in the order of arrival, and `servers` requests at once (`u32::MAX`: a delay).
+    Server { service: AmountLaw, servers: u32 },
+    /// A drum: with `sectors`, one page and one queue for each; otherwise a latency and `words_per_second`.
     Drum { revolution_ns: u64, sectors: Option<u32>, words_per_second: Option<f64> },
-    /// Bulk store: an access and `words_per_second`, `channels` at once.
+    /// A bulk store: an access and `words_per_second`, and `channels` requests at once.
     Bulk { access_ns: u64, words_per_second: Option<f64>, channels: u32 },
-    /// Disk units behind channels: a seek on the unit, then rotation and transfer with a channel held.
-    Disk { seek: Draw, revolution_ns: u64, words_per_second: f64, units: u32, channels: u32 },
+    /// Disk units behind channels: a seek on the unit, then rotation and transfer on a channel.
+    Disk { seek: AmountLaw, revolution_ns: u64, words_per_second: f64, units: u32, channels: u32 },
 }
 
-/// What the supervisor does, in processor time (ns at speed 1).
+/// Processor times of the supervisor's operations, in ns at speed 1.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Supervisor {
-    /// A page fault, by its steps in order, each with its name.
+    /// The steps of a page fault in order, each with its name.
     pub page_fault: Vec<(String, u64)>,
     /// A segment fault.
     pub segment_fault_ns: u64,
     /// A bound fault.
     pub bound_fault_ns: u64,
-    /// An interrupt of a storage device that ends a transfer.
+    /// An interrupt at the end of a storage device's request.
     pub device_interrupt_ns: u64,
-    /// Choosing a process and switching to it, at each dispatch of another process than the last.
+    /// The choice of a process and the switch to it, at each dispatch of another process than the last.
     pub getwork_ns: u64,
-    /// Crossing a protection wall (ring).
+    /// A call through a protection wall (ring).
     pub wall_crossing_ns: u64,
-    /// A line coming in from a terminal.
+    /// A line from a terminal.
     pub line_in_ns: u64,
-    /// A line going out to a terminal.
+    /// A line to a terminal.
     pub line_out_ns: u64,
-    /// Making a process (a log-in, or a command that needs one).
+    /// The creation of a process, for a log-in or for a command.
     pub process_creation_ns: u64,
-    /// A byte to or from the network, by the byte calls (BIN and BOUT).
+    /// A byte to or from the network, by the calls for bytes (BIN and BOUT).
     pub network_byte_ns: u64,
     /// A message to or from the network.
     pub network_message_ns: u64,
-    /// Bytes a message; 0 where there is no network.
+    /// Bytes of a message; 0 if the machine has no network.
     pub message_bytes: u32,
     /// The table of active segments.
     pub table: Option<SystemTable>,
@@ -249,77 +252,77 @@ pub struct Supervisor {
 /// A table of the supervisor whose entries all users share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SystemTable {
-    /// Entries in all.
+    /// Number of entries.
     pub entries: u32,
-    /// Entries that a user's session needs.
+    /// Number of entries that a user's session needs.
     pub per_user: u32,
-    /// What happens when they run out.
+    /// The rule for a full table.
     pub full: WhenTableFull,
 }
 
-/// What happens when the system table is full.
+/// The rule for a full system table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhenTableFull {
     /// A log-in is refused.
     Refuse,
-    /// The entry used the longest ago is taken, and its user has a segment fault at the next use.
+    /// The least recently used entry is taken, and its user has a segment fault at the next use.
     Take,
 }
 
 /// A class of the machine's own users.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Class {
-    /// Its name.
+pub struct UserClass {
+    /// Name of the class.
     pub name: String,
-    /// How they come.
+    /// Number or rate of the users.
     pub population: Population,
-    /// Between an answer and the next command (closed classes).
-    pub think: Draw,
-    /// What they give, one after the other, again and again: indices into `commands`.
+    /// Think time between an answer and the next command, for closed classes.
+    pub think: AmountLaw,
+    /// Commands that each user types in this order, again and again: indices into the machine's `commands`.
     pub commands: Vec<usize>,
 }
 
-/// How the users of a class come.
+/// The number of users of a class, or the rate at which they arrive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Population {
-    /// So many, who stay.
+    /// A number of users, who stay.
     Closed(u32),
-    /// At this rate a second, each for one interaction.
+    /// A rate of arrivals a second. Each user stays for one interaction.
     Open(f64),
 }
 
-/// How a machine's values were found from runs, for whoever predicts with it.
+/// The fit of a machine's values to runs, for predictions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fit {
     /// The script of the runs.
     pub script: String,
-    /// The runs, by their ids.
+    /// The ids of the runs.
     pub runs: Vec<String>,
-    /// How many users each had.
+    /// The number of users of each run.
     pub users: Vec<u32>,
-    /// How many interactions they had in all.
+    /// The number of interactions of all runs together.
     pub interactions: u32,
-    /// What could not be known from the runs, and was assumed.
+    /// Assumptions about values that the runs do not show.
     pub assumed: Vec<String>,
-    /// The values that were found.
+    /// The fitted values.
     pub parameters: Vec<Parameter>,
-    /// The covariance of the natural logarithms of the parameters: a row for each; empty where it is not known.
+    /// The covariance of the natural logarithms of the parameters, a row for each; empty if it is not known.
     pub covariance: Vec<Vec<f64>>,
 }
 
-/// A value of a machine that was found from runs.
+/// A fitted value of a machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
-    /// The key under which it stands in the machine file, as a command line sets it.
+    /// The key in the machine file, as in `--set`.
     pub key: String,
-    /// What of the law there: its `mean`, or its `spread` (standard deviation over mean).
+    /// The property of the law: its `mean`, or its `spread` (standard deviation over mean).
     pub of: String,
     /// The value, with its unit.
     pub value: String,
-    /// The end of its interval below, with its unit.
+    /// The lower end of the interval, with its unit.
     pub low: Option<String>,
-    /// The end of its interval above.
+    /// The upper end of the interval, with its unit.
     pub high: Option<String>,
-    /// Where it is from, in words.
+    /// The source of the value, in words.
     pub source: String,
 }

@@ -1,15 +1,15 @@
-//! A study of a machine under its own load: simulated until what was asked is reached, and told with intervals.
+//! Studies of a machine under its own load: simulations until a stop rule is met, with intervals for each figure.
 //!
-//! One stream is one long run. Several independent streams use several processors: each has a thread, all are of the same number of
-//! interactions, and only between two rounds is it asked whether that is enough; so the outcome does not depend on how threads are
-//! scheduled. A sweep is many studies of one stream each, one at a time on every thread.
+//! A stream is one long run. Several independent streams use several processors, each on its own thread. All have the same
+//! number of interactions, and the stop rule is checked only between two rounds. The result therefore does not depend on the
+//! scheduling of the threads. A sweep is many studies of one stream each, one at a time on every thread.
 
 mod report;
 mod stream;
 #[cfg(test)]
 mod tests;
 
-pub use report::{ClassReport, Report, StationReport, Told};
+pub use report::{ClassReport, FigureResult, Report, StationReport};
 
 use super::spec::Machine;
 use loadgo_core::random::derive_seed;
@@ -19,20 +19,20 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use stream::StudyStream;
 
-/// What is to be studied.
+/// A machine to be studied, with its seed.
 #[derive(Clone, Debug)]
-pub struct Subject {
+pub struct StudySubject {
     /// The machine, with its own load.
     pub machine: Arc<Machine>,
-    /// The seed; the streams' own seeds come from it.
+    /// The seed, from which the streams' seeds are derived.
     pub seed: u64,
 }
 
-/// Studies a machine over `streams` independent streams, until `until` is reached or `stop` is set (then what was there is told).
+/// Studies a machine over `streams` independent streams until the stop rule is met or `stop` is set.
 ///
 /// # Errors
-/// The machine is impossible, has no load of its own, or comes to a standstill; in words.
-pub fn study(subject: &Subject, streams: usize, until: &StopRule, stop: &AtomicBool) -> Result<Report, String> {
+/// The machine cannot work, has no load of its own, or comes to a standstill.
+pub fn study(subject: &StudySubject, streams: usize, until: &StopRule, stop: &AtomicBool) -> Result<Report, String> {
     let seeds = (0..streams as u64).map(|stream| if stream == 0 { subject.seed } else { derive_seed(subject.seed, stream) });
     let mut runs = seeds.map(|seed| StudyStream::new(&subject.machine, seed)).collect::<Result<Vec<_>, _>>()?;
     let most = until.interactions.unwrap_or(u64::MAX).div_ceil(streams as u64);
@@ -55,8 +55,8 @@ pub fn study(subject: &Subject, streams: usize, until: &StopRule, stop: &AtomicB
     Ok(report::of(&subject.machine, &runs, end))
 }
 
-/// Studies each subject over one stream on `threads` threads, and tells each in its place.
-pub fn sweep(subjects: &[Subject], threads: usize, until: &StopRule, stop: &AtomicBool) -> Vec<Result<Report, String>> {
+/// Studies each subject over one stream on `threads` threads, and returns the reports in the order of the subjects.
+pub fn sweep(subjects: &[StudySubject], threads: usize, until: &StopRule, stop: &AtomicBool) -> Vec<Result<Report, String>> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
@@ -65,21 +65,22 @@ pub fn sweep(subjects: &[Subject], threads: usize, until: &StopRule, stop: &Atom
         }
         done
     };
-    let mut told: Vec<_> = thread::scope(|scope| {
+    let mut reports: Vec<_> = thread::scope(|scope| {
         let workers: Vec<_> = (1..threads.min(subjects.len())).map(|_| scope.spawn(work)).collect();
-        let own = work();
-        own.into_iter().chain(workers.into_iter().flat_map(|worker| worker.join().expect("a study does not panic"))).collect()
+        let done_here = work();
+        let done_by_others = workers.into_iter().flat_map(|worker| worker.join().expect("a study does not panic"));
+        done_here.into_iter().chain(done_by_others).collect()
     });
-    told.sort_by_key(|(index, _)| *index);
-    told.into_iter().map(|(_, report)| report).collect()
+    reports.sort_by_key(|(index, _)| *index);
+    reports.into_iter().map(|(_, report)| report).collect()
 }
 
-fn take<'a>(next: &AtomicUsize, subjects: &'a [Subject]) -> Option<(usize, &'a Subject)> {
+fn take<'a>(next: &AtomicUsize, subjects: &'a [StudySubject]) -> Option<(usize, &'a StudySubject)> {
     let index = next.fetch_add(1, Ordering::Relaxed);
     subjects.get(index).map(|subject| (index, subject))
 }
 
-/// Every stream to its `target`th interaction, each on a thread of its own.
+/// Runs every stream up to its `target`th interaction, each on its own thread.
 fn advance(runs: &mut [StudyStream], target: u64, until: &StopRule, stop: &AtomicBool) -> Result<(), String> {
     let time_ns = until.time_ns.unwrap_or(u64::MAX);
     if let [only] = runs {

@@ -1,61 +1,61 @@
-//! A simulated machine as a system under test: what the driver types becomes work of the engine, time is the engine's.
+//! A simulated machine as a system under test: typed lines become work of the engine, whose time is the system's time.
 //!
-//! Nobody can tell it from a host by what it answers. A log-in makes a process, a line begins the command that is looked up by the
-//! line's row in the report, an interrupt gives the command up, a log-out ends the process at once. While time passes, the engine's
-//! meters are read off at the end of each span, and once more where a phase begins.
+//! A driver uses it like a host. A log-in creates a process, and a line begins the command with the line's name in the report. An
+//! interrupt gives the command up, and a log-out ends the process at once. The engine's meters are read at the end of each span,
+//! and at the beginning of each phase.
 
 mod memory;
 mod programs;
 mod sampling;
 mod span;
 
-use super::engine::{Engine, Moved, Told};
+use super::engine::{Advance, Engine, EngineEvent};
 use super::spec::Machine;
 use loadgo_core::record::{Phase, Sample};
 use loadgo_core::system::{Event, Response, SentLine, System, UserId};
 use loadgo_core::time::Instant;
-use programs::Programs;
+use programs::CommandIndex;
 pub use programs::unknown_commands;
-use sampling::{End, Sampling};
+use sampling::{SpanEnd, SpanSampler};
 use std::collections::VecDeque;
 
-/// Where the machine's meters go, and who may interfere with its time.
-pub trait Sink {
-    /// Takes what the meters tell of a span that ended at `at`.
+/// The receiver of a machine's samples, which may stop the run.
+pub trait SampleSink {
+    /// Takes the rows of a span that ended at `at`.
     fn sample(&mut self, at: Instant, sample: Sample);
-    /// Whether somebody asked for the run to stop; asked often, and true once.
+    /// Whether the run is to stop. It is asked often, and is true once.
     fn stop(&mut self) -> bool {
         false
     }
 }
 
 /// A simulated machine with users on it.
-pub struct Simulated<K> {
+pub struct MachineSystem<K> {
     engine: Engine,
-    programs: Programs,
-    sampling: Sampling,
+    programs: CommandIndex,
+    sampling: SpanSampler,
     sink: K,
-    /// What has happened at once, and waits to be told.
-    told: VecDeque<Event>,
-    /// Keys of the line in hand that were sent before its end, by user.
+    /// Events that have happened, and that the driver has not taken yet.
+    events: VecDeque<Event>,
+    /// Keys of each user's current line that were sent before its end.
     keys: Vec<Vec<u8>>,
     arguments: Vec<f64>,
     stuck: bool,
-    /// A phase has begun, with which the span in hand ends.
+    /// Whether a phase has begun, which ends the current span.
     phase_began: bool,
-    /// Somebody asked for the run to stop.
+    /// Whether the run is to stop.
     stopping: bool,
 }
 
-impl<K: Sink> Simulated<K> {
-    /// `engine`, which is one of `machine`, behind the driver's door.
-    pub fn new(engine: Engine, machine: &Machine, sink: K) -> Simulated<K> {
-        Simulated {
-            sampling: Sampling::begin(machine, &engine),
+impl<K: SampleSink> MachineSystem<K> {
+    /// The system with `engine`, which is an engine of `machine`.
+    pub fn new(engine: Engine, machine: &Machine, sink: K) -> MachineSystem<K> {
+        MachineSystem {
+            sampling: SpanSampler::begin(machine, &engine),
             engine,
-            programs: Programs::of(machine),
+            programs: CommandIndex::of(machine),
             sink,
-            told: VecDeque::new(),
+            events: VecDeque::new(),
             keys: Vec::new(),
             arguments: Vec::new(),
             stuck: false,
@@ -64,13 +64,13 @@ impl<K: Sink> Simulated<K> {
         }
     }
 
-    /// Ends the last span; what kept the machine from going on, if it noticed something that the driver has not heard of.
+    /// Ends the last span, and returns the reason why the machine could not go on, if there is one.
     pub fn finish(mut self) -> Option<String> {
-        self.sample(End::Cut);
+        self.sample(SpanEnd::Cut);
         self.engine.trouble().map(Into::into)
     }
 
-    /// Why the machine cannot go on.
+    /// The reason why the machine cannot go on.
     fn why_stuck(&self) -> String {
         if let Some(trouble) = self.engine.trouble() {
             return trouble.into();
@@ -81,22 +81,22 @@ impl<K: Sink> Simulated<K> {
         )
     }
 
-    fn sample(&mut self, end: End) {
+    fn sample(&mut self, end: SpanEnd) {
         if let Some(sample) = self.sampling.sample(&self.engine, end) {
             self.sink.sample(Instant(self.engine.now()), sample);
         }
     }
 
-    /// Moves time to what happens next, at most to `until`; spans end on the way.
-    fn advance(&mut self, until: Option<u64>) -> Option<Told> {
+    /// Moves time to the next event, at most to `until`, and ends spans on the way.
+    fn advance(&mut self, until: Option<u64>) -> Option<EngineEvent> {
         loop {
             let end = self.sampling.due();
             let Some(until) = until else { return self.advance_to_the_next(end) };
             match self.engine.move_on(Some(until.min(end))) {
-                Moved::Told(told) => return Some(told),
-                Moved::Nothing if self.is_in_trouble() || end > until => return None,
-                Moved::Nothing => self.sample(End::Period),
-                Moved::NotYet => {}
+                Advance::Event(event) => return Some(event),
+                Advance::Nothing if self.is_in_trouble() || end > until => return None,
+                Advance::Nothing => self.sample(SpanEnd::Period),
+                Advance::NotYet => {}
             }
             if self.is_to_stop() {
                 return None;
@@ -110,31 +110,31 @@ impl<K: Sink> Simulated<K> {
         self.stuck
     }
 
-    /// Whether somebody has asked for the run to stop.
+    /// Whether the run is to stop.
     fn is_to_stop(&mut self) -> bool {
         self.stopping |= self.sink.stop();
         self.stopping
     }
 
-    /// The next thing that happens, however late; a machine on which nothing ever will is stopped.
-    fn advance_to_the_next(&mut self, end: u64) -> Option<Told> {
-        let moved = loop {
-            let moved = self.engine.move_on(None);
-            if moved != Moved::NotYet || self.is_to_stop() {
-                break moved;
+    /// Moves time to the next event, however late. A machine without any future event is stuck.
+    fn advance_to_the_next(&mut self, end: u64) -> Option<EngineEvent> {
+        let advance = loop {
+            let advance = self.engine.move_on(None);
+            if advance != Advance::NotYet || self.is_to_stop() {
+                break advance;
             }
         };
         if self.engine.now() >= end {
-            self.sample(End::Period);
+            self.sample(SpanEnd::Period);
         }
-        self.stuck |= moved == Moved::Nothing;
-        if let Moved::Told(told) = moved { Some(told) } else { None }
+        self.stuck |= advance == Advance::Nothing;
+        if let Advance::Event(event) = advance { Some(event) } else { None }
     }
 
-    fn event(&mut self, told: Told) -> Event {
-        match told {
-            Told::Attached { user, at } => Event::LoggedIn { user, at: Instant(at) },
-            Told::Ready { user, at, answer } => {
+    fn event(&mut self, engine_event: EngineEvent) -> Event {
+        match engine_event {
+            EngineEvent::Attached { user, at } => Event::LoggedIn { user, at: Instant(at) },
+            EngineEvent::Ready { user, at, answer } => {
                 let response = Response {
                     first_output: answer.first_output.map(Instant),
                     bytes_out: answer.bytes_out,
@@ -149,14 +149,14 @@ impl<K: Sink> Simulated<K> {
 
     /// The keys of `user` that wait for the end of their line.
     fn keys_of(&mut self, user: UserId) -> &mut Vec<u8> {
-        let place = user as usize;
-        if self.keys.len() <= place {
-            self.keys.resize_with(place + 1, Vec::new);
+        let index = user as usize;
+        if self.keys.len() <= index {
+            self.keys.resize_with(index + 1, Vec::new);
         }
-        &mut self.keys[place]
+        &mut self.keys[index]
     }
 
-    /// Leaves the numbers of the line in `arguments`, where its command reads any.
+    /// Puts the numbers of the line into `arguments`, if its command reads any.
     fn read_arguments(&mut self, user: UserId, end: &[u8], command: usize) {
         self.arguments.clear();
         if self.programs.reads_arguments(command) {
@@ -168,14 +168,14 @@ impl<K: Sink> Simulated<K> {
     }
 }
 
-impl<K: Sink> System for Simulated<K> {
+impl<K: SampleSink> System for MachineSystem<K> {
     fn now(&self) -> Instant {
         Instant(self.engine.now())
     }
 
     fn log_in(&mut self, user: UserId) {
         if let Err(reason) = self.engine.attach(user) {
-            self.told.push_back(Event::Refused { user, at: self.now(), reason });
+            self.events.push_back(Event::Refused { user, at: self.now(), reason });
         }
     }
 
@@ -194,7 +194,7 @@ impl<K: Sink> System for Simulated<K> {
     fn log_out(&mut self, user: UserId, _: &[u8]) -> Instant {
         let at = self.now();
         self.engine.detach(user);
-        self.told.push_back(Event::Ended { user, at, reason: "logged out".into(), response: Response::default() });
+        self.events.push_back(Event::Ended { user, at, reason: "logged out".into(), response: Response::default() });
         at
     }
 
@@ -208,12 +208,12 @@ impl<K: Sink> System for Simulated<K> {
 
     fn hang_up(&mut self, user: UserId) {
         self.engine.detach(user);
-        self.told.retain(|event| !is_of(event, user));
+        self.events.retain(|event| !is_of(event, user));
     }
 
     fn wait(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
         if std::mem::take(&mut self.phase_began) {
-            self.sample(End::Cut);
+            self.sample(SpanEnd::Cut);
         }
         if self.stuck {
             return events.push(Event::Stuck { at: self.now(), reason: self.why_stuck() });
@@ -221,11 +221,11 @@ impl<K: Sink> System for Simulated<K> {
         if self.is_to_stop() {
             return events.push(Event::Stop { at: self.now() });
         }
-        if let Some(event) = self.told.pop_front() {
+        if let Some(event) = self.events.pop_front() {
             return events.push(event);
         }
-        if let Some(told) = self.advance(until.map(|at| at.0)) {
-            let event = self.event(told);
+        if let Some(engine_event) = self.advance(until.map(|at| at.0)) {
+            let event = self.event(engine_event);
             events.push(event);
         }
     }

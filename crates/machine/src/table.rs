@@ -1,67 +1,67 @@
 //! The supervisor's table of active segments, whose entries all users share.
 //!
-//! Where it fills up, either nobody more can log in, or the entry used the longest ago is taken, and its user has a segment fault
-//! at the next use (which takes the entry used the longest ago in turn). A user uses all of his entries at each interaction.
+//! When the table is full, a log-in is refused, or the least recently used entry is taken. In the second case, the entry's user
+//! has a segment fault at the next use, which takes another entry in turn. A user uses all own entries at each interaction.
 
 use std::collections::BTreeSet;
 
 use super::spec::{SystemTable, WhenTableFull};
 
-/// The table is full, and nothing may be taken.
+/// The error of a full table from which no entry may be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Full;
+pub struct TableFull;
 
-/// The table.
+/// The entries of all users.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct EntryTable {
     spec: SystemTable,
     free: u32,
-    users: Vec<Option<Entries>>,
-    /// Those who have entries, by last use.
+    users: Vec<Option<UserEntries>>,
+    /// Users with entries, by the time and number of the last use.
     by_use: BTreeSet<(u64, u64, u32)>,
     uses: u64,
 }
 
 /// A user's entries.
 #[derive(Clone, Copy, Debug)]
-struct Entries {
+struct UserEntries {
     held: u32,
-    /// The time of the last use, and its number, which puts uses at the same time in order.
-    used: (u64, u64),
+    /// Time and number of the last use. The number orders uses at the same time.
+    last_use: (u64, u64),
 }
 
-impl Table {
-    /// An empty table; one that is too small for a single user is an impossible configuration.
-    pub fn new(spec: &SystemTable) -> Table {
+impl EntryTable {
+    /// An empty table, which must have room for one user.
+    pub fn new(spec: &SystemTable) -> EntryTable {
         assert!(spec.per_user <= spec.entries, "the table has room for one user");
-        Table { spec: *spec, free: spec.entries, users: Vec::new(), by_use: BTreeSet::new(), uses: 0 }
+        EntryTable { spec: *spec, free: spec.entries, users: Vec::new(), by_use: BTreeSet::new(), uses: 0 }
     }
 
-    /// `user` logs in, and is given entries, as used when any were last used.
+    /// Gives entries to `user`, who logs in. They count as used at the latest use of any entry.
     ///
     /// # Errors
-    /// When the table is full and nothing may be taken: the log-in is refused.
-    pub fn attach(&mut self, user: u32) -> Result<(), Full> {
+    /// The table is full and no entry may be taken, so the log-in is refused.
+    pub fn attach(&mut self, user: u32) -> Result<(), TableFull> {
         if self.spec.full == WhenTableFull::Refuse && self.free < self.spec.per_user {
-            return Err(Full);
+            return Err(TableFull);
         }
         if self.users.len() <= user as usize {
             self.users.resize(user as usize + 1, None);
         }
         assert!(self.users[user as usize].is_none(), "a user logs in once");
         let now = self.by_use.last().map_or(0, |(latest, ..)| *latest);
-        self.users[user as usize] = Some(Entries { held: 0, used: (now, 0) });
+        self.users[user as usize] = Some(UserEntries { held: 0, last_use: (now, 0) });
         self.touch(user, now);
         Ok(())
     }
 
-    /// `user` uses all the entries now; how many of them had been taken since the last use: so many segment faults.
+    /// Lets `user` use all own entries now, and returns how many were taken since the last use. Each is a segment fault.
     pub fn touch(&mut self, user: u32, now: u64) -> u32 {
         let per_user = self.spec.per_user;
         let Some(entries) = self.users.get_mut(user as usize).and_then(Option::as_mut) else { return 0 };
-        self.by_use.remove(&(entries.used.0, entries.used.1, user));
+        self.by_use.remove(&(entries.last_use.0, entries.last_use.1, user));
         self.uses += 1;
-        entries.used = (now, self.uses);
+        entries.last_use = (now, self.uses);
         let missing = per_user - entries.held;
         entries.held = per_user;
         self.by_use.insert((now, self.uses, user));
@@ -69,15 +69,16 @@ impl Table {
         missing
     }
 
-    /// Finds so many entries: the free ones, then those used the longest ago. The user that they are for is the last by use and
-    /// needs no more than the table holds, so the others have enough.
+    /// Takes entries that are free, then the least recently used ones.
+    ///
+    /// The user who gets them is the last by use and needs at most the whole table, so the others have enough.
     fn take(&mut self, mut missing: u32) {
-        let of_free = missing.min(self.free);
-        self.free -= of_free;
-        missing -= of_free;
+        let from_free = missing.min(self.free);
+        self.free -= from_free;
+        missing -= from_free;
         while missing > 0 {
-            let oldest @ (_, _, user) = *self.by_use.first().expect("all entries belong to somebody");
-            let entries = self.users[user as usize].as_mut().expect("who has entries is logged in");
+            let oldest @ (_, _, user) = *self.by_use.first().expect("an entry that is not free has a user");
+            let entries = self.users[user as usize].as_mut().expect("a user with entries is logged in");
             let taken = missing.min(entries.held);
             entries.held -= taken;
             missing -= taken;
@@ -87,15 +88,15 @@ impl Table {
         }
     }
 
-    /// `user` logs out: the entries are free.
+    /// Frees the entries of `user`, who logs out.
     pub fn detach(&mut self, user: u32) {
         if let Some(entries) = self.users.get_mut(user as usize).and_then(Option::take) {
             self.free += entries.held;
-            self.by_use.remove(&(entries.used.0, entries.used.1, user));
+            self.by_use.remove(&(entries.last_use.0, entries.last_use.1, user));
         }
     }
 
-    /// Entries that nobody has.
+    /// Number of free entries.
     pub fn free(&self) -> u32 {
         self.free
     }

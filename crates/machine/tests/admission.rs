@@ -1,16 +1,16 @@
 //! The multiprogramming limit and its controls.
 
 use loadgo_machine::admission::Admission;
-use loadgo_machine::spec::Limit;
+use loadgo_machine::spec::EligibilityLimit;
 
 fn by_device() -> Admission {
-    Admission::new(&Limit::DeviceBusy { store: 0, target: 0.5, every_ns: 1000, most: 6 })
+    Admission::new(&EligibilityLimit::DeviceBusy { store: 0, target: 0.5, every_ns: 1000, most: 6 })
 }
 
 #[test]
 fn without_a_limit_all_are_admitted_and_with_one_so_many() {
-    assert!(Admission::new(&Limit::None).may_admit(1_000_000, 500, u64::MAX / 2, 10));
-    let fixed = Admission::new(&Limit::Fixed(6));
+    assert!(Admission::new(&EligibilityLimit::None).may_admit(1_000_000, 500, u64::MAX / 2, 10));
+    let fixed = Admission::new(&EligibilityLimit::Fixed(6));
     assert!(fixed.may_admit(5, 500, 1000, 10));
     assert!(!fixed.may_admit(6, 1, 0, 10));
     assert_eq!((fixed.level(), fixed.every_ns()), (6, None));
@@ -18,7 +18,7 @@ fn without_a_limit_all_are_admitted_and_with_one_so_many() {
 
 #[test]
 fn working_sets_are_admitted_while_they_fit() {
-    let control = Admission::new(&Limit::WorkingSets { most: 3 });
+    let control = Admission::new(&EligibilityLimit::WorkingSets { most: 3 });
     assert!(control.may_admit(1, 40, 60, 100));
     assert!(!control.may_admit(1, 41, 60, 100));
     assert!(control.may_admit(0, 500, 0, 100), "one alone always may");
@@ -32,7 +32,7 @@ fn the_control_finds_the_number_that_keeps_the_device_half_busy_and_stays() {
     let mut levels = Vec::new();
     for look in 1..20 {
         busy += u64::from(control.level()) * 125; // each process keeps it busy for an eighth
-        control.look(look * 1000, busy, 1, 9);
+        control.check(look * 1000, busy, 1, 9);
         levels.push(control.level());
     }
     assert_eq!(levels[..4], [2, 3, 4, 4]);
@@ -42,39 +42,39 @@ fn the_control_finds_the_number_that_keeps_the_device_half_busy_and_stays() {
 #[test]
 fn within_a_tenth_of_the_target_the_control_stays() {
     let mut control = by_device();
-    control.look(1000, 100, 1, 9);
+    control.check(1000, 100, 1, 9);
     assert_eq!(control.level(), 2);
-    control.look(2000, 100 + 549, 1, 9);
+    control.check(2000, 100 + 549, 1, 9);
     assert_eq!(control.level(), 2);
-    control.look(3000, 649 + 451, 1, 9);
+    control.check(3000, 649 + 451, 1, 9);
     assert_eq!(control.level(), 2);
-    control.look(4000, 1100 + 551, 1, 9);
+    control.check(4000, 1100 + 551, 1, 9);
     assert_eq!(control.level(), 1, "too busy");
-    control.look(5000, 1651 + 1000, 1, 9);
+    control.check(5000, 1651 + 1000, 1, 9);
     assert_eq!(control.level(), 1, "one always may run");
 }
 
 #[test]
 fn a_quiet_hour_does_not_drive_the_limit_up() {
     let mut control = by_device();
-    (1..100).for_each(|look| control.look(look * 1000, 0, 1, 0));
+    (1..100).for_each(|look| control.check(look * 1000, 0, 1, 0));
     assert_eq!(control.level(), 1);
-    (100..200).for_each(|look| control.look(look * 1000, 0, 1, 1));
+    (100..200).for_each(|look| control.check(look * 1000, 0, 1, 1));
     assert_eq!(control.level(), 6, "at most");
 }
 
 #[test]
 fn the_first_look_after_a_pause_changes_nothing() {
     let mut control = by_device();
-    control.look(50_000, 0, 1, 9);
+    control.check(50_000, 0, 1, 9);
     assert_eq!(control.level(), 1);
-    control.look(51_000, 0, 1, 9);
+    control.check(51_000, 0, 1, 9);
     assert_eq!(control.level(), 2);
 }
 
 #[test]
 fn a_device_of_two_servers_is_half_busy_when_one_is() {
     let mut control = by_device();
-    control.look(1000, 1000, 2, 9);
+    control.check(1000, 1000, 2, 9);
     assert_eq!(control.level(), 1);
 }

@@ -1,8 +1,8 @@
 //! The bundled machines are read, and what is printed of them is read back to the same.
 
-use loadgo_machine::engine::{Engine, Moved, Told};
+use loadgo_machine::engine::{Advance, Engine, EngineEvent};
 use loadgo_machine::file::{parse, parse_with, print};
-use loadgo_machine::spec::{Limit, Machine, Residence};
+use loadgo_machine::spec::{EligibilityLimit, Machine, Residence};
 use std::sync::Arc;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/loadgo/data/machines");
@@ -40,7 +40,7 @@ fn a_value_is_set_over_a_bundled_machine() {
     let sets = sets.map(|(key, value)| (key.to_string(), value.to_string()));
     let machine = parse_with(&text, &sets, &mut |like| self::text(like)).expect("a good machine");
     let Residence::Paging(paging) = &machine.residence else { panic!("{:?}", machine.residence) };
-    assert_eq!((paging.frames, machine.processors.speed, &machine.limit), (512, 2.0, &Limit::Fixed(3)));
+    assert_eq!((paging.frames, machine.processors.speed, &machine.limit), (512, 2.0, &EligibilityLimit::Fixed(3)));
     assert_eq!(machine.commands[machine.any_command.expect("it has one")].cpu.mean(), 1e9);
 }
 
@@ -64,13 +64,13 @@ fn work_on(engine: &mut Engine) -> u64 {
     let (mut last, mut looks) = (0, 0);
     for _ in 0..1_000 {
         match engine.move_on(None) {
-            Moved::Told(Told::Attached { user, at } | Told::Ready { user, at, .. }) => {
+            Advance::Event(EngineEvent::Attached { user, at } | EngineEvent::Ready { user, at, .. }) => {
                 last = at;
                 engine.begin(user, 0, &[]);
             }
-            Moved::NotYet if looks < 5 => looks += 1,
-            Moved::NotYet => break,
-            Moved::Nothing => {
+            Advance::NotYet if looks < 5 => looks += 1,
+            Advance::NotYet => break,
+            Advance::Nothing => {
                 assert!(engine.trouble().is_some(), "users wait, and nothing comes");
                 break;
             }

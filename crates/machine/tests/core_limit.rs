@@ -1,16 +1,16 @@
 //! A multiprogramming limit with a lifetime curve: the simulated machine against its exact Markov chain.
 //!
-//! Twenty users think for 15 s and ask for 1 s of work. At most m are multiprogrammed; each of these has 150/m pages, and a page
-//! fault every e(150/m) of its work, by Chamberlin's curve with b = 0.1 s and c = 40 pages. A fault takes v = 15 ms of the processor
-//! and S = 25 ms of a drum: the machine of 1969, on which more than two programs in memory are too many.
+//! Twenty users think for 15 s and ask for 1 s of work. At most m are multiprogrammed. Each of these has 150/m pages, and works
+//! for e(150/m) between page faults. The curve e is Chamberlin's with b = 0.1 s and c = 40 pages. A fault takes v = 15 ms of the
+//! processor and S = 25 ms of a drum. On this machine of 1969, more than two programs in memory are too many.
 
 use std::sync::Arc;
 
 use crate::markov_chain::Chain;
 use crate::models::{exponential, machine, work};
-use loadgo_machine::simulate::{self, Sink};
+use loadgo_machine::simulate::{self, InteractionSink};
 use loadgo_machine::spec::{
-    Discipline, Headway, Limit, Machine, Paging, Population, Replacement, Residence, Store, StoreKind, Supervisor,
+    Discipline, EligibilityLimit, HeadwaySpec, Machine, Paging, Population, Replacement, Residence, Store, StoreKind, Supervisor,
 };
 
 const USERS: u32 = 20;
@@ -27,8 +27,9 @@ fn faults(most: u32) -> f64 {
     (1.0 + (40.0 / pages) * (40.0 / pages)) / (2.0 * 0.1)
 }
 
-/// How many are not thinking, how many of those wait for the drum, and the stage of the fault that the processor handles (0: it
-/// does a user's work).
+/// The number of users who do not think, the number of those who wait for the drum, and the stage of the current fault.
+///
+/// At stage 0, the processor does a user's work.
 type State = (u32, u32, u8);
 
 /// Interactions a second of the exact chain in which the handling of a fault goes through so many exponential stages.
@@ -85,7 +86,7 @@ fn limited(most: u32) -> Machine {
         wired: 0,
         frame_words: 1024,
         replacement: Replacement::Equal,
-        headway: Headway::Chamberlin { b_ns: 0.1e9, c_pages: 40.0 },
+        headway: HeadwaySpec::Chamberlin { b_ns: 0.1e9, c_pages: 40.0 },
         dirty: 0.0,
         store: 0,
         behind: None,
@@ -93,7 +94,7 @@ fn limited(most: u32) -> Machine {
     let drum = StoreKind::Server { service: exponential(DRUM), servers: 1 };
     Machine {
         residence: Residence::Paging(paging),
-        limit: Limit::Fixed(most),
+        limit: EligibilityLimit::Fixed(most),
         stores: vec![Store { name: "drum".into(), kind: drum, interrupts: true }],
         supervisor: Supervisor { page_fault: vec![("all".into(), (FAULT * 1e9) as u64)], ..Supervisor::default() },
         ..machine(1, Discipline::FirstCome, work("work", exponential(1.0)), Population::Closed(USERS), exponential(THINK))
@@ -107,7 +108,7 @@ struct Spans {
     most: usize,
 }
 
-impl Sink for Spans {
+impl InteractionSink for Spans {
     fn finished(&mut self, _class: usize, at: u64, _response_ns: u64) -> bool {
         let span = (at / self.span_ns) as usize;
         self.finished.resize(self.finished.len().max(span + 1), 0.0);

@@ -1,6 +1,6 @@
 //! Swapping with onion skin: traced cases, and conservation of words over random sequences.
 
-use loadgo_machine::core_memory::{CoreMemory, Move};
+use loadgo_machine::core_memory::{CoreMemory, ProgramMove};
 use loadgo_machine::spec::Swapping;
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -9,8 +9,8 @@ fn core(onion_skin: bool) -> CoreMemory {
     CoreMemory::new(&Swapping { words: 32_768, store: 0, first: Some(1), conditions_words: 1000, onion_skin })
 }
 
-fn moved(out_words: u64, in_words: u64) -> Move {
-    Move { out_words, in_words, from_first: false }
+fn moved(out_words: u64, in_words: u64) -> ProgramMove {
+    ProgramMove { out_words, in_words, from_first: false }
 }
 
 #[test]
@@ -19,7 +19,7 @@ fn a_desk_calculator_moves_2241_words_out_and_in() {
     core.bring(1, 1241, false);
     assert_eq!(core.bring(2, 1241, false), moved(2241, 2241));
     assert_eq!(core.bring(1, 1241, false), moved(2241, 2241));
-    assert_eq!(core.bring(1, 1241, false), Move::default(), "it was the last to run");
+    assert_eq!(core.bring(1, 1241, false), ProgramMove::default(), "it was the last to run");
 }
 
 #[test]
@@ -39,9 +39,9 @@ fn several_programs_lie_one_over_the_other() {
     core.bring(1, 30_000, false);
     core.bring(2, 20_000, false);
     core.bring(3, 10_000, false);
-    assert_eq!([1, 2, 3].map(|job| core.held(job)), [10_000, 10_000, 10_000]);
+    assert_eq!([1, 2, 3].map(|pid| core.held(pid)), [10_000, 10_000, 10_000]);
     assert_eq!(core.bring(4, 25_000, false), moved(11_000 + 10_000 + 5_000, 26_000));
-    assert_eq!([1, 2, 3, 4].map(|job| core.held(job)), [5_000, 0, 0, 25_000]);
+    assert_eq!([1, 2, 3, 4].map(|pid| core.held(pid)), [5_000, 0, 0, 25_000]);
     assert_eq!(core.bring(1, 30_000, false), moved(26_000, 25_000 + 1_000));
 }
 
@@ -57,8 +57,8 @@ fn without_onion_skin_all_of_the_outgoing_program_is_dumped() {
 fn a_new_command_comes_from_the_disk_over_what_the_user_had() {
     let mut core = core(true);
     core.bring(1, 20_000, false);
-    assert_eq!(core.bring(1, 3_000, true), Move { out_words: 0, in_words: 4_000, from_first: true });
-    assert_eq!(core.bring(2, 10_000, true), Move { out_words: 4_000, in_words: 11_000, from_first: true });
+    assert_eq!(core.bring(1, 3_000, true), ProgramMove { out_words: 0, in_words: 4_000, from_first: true });
+    assert_eq!(core.bring(2, 10_000, true), ProgramMove { out_words: 4_000, in_words: 11_000, from_first: true });
     assert_eq!(core.held(1), 0, "the old image was worth nothing");
 }
 
@@ -76,32 +76,32 @@ proptest! {
     #[test]
     fn words_are_neither_lost_nor_made(onion in any::<bool>(), turns in prop::collection::vec((0..6u32, any::<bool>()), 1..200)) {
         let mut core = core(onion);
-        let size = |job: u32| 2_000 + 6_000 * u64::from(job);
+        let size = |pid: u32| 2_000 + 6_000 * u64::from(pid);
         let mut conditions: HashMap<u32, bool> = HashMap::new();
-        for (job, leaves) in turns {
+        for (pid, leaves) in turns {
             if leaves {
-                core.leave(job);
-                conditions.remove(&job);
-                prop_assert_eq!(core.held(job), 0);
+                core.leave(pid);
+                conditions.remove(&pid);
+                prop_assert_eq!(core.held(pid), 0);
                 continue;
             }
-            let before: Vec<u64> = (0..6).map(|job| core.held(job)).collect();
-            let was_whole = conditions.get(&job) == Some(&true);
-            let moved = core.bring(job, size(job), false);
-            let after: Vec<u64> = (0..6).map(|job| core.held(job)).collect();
-            prop_assert_eq!(after[job as usize], size(job));
-            prop_assert!(after.iter().sum::<u64>() <= 32_768 || size(job) > 32_768);
+            let before: Vec<u64> = (0..6).map(|pid| core.held(pid)).collect();
+            let was_whole = conditions.get(&pid) == Some(&true);
+            let moved = core.bring(pid, size(pid), false);
+            let after: Vec<u64> = (0..6).map(|pid| core.held(pid)).collect();
+            prop_assert_eq!(after[pid as usize], size(pid));
+            prop_assert!(after.iter().sum::<u64>() <= 32_768 || size(pid) > 32_768);
             let mut out = 0;
-            for other in (0..6).filter(|other| *other != job) {
+            for other in (0..6).filter(|other| *other != pid) {
                 let lost = before[other as usize] - after[other as usize];
                 out += lost;
                 if lost > 0 && conditions.insert(other, false) == Some(true) {
                     out += 1000;
                 }
             }
-            conditions.insert(job, true);
+            conditions.insert(pid, true);
             prop_assert_eq!(moved.out_words, out);
-            prop_assert_eq!(moved.in_words, if was_whole { 0 } else { size(job) - before[job as usize] + 1000 });
+            prop_assert_eq!(moved.in_words, if was_whole { 0 } else { size(pid) - before[pid as usize] + 1000 });
         }
     }
 }

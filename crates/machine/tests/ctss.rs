@@ -2,14 +2,14 @@
 
 use crate::discipline::{Interaction, MS, happenings, interaction, live_through, schedule};
 use loadgo_machine::disciplines::ctss::Ctss;
-use loadgo_machine::disciplines::order::Order;
-use loadgo_machine::disciplines::{Facts, Off, ReadyList, Stay, Turn, Why};
+use loadgo_machine::disciplines::order::ProcessHeap;
+use loadgo_machine::disciplines::{CandidateFacts, EligibilityAfterTurn, LeaveCause, ReadyCause, ReadyList, Turn};
 use proptest::prelude::*;
 
 const Q: u64 = 16 * MS;
 
 fn program(at: u64, work: u64, image_words: u64) -> Interaction {
-    interaction(at, work, Facts { image_words, ..Facts::default() })
+    interaction(at, work, CandidateFacts { image_words, ..CandidateFacts::default() })
 }
 
 #[test]
@@ -60,25 +60,25 @@ fn a_program_of_the_same_level_waits() {
 #[test]
 fn a_program_that_waited_for_a_device_comes_back_at_the_tail_with_what_it_had_left() {
     let mut list = Ctss::new(Q, 120, 9);
-    for job in 0..2 {
-        list.ask(job, &Facts { begins: true, ..Facts::default() }, 0);
-        list.admit(job, 0);
-        list.ready(job, Why::Admitted, 0);
+    for pid in 0..2 {
+        list.ask(pid, &CandidateFacts { begins: true, ..CandidateFacts::default() }, 0);
+        list.admit(pid, 0);
+        list.ready(pid, ReadyCause::Admitted, 0);
     }
-    assert_eq!(list.next(0), Some(Turn { job: 0, slice_ns: Q }));
-    assert_eq!(list.off(0, Q / 4, Off::Waits, Q / 4), Stay::Eligible);
-    list.ready(0, Why::Woken, Q / 2);
-    assert_eq!(list.next(Q / 2), Some(Turn { job: 1, slice_ns: Q }));
-    assert_eq!(list.next(Q / 2), Some(Turn { job: 0, slice_ns: 3 * Q / 4 }));
+    assert_eq!(list.next(0), Some(Turn { pid: 0, slice_ns: Q }));
+    assert_eq!(list.off(0, Q / 4, LeaveCause::Waits, Q / 4), EligibilityAfterTurn::Eligible);
+    list.ready(0, ReadyCause::Woken, Q / 2);
+    assert_eq!(list.next(Q / 2), Some(Turn { pid: 1, slice_ns: Q }));
+    assert_eq!(list.next(Q / 2), Some(Turn { pid: 0, slice_ns: 3 * Q / 4 }));
 }
 
 #[test]
 fn the_smallest_program_that_asks_is_brought_in_first() {
     let mut list = Ctss::new(Q, 120, 9);
-    for (job, image_words) in [(0, 1000), (1, 100), (2, 100)] {
-        list.ask(job, &Facts { begins: true, image_words, ..Facts::default() }, 0);
+    for (pid, image_words) in [(0, 1000), (1, 100), (2, 100)] {
+        list.ask(pid, &CandidateFacts { begins: true, image_words, ..CandidateFacts::default() }, 0);
     }
-    let order: Vec<_> = (0..3).filter_map(|_| list.candidate().inspect(|job| list.admit(*job, 0))).collect();
+    let order: Vec<_> = (0..3).filter_map(|_| list.candidate().inspect(|pid| list.admit(*pid, 0))).collect();
     assert_eq!(order, [1, 2, 0]);
 }
 
@@ -96,8 +96,8 @@ proptest! {
         let programs: Vec<_> = works.iter().map(|work| program(0, *work, 0)).collect();
         let turns = schedule(&mut Ctss::new(Q, 120, 9), &programs, usize::MAX);
         let mut had = vec![0; works.len()];
-        for (job, from, to) in turns {
-            had[job as usize] += to - from;
+        for (pid, from, to) in turns {
+            had[pid as usize] += to - from;
             let least = (0..works.len()).filter(|j| had[*j] < works[*j]).map(|j| had[j]).min();
             prop_assert!(least.is_none_or(|least| had.iter().all(|h| *h <= 2 * least + Q)), "{had:?}");
         }
@@ -105,18 +105,18 @@ proptest! {
 
     #[test]
     fn an_order_gives_what_a_sorted_set_gives(steps in prop::collection::vec((0..60u32, 0..1000u32, 0..3u8), 1..400)) {
-        let (mut order, mut set) = (Order::default(), std::collections::BTreeMap::new());
-        for (serial, (job, key, what)) in steps.into_iter().enumerate() {
-            let old = set.iter().find(|(_, other)| **other == job).map(|(key, _)| *key);
+        let (mut order, mut set) = (ProcessHeap::default(), std::collections::BTreeMap::new());
+        for (serial, (pid, key, what)) in steps.into_iter().enumerate() {
+            let old = set.iter().find(|(_, other)| **other == pid).map(|(key, _)| *key);
             match (what, old) {
                 (0..=1, None) => {
-                    order.insert((key, serial), job);
-                    set.insert((key, serial), job);
+                    order.insert((key, serial), pid);
+                    set.insert((key, serial), pid);
                 }
-                (0, Some(_)) => prop_assert_eq!(order.take_first(), set.pop_first().map(|(_, job)| job)),
-                _ => prop_assert_eq!(order.remove(job), old.is_some_and(|key| set.remove(&key).is_some())),
+                (0, Some(_)) => prop_assert_eq!(order.take_first(), set.pop_first().map(|(_, pid)| pid)),
+                _ => prop_assert_eq!(order.remove(pid), old.is_some_and(|key| set.remove(&key).is_some())),
             }
-            prop_assert_eq!(order.first(), set.first_key_value().map(|(key, job)| (*key, *job)));
+            prop_assert_eq!(order.first(), set.first_key_value().map(|(key, pid)| (*key, *pid)));
             prop_assert_eq!(order.len(), set.len());
         }
         let rest: Vec<_> = std::iter::from_fn(|| order.take_first()).collect();

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use loadgo_core::random::{RandomStream, StreamPurpose};
-use loadgo_machine::devices::{Device, Due, Request, Storage};
-use loadgo_machine::draw::Draw;
+use loadgo_machine::devices::{Completion, Device, DeviceRequest, Storage};
+use loadgo_machine::draw::AmountLaw;
 use loadgo_machine::spec::StoreKind;
 use proptest::prelude::*;
 
@@ -15,8 +15,8 @@ fn stream() -> RandomStream {
     RandomStream::new(7, 0, StreamPurpose::Work)
 }
 
-fn request(id: u32, words: u64) -> Request {
-    Request { id, words, service_ns: None, write: false }
+fn request(id: u32, words: u64) -> DeviceRequest {
+    DeviceRequest { id, words, service_ns: None, write: false }
 }
 
 fn firehose() -> StoreKind {
@@ -28,7 +28,7 @@ fn next(device: &mut Storage, due: &mut BinaryHeap<Reverse<(u64, u32)>>, stream:
     loop {
         let Reverse((now, server)) = due.pop()?;
         let (done, more) = device.complete(server, now, stream);
-        due.extend(more.map(|Due { server, at }| Reverse((at, server))));
+        due.extend(more.map(|Completion { server, at }| Reverse((at, server))));
         if let Some(done) = done {
             return Some((done.id, now));
         }
@@ -37,14 +37,14 @@ fn next(device: &mut Storage, due: &mut BinaryHeap<Reverse<(u64, u32)>>, stream:
 
 #[test]
 fn a_server_takes_requests_in_the_order_of_coming() {
-    let mut device = Storage::new(&StoreKind::Server { service: Draw::Fixed(10.0), servers: 2 });
+    let mut device = Storage::new(&StoreKind::Server { service: AmountLaw::Fixed(10.0), servers: 2 });
     let stream = &mut stream();
-    assert_eq!(device.submit(request(1, 0), 0, stream), Some(Due { server: 0, at: 10 }));
-    assert_eq!(device.submit(request(2, 0), 4, stream), Some(Due { server: 1, at: 14 }));
+    assert_eq!(device.submit(request(1, 0), 0, stream), Some(Completion { server: 0, at: 10 }));
+    assert_eq!(device.submit(request(2, 0), 4, stream), Some(Completion { server: 1, at: 14 }));
     assert_eq!(device.submit(request(3, 0), 5, stream), None);
     assert_eq!(device.load(), 3);
     assert_eq!(device.busy_ns(8), 8 + 4);
-    assert_eq!(device.complete(0, 10, stream), (Some(request(1, 0)), Some(Due { server: 0, at: 20 })));
+    assert_eq!(device.complete(0, 10, stream), (Some(request(1, 0)), Some(Completion { server: 0, at: 20 })));
     assert_eq!(device.complete(1, 14, stream), (Some(request(2, 0)), None));
     assert_eq!(device.complete(0, 20, stream), (Some(request(3, 0)), None));
     assert_eq!((device.load(), device.busy_ns(99)), (0, 30));
@@ -52,11 +52,11 @@ fn a_server_takes_requests_in_the_order_of_coming() {
 
 #[test]
 fn nobody_waits_for_a_delay_and_a_drawn_service_is_kept() {
-    let mut device = Storage::new(&StoreKind::Server { service: Draw::Fixed(10.0), servers: u32::MAX });
+    let mut device = Storage::new(&StoreKind::Server { service: AmountLaw::Fixed(10.0), servers: u32::MAX });
     for id in 0..100 {
-        let asked = Request { service_ns: Some(1000 - u64::from(id)), ..request(id, 0) };
+        let asked = DeviceRequest { service_ns: Some(1000 - u64::from(id)), ..request(id, 0) };
         let due = device.submit(asked, 5, &mut stream()).unwrap();
-        assert_eq!(due, Due { server: id, at: 1005 - u64::from(id) });
+        assert_eq!(due, Completion { server: id, at: 1005 - u64::from(id) });
     }
     assert_eq!(device.busy_ns(15), 1000);
 }
@@ -80,7 +80,7 @@ fn a_sector_serves_one_request_a_revolution_and_others_pass_meanwhile() {
     let mut device = Storage::new(&firehose());
     let (stream, mut due) = (&mut stream(), BinaryHeap::new());
     for id in 0..1800 {
-        due.extend(device.submit(request(id, 1024), 0, stream).map(|Due { server, at }| Reverse((at, server))));
+        due.extend(device.submit(request(id, 1024), 0, stream).map(|Completion { server, at }| Reverse((at, server))));
     }
     assert_eq!(due.len(), 18, "each sector has one request under way");
     let mut last_of_sector = [None; 18];
@@ -90,7 +90,7 @@ fn a_sector_serves_one_request_a_revolution_and_others_pass_meanwhile() {
             assert_eq!(at - before, 36 * MS);
         }
         last = at;
-        due.extend(device.complete(server, at, stream).1.map(|Due { server, at }| Reverse((at, server))));
+        due.extend(device.complete(server, at, stream).1.map(|Completion { server, at }| Reverse((at, server))));
         assert!(device.busy_ns(at) <= at, "the heads read one page at a time");
     }
     assert_eq!((device.load(), device.busy_ns(last)), (0, 1800 * 2 * MS));
@@ -138,7 +138,7 @@ fn a_bulk_store_takes_the_same_time_for_every_page() {
 }
 
 fn disk(units: u32, channels: u32) -> Storage {
-    let seek = Draw::Fixed(30e6);
+    let seek = AmountLaw::Fixed(30e6);
     Storage::new(&StoreKind::Disk { seek, revolution_ns: 1, words_per_second: 1e6, units, channels })
 }
 
@@ -146,7 +146,7 @@ fn disk(units: u32, channels: u32) -> Storage {
 fn a_disk_seeks_without_its_channel_and_nobody_is_told() {
     let mut device = disk(1, 1);
     let stream = &mut stream();
-    assert_eq!(device.submit(request(1, 10_000), 5, stream), Some(Due { server: 0, at: 5 + 30 * MS }));
+    assert_eq!(device.submit(request(1, 10_000), 5, stream), Some(Completion { server: 0, at: 5 + 30 * MS }));
     assert_eq!(device.busy_ns(5 + 30 * MS), 0);
     let (nobody, due) = device.complete(0, 5 + 30 * MS, stream);
     let at = due.unwrap().at;
@@ -175,12 +175,12 @@ fn units_seek_at_once_and_share_a_channel_in_the_order_of_their_seeks() {
 
 fn kinds() -> impl Strategy<Value = StoreKind> {
     prop_oneof![
-        (1..4u32).prop_map(|servers| StoreKind::Server { service: Draw::Exponential(1e6), servers }),
+        (1..4u32).prop_map(|servers| StoreKind::Server { service: AmountLaw::Exponential(1e6), servers }),
         (1..20u32).prop_map(|n| StoreKind::Drum { revolution_ns: 33 * MS + 1, sectors: Some(n), words_per_second: None }),
         Just(StoreKind::Drum { revolution_ns: 17 * MS, sectors: None, words_per_second: Some(33_800.0) }),
         (1..4u32).prop_map(|channels| StoreKind::Bulk { access_ns: 384_000, words_per_second: Some(1e6), channels }),
         (1..5u32, 1..5u32).prop_map(|(units, channels)| StoreKind::Disk {
-            seek: Draw::Exponential(20e6),
+            seek: AmountLaw::Exponential(20e6),
             revolution_ns: 25 * MS,
             words_per_second: 1e5,
             units,

@@ -10,12 +10,12 @@ use loadgo_core::random::{RandomStream, StreamPurpose};
 use loadgo_core::record::Sample;
 use loadgo_core::system::System as _;
 use loadgo_core::time::Instant;
-use loadgo_machine::draw::Draw;
-use loadgo_machine::engine::{Engine, Moved};
-use loadgo_machine::meters::Meters;
-use loadgo_machine::simulate::{self, Sink};
+use loadgo_machine::draw::AmountLaw;
+use loadgo_machine::engine::{Advance, Engine};
+use loadgo_machine::meters::MachineMeters;
+use loadgo_machine::simulate::{self, InteractionSink};
 use loadgo_machine::spec::{Command, Discipline, Machine, Population, Store, StoreKind};
-use loadgo_machine::system::{self, Simulated};
+use loadgo_machine::system::{self, MachineSystem};
 
 const SECOND: u64 = 1_000_000_000;
 const HOUR: f64 = 3600e9;
@@ -26,7 +26,7 @@ struct Finish {
     ends_at: Option<u64>,
 }
 
-impl Sink for Finish {
+impl InteractionSink for Finish {
     fn finished(&mut self, _class: usize, _at: u64, _response_ns: u64) -> bool {
         self.left -= 1;
         self.left > 0
@@ -37,33 +37,33 @@ impl Sink for Finish {
     }
 }
 
-fn run(machine: Machine) -> Result<Meters, String> {
+fn run(machine: Machine) -> Result<MachineMeters, String> {
     simulate::run(&Arc::new(machine), 1, &mut Finish { left: 1_000, ends_at: None })
 }
 
-fn run_until(machine: Machine, ends_at: u64) -> Meters {
+fn run_until(machine: Machine, ends_at: u64) -> MachineMeters {
     simulate::run(&Arc::new(machine), 1, &mut Finish { left: u64::MAX, ends_at: Some(ends_at) }).unwrap()
 }
 
-fn users(count: u32, discipline: Discipline, cpu: Draw) -> Machine {
-    machine(1, discipline, work("work", cpu), Population::Closed(count), Draw::Exponential(SECOND as f64))
+fn users(count: u32, discipline: Discipline, cpu: AmountLaw) -> Machine {
+    machine(1, discipline, work("work", cpu), Population::Closed(count), AmountLaw::Exponential(SECOND as f64))
 }
 
 #[test]
 fn time_that_would_pass_292_years_is_told() {
     let slow = |discipline, speed| {
-        let mut slow = users(3, discipline, Draw::Exponential(SECOND as f64));
+        let mut slow = users(3, discipline, AmountLaw::Exponential(SECOND as f64));
         slow.processors.speed = speed;
         slow
     };
-    let mut long = users(3, Discipline::FirstCome, Draw::Fixed(10_000.0 * HOUR));
+    let mut long = users(3, Discipline::FirstCome, AmountLaw::Fixed(10_000.0 * HOUR));
     long.processors.speed = 0.001;
-    let rare = machine(1, Discipline::FirstCome, work("work", Draw::Fixed(1.0)), Population::Open(1e-12), Draw::ZERO);
-    let mut stored = users(3, Discipline::FirstCome, Draw::Fixed(1.0));
-    stored.commands[0].requests = vec![(0, Draw::Fixed(1.0))];
+    let rare = machine(1, Discipline::FirstCome, work("work", AmountLaw::Fixed(1.0)), Population::Open(1e-12), AmountLaw::ZERO);
+    let mut stored = users(3, Discipline::FirstCome, AmountLaw::Fixed(1.0));
+    stored.commands[0].requests = vec![(0, AmountLaw::Fixed(1.0))];
     stored.stores = vec![Store {
         name: "disk".into(),
-        kind: StoreKind::Server { service: Draw::Fixed(1e30), servers: 1 },
+        kind: StoreKind::Server { service: AmountLaw::Fixed(1e30), servers: 1 },
         interrupts: false,
     }];
     let linux = Discipline::Linux { slice_ns: u64::MAX, switch_ns: 0 };
@@ -77,7 +77,7 @@ fn time_that_would_pass_292_years_is_told() {
 
 #[test]
 fn a_driven_machine_tells_that_its_time_is_over() {
-    let mut slow = users(1, Discipline::FirstCome, Draw::Fixed(SECOND as f64));
+    let mut slow = users(1, Discipline::FirstCome, AmountLaw::Fixed(SECOND as f64));
     slow.processors.speed = 1e-12;
     let mut engine = Engine::new(&Arc::new(slow), 1).unwrap();
     engine.attach(1).unwrap();
@@ -92,51 +92,51 @@ fn a_driven_machine_tells_that_its_time_is_over() {
 #[test]
 fn many_events_that_tell_nothing_leave_room_for_a_look() {
     let turns = Discipline::RoundRobin { quantum_ns: 1, switch_ns: 0 };
-    let mut engine = Engine::new(&Arc::new(users(1, turns, Draw::Fixed(HOUR))), 1).unwrap();
+    let mut engine = Engine::new(&Arc::new(users(1, turns, AmountLaw::Fixed(HOUR))), 1).unwrap();
     engine.attach(1).unwrap();
     engine.advance(None).expect("a process");
     engine.begin(1, 0, &[]);
-    assert_eq!(engine.move_on(None), Moved::NotYet);
-    assert_eq!(engine.move_on(Some(SECOND)), Moved::NotYet);
+    assert_eq!(engine.move_on(None), Advance::NotYet);
+    assert_eq!(engine.move_on(Some(SECOND)), Advance::NotYet);
 }
 
 #[test]
 fn a_pareto_law_without_a_tail_is_a_constant() {
     let mut stream = RandomStream::new(1, 1, StreamPurpose::Work);
-    assert_eq!(Draw::Pareto(1e9, 1e300).draw(&mut stream), 1e9);
-    assert!(run(users(3, Discipline::FirstCome, Draw::Pareto(1e9, 1e300))).is_ok());
+    assert_eq!(AmountLaw::Pareto(1e9, 1e300).draw(&mut stream), 1e9);
+    assert!(run(users(3, Discipline::FirstCome, AmountLaw::Pareto(1e9, 1e300))).is_ok());
 }
 
 #[test]
 fn a_command_with_too_many_stops_is_refused_or_ends_the_run() {
-    let asks = |law: Draw| {
-        let asks = Command { cpu: Draw::Fixed(1e9), requests: vec![(0, law)], ..Command::without_needs("asks") };
-        let mut made = machine(1, Discipline::FirstCome, asks, Population::Closed(1), Draw::Fixed(1e9));
+    let asks = |law: AmountLaw| {
+        let asks = Command { cpu: AmountLaw::Fixed(1e9), requests: vec![(0, law)], ..Command::without_work("asks") };
+        let mut made = machine(1, Discipline::FirstCome, asks, Population::Closed(1), AmountLaw::Fixed(1e9));
         made.stores = vec![server("disk", 1)];
         made
     };
-    let refused = run(asks(Draw::Fixed(i64::MAX as f64))).unwrap_err();
+    let refused = run(asks(AmountLaw::Fixed(i64::MAX as f64))).unwrap_err();
     assert!(refused.contains("`requests`") && refused.contains("at most 1000000"), "{refused}");
-    let drawn = run(asks(Draw::Exponential(9e5))).unwrap_err();
+    let drawn = run(asks(AmountLaw::Exponential(9e5))).unwrap_err();
     assert!(drawn.contains("more than 1000000 requests"), "{drawn}");
 }
 
 #[test]
 fn a_run_of_a_given_time_ends_at_that_time() {
     let ten_hours = 36_000 * SECOND;
-    let mut slow = users(3, Discipline::FirstCome, Draw::Fixed(SECOND as f64));
+    let mut slow = users(3, Discipline::FirstCome, AmountLaw::Fixed(SECOND as f64));
     slow.processors.speed = 1e-9;
     assert_eq!(run_until(slow, ten_hours).at, ten_hours);
     let switching = Discipline::RoundRobin { quantum_ns: 1, switch_ns: 3_600 * SECOND };
-    assert_eq!(run_until(users(3, switching, Draw::Fixed(1e9)), ten_hours).at, ten_hours);
-    let sharing = users(3, Discipline::Sharing, Draw::Fixed(100.0 * HOUR));
+    assert_eq!(run_until(users(3, switching, AmountLaw::Fixed(1e9)), ten_hours).at, ten_hours);
+    let sharing = users(3, Discipline::Sharing, AmountLaw::Fixed(100.0 * HOUR));
     assert_eq!(run_until(sharing, ten_hours).at, ten_hours);
 }
 
 /// Asks for a stop once, when it has been asked so many times whether there is one.
 struct Impatient(u32);
 
-impl system::Sink for Impatient {
+impl system::SampleSink for Impatient {
     fn sample(&mut self, _at: Instant, _sample: Sample) {}
 
     fn stop(&mut self) -> bool {
@@ -148,7 +148,7 @@ impl system::Sink for Impatient {
 /// Two users who type one line: what became of it, when, and why the machine could not go on.
 fn typed_on(machine: Machine, sink: Impatient) -> (SessionCounts, Instant, Option<String>) {
     let machine = Arc::new(machine);
-    let mut system = Simulated::new(Engine::new(&machine, 1).unwrap(), &machine, sink);
+    let mut system = MachineSystem::new(Engine::new(&machine, 1).unwrap(), &machine, sink);
     let line = script("think = \"none\"\ntimeout = \"10000h\"", "[\"work\"]");
     let summary = drive(&line, &OfferedLoad::closed(2, 1), &mut system, &mut Kept::default());
     let at = system.now();
@@ -160,7 +160,7 @@ fn typed_on(machine: Machine, sink: Impatient) -> (SessionCounts, Instant, Optio
 #[test]
 fn a_stop_is_heard_while_the_machine_works_and_tells_nothing() {
     let turns = Discipline::RoundRobin { quantum_ns: 1, switch_ns: 0 };
-    let (summary, at, trouble) = typed_on(users(1, turns, Draw::Fixed(HOUR)), Impatient(10));
+    let (summary, at, trouble) = typed_on(users(1, turns, AmountLaw::Fixed(HOUR)), Impatient(10));
     assert!(summary.stopped && summary.interactions == 0, "{summary:?}");
     assert!(at < Instant(SECOND), "{at:?}");
     assert_eq!(trouble, None);
@@ -168,7 +168,7 @@ fn a_stop_is_heard_while_the_machine_works_and_tells_nothing() {
 
 #[test]
 fn a_run_whose_time_would_pass_292_years_ends_in_words() {
-    let mut slow = users(1, Discipline::FirstCome, Draw::Fixed(1e9));
+    let mut slow = users(1, Discipline::FirstCome, AmountLaw::Fixed(1e9));
     slow.processors.speed = 1e-18;
     slow.supervisor.process_creation_ns = SECOND;
     let (summary, _, trouble) = typed_on(slow, Impatient(0));

@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use crate::models::{SECOND, at_processors, at_store, central_server, exponential, machine, routed, server, work};
-use loadgo_machine::draw::Draw;
-use loadgo_machine::meters::{Category, Meters};
-use loadgo_machine::simulate::{self, Sink};
+use loadgo_machine::draw::AmountLaw;
+use loadgo_machine::meters::{Category, MachineMeters};
+use loadgo_machine::simulate::{self, InteractionSink};
 use loadgo_machine::spec::{Discipline, Machine, Population};
 
 const BATCHES: usize = 30;
@@ -22,7 +22,7 @@ struct Batches {
     began: u64,
 }
 
-impl Sink for Batches {
+impl InteractionSink for Batches {
     fn finished(&mut self, _class: usize, at: u64, response_ns: u64) -> bool {
         self.count += 1;
         if self.count <= self.dropped {
@@ -41,7 +41,7 @@ impl Sink for Batches {
 struct Outcome {
     responses: Vec<f64>,
     throughputs: Vec<f64>,
-    meters: Meters,
+    meters: MachineMeters,
 }
 
 fn run(machine: Machine, seed: u64, interactions: u64) -> Outcome {
@@ -63,8 +63,8 @@ fn assert_is(what: &str, batches: &[f64], exact: f64) {
     assert!((mean - exact).abs() < 4.0 * error + 1e-9 * exact, "{what}: {mean} give or take {error}, exactly {exact}");
 }
 
-fn open(count: u32, discipline: Discipline, rate: f64, service: Draw) -> Machine {
-    machine(count, discipline, work("job", service), Population::Open(rate), Draw::ZERO)
+fn open(count: u32, discipline: Discipline, rate: f64, service: AmountLaw) -> Machine {
+    machine(count, discipline, work("job", service), Population::Open(rate), AmountLaw::ZERO)
 }
 
 #[test]
@@ -76,7 +76,9 @@ fn the_queue_of_one_server_is_as_long_as_its_theory_has_it() {
 
 #[test]
 fn with_one_server_the_law_of_service_matters_as_pollaczek_and_khinchin_have_it() {
-    for (service, wait) in [(Draw::Fixed(1e9), 2.0), (Draw::Erlang(2, 1e9), 3.0), (Draw::Hyperexponential(1e9, 4.0), 10.0)] {
+    for (service, wait) in
+        [(AmountLaw::Fixed(1e9), 2.0), (AmountLaw::Erlang(2, 1e9), 3.0), (AmountLaw::Hyperexponential(1e9, 4.0), 10.0)]
+    {
         let outcome = run(open(1, Discipline::FirstCome, 0.8, service.clone()), 2, 400_000);
         assert_is(&format!("M/G/1 response with {service:?}"), &outcome.responses, wait + 1.0);
     }
@@ -95,7 +97,7 @@ fn several_servers_queue_as_erlang_has_it() {
 #[test]
 fn a_store_is_the_same_server_as_a_processor() {
     let stages = vec![at_store(0, exponential(1.0), &[(1.0, None)])];
-    let mut model = machine(1, Discipline::FirstCome, routed("job", stages), Population::Open(1.6), Draw::ZERO);
+    let mut model = machine(1, Discipline::FirstCome, routed("job", stages), Population::Open(1.6), AmountLaw::ZERO);
     model.stores = vec![server("io", 2)];
     let outcome = run(model, 4, 600_000);
     assert_is("response of two servers of a store", &outcome.responses, 2.777_777_777_777_78);
@@ -103,7 +105,7 @@ fn a_store_is_the_same_server_as_a_processor() {
 
 #[test]
 fn shared_processors_answer_the_same_whatever_the_law_of_service() {
-    for service in [Draw::Fixed(1e9), exponential(1.0), Draw::Hyperexponential(1e9, 4.0), Draw::Pareto(1e9, 2.5)] {
+    for service in [AmountLaw::Fixed(1e9), exponential(1.0), AmountLaw::Hyperexponential(1e9, 4.0), AmountLaw::Pareto(1e9, 2.5)] {
         let outcome = run(open(1, Discipline::Sharing, 0.8, service.clone()), 5, 600_000);
         assert_is(&format!("shared response with {service:?}"), &outcome.responses, 5.0);
     }
@@ -125,7 +127,7 @@ fn no_rule_that_does_not_know_the_service_changes_the_mean_of_exponential_work()
 /// Two classes of priority 0 and 1 that come at .3 and .5 a second, each with work of a second: mean responses by class.
 fn by_class(preemptive: bool) -> [Vec<f64>; 2] {
     struct ByClass(Vec<[(f64, u64); 2]>, u64);
-    impl Sink for ByClass {
+    impl InteractionSink for ByClass {
         fn finished(&mut self, class: usize, _at: u64, response_ns: u64) -> bool {
             self.1 += 1;
             let batch = (self.1 / 20_000) as usize;

@@ -1,10 +1,10 @@
 //! Machine files with one mistake each, files that are like others, and values set from outside.
 
 use crate::cases::{all, good};
-use loadgo_machine::file::{Mistake, Origin, key_and_value, parse, parse_with, print};
+use loadgo_machine::file::{MachineMistake, Origin, key_and_value, parse, parse_with, print};
 use loadgo_machine::spec::{Discipline, Machine, Population};
 
-fn alone(text: &str) -> Result<Machine, Mistake> {
+fn alone(text: &str) -> Result<Machine, MachineMistake> {
     parse(text, &mut |name| Err(format!("there is no machine {name}")))
 }
 
@@ -44,7 +44,7 @@ fn there_are_hundreds_of_single_mistakes_in_texts_that_are_else_good() {
 const BASE: &str = "title = 'base'\nsource = 's'\n[processors]\ndiscipline = 'round-robin'\nquantum = '10ms'\n\
     [commands.x]\ncpu = '1s'\n[commands.y]\nlike = 'x'\npages = 3\n[[load]]\nname = 'a'\nusers = 5\nthink = '1s'";
 
-fn over_base(text: &str, sets: &[(&str, &str)]) -> Result<Machine, Mistake> {
+fn over_base(text: &str, sets: &[(&str, &str)]) -> Result<Machine, MachineMistake> {
     let sets: Vec<_> = sets.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
     parse_with(text, &sets, &mut |name| if name == "base" { Ok(BASE.into()) } else { Err(format!("there is no {name}")) })
 }
@@ -68,7 +68,7 @@ fn another_discipline_takes_the_keys_of_the_older_one_with_it() {
 
 #[test]
 fn a_mistake_is_placed_in_the_text_where_it_stands() {
-    let at = |mistake: Mistake| (mistake.origin, mistake.line, mistake.column);
+    let at = |mistake: MachineMistake| (mistake.origin, mistake.line, mistake.column);
     let own = over_base("like = 'base'\n[processors]\nquantum = '0s'", &[]).expect_err("no quantum");
     assert_eq!(at(own), (Origin::File, 3, 11));
     let bad = "title = 't'\nsource = 's'\n[commands.x]\ncpu = '5'";

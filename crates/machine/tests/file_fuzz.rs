@@ -2,11 +2,11 @@
 
 use crate::drawn_machine::machine;
 use loadgo_core::random::{RandomStream, StreamPurpose};
-use loadgo_machine::file::{Mistake, Origin, parse, parse_with, print};
+use loadgo_machine::file::{MachineMistake, Origin, parse, parse_with, print};
 use loadgo_machine::spec::Machine;
 use proptest::prelude::*;
 
-fn alone(text: &str) -> Result<Machine, Mistake> {
+fn alone(text: &str) -> Result<Machine, MachineMistake> {
     parse(text, &mut |name| Err(format!("there is no machine {name}")))
 }
 
@@ -43,7 +43,7 @@ const TOKENS: [&str; 26] = [
 fn assert_holds(text: &str) {
     match alone(text) {
         Ok(machine) => assert_eq!(alone(&print(&machine)), Ok(machine), "{text:?}"),
-        Err(Mistake { origin, line, column, message }) => {
+        Err(MachineMistake { origin, line, column, message }) => {
             assert_eq!(origin, Origin::File);
             let row = text.split('\n').nth(line - 1).unwrap_or_else(|| panic!("no line {line} in {text:?}"));
             assert!(
@@ -54,7 +54,7 @@ fn assert_holds(text: &str) {
     }
 }
 
-/// One to four cuts, copies and insertions.
+/// The text after one to four random cuts, copies and insertions.
 fn mangled(text: &str, chance: &mut RandomStream) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for _ in 0..=chance.index(4) {

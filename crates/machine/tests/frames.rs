@@ -3,7 +3,7 @@
 use crate::page_by_page::{Direct, Law};
 use loadgo_core::random::{RandomStream, StreamPurpose};
 use loadgo_machine::frames::Frames;
-use loadgo_machine::spec::{Behind, Headway, Paging, Replacement};
+use loadgo_machine::spec::{BackingStore, HeadwaySpec, Paging, Replacement};
 use proptest::prelude::*;
 
 const MS: f64 = 1e6;
@@ -20,15 +20,15 @@ fn stream(user: u32) -> RandomStream {
     RandomStream::new(11, user, StreamPurpose::Work)
 }
 
-fn paging(frames: u32, replacement: Replacement, headway: Headway) -> Paging {
+fn paging(frames: u32, replacement: Replacement, headway: HeadwaySpec) -> Paging {
     Paging { frames, wired: 0, frame_words: 1024, replacement, headway, dirty: 0.3, store: 0, behind: None }
 }
 
-fn in_ms(law: Law) -> Headway {
+fn in_ms(law: Law) -> HeadwaySpec {
     if law(1.0) == linear(1.0) {
-        Headway::Linear { ns_per_page: MS }
+        HeadwaySpec::Linear { ns_per_page: MS }
     } else {
-        Headway::Chamberlin { b_ns: 100.0 * MS, c_pages: 40.0 }
+        HeadwaySpec::Chamberlin { b_ns: 100.0 * MS, c_pages: 40.0 }
     }
 }
 
@@ -58,24 +58,24 @@ fn followed(law: Law, frames: u32, pages: &[u32], turns: &[(usize, u64, u64)]) -
         now += pause;
         direct.work(*who, now, *work, stream);
         now += work;
-        (0..pages.len()).for_each(|job| held[job] += f64::from(direct.held(job)) / turns.len() as f64);
+        (0..pages.len()).for_each(|pid| held[pid] += f64::from(direct.held(pid)) / turns.len() as f64);
     }
     (direct.faults(), held)
 }
 
-/// `job` works until `left` is used up; how many faults that were.
-fn work(model: &mut Frames, job: u32, mut left: u64, now: &mut u64, stream: &mut RandomStream) -> f64 {
+/// `pid` works until `left` is used up; how many faults that were.
+fn work(model: &mut Frames, pid: u32, mut left: u64, now: &mut u64, stream: &mut RandomStream) -> f64 {
     let mut faults = 0.0;
     loop {
-        let fault = model.work_to_fault(job, stream).filter(|work| *work <= left);
+        let fault = model.work_to_fault(pid, stream).filter(|work| *work <= left);
         let work = fault.unwrap_or(left);
         *now += work;
         left -= work;
-        model.ran(job, work, *now);
+        model.ran(pid, work, *now);
         if fault.is_none() {
             return faults;
         }
-        model.fault(job, *now, stream);
+        model.fault(pid, *now, stream);
         faults += 1.0;
     }
 }
@@ -83,11 +83,11 @@ fn work(model: &mut Frames, job: u32, mut left: u64, now: &mut u64, stream: &mut
 fn modelled(model: &mut Frames, pages: &[u32], turns: &[(usize, u64, u64)]) -> Course {
     let (mut now, stream) = (0, &mut stream(2));
     let (mut faults, mut held) = (vec![0.0; pages.len()], vec![0.0; pages.len()]);
-    (0..pages.len()).for_each(|job| model.begin(job as u32, pages[job], 1.0, true, 0));
+    (0..pages.len()).for_each(|pid| model.begin(pid as u32, pages[pid], 1.0, true, 0));
     for (who, span, pause) in turns {
         now += pause;
         faults[*who] += work(model, *who as u32, *span, &mut now, stream);
-        (0..pages.len()).for_each(|job| held[job] += f64::from(model.held(job as u32)) / turns.len() as f64);
+        (0..pages.len()).for_each(|pid| held[pid] += f64::from(model.held(pid as u32)) / turns.len() as f64);
     }
     (faults, held)
 }
@@ -95,8 +95,9 @@ fn modelled(model: &mut Frames, pages: &[u32], turns: &[(usize, u64, u64)]) -> C
 /// The pages of each process, and the mean work (ms) and weight of its turns.
 type Processes = (Vec<u32>, Vec<(f64, f64)>);
 
-/// Four memories with their frames and processes, from equal ones to a mixture with one that seldom works and one where each
-/// has six pages; and how close the model of least recent use must be there.
+/// Four memories with their frames and processes, and the error that the model of least recent use may have.
+///
+/// They go from equal processes to a mixture in which one seldom works, and to a memory of six pages for each process.
 fn memories() -> [(u32, Processes, f64); 4] {
     [
         (120, (vec![100; 4], vec![(100.0, 1.0); 4]), 0.05),
@@ -136,9 +137,9 @@ fn the_clock_stays_close_to_least_recent_use() {
 fn what_the_paging_device_has_lost_comes_from_behind_it() {
     for replacement in [Replacement::Lru, Replacement::Clock] {
         let (pages, turns) = (vec![100; 8], schedule(&[(100.0, 1.0); 8], 20_000));
-        let behind = Some(Behind { store: 1, pages: 400 });
+        let behind = Some(BackingStore { store: 1, pages: 400 });
         let mut model = Frames::new(&Paging { behind, ..paging(120, replacement, in_ms(linear)) }, None, 1.0);
-        (0..8).for_each(|job| model.begin(job, 100, 1.0, true, 0));
+        (0..8).for_each(|pid| model.begin(pid, 100, 1.0, true, 0));
         let (mut now, stream, mut from_disk) = (0, &mut stream(3), 0.0);
         for (who, work, pause) in &turns {
             now += pause;
@@ -161,9 +162,9 @@ fn what_the_paging_device_has_lost_comes_from_behind_it() {
 fn the_headway_is_exponential_with_the_law_s_mean() {
     let curve = vec![(10.0, 1e6), (40.0, 20e6)];
     for (headway, mean) in [
-        (Headway::Linear { ns_per_page: 0.15 * MS }, 0.15 * MS * 30.0),
-        (Headway::Chamberlin { b_ns: 100.0 * MS, c_pages: 40.0 }, chamberlin(30.0)),
-        (Headway::Curve(curve), 1e6 + 19e6 * 2.0 / 3.0),
+        (HeadwaySpec::Linear { ns_per_page: 0.15 * MS }, 0.15 * MS * 30.0),
+        (HeadwaySpec::Chamberlin { b_ns: 100.0 * MS, c_pages: 40.0 }, chamberlin(30.0)),
+        (HeadwaySpec::Curve(curve), 1e6 + 19e6 * 2.0 / 3.0),
     ] {
         let mut frames = Frames::new(&paging(150, Replacement::Equal, headway), Some(5), 2.0);
         frames.begin(0, 0, 0.0, false, 0);
@@ -240,13 +241,13 @@ fn a_thinking_process_loses_pages_only_when_others_take_them() {
         frames.begin(2, 90, 0.0, false, 0);
         work(&mut frames, 0, 20_000_000_000, &mut now, stream);
         work(&mut frames, 1, 20_000_000_000, &mut now, stream);
-        assert_eq!([0, 1].map(|job| frames.held(job)), [40, 60]);
+        assert_eq!([0, 1].map(|pid| frames.held(pid)), [40, 60]);
         now += 3_600_000_000_000;
         work(&mut frames, 1, 20_000_000_000, &mut now, stream);
         assert_eq!(frames.held(0), 40, "an hour later all are there still");
         work(&mut frames, 2, 60_000_000_000, &mut now, stream);
         assert_eq!(frames.held(2), 90, "who works gets all that it needs");
-        assert_eq!([0, 1].map(|job| frames.held(job)).iter().sum::<u32>(), 10);
+        assert_eq!([0, 1].map(|pid| frames.held(pid)).iter().sum::<u32>(), 10);
     }
 }
 
@@ -284,7 +285,7 @@ fn the_clock_finds_the_useless_pages_after_a_second_look() {
         work(&mut frames, 1, 2_000_000_000, &mut now, stream);
         work(&mut frames, 0, 2_000_000_000, &mut now, stream);
     }
-    assert_eq!([0, 1].map(|job| frames.held(job)), [40, 20], "when both work, only what neither uses is lost");
+    assert_eq!([0, 1].map(|pid| frames.held(pid)), [40, 20], "when both work, only what neither uses is lost");
 }
 
 #[test]
@@ -318,35 +319,35 @@ enum Act {
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
     let act = prop_oneof![
-        2 => (0..12u32, 0..80u32, 0.0..1.0f64).prop_map(|(job, pages, common)| Act::Begin(job, pages, common)),
-        6 => (0..12u32, 0..2_000_000_000u64).prop_map(|(job, work)| Act::Work(job, work)),
+        2 => (0..12u32, 0..80u32, 0.0..1.0f64).prop_map(|(pid, pages, common)| Act::Begin(pid, pages, common)),
+        6 => (0..12u32, 0..2_000_000_000u64).prop_map(|(pid, work)| Act::Work(pid, work)),
         1 => (0..12u32).prop_map(Act::Leave),
     ];
     prop::collection::vec(act, 1..150)
 }
 
-/// What each act left behind: the frames held by each, and the free ones.
+/// The frames of each process and the free frames, after each act.
 fn played(paging: &Paging, acts: &[Act]) -> Vec<Vec<u32>> {
     let (mut frames, stream, mut now) = (Frames::new(paging, None, 1.5), &mut stream(10), 0);
     let mut here = [false; 12];
     let mut states = Vec::new();
     for act in acts {
         match *act {
-            Act::Begin(job, pages, common) => {
-                frames.begin(job, pages, common, pages % 3 == 0, now);
-                here[job as usize] = true;
+            Act::Begin(pid, pages, common) => {
+                frames.begin(pid, pages, common, pages % 3 == 0, now);
+                here[pid as usize] = true;
             }
-            Act::Work(job, span) if here[job as usize] => {
-                work(&mut frames, job, span, &mut now, stream);
+            Act::Work(pid, span) if here[pid as usize] => {
+                work(&mut frames, pid, span, &mut now, stream);
             }
-            Act::Leave(job) => {
-                frames.leave(job);
-                here[job as usize] = false;
-                assert_eq!(frames.held(job), 0);
+            Act::Leave(pid) => {
+                frames.leave(pid);
+                here[pid as usize] = false;
+                assert_eq!(frames.held(pid), 0);
             }
             Act::Work(..) => {}
         }
-        let mut held: Vec<u32> = (0..12).map(|job| frames.held(job)).collect();
+        let mut held: Vec<u32> = (0..12).map(|pid| frames.held(pid)).collect();
         assert_eq!(held.iter().sum::<u32>() + frames.free(), paging.frames - paging.wired, "after {act:?}");
         held.push(frames.free());
         states.push(held);
@@ -358,7 +359,7 @@ proptest! {
     #[test]
     fn frames_are_neither_lost_nor_made(acts in acts(), clock in any::<bool>(), wired in 0..40u32, on_device in 0..300u32) {
         let replacement = if clock { Replacement::Clock } else { Replacement::Lru };
-        let behind = (on_device > 0).then_some(Behind { store: 1, pages: on_device });
+        let behind = (on_device > 0).then_some(BackingStore { store: 1, pages: on_device });
         let paging = Paging { wired, behind, ..paging(41 + 2 * wired, replacement, in_ms(chamberlin)) };
         let once = played(&paging, &acts);
         prop_assert_eq!(played(&paging, &acts), once, "the same seed, the same pages");

@@ -3,33 +3,33 @@
 use std::sync::Arc;
 
 use crate::models::machine;
-use loadgo_machine::draw::Draw;
-use loadgo_machine::meters::{Category, Meters};
-use loadgo_machine::simulate::{self, Sink};
-use loadgo_machine::spec::{Command, Discipline, Limit, Machine, Population, Store, StoreKind};
+use loadgo_machine::draw::AmountLaw;
+use loadgo_machine::meters::{Category, MachineMeters};
+use loadgo_machine::simulate::{self, InteractionSink};
+use loadgo_machine::spec::{Command, Discipline, EligibilityLimit, Machine, Population, Store, StoreKind};
 
 const SECOND: u64 = 1_000_000_000;
 
 struct Finish(u64);
 
-impl Sink for Finish {
+impl InteractionSink for Finish {
     fn finished(&mut self, _class: usize, _at: u64, _response_ns: u64) -> bool {
         self.0 -= 1;
         self.0 > 0
     }
 }
 
-/// Users of 16 processors who think for 2 s, work for 1 s, and in the middle of that wait for a disk for 1 s.
+/// Users of 16 processors who think for 2 s, work for 1 s, and wait 1 s for a disk in the middle.
 fn sixteen(users: u32, discipline: Discipline) -> Machine {
-    let seconds = |count: f64| Draw::Fixed(count * SECOND as f64);
-    let waits = Command { cpu: seconds(1.0), requests: vec![(0, Draw::Fixed(1.0))], ..Command::without_needs("waits") };
+    let seconds = |count: f64| AmountLaw::Fixed(count * SECOND as f64);
+    let waits = Command { cpu: seconds(1.0), requests: vec![(0, AmountLaw::Fixed(1.0))], ..Command::without_work("waits") };
     let mut made = machine(16, discipline, waits, Population::Closed(users), seconds(2.0));
     let disk = StoreKind::Server { service: seconds(1.0), servers: u32::MAX };
     made.stores = vec![Store { name: "disk".into(), kind: disk, interrupts: false }];
     made
 }
 
-fn after(made: Machine, interactions: u64) -> Meters {
+fn after(made: Machine, interactions: u64) -> MachineMeters {
     let meters = simulate::run(&Arc::new(made), 1, &mut Finish(interactions)).unwrap();
     for processor in &meters.time_ns {
         assert_eq!(processor.iter().sum::<u64>(), meters.at);
@@ -51,7 +51,7 @@ fn one_who_waits_keeps_one_processor_of_sixteen_waiting() {
 #[test]
 fn idle_processors_are_shared_out_among_the_causes_in_their_order() {
     let mut limited = sixteen(10, Discipline::FirstCome);
-    limited.limit = Limit::Fixed(4);
+    limited.limit = EligibilityLimit::Fixed(4);
     // All ten come at 2 s: four run, wait and run in 2 s, while six ask; then four while two ask, then two.
     let meters = after(limited, 4);
     assert_eq!(meters.at, 4 * SECOND);

@@ -3,24 +3,24 @@
 use crate::discipline::{Interaction, MS, happenings, interaction, live_through, schedule};
 use loadgo_machine::disciplines::linux::Linux;
 use loadgo_machine::disciplines::virtual_deadlines::VirtualDeadlines;
-use loadgo_machine::disciplines::{Facts, Job, Off, ReadyList, Turn, Why};
+use loadgo_machine::disciplines::{CandidateFacts, LeaveCause, ProcessId, ReadyCause, ReadyList, Turn};
 use proptest::prelude::*;
 
 const SLICE: u64 = 3 * MS;
 
 fn nice(at_ms: u64, work_ms: u64, nice: i32) -> Interaction {
-    interaction(at_ms * MS, work_ms * MS, Facts { nice, ..Facts::default() })
+    interaction(at_ms * MS, work_ms * MS, CandidateFacts { nice, ..CandidateFacts::default() })
 }
 
-fn turns_ms(interactions: &[Interaction]) -> Vec<(Job, u64, u64)> {
+fn turns_ms(interactions: &[Interaction]) -> Vec<(ProcessId, u64, u64)> {
     let turns = schedule(&mut Linux::new(SLICE), interactions, usize::MAX);
-    turns.into_iter().map(|(job, from, to)| (job, from / MS, to / MS)).collect()
+    turns.into_iter().map(|(pid, from, to)| (pid, from / MS, to / MS)).collect()
 }
 
-fn begin(list: &mut Linux, job: Job, nice: i32, now: u64) {
-    list.ask(job, &Facts { nice, begins: true, ..Facts::default() }, now);
-    list.admit(job, now);
-    list.ready(job, Why::Admitted, now);
+fn begin(list: &mut Linux, pid: ProcessId, nice: i32, now: u64) {
+    list.ask(pid, &CandidateFacts { nice, begins: true, ..CandidateFacts::default() }, now);
+    list.admit(pid, now);
+    list.ready(pid, ReadyCause::Admitted, now);
 }
 
 #[test]
@@ -50,14 +50,14 @@ fn a_heavier_one_that_comes_has_the_earlier_deadline_and_preempts() {
 fn a_preempted_one_has_the_rest_of_its_slice() {
     let mut list = Linux::new(SLICE);
     begin(&mut list, 0, 0, 0);
-    assert_eq!(list.next(0), Some(Turn { job: 0, slice_ns: SLICE }));
+    assert_eq!(list.next(0), Some(Turn { pid: 0, slice_ns: SLICE }));
     begin(&mut list, 1, -5, MS);
     assert!(list.preempts(1, 0));
-    list.off(0, MS, Off::Preempted, MS);
-    list.ready(0, Why::Again, MS);
-    assert_eq!(list.next(MS).map(|turn| turn.job), Some(1));
-    list.off(1, MS, Off::Done, 2 * MS);
-    assert_eq!(list.next(2 * MS), Some(Turn { job: 0, slice_ns: 2 * MS }));
+    list.off(0, MS, LeaveCause::Preempted, MS);
+    list.ready(0, ReadyCause::Again, MS);
+    assert_eq!(list.next(MS).map(|turn| turn.pid), Some(1));
+    list.off(1, MS, LeaveCause::Done, 2 * MS);
+    assert_eq!(list.next(2 * MS), Some(Turn { pid: 0, slice_ns: 2 * MS }));
 }
 
 #[test]
@@ -67,15 +67,15 @@ fn who_had_more_than_its_share_does_not_escape_by_waiting() {
     begin(&mut list, 1, 0, 0);
     list.next(0);
     // v = 3 and 0: 0 takes a lag of -1.5 along.
-    list.off(0, 3 * MS, Off::Waits, 3 * MS);
-    assert_eq!(list.next(3 * MS).map(|turn| turn.job), Some(1));
+    list.off(0, 3 * MS, LeaveCause::Waits, 3 * MS);
+    assert_eq!(list.next(3 * MS).map(|turn| turn.pid), Some(1));
     // At 4 ms V = 1; it comes back at v = 4, so that its lag is -1.5 again.
-    list.ready(0, Why::Woken, 4 * MS);
+    list.ready(0, ReadyCause::Woken, 4 * MS);
     assert!(!list.preempts(0, 1));
     // At 6 ms: v = 3 and 4, V = 3.5; at 7.1 ms 0 would be eligible.
-    list.off(1, 3 * MS, Off::TurnOver, 6 * MS);
-    list.ready(1, Why::Again, 6 * MS);
-    assert_eq!(list.next(6 * MS).map(|turn| turn.job), Some(1));
+    list.off(1, 3 * MS, LeaveCause::TurnOver, 6 * MS);
+    list.ready(1, ReadyCause::Again, 6 * MS);
+    assert_eq!(list.next(6 * MS).map(|turn| turn.pid), Some(1));
 }
 
 #[test]
@@ -85,14 +85,14 @@ fn nobody_takes_more_than_two_slices_of_lag_along() {
     begin(&mut list, 1, 0, 0);
     list.next(0);
     // It could not be stopped for ten slices: v = 30 and 0, lag -15, of which -6 remain; it comes back at v = 12.
-    list.off(0, 10 * SLICE, Off::Waits, 10 * SLICE);
-    list.ready(0, Why::Woken, 10 * SLICE);
+    list.off(0, 10 * SLICE, LeaveCause::Waits, 10 * SLICE);
+    list.ready(0, ReadyCause::Woken, 10 * SLICE);
     let order: Vec<_> = (10..16)
         .map(|slices| {
-            let job = list.next(slices * SLICE).expect("both are ready").job;
-            list.off(job, SLICE, Off::TurnOver, (slices + 1) * SLICE);
-            list.ready(job, Why::Again, (slices + 1) * SLICE);
-            job
+            let pid = list.next(slices * SLICE).expect("both are ready").pid;
+            list.off(pid, SLICE, LeaveCause::TurnOver, (slices + 1) * SLICE);
+            list.ready(pid, ReadyCause::Again, (slices + 1) * SLICE);
+            pid
         })
         .collect();
     assert_eq!(order, [1, 1, 1, 1, 0, 1]);
@@ -101,19 +101,19 @@ fn nobody_takes_more_than_two_slices_of_lag_along() {
 #[test]
 fn who_had_less_than_its_share_comes_back_first() {
     let mut list = Linux::new(SLICE);
-    (0..3).for_each(|job| begin(&mut list, job, 0, 0));
+    (0..3).for_each(|pid| begin(&mut list, pid, 0, 0));
     list.next(0);
-    list.off(0, 3 * MS, Off::TurnOver, 3 * MS);
-    list.ready(0, Why::Again, 3 * MS);
+    list.off(0, 3 * MS, LeaveCause::TurnOver, 3 * MS);
+    list.ready(0, ReadyCause::Again, 3 * MS);
     // 1 runs for 1 ms and waits: v = 3, 1, 0, V = 1.33, lag 0.33.
     list.next(3 * MS);
-    list.off(1, MS, Off::Waits, 4 * MS);
+    list.off(1, MS, LeaveCause::Waits, 4 * MS);
     list.next(4 * MS);
-    list.off(2, 3 * MS, Off::TurnOver, 7 * MS);
-    list.ready(2, Why::Again, 7 * MS);
+    list.off(2, 3 * MS, LeaveCause::TurnOver, 7 * MS);
+    list.ready(2, ReadyCause::Again, 7 * MS);
     // v = 3 and 3; 1 comes at 3 - 0.33 x 3/2 = 2.5, and its deadline of 5.5 is before theirs of 6.
-    list.ready(1, Why::Woken, 7 * MS);
-    assert_eq!(list.next(7 * MS).map(|turn| turn.job), Some(1));
+    list.ready(1, ReadyCause::Woken, 7 * MS);
+    assert_eq!(list.next(7 * MS).map(|turn| turn.pid), Some(1));
 }
 
 #[test]
@@ -123,16 +123,16 @@ fn a_new_process_brings_no_lag_of_an_earlier_one() {
         begin(&mut list, 0, 0, 0);
         begin(&mut list, 1, 0, 0);
         list.next(0);
-        list.off(0, 3 * MS, Off::Done, 3 * MS);
+        list.off(0, 3 * MS, LeaveCause::Done, 3 * MS);
         list.next(3 * MS);
         if new {
             list.new_process(0);
         }
         // With its lag of -1.5 it is at v = 4 and has to wait; without, at v = 1.
         begin(&mut list, 0, 0, 4 * MS);
-        list.off(1, 3 * MS, Off::TurnOver, 6 * MS);
-        list.ready(1, Why::Again, 6 * MS);
-        assert_eq!(list.next(6 * MS).map(|turn| turn.job), Some(first), "new: {new}");
+        list.off(1, 3 * MS, LeaveCause::TurnOver, 6 * MS);
+        list.ready(1, ReadyCause::Again, 6 * MS);
+        assert_eq!(list.next(6 * MS).map(|turn| turn.pid), Some(first), "new: {new}");
     }
 }
 
@@ -148,14 +148,14 @@ proptest! {
     fn nobody_is_ever_more_than_a_slice_from_its_share(nices in prop::collection::vec(-20..20i32, 1..12), turns in 1..400usize) {
         let weight = |nice: i32| 1024.0 * 1.25f64.powi(-nice);
         let mut list = Linux::new(SLICE);
-        nices.iter().zip(0..).for_each(|(nice, job)| begin(&mut list, job, *nice, 0));
+        nices.iter().zip(0..).for_each(|(nice, pid)| begin(&mut list, pid, *nice, 0));
         let (mut had, mut now) = (vec![0u64; nices.len()], 0);
         for _ in 0..turns {
-            let Turn { job, slice_ns } = list.next(now).expect("all are ready");
+            let Turn { pid, slice_ns } = list.next(now).expect("all are ready");
             now += slice_ns;
-            had[job as usize] += slice_ns;
-            list.off(job, slice_ns, Off::TurnOver, now);
-            list.ready(job, Why::Again, now);
+            had[pid as usize] += slice_ns;
+            list.off(pid, slice_ns, LeaveCause::TurnOver, now);
+            list.ready(pid, ReadyCause::Again, now);
             let all: f64 = nices.iter().map(|nice| weight(*nice)).sum();
             for (nice, had) in nices.iter().zip(&had) {
                 // The kernel's weights are within 4 % of powers of 1.25 (at nice 18: 18 for 18.4).
@@ -168,18 +168,18 @@ proptest! {
     #[test]
     fn the_tree_finds_what_a_list_finds(steps in prop::collection::vec((0..40u32, 0..30i128, 0..30i128, any::<bool>()), 1..200)) {
         let (mut tree, mut list) = (VirtualDeadlines::default(), std::collections::BTreeMap::new());
-        for (serial, (job, deadline, time, out)) in steps.into_iter().enumerate() {
-            if list.contains_key(&job) || out {
-                prop_assert_eq!(tree.remove(job), list.remove(&job).is_some());
+        for (serial, (pid, deadline, time, out)) in steps.into_iter().enumerate() {
+            if list.contains_key(&pid) || out {
+                prop_assert_eq!(tree.remove(pid), list.remove(&pid).is_some());
             } else {
-                tree.insert(job, (deadline, serial as u64), time);
-                list.insert(job, ((deadline, serial as u64), time));
+                tree.insert(pid, (deadline, serial as u64), time);
+                list.insert(pid, ((deadline, serial as u64), time));
             }
             prop_assert_eq!(tree.len(), list.len());
             prop_assert_eq!(tree.least(), list.values().map(|(_, time)| *time).min());
             for bound in [-1, 3, 10, 15, 20, 30] {
                 let first = list.iter().filter(|(_, (_, time))| *time <= bound).min_by_key(|(_, (deadline, _))| *deadline);
-                prop_assert_eq!(tree.earliest_within(bound), first.map(|(job, _)| *job));
+                prop_assert_eq!(tree.earliest_within(bound), first.map(|(pid, _)| *pid));
             }
         }
     }

@@ -9,7 +9,7 @@ use loadgo_core::time::Instant;
 use loadgo_machine::engine::Engine;
 use loadgo_machine::file::parse;
 use loadgo_machine::spec::Machine;
-use loadgo_machine::system::{Simulated, Sink};
+use loadgo_machine::system::{MachineSystem, SampleSink};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -68,18 +68,18 @@ fn all_replacements() -> [Arc<Machine>; 4] {
 #[derive(Clone, Default)]
 struct Samples(Rc<RefCell<Vec<Sample>>>);
 
-impl Sink for Samples {
+impl SampleSink for Samples {
     fn sample(&mut self, _: Instant, sample: Sample) {
         self.0.borrow_mut().push(sample);
     }
 }
 
-/// What a run of so many users tells, span by span, of whom each types `passes` lines.
-fn told(machine: &Arc<Machine>, users: u32, passes: u32) -> Vec<Sample> {
+/// The samples of a run, span by span, in which each user types `passes` lines.
+fn sampled(machine: &Arc<Machine>, users: u32, passes: u32) -> Vec<Sample> {
     let samples = Samples::default();
     let load = OfferedLoad::closed(users, passes);
     let engine = Engine::new(machine, load.seed).expect("the machine is possible");
-    let mut system = Simulated::new(engine, machine, samples.clone());
+    let mut system = MachineSystem::new(engine, machine, samples.clone());
     let script = script("think = \"exponential(1s)\"\ntimeout = \"100000s\"", "[\"work\", \"more\"]");
     drive(&script, &load, &mut system, &mut Kept::default());
     assert_eq!(system.finish(), None);
@@ -101,7 +101,7 @@ fn row<'a>(sample: &'a Sample, who: &str) -> &'a MemoryRow {
 #[test]
 fn what_all_hold_and_what_is_free_is_all_memory_in_each_span() {
     for machine in all_replacements() {
-        let samples = told(&machine, 8, 5);
+        let samples = sampled(&machine, 8, 5);
         assert!(samples.len() > 10);
         for sample in &samples {
             let resident: u64 = sample.memory.iter().filter_map(|row| row.resident_bytes).sum();
@@ -116,7 +116,7 @@ fn what_all_hold_and_what_is_free_is_all_memory_in_each_span() {
 fn a_user_holds_what_was_brought_in_for_him_less_what_was_taken() {
     let [lru, clock, behind, _] = all_replacements();
     for machine in [lru, clock, behind] {
-        let samples = told(&machine, 8, 5);
+        let samples = sampled(&machine, 8, 5);
         let mut balance = BTreeMap::<UserId, u64>::new();
         let (mut taken, mut looked) = (0, 0);
         for (user, row) in of_users(&samples) {
@@ -135,7 +135,7 @@ fn a_user_holds_what_was_brought_in_for_him_less_what_was_taken() {
 #[test]
 fn the_pages_brought_in_are_the_page_faults_that_the_engine_counts() {
     for machine in all_replacements() {
-        let samples = told(&machine, 8, 5);
+        let samples = sampled(&machine, 8, 5);
         let brought: u64 = of_users(&samples).filter_map(|(_, row)| row.brought_pages).sum();
         let faults =
             samples.iter().flat_map(|sample| &sample.faults).filter(|row| row.kind == "major" && row.bucket_ns.is_none());
@@ -146,7 +146,7 @@ fn the_pages_brought_in_are_the_page_faults_that_the_engine_counts() {
 #[test]
 fn who_has_an_equal_share_loses_a_page_of_his_own_for_each_that_comes() {
     let [.., equal] = all_replacements();
-    let samples = told(&equal, 8, 5);
+    let samples = sampled(&equal, 8, 5);
     let share = (FRAMES - WIRED) / 3 * PAGE;
     for (_, row) in of_users(&samples) {
         assert_eq!(row.taken_pages, row.brought_pages);
@@ -157,7 +157,7 @@ fn who_has_an_equal_share_loses_a_page_of_his_own_for_each_that_comes() {
 #[test]
 fn a_device_before_another_has_a_row_that_balances() {
     let [lru, _, behind, _] = all_replacements();
-    let samples = told(&behind, 8, 5);
+    let samples = sampled(&behind, 8, 5);
     let mut used = 0;
     for sample in samples.iter().filter(|sample| sample.memory.iter().any(|row| row.user.is_some())) {
         let device = row(sample, "drum");
@@ -168,14 +168,14 @@ fn a_device_before_another_has_a_row_that_balances() {
         assert!(device.device_bytes <= Some(used * PAGE), "only who leaves makes it less");
     }
     assert!(used > 0);
-    let unknown = told(&lru, 2, 1);
+    let unknown = sampled(&lru, 2, 1);
     assert!(rows(&unknown).all(|row| row.device_bytes.is_none() && &*row.who != "drum"));
 }
 
 #[test]
 fn programs_that_are_swapped_hold_their_words_and_no_pages_are_counted() {
     let swapping = "[memory]\nresidence = \"swapping\"\nwords = 10000\ndevice = \"drum\"\n[multiprogramming]\nlimit = 1";
-    let samples = told(&machine(swapping), 4, 3);
+    let samples = sampled(&machine(swapping), 4, 3);
     for sample in &samples {
         assert_eq!(sample.memory.iter().filter_map(|row| row.resident_bytes).sum::<u64>(), 10_000 * 4);
     }
@@ -185,13 +185,13 @@ fn programs_that_are_swapped_hold_their_words_and_no_pages_are_counted() {
 
 #[test]
 fn a_machine_without_a_memory_has_no_rows() {
-    assert_eq!(rows(&told(&machine(""), 2, 2)).count(), 0);
+    assert_eq!(rows(&sampled(&machine(""), 2, 2)).count(), 0);
 }
 
 #[test]
 fn many_users_have_their_rows_in_turns_and_none_of_the_counts_is_lost() {
     const USERS: u32 = 600;
-    let samples = told(&paging(""), USERS, 1);
+    let samples = sampled(&paging(""), USERS, 1);
     let mut ends = BTreeMap::<UserId, Instant>::new();
     for (user, row) in of_users(&samples) {
         let end = ends.insert(user, row.at);

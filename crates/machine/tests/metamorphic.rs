@@ -1,46 +1,46 @@
-//! What must stay the same when a machine is changed, and what cannot work at all.
+//! Properties that must stay when a machine is changed, and machines that cannot work.
 
 use std::sync::Arc;
 
 use crate::models::{self, at_processors, at_store, machine, server};
-use loadgo_machine::draw::Draw;
+use loadgo_machine::draw::AmountLaw;
 use loadgo_machine::engine::Engine;
-use loadgo_machine::meters::{Category, Meters};
-use loadgo_machine::simulate::{self, Sink};
+use loadgo_machine::meters::{Category, MachineMeters};
+use loadgo_machine::simulate::{self, InteractionSink};
 use loadgo_machine::spec::{
-    Command, Discipline, Headway, Limit, Machine, Paging, Population, Replacement, Residence, Store, StoreKind, Swapping,
-    SystemTable, WhenTableFull,
+    Command, Discipline, EligibilityLimit, HeadwaySpec, Machine, Paging, Population, Replacement, Residence, Store, StoreKind,
+    Swapping, SystemTable, WhenTableFull,
 };
 
 const MS: u64 = 1_000_000;
 
-/// A machine with demand paging of so many frames, that so many users work on.
-fn paged(frames: u32, limit: Limit, users: u32) -> Machine {
-    let edit = Command { cpu: Draw::Exponential(1e9), pages: Draw::Fixed(60.0), ..Command::without_needs("edit") };
-    let mut made = machine(1, Discipline::FirstCome, edit, Population::Closed(users), Draw::Exponential(5e9));
-    made.stores = vec![Store {
+/// A machine with demand paging, with this number of frames and users.
+fn paged(frames: u32, limit: EligibilityLimit, users: u32) -> Machine {
+    let edit = Command { cpu: AmountLaw::Exponential(1e9), pages: AmountLaw::Fixed(60.0), ..Command::without_work("edit") };
+    let mut paged = machine(1, Discipline::FirstCome, edit, Population::Closed(users), AmountLaw::Exponential(5e9));
+    paged.stores = vec![Store {
         name: "drum".into(),
-        kind: StoreKind::Server { service: Draw::Exponential(1e7), servers: 1 },
+        kind: StoreKind::Server { service: AmountLaw::Exponential(1e7), servers: 1 },
         interrupts: true,
     }];
-    made.supervisor.page_fault = vec![("all".into(), 2 * MS)];
-    made.residence = Residence::Paging(Paging {
+    paged.supervisor.page_fault = vec![("all".into(), 2 * MS)];
+    paged.residence = Residence::Paging(Paging {
         frames,
         wired: 10,
         frame_words: 1024,
         replacement: Replacement::Lru,
-        headway: Headway::Linear { ns_per_page: 1e6 },
+        headway: HeadwaySpec::Linear { ns_per_page: 1e6 },
         dirty: 0.3,
         store: 0,
         behind: None,
     });
-    Machine { limit, ..made }
+    Machine { limit, ..paged }
 }
 
-/// So many interactions of the machine's own load: their responses, and the meters.
-fn responses(machine: Machine, seed: u64, count: usize) -> (Vec<u64>, Meters) {
+/// The responses of `count` interactions of the machine's own load, and the meters.
+fn responses(machine: Machine, seed: u64, count: usize) -> (Vec<u64>, MachineMeters) {
     struct Kept(Vec<u64>, usize);
-    impl Sink for Kept {
+    impl InteractionSink for Kept {
         fn finished(&mut self, _class: usize, _at: u64, response_ns: u64) -> bool {
             self.0.push(response_ns);
             self.0.len() < self.1
@@ -63,7 +63,7 @@ fn mean(values: &[u64]) -> f64 {
 #[test]
 fn time_scaled_scales_every_answer() {
     let scaled = |factor: f64| {
-        let law = |mean: f64| Draw::Exponential(mean * factor);
+        let law = |mean: f64| AmountLaw::Exponential(mean * factor);
         let mut made = models::central_server(20);
         made.load[0].think = law(10e9);
         let stages = &mut made.commands[0].route.as_mut().unwrap().stages;
@@ -80,8 +80,8 @@ fn time_scaled_scales_every_answer() {
 #[test]
 fn a_short_quantum_is_nearly_sharing() {
     let under = |discipline| {
-        let work = models::work("job", Draw::Hyperexponential(3e8, 4.0));
-        mean(&responses(machine(2, discipline, work, Population::Closed(60), Draw::Exponential(1e10)), 6, 20_000).0)
+        let work = models::work("job", AmountLaw::Hyperexponential(3e8, 4.0));
+        mean(&responses(machine(2, discipline, work, Population::Closed(60), AmountLaw::Exponential(1e10)), 6, 20_000).0)
     };
     let shared = under(Discipline::Sharing);
     let short = under(Discipline::RoundRobin { quantum_ns: MS, switch_ns: 0 });
@@ -92,33 +92,33 @@ fn a_short_quantum_is_nearly_sharing() {
 fn a_device_of_no_service_is_no_device() {
     let routed = |stages| {
         let edit = models::routed("edit", stages);
-        let mut made = machine(2, Discipline::FirstCome, edit, Population::Closed(60), Draw::Exponential(1e10));
+        let mut made = machine(2, Discipline::FirstCome, edit, Population::Closed(60), AmountLaw::Exponential(1e10));
         made.stores = vec![server("nothing", 1)];
         responses(made, 7, 20_000).0
     };
-    let service = Draw::Exponential(3e8);
+    let service = AmountLaw::Exponential(3e8);
     let without = routed(vec![at_processors(service.clone(), &[(1.0, None)])]);
     let within = routed(vec![
-        at_store(0, Draw::ZERO, &[(1.0, Some(1))]),
+        at_store(0, AmountLaw::ZERO, &[(1.0, Some(1))]),
         at_processors(service, &[(1.0, Some(2))]),
-        at_store(0, Draw::ZERO, &[(1.0, None)]),
+        at_store(0, AmountLaw::ZERO, &[(1.0, None)]),
     ]);
     assert_eq!(without, within);
 }
 
 #[test]
 fn a_limit_of_all_users_is_no_limit() {
-    let (free, _) = responses(paged(200, Limit::None, 8), 8, 3_000);
-    let (limited, meters) = responses(paged(200, Limit::Fixed(8), 8), 8, 3_000);
+    let (free, _) = responses(paged(200, EligibilityLimit::None, 8), 8, 3_000);
+    let (limited, meters) = responses(paged(200, EligibilityLimit::Fixed(8), 8), 8, 3_000);
     assert_eq!(free, limited);
     assert_eq!(meters.total_ns(Category::IdleNotEligible), 0);
 }
 
 #[test]
 fn with_less_memory_there_are_more_faults_and_idle_time_is_page_wait() {
-    let (_, roomy) = responses(paged(1_000, Limit::None, 8), 9, 2_000);
-    let (_, tight) = responses(paged(120, Limit::None, 8), 9, 2_000);
-    let per = |meters: &Meters| meters.faults[0].count as f64 / meters.interactions as f64;
+    let (_, roomy) = responses(paged(1_000, EligibilityLimit::None, 8), 9, 2_000);
+    let (_, tight) = responses(paged(120, EligibilityLimit::None, 8), 9, 2_000);
+    let per = |meters: &MachineMeters| meters.faults[0].count as f64 / meters.interactions as f64;
     assert!(per(&tight) > 2.0 * per(&roomy), "{} with little memory, {} with much", per(&tight), per(&roomy));
     assert_eq!(tight.faults[0].count, tight.command_faults[0]);
     assert!(tight.total_ns(Category::IdlePageWait) > 0 && tight.total_ns(Category::IdleDiskWait) == 0);
@@ -140,7 +140,7 @@ fn little_holds_for_the_users_and_for_every_store() {
 #[test]
 fn what_cannot_work_is_refused_in_words() {
     let refused = |change: &dyn Fn(&mut Machine), words: &str| {
-        let mut made = paged(200, Limit::None, 8);
+        let mut made = paged(200, EligibilityLimit::None, 8);
         change(&mut made);
         let told = Engine::new(&Arc::new(made), 1).expect_err(words);
         assert!(told.contains(words), "{told:?} does not say {words:?}");
@@ -148,13 +148,13 @@ fn what_cannot_work_is_refused_in_words() {
     refused(&|made| made.stores.clear(), "no storage that pages come from");
     refused(&|made| made.processors.speed = 0.0, "speed");
     refused(&|made| made.processors.discipline = Discipline::RoundRobin { quantum_ns: 0, switch_ns: 0 }, "sharing");
-    refused(&|made| made.limit = Limit::Fixed(0), "limit of 0");
+    refused(&|made| made.limit = EligibilityLimit::Fixed(0), "limit of 0");
     refused(&|made| paging_of(made).replacement = Replacement::Equal, "give multiprogramming a `limit`");
     refused(&|made| paging_of(made).wired = 200, "lower `wired`");
-    refused(&|made| paging_of(made).headway = Headway::Linear { ns_per_page: 0.0 }, "raise the headway");
-    refused(&|made| paging_of(made).headway = Headway::Chamberlin { b_ns: 1e6, c_pages: 1e5 }, "raise the headway");
-    refused(&|made| paging_of(made).headway = Headway::Linear { ns_per_page: f64::NAN }, "raise the headway");
-    refused(&|made| paging_of(made).headway = Headway::Curve(vec![(9.0, 1e6), (9.0, 2e6)]), "rise in pages");
+    refused(&|made| paging_of(made).headway = HeadwaySpec::Linear { ns_per_page: 0.0 }, "raise the headway");
+    refused(&|made| paging_of(made).headway = HeadwaySpec::Chamberlin { b_ns: 1e6, c_pages: 1e5 }, "raise the headway");
+    refused(&|made| paging_of(made).headway = HeadwaySpec::Linear { ns_per_page: f64::NAN }, "raise the headway");
+    refused(&|made| paging_of(made).headway = HeadwaySpec::Curve(vec![(9.0, 1e6), (9.0, 2e6)]), "rise in pages");
     refused(
         &|made| {
             made.supervisor.table = Some(SystemTable { entries: 19, per_user: 20, full: WhenTableFull::Take });
@@ -162,11 +162,11 @@ fn what_cannot_work_is_refused_in_words() {
         "raise `entries`",
     );
     refused(&|made| made.load[0].population = Population::Open(f64::NAN), "`arrivals` is above 0");
-    refused(&|made| made.load[0].think = Draw::Exponential(f64::INFINITY), "think time");
-    refused(&|made| made.commands[0].cpu = Draw::Fixed(f64::NAN), "`cpu` of command \"edit\"");
+    refused(&|made| made.load[0].think = AmountLaw::Exponential(f64::INFINITY), "think time");
+    refused(&|made| made.commands[0].cpu = AmountLaw::Fixed(f64::NAN), "`cpu` of command \"edit\"");
     refused(
         &|made| {
-            let stages = vec![at_processors(Draw::Fixed(1e6), &[(f64::NAN, Some(0)), (1.0, None)])];
+            let stages = vec![at_processors(AmountLaw::Fixed(1e6), &[(f64::NAN, Some(0)), (1.0, None)])];
             made.commands[0] = models::routed("nowhere", stages);
         },
         "weight below 0",
@@ -179,13 +179,13 @@ fn what_cannot_work_is_refused_in_words() {
         &|made| {
             made.residence =
                 Residence::Swapping(Swapping { words: 1_000, store: 0, first: None, conditions_words: 0, onion_skin: true });
-            made.commands[0].image_words = Draw::Fixed(2_000.0);
+            made.commands[0].image_words = AmountLaw::Fixed(2_000.0);
         },
         "can never run",
     );
     refused(
         &|made| {
-            let stages = vec![at_processors(Draw::Fixed(1e6), &[(1.0, Some(0))])];
+            let stages = vec![at_processors(AmountLaw::Fixed(1e6), &[(1.0, Some(0))])];
             made.commands[0] = models::routed("for ever", stages);
         },
         "never ends",
@@ -195,16 +195,16 @@ fn what_cannot_work_is_refused_in_words() {
 #[test]
 fn a_load_that_is_more_than_the_machine_can_answer_is_told_in_words() {
     struct Endless;
-    impl Sink for Endless {
+    impl InteractionSink for Endless {
         fn finished(&mut self, _class: usize, _at: u64, _response_ns: u64) -> bool {
             true
         }
     }
-    let work = models::work("job", Draw::Exponential(1e9));
-    let open = machine(1, Discipline::FirstCome, work, Population::Open(50.0), Draw::ZERO);
+    let work = models::work("job", AmountLaw::Exponential(1e9));
+    let open = machine(1, Discipline::FirstCome, work, Population::Open(50.0), AmountLaw::ZERO);
     let told = simulate::run(&Arc::new(open), 1, &mut Endless).unwrap_err();
     assert!(told.contains("faster than it can answer"), "{told}");
-    let nothing = machine(1, Discipline::FirstCome, Command::without_needs("nothing"), Population::Closed(3), Draw::ZERO);
+    let nothing = machine(1, Discipline::FirstCome, Command::without_work("nothing"), Population::Closed(3), AmountLaw::ZERO);
     let told = simulate::run(&Arc::new(nothing), 1, &mut Endless).unwrap_err();
     assert!(told.contains("no time passes"), "{told}");
 }

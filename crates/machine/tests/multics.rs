@@ -2,31 +2,31 @@
 
 use crate::discipline::{Interaction, MS, happenings, interaction, live_through, schedule};
 use loadgo_machine::disciplines::multics::Multics;
-use loadgo_machine::disciplines::{Facts, Job, Off, ReadyList, Stay, Turn, Why};
+use loadgo_machine::disciplines::{CandidateFacts, EligibilityAfterTurn, LeaveCause, ProcessId, ReadyCause, ReadyList, Turn};
 use proptest::prelude::*;
 
 const T: u64 = 1000 * MS;
 
 fn work(at: u64, work: u64) -> Interaction {
-    interaction(at, work, Facts::default())
+    interaction(at, work, CandidateFacts::default())
 }
 
-fn ask(list: &mut Multics, job: Job, begins: bool) {
-    list.ask(job, &Facts { begins, ..Facts::default() }, 0);
+fn ask(list: &mut Multics, pid: ProcessId, begins: bool) {
+    list.ask(pid, &CandidateFacts { begins, ..CandidateFacts::default() }, 0);
 }
 
-fn admitted(list: &mut Multics, job: Job) {
-    list.admit(job, 0);
-    list.ready(job, Why::Admitted, 0);
+fn admitted(list: &mut Multics, pid: ProcessId) {
+    list.admit(pid, 0);
+    list.ready(pid, ReadyCause::Admitted, 0);
 }
 
 /// Lets the only process have a whole quantum; it asks again.
-fn use_a_quantum(list: &mut Multics, job: Job) {
-    admitted(list, job);
+fn use_a_quantum(list: &mut Multics, pid: ProcessId) {
+    admitted(list, pid);
     let turn = list.next(0).expect("it is ready");
-    assert_eq!(turn.job, job);
-    assert_eq!(list.off(job, turn.slice_ns, Off::TurnOver, 0), Stay::Asks);
-    ask(list, job, false);
+    assert_eq!(turn.pid, pid);
+    assert_eq!(list.off(pid, turn.slice_ns, LeaveCause::TurnOver, 0), EligibilityAfterTurn::Asks);
+    ask(list, pid, false);
 }
 
 /// ti as others see it: how many quanta a second process must have had to stand behind this one.
@@ -75,9 +75,9 @@ fn a_quantum_goes_on_after_waits_for_pages() {
     ask(&mut list, 0, true);
     admitted(&mut list, 0);
     for had in [0, 1, 2] {
-        assert_eq!(list.next(0), Some(Turn { job: 0, slice_ns: T - had * T / 4 }));
-        assert_eq!(list.off(0, T / 4, Off::Waits, 0), Stay::Eligible, "a page wait takes no eligibility");
-        list.ready(0, Why::Woken, 0);
+        assert_eq!(list.next(0), Some(Turn { pid: 0, slice_ns: T - had * T / 4 }));
+        assert_eq!(list.off(0, T / 4, LeaveCause::Waits, 0), EligibilityAfterTurn::Eligible, "a page wait takes no eligibility");
+        list.ready(0, ReadyCause::Woken, 0);
     }
 }
 
@@ -87,9 +87,9 @@ fn a_process_is_never_given_the_processor_for_less_than_4_ms() {
     ask(&mut list, 0, true);
     admitted(&mut list, 0);
     list.next(0);
-    list.off(0, T - MS, Off::Waits, 0);
-    list.ready(0, Why::Woken, 0);
-    assert_eq!(list.next(0), Some(Turn { job: 0, slice_ns: 4 * MS }));
+    list.off(0, T - MS, LeaveCause::Waits, 0);
+    list.ready(0, ReadyCause::Woken, 0);
+    assert_eq!(list.next(0), Some(Turn { pid: 0, slice_ns: 4 * MS }));
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn a_second_interaction_begins_at_the_top_again() {
     use_a_quantum(&mut list, 0);
     admitted(&mut list, 0);
     list.next(0);
-    list.off(0, T / 2, Off::Done, 0);
+    list.off(0, T / 2, LeaveCause::Done, 0);
     ask(&mut list, 1, true);
     use_a_quantum(&mut list, 1);
     ask(&mut list, 0, true);
@@ -133,8 +133,8 @@ proptest! {
         // All begin together: at any time ti is at most `most` = 8t, and on the last level they take turns.
         let works_all: Vec<_> = works.iter().map(|w| work(0, *w)).collect();
         let mut had = vec![0; works.len()];
-        for (job, from, to) in schedule(&mut Multics::new(T, T, 8 * T), &works_all, limit) {
-            had[job as usize] += to - from;
+        for (pid, from, to) in schedule(&mut Multics::new(T, T, 8 * T), &works_all, limit) {
+            had[pid as usize] += to - from;
             let least = (0..works.len()).filter(|j| had[*j] < works[*j]).map(|j| had[j]).min();
             prop_assert!(least.is_none_or(|least| had.iter().all(|h| *h <= least + (8 + limit as u64) * T)), "{had:?}");
         }

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use crate::models::{machine, server, work};
-use loadgo_machine::draw::Draw;
-use loadgo_machine::engine::{Engine, Told};
+use loadgo_machine::draw::AmountLaw;
+use loadgo_machine::engine::{Engine, EngineEvent};
 use loadgo_machine::file::{parse, print};
-use loadgo_machine::meters::{Category, Meters};
+use loadgo_machine::meters::{Category, MachineMeters};
 use loadgo_machine::spec::{Command, Discipline, Machine, Population, StoreKind};
 
-/// What the meters say when a user has given these commands, one after the other.
-fn meters(machine: &Machine, commands: &[u32]) -> Meters {
+/// The meters after a user has typed these commands, one after the other.
+fn meters(machine: &Machine, commands: &[u32]) -> MachineMeters {
     let mut engine = Engine::new(&Arc::new(machine.clone()), 1).unwrap();
     let mut commands = commands.iter();
     engine.attach(1).unwrap();
     while let Some(told) = engine.advance(None) {
-        assert!(matches!(told, Told::Attached { user: 1, .. } | Told::Ready { user: 1, .. }));
+        assert!(matches!(told, EngineEvent::Attached { user: 1, .. } | EngineEvent::Ready { user: 1, .. }));
         let Some(command) = commands.next() else { break };
         engine.begin(1, *command as usize, &[]);
     }
@@ -65,17 +65,17 @@ fn what_a_command_is_like_gives_it_its_program_too() {
 
 #[test]
 fn a_store_without_interrupts_costs_the_processor_none() {
-    let asking = Command { requests: vec![(0, Draw::Fixed(10.0))], ..work("ask", Draw::Fixed(1e8)) };
-    let mut made = machine(1, Discipline::FirstCome, asking, Population::Closed(1), Draw::ZERO);
-    made.supervisor.device_interrupt_ns = 3_000_000;
-    made.stores = vec![server("bulk", 1)];
-    made.stores[0].kind = StoreKind::Server { service: Draw::Fixed(1e6), servers: 1 };
+    let asking = Command { requests: vec![(0, AmountLaw::Fixed(10.0))], ..work("ask", AmountLaw::Fixed(1e8)) };
+    let mut interrupting = machine(1, Discipline::FirstCome, asking, Population::Closed(1), AmountLaw::ZERO);
+    interrupting.supervisor.device_interrupt_ns = 3_000_000;
+    interrupting.stores = vec![server("bulk", 1)];
+    interrupting.stores[0].kind = StoreKind::Server { service: AmountLaw::Fixed(1e6), servers: 1 };
     let interrupted = |machine: &Machine| {
         let meters = meters(machine, &[0]);
         assert_eq!(meters.stores[0].requests, 10);
         meters.time_ns.iter().map(|of_one| of_one[Category::Interrupt as usize]).sum::<u64>()
     };
-    assert_eq!(interrupted(&made), 30_000_000);
-    made.stores[0].interrupts = false;
-    assert_eq!(interrupted(&made), 0);
+    assert_eq!(interrupted(&interrupting), 30_000_000);
+    interrupting.stores[0].interrupts = false;
+    assert_eq!(interrupted(&interrupting), 0);
 }

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use crate::models::{SECOND, machine};
 use crate::working_machine::machines;
-use loadgo_machine::draw::Draw;
-use loadgo_machine::engine::{Engine, Told};
-use loadgo_machine::meters::{Category, Meters};
+use loadgo_machine::draw::AmountLaw;
+use loadgo_machine::engine::{Engine, EngineEvent};
+use loadgo_machine::meters::{Category, MachineMeters};
 use loadgo_machine::spec::{Command, Discipline, Machine, Population, Replacement, Residence, Store, StoreKind, Supervisor};
 use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
 
 /// The meters of a machine on which nobody has a command in hand.
-fn at_rest(engine: &Engine) -> Result<Meters, TestCaseError> {
+fn at_rest(engine: &Engine) -> Result<MachineMeters, TestCaseError> {
     let meters = engine.meters();
     prop_assert_eq!((meters.active.now, meters.ready.now, meters.eligible.now, meters.asking.now), (0, 0, 0, 0));
     for processor in &meters.time_ns {
@@ -43,22 +43,22 @@ enum Is {
     GivingUp,
 }
 
-/// What users do to a machine, step by step; each byte is one deed. What was told, and the meters, as text.
+/// Lets users act on a machine, one action for each byte, and returns its events and meters as text.
 fn drive(machine: &Arc<Machine>, seed: u64, deeds: &[u8]) -> Result<String, TestCaseError> {
     let mut engine = Engine::new(machine, seed).map_err(TestCaseError::reject)?;
     let mut users = [Is::Away; USERS];
     let mut story = String::new();
     let mut now = 0;
-    let hear = |told: Told, users: &mut [Is; USERS], now: &mut u64, story: &mut String| -> Result<(), TestCaseError> {
+    let hear = |told: EngineEvent, users: &mut [Is; USERS], now: &mut u64, story: &mut String| -> Result<(), TestCaseError> {
         let (user, at) = match told {
-            Told::Attached { user, at } | Told::Ready { user, at, .. } => (user as usize - 1, at),
+            EngineEvent::Attached { user, at } | EngineEvent::Ready { user, at, .. } => (user as usize - 1, at),
         };
         prop_assert!(at >= *now, "time goes back: {at} after {now}");
         *now = at;
         match (told, users[user]) {
-            (Told::Attached { .. }, Is::Coming) => {}
-            (Told::Ready { answer, .. }, Is::GivingUp) => prop_assert_eq!(answer.exit_status, Some(130)),
-            (Told::Ready { answer, .. }, Is::Waiting) => prop_assert!(answer.exit_status != Some(130)),
+            (EngineEvent::Attached { .. }, Is::Coming) => {}
+            (EngineEvent::Ready { answer, .. }, Is::GivingUp) => prop_assert_eq!(answer.exit_status, Some(130)),
+            (EngineEvent::Ready { answer, .. }, Is::Waiting) => prop_assert!(answer.exit_status != Some(130)),
             (told, is) => prop_assert!(false, "{told:?} to a user who is {is:?}"),
         }
         users[user] = Is::Thinking;
@@ -117,19 +117,22 @@ proptest! {
 
 #[test]
 fn work_costs_and_waits_of_an_interaction_are_all_of_its_time() {
-    let mut made = machine(1, Discipline::FirstCome, Command::without_needs("none"), Population::Closed(1), Draw::ZERO);
-    made.commands = vec![Command {
-        cpu: Draw::Fixed(1e9),
-        lines_out: Draw::Fixed(2.0),
-        line_bytes: Draw::Fixed(80.0),
-        line_walls: Draw::Fixed(6.0),
-        requests: vec![(0, Draw::Fixed(3.0))],
-        segment_faults: Draw::Fixed(2.0),
-        ..Command::without_needs("print")
+    let mut tested = machine(1, Discipline::FirstCome, Command::without_work("none"), Population::Closed(1), AmountLaw::ZERO);
+    tested.commands = vec![Command {
+        cpu: AmountLaw::Fixed(1e9),
+        lines_out: AmountLaw::Fixed(2.0),
+        line_bytes: AmountLaw::Fixed(80.0),
+        line_walls: AmountLaw::Fixed(6.0),
+        requests: vec![(0, AmountLaw::Fixed(3.0))],
+        segment_faults: AmountLaw::Fixed(2.0),
+        ..Command::without_work("print")
     }];
-    made.stores =
-        vec![Store { name: "disk".into(), kind: StoreKind::Server { service: Draw::Fixed(5e7), servers: 1 }, interrupts: true }];
-    made.supervisor = Supervisor {
+    tested.stores = vec![Store {
+        name: "disk".into(),
+        kind: StoreKind::Server { service: AmountLaw::Fixed(5e7), servers: 1 },
+        interrupts: true,
+    }];
+    tested.supervisor = Supervisor {
         segment_fault_ns: 10 * MS,
         wall_crossing_ns: MS,
         line_in_ns: 3 * MS,
@@ -137,12 +140,12 @@ fn work_costs_and_waits_of_an_interaction_are_all_of_its_time() {
         process_creation_ns: 100 * MS,
         ..Supervisor::default()
     };
-    made.processors.speed = 2.0;
-    let mut engine = Engine::new(&Arc::new(made), 1).unwrap();
+    tested.processors.speed = 2.0;
+    let mut engine = Engine::new(&Arc::new(tested), 1).unwrap();
     engine.attach(1).unwrap();
-    assert_eq!(engine.advance(None), Some(Told::Attached { user: 1, at: 50 * MS }));
+    assert_eq!(engine.advance(None), Some(EngineEvent::Attached { user: 1, at: 50 * MS }));
     engine.begin(1, 0, &[]);
-    let Some(Told::Ready { at, answer, .. }) = engine.advance(None) else { panic!("no answer") };
+    let Some(EngineEvent::Ready { at, answer, .. }) = engine.advance(None) else { panic!("no answer") };
     let system = (3 + 2 * 4 + 12 + 2 * 10) * MS / 2;
     assert_eq!(answer.usage.cpu_user_ns, Some(SECOND / 2));
     assert_eq!(answer.usage.cpu_system_ns, Some(system));

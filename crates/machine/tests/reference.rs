@@ -3,7 +3,7 @@
 use crate::cases;
 use loadgo_machine::file::parse;
 use loadgo_machine::spec::{Discipline, Machine, Population, Residence};
-use loadgo_machine::study::{Subject, study};
+use loadgo_machine::study::{StudySubject, study};
 use loadgo_statistics::StopRule;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -29,7 +29,7 @@ fn every_example_of_the_reference_is_a_machine_that_runs_under_its_own_load() {
     assert_eq!(examples.len(), 3);
     for machine in examples {
         let title = machine.title.clone();
-        let subject = Subject { machine: Arc::new(machine), seed: 1 };
+        let subject = StudySubject { machine: Arc::new(machine), seed: 1 };
         let report = study(&subject, 1, &until, &AtomicBool::new(false)).unwrap_or_else(|reason| panic!("{title}: {reason}"));
         assert!(report.interactions >= 2000 && report.simulated_ns > 0, "{title}: {}", report.interactions);
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::discipline::bare::{come, live, machine};
 use crate::discipline::{Interaction, MS, interaction, schedule};
-use loadgo_machine::disciplines::Facts;
+use loadgo_machine::disciplines::CandidateFacts;
 use loadgo_machine::disciplines::ctss::Ctss;
 use loadgo_machine::disciplines::first_come::FirstCome;
 use loadgo_machine::disciplines::linux::Linux;
@@ -12,10 +12,10 @@ use loadgo_machine::disciplines::multics::Multics;
 use loadgo_machine::disciplines::priority::Priority;
 use loadgo_machine::disciplines::round_robin::RoundRobin;
 use loadgo_machine::disciplines::tenex::Tenex;
-use loadgo_machine::draw::Draw;
-use loadgo_machine::engine::{Engine, Told};
+use loadgo_machine::draw::AmountLaw;
+use loadgo_machine::engine::{Engine, EngineEvent};
 use loadgo_machine::meters::Category;
-use loadgo_machine::spec::{Discipline, Limit, Route, Stage, Store, StoreKind, TenexQueue};
+use loadgo_machine::spec::{Discipline, EligibilityLimit, Route, RouteStage, Store, StoreKind, TenexQueue};
 use proptest::prelude::*;
 
 /// The span of one quantum in the cases.
@@ -28,10 +28,10 @@ fn done_in_quanta(discipline: Discipline, interactions: &[Interaction]) -> Vec<f
 }
 
 fn work(at: f64, work: f64) -> Interaction {
-    with(at, work, Facts::default())
+    with(at, work, CandidateFacts::default())
 }
 
-fn with(at: f64, work: f64, facts: Facts) -> Interaction {
+fn with(at: f64, work: f64, facts: CandidateFacts) -> Interaction {
     interaction((at * Q as f64) as u64, (work * Q as f64) as u64, facts)
 }
 
@@ -61,7 +61,7 @@ fn a_switch_is_lost_at_each_dispatch_of_another_process() {
 
 #[test]
 fn a_better_priority_takes_the_processor_and_who_lost_it_goes_on_where_it_was() {
-    let number = |priority| Facts { priority, ..Facts::default() };
+    let number = |priority| CandidateFacts { priority, ..CandidateFacts::default() };
     let three = [with(0.0, 3.0, number(5)), with(0.5, 2.0, number(4)), with(1.0, 1.0, number(0))];
     // 0: 0-0.5, 1: 0.5-1, 2: 1-2, 1: 2-3.5, 0: 3.5-6
     let (done, meters) = live(machine(Discipline::Priority { preemptive: true }, &three), &three);
@@ -73,7 +73,7 @@ fn a_better_priority_takes_the_processor_and_who_lost_it_goes_on_where_it_was() 
 #[test]
 fn ctss_puts_small_programs_before_large_ones() {
     let discipline = Discipline::Ctss { quantum_ns: Q, words_per_quantum: 120, levels: 9 };
-    let words = |image_words| Facts { image_words, ..Facts::default() };
+    let words = |image_words| CandidateFacts { image_words, ..CandidateFacts::default() };
     // 0 (level 2): 0-1, 2 (level 0) preempts: 1-1.5, 0 has 3 of its 4 quanta left: 1.5-4.5, 1 (level 2): 4.5-5.5, 0 (level 3): 5.5-6.5
     let three = [with(0.0, 5.0, words(360)), with(0.5, 1.0, words(360)), with(1.0, 0.5, words(0))];
     assert_eq!(done_in_quanta(discipline, &three), [6.5, 5.5, 1.5]);
@@ -84,7 +84,7 @@ fn multics_makes_one_eligible_by_ti_and_takes_it_back_after_a_quantum() {
     let discipline = Discipline::Multics { first_ns: Q, last_ns: Q, most_ns: 8 * Q };
     let three = [work(0.0, 2.0), work(0.25, 1.0), work(0.5, 0.5)];
     let mut one_eligible = machine(discipline, &three);
-    one_eligible.limit = Limit::Fixed(1);
+    one_eligible.limit = EligibilityLimit::Fixed(1);
     // 0: 0-1, 1: 1-2, 2: 2-2.5, 0 with ti = t: 2.5-3.5
     assert_eq!(live(one_eligible, &three).0, [35 * Q / 10, 2 * Q, 25 * Q / 10]);
 }
@@ -114,19 +114,22 @@ fn tenex_gives_credit_for_the_time_between_two_interactions() {
     let mut engine = Engine::new(&Arc::new(machine), 1).expect("the machine works");
     come(&mut engine, 2);
     engine.begin(1, 0, &[]);
-    let Some(Told::Ready { user: 1, at, .. }) = engine.advance(None) else { panic!("0 is done") };
+    let Some(EngineEvent::Ready { user: 1, at, .. }) = engine.advance(None) else { panic!("0 is done") };
     assert_eq!(at, 10 * Q, "alone");
     engine.begin(2, 1, &[]);
     assert!(engine.advance(Some(50 * Q)).is_none());
     engine.begin(1, 0, &[]);
     // 0 comes after 4 s with a credit of 4 s / 2: 0.5 + 1.5 - 2 s are on the first queue. It has 1000, then 3000, then 8000, against 1's
     // 10500 - 2000/8, and is done without a break; from where it had been it would have had to wait.
-    assert_eq!(engine.advance(None).map(|told| matches!(told, Told::Ready { user: 1, at, .. } if at == 60 * Q)), Some(true));
+    assert_eq!(
+        engine.advance(None).map(|told| matches!(told, EngineEvent::Ready { user: 1, at, .. } if at == 60 * Q)),
+        Some(true)
+    );
 }
 
 #[test]
 fn linux_shares_by_weight_and_by_the_earliest_deadline() {
-    let nice = |nice| Facts { nice, ..Facts::default() };
+    let nice = |nice| CandidateFacts { nice, ..CandidateFacts::default() };
     // 0: 0-1, 1 (weight 335): 1-2, 0: 2-5, 1: 5-6, 0: 6-7, as in the list's own case.
     let two = [with(0.0, 5.0, nice(0)), with(0.0, 2.0, nice(5))];
     assert_eq!(done_in_quanta(Discipline::Linux { slice_ns: Q, switch_ns: 0 }, &two), [7.0, 6.0]);
@@ -161,10 +164,11 @@ fn who_waits_for_a_device_keeps_its_eligibility_and_its_quantum() {
     // One eligible: 0 works 0.5, waits 1, works 0.75; its quantum ends at 2 (it has had 1); then 1, which came at 0.25 and works 0.5.
     let two = [work(0.0, 1.25), work(0.25, 0.5)];
     let mut one_eligible = machine(Discipline::Multics { first_ns: Q, last_ns: Q, most_ns: 8 * Q }, &two);
-    one_eligible.limit = Limit::Fixed(1);
-    let kind = StoreKind::Server { service: Draw::Fixed(0.0), servers: u32::MAX };
+    one_eligible.limit = EligibilityLimit::Fixed(1);
+    let kind = StoreKind::Server { service: AmountLaw::Fixed(0.0), servers: u32::MAX };
     one_eligible.stores = vec![Store { name: "io".to_owned(), kind, interrupts: true }];
-    let stage = |store, quanta: f64, then| Stage { store, service: Draw::Fixed(quanta * Q as f64), then: vec![(1.0, then)] };
+    let stage =
+        |store, quanta: f64, then| RouteStage { store, service: AmountLaw::Fixed(quanta * Q as f64), then: vec![(1.0, then)] };
     let stages = vec![stage(None, 0.5, Some(1)), stage(Some(0), 1.0, Some(2)), stage(None, 0.75, None)];
     one_eligible.commands[0].route = Some(Route { stages });
     let (done, meters) = live(one_eligible, &two);
@@ -184,18 +188,18 @@ fn who_gives_up_leaves_the_processor_to_the_others() {
         assert!(engine.advance(Some(Q / 2)).is_none());
         engine.abandon(1);
         let told: Vec<_> = std::iter::from_fn(|| engine.advance(None)).collect();
-        let status = |user| told.iter().find_map(|t| matches!(t, Told::Ready { user: u, .. } if *u == user).then_some(*t));
+        let status = |user| told.iter().find_map(|t| matches!(t, EngineEvent::Ready { user: u, .. } if *u == user).then_some(*t));
         assert!(
-            matches!(status(1), Some(Told::Ready { answer, at, .. }) if answer.exit_status == Some(130) && at <= 2 * Q),
+            matches!(status(1), Some(EngineEvent::Ready { answer, at, .. }) if answer.exit_status == Some(130) && at <= 2 * Q),
             "{discipline:?}"
         );
         assert!(
-            matches!(status(2), Some(Told::Ready { answer, at, .. }) if answer.exit_status.is_none() && at <= 2 * Q),
+            matches!(status(2), Some(EngineEvent::Ready { answer, at, .. }) if answer.exit_status.is_none() && at <= 2 * Q),
             "{discipline:?}"
         );
         // And again: nothing of the first is left in the lists.
         engine.begin(1, 1, &[]);
-        assert!(matches!(engine.advance(None), Some(Told::Ready { user: 1, .. })), "{discipline:?}");
+        assert!(matches!(engine.advance(None), Some(EngineEvent::Ready { user: 1, .. })), "{discipline:?}");
         assert_eq!(
             (engine.meters().ready.now, engine.meters().asking.now, engine.meters().eligible.now),
             (0, 0, 0),
@@ -223,7 +227,7 @@ fn disciplines() -> [Discipline; 8] {
     ]
 }
 
-/// Who runs from when to when on the simple processor.
+/// The turns on the simple processor, as process, beginning and end.
 fn turns(discipline: &Discipline, interactions: &[Interaction], limit: usize) -> Vec<(u32, u64, u64)> {
     match discipline {
         Discipline::FirstCome => schedule(&mut FirstCome::default(), interactions, limit),
@@ -241,9 +245,9 @@ fn turns(discipline: &Discipline, interactions: &[Interaction], limit: usize) ->
     }
 }
 
-fn done(turns: &[(u32, u64, u64)], jobs: usize) -> Vec<u64> {
-    let mut done = vec![0; jobs];
-    turns.iter().for_each(|(job, _, to)| done[*job as usize] = *to);
+fn done(turns: &[(u32, u64, u64)], pids: usize) -> Vec<u64> {
+    let mut done = vec![0; pids];
+    turns.iter().for_each(|(pid, _, to)| done[*pid as usize] = *to);
     done
 }
 
@@ -251,7 +255,7 @@ fn done(turns: &[(u32, u64, u64)], jobs: usize) -> Vec<u64> {
 fn some() -> impl Strategy<Value = Vec<Interaction>> {
     let one = (0..3_000_000_007u64, 1..2_000_000_011u64, 0..2000u64, 0..4u32, -20..20i32);
     let one = one.prop_map(|(at, work, image_words, priority, nice)| {
-        interaction(at, work, Facts { image_words, priority, nice, ..Facts::default() })
+        interaction(at, work, CandidateFacts { image_words, priority, nice, ..CandidateFacts::default() })
     });
     prop::collection::vec(one, 1..8)
 }
@@ -264,7 +268,7 @@ proptest! {
         for discipline in disciplines() {
             let turns = turns(&discipline, &interactions, limit as usize);
             let mut limited = machine(discipline.clone(), &interactions);
-            limited.limit = Limit::Fixed(limit);
+            limited.limit = EligibilityLimit::Fixed(limit);
             let (done_at, meters) = live(limited, &interactions);
             prop_assert_eq!(done_at, done(&turns, interactions.len()), "{:?} {:?}", discipline, turns);
             prop_assert_eq!(meters.total_ns(Category::User), interactions.iter().map(|i| i.work).sum::<u64>(), "{:?}", discipline);

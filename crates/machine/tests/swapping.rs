@@ -1,24 +1,24 @@
 //! Swapping on the whole machine: CTSS's desk calculator among many users against the exact answer, and what onion skin saves.
 //!
-//! One program is in core memory at a time, so the machine is one server, and an interaction takes it for 12 ms of work and for
-//! two moves of 2241 words: with exponential think times that is Takács' machine repairman with one repairman and any service law
+//! One program is in core memory at a time, so the machine is one server. An interaction takes it for 12 ms of work and for two
+//! moves of 2241 words. With exponential think times, this is Takács' machine repairman with one repairman and any service law
 //! (Introduction to the Theory of Queues, 1962, chapter 5).
 
 use std::sync::Arc;
 
 use crate::models::{exponential, machine, work};
-use loadgo_machine::draw::Draw;
-use loadgo_machine::simulate::{self, Sink};
-use loadgo_machine::spec::{Class, Command, Discipline, Machine, Population, Residence, Store, StoreKind, Swapping};
+use loadgo_machine::draw::AmountLaw;
+use loadgo_machine::simulate::{self, InteractionSink};
+use loadgo_machine::spec::{Command, Discipline, Machine, Population, Residence, Store, StoreKind, Swapping, UserClass};
 
 const WORK: f64 = 0.012;
 const TRANSFER: f64 = 2241.0 / 33_800.0;
 const REVOLUTION: f64 = 0.0172;
 const THINK: f64 = 10.0;
 
-/// CTSS, with so many users at desk calculators.
+/// CTSS with users of desk calculators.
 fn ctss(users: u32, onion_skin: bool) -> Machine {
-    let calculator = Command { image_words: Draw::Fixed(1241.0), ..work("calculator", Draw::Fixed(WORK * 1e9)) };
+    let calculator = Command { image_words: AmountLaw::Fixed(1241.0), ..work("calculator", AmountLaw::Fixed(WORK * 1e9)) };
     let drum = StoreKind::Drum { revolution_ns: (REVOLUTION * 1e9) as u64, sectors: None, words_per_second: Some(33_800.0) };
     Machine {
         residence: Residence::Swapping(Swapping { words: 32_768, store: 0, first: None, conditions_words: 1000, onion_skin }),
@@ -27,14 +27,15 @@ fn ctss(users: u32, onion_skin: bool) -> Machine {
     }
 }
 
-/// The Laplace transform of the law of an interaction's time on the machine: fixed work and transfers, and two latencies that
-/// are even in a revolution.
+/// The Laplace transform of the law of an interaction's time on the machine.
+///
+/// The time has fixed work and transfers, and two latencies that are evenly distributed over a revolution.
 fn transform(rate: f64) -> f64 {
     let latency = -(-rate * REVOLUTION).exp_m1() / (rate * REVOLUTION);
     (-rate * (WORK + 2.0 * TRANSFER)).exp() * latency * latency
 }
 
-/// Interactions a second of so many users, by Takács' formula.
+/// Interactions a second by Takács' formula.
 fn exact(users: u32) -> f64 {
     let service = WORK + 2.0 * TRANSFER + REVOLUTION;
     let (mut sum, mut term) = (0.0, 1.0);
@@ -55,7 +56,7 @@ struct Spans {
 
 const SPAN: u64 = 4_000;
 
-impl Sink for Spans {
+impl InteractionSink for Spans {
     fn finished(&mut self, _class: usize, at: u64, _response_ns: u64) -> bool {
         let span = (at / (SPAN * 1_000_000_000)) as usize;
         self.finished.get_mut(span).is_some_and(|finished| {
@@ -88,9 +89,9 @@ fn the_desk_calculator_among_many_users_has_its_exact_throughput() {
 /// The same, where some users run a program of 20,000 words.
 fn mixed(onion_skin: bool) -> Machine {
     let mut machine = ctss(40, onion_skin);
-    let compiler = Command { image_words: Draw::Fixed(20_000.0), ..machine.commands[0].clone() };
+    let compiler = Command { image_words: AmountLaw::Fixed(20_000.0), ..machine.commands[0].clone() };
     machine.commands.push(compiler);
-    let some = Class { population: Population::Closed(4), commands: vec![1], ..machine.load[0].clone() };
+    let some = UserClass { population: Population::Closed(4), commands: vec![1], ..machine.load[0].clone() };
     machine.load.push(some);
     machine
 }

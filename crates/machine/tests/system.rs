@@ -9,7 +9,7 @@ use loadgo_core::time::Instant;
 use loadgo_machine::engine::Engine;
 use loadgo_machine::file::parse;
 use loadgo_machine::spec::Machine;
-use loadgo_machine::system::{Simulated, Sink, unknown_commands};
+use loadgo_machine::system::{MachineSystem, SampleSink, unknown_commands};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ struct Samples {
     stop_after: Option<usize>,
 }
 
-impl Sink for Samples {
+impl SampleSink for Samples {
     fn sample(&mut self, at: Instant, sample: Sample) {
         self.kept.borrow_mut().push((at, sample));
     }
@@ -63,7 +63,7 @@ struct Ran {
 
 fn ran(machine: &Arc<Machine>, script: &Script, load: &OfferedLoad, samples: Samples) -> Ran {
     let engine = Engine::new(machine, load.seed).expect("the machine is possible");
-    let mut system = Simulated::new(engine, machine, samples.clone());
+    let mut system = MachineSystem::new(engine, machine, samples.clone());
     let mut kept = Kept::default();
     let summary = drive(script, load, &mut system, &mut kept);
     assert_eq!(system.finish(), None);
@@ -98,18 +98,18 @@ fn the_same_seed_gives_the_same_rows_and_samples() {
 
 #[test]
 fn spans_follow_each_other_and_each_processors_categories_add_up_to_them() {
-    let told = ran(&machine(MACHINE), &works(), &OfferedLoad::closed(20, 10), Samples::default());
+    let run = ran(&machine(MACHINE), &works(), &OfferedLoad::closed(20, 10), Samples::default());
     let mut begin = Instant(0);
-    for (at, sample) in &told.samples {
+    for (at, sample) in &run.samples {
         let span = at.since(begin).0;
         assert!(sample.time.iter().all(|row| row.at == *at && row.span_ns == span));
         assert_eq!(sample.time.iter().map(|row| row.time_ns).sum::<u64>(), span);
         begin = *at;
     }
-    let ends = told.kept.sessions.iter().map(|session| session.ended).max();
+    let ends = run.kept.sessions.iter().map(|session| session.ended).max();
     assert_eq!(ends, Some(begin), "the last span ends with the run");
     let count = |name: &str| -> u64 {
-        let rows = told.samples.iter().flat_map(|(_, sample)| &sample.primitives);
+        let rows = run.samples.iter().flat_map(|(_, sample)| &sample.primitives);
         rows.filter(|row| &*row.name == name && row.bucket_ns.is_none()).map(|row| row.count).sum()
     };
     assert_eq!((count("line in"), count("line out")), (20 * 10 * 2, 20 * 10 * 2 * 2));

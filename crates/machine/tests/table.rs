@@ -1,18 +1,18 @@
 //! The system table: refusal, taking the oldest, and conservation of entries over random sequences.
 
 use loadgo_machine::spec::{SystemTable, WhenTableFull};
-use loadgo_machine::table::{Full, Table};
+use loadgo_machine::table::{EntryTable, TableFull};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-fn table(entries: u32, full: WhenTableFull) -> Table {
-    Table::new(&SystemTable { entries, per_user: 20, full })
+fn table(entries: u32, full: WhenTableFull) -> EntryTable {
+    EntryTable::new(&SystemTable { entries, per_user: 20, full })
 }
 
 #[test]
 fn a_log_in_is_refused_when_the_table_is_full() {
     let mut table = table(50, WhenTableFull::Refuse);
-    assert_eq!([1, 2, 3].map(|user| table.attach(user)), [Ok(()), Ok(()), Err(Full)]);
+    assert_eq!([1, 2, 3].map(|user| table.attach(user)), [Ok(()), Ok(()), Err(TableFull)]);
     assert_eq!(table.touch(1, 100), 0, "nobody takes what others have");
     table.detach(1);
     assert_eq!(table.attach(3), Ok(()));

@@ -2,7 +2,7 @@
 
 use crate::discipline::{Interaction, MS, happenings, interaction, live_through, schedule};
 use loadgo_machine::disciplines::tenex::Tenex;
-use loadgo_machine::disciplines::{Facts, Job, Off, ReadyList, Stay, Turn, Why};
+use loadgo_machine::disciplines::{CandidateFacts, EligibilityAfterTurn, LeaveCause, ProcessId, ReadyCause, ReadyList, Turn};
 use loadgo_machine::spec::TenexQueue;
 use proptest::prelude::*;
 
@@ -23,21 +23,21 @@ fn short() -> Tenex {
 }
 
 fn work(at_ms: u64, work_ms: u64) -> Interaction {
-    interaction(at_ms * MS, work_ms * MS, Facts::default())
+    interaction(at_ms * MS, work_ms * MS, CandidateFacts::default())
 }
 
-fn begin(list: &mut Tenex, job: Job, now_ms: u64) {
-    list.ask(job, &Facts { begins: true, ..Facts::default() }, now_ms * MS);
-    list.admit(job, now_ms * MS);
-    list.ready(job, Why::Admitted, now_ms * MS);
+fn begin(list: &mut Tenex, pid: ProcessId, now_ms: u64) {
+    list.ask(pid, &CandidateFacts { begins: true, ..CandidateFacts::default() }, now_ms * MS);
+    list.admit(pid, now_ms * MS);
+    list.ready(pid, ReadyCause::Admitted, now_ms * MS);
 }
 
 /// Runs whoever is next for its whole turn, and gives its length in ms.
-fn turn(list: &mut Tenex, now_ms: u64) -> (Job, u64) {
-    let Turn { job, slice_ns } = list.next(now_ms * MS).expect("somebody is ready");
-    assert_eq!(list.off(job, slice_ns, Off::TurnOver, now_ms * MS + slice_ns), Stay::Eligible);
-    list.ready(job, Why::Again, now_ms * MS + slice_ns);
-    (job, slice_ns / MS)
+fn turn(list: &mut Tenex, now_ms: u64) -> (ProcessId, u64) {
+    let Turn { pid, slice_ns } = list.next(now_ms * MS).expect("somebody is ready");
+    assert_eq!(list.off(pid, slice_ns, LeaveCause::TurnOver, now_ms * MS + slice_ns), EligibilityAfterTurn::Eligible);
+    list.ready(pid, ReadyCause::Again, now_ms * MS + slice_ns);
+    (pid, slice_ns / MS)
 }
 
 /// A process that has had 100 ms of `short`'s quanta and has 50 ms left on queue 3, and is done at 100 ms.
@@ -45,8 +45,8 @@ fn on_queue_3() -> Tenex {
     let mut list = short();
     begin(&mut list, 0, 0);
     assert_eq!([turn(&mut list, 0), turn(&mut list, 10), turn(&mut list, 30)], [(0, 10), (0, 20), (0, 40)]);
-    assert_eq!(list.next(70 * MS), Some(Turn { job: 0, slice_ns: 80 * MS }));
-    list.off(0, 30 * MS, Off::Done, 100 * MS);
+    assert_eq!(list.next(70 * MS), Some(Turn { pid: 0, slice_ns: 80 * MS }));
+    list.off(0, 30 * MS, LeaveCause::Done, 100 * MS);
     list
 }
 
@@ -67,7 +67,7 @@ fn the_choice_is_made_anew_every_100_ms() {
 #[test]
 fn a_short_interaction_takes_the_processor_from_a_long_one() {
     let turns = schedule(&mut tenex(), &[work(0, 350), work(230, 50)], 9);
-    let of = |job| turns.iter().filter(|t| t.0 == job).map(|t| (t.1 / MS, t.2 / MS)).collect::<Vec<_>>();
+    let of = |pid| turns.iter().filter(|t| t.0 == pid).map(|t| (t.1 / MS, t.2 / MS)).collect::<Vec<_>>();
     assert_eq!(of(1), [(230, 280)]);
     assert_eq!(of(0), [(0, 100), (100, 200), (200, 230), (280, 380), (380, 400)]);
 }
@@ -100,7 +100,7 @@ fn time_blocked_is_no_time_on_the_queue() {
     let mut list = short();
     begin(&mut list, 0, 0);
     list.next(0);
-    list.off(0, 5 * MS, Off::Done, 5 * MS);
+    list.off(0, 5 * MS, LeaveCause::Done, 5 * MS);
     begin(&mut list, 1, 8);
     begin(&mut list, 0, 14);
     assert_eq!(turn(&mut list, 14).0, 1, "1 has been there for 6 ms, and 0 for 5");
@@ -127,12 +127,12 @@ fn blocked_time_counts_less_when_others_can_run() {
         let mut list = on_queue_3();
         // Two others are runnable, so a third of the 29 or 30 ms counts.
         begin(&mut list, 1, 101);
-        list.ask(2, &Facts { begins: true, ..Facts::default() }, 102 * MS);
-        list.ask(0, &Facts { begins: true, ..Facts::default() }, until * MS);
+        list.ask(2, &CandidateFacts { begins: true, ..CandidateFacts::default() }, 102 * MS);
+        list.ask(0, &CandidateFacts { begins: true, ..CandidateFacts::default() }, until * MS);
         list.forget(1);
         list.forget(2);
         list.admit(0, until * MS);
-        list.ready(0, Why::Admitted, until * MS);
+        list.ready(0, ReadyCause::Admitted, until * MS);
         assert_eq!(turn(&mut list, until), (0, first), "blocked until {until} ms");
     }
 }
@@ -159,7 +159,7 @@ fn a_new_process_begins_on_the_first_queue() {
 #[test]
 fn who_runs_gives_way_to_a_better_one_once_it_has_had_20_ms_a_page() {
     for (pages, from) in [(2, 100), (10, 200)] {
-        let long = interaction(0, 400 * MS, Facts { pages, ..Facts::default() });
+        let long = interaction(0, 400 * MS, CandidateFacts { pages, ..CandidateFacts::default() });
         let turns = schedule(&mut tenex(), &[long, work(10, 30)], 1);
         assert_eq!(turns.iter().find(|turn| turn.0 == 1), Some(&(1, from * MS, (from + 30) * MS)), "{pages} pages");
     }
@@ -188,10 +188,10 @@ proptest! {
         let mut all: Vec<_> = works.iter().map(|ms| work(0, (*ms).min(2400))).collect();
         all.extend((0..1000).map(|n| work(100 * n, 100)));
         let turns = schedule(&mut tenex(), &all, usize::MAX);
-        for job in 0..works.len() as Job {
-            let mine: Vec<_> = turns.iter().filter(|turn| turn.0 == job).collect();
+        for pid in 0..works.len() as ProcessId {
+            let mine: Vec<_> = turns.iter().filter(|turn| turn.0 == pid).collect();
             let longest = mine.windows(2).map(|pair| pair[1].1 - pair[0].2).max().unwrap_or(0);
-            prop_assert!(longest <= 42_000 * MS, "job {job} waited {} ms", longest / MS);
+            prop_assert!(longest <= 42_000 * MS, "process {pid} waited {} ms", longest / MS);
         }
     }
 }

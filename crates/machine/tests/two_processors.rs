@@ -2,18 +2,18 @@
 
 use crate::discipline::bare::{live, machine};
 use crate::discipline::{Interaction, MS, interaction};
-use loadgo_machine::disciplines::Facts;
+use loadgo_machine::disciplines::CandidateFacts;
 use loadgo_machine::meters::Category;
-use loadgo_machine::spec::{Discipline, Limit};
+use loadgo_machine::spec::{Discipline, EligibilityLimit};
 
 /// The span of one quantum in the cases.
 const Q: u64 = 100 * MS;
 
 fn work(at: f64, work: f64) -> Interaction {
-    with(at, work, Facts::default())
+    with(at, work, CandidateFacts::default())
 }
 
-fn with(at: f64, work: f64, facts: Facts) -> Interaction {
+fn with(at: f64, work: f64, facts: CandidateFacts) -> Interaction {
     interaction((at * Q as f64) as u64, (work * Q as f64) as u64, facts)
 }
 
@@ -27,7 +27,7 @@ fn two_processors_serve_one_list() {
 
 #[test]
 fn the_worst_of_two_that_run_is_the_one_that_loses_its_processor() {
-    let number = |priority| Facts { priority, ..Facts::default() };
+    let number = |priority| CandidateFacts { priority, ..CandidateFacts::default() };
     // 2 comes at 0.5 and is better than both; 1, the worse, goes on after it.
     for (first, second) in [(3, 5), (5, 3)] {
         let three = [with(0.0, 2.0, number(first)), with(0.0, 2.0, number(second)), with(0.5, 1.0, number(0))];
@@ -43,12 +43,12 @@ fn the_worst_of_two_that_run_is_the_one_that_loses_its_processor() {
 
 #[test]
 fn a_processor_that_is_free_anyway_is_taken_from_nobody() {
-    let number = |priority| Facts { priority, ..Facts::default() };
+    let number = |priority| CandidateFacts { priority, ..CandidateFacts::default() };
     // Two may be eligible. 2 asks from 0.5 on, and is admitted when 0 is done: it has 0's processor, and 1 goes on.
     let three = [with(0.0, 1.0, number(5)), with(0.0, 3.0, number(5)), with(0.5, 1.0, number(0))];
     let mut two_processors = machine(Discipline::Priority { preemptive: true }, &three);
     two_processors.processors.count = 2;
-    two_processors.limit = Limit::Fixed(2);
+    two_processors.limit = EligibilityLimit::Fixed(2);
     let (done, meters) = live(two_processors, &three);
     assert_eq!((done, meters.preemptions), (vec![Q, 3 * Q, 2 * Q], 0));
 }

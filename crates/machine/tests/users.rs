@@ -1,22 +1,23 @@
-//! Whom a machine's answers are about: users who are alike in two classes or in one, who come after others, who are not alone.
+//! Users of a machine: alike in two classes or in one, after earlier users, and beside others.
 
 use std::sync::Arc;
 
 use crate::models::{SECOND, machine, server};
 use crate::working_machine::machines;
-use loadgo_machine::draw::Draw;
-use loadgo_machine::engine::{Answer, Engine, Told};
-use loadgo_machine::meters::Meters;
-use loadgo_machine::simulate::{self, Sink};
+use loadgo_machine::draw::AmountLaw;
+use loadgo_machine::engine::{CommandResult, Engine, EngineEvent};
+use loadgo_machine::meters::MachineMeters;
+use loadgo_machine::simulate::{self, InteractionSink};
 use loadgo_machine::spec::{
-    Class, Command, Discipline, Headway, Limit, Machine, Paging, Population, Replacement, Residence, StoreKind, Swapping,
+    Command, Discipline, EligibilityLimit, HeadwaySpec, Machine, Paging, Population, Replacement, Residence, StoreKind, Swapping,
+    UserClass,
 };
 use proptest::prelude::*;
 
 /// Stops after so many interactions.
 struct So(usize);
 
-impl Sink for So {
+impl InteractionSink for So {
     fn finished(&mut self, _class: usize, _at: u64, _response_ns: u64) -> bool {
         self.0 -= 1;
         self.0 > 0
@@ -30,7 +31,7 @@ fn paging(frames: u32, replacement: Replacement) -> Residence {
         wired: 10,
         frame_words: 1024,
         replacement,
-        headway: Headway::Linear { ns_per_page: 1e6 },
+        headway: HeadwaySpec::Linear { ns_per_page: 1e6 },
         dirty: 0.0,
         store: 0,
         behind: None,
@@ -40,13 +41,13 @@ fn paging(frames: u32, replacement: Replacement) -> Residence {
 /// A machine that one user after the other comes to, for a second's work with 20 pages and 5000 words.
 fn visited() -> Machine {
     let edit = Command {
-        cpu: Draw::Fixed(1e9),
-        pages: Draw::Fixed(20.0),
+        cpu: AmountLaw::Fixed(1e9),
+        pages: AmountLaw::Fixed(20.0),
         common: 0.5,
-        image_words: Draw::Fixed(5_000.0),
-        ..Command::without_needs("edit")
+        image_words: AmountLaw::Fixed(5_000.0),
+        ..Command::without_work("edit")
     };
-    let made = machine(1, Discipline::FirstCome, edit, Population::Open(0.01), Draw::ZERO);
+    let made = machine(1, Discipline::FirstCome, edit, Population::Open(0.01), AmountLaw::ZERO);
     Machine { stores: vec![server("drum", 1), server("disk", 1)], ..made }
 }
 
@@ -67,23 +68,24 @@ fn who_comes_has_his_program_brought_from_where_commands_are_kept() {
     assert!((300..303).contains(&meters.stores[1].requests), "{} programs brought", meters.stores[1].requests);
 }
 
-/// Twenty answers to user 1 of a machine with a processor and a share of memory for each of two users, where user 2 gives so many
-/// commands meanwhile.
-fn answers(share: u32, others: usize) -> Vec<Answer> {
-    let edit = Command { cpu: Draw::Exponential(2e9), pages: Draw::Fixed(60.0), ..Command::without_needs("edit") };
-    let mut made = machine(2, Discipline::FirstCome, edit, Population::Closed(2), Draw::ZERO);
+/// Twenty answers to user 1 of a machine with a processor and a share of memory for each of two users.
+///
+/// Meanwhile, user 2 types `others` commands.
+fn answers(share: u32, others: usize) -> Vec<CommandResult> {
+    let edit = Command { cpu: AmountLaw::Exponential(2e9), pages: AmountLaw::Fixed(60.0), ..Command::without_work("edit") };
+    let mut made = machine(2, Discipline::FirstCome, edit, Population::Closed(2), AmountLaw::ZERO);
     made.stores = vec![server("drum", u32::MAX)];
-    made.stores[0].kind = StoreKind::Server { service: Draw::Fixed(1e7), servers: u32::MAX };
+    made.stores[0].kind = StoreKind::Server { service: AmountLaw::Fixed(1e7), servers: u32::MAX };
     made.residence = paging(10 + 2 * share, Replacement::Equal);
-    made.limit = Limit::Fixed(2);
+    made.limit = EligibilityLimit::Fixed(2);
     let mut engine = Engine::new(&Arc::new(made), 3).unwrap();
     let (mut mine, mut others) = (Vec::new(), others);
     engine.attach(1).unwrap();
     engine.attach(2).unwrap();
     while let Some(told) = engine.advance(None) {
         let user = match told {
-            Told::Attached { user, .. } => user,
-            Told::Ready { user, answer, .. } => {
+            EngineEvent::Attached { user, .. } => user,
+            EngineEvent::Ready { user, answer, .. } => {
                 mine.extend((user == 1).then_some(answer));
                 user
             }
@@ -120,13 +122,13 @@ proptest! {
     fn two_classes_of_equal_users_are_one_class(
         made in machines(), seed in any::<u64>(), first in 1..5u32, second in 1..5u32, commands in prop::collection::vec(0..4usize, 1..4),
     ) {
-        let class = |users| Class {
+        let class = |users| UserClass {
             name: format!("{users} users"),
             population: Population::Closed(users),
-            think: Draw::Exponential(SECOND as f64),
+            think: AmountLaw::Exponential(SECOND as f64),
             commands: commands.clone(),
         };
-        let run = |load| -> Result<Meters, TestCaseError> {
+        let run = |load| -> Result<MachineMeters, TestCaseError> {
             let made = Machine { load, ..made.clone() };
             simulate::run(&Arc::new(made), seed, &mut So(100)).map_err(TestCaseError::reject)
         };

@@ -1,9 +1,9 @@
 //! Machine files for Python: read, laid over the machines that they are like, and printed in one text.
 
 use crate::errors;
-use loadgo_machine::draw::Draw;
-use loadgo_machine::file::{self, Mistake, Origin, parse_with, print};
-use loadgo_machine::spec::{Class, Machine, Population};
+use loadgo_machine::draw::AmountLaw;
+use loadgo_machine::file::{self, MachineMistake, Origin, parse_with, print};
+use loadgo_machine::spec::{Machine, Population, UserClass};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -44,7 +44,7 @@ fn parse_law<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>> {
     }
     let (law, timed) = file::parse_law(text).map_err(errors::bad_argument)?;
     let (law, bounds) = match law {
-        Draw::Bounded(law, least, most) => {
+        AmountLaw::Bounded(law, least, most) => {
             (*law, (Some(least).filter(|least| *least > 0.0), Some(most).filter(|most| most.is_finite())))
         }
         law => (law, (None, None)),
@@ -66,7 +66,7 @@ fn described<'py>(
     Ok(told)
 }
 
-fn users(class: &Class) -> Option<u32> {
+fn users(class: &UserClass) -> Option<u32> {
     match class.population {
         Population::Closed(users) => Some(users),
         Population::Open(_) => None,
@@ -94,7 +94,7 @@ fn like(py: Python<'_>, name: &str) -> PyResult<String> {
     py.import("loadgo.running.machines")?.getattr("find")?.call1((name,))?.getattr("text")?.extract()
 }
 
-fn raised(py: Python<'_>, mistake: &Mistake) -> PyErr {
+fn raised(py: Python<'_>, mistake: &MachineMistake) -> PyErr {
     let place = (mistake.line, mistake.column, mistake.message.as_str());
     match &mistake.origin {
         Origin::File => errors::raised(py, "Mistake", place),

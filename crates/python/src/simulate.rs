@@ -3,7 +3,7 @@
 use crate::errors;
 use crate::machine::read;
 use loadgo_machine::spec::{Machine, Population};
-use loadgo_machine::study::{ClassReport, Report, StationReport, Subject, Told, study, sweep as studies};
+use loadgo_machine::study::{ClassReport, FigureResult, Report, StationReport, StudySubject, study, sweep as studies};
 use loadgo_statistics::{StopReason, StopRule};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -43,7 +43,7 @@ fn simulate<'py>(py: Python<'py>, text: &str, sets: Vec<String>, options: Option
     if let Some(users) = options.users {
         populate(&mut machine, users).map_err(errors::bad_argument)?;
     }
-    let subject = Subject { machine: Arc::new(machine), seed: options.seed };
+    let subject = StudySubject { machine: Arc::new(machine), seed: options.seed };
     let report = interruptible(py, |stop| study(&subject, options.streams, &until, stop))?;
     let report = report.map_err(|reason| errors::raised(py, "Refused", (reason,)))?;
     in_python(py, &subject.machine.title, &report)
@@ -65,14 +65,14 @@ fn sweep<'py>(py: Python<'py>, machines: Vec<(String, u64)>, until: &str, thread
 }
 
 /// Texts that follow each other and are the same are read once.
-fn subjects(py: Python<'_>, machines: &[(String, u64)]) -> PyResult<Vec<Subject>> {
-    let mut subjects: Vec<Subject> = Vec::with_capacity(machines.len());
+fn subjects(py: Python<'_>, machines: &[(String, u64)]) -> PyResult<Vec<StudySubject>> {
+    let mut subjects: Vec<StudySubject> = Vec::with_capacity(machines.len());
     for (index, (text, seed)) in machines.iter().enumerate() {
         let machine = match index.checked_sub(1) {
             Some(before) if machines[before].0 == *text => Arc::clone(&subjects[before].machine),
             _ => Arc::new(read(py, text, &[])?.0),
         };
-        subjects.push(Subject { machine, seed: *seed });
+        subjects.push(StudySubject { machine, seed: *seed });
     }
     Ok(subjects)
 }
@@ -157,7 +157,7 @@ fn class<'py>(py: Python<'py>, class: &ClassReport) -> PyResult<Bound<'py, PyDic
 fn station<'py>(py: Python<'py>, station: &StationReport) -> PyResult<Bound<'py, PyDict>> {
     let told = PyDict::new(py);
     let (requests, response) = station.requests.as_ref().map(|(requests, response)| (requests, response)).unzip();
-    let maybe = |figure: Option<&Told>, scale: f64| figure.map(|figure| estimate(py, figure, scale)).transpose();
+    let maybe = |figure: Option<&FigureResult>, scale: f64| figure.map(|figure| estimate(py, figure, scale)).transpose();
     told.set_item("name", &station.name)?;
     told.set_item("servers", station.servers)?;
     told.set_item("utilisation", maybe(station.utilisation.as_ref(), 1.0)?)?;
@@ -168,7 +168,7 @@ fn station<'py>(py: Python<'py>, station: &StationReport) -> PyResult<Bound<'py,
 }
 
 /// (value, half of the interval's width), or why there is none.
-fn estimate<'py>(py: Python<'py>, told: &Told, scale: f64) -> PyResult<Bound<'py, PyAny>> {
+fn estimate<'py>(py: Python<'py>, told: &FigureResult, scale: f64) -> PyResult<Bound<'py, PyAny>> {
     match told {
         Ok(interval) => Ok((interval.value * scale, interval.half_width * scale).into_pyobject(py)?.into_any()),
         Err(lacking) => Ok(lacking.to_string().into_pyobject(py)?.into_any()),

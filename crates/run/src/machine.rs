@@ -19,7 +19,7 @@ use loadgo_core::time::Instant;
 use loadgo_host::refusal::Refusal;
 use loadgo_machine::engine::Engine;
 use loadgo_machine::spec::{Discipline, Machine, Residence};
-use loadgo_machine::system::{Simulated, Sink, unknown_commands};
+use loadgo_machine::system::{MachineSystem, SampleSink, unknown_commands};
 use loadgo_store::{Folder, Sampler, WhenFull};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -84,20 +84,20 @@ fn on_machine(
     };
     let machine = Arc::clone(&request.machine);
     let bring_up = move |order: &Order| {
-        let meters = Meters { sampler: order.sampler.clone(), stop, now_ns };
-        Ok((Simulated::new(engine, &machine, meters), Begun::default()))
+        let meters = MachineMeters { sampler: order.sampler.clone(), stop, now_ns };
+        Ok((MachineSystem::new(engine, &machine, meters), Begun::default()))
     };
     running.run(plan, bring_up, decide)
 }
 
 /// Where the machine's meters go.
-struct Meters {
+struct MachineMeters {
     sampler: Sampler,
     stop: Arc<AtomicBool>,
     now_ns: Arc<AtomicU64>,
 }
 
-impl Sink for Meters {
+impl SampleSink for MachineMeters {
     fn sample(&mut self, at: Instant, sample: Sample) {
         self.now_ns.store(at.0, Ordering::Relaxed);
         self.sampler.sample(sample);
@@ -108,7 +108,7 @@ impl Sink for Meters {
     }
 }
 
-impl Driveable for Simulated<Meters> {
+impl Driveable for MachineSystem<MachineMeters> {
     fn log_in_words(_: &Asked) -> String {
         String::new()
     }

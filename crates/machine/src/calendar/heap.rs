@@ -1,41 +1,41 @@
-//! A heap of numbers, the least first, in which taking one out and putting another in is a single sift.
+//! A heap of numbers, the least first, in which a removal and the next insertion take a single sift together.
 //!
-//! Of the number taken out only the hole at the top is left: the next one entered falls into it, where a removal and an insertion
-//! would take two sifts. In a closed system nearly every event enters exactly one other.
+//! A removed number leaves a hole at the top, into which the next number falls. A usual heap takes two sifts for the same. In a
+//! closed system, nearly every event enters exactly one other.
 
-/// Above all numbers: what a place holds that nobody has.
-pub const NONE: u128 = u128::MAX;
-/// Children of a node: four lie in one or two cache lines, and the heap is half as deep as with two.
-const ARITY: usize = 4;
+/// Content of an empty place, larger than all numbers.
+pub const NO_NUMBER: u128 = u128::MAX;
+/// Children of a node. Four lie in one or two cache lines, and the heap is half as deep as with two.
+const NODE_CHILDREN: usize = 4;
 
-/// Numbers below [`NONE`].
+/// Numbers below [`NO_NUMBER`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Heap {
-    /// The top and whole nodes' children after it; the places from `count` on hold [`NONE`].
+    /// The top, then all children of complete nodes. The places from `count` on hold [`NO_NUMBER`].
     places: Vec<u128>,
     count: usize,
-    /// The number at the top has been taken out already.
+    /// Whether the number at the top has been removed.
     hole: bool,
 }
 
 impl Heap {
-    /// The least number; [`NONE`] if there is none.
+    /// The least number; [`NO_NUMBER`] if the heap is empty.
     #[inline]
     pub fn first(&mut self) -> u128 {
         if self.hole {
             self.close_hole();
         }
-        self.places.first().copied().unwrap_or(NONE)
+        self.places.first().copied().unwrap_or(NO_NUMBER)
     }
 
-    /// Takes out the number that [`Heap::first`] has just told.
+    /// Removes the number that [`Heap::first`] has just returned.
     #[inline]
     pub fn take_first(&mut self) {
-        debug_assert!(self.count > 0 && !self.hole, "what is taken out has been looked at");
+        debug_assert!(self.count > 0 && !self.hole, "a number is read before it is removed");
         self.hole = true;
     }
 
-    /// Puts a number in.
+    /// Adds a number.
     #[inline]
     pub fn enter(&mut self, number: u128) {
         if self.hole {
@@ -46,12 +46,12 @@ impl Heap {
         }
     }
 
-    /// How many there are.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         self.count - usize::from(self.hole)
     }
 
-    /// Takes all of them out, in no order.
+    /// Removes and returns all numbers, in no order.
     pub fn drain(&mut self) -> Vec<u128> {
         self.first();
         self.places.truncate(self.count);
@@ -63,25 +63,27 @@ impl Heap {
     fn close_hole(&mut self) {
         self.hole = false;
         self.count -= 1;
-        let last = std::mem::replace(&mut self.places[self.count], NONE);
+        let last = std::mem::replace(&mut self.places[self.count], NO_NUMBER);
         if self.count > 0 {
             self.sift_down(last);
         }
     }
 
-    /// Puts `number` into the hole at the top, and down to its place. Below that place nothing changes any more; the way down goes on to
-    /// the end all the same, because where it could stop cannot be foreseen by a processor, and mostly is the end.
+    /// Puts `number` into the hole at the top, and moves it down to its place.
+    ///
+    /// Below that place nothing changes, but the way down goes on to the end. A processor cannot predict where it could stop, and
+    /// mostly that is the end.
     #[inline]
     fn sift_down(&mut self, number: u128) {
         let places = self.places.as_mut_slice();
         let (mut at, mut number) = (0, number);
-        while let Some(children) = places.get(at * ARITY + 1..).and_then(|below| below.first_chunk::<ARITY>()) {
+        while let Some(children) = places.get(at * NODE_CHILDREN + 1..).and_then(|below| below.first_chunk::<NODE_CHILDREN>()) {
             let [first, second, third, fourth] = *children;
             let (low, high) = (lesser((first, 1), (second, 2)), lesser((third, 3), (fourth, 4)));
             let (least, child) = lesser(low, high);
             places[at] = number.min(least);
             number = number.max(least);
-            at = at * ARITY + child;
+            at = at * NODE_CHILDREN + child;
         }
         places[at] = number;
     }
@@ -89,22 +91,22 @@ impl Heap {
     #[inline]
     fn sift_up(&mut self, number: u128) {
         if self.count == self.places.len() {
-            let more = if self.count == 0 { 1 } else { ARITY };
-            self.places.resize(self.count + more, NONE);
+            let added = if self.count == 0 { 1 } else { NODE_CHILDREN };
+            self.places.resize(self.count + added, NO_NUMBER);
         }
         let mut at = self.count;
         self.count += 1;
         let places = self.places.as_mut_slice();
-        while at > 0 && number < places[(at - 1) / ARITY] {
-            places[at] = places[(at - 1) / ARITY];
-            at = (at - 1) / ARITY;
+        while at > 0 && number < places[(at - 1) / NODE_CHILDREN] {
+            places[at] = places[(at - 1) / NODE_CHILDREN];
+            at = (at - 1) / NODE_CHILDREN;
         }
         places[at] = number;
     }
 }
 
-/// The lesser of two numbers that come with their places: values are chosen, not addresses, so that no load waits for a comparison.
+/// The lesser of two numbers with their places. Values are chosen, not addresses, so that no load waits for a comparison.
 #[inline]
-fn lesser(one: (u128, usize), other: (u128, usize)) -> (u128, usize) {
-    if other.0 < one.0 { other } else { one }
+fn lesser(left: (u128, usize), right: (u128, usize)) -> (u128, usize) {
+    if right.0 < left.0 { right } else { left }
 }

@@ -1,13 +1,13 @@
 //! A bulk store: the same short access to every page, on one or more channels.
 
-use super::server::{InTurn, Service};
-use super::service::{Request, transfer_ns};
+use super::server::{FifoServers, Service};
+use super::service::{DeviceRequest, transfer_ns};
 use loadgo_core::random::RandomStream;
 
-/// A bulk store; its channels take requests in the order of coming.
-pub type Bulk = InTurn<Access>;
+/// A bulk store, whose channels take requests in the order of arrival.
+pub type Bulk = FifoServers<Access>;
 
-/// The time of an access: fixed, and a transfer at a rate.
+/// The time of a request: a fixed access, and a transfer at a rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
     access_ns: u64,
@@ -15,14 +15,14 @@ pub struct Access {
 }
 
 impl Service for Access {
-    fn service_ns(&self, request: &Request, _stream: &mut RandomStream) -> u64 {
+    fn service_ns(&self, request: &DeviceRequest, _stream: &mut RandomStream) -> u64 {
         self.access_ns.saturating_add(transfer_ns(request.words, self.words_per_second))
     }
 }
 
 impl Bulk {
-    /// A bulk store, idle; without a rate, the access holds the transfer.
+    /// An idle bulk store. Without a rate, the access includes the transfer.
     pub fn of(access_ns: u64, words_per_second: Option<f64>, channels: u32) -> Bulk {
-        InTurn::new(Access { access_ns, words_per_second }, channels)
+        FifoServers::new(Access { access_ns, words_per_second }, channels)
     }
 }

@@ -1,53 +1,53 @@
 //! Disk units behind channels: a seek on the unit, then rotation and transfer with a channel held.
 //!
-//! Each unit has a queue in the order of coming, and serves one request at a time. While it seeks it needs no channel, so units
-//! seek at once; channels then go to units in the order in which their seeks end. A channel's end is known when it is given, so
-//! the next unit's time on it is known too when its seek ends, and no event is needed for a channel that becomes free.
+//! Each unit has a queue in the order of arrival, and serves one request at a time. A seek needs no channel, so several units may
+//! seek at once. Channels then go to units in the order in which their seeks end. The end of a unit's time on a channel is known
+//! when it begins. So is the beginning of the next unit's time, and a channel that becomes free needs no event.
 
 use std::collections::VecDeque;
 
-use super::service::{Device, Due, Request, transfer_ns, whole_ns};
-use crate::draw::Draw;
+use super::service::{Completion, Device, DeviceRequest, transfer_ns, whole_ns};
+use crate::draw::AmountLaw;
 use crate::spec::StoreKind;
 use loadgo_core::random::RandomStream;
 
-/// Disk units behind channels; a request's unit is drawn evenly.
+/// Disk units behind channels. Each unit is drawn with the same probability for a request.
 #[derive(Clone, Debug)]
 pub struct Disk {
-    seek: Draw,
+    seek: AmountLaw,
     revolution_ns: u64,
     words_per_second: f64,
-    units: Vec<Unit>,
-    /// For each channel, until when it is given away.
+    units: Vec<DiskUnit>,
+    /// For each channel, the time until which it is given to units.
     channels: Vec<u64>,
-    /// Time for which channels were held by requests that are done.
+    /// Time for which finished requests held channels.
     held_ns: u64,
     load: usize,
 }
 
-/// A unit: its requests, of which the first is being served, and what the unit does for it.
+/// A unit with its requests, of which the first is being served, and the state of that service.
 #[derive(Clone, Debug)]
-struct Unit {
-    queue: VecDeque<Request>,
-    state: State,
+struct DiskUnit {
+    queue: VecDeque<DeviceRequest>,
+    state: UnitState,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum State {
-    /// Idle, or seeking.
+enum UnitState {
+    /// The unit is idle, or seeks.
     Seeks,
-    /// A channel is held, or will be, from `begins` to `ends`.
+    /// The unit holds a channel, or will hold one, from `begins` to `ends`.
     Moves { begins: u64, ends: u64 },
 }
 
 impl Disk {
-    /// The units of a [`StoreKind::Disk`], idle; another kind is a bug.
+    /// Idle units of a [`StoreKind::Disk`]; another kind is a bug.
     pub fn new(kind: &StoreKind) -> Disk {
         let StoreKind::Disk { seek, revolution_ns, words_per_second, units, channels } = kind else {
             panic!("a disk is made from a disk: {kind:?}");
         };
         assert!(*units > 0 && *channels > 0, "a disk has units and channels");
-        let unit = Unit { queue: VecDeque::new(), state: State::Seeks };
+        let unit = DiskUnit { queue: VecDeque::new(), state: UnitState::Seeks };
         Disk {
             seek: seek.clone(),
             revolution_ns: *revolution_ns,
@@ -59,43 +59,43 @@ impl Disk {
         }
     }
 
-    /// The unit begins to seek for the first of its requests; one with a service of its own asks for a channel at once.
-    fn start(&mut self, unit: u32, now: u64, stream: &mut RandomStream) -> Due {
+    /// Begins the seek for the unit's first request. A request with a service of its own takes a channel at once.
+    fn start(&mut self, unit: u32, now: u64, stream: &mut RandomStream) -> Completion {
         if self.units[unit as usize].queue[0].service_ns.is_some() {
             return self.take_channel(unit, now, stream);
         }
-        self.units[unit as usize].state = State::Seeks;
-        Due { server: unit, at: now.saturating_add(whole_ns(self.seek.draw(stream))) }
+        self.units[unit as usize].state = UnitState::Seeks;
+        Completion { server: unit, at: now.saturating_add(whole_ns(self.seek.draw(stream))) }
     }
 
-    /// The unit takes the channel that is free first, for the rotation and the transfer.
-    fn take_channel(&mut self, unit: u32, now: u64, stream: &mut RandomStream) -> Due {
+    /// Gives the unit the channel that is free first, for the rotation and the transfer.
+    fn take_channel(&mut self, unit: u32, now: u64, stream: &mut RandomStream) -> Completion {
         let channel = self.channels.iter_mut().min().expect("a disk has channels");
-        let place = &mut self.units[unit as usize];
-        let request = place.queue[0];
+        let disk_unit = &mut self.units[unit as usize];
+        let request = disk_unit.queue[0];
         let held_ns = request.service_ns.unwrap_or_else(|| {
             whole_ns(stream.unit() * self.revolution_ns as f64)
                 .saturating_add(transfer_ns(request.words, Some(self.words_per_second)))
         });
         let begins = now.max(*channel);
         *channel = begins.saturating_add(held_ns);
-        place.state = State::Moves { begins, ends: *channel };
-        Due { server: unit, at: *channel }
+        disk_unit.state = UnitState::Moves { begins, ends: *channel };
+        Completion { server: unit, at: *channel }
     }
 }
 
-impl Unit {
-    /// For how long a channel has been held for the request that is being served.
+impl DiskUnit {
+    /// Time for which the current request has held a channel.
     fn held_ns(&self, now: u64) -> u64 {
         match self.state {
-            State::Moves { begins, ends } => now.min(ends).saturating_sub(begins),
-            State::Seeks => 0,
+            UnitState::Moves { begins, ends } => now.min(ends).saturating_sub(begins),
+            UnitState::Seeks => 0,
         }
     }
 }
 
 impl Device for Disk {
-    fn submit(&mut self, request: Request, now: u64, stream: &mut RandomStream) -> Option<Due> {
+    fn submit(&mut self, request: DeviceRequest, now: u64, stream: &mut RandomStream) -> Option<Completion> {
         let unit = stream.index(self.units.len()) as u32;
         let queue = &mut self.units[unit as usize].queue;
         queue.push_back(request);
@@ -103,18 +103,18 @@ impl Device for Disk {
         (queue.len() == 1).then(|| self.start(unit, now, stream))
     }
 
-    fn complete(&mut self, server: u32, now: u64, stream: &mut RandomStream) -> (Option<Request>, Option<Due>) {
+    fn complete(&mut self, server: u32, now: u64, stream: &mut RandomStream) -> (Option<DeviceRequest>, Option<Completion>) {
         let unit = &mut self.units[server as usize];
-        let State::Moves { ends, .. } = unit.state else {
+        let UnitState::Moves { ends, .. } = unit.state else {
             return (None, Some(self.take_channel(server, now, stream)));
         };
-        assert!(ends == now, "a disk's transfer is over when it was said to be");
+        assert!(ends == now, "a disk's transfer ends at its planned time");
         self.held_ns += unit.held_ns(now);
-        unit.state = State::Seeks;
+        unit.state = UnitState::Seeks;
         self.load -= 1;
         let done = unit.queue.pop_front();
-        let more = !unit.queue.is_empty();
-        (done, more.then(|| self.start(server, now, stream)))
+        let is_waiting = !unit.queue.is_empty();
+        (done, is_waiting.then(|| self.start(server, now, stream)))
     }
 
     fn load(&self) -> usize {

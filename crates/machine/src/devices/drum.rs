@@ -1,19 +1,19 @@
-//! Drums: one known by its latency and its rate, and one with a page a sector and a queue for each sector.
+//! Drums of two kinds: with a latency and a rate, or with one page and one queue for each sector.
 //!
 //! The sectors of a drum pass under its heads one after the other, again and again. With a queue for each sector, a request waits
-//! until its own sector comes by, and a full drum moves a page each sector time: it wastes no revolution. A drum whose programs
-//! lie anywhere is told where a program begins, waits for that place (half a revolution on the average), and then reads on.
+//! until its own sector comes by. A full drum then moves a page each sector time, and wastes no revolution. If programs lie
+//! anywhere on a drum, a request waits for the beginning of its program, half a revolution on average, and then reads on.
 
 use std::collections::VecDeque;
 
-use super::server::{InTurn, Service};
-use super::service::{Device, Due, Request, transfer_ns, whole_ns};
+use super::server::{FifoServers, Service};
+use super::service::{Completion, Device, DeviceRequest, transfer_ns, whole_ns};
 use loadgo_core::random::RandomStream;
 
-/// A drum that takes one request at a time: a latency drawn evenly from a revolution, then the transfer.
-pub type Drum = InTurn<Latency>;
+/// A drum that serves one request at a time: a latency drawn evenly from a revolution, then the transfer.
+pub type Drum = FifoServers<Latency>;
 
-/// The time of a request: until its place has come, and a transfer at a rate.
+/// The time of a request: the latency until its place comes by, and a transfer at a rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Latency {
     revolution_ns: u64,
@@ -21,40 +21,41 @@ pub struct Latency {
 }
 
 impl Service for Latency {
-    fn service_ns(&self, request: &Request, stream: &mut RandomStream) -> u64 {
+    fn service_ns(&self, request: &DeviceRequest, stream: &mut RandomStream) -> u64 {
         whole_ns(stream.unit() * self.revolution_ns as f64).saturating_add(transfer_ns(request.words, self.words_per_second))
     }
 }
 
 impl Drum {
-    /// A drum without sectors, idle.
+    /// An idle drum without sectors.
     pub fn of(revolution_ns: u64, words_per_second: Option<f64>) -> Drum {
-        InTurn::new(Latency { revolution_ns, words_per_second }, 1)
+        FifoServers::new(Latency { revolution_ns, words_per_second }, 1)
     }
 }
 
-/// A drum with a page a sector and a queue for each sector; a request's sector is drawn evenly. The beginning of sector 0 is
-/// under the heads at time 0.
+/// A drum with one page and one queue for each sector. Each sector is drawn with the same probability for a request.
+///
+/// The beginning of sector 0 is under the heads at time 0.
 #[derive(Clone, Debug)]
 pub struct SectorDrum {
     revolution_ns: u64,
     sectors: Vec<Sector>,
-    /// Transfers that are over, in nanoseconds.
+    /// Time of finished transfers, in nanoseconds.
     moved_ns: u64,
     load: usize,
 }
 
-/// A sector: its place on the drum, and the requests for its pages. The first of them is being served.
+/// A sector with its place on the drum, and the requests for its pages, of which the first is being served.
 #[derive(Clone, Debug)]
 struct Sector {
     begins_ns: u64,
     ends_ns: u64,
-    queue: VecDeque<Request>,
+    queue: VecDeque<DeviceRequest>,
     due: u64,
 }
 
 impl SectorDrum {
-    /// A drum with so many sectors, idle.
+    /// An idle drum with this number of sectors.
     pub fn new(revolution_ns: u64, sectors: u32) -> SectorDrum {
         assert!(sectors > 0 && u64::from(sectors) <= revolution_ns, "a drum has sectors, and each takes time");
         let place = |sector: u32| (u128::from(revolution_ns) * u128::from(sector) / u128::from(sectors)) as u64;
@@ -62,8 +63,8 @@ impl SectorDrum {
         SectorDrum { revolution_ns, sectors: (0..sectors).map(sector).collect(), moved_ns: 0, load: 0 }
     }
 
-    /// When the first request in the queue of `sector` will be done, if the heads are free for it from `now` on.
-    fn start(&mut self, sector: u32, now: u64) -> Due {
+    /// Begins the service of the first request of `sector`, for which the heads are free from `now` on.
+    fn start(&mut self, sector: u32, now: u64) -> Completion {
         let revolution_ns = self.revolution_ns;
         let place = &mut self.sectors[sector as usize];
         let wait_ns = (place.begins_ns + revolution_ns - now % revolution_ns) % revolution_ns;
@@ -71,7 +72,7 @@ impl SectorDrum {
             Some(service_ns) => now + service_ns,
             None => now + wait_ns + place.transfer_ns(),
         };
-        Due { server: sector, at: place.due }
+        Completion { server: sector, at: place.due }
     }
 }
 
@@ -80,7 +81,7 @@ impl Sector {
         self.ends_ns - self.begins_ns
     }
 
-    /// How much of the transfer under way is over.
+    /// Elapsed time of the current transfer.
     fn moving_ns(&self, now: u64) -> u64 {
         let transfer_ns = self.queue.front().map_or(0, |request| request.service_ns.unwrap_or(self.transfer_ns()));
         transfer_ns.saturating_sub(self.due.saturating_sub(now))
@@ -88,7 +89,7 @@ impl Sector {
 }
 
 impl Device for SectorDrum {
-    fn submit(&mut self, request: Request, now: u64, stream: &mut RandomStream) -> Option<Due> {
+    fn submit(&mut self, request: DeviceRequest, now: u64, stream: &mut RandomStream) -> Option<Completion> {
         let sector = stream.index(self.sectors.len()) as u32;
         let queue = &mut self.sectors[sector as usize].queue;
         queue.push_back(request);
@@ -96,14 +97,14 @@ impl Device for SectorDrum {
         (queue.len() == 1).then(|| self.start(sector, now))
     }
 
-    fn complete(&mut self, server: u32, now: u64, _stream: &mut RandomStream) -> (Option<Request>, Option<Due>) {
+    fn complete(&mut self, server: u32, now: u64, _stream: &mut RandomStream) -> (Option<DeviceRequest>, Option<Completion>) {
         let sector = &mut self.sectors[server as usize];
-        assert!(sector.due == now, "a sector's transfer is over when it was said to be");
+        assert!(sector.due == now, "a sector's transfer ends at its planned time");
         self.moved_ns += sector.moving_ns(now);
         self.load -= 1;
         let done = sector.queue.pop_front();
-        let more = !sector.queue.is_empty();
-        (done, more.then(|| self.start(server, now)))
+        let is_waiting = !sector.queue.is_empty();
+        (done, is_waiting.then(|| self.start(server, now)))
     }
 
     fn load(&self) -> usize {

@@ -1,54 +1,61 @@
-//! A general server: one queue in the order of coming before one server, several, or as many as are asked for (a delay).
+//! A general server: one queue in the order of arrival, with one server, several, or as many as there are requests (a delay).
 
 use std::collections::VecDeque;
 
-use super::service::{Device, Due, Request, whole_ns};
-use crate::draw::Draw;
+use super::service::{Completion, Device, DeviceRequest, whole_ns};
+use crate::draw::AmountLaw;
 use loadgo_core::random::RandomStream;
 
-/// How long a request takes once its turn has come.
+/// The service time of a request.
 pub trait Service {
-    /// Nanoseconds that `request` takes.
-    fn service_ns(&self, request: &Request, stream: &mut RandomStream) -> u64;
+    /// The service time of `request`, in nanoseconds.
+    fn service_ns(&self, request: &DeviceRequest, stream: &mut RandomStream) -> u64;
 }
 
-impl Service for Draw {
+impl Service for AmountLaw {
     #[inline]
-    fn service_ns(&self, _request: &Request, stream: &mut RandomStream) -> u64 {
+    fn service_ns(&self, _request: &DeviceRequest, stream: &mut RandomStream) -> u64 {
         whole_ns(self.draw(stream))
     }
 }
 
-/// A server whose requests take times from a law.
-pub type Server = InTurn<Draw>;
+/// A server with service times from a law.
+pub type Server = FifoServers<AmountLaw>;
 
-/// Servers that take requests in the order of coming. Nothing is allocated once the longest queue has been seen.
+/// Servers that take requests in the order of arrival. A queue allocates only when it is longer than ever before.
 #[derive(Clone, Debug)]
-pub struct InTurn<S> {
+pub struct FifoServers<S> {
     service: S,
     servers: u32,
     free: Vec<u32>,
-    served: Vec<Request>,
-    queue: VecDeque<Request>,
-    busy: Busy,
+    served: Vec<DeviceRequest>,
+    queue: VecDeque<DeviceRequest>,
+    busy: BusyIntegral,
 }
 
-impl<S: Service> InTurn<S> {
-    /// So many servers, idle; with `u32::MAX` nobody ever queues.
-    pub fn new(service: S, servers: u32) -> InTurn<S> {
+impl<S: Service> FifoServers<S> {
+    /// This number of idle servers. With `u32::MAX`, no request ever waits.
+    pub fn new(service: S, servers: u32) -> FifoServers<S> {
         assert!(servers > 0, "a device has at least one server");
-        InTurn { service, servers, free: Vec::new(), served: Vec::new(), queue: VecDeque::new(), busy: Busy::default() }
+        FifoServers {
+            service,
+            servers,
+            free: Vec::new(),
+            served: Vec::new(),
+            queue: VecDeque::new(),
+            busy: BusyIntegral::default(),
+        }
     }
 
     #[inline]
-    fn start(&mut self, server: u32, request: Request, now: u64, stream: &mut RandomStream) -> Due {
+    fn start(&mut self, server: u32, request: DeviceRequest, now: u64, stream: &mut RandomStream) -> Completion {
         let service_ns = request.service_ns.unwrap_or_else(|| self.service.service_ns(&request, stream));
         self.served[server as usize] = request;
-        Due { server, at: now.saturating_add(service_ns) }
+        Completion { server, at: now.saturating_add(service_ns) }
     }
 
-    /// A server that is free, made if it has never been needed.
-    fn free_server(&mut self, request: &Request) -> Option<u32> {
+    /// A free server, which is created if it has never been needed.
+    fn free_server(&mut self, request: &DeviceRequest) -> Option<u32> {
         self.free.pop().or_else(|| {
             let next = self.served.len() as u32;
             (next < self.servers).then(|| self.served.push(*request)).map(|()| next)
@@ -56,9 +63,9 @@ impl<S: Service> InTurn<S> {
     }
 }
 
-impl<S: Service> Device for InTurn<S> {
+impl<S: Service> Device for FifoServers<S> {
     #[inline]
-    fn submit(&mut self, request: Request, now: u64, stream: &mut RandomStream) -> Option<Due> {
+    fn submit(&mut self, request: DeviceRequest, now: u64, stream: &mut RandomStream) -> Option<Completion> {
         let Some(server) = self.free_server(&request) else {
             self.queue.push_back(request);
             return None;
@@ -68,7 +75,7 @@ impl<S: Service> Device for InTurn<S> {
     }
 
     #[inline]
-    fn complete(&mut self, server: u32, now: u64, stream: &mut RandomStream) -> (Option<Request>, Option<Due>) {
+    fn complete(&mut self, server: u32, now: u64, stream: &mut RandomStream) -> (Option<DeviceRequest>, Option<Completion>) {
         let done = self.served[server as usize];
         let due = match self.queue.pop_front() {
             Some(next) => Some(self.start(server, next, now, stream)),
@@ -94,15 +101,15 @@ impl<S: Service> Device for InTurn<S> {
     }
 }
 
-/// The integral over time of how many are busy.
+/// The integral of the number of busy servers over time.
 #[derive(Clone, Copy, Debug, Default)]
-struct Busy {
+struct BusyIntegral {
     count: i64,
     sum_ns: u64,
     since: u64,
 }
 
-impl Busy {
+impl BusyIntegral {
     fn change(&mut self, now: u64, by: i64) {
         self.sum_ns = self.until(now);
         self.since = now;

@@ -1,19 +1,19 @@
-//! Any of the storage devices that a machine file can name.
+//! All storage devices of machine files, as one type.
 
 use super::bulk::Bulk;
 use super::disk::Disk;
 use super::drum::{Drum, SectorDrum};
 use super::server::Server;
-use super::service::{Device, Due, Request};
+use super::service::{Completion, Device, DeviceRequest};
 use crate::spec::StoreKind;
 use loadgo_core::random::RandomStream;
 
-/// Any of the devices that a machine file can name.
+/// A storage device of any kind.
 #[derive(Clone, Debug)]
 pub enum Storage {
     /// A general server.
     Server(Server),
-    /// A drum that is known by its latency and its rate.
+    /// A drum with a latency and a rate.
     Drum(Drum),
     /// A drum with a queue for each sector.
     SectorDrum(SectorDrum),
@@ -24,7 +24,7 @@ pub enum Storage {
 }
 
 impl Storage {
-    /// The device of this kind, idle.
+    /// An idle device of this kind.
     pub fn new(kind: &StoreKind) -> Storage {
         match *kind {
             StoreKind::Server { ref service, servers } => Storage::Server(Server::new(service.clone(), servers)),
@@ -56,11 +56,11 @@ macro_rules! of_each {
 }
 
 impl Device for Storage {
-    fn submit(&mut self, request: Request, now: u64, stream: &mut RandomStream) -> Option<Due> {
+    fn submit(&mut self, request: DeviceRequest, now: u64, stream: &mut RandomStream) -> Option<Completion> {
         of_each!(self, device => device.submit(request, now, stream))
     }
 
-    fn complete(&mut self, server: u32, now: u64, stream: &mut RandomStream) -> (Option<Request>, Option<Due>) {
+    fn complete(&mut self, server: u32, now: u64, stream: &mut RandomStream) -> (Option<DeviceRequest>, Option<Completion>) {
         of_each!(self, device => device.complete(server, now, stream))
     }
 

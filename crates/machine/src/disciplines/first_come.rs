@@ -1,55 +1,55 @@
-//! In the order of coming: who becomes ready first runs first, until it waits or is done.
+//! First come, first served: the process that became ready first runs first, until it waits or is done.
 
 use std::collections::VecDeque;
 
-use super::{Facts, Job, Off, ReadyList, Stay, Turn, Why};
+use super::{CandidateFacts, EligibilityAfterTurn, LeaveCause, ProcessId, ReadyCause, ReadyList, Turn};
 
-/// One queue, and another of those who ask.
+/// A queue of the ready processes, and one of those that ask to be eligible.
 #[derive(Clone, Debug, Default)]
 pub struct FirstCome {
-    asking: VecDeque<Job>,
-    ready: VecDeque<Job>,
+    asking: VecDeque<ProcessId>,
+    ready: VecDeque<ProcessId>,
 }
 
 impl ReadyList for FirstCome {
     #[inline]
-    fn ask(&mut self, job: Job, _facts: &Facts, _now: u64) {
-        self.asking.push_back(job);
+    fn ask(&mut self, pid: ProcessId, _facts: &CandidateFacts, _now: u64) {
+        self.asking.push_back(pid);
     }
 
     #[inline]
-    fn candidate(&self) -> Option<Job> {
+    fn candidate(&self) -> Option<ProcessId> {
         self.asking.front().copied()
     }
 
     #[inline]
-    fn admit(&mut self, job: Job, _now: u64) {
-        assert!(self.asking.pop_front() == Some(job), "job {job} is not the candidate");
+    fn admit(&mut self, pid: ProcessId, _now: u64) {
+        assert!(self.asking.pop_front() == Some(pid), "process {pid} is not the candidate");
     }
 
     #[inline]
-    fn ready(&mut self, job: Job, _why: Why, _now: u64) {
-        self.ready.push_back(job);
+    fn ready(&mut self, pid: ProcessId, _why: ReadyCause, _now: u64) {
+        self.ready.push_back(pid);
     }
 
     #[inline]
     fn next(&mut self, _now: u64) -> Option<Turn> {
-        self.ready.pop_front().map(|job| Turn { job, slice_ns: u64::MAX })
+        self.ready.pop_front().map(|pid| Turn { pid, slice_ns: u64::MAX })
     }
 
     #[inline]
-    fn off(&mut self, _job: Job, _ran_ns: u64, _why: Off, _now: u64) -> Stay {
-        Stay::Eligible
+    fn off(&mut self, _pid: ProcessId, _ran_ns: u64, _why: LeaveCause, _now: u64) -> EligibilityAfterTurn {
+        EligibilityAfterTurn::Eligible
     }
 
-    fn forget(&mut self, job: Job) {
-        self.asking.retain(|other| *other != job);
-        self.ready.retain(|other| *other != job);
+    fn forget(&mut self, pid: ProcessId) {
+        self.asking.retain(|other| *other != pid);
+        self.ready.retain(|other| *other != pid);
     }
 
-    /// It is in no queue.
+    /// Does nothing, since the process is in no queue.
     #[inline]
-    fn ends(&mut self, _job: Job) {}
+    fn ends(&mut self, _pid: ProcessId) {}
 
     #[inline]
     fn asking(&self) -> usize {

@@ -1,21 +1,21 @@
-//! Jobs in the order of a key, lowest first, from which any job can be taken out.
+//! Processes in the order of a key, the lowest first, from which any process can be removed.
 
-use super::Job;
+use super::ProcessId;
 use loadgo_core::indexed_heap::{HeapEntry, IndexedHeap};
 
-/// Jobs in the order of a key. Keys must differ between jobs where the order among equals matters.
+/// Processes in the order of a key. Keys must differ where the order among equals matters.
 #[derive(Clone, Debug)]
-pub struct Order<K>(IndexedHeap<Waiting<K>>);
+pub struct ProcessHeap<K>(IndexedHeap<Waiting<K>>);
 
 #[derive(Clone, Copy, Debug)]
 struct Waiting<K> {
     key: K,
-    job: Job,
+    pid: ProcessId,
 }
 
 impl<K: Copy + Ord> HeapEntry for Waiting<K> {
     fn number(&self) -> u32 {
-        self.job
+        self.pid
     }
 
     fn is_before(&self, other: &Waiting<K>) -> bool {
@@ -23,43 +23,43 @@ impl<K: Copy + Ord> HeapEntry for Waiting<K> {
     }
 }
 
-impl<K> Default for Order<K> {
-    fn default() -> Order<K> {
-        Order(IndexedHeap::default())
+impl<K> Default for ProcessHeap<K> {
+    fn default() -> ProcessHeap<K> {
+        ProcessHeap(IndexedHeap::default())
     }
 }
 
-impl<K: Copy + Ord> Order<K> {
-    /// How many are in it.
+impl<K: Copy + Ord> ProcessHeap<K> {
+    /// Number of processes.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether nobody is in it.
+    /// Whether no process is in it.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The lowest key and its job.
-    pub fn first(&self) -> Option<(K, Job)> {
-        self.0.first().map(|Waiting { key, job }| (key, job))
+    /// The lowest key and its process.
+    pub fn first(&self) -> Option<(K, ProcessId)> {
+        self.0.first().map(|Waiting { key, pid }| (key, pid))
     }
 
-    /// Puts `job` in; it must not be in already.
-    pub fn insert(&mut self, key: K, job: Job) {
-        assert!(!self.0.has(job), "job {job} waits in one list twice");
-        self.0.set(Waiting { key, job });
+    /// Adds `pid`, which must not be in the list.
+    pub fn insert(&mut self, key: K, pid: ProcessId) {
+        assert!(!self.0.has(pid), "process {pid} is in one list twice");
+        self.0.set(Waiting { key, pid });
     }
 
-    /// Takes out the job with the lowest key.
-    pub fn take_first(&mut self) -> Option<Job> {
-        let (_, job) = self.first()?;
-        self.remove(job);
-        Some(job)
+    /// Removes the process with the lowest key.
+    pub fn take_first(&mut self) -> Option<ProcessId> {
+        let (_, pid) = self.first()?;
+        self.remove(pid);
+        Some(pid)
     }
 
-    /// Takes `job` out; false when it was not in.
-    pub fn remove(&mut self, job: Job) -> bool {
-        self.0.remove(job)
+    /// Removes `pid`; false if it was not in the list.
+    pub fn remove(&mut self, pid: ProcessId) -> bool {
+        self.0.remove(pid)
     }
 }

@@ -1,9 +1,9 @@
-//! In turn: who runs does so for a quantum at most, and goes to the tail.
+//! Round robin: each process runs for a quantum at most, and then goes to the tail of the queue.
 
 use super::first_come::FirstCome;
-use super::{Facts, Job, Off, ReadyList, Stay, Turn, Why};
+use super::{CandidateFacts, EligibilityAfterTurn, LeaveCause, ProcessId, ReadyCause, ReadyList, Turn};
 
-/// One queue and a quantum.
+/// A queue with a quantum.
 #[derive(Clone, Debug)]
 pub struct RoundRobin {
     queue: FirstCome,
@@ -11,7 +11,7 @@ pub struct RoundRobin {
 }
 
 impl RoundRobin {
-    /// An empty queue. A quantum of nothing is no quantum: [`super::super::spec::Discipline::Sharing`] is its limit.
+    /// An empty queue. The quantum is above 0; the limit of short quanta is [`super::super::spec::Discipline::Sharing`].
     pub fn new(quantum_ns: u64) -> RoundRobin {
         assert!(quantum_ns > 0, "a quantum is above 0");
         RoundRobin { queue: FirstCome::default(), quantum_ns }
@@ -20,23 +20,23 @@ impl RoundRobin {
 
 impl ReadyList for RoundRobin {
     #[inline]
-    fn ask(&mut self, job: Job, facts: &Facts, now: u64) {
-        self.queue.ask(job, facts, now);
+    fn ask(&mut self, pid: ProcessId, facts: &CandidateFacts, now: u64) {
+        self.queue.ask(pid, facts, now);
     }
 
     #[inline]
-    fn candidate(&self) -> Option<Job> {
+    fn candidate(&self) -> Option<ProcessId> {
         self.queue.candidate()
     }
 
     #[inline]
-    fn admit(&mut self, job: Job, now: u64) {
-        self.queue.admit(job, now);
+    fn admit(&mut self, pid: ProcessId, now: u64) {
+        self.queue.admit(pid, now);
     }
 
     #[inline]
-    fn ready(&mut self, job: Job, why: Why, now: u64) {
-        self.queue.ready(job, why, now);
+    fn ready(&mut self, pid: ProcessId, why: ReadyCause, now: u64) {
+        self.queue.ready(pid, why, now);
     }
 
     #[inline]
@@ -45,17 +45,17 @@ impl ReadyList for RoundRobin {
     }
 
     #[inline]
-    fn off(&mut self, _job: Job, _ran_ns: u64, _why: Off, _now: u64) -> Stay {
-        Stay::Eligible
+    fn off(&mut self, _pid: ProcessId, _ran_ns: u64, _why: LeaveCause, _now: u64) -> EligibilityAfterTurn {
+        EligibilityAfterTurn::Eligible
     }
 
-    fn forget(&mut self, job: Job) {
-        self.queue.forget(job);
+    fn forget(&mut self, pid: ProcessId) {
+        self.queue.forget(pid);
     }
 
-    /// It is in no queue.
+    /// Does nothing, since the process is in no queue.
     #[inline]
-    fn ends(&mut self, _job: Job) {}
+    fn ends(&mut self, _pid: ProcessId) {}
 
     #[inline]
     fn asking(&self) -> usize {

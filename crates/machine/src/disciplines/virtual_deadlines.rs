@@ -1,17 +1,18 @@
-//! Jobs by virtual deadline, from which the earliest is found among those whose virtual time is not past a bound.
+//! Processes by virtual deadline, with a search for the earliest deadline among those whose virtual time is within a bound.
 //!
-//! A tree ordered by deadline in which each node knows the least virtual time below it, as Linux's run queue is (`__pick_eevdf`).
-//! It is balanced by a random number for each job (a treap: Aragon and Seidel 1989), held in a table by job number: O(log n) for
-//! each operation, nothing allocated once the table has grown, and no rotations to get wrong.
+//! As in Linux's run queue (`__pick_eevdf`), it is a tree ordered by deadline, in which each node has the least virtual time below
+//! it. A random number for each process balances the tree (a treap: Aragon and Seidel 1989). The nodes are in a table by process
+//! number. Each operation takes O(log n), and allocates nothing once the table has grown.
 
-use super::Job;
+use super::ProcessId;
 
-const NOBODY: u32 = u32::MAX;
+/// Marks a missing child.
+const NO_NODE: u32 = u32::MAX;
 
-/// A deadline, and the order of coming among equals.
+/// A deadline, and the order of arrival among equals.
 pub type Deadline = (i128, u64);
 
-/// Jobs by virtual deadline.
+/// Processes by virtual deadline.
 #[derive(Clone, Debug)]
 pub struct VirtualDeadlines {
     nodes: Vec<Node>,
@@ -32,28 +33,28 @@ struct Node {
 
 impl Default for VirtualDeadlines {
     fn default() -> VirtualDeadlines {
-        VirtualDeadlines { nodes: Vec::new(), root: NOBODY, count: 0 }
+        VirtualDeadlines { nodes: Vec::new(), root: NO_NODE, count: 0 }
     }
 }
 
 impl VirtualDeadlines {
-    /// How many are in it.
+    /// Number of processes.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether nobody is in it.
+    /// Whether no process is in it.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The least virtual time of all.
+    /// The least virtual time of all processes.
     pub fn least(&self) -> Option<i128> {
         self.nodes.get(self.root as usize).map(|root| root.least)
     }
 
-    /// The job with the earliest deadline of those whose virtual time is at most `bound`.
-    pub fn earliest_within(&self, bound: i128) -> Option<Job> {
+    /// The process with the earliest deadline of those whose virtual time is at most `bound`.
+    pub fn earliest_within(&self, bound: i128) -> Option<ProcessId> {
         let mut here = self.root;
         while self.least_below(here)? <= bound {
             let node = &self.nodes[here as usize];
@@ -68,29 +69,29 @@ impl VirtualDeadlines {
         None
     }
 
-    /// Puts `job` in; it must not be in already.
-    pub fn insert(&mut self, job: Job, deadline: Deadline, virtual_time: i128) {
-        while self.nodes.len() <= job as usize {
+    /// Adds `pid`, which must not be in the tree.
+    pub fn insert(&mut self, pid: ProcessId, deadline: Deadline, virtual_time: i128) {
+        while self.nodes.len() <= pid as usize {
             let weight = scatter(self.nodes.len() as u32);
-            let (left, right) = (NOBODY, NOBODY);
+            let (left, right) = (NO_NODE, NO_NODE);
             self.nodes.push(Node { deadline, virtual_time: 0, least: 0, weight, left, right, inside: false });
         }
-        let node = &mut self.nodes[job as usize];
-        assert!(!node.inside, "job {job} waits in one list twice");
-        *node = Node { deadline, virtual_time, least: virtual_time, left: NOBODY, right: NOBODY, inside: true, ..*node };
+        let node = &mut self.nodes[pid as usize];
+        assert!(!node.inside, "process {pid} is in one list twice");
+        *node = Node { deadline, virtual_time, least: virtual_time, left: NO_NODE, right: NO_NODE, inside: true, ..*node };
         let (before, behind) = self.split(self.root, deadline);
-        let front = self.merge(before, job);
+        let front = self.merge(before, pid);
         self.root = self.merge(front, behind);
         self.count += 1;
     }
 
-    /// Takes `job` out; false when it was not in.
-    pub fn remove(&mut self, job: Job) -> bool {
-        let Some(node) = self.nodes.get_mut(job as usize).filter(|node| node.inside) else { return false };
+    /// Removes `pid`; false if it was not in the tree.
+    pub fn remove(&mut self, pid: ProcessId) -> bool {
+        let Some(node) = self.nodes.get_mut(pid as usize).filter(|node| node.inside) else { return false };
         node.inside = false;
         let (deadline, left, right) = (node.deadline, node.left, node.right);
         let below = self.merge(left, right);
-        self.root = self.replace(self.root, job, deadline, below);
+        self.root = self.replace(self.root, pid, deadline, below);
         self.count -= 1;
         true
     }
@@ -105,10 +106,10 @@ impl VirtualDeadlines {
         self.nodes[here as usize].least = below.map_or(node.virtual_time, |least| least.min(node.virtual_time));
     }
 
-    /// The tree under `here`, cut into those before `deadline` and the others.
+    /// Splits the tree under `here` into the processes before `deadline` and the others.
     fn split(&mut self, here: u32, deadline: Deadline) -> (u32, u32) {
-        if here == NOBODY {
-            return (NOBODY, NOBODY);
+        if here == NO_NODE {
+            return (NO_NODE, NO_NODE);
         }
         let node = self.nodes[here as usize];
         let parts = if node.deadline < deadline {
@@ -124,9 +125,9 @@ impl VirtualDeadlines {
         parts
     }
 
-    /// One tree of two, all of the first before all of the second.
+    /// Joins two trees, of which all processes of the first are before all of the second.
     fn merge(&mut self, before: u32, behind: u32) -> u32 {
-        if before == NOBODY || behind == NOBODY {
+        if before == NO_NODE || behind == NO_NODE {
             return before.min(behind);
         }
         let (first, second) = (self.nodes[before as usize], self.nodes[behind as usize]);
@@ -141,25 +142,25 @@ impl VirtualDeadlines {
         top
     }
 
-    /// The tree under `here` with `job` replaced by `below`.
-    fn replace(&mut self, here: u32, job: Job, deadline: Deadline, below: u32) -> u32 {
-        if here == job {
+    /// Replaces `pid` by `below` in the tree under `here`.
+    fn replace(&mut self, here: u32, pid: ProcessId, deadline: Deadline, below: u32) -> u32 {
+        if here == pid {
             return below;
         }
         let node = self.nodes[here as usize];
         if node.deadline < deadline {
-            self.nodes[here as usize].right = self.replace(node.right, job, deadline, below);
+            self.nodes[here as usize].right = self.replace(node.right, pid, deadline, below);
         } else {
-            self.nodes[here as usize].left = self.replace(node.left, job, deadline, below);
+            self.nodes[here as usize].left = self.replace(node.left, pid, deadline, below);
         }
         self.update(here);
         here
     }
 }
 
-/// A number that looks random, the same for a job always (the end of MurmurHash3).
-fn scatter(job: Job) -> u32 {
-    let mixed = (job ^ job >> 16).wrapping_mul(0x85EB_CA6B);
+/// A number that looks random and is always the same for a process (the end of MurmurHash3).
+fn scatter(pid: ProcessId) -> u32 {
+    let mixed = (pid ^ pid >> 16).wrapping_mul(0x85EB_CA6B);
     let mixed = (mixed ^ mixed >> 13).wrapping_mul(0xC2B2_AE35);
     mixed ^ mixed >> 16
 }

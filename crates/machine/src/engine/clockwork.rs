@@ -1,11 +1,12 @@
-//! The parts of a simulated machine side by side, and what two or three of them do together.
+//! The parts of a simulated machine, and the actions that two or three of them do together.
 //!
-//! Each part owns its state and knows no other part. Events pass between them in layers, each of which calls only those before it:
-//! `clockwork` (waits for devices, answers), `dispatch` and `shared_dispatch` (processors and the processes on them), `transitions`
-//! (what follows from an event, as a list of tasks), `users` (commands come, are given up, and processes go), `stepping`.
+//! Each part owns its state and knows no other part. Events pass between them in layers, and each layer calls only those before it.
+//! `clockwork` has waits for devices, and answers. `dispatch` and `shared_dispatch` have the processors and the processes on them.
+//! `transitions` has the consequences of each event, as a list of tasks. `users` has commands and processes that come and go.
+//! `stepping` moves the time.
 //!
-//! What every event passes through is `#[inline(always)]`: left to itself, the compiler keeps some of it apart, and a simulation takes up
-//! to a tenth longer.
+//! Functions through which every event passes are `#[inline(always)]`. Without that, the compiler does not inline some of them,
+//! and a simulation takes up to a tenth longer.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,22 +20,22 @@ use super::processors::{ProcessorSet, WaitingCounts};
 use super::scheduler::Scheduler;
 use super::sharing::SharedProcessors;
 use super::stores::Stores;
-use super::told::Told;
-use crate::devices::Request;
-use crate::disciplines::{Job, ReadyList};
+use super::told::EngineEvent;
+use crate::devices::DeviceRequest;
+use crate::disciplines::{ProcessId, ReadyList};
 use crate::frames::Fault;
 use crate::spec::{Discipline, Machine};
 
-/// Something still to be done at the present instant.
+/// A task that is still to be done at the present instant.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Task {
-    /// Processor `p` begins whatever is next.
+    /// Processor `p` begins its next segment.
     Run(usize),
     /// Processes that ask to be eligible are admitted.
     Admit,
 }
 
-/// A machine in motion under one discipline.
+/// A running machine under one discipline.
 #[derive(Clone, Debug)]
 pub(super) struct Clockwork<L> {
     /// The clock and the events to come.
@@ -47,17 +48,17 @@ pub(super) struct Clockwork<L> {
     pub eligibility: Eligibility,
     /// The processors.
     pub processors: ProcessorSet,
-    /// The processors' time, where all processes share it.
+    /// The processors' time under processor sharing.
     pub shared: Option<SharedProcessors>,
     /// The stores.
     pub stores: Stores,
-    /// The users of the machine's own file, where it runs them.
+    /// The users of the machine's own file, if they are on it.
     pub own: Option<Box<OwnUsers>>,
-    /// What is still to be done at this instant; the last one first.
+    /// Tasks for this instant; the last one is done first.
     pub tasks: Vec<Task>,
-    /// Reports that the caller has not taken yet.
-    pub told: VecDeque<Told>,
-    /// The interaction of an own user that ended with the event in hand: class and response time.
+    /// Events that the caller has not taken yet.
+    pub reports: VecDeque<EngineEvent>,
+    /// The interaction of an own user that ended with the current event: class and response time.
     pub finished: Option<(usize, u64)>,
     /// Events of the model that have come.
     pub model_events: u64,
@@ -66,7 +67,7 @@ pub(super) struct Clockwork<L> {
 }
 
 impl<L: ReadyList> Clockwork<L> {
-    /// The machine without users; it has been checked for what cannot work.
+    /// The machine without users. Its configuration has been checked.
     pub fn new(machine: &Arc<Machine>, seed: u64, list: L) -> Clockwork<L> {
         let count = machine.processors.count as usize;
         let eligibility = Eligibility::new(&machine.limit);
@@ -80,7 +81,7 @@ impl<L: ReadyList> Clockwork<L> {
             stores: Stores::new(machine, seed),
             own: None,
             tasks: Vec::new(),
-            told: VecDeque::new(),
+            reports: VecDeque::new(),
             finished: None,
             model_events: 0,
             interactions: 0,
@@ -97,10 +98,10 @@ impl<L: ReadyList> Clockwork<L> {
         }
     }
 
-    /// Sets where `job` is from now on; how long it has been where it was.
+    /// Sets the state of `pid` from now on, and returns how long it was in the state before.
     #[inline]
-    pub fn set_state(&mut self, job: Job, state: ProcessState) -> u64 {
-        self.execution.processes.set_state(job, state, self.events.now)
+    pub fn set_state(&mut self, pid: ProcessId, state: ProcessState) -> u64 {
+        self.execution.processes.set_state(pid, state, self.events.now)
     }
 
     /// Checks whether the idle processors still idle for the same causes.
@@ -115,67 +116,67 @@ impl<L: ReadyList> Clockwork<L> {
         self.processors.update_idle_causes(waiting, self.events.now);
     }
 
-    /// Lets `job`, which has no processor, wait for a device.
+    /// Lets `pid`, which has no processor, wait for a device.
     #[inline]
-    pub fn wait_for_device(&mut self, job: Job, departure: Departure) {
+    pub fn wait_for_device(&mut self, pid: ProcessId, departure: Departure) {
         match departure {
             Departure::ToStore { store, service_ns } => {
-                self.set_state(job, ProcessState::DiskWait);
+                self.set_state(pid, ProcessState::DiskWait);
                 self.execution.processes.disk_waiting += 1;
-                let (words, id) = (self.execution.memory.request_words(), self.execution.processes.request_id(job));
-                self.stores.submit(store, Request { id, words, service_ns, write: false }, &mut self.events);
+                let (words, id) = (self.execution.memory.request_words(), self.execution.processes.request_id(pid));
+                self.stores.submit(store, DeviceRequest { id, words, service_ns, write: false }, &mut self.events);
             }
-            Departure::ToPage(fault) => self.request_page(job, fault),
+            Departure::ToPage(fault) => self.request_page(pid, fault),
             Departure::Stays | Departure::Requeues | Departure::Done => unreachable!("no device is asked for"),
         }
     }
 
-    /// Requests the page of `job`, and has pages written that go for it.
-    fn request_page(&mut self, job: Job, fault: Fault) {
-        self.set_state(job, ProcessState::PageWait);
+    /// Requests the missing page of `pid`, and has replaced pages written.
+    fn request_page(&mut self, pid: ProcessId, fault: Fault) {
+        self.set_state(pid, ProcessState::PageWait);
         self.execution.processes.page_waiting += 1;
-        let id = self.execution.processes.request_id(job);
+        let id = self.execution.processes.request_id(pid);
         let paging = self.execution.memory.paging.as_mut().expect("page faults are of machines with demand paging");
         for (store, request) in paging.fault_requests(fault, id).into_iter().flatten() {
             self.stores.submit(store, request, &mut self.events);
         }
     }
 
-    /// Requests the next move for the program of `job`; false if it is in core memory.
-    pub fn request_next_move(&mut self, job: Job) -> bool {
-        let id = self.execution.processes.request_id(job);
+    /// Requests the next move for the program of `pid`; false if it is in core memory.
+    pub fn request_next_move(&mut self, pid: ProcessId) -> bool {
+        let id = self.execution.processes.request_id(pid);
         let loader = self.execution.memory.loader.as_mut().expect("programs are loaded on machines that swap");
         let Some((store, request)) = loader.next_request(id) else { return false };
         self.stores.submit(store, request, &mut self.events);
         true
     }
 
-    /// Answers the command of `job`, which then waits for its user; with this exit status, or the command's own.
+    /// Answers the command of `pid`, which then waits for its user; with this exit status, or the command's own.
     #[inline]
-    pub fn answer(&mut self, job: Job, status: Option<u8>) {
-        self.set_state(job, ProcessState::Thinking);
+    pub fn answer(&mut self, pid: ProcessId, status: Option<u8>) {
+        self.set_state(pid, ProcessState::Thinking);
         let at = self.events.now;
         self.execution.processes.active.fall(at);
         if self.own.is_some() {
             self.interactions += 1;
-            return self.begin_think_time(job);
+            return self.begin_think_time(pid);
         }
-        let user = job + 1;
-        if self.execution.is_being_created(job) {
-            return self.told.push_back(Told::Attached { user, at });
+        let user = pid + 1;
+        if self.execution.is_being_created(pid) {
+            return self.reports.push_back(EngineEvent::Attached { user, at });
         }
         self.interactions += 1;
-        self.told.push_back(Told::Ready { user, at, answer: self.execution.answer(job, status) });
+        self.reports.push_back(EngineEvent::Ready { user, at, answer: self.execution.answer(pid, status) });
     }
 
-    /// Lets the own user of `job`, who has had an answer, think or leave.
+    /// Lets the own user of `pid`, who has had an answer, think or leave.
     #[inline]
-    fn begin_think_time(&mut self, job: Job) {
+    fn begin_think_time(&mut self, pid: ProcessId) {
         let own = self.own.as_mut().expect("a machine with its own users");
-        self.finished = Some((own.class(job), self.events.now - self.execution.processes[job].began));
-        match own.think_or_leave(job) {
-            Some(think_ns) => self.events.schedule_think_end(job, think_ns),
-            None => self.execution.release_memory(job),
+        self.finished = Some((own.class(pid), self.events.now - self.execution.processes[pid].began));
+        match own.think_or_leave(pid) {
+            Some(think_ns) => self.events.schedule_think_end(pid, think_ns),
+            None => self.execution.release_memory(pid),
         }
     }
 }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::costs::Costs;
 use super::process::NO_STAGE;
-use super::route::{Station, stations};
+use super::route::{RouteVisit, stations};
 use crate::spec::{Command, Machine};
 
-/// What never changes while a machine runs.
+/// The parts of a machine that never change while it runs.
 #[derive(Clone, Debug)]
 pub(super) struct CommandTable {
     /// The machine's file.
@@ -15,7 +15,7 @@ pub(super) struct CommandTable {
     /// Processor time of the supervisor's steps.
     pub costs: Costs,
     /// The stations of all routes.
-    pub stations: Vec<Station>,
+    pub stations: Vec<RouteVisit>,
     /// For each command, its first station.
     first_stations: Vec<u32>,
     /// For each command, its program: the first command that is the same one.
@@ -38,7 +38,7 @@ impl CommandTable {
         }
     }
 
-    /// What the machine's file says of the command.
+    /// The command as in the machine's file.
     #[inline]
     pub fn get(&self, command: u32) -> &Command {
         &self.machine.commands[command as usize]

@@ -1,11 +1,11 @@
-//! What the supervisor's work takes on this machine: the file's spans at speed 1, divided by the processors' speed.
+//! Processor times of the supervisor's steps on this machine: the file's spans at speed 1, divided by the processors' speed.
 
 use crate::meters::{Category, FaultKind, Primitive};
 use crate::spec::{Discipline, Machine};
 
-use super::errand::{Counted, Step};
+use super::errand::{StepCount, SupervisorStep};
 
-/// Processor time in ns of this machine.
+/// Processor times in ns of this machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Costs {
     /// Relative speed.
@@ -24,12 +24,12 @@ pub(crate) struct Costs {
     process_creation_ns: u64,
     network_byte_ns: f64,
     network_message_ns: f64,
-    /// Bytes a message; 0: all in one.
+    /// Bytes of a message; 0: one message holds all bytes.
     pub message_bytes: u32,
 }
 
 impl Costs {
-    /// Those of `machine`.
+    /// The costs of `machine`.
     pub fn of(machine: &Machine) -> Costs {
         let (supervisor, speed) = (&machine.supervisor, machine.processors.speed);
         let here = |ns: u64| super::errand::whole(ns as f64 / speed);
@@ -55,47 +55,47 @@ impl Costs {
     }
 
     /// A segment fault.
-    pub fn segment_fault(&self) -> Step {
-        spend(Category::SegmentFault, self.segment_fault_ns, Counted::Fault(FaultKind::Segment))
+    pub fn segment_fault(&self) -> SupervisorStep {
+        spend(Category::SegmentFault, self.segment_fault_ns, StepCount::Fault(FaultKind::Segment))
     }
 
     /// A bound fault.
-    pub fn bound_fault(&self) -> Step {
-        spend(Category::BoundFault, self.bound_fault_ns, Counted::Fault(FaultKind::Bound))
+    pub fn bound_fault(&self) -> SupervisorStep {
+        spend(Category::BoundFault, self.bound_fault_ns, StepCount::Fault(FaultKind::Bound))
     }
 
     /// A wall crossing.
-    pub fn wall_crossing(&self) -> Step {
-        spend(Category::WallCrossing, self.wall_crossing_ns, Counted::Primitive(Primitive::WallCrossing))
+    pub fn wall_crossing(&self) -> SupervisorStep {
+        spend(Category::WallCrossing, self.wall_crossing_ns, StepCount::Primitive(Primitive::WallCrossing))
     }
 
     /// A line from a terminal.
-    pub fn line_in(&self) -> Step {
-        spend(Category::Terminal, self.line_in_ns, Counted::Primitive(Primitive::LineIn))
+    pub fn line_in(&self) -> SupervisorStep {
+        spend(Category::Terminal, self.line_in_ns, StepCount::Primitive(Primitive::LineIn))
     }
 
     /// A line to a terminal.
-    pub fn line_out(&self) -> Step {
-        spend(Category::Terminal, self.line_out_ns, Counted::Primitive(Primitive::LineOut))
+    pub fn line_out(&self) -> SupervisorStep {
+        spend(Category::Terminal, self.line_out_ns, StepCount::Primitive(Primitive::LineOut))
     }
 
-    /// Making a process.
-    pub fn process_creation(&self) -> Step {
-        spend(Category::ProcessCreation, self.process_creation_ns, Counted::Primitive(Primitive::ProcessCreation))
+    /// The creation of a process.
+    pub fn process_creation(&self) -> SupervisorStep {
+        spend(Category::ProcessCreation, self.process_creation_ns, StepCount::Primitive(Primitive::ProcessCreation))
     }
 
-    /// A network message of so many bytes.
-    pub fn message(&self, bytes: f64) -> Step {
+    /// A network message of this number of bytes.
+    pub fn message(&self, bytes: f64) -> SupervisorStep {
         let ns = super::errand::whole(self.network_message_ns + self.network_byte_ns * bytes);
-        spend(Category::Network, ns, Counted::Primitive(Primitive::NetworkMessage))
+        spend(Category::Network, ns, StepCount::Primitive(Primitive::NetworkMessage))
     }
 
-    /// So much (at speed 1) of the users' own work.
-    pub(crate) fn own_work(&self, ns: f64) -> Step {
-        spend(Category::User, super::errand::whole(ns / self.speed), Counted::Nothing)
+    /// Work of the user's program, given in ns at speed 1.
+    pub(crate) fn own_work(&self, ns: f64) -> SupervisorStep {
+        spend(Category::User, super::errand::whole(ns / self.speed), StepCount::Nothing)
     }
 }
 
-fn spend(category: Category, ns: u64, counted: Counted) -> Step {
-    Step::Spend { category, ns, counted }
+fn spend(category: Category, ns: u64, counted: StepCount) -> SupervisorStep {
+    SupervisorStep::Spend { category, ns, counted }
 }

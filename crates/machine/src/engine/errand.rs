@@ -1,39 +1,39 @@
-//! What an interaction needs beside plain work: stops spread evenly over the work, and the steps of the supervisor that they take.
+//! An errand, the work of one interaction: stops spread evenly over the work, and the supervisor's steps at each stop.
 //!
-//! All that is drawn is drawn from a branch of the user's own stream, in a fixed order when the command is given: another machine
-//! draws the same (common random numbers), and an abandoned command does not shift what the next one draws. When pages are missed is
-//! drawn from a second branch: how often that is differs from machine to machine.
+//! Each command draws from a branch of the user's stream, in a fixed order when the command is given. Other machines draw the same
+//! (common random numbers), and an abandoned command does not shift the draws of the next one. Page faults are drawn from a second
+//! branch, since their number differs from machine to machine.
 
 use std::collections::VecDeque;
 
-use crate::disciplines::Job;
-use crate::draw::Draw;
+use crate::disciplines::ProcessId;
+use crate::draw::AmountLaw;
 use crate::meters::{Category, FaultKind, Primitive};
 use crate::spec::{Amount, Command};
 use loadgo_core::random::{RandomStream, StreamPurpose};
 
-/// The most stops of a kind that one command makes: each is at least an event, so that more would not end within a sitting.
+/// Largest number of stops of a kind in one command. Each stop is at least an event, so more would take hours.
 pub(crate) const MOST_STOPS: u64 = 1_000_000;
 
-/// What an errand is for.
+/// The purpose of an errand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Aim {
-    /// To make the process.
+pub(crate) enum ErrandPurpose {
+    /// The creation of the process.
     Creation,
     /// A user's command.
     Command,
 }
 
-/// What work stops for.
+/// A kind of stop of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum WorkStop {
     /// A segment fault.
     Segment,
     /// A bound fault.
     Bound,
     /// A wall crossing.
     Wall,
-    /// A process to be made.
+    /// The creation of a process.
     Process,
     /// A message to or from the network.
     Message,
@@ -43,44 +43,44 @@ pub enum Stop {
     Line,
 }
 
-/// Stops of one kind: the n-th of `count` comes after (n - 1/2)/count of the work.
+/// Stops of one kind. The n-th of `count` comes after (n - 1/2)/count of the work.
 #[derive(Clone, Copy, Debug)]
-struct Stops {
-    stop: Stop,
+struct WorkStops {
+    stop: WorkStop,
     count: u64,
     done: u64,
 }
 
-/// What is counted when a step is over.
+/// The count that a finished step is added to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counted {
-    /// Nothing.
+pub enum StepCount {
+    /// No count.
     Nothing,
-    /// A fault.
+    /// The faults of a kind.
     Fault(FaultKind),
-    /// A primitive.
+    /// The primitives of a kind.
     Primitive(Primitive),
 }
 
-/// What a process does on a processor before it works on.
+/// A step of the supervisor before a process works on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Step {
+pub enum SupervisorStep {
     /// Processor time.
-    Spend { category: Category, ns: u64, counted: Counted },
+    Spend { category: Category, ns: u64, counted: StepCount },
     /// A page fault begins.
     Fault,
-    /// A page fault has been handled: a frame is taken, and the page waited for.
+    /// A frame is taken after a page fault has been handled, and the process waits for the page.
     TakeFrame,
     /// A request to a store.
     Request(usize),
-    /// A line has gone out.
+    /// A line has been printed.
     Line { bytes: u64 },
 }
 
-/// What work goes on until.
+/// The goal up to which a process works.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Goal {
-    /// The end.
+pub(crate) enum WorkGoal {
+    /// The end of the work.
     End,
     /// A stop.
     Stop,
@@ -88,65 +88,65 @@ pub(crate) enum Goal {
     Fault,
 }
 
-/// An interaction's needs, and what it has used.
+/// The work of an interaction, and the resources that it has used.
 #[derive(Clone, Debug)]
 pub(crate) struct Errand {
-    /// What it is for.
-    pub aim: Aim,
-    /// What is drawn on the way.
+    /// The purpose.
+    pub aim: ErrandPurpose,
+    /// Random numbers for draws during the errand.
     pub stream: RandomStream,
-    /// What is drawn of the pages that it misses; a branch of `user_misses`.
+    /// Random numbers for page faults; a branch of `user_misses`.
     pub misses: RandomStream,
     user_misses: RandomStream,
-    /// The work in all.
+    /// The work of the whole errand.
     pub work_ns: u64,
-    /// What the work in hand goes on until.
-    pub goal: Goal,
-    /// To be done before that.
-    pub steps: VecDeque<Step>,
-    /// Words of its image.
+    /// The goal of the current work.
+    pub goal: WorkGoal,
+    /// Steps to be done before the work.
+    pub steps: VecDeque<SupervisorStep>,
+    /// Words of the program's image.
     pub image_words: u64,
-    /// Its program has not been brought in yet since the command, another program than the one before, was given.
+    /// Whether the command is another program than the one before, and has not been brought in yet.
     pub fresh: bool,
     /// The program of the command before.
     pub previous: Option<u32>,
-    /// Processor time of the supervisor on its behalf.
+    /// Processor time of the supervisor for the errand.
     pub cpu_system_ns: u64,
-    /// Of that, for the page fault in hand.
+    /// The part of that for the current page fault.
     pub fault_cpu_ns: u64,
     /// Page faults, or programs brought in.
     pub faults_major: u64,
-    /// Time that it waited for them.
+    /// Time of waiting for these pages or programs.
     pub paging_wait_ns: u64,
-    /// When the first line went out.
+    /// When the first line was printed.
     pub first_output: Option<u64>,
-    /// Bytes of its lines.
+    /// Bytes of the printed lines.
     pub bytes_out: u64,
-    /// Bytes of a network message, of the last one, and how many messages are to come.
+    /// Bytes of a network message.
     pub message_bytes: f64,
     /// Network bytes that are left.
     pub network_bytes: f64,
-    /// More than [`MOST_STOPS`] were drawn, and of what.
+    /// The kind of stop of which more than [`MOST_STOPS`] were drawn, if any.
     pub too_many: Option<&'static str>,
-    stops: Vec<Stops>,
+    stops: Vec<WorkStops>,
     next: usize,
 }
 
 impl Errand {
-    /// None yet; those to come are of the user of `job`.
-    pub fn of(seed: u64, job: Job) -> Errand {
-        let misses = RandomStream::new(seed, job + 1, StreamPurpose::Misses);
+    /// An empty errand of the user of `pid`.
+    pub fn of(seed: u64, pid: ProcessId) -> Errand {
+        let misses = RandomStream::new(seed, pid + 1, StreamPurpose::Misses);
         Errand::new(misses.clone(), misses)
     }
 
     fn new(stream: RandomStream, mut user_misses: RandomStream) -> Errand {
         Errand {
-            aim: Aim::Creation,
+            aim: ErrandPurpose::Creation,
             stream,
             misses: user_misses.branch(),
             user_misses,
             work_ns: 0,
-            goal: Goal::End,
+            goal: WorkGoal::End,
             steps: VecDeque::new(),
             image_words: 0,
             fresh: false,
@@ -165,15 +165,15 @@ impl Errand {
         }
     }
 
-    /// Begins anew, with nothing needed.
-    pub fn clear(&mut self, aim: Aim, stream: RandomStream) {
+    /// Begins another errand, without work yet.
+    pub fn clear(&mut self, aim: ErrandPurpose, stream: RandomStream) {
         let (mut steps, mut stops) = (std::mem::take(&mut self.steps), std::mem::take(&mut self.stops));
         steps.clear();
         stops.clear();
         *self = Errand { aim, steps, stops, previous: self.previous, ..Errand::new(stream, self.user_misses.clone()) };
     }
 
-    /// Draws what `command` needs; its work on a machine of this speed and its pages.
+    /// Draws the work of `command`, and returns its processor time on a machine of this speed and its number of pages.
     pub fn draw(&mut self, command: &Command, arguments: &[f64], speed: f64, message_bytes: u32) -> (u64, u32) {
         let stream = &mut self.stream;
         let work_ns = whole(command.cpu.draw(stream) / speed);
@@ -186,36 +186,36 @@ impl Errand {
         let lines = number(&command.lines_out, stream);
         self.network_bytes = match &command.network_bytes {
             Amount::Drawn(law) => law.draw(stream),
-            Amount::Argument(place) => arguments.get((*place as usize).wrapping_sub(1)).copied().unwrap_or(0.0),
+            Amount::Argument(word) => arguments.get((*word as usize).wrapping_sub(1)).copied().unwrap_or(0.0),
         };
         self.message_bytes = if message_bytes == 0 { self.network_bytes } else { f64::from(message_bytes) };
         let messages = if self.network_bytes > 0.0 { whole((self.network_bytes / self.message_bytes).ceil()) } else { 0 };
         for (stop, count, what) in [
-            (Stop::Segment, segments, "segment faults"),
-            (Stop::Bound, bounds, "bound faults"),
-            (Stop::Wall, walls, "wall crossings"),
-            (Stop::Process, processes, "processes"),
-            (Stop::Message, messages, "network messages"),
+            (WorkStop::Segment, segments, "segment faults"),
+            (WorkStop::Bound, bounds, "bound faults"),
+            (WorkStop::Wall, walls, "wall crossings"),
+            (WorkStop::Process, processes, "processes"),
+            (WorkStop::Message, messages, "network messages"),
         ] {
             self.add(stop, count, what);
         }
         for (store, law) in &command.requests {
             let count = number(law, &mut self.stream);
-            self.add(Stop::Request(*store), count, "requests");
+            self.add(WorkStop::Request(*store), count, "requests");
         }
-        self.add(Stop::Line, lines, "lines");
+        self.add(WorkStop::Line, lines, "lines");
         self.work_ns = work_ns;
         (work_ns, pages)
     }
 
-    fn add(&mut self, stop: Stop, count: u64, what: &'static str) {
+    fn add(&mut self, stop: WorkStop, count: u64, what: &'static str) {
         let count = self.bounded(count, what);
         if count > 0 {
-            self.stops.push(Stops { stop, count, done: 0 });
+            self.stops.push(WorkStops { stop, count, done: 0 });
         }
     }
 
-    /// This count, or the most there may be of it: then it is noted, and the run ends.
+    /// Limits a count to [`MOST_STOPS`], and notes if it was higher, which ends the run.
     pub fn bounded(&mut self, count: u64, what: &'static str) -> u64 {
         if count > MOST_STOPS {
             self.too_many = Some(what);
@@ -223,37 +223,37 @@ impl Errand {
         count.min(MOST_STOPS)
     }
 
-    /// Work until the next stop, when so much is left of the work; `None` when there is no more.
+    /// Work until the next stop, when `left_ns` of the work are left; `None` if no stop is left.
     pub(crate) fn work_to_stop(&mut self, left_ns: u64) -> Option<u64> {
         let worked = self.work_ns - left_ns;
-        let place = |stops: &Stops| {
+        let position = |stops: &WorkStops| {
             let halves = u128::from(self.work_ns) * u128::from(2 * stops.done + 1);
             (halves / u128::from(2 * stops.count)) as u64
         };
         let to_come = self.stops.iter().enumerate().filter(|(_, stops)| stops.done < stops.count);
-        let (at, next) = to_come.map(|(next, stops)| (place(stops), next)).min()?;
+        let (at, next) = to_come.map(|(next, stops)| (position(stops), next)).min()?;
         self.next = next;
         Some(at.saturating_sub(worked))
     }
 
-    /// The stop that work has come to.
-    pub(crate) fn take_stop(&mut self) -> Stop {
+    /// Passes the stop that the work has reached.
+    pub(crate) fn take_stop(&mut self) -> WorkStop {
         let stops = &mut self.stops[self.next];
         stops.done += 1;
         stops.stop
     }
 }
 
-/// The nearest whole number; of less than nothing 0, and at most 2^63 - 1 (processors turn into signed numbers faster).
+/// The nearest whole number from 0 to 2^63 - 1. Conversions to signed numbers are faster.
 #[inline]
 pub fn whole(value: f64) -> u64 {
     (value.max(0.0) + 0.5) as i64 as u64
 }
 
-/// A count with this law, at most 10^18: a value between two whole numbers is the upper one so often that the mean is right.
-pub fn number(law: &Draw, stream: &mut RandomStream) -> u64 {
-    let value = law.draw(stream).min(1e18);
-    let least = value as u64;
-    let rest = value - least as f64;
-    least + u64::from(rest > 0.0 && stream.unit() < rest)
+/// Draws a count, at most 10^18. A value between two whole numbers is rounded at random, so that the mean is kept.
+pub fn number(law: &AmountLaw, stream: &mut RandomStream) -> u64 {
+    let drawn = law.draw(stream).min(1e18);
+    let least = drawn as u64;
+    let fraction = drawn - least as f64;
+    least + u64::from(fraction > 0.0 && stream.unit() < fraction)
 }

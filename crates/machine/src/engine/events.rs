@@ -1,21 +1,21 @@
 //! The events to come on a simulated machine and its clock: which event each calendar entry stands for, and when it comes.
 
 use crate::calendar::{Calendar, PAYLOAD_BITS};
-use crate::disciplines::Job;
+use crate::disciplines::ProcessId;
 
 /// A calendar entry has the kind of event above these bits, and below it the number of a process, processor, class or server.
 const ENTITY_BITS: u32 = 22;
 const ENTITY_MASK: u32 = (1 << ENTITY_BITS) - 1;
-/// The most users, and the most requests in one store at once.
-pub(crate) const MOST_JOBS: usize = 1 << ENTITY_BITS;
-/// The most stores.
+/// Largest number of users, and of requests in one store at once.
+pub(crate) const MOST_PROCESSES: usize = 1 << ENTITY_BITS;
+/// Largest number of stores.
 pub(crate) const MOST_STORES: usize = (1 << (PAYLOAD_BITS - ENTITY_BITS)) - EventKind::ServiceEnd as usize;
 /// The entry of a processor has the processor's number in these bits, and its epoch above them.
 const PROCESSOR_BITS: u32 = 10;
 const PROCESSOR_MASK: u32 = (1 << PROCESSOR_BITS) - 1;
-/// The most processors.
+/// Largest number of processors.
 pub(crate) const MOST_PROCESSORS: usize = 1 << PROCESSOR_BITS;
-/// The most cancelled entries that stay in the calendar; fewer than there are epochs.
+/// Largest number of cancelled entries in the calendar; fewer than there are epochs.
 const MOST_CANCELLED_ENTRIES: u32 = 2_000;
 
 /// Kinds of calendar entries; those of the second and later stores follow the first store's.
@@ -28,15 +28,15 @@ enum EventKind {
     ServiceEnd,
 }
 
-/// Something that happens at an instant.
+/// An event at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
-    /// The processor has finished what it does.
+    /// The processor has finished its segment.
     SegmentEnd(usize),
     /// The end of a segment that was cut short: nothing happens.
     Cancelled,
     /// A user of the machine's own load has finished thinking.
-    ThinkEnd(Job),
+    ThinkEnd(ProcessId),
     /// A user of an open class arrives.
     Arrival(usize),
     /// The control of the multiprogramming limit checks its device.
@@ -74,7 +74,7 @@ impl EventQueue {
         self.calendar.next_at()
     }
 
-    /// Moves the clock to the next event and takes it out, if it comes at `until` or before.
+    /// Moves the clock to the next event and removes it, if it comes at `until` or before.
     #[inline]
     pub fn take_next(&mut self, until: u64) -> Option<Event> {
         let (at, payload) = self.calendar.take_next_until(until)?;
@@ -100,14 +100,14 @@ impl EventQueue {
         })
     }
 
-    /// Schedules the end of what processor `p` does, `length_ns` from now.
+    /// Schedules the end of processor `p`'s segment, `length_ns` from now.
     #[inline]
     pub fn schedule_segment_end(&mut self, p: usize, length_ns: u64) {
         let entity = self.epochs[p] << PROCESSOR_BITS | p as u32;
         self.calendar.enter_soon(self.now.saturating_add(length_ns), entity);
     }
 
-    /// Cancels the end of what processor `p` does, which has been scheduled.
+    /// Cancels the scheduled end of processor `p`'s segment.
     #[inline]
     pub fn cancel_segment_end(&mut self, p: usize) {
         self.epochs[p] = (self.epochs[p] + 1) & (ENTITY_MASK >> PROCESSOR_BITS);
@@ -124,8 +124,8 @@ impl EventQueue {
 
     /// Schedules the end of a user's think time.
     #[inline]
-    pub fn schedule_think_end(&mut self, job: Job, think_ns: u64) {
-        self.schedule(think_ns, EventKind::ThinkEnd, job);
+    pub fn schedule_think_end(&mut self, pid: ProcessId, think_ns: u64) {
+        self.schedule(think_ns, EventKind::ThinkEnd, pid);
     }
 
     /// Schedules the next arrival of a user of `class`.

@@ -1,7 +1,8 @@
-//! Configurations that cannot work, told in words before anything moves.
+//! Checks for configurations that cannot work, before a machine runs.
 
 use crate::spec::{
-    Discipline, Headway, Limit, Machine, Paging, Replacement, Residence, StoreKind, Supervisor, Swapping, TenexQueue,
+    Discipline, EligibilityLimit, HeadwaySpec, Machine, Paging, Replacement, Residence, StoreKind, Supervisor, Swapping,
+    TenexQueue,
 };
 
 use super::events::{MOST_PROCESSORS, MOST_STORES};
@@ -10,10 +11,10 @@ use soundness::{check_store, is_positive, is_sound};
 mod asked;
 mod soundness;
 
-/// Looks for what cannot work.
+/// Checks a machine's configuration.
 ///
 /// # Errors
-/// The first thing found, with what would help.
+/// The first mistake, with what would help.
 pub fn refuse(machine: &Machine) -> Result<(), String> {
     processors(machine)?;
     if machine.stores.len() > MOST_STORES {
@@ -115,18 +116,18 @@ fn pages(machine: &Machine, paging: &Paging) -> Result<(), String> {
         return Err(format!("dirty = {} is no part between 0 and 1", paging.dirty));
     }
     headway(&paging.headway, machine.processors.speed)?;
-    if paging.replacement == Replacement::Equal && !matches!(machine.limit, Limit::Fixed(_)) {
+    if paging.replacement == Replacement::Equal && !matches!(machine.limit, EligibilityLimit::Fixed(_)) {
         return Err("equal shares are frames over the limit: give multiprogramming a `limit`".into());
     }
     Ok(())
 }
 
-/// With a page held a process works for a nanosecond at least: else it faults without end, and time stands still.
-fn headway(law: &Headway, speed: f64) -> Result<(), String> {
+/// Checks that a process with one page works for a nanosecond at least. Otherwise it would fault for ever at one instant.
+fn headway(law: &HeadwaySpec, speed: f64) -> Result<(), String> {
     let at_one_page_ns = match law {
-        Headway::Linear { ns_per_page } => *ns_per_page,
-        Headway::Chamberlin { b_ns, c_pages } => 2.0 * b_ns / (1.0 + c_pages * c_pages),
-        Headway::Curve(points) => {
+        HeadwaySpec::Linear { ns_per_page } => *ns_per_page,
+        HeadwaySpec::Chamberlin { b_ns, c_pages } => 2.0 * b_ns / (1.0 + c_pages * c_pages),
+        HeadwaySpec::Curve(points) => {
             if points.windows(2).any(|pair| !(pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1)) {
                 return Err("the points of `headway_curve` rise in pages and in headway".into());
             }
@@ -144,17 +145,19 @@ fn headway(law: &Headway, speed: f64) -> Result<(), String> {
 
 fn limit(machine: &Machine) -> Result<(), String> {
     match machine.limit {
-        Limit::Fixed(0) | Limit::WorkingSets { most: 0 } | Limit::DeviceBusy { most: 0, .. } => {
+        EligibilityLimit::Fixed(0) | EligibilityLimit::WorkingSets { most: 0 } | EligibilityLimit::DeviceBusy { most: 0, .. } => {
             Err("a multiprogramming limit of 0 lets nobody run: `limit` and `most` are 1 or more".into())
         }
-        Limit::WorkingSets { .. } if !matches!(machine.residence, Residence::Paging(_)) => {
+        EligibilityLimit::WorkingSets { .. } if !matches!(machine.residence, Residence::Paging(_)) => {
             Err("a control by working sets needs demand paging: residence = \"paging\", or a `limit`".into())
         }
-        Limit::DeviceBusy { store, .. } if store >= machine.stores.len() => {
+        EligibilityLimit::DeviceBusy { store, .. } if store >= machine.stores.len() => {
             check_store(machine, store, "the multiprogramming control looks at")
         }
-        Limit::DeviceBusy { every_ns: 0, .. } => Err("the control looks at its device without end: `every` is above 0".into()),
-        Limit::DeviceBusy { target, .. } if !(target > 0.0 && target <= 1.0) => {
+        EligibilityLimit::DeviceBusy { every_ns: 0, .. } => {
+            Err("the control looks at its device without end: `every` is above 0".into())
+        }
+        EligibilityLimit::DeviceBusy { target, .. } if !(target > 0.0 && target <= 1.0) => {
             Err(format!("target = {target} is no part of the device's time: it is above 0 and at most 1"))
         }
         _ => Ok(()),

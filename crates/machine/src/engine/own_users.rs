@@ -1,15 +1,15 @@
-//! The users that a machine's own file has: how long each thinks, which command is next, and when users of open classes arrive.
+//! The users of a machine's own load: their think times, their next commands, and arrivals of open classes.
 
 use std::sync::Arc;
 
 use super::errand::whole;
-use crate::disciplines::Job;
-use crate::draw::Draw;
+use crate::disciplines::ProcessId;
+use crate::draw::AmountLaw;
 use crate::spec::{Machine, Population};
 use loadgo_core::random::{RandomStream, StreamPurpose};
 
-/// The most users of open classes that are on a machine at once.
-const MOST_AT_ONCE: usize = 1_000_000;
+/// Largest number of users of open classes at once. More mean that they arrive faster than the machine answers.
+const MOST_OPEN_USERS: usize = 1_000_000;
 
 /// The classes and their users; the user of process n is at place n.
 #[derive(Clone, Debug)]
@@ -19,12 +19,12 @@ pub(super) struct OwnUsers {
     classes: Vec<OwnClass>,
     users: Vec<OwnUser>,
     /// Processes whose users have gone, for users to come.
-    free: Vec<Job>,
+    free: Vec<ProcessId>,
 }
 
 #[derive(Clone, Debug)]
 struct OwnClass {
-    think: Draw,
+    think: AmountLaw,
     commands: Vec<u32>,
     /// The arrivals of an open class.
     arrivals: Option<Arrivals>,
@@ -51,11 +51,11 @@ struct OwnUser {
 impl OwnUsers {
     /// The users of the machine's file; those of open classes are still to arrive.
     pub fn new(machine: &Arc<Machine>, seed: u64) -> OwnUsers {
-        let mut own = OwnUsers { machine: machine.clone(), seed, classes: Vec::new(), users: Vec::new(), free: Vec::new() };
+        let mut own_users = OwnUsers { machine: machine.clone(), seed, classes: Vec::new(), users: Vec::new(), free: Vec::new() };
         for (number, class) in machine.load.iter().enumerate() {
             let arrivals = match class.population {
                 Population::Closed(users) => {
-                    (0..users).for_each(|_| own.add_user(number));
+                    (0..users).for_each(|_| own_users.add_user(number));
                     None
                 }
                 Population::Open(rate) => {
@@ -64,23 +64,23 @@ impl OwnUsers {
                 }
             };
             let commands = class.commands.iter().map(|command| *command as u32).collect();
-            own.classes.push(OwnClass { think: class.think.clone(), commands, arrivals });
+            own_users.classes.push(OwnClass { think: class.think.clone(), commands, arrivals });
         }
-        own
+        own_users
     }
 
     fn add_user(&mut self, class: usize) {
-        let job = self.users.len() as Job;
+        let pid = self.users.len() as ProcessId;
         self.users.push(OwnUser {
             class: class as u32,
             next: 0,
-            think: RandomStream::new(self.seed, job + 1, StreamPurpose::Think),
+            think: RandomStream::new(self.seed, pid + 1, StreamPurpose::Think),
         });
     }
 
     /// The processes of all users who are there.
-    pub fn jobs(&self) -> std::ops::Range<Job> {
-        0..self.users.len() as Job
+    pub fn pids(&self) -> std::ops::Range<ProcessId> {
+        0..self.users.len() as ProcessId
     }
 
     /// The open classes.
@@ -88,33 +88,33 @@ impl OwnUsers {
         (0..self.classes.len()).filter(|class| self.classes[*class].arrivals.is_some()).collect()
     }
 
-    /// The class of the user of `job`.
+    /// The class of the user of `pid`.
     #[inline]
-    pub fn class(&self, job: Job) -> usize {
-        self.users[job as usize].class as usize
+    pub fn class(&self, pid: ProcessId) -> usize {
+        self.users[pid as usize].class as usize
     }
 
-    /// Draws the think time after an answer to `job`. None if its user leaves instead: then another one may have the process.
+    /// Draws the think time after an answer to `pid`. None if its user leaves instead: then another one may have the process.
     #[inline]
-    pub fn think_or_leave(&mut self, job: Job) -> Option<u64> {
-        if self.classes[self.class(job)].arrivals.is_some() {
-            self.free.push(job);
+    pub fn think_or_leave(&mut self, pid: ProcessId) -> Option<u64> {
+        if self.classes[self.class(pid)].arrivals.is_some() {
+            self.free.push(pid);
             return None;
         }
-        Some(self.think_ns(job))
+        Some(self.think_ns(pid))
     }
 
-    /// Draws a think time of the user of `job`.
+    /// Draws a think time of the user of `pid`.
     #[inline]
-    pub fn think_ns(&mut self, job: Job) -> u64 {
-        let user = &mut self.users[job as usize];
+    pub fn think_ns(&mut self, pid: ProcessId) -> u64 {
+        let user = &mut self.users[pid as usize];
         whole(self.classes[user.class as usize].think.draw(&mut user.think))
     }
 
-    /// The next command of the user of `job`.
+    /// The next command of the user of `pid`.
     #[inline]
-    pub fn next_command(&mut self, job: Job) -> u32 {
-        let user = &mut self.users[job as usize];
+    pub fn next_command(&mut self, pid: ProcessId) -> u32 {
+        let user = &mut self.users[pid as usize];
         take_in_turn(&self.classes[user.class as usize].commands, &mut user.next)
     }
 
@@ -125,22 +125,22 @@ impl OwnUsers {
     }
 
     /// Lets a user of an open class arrive: the process, and whether it is a new one.
-    pub fn arrive(&mut self, class: usize) -> (Job, bool) {
+    pub fn arrive(&mut self, class: usize) -> (ProcessId, bool) {
         let free = self.free.pop();
-        let job = free.unwrap_or(self.users.len() as Job);
+        let pid = free.unwrap_or(self.users.len() as ProcessId);
         if free.is_none() {
             self.add_user(class);
         }
-        self.users[job as usize].class = class as u32;
-        (job, free.is_none())
+        self.users[pid as usize].class = class as u32;
+        (pid, free.is_none())
     }
 
-    /// The message for too many users at once, if there are, the last of `class`.
+    /// The message for too many users at once, of whom the last is of `class`; `None` if there are not too many.
     pub fn crowd_message(&self, class: usize) -> Option<String> {
         let name = &self.machine.load[class].name;
-        (self.users.len() >= MOST_AT_ONCE).then(|| {
+        (self.users.len() >= MOST_OPEN_USERS).then(|| {
             format!(
-                "{MOST_AT_ONCE} users are on the machine at once, the last of load {name:?}: they come faster than it can answer; \
+                "{MOST_OPEN_USERS} users are on the machine at once, the last of load {name:?}: they come faster than it can answer; \
                  lower `arrivals`, or ask for fewer interactions"
             )
         })

@@ -1,13 +1,13 @@
 //! Demand paging: the page frames, and the requests to stores that a missing page takes.
 
 use super::process_table::UNAWAITED_REQUEST;
-use crate::devices::Request;
-use crate::disciplines::Job;
+use crate::devices::DeviceRequest;
+use crate::disciplines::ProcessId;
 use crate::frames::{Fault, Frames};
-use crate::spec::{Behind, Machine, Residence};
+use crate::spec::{BackingStore, Machine, Residence};
 use loadgo_core::random::{RandomStream, StreamPurpose};
 
-/// The most requests that one page fault makes: the page's, a write, and two for a page that moves to the store behind.
+/// Largest number of requests of one page fault: the page, a write, and two for a page that moves to the store behind.
 const MOST_FAULT_REQUESTS: usize = 4;
 
 /// The page frames, and the stores from which pages come.
@@ -15,10 +15,10 @@ const MOST_FAULT_REQUESTS: usize = 4;
 pub(super) struct PagingState {
     /// The frames.
     pub frames: Frames,
-    /// Draws which page is replaced, and whether it is written; for all processes together.
+    /// Random numbers for the choice of a page to replace and for its write, for all processes together.
     stream: RandomStream,
     store: usize,
-    behind: Option<Behind>,
+    behind: Option<BackingStore>,
     dirty: f64,
     /// Words of a page.
     pub page_words: u64,
@@ -42,20 +42,20 @@ impl PagingState {
         })
     }
 
-    /// Takes a frame for the page that `job` misses.
+    /// Takes a frame for the page that `pid` misses.
     #[inline]
-    pub fn take_frame(&mut self, job: Job, now: u64) -> Fault {
-        self.frames.fault(job, now, &mut self.stream)
+    pub fn take_frame(&mut self, pid: ProcessId, now: u64) -> Fault {
+        self.frames.fault(pid, now, &mut self.stream)
     }
 
     /// The requests of a page fault with their stores, in order: the page under this id, then the writes of pages that go.
     #[inline]
-    pub fn fault_requests(&mut self, fault: Fault, id: u32) -> [Option<(usize, Request)>; MOST_FAULT_REQUESTS] {
+    pub fn fault_requests(&mut self, fault: Fault, id: u32) -> [Option<(usize, DeviceRequest)>; MOST_FAULT_REQUESTS] {
         let (words, device) = (self.page_words, self.store);
         let behind = self.behind.filter(|_| fault.behind).map(|behind| behind.store);
         let pushed_out = behind.is_some() && self.dirty > 0.0 && self.stream.unit() < self.dirty;
-        let read = Request { id, words, service_ns: None, write: false };
-        let write = Request { id: UNAWAITED_REQUEST, words, service_ns: None, write: true };
+        let read = DeviceRequest { id, words, service_ns: None, write: false };
+        let write = DeviceRequest { id: UNAWAITED_REQUEST, words, service_ns: None, write: true };
         [
             Some((behind.unwrap_or(device), read)),
             fault.write.then_some((device, write)),

@@ -1,4 +1,4 @@
-//! A user's process: where it is, and what is left of its work.
+//! A user's process: its state, and the rest of its work.
 
 use super::errand::Errand;
 use loadgo_core::random::RandomStream;
@@ -6,10 +6,10 @@ use loadgo_core::random::RandomStream;
 /// No stage: the interaction does not follow a route.
 pub(crate) const NO_STAGE: u32 = u32::MAX;
 
-/// A route is to be followed from its beginning.
+/// The stage before the first stage of a route.
 pub(crate) const ROUTE_START_INDEX: u32 = NO_STAGE - 1;
 
-/// Where a process is.
+/// The state of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessState {
     /// There is no such process.
@@ -30,43 +30,42 @@ pub enum ProcessState {
     DiskWait,
 }
 
-/// A process. What every event touches is here, in two cache lines, not three; what only commands with needs of many kinds have is
-/// in its errand.
+/// A process. The values that each event touches are here, in two cache lines. The rest is in the process's errand.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub struct Process {
-    /// What its user's work is drawn from.
+    /// Random numbers for the user's work.
     pub stream: RandomStream,
-    /// Work left until the end of the command, or of the burst where it follows a route.
+    /// Work left until the end of the command, or for a route until the end of the visit to the processors.
     pub left_ns: u64,
-    /// Since when it is where it is.
+    /// When the process entered its state.
     pub since: u64,
     /// When the command was given.
     pub began: u64,
-    /// Processor time of its work in this interaction.
+    /// Processor time of the work in this interaction.
     pub cpu_user_ns: u64,
-    /// Time that it could run and did not.
+    /// Time in which the process was ready and did not run.
     pub ready_wait_ns: u64,
-    /// Time that it waited for stores.
+    /// Time in which the process waited for stores.
     pub io_wait_ns: u64,
     /// The command.
     pub command: u32,
-    /// The stage of its route.
+    /// The stage of the route.
     pub stage: u32,
-    /// Whose answers to its requests still count: those of an abandoned command do not.
+    /// Generation of the requests that the process still waits for. Requests of an abandoned command have an earlier one.
     pub generation: u16,
-    /// The processor that it has.
+    /// The processor that the process has.
     pub processor: u16,
-    /// Where it is.
+    /// The state of the process.
     pub state: ProcessState,
-    /// Whether it is on an errand (else it follows a route).
+    /// Whether the process is on an errand; otherwise it follows a route.
     pub on_errand: bool,
-    /// What is left of its needs, where it is on an errand.
+    /// The rest of the interaction's work for a process on an errand.
     pub errand: Option<Box<Errand>>,
 }
 
 impl Process {
-    /// One that has never done anything.
+    /// A process before its user's log-in.
     pub fn new(stream: RandomStream) -> Process {
         Process {
             stream,
@@ -86,7 +85,7 @@ impl Process {
         }
     }
 
-    /// A command is given to it.
+    /// Takes up a command, without work yet.
     #[inline]
     pub(crate) fn take_up(&mut self, command: u32, now: u64) {
         self.command = command;
@@ -98,7 +97,7 @@ impl Process {
         self.io_wait_ns = 0;
     }
 
-    /// Its errand.
+    /// The process's errand.
     #[inline]
     pub(crate) fn errand(&mut self) -> &mut Errand {
         self.errand.as_mut().expect("a process on an errand has one")

@@ -1,19 +1,19 @@
-//! The processes of all users: where each one is, and which requests to stores it still waits for.
+//! The processes of all users, with their states and the requests to stores that they wait for.
 
 use std::ops::{Index, IndexMut};
 
 use super::process::{Process, ProcessState};
-use crate::disciplines::Job;
-use crate::meters::Level;
+use crate::disciplines::ProcessId;
+use crate::meters::TimedCount;
 use loadgo_core::random::{RandomStream, StreamPurpose};
 
 /// Bits of a request's id that are the process's number; above them is the process's generation.
-const JOB_BITS: u32 = 22;
-const GENERATIONS: u16 = 1 << (32 - JOB_BITS);
+const PROCESS_ID_BITS: u32 = 22;
+const GENERATIONS: u16 = 1 << (32 - PROCESS_ID_BITS);
 /// The id of a request that no process waits for: the last generation is never used.
 pub(super) const UNAWAITED_REQUEST: u32 = u32::MAX;
 
-/// All processes, by number, with counts of what they do.
+/// All processes by number, with counts of their states.
 #[derive(Clone, Debug)]
 pub(super) struct ProcessTable {
     seed: u64,
@@ -22,76 +22,76 @@ pub(super) struct ProcessTable {
     pub page_waiting: u32,
     /// Processes that wait for another device.
     pub disk_waiting: u32,
-    /// Processes with a command in hand.
-    pub active: Level,
+    /// Processes whose command is not answered.
+    pub active: TimedCount,
 }
 
 impl ProcessTable {
-    /// A table without processes; the work of those to come is drawn under this seed.
+    /// A table without processes. Later processes draw their work under this seed.
     pub fn new(seed: u64) -> ProcessTable {
-        ProcessTable { seed, processes: Vec::new(), page_waiting: 0, disk_waiting: 0, active: Level::default() }
+        ProcessTable { seed, processes: Vec::new(), page_waiting: 0, disk_waiting: 0, active: TimedCount::default() }
     }
 
-    /// Makes processes with the numbers up to `job`, where they are missing.
-    pub fn make_room(&mut self, job: Job) {
-        for number in self.processes.len()..=job as usize {
+    /// Creates missing processes with the numbers up to `pid`.
+    pub fn make_room(&mut self, pid: ProcessId) {
+        for number in self.processes.len()..=pid as usize {
             let stream = RandomStream::new(self.seed, number as u32 + 1, StreamPurpose::Work);
             self.processes.push(Process::new(stream));
         }
     }
 
-    /// The process, if there has ever been one with this number.
-    pub fn get(&self, job: Job) -> Option<&Process> {
-        self.processes.get(job as usize)
+    /// The process with this number, if there has ever been one.
+    pub fn get(&self, pid: ProcessId) -> Option<&Process> {
+        self.processes.get(pid as usize)
     }
 
     /// The numbers of all processes.
-    pub fn jobs(&self) -> std::ops::Range<Job> {
-        0..self.processes.len() as Job
+    pub fn pids(&self) -> std::ops::Range<ProcessId> {
+        0..self.processes.len() as ProcessId
     }
 
-    /// Sets where the process is from `now` on; how long it has been where it was.
+    /// Sets the state of a process from `now` on, and returns how long it was in the state before.
     #[inline]
-    pub fn set_state(&mut self, job: Job, state: ProcessState, now: u64) -> u64 {
-        let process = &mut self[job];
+    pub fn set_state(&mut self, pid: ProcessId, state: ProcessState, now: u64) -> u64 {
+        let process = &mut self[pid];
         let stayed_ns = now - process.since;
         process.since = now;
         process.state = state;
         stayed_ns
     }
 
-    /// The id for a request of `job`.
+    /// The id for a request of `pid`.
     #[inline]
-    pub fn request_id(&self, job: Job) -> u32 {
-        u32::from(self[job].generation) << JOB_BITS | job
+    pub fn request_id(&self, pid: ProcessId) -> u32 {
+        u32::from(self[pid].generation) << PROCESS_ID_BITS | pid
     }
 
-    /// The process that waits for the request. None if it was never awaited, or the command has been given up.
+    /// The process that waits for the request. None if no process ever waited, or the command has been given up.
     #[inline]
-    pub fn awaiting(&self, request_id: u32) -> Option<Job> {
-        let job = request_id & ((1 << JOB_BITS) - 1);
-        (request_id != UNAWAITED_REQUEST && u32::from(self[job].generation) == request_id >> JOB_BITS).then_some(job)
+    pub fn awaiting(&self, request_id: u32) -> Option<ProcessId> {
+        let pid = request_id & ((1 << PROCESS_ID_BITS) - 1);
+        (request_id != UNAWAITED_REQUEST && u32::from(self[pid].generation) == request_id >> PROCESS_ID_BITS).then_some(pid)
     }
 
-    /// Lets `job` wait for none of its requests any more.
-    pub fn disown_requests(&mut self, job: Job) {
-        let process = &mut self[job];
+    /// Lets `pid` wait for none of its requests any more.
+    pub fn disown_requests(&mut self, pid: ProcessId) {
+        let process = &mut self[pid];
         process.generation = (process.generation + 1) % (GENERATIONS - 1);
     }
 }
 
-impl Index<Job> for ProcessTable {
+impl Index<ProcessId> for ProcessTable {
     type Output = Process;
 
     #[inline]
-    fn index(&self, job: Job) -> &Process {
-        &self.processes[job as usize]
+    fn index(&self, pid: ProcessId) -> &Process {
+        &self.processes[pid as usize]
     }
 }
 
-impl IndexMut<Job> for ProcessTable {
+impl IndexMut<ProcessId> for ProcessTable {
     #[inline]
-    fn index_mut(&mut self, job: Job) -> &mut Process {
-        &mut self.processes[job as usize]
+    fn index_mut(&mut self, pid: ProcessId) -> &mut Process {
+        &mut self.processes[pid as usize]
     }
 }

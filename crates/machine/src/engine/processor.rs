@@ -1,62 +1,62 @@
-//! A processor: what it does now, for whom, and what it has done with its time.
+//! A processor: its activity, its process, and its times by category.
 
-use crate::disciplines::Job;
+use crate::disciplines::ProcessId;
 use crate::meters::Category;
 
 /// The number that no process has.
-pub(crate) const NO_PROCESS: Job = Job::MAX;
+pub(crate) const NO_PROCESS: ProcessId = ProcessId::MAX;
 
-/// What a processor does.
+/// The activity of a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessorActivity {
-    /// Nothing.
+    /// The processor has no process.
     Idle,
-    /// Nothing, until its process's program is in.
+    /// The processor waits until its process's program is in memory.
     Loading,
     /// An interrupt.
     Interrupt,
-    /// Switching to its process.
+    /// The switch to the process.
     Getwork,
-    /// A step of the supervisor for its process.
+    /// A step of the supervisor for the process.
     Step,
-    /// Its process's work.
+    /// The process's work.
     Work,
 }
 
 /// A processor.
 #[derive(Clone, Debug)]
 pub struct Processor {
-    /// Who has it.
-    pub job: Job,
-    /// Who had it last.
-    pub last: Job,
-    /// What it does.
+    /// The process that has the processor.
+    pub pid: ProcessId,
+    /// The process that had the processor last.
+    pub last: ProcessId,
+    /// The activity.
     pub doing: ProcessorActivity,
-    /// The category of that.
+    /// The category of the activity.
     pub category: Category,
-    /// Since when.
+    /// When the activity began, or was last charged.
     pub since: u64,
-    /// What is left of the turn.
+    /// Time left of the turn.
     pub slice_ns: u64,
-    /// What its process has run in this turn.
+    /// Processor time of the process in this turn.
     pub ran_ns: u64,
-    /// The work in hand ends before its goal, with the turn.
+    /// Whether the current work ends with the turn, before its goal.
     pub cut: bool,
-    /// Its process is to lose it after the step in hand.
+    /// Whether the process is to lose the processor after the current step.
     pub preempted: bool,
-    /// Switching to its process is still to be done.
+    /// Whether the switch to the process is still to be done.
     pub getwork: bool,
-    /// Interrupts to be handled before anything else.
+    /// Interrupts that are handled before the next segment.
     pub interrupts: u32,
-    /// By category, up to `since`.
+    /// Times by category, up to `since`.
     pub time_ns: [u64; Category::COUNT],
 }
 
 impl Processor {
-    /// Idle from the beginning.
+    /// A processor that is idle from the beginning.
     pub fn new() -> Processor {
         Processor {
-            job: NO_PROCESS,
+            pid: NO_PROCESS,
             last: NO_PROCESS,
             doing: ProcessorActivity::Idle,
             category: Category::IdleZero,
@@ -71,7 +71,7 @@ impl Processor {
         }
     }
 
-    /// Closes the span of the category that it was in until now; its length.
+    /// Charges the time until `now` to the current category, and returns it.
     #[inline]
     pub fn close(&mut self, now: u64) -> u64 {
         let span_ns = now - self.since;
@@ -80,14 +80,14 @@ impl Processor {
         span_ns
     }
 
-    /// Charges the turn of its process for processor time.
+    /// Charges the process's turn for processor time.
     #[inline]
     pub fn charge_turn(&mut self, span_ns: u64) {
         self.ran_ns += span_ns;
         self.slice_ns = self.slice_ns.saturating_sub(span_ns);
     }
 
-    /// Its times up to `now`.
+    /// The times by category up to `now`.
     pub fn times(&self, now: u64) -> [u64; Category::COUNT] {
         let mut times = self.time_ns;
         times[self.category as usize] += now - self.since;

@@ -22,7 +22,7 @@ pub(super) struct ProcessorSet {
     processors: Vec<Processor>,
     /// Idle processors; the last one is the next to be used.
     idle: Vec<u16>,
-    /// Up to which place of `idle` each cause reaches: not eligible, page wait, disk wait.
+    /// The positions in `idle` up to which each cause reaches: not eligible, page wait, disk wait.
     idle_causes: [u64; 3],
     /// The processor that was given the last interrupt.
     last_interrupted: usize,
@@ -39,19 +39,19 @@ impl ProcessorSet {
         }
     }
 
-    /// All of them, by number.
+    /// All processors, by number.
     #[inline]
     pub fn all(&self) -> &[Processor] {
         &self.processors
     }
 
-    /// All of them, by number, to be changed.
+    /// All processors, by number, for changes.
     #[inline]
     pub fn all_mut(&mut self) -> &mut [Processor] {
         &mut self.processors
     }
 
-    /// Takes out an idle processor.
+    /// Removes and returns an idle processor.
     #[inline]
     pub fn take_idle(&mut self) -> Option<usize> {
         self.idle.pop().map(usize::from)
@@ -83,8 +83,8 @@ impl ProcessorSet {
     #[inline]
     pub fn release(&mut self, p: usize) {
         let processor = &mut self.processors[p];
-        processor.last = processor.job;
-        processor.job = NO_PROCESS;
+        processor.last = processor.pid;
+        processor.pid = NO_PROCESS;
         processor.preempted = false;
         processor.getwork = false;
     }
@@ -95,11 +95,11 @@ impl ProcessorSet {
         self.processors[self.last_interrupted].interrupts += 1;
     }
 
-    /// Checks whether idle processors still idle for the same causes; where one does not, a new span begins.
+    /// Checks whether idle processors still idle for the same causes, and begins a new span for those that do not.
     ///
-    /// Each idle processor has a cause of its own: as many are not eligible as ask, then as many wait for a page or a disk as processes
-    /// do, and the rest have no process to run. The order is that of the Multics idle process, which asks itself when it is dispatched.
-    /// A processor whose program is being brought in has none of these causes: it has that process.
+    /// Each idle processor has one cause. As many are *not eligible* as processes ask. As many of the next wait for a page or a disk
+    /// as processes do. The others have no process to run. This is the order of the Multics idle process, which asks itself when it
+    /// is dispatched. A processor whose program is being brought in has none of these causes.
     #[inline]
     pub fn update_idle_causes(&mut self, waiting: impl FnOnce() -> WaitingCounts, now: u64) {
         if self.idle.is_empty() {
@@ -115,15 +115,15 @@ impl ProcessorSet {
         }
     }
 
-    /// Begins new spans on the places where one cause ended and another one does now.
+    /// Begins new spans for the processors whose cause has changed.
     #[inline]
     fn change_idle_causes(&mut self, causes: [u64; 3], now: u64) {
         let before = std::mem::replace(&mut self.idle_causes, causes);
         for (old, new) in before.into_iter().zip(causes) {
             let end = old.max(new).min(self.idle.len() as u64);
-            for place in old.min(new)..end {
-                let cause = self.idle_cause(place);
-                let processor = &mut self.processors[self.idle[place as usize] as usize];
+            for position in old.min(new)..end {
+                let cause = self.idle_cause(position);
+                let processor = &mut self.processors[self.idle[position as usize] as usize];
                 if processor.category != cause {
                     processor.close(now);
                     processor.category = cause;
@@ -132,15 +132,15 @@ impl ProcessorSet {
         }
     }
 
-    /// The cause for which the processor on this place of `idle` idles.
+    /// The cause for which the processor at this position of `idle` idles.
     #[inline]
-    fn idle_cause(&self, place: u64) -> Category {
+    fn idle_cause(&self, position: u64) -> Category {
         let [not_eligible, for_pages, for_disks] = self.idle_causes;
-        if place < not_eligible {
+        if position < not_eligible {
             Category::IdleNotEligible
-        } else if place < for_pages {
+        } else if position < for_pages {
             Category::IdlePageWait
-        } else if place < for_disks {
+        } else if position < for_disks {
             Category::IdleDiskWait
         } else {
             Category::IdleZero

@@ -1,24 +1,24 @@
-//! The meters, and who holds which part of memory, read off at the present moment.
+//! Readings of the meters and of memory at the present instant.
 
 use super::clockwork::Clockwork;
 use super::paging::PagingState;
 use super::process::ProcessState;
 use super::told::Pages;
 use crate::core_memory::CoreMemory;
-use crate::disciplines::{Job, ReadyList};
-use crate::meters::{DeviceMeter, HolderMeter, MemoryMeter, Meters, WORD_BYTES};
+use crate::disciplines::{ProcessId, ReadyList};
+use crate::meters::{DeviceMeter, HolderMeter, MachineMeters, MemoryMeter, WORD_BYTES};
 use crate::spec::{Paging, Residence, Swapping};
 
 impl<L: ReadyList> Clockwork<L> {
-    /// Who holds the page frames.
+    /// The holders of the page frames.
     pub fn pages(&self) -> Option<Pages> {
         let Residence::Paging(spec) = &self.execution.commands.machine.residence else { return None };
         let paged = self.execution.memory.paging.as_ref()?;
-        let held = self.execution.processes.jobs().map(|job| paged.frames.held(job)).collect();
+        let held = self.execution.processes.pids().map(|pid| paged.frames.held(pid)).collect();
         Some(Pages { frames: spec.frames, wired: spec.wired, free: paged.frames.free(), held })
     }
 
-    /// Who holds which part of memory; `None` where everything always is in it.
+    /// The holders of memory; `None` if all programs are always in memory.
     pub fn memory(&self) -> Option<MemoryMeter> {
         let memory = &self.execution.memory;
         match (&self.execution.commands.machine.residence, &memory.paging, &memory.loader) {
@@ -31,14 +31,14 @@ impl<L: ReadyList> Clockwork<L> {
     fn paged_memory(&self, spec: &Paging, paged: &PagingState) -> MemoryMeter {
         let page_bytes = u64::from(spec.frame_words) * WORD_BYTES;
         let frames = &paged.frames;
-        let held = |job: Job| if frames.has_shares() && !self.has_share(job) { 0 } else { frames.held(job) };
-        let holder = |job: Job| HolderMeter {
-            there: self.execution.processes[job].state != ProcessState::Absent,
-            resident_bytes: u64::from(held(job)) * page_bytes,
-            device_bytes: frames.on_device(job).map(|pages| u64::from(pages) * page_bytes),
-            moves: Some(frames.moves(job)),
+        let held = |pid: ProcessId| if frames.has_shares() && !self.has_share(pid) { 0 } else { frames.held(pid) };
+        let holder = |pid: ProcessId| HolderMeter {
+            there: self.execution.processes[pid].state != ProcessState::Absent,
+            resident_bytes: u64::from(held(pid)) * page_bytes,
+            device_bytes: frames.on_device(pid).map(|pages| u64::from(pages) * page_bytes),
+            moves: Some(frames.moves(pid)),
         };
-        let holders: Vec<HolderMeter> = self.execution.processes.jobs().map(holder).collect();
+        let holders: Vec<HolderMeter> = self.execution.processes.pids().map(holder).collect();
         let room_bytes = u64::from(paged.room) * page_bytes;
         let resident_bytes: u64 = holders.iter().map(|holder| holder.resident_bytes).sum();
         MemoryMeter {
@@ -55,16 +55,16 @@ impl<L: ReadyList> Clockwork<L> {
         }
     }
 
-    /// Whether `job`, of those that have equal shares of the frames, is multiprogrammed now.
-    fn has_share(&self, job: Job) -> bool {
-        let process = &self.execution.processes[job];
+    /// Whether `pid` is multiprogrammed now, and so has its equal share of the frames.
+    fn has_share(&self, pid: ProcessId) -> bool {
+        let process = &self.execution.processes[pid];
         process.on_errand && !matches!(process.state, ProcessState::Absent | ProcessState::Thinking | ProcessState::Asking)
     }
 
     fn swapped_memory(&self, spec: &Swapping, core: &CoreMemory) -> MemoryMeter {
-        let holder = |job: Job| HolderMeter {
-            there: self.execution.processes[job].state != ProcessState::Absent,
-            resident_bytes: core.held(job) * WORD_BYTES,
+        let holder = |pid: ProcessId| HolderMeter {
+            there: self.execution.processes[pid].state != ProcessState::Absent,
+            resident_bytes: core.held(pid) * WORD_BYTES,
             device_bytes: None,
             moves: None,
         };
@@ -72,13 +72,13 @@ impl<L: ReadyList> Clockwork<L> {
             size_bytes: spec.words * WORD_BYTES,
             free_bytes: core.free() * WORD_BYTES,
             wired_bytes: 0,
-            holders: self.execution.processes.jobs().map(holder).collect(),
+            holders: self.execution.processes.pids().map(holder).collect(),
             device: None,
         }
     }
 
     /// All meters.
-    pub fn meters(&self) -> Meters {
+    pub fn meters(&self) -> MachineMeters {
         let now = self.events.now;
         let processors = self.processors.all();
         let time_ns: Vec<_> = match &self.shared {
@@ -89,7 +89,7 @@ impl<L: ReadyList> Clockwork<L> {
             assert!(times.iter().sum::<u64>() == now, "a processor's categories add up to the time: {times:?} at {now}");
         }
         let tallies = &self.execution.tallies;
-        Meters {
+        MachineMeters {
             at: now,
             time_ns,
             stores: self.stores.meters(now),

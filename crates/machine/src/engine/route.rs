@@ -1,6 +1,6 @@
-//! Routes through stations, laid out for speed: all stages of all commands in one list, branches by cumulated weight.
+//! Routes through stations, arranged for speed: one list of all commands' stages, with branches by cumulated weight.
 
-use crate::draw::Draw;
+use crate::draw::AmountLaw;
 use crate::spec::{Machine, Route};
 use loadgo_core::random::RandomStream;
 
@@ -8,26 +8,26 @@ use super::process::NO_STAGE;
 
 /// A visit to a station.
 #[derive(Clone, Debug)]
-pub(crate) struct Station {
+pub(crate) struct RouteVisit {
     /// The store; `None`: the processors.
     pub store: Option<usize>,
-    service: Draw,
+    service: AmountLaw,
     /// Whether the stage has a service of its own.
     own: bool,
-    /// What a span at speed 1 is multiplied by.
+    /// Factor for spans at speed 1.
     scale: f64,
-    /// Where next, up to which number drawn from [0, 1).
+    /// The next stages, each up to a number drawn from [0, 1).
     branches: Vec<(f64, u32)>,
 }
 
-impl Station {
+impl RouteVisit {
     /// The service drawn for a visit, in ns of this machine.
     #[inline]
     pub fn service_ns(&self, stream: &mut RandomStream) -> u64 {
         super::errand::whole(self.service.draw(stream) * self.scale)
     }
 
-    /// The service that a store is asked for: drawn, or where the stage has none, the store's own affair.
+    /// The requested service of a store: drawn, or `None` if the store draws it.
     #[inline]
     pub(crate) fn asked_ns(&self, stream: &mut RandomStream) -> Option<u64> {
         if self.own { Some(self.service_ns(stream)) } else { None }
@@ -45,8 +45,8 @@ impl Station {
     }
 }
 
-/// All stations of a machine's routes, and by command the first one's place ([`NO_STAGE`] where there is no route).
-pub fn stations(machine: &Machine) -> (Vec<Station>, Vec<u32>) {
+/// All stations of a machine's routes, and the index of the first for each command ([`NO_STAGE`] without a route).
+pub fn stations(machine: &Machine) -> (Vec<RouteVisit>, Vec<u32>) {
     let mut stations = Vec::new();
     let mut first = Vec::new();
     for command in &machine.commands {
@@ -60,7 +60,7 @@ pub fn stations(machine: &Machine) -> (Vec<Station>, Vec<u32>) {
     (stations, first)
 }
 
-fn lay(route: &Route, speed: f64, stations: &mut Vec<Station>) {
+fn lay(route: &Route, speed: f64, stations: &mut Vec<RouteVisit>) {
     let begin = stations.len() as u32;
     for stage in &route.stages {
         let mut upto = 0.0;
@@ -72,6 +72,6 @@ fn lay(route: &Route, speed: f64, stations: &mut Vec<Station>) {
         let branches = if branches.is_empty() { vec![(1.0, NO_STAGE)] } else { branches };
         let scale = if stage.store.is_none() { 1.0 / speed } else { 1.0 };
         let own = !stage.service.is_zero();
-        stations.push(Station { store: stage.store, service: stage.service.clone(), own, scale, branches });
+        stations.push(RouteVisit { store: stage.store, service: stage.service.clone(), own, scale, branches });
     }
 }

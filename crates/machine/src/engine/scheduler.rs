@@ -1,9 +1,9 @@
-//! The scheduling discipline at work: its ready list, and counts of what it decides.
+//! The scheduling discipline with its ready list, and counts of its decisions.
 
 use super::processor::NO_PROCESS;
 use super::processors::ProcessorSet;
-use crate::disciplines::{Job, ReadyList, Turn, Why};
-use crate::meters::Level;
+use crate::disciplines::{ProcessId, ReadyCause, ReadyList, Turn};
+use crate::meters::TimedCount;
 
 /// A discipline's list, with meters.
 #[derive(Clone, Debug)]
@@ -11,27 +11,27 @@ pub(super) struct Scheduler<L> {
     /// The discipline.
     pub list: L,
     /// Processes that can run and have no processor.
-    pub ready: Level,
-    /// How often a processor was given to a process.
+    pub ready: TimedCount,
+    /// Number of dispatches.
     pub dispatches: u64,
-    /// How often a process lost its processor to another one.
+    /// Number of times that a process lost its processor to another one.
     pub preemptions: u64,
 }
 
 impl<L: ReadyList> Scheduler<L> {
     /// The discipline without processes.
     pub fn new(list: L) -> Scheduler<L> {
-        Scheduler { list, ready: Level::default(), dispatches: 0, preemptions: 0 }
+        Scheduler { list, ready: TimedCount::default(), dispatches: 0, preemptions: 0 }
     }
 
-    /// Queues `job`, which can run from `now` on.
+    /// Queues `pid`, which can run from `now` on.
     #[inline]
-    pub fn enqueue(&mut self, job: Job, why: Why, now: u64) {
+    pub fn enqueue(&mut self, pid: ProcessId, why: ReadyCause, now: u64) {
         self.ready.rise(now);
-        self.list.ready(job, why, now);
+        self.list.ready(pid, why, now);
     }
 
-    /// Takes out the process that runs next.
+    /// Removes and returns the process that runs next.
     #[inline]
     pub fn take_next(&mut self, now: u64) -> Option<Turn> {
         let turn = self.list.next(now)?;
@@ -40,14 +40,14 @@ impl<L: ReadyList> Scheduler<L> {
         Some(turn)
     }
 
-    /// The processor whose process is to give way to `arrived`: the one that would give way to all others that would.
+    /// The processor whose process must give way to `arrived`, if any. Of several, it is the process that gives way to the others.
     #[inline]
-    pub fn processor_to_preempt(&self, arrived: Job, processors: &ProcessorSet) -> Option<usize> {
+    pub fn processor_to_preempt(&self, arrived: ProcessId, processors: &ProcessorSet) -> Option<usize> {
         let mut chosen: Option<usize> = None;
         for (p, processor) in processors.all().iter().enumerate() {
-            let running = processor.job;
+            let running = processor.pid;
             if running != NO_PROCESS && !processor.preempted && self.list.preempts(arrived, running) {
-                let better = chosen.is_none_or(|other| self.list.preempts(processors[other].job, running));
+                let better = chosen.is_none_or(|other| self.list.preempts(processors[other].pid, running));
                 chosen = if better { Some(p) } else { chosen };
             }
         }

@@ -1,31 +1,31 @@
 //! Processor sharing: all processes run at once, each at an equal share of the processors, and at most at one processor's speed.
 //!
-//! Virtual time is the processor time that a process which has been there from the beginning would have had. A process that joins at
-//! virtual time v with s to do leaves at v + s, whoever joins or leaves meanwhile; so one heap of those times says who leaves next,
-//! and nobody else is touched. Source: Parekh and Gallager, "A generalized processor sharing approach to flow control", 1993.
+//! Virtual time is the processor time of a process that has been there from the beginning. A process that joins at virtual time v
+//! with s ns of work leaves at v + s, whatever other processes join or leave. One heap of these times therefore gives the next
+//! process to leave. Source: Parekh and Gallager, "A generalized processor sharing approach to flow control", 1993.
 
 use super::processor::Processor;
 use super::processors::ProcessorSet;
 use crate::calendar::Calendar;
-use crate::disciplines::Job;
+use crate::disciplines::ProcessId;
 use crate::meters::Category;
 
 /// Parts of a nanosecond in virtual time, as a power of two.
 const VIRTUAL_FRACTION_BITS: u32 = 10;
-/// Virtual time is counted anew from here.
+/// Virtual time at which it is set back to 0.
 const VIRTUAL_RESET_UNITS: u64 = 1 << 62;
-/// The most work at one go that virtual time has room for: 104 days.
+/// Largest work without a stop that virtual time has room for: 104 days.
 pub(super) const MOST_WORK_NS: u64 = (1 << 53) - 1;
 pub(super) const LONG_COMMAND_MESSAGE: &str = "a command works for more than 104 days at one go, and that cannot be shared out: check `speed` and `cpu`, or use a \
                         discipline with a quantum";
 const BUSY_CATEGORIES: usize = Category::IdleZero as usize;
 
-/// What a process does with its share of the processors.
+/// The activity of a process with its share of the processors.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SharedActivity {
     /// The category of the processor time.
     pub category: Category,
-    /// The processor time that it takes.
+    /// Processor time of the activity.
     pub ns: u64,
     /// Whether the process works (else it does a step of the supervisor).
     pub is_work: bool,
@@ -35,25 +35,25 @@ pub(super) struct SharedActivity {
 #[derive(Clone, Debug)]
 pub(super) struct SharedProcessors {
     count: u64,
-    /// Who leaves at which virtual time.
+    /// Processes by the virtual time at which they leave.
     leaving: Calendar,
     virtual_now: u64,
-    /// The clock when virtual time was last brought up to it.
+    /// The clock's time when virtual time was last computed.
     since: u64,
-    /// When the next one leaves.
+    /// When the next process leaves.
     pub due: Option<u64>,
     /// The processors that are busy.
     busy: Vec<u16>,
-    /// How many do what.
+    /// Number of processes by the category of their activity.
     mix: [u64; BUSY_CATEGORIES],
-    /// For each process, what it does.
+    /// The activity of each process.
     activities: Vec<SharedActivity>,
-    /// Interrupts that the next one to join handles.
+    /// Interrupts that the next process to join handles.
     interrupts: u64,
 }
 
 impl SharedProcessors {
-    /// So many processors, and nobody.
+    /// This number of processors, without processes.
     pub fn new(count: usize) -> SharedProcessors {
         SharedProcessors {
             count: count as u64,
@@ -97,7 +97,7 @@ impl SharedProcessors {
         if there <= self.count { span as u64 } else { (span * u128::from(self.count) / u128::from(there)) as u64 }
     }
 
-    /// Finds out when the next one leaves.
+    /// Computes when the next process leaves.
     fn look_ahead(&mut self) {
         let there = self.leaving.len() as u64;
         let shares = there.max(self.count);
@@ -108,31 +108,31 @@ impl SharedProcessors {
         });
     }
 
-    /// Takes those who are there over into a virtual time that begins again.
+    /// Sets virtual time back to 0, and moves all processes to the new one.
     #[cold]
     fn begin_again(&mut self) {
         let mut leaving = Calendar::default();
-        while let Some((at, job)) = self.leaving.take_next() {
-            leaving.enter(at.saturating_sub(self.virtual_now), job);
+        while let Some((at, pid)) = self.leaving.take_next() {
+            leaving.enter(at.saturating_sub(self.virtual_now), pid);
         }
         self.leaving = leaving;
         self.virtual_now = 0;
     }
 
-    /// Lets `job` run at its share from `now` on, for this much processor time; whether there was an idle processor for it.
+    /// Lets `pid` run at its share from `now` on, for this much processor time, and says whether a processor was idle.
     #[inline(always)]
-    pub fn add(&mut self, job: Job, activity: SharedActivity, processors: &mut ProcessorSet, now: u64) -> bool {
+    pub fn add(&mut self, pid: ProcessId, activity: SharedActivity, processors: &mut ProcessorSet, now: u64) -> bool {
         self.bring_up(now, processors.all_mut());
         if self.virtual_now > VIRTUAL_RESET_UNITS {
             self.begin_again();
         }
-        if self.activities.len() <= job as usize {
-            self.activities.resize(job as usize + 1, SharedActivity { category: Category::User, ns: 0, is_work: false });
+        if self.activities.len() <= pid as usize {
+            self.activities.resize(pid as usize + 1, SharedActivity { category: Category::User, ns: 0, is_work: false });
         }
-        self.activities[job as usize] = activity;
+        self.activities[pid as usize] = activity;
         self.mix[activity.category as usize] += 1;
         let span = activity.ns.saturating_mul(1 << VIRTUAL_FRACTION_BITS);
-        self.leaving.enter(self.virtual_now.saturating_add(span), job);
+        self.leaving.enter(self.virtual_now.saturating_add(span), pid);
         self.look_ahead();
         let Some(p) = processors.take_idle() else { return false };
         processors[p].close(now);
@@ -141,26 +141,26 @@ impl SharedProcessors {
         true
     }
 
-    /// Takes `job`, which is given up, out at `now`; whether a processor idles from then on.
-    pub fn remove(&mut self, job: Job, processors: &mut ProcessorSet, now: u64) -> bool {
+    /// Removes `pid`, whose command is given up, at `now`, and says whether a processor idles from then on.
+    pub fn remove(&mut self, pid: ProcessId, processors: &mut ProcessorSet, now: u64) -> bool {
         self.bring_up(now, processors.all_mut());
-        self.leaving.retain(|other| other != job);
-        self.release_share(job, processors, now)
+        self.leaving.retain(|other| other != pid);
+        self.release_share(pid, processors, now)
     }
 
-    /// Takes out the process that is due at `due`, with what it did; whether a processor idles from then on.
+    /// Removes the process that leaves at `due`, with its activity, and says whether a processor idles from then on.
     #[inline(always)]
-    pub fn take_due(&mut self, due: u64, processors: &mut ProcessorSet) -> (Job, SharedActivity, bool) {
+    pub fn take_due(&mut self, due: u64, processors: &mut ProcessorSet) -> (ProcessId, SharedActivity, bool) {
         self.bring_up(due, processors.all_mut());
-        let (_, job) = self.leaving.take_next().expect("the process that is due is there");
-        let activity = self.activities[job as usize];
-        (job, activity, self.release_share(job, processors, due))
+        let (_, pid) = self.leaving.take_next().expect("the process that is due is there");
+        let activity = self.activities[pid as usize];
+        (pid, activity, self.release_share(pid, processors, due))
     }
 
-    /// One process fewer: a processor idles, or the others have larger shares.
+    /// Removes a share: a processor idles, or the other processes have larger shares.
     #[inline(always)]
-    fn release_share(&mut self, job: Job, processors: &mut ProcessorSet, now: u64) -> bool {
-        self.mix[self.activities[job as usize].category as usize] -= 1;
+    fn release_share(&mut self, pid: ProcessId, processors: &mut ProcessorSet, now: u64) -> bool {
+        self.mix[self.activities[pid as usize].category as usize] -= 1;
         self.look_ahead();
         if self.leaving.len() as u64 >= self.count {
             return false;
@@ -181,7 +181,7 @@ impl SharedProcessors {
         std::mem::take(&mut self.interrupts)
     }
 
-    /// The times of processors up to `now`, those of the busy ones split as above.
+    /// The times of all processors up to `now`, with the busy processors' times split by [`split`].
     pub fn times(&self, now: u64, processors: &[Processor]) -> Vec<[u64; Category::COUNT]> {
         let mut processors = processors.to_vec();
         self.charge(now, &mut processors);
@@ -189,17 +189,17 @@ impl SharedProcessors {
     }
 }
 
-/// Splits a span of a busy processor by what those who share it do; what cannot be divided is work.
+/// Splits a span of a busy processor by the activities of the processes that share it. The indivisible remainder is work.
 #[inline]
 fn split(mix: &[u64; BUSY_CATEGORIES], span_ns: u64, time_ns: &mut [u64; Category::COUNT]) {
     let there: u64 = mix.iter().sum();
-    let mut rest_ns = span_ns;
+    let mut remainder_ns = span_ns;
     for category in 1..BUSY_CATEGORIES {
         if mix[category] > 0 {
             let part_ns = (u128::from(span_ns) * u128::from(mix[category]) / u128::from(there)) as u64;
             time_ns[category] += part_ns;
-            rest_ns -= part_ns;
+            remainder_ns -= part_ns;
         }
     }
-    time_ns[Category::User as usize] += rest_ns;
+    time_ns[Category::User as usize] += remainder_ns;
 }

@@ -1,16 +1,16 @@
-//! What the engine tells of its own load, interaction by interaction, and whether it goes on.
+//! The receiver of a machine's interactions under its own load, which says whether the simulation goes on.
 
-/// Takes what happens in a simulation, interaction by interaction.
-pub trait Sink {
-    /// A user of `class` has had an answer at `at`, `response_ns` after the command. Whether to go on.
+/// Receives each interaction of a simulation.
+pub trait InteractionSink {
+    /// Takes an interaction of a user of `class` that ended at `at` after `response_ns`, and says whether to go on.
     fn finished(&mut self, class: usize, at: u64, response_ns: u64) -> bool;
 
-    /// When the run is over at the latest, whatever has been finished; asked once.
+    /// The end of the run at the latest, whatever has been finished. The engine asks once.
     fn ends_at(&self) -> Option<u64> {
         None
     }
 
-    /// Whether to go on at `at`, when for a long stretch of events nothing was finished. As long as nothing forbids it.
+    /// Whether to go on at `at`, after many events without a finished interaction.
     fn goes_on(&mut self, _at: u64) -> bool {
         true
     }

@@ -2,10 +2,10 @@
 
 use super::clockwork::Clockwork;
 use super::events::Event;
-use super::sink::Sink;
-use super::told::Moved;
+use super::sink::InteractionSink;
+use super::told::Advance;
 use crate::disciplines::ReadyList;
-use crate::meters::Meters;
+use crate::meters::MachineMeters;
 
 /// Events between two checks whether to go on.
 const EVENTS_BETWEEN_CHECKS: u32 = 1 << 16;
@@ -17,7 +17,7 @@ const TIME_LIMIT_MESSAGE: &str = "the machine's time would pass 292 years before
                             `arrivals` and the stores' times";
 
 impl<L: ReadyList> Clockwork<L> {
-    /// Handles the next event, if it comes at `until` or before; whether there was one.
+    /// Handles the next event if it comes at `until` or before, and says whether there was one.
     #[inline]
     fn step(&mut self, until: u64) -> bool {
         if self.shared.is_none() || !self.on_share_end(until) {
@@ -25,7 +25,7 @@ impl<L: ReadyList> Clockwork<L> {
             match event {
                 Event::SegmentEnd(p) => self.on_segment_end(p),
                 Event::ServiceEnd { store, server } => self.on_service_end(store, server),
-                Event::ThinkEnd(job) => self.on_think_end(job),
+                Event::ThinkEnd(pid) => self.on_think_end(pid),
                 Event::Arrival(class) => self.on_arrival(class),
                 Event::LimitCheck => self.on_limit_check(),
                 Event::Cancelled => {}
@@ -36,14 +36,14 @@ impl<L: ReadyList> Clockwork<L> {
     }
 
     /// Moves time up to the next report, or to `until`; it comes back after some tens of thousands of events without a report.
-    pub fn move_on(&mut self, until: Option<u64>) -> Moved {
+    pub fn move_on(&mut self, until: Option<u64>) -> Advance {
         let end = until.unwrap_or(LAST_INSTANT_NS).min(LAST_INSTANT_NS);
         for _ in 0..EVENTS_BETWEEN_CHECKS {
-            if let Some(told) = self.told.pop_front() {
-                return Moved::Told(told);
+            if let Some(event) = self.reports.pop_front() {
+                return Advance::Event(event);
             }
             if self.execution.failure.is_some() {
-                return Moved::Nothing;
+                return Advance::Nothing;
             }
             if !self.step(end) {
                 match until {
@@ -51,17 +51,17 @@ impl<L: ReadyList> Clockwork<L> {
                     None if self.next_at().is_none() => {}
                     _ => self.execution.failure = Some(TIME_LIMIT_MESSAGE.into()),
                 }
-                return Moved::Nothing;
+                return Advance::Nothing;
             }
         }
-        Moved::NotYet
+        Advance::NotYet
     }
 
-    /// Runs the machine's own users until the sink has enough; the meters at that instant.
+    /// Runs the machine's own users until the sink has enough, and returns the meters at that instant.
     ///
     /// # Errors
     /// The machine cannot go on.
-    pub fn run_own_users(&mut self, sink: &mut impl Sink) -> Result<Meters, String> {
+    pub fn run_own_users(&mut self, sink: &mut impl InteractionSink) -> Result<MachineMeters, String> {
         let until = sink.ends_at().unwrap_or(u64::MAX);
         let mut standstill_checks = 0;
         loop {
@@ -88,9 +88,9 @@ impl<L: ReadyList> Clockwork<L> {
         }
     }
 
-    /// Ends a run in which nothing happens up to `until`, or up to the end of all time.
+    /// Ends a run in which no event comes up to `until`, or up to the last instant.
     #[cold]
-    fn stop_at(&mut self, until: u64) -> Result<Meters, String> {
+    fn stop_at(&mut self, until: u64) -> Result<MachineMeters, String> {
         if self.execution.failure.is_none() && self.next_at().is_none() {
             return Err("nothing can happen any more: nobody thinks, works or waits for a device".into());
         }
@@ -104,7 +104,7 @@ impl<L: ReadyList> Clockwork<L> {
 
     /// The meters, unless the machine could not go on as it was described.
     #[cold]
-    fn outcome(&self) -> Result<Meters, String> {
+    fn outcome(&self) -> Result<MachineMeters, String> {
         self.execution.failure.clone().map_or_else(|| Ok(self.meters()), Err)
     }
 }

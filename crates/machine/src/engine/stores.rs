@@ -1,8 +1,8 @@
 //! The stores of a machine: each with its queue, its own random numbers and its meters.
 
 use super::events::EventQueue;
-use crate::devices::{Device, Request, Storage};
-use crate::meters::{Level, StoreMeter};
+use crate::devices::{Device, DeviceRequest, Storage};
+use crate::meters::{StoreMeter, TimedCount};
 use crate::spec::{self, Machine};
 use loadgo_core::random::{RandomStream, StreamPurpose};
 
@@ -17,7 +17,7 @@ struct StoreQueue {
     stream: RandomStream,
     interrupts: bool,
     requests: u64,
-    length: Level,
+    length: TimedCount,
 }
 
 /// A request that a store has finished.
@@ -37,14 +37,14 @@ impl Stores {
             stream: RandomStream::new(seed, number as u32 + 1, StreamPurpose::Machine),
             interrupts: store.interrupts,
             requests: 0,
-            length: Level::default(),
+            length: TimedCount::default(),
         };
         Stores(machine.stores.iter().enumerate().map(store).collect())
     }
 
     /// Gives `store` a request.
     #[inline]
-    pub fn submit(&mut self, store: usize, request: Request, events: &mut EventQueue) {
+    pub fn submit(&mut self, store: usize, request: DeviceRequest, events: &mut EventQueue) {
         let queue = &mut self.0[store];
         queue.requests += 1;
         queue.length.rise(events.now);

@@ -1,10 +1,10 @@
-//! Values that the engine hands to its caller: finished commands, progress of time, and held page frames.
+//! Values that the engine returns to its caller: finished commands, progress of time, and held page frames.
 
 use loadgo_core::system::{Usage, UserId};
 
-/// What a machine tells a driver.
+/// An event that the engine reports to its caller.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Told {
+pub enum EngineEvent {
     /// The user has a process that waits for a command.
     Attached {
         /// The user.
@@ -19,13 +19,13 @@ pub enum Told {
         /// The instant, in ns of the machine's time.
         at: u64,
         /// The command's result.
-        answer: Answer,
+        answer: CommandResult,
     },
 }
 
 /// The result of a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Answer {
+pub struct CommandResult {
     /// The resources that the command used.
     pub usage: Usage,
     /// When the first line came out.
@@ -38,10 +38,10 @@ pub struct Answer {
 
 /// The outcome of moving time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Moved {
-    /// A user's process has something to report.
-    Told(Told),
-    /// Many events have come, and none is to be reported.
+pub enum Advance {
+    /// An event for the caller has come.
+    Event(EngineEvent),
+    /// Many events of the machine have come, and none for the caller.
     NotYet,
     /// The requested instant has come. Without one, no event will ever come; [`super::Engine::trouble`] may say why.
     Nothing,

@@ -1,10 +1,10 @@
-//! Events pass from part to part: what each event of the calendar leads to, at once or as a list of tasks at the same instant.
+//! The consequences of each event of the calendar, at once or as a list of tasks at the same instant.
 
 use super::clockwork::{Clockwork, Task};
 use super::dispatch::Aftermath;
 use super::execution::Departure;
 use super::process::ProcessState;
-use crate::disciplines::{Job, ReadyList, Why};
+use crate::disciplines::{ProcessId, ReadyCause, ReadyList};
 
 impl<L: ReadyList> Clockwork<L> {
     /// Handles the end of what processor `p` does.
@@ -26,11 +26,11 @@ impl<L: ReadyList> Clockwork<L> {
     /// Handles the end of a share of the processors, if that is the next event and comes at `until` or before.
     #[inline(never)]
     pub fn on_share_end(&mut self, until: u64) -> bool {
-        let Some((job, departure)) = self.end_due_share(until) else { return false };
+        let Some((pid, departure)) = self.end_due_share(until) else { return false };
         if departure == Departure::Stays {
-            self.share_next_step(job);
+            self.share_next_step(pid);
         } else {
-            self.route_departure(job, departure);
+            self.route_departure(pid, departure);
             self.finish_tasks();
         }
         true
@@ -45,67 +45,67 @@ impl<L: ReadyList> Clockwork<L> {
         if request.interrupts {
             if self.shared.is_some() { self.interrupt_shared() } else { self.interrupt() }
         }
-        if let Some(job) = awaiting {
-            self.on_request_served(job);
+        if let Some(pid) = awaiting {
+            self.on_request_served(pid);
             self.finish_tasks();
         }
     }
 
-    /// Lets `job`, whose request has been served, go on.
+    /// Lets `pid`, whose request has been served, go on.
     #[inline(always)]
-    fn on_request_served(&mut self, job: Job) {
-        if self.execution.processes[job].state == ProcessState::Loading {
-            if !self.request_next_move(job) {
-                let p = self.end_loading(job);
+    fn on_request_served(&mut self, pid: ProcessId) {
+        if self.execution.processes[pid].state == ProcessState::Loading {
+            if !self.request_next_move(pid) {
+                let p = self.end_loading(pid);
                 self.run(p);
             }
             return;
         }
-        self.execution.end_wait(job, self.events.now);
-        if self.execution.processes[job].on_errand {
-            return self.make_ready(job, Why::Woken);
+        self.execution.end_wait(pid, self.events.now);
+        if self.execution.processes[pid].on_errand {
+            return self.make_ready(pid, ReadyCause::Woken);
         }
-        let departure = self.execution.next_stage(job);
+        let departure = self.execution.next_stage(pid);
         if departure == Departure::Done {
-            self.scheduler.list.ends(job);
+            self.scheduler.list.ends(pid);
         }
-        self.route_departure(job, departure);
+        self.route_departure(pid, departure);
     }
 
-    /// Moves `job`, which has no processor, to its next stage.
+    /// Moves `pid`, which has no processor, to its next stage.
     #[inline(always)]
-    fn route_departure(&mut self, job: Job, departure: Departure) {
+    fn route_departure(&mut self, pid: ProcessId, departure: Departure) {
         match departure {
-            Departure::Requeues => self.make_ready(job, Why::Woken),
+            Departure::Requeues => self.make_ready(pid, ReadyCause::Woken),
             Departure::Done => {
-                self.end_interaction(job);
+                self.end_interaction(pid);
                 self.tasks.push(Task::Admit);
             }
-            _ => self.wait_for_device(job, departure),
+            _ => self.wait_for_device(pid, departure),
         }
     }
 
-    /// Makes `job` ready. A processor that idles, or one that is to be taken from another process, runs it.
+    /// Makes `pid` ready. A processor that idles, or one that is to be taken from another process, runs it.
     #[inline(always)]
-    fn make_ready(&mut self, job: Job, why: Why) {
+    fn make_ready(&mut self, pid: ProcessId, why: ReadyCause) {
         if self.shared.is_some() {
-            return self.join_share(job);
+            return self.join_share(pid);
         }
-        self.enqueue(job, why);
-        if let Some((p, aftermath)) = self.run_for(job) {
+        self.enqueue(pid, why);
+        if let Some((p, aftermath)) = self.run_for(pid) {
             self.follow(p, aftermath);
         }
     }
 
-    /// Runs an idle processor for `job`, which is ready, or takes one from another process. None if nothing is to follow, else the
+    /// Runs an idle processor for `pid`, which is ready, or takes one from another process. None if nothing is to follow, else the
     /// processor that runs on after that.
     #[inline(always)]
-    fn run_for(&mut self, job: Job) -> Option<(usize, Aftermath)> {
+    fn run_for(&mut self, pid: ProcessId) -> Option<(usize, Aftermath)> {
         if let Some(p) = self.processors.take_idle() {
             let aftermath = self.begin_next_segment(p);
             return (aftermath != Aftermath::Nothing).then_some((p, aftermath));
         }
-        let p = self.scheduler.processor_to_preempt(job, &self.processors)?;
+        let p = self.scheduler.processor_to_preempt(pid, &self.processors)?;
         self.preempt(p).map(|aftermath| (p, aftermath))
     }
 
@@ -133,36 +133,36 @@ impl<L: ReadyList> Clockwork<L> {
         self.tasks.push(Task::Run(p));
         match aftermath {
             Aftermath::Nothing => return None,
-            Aftermath::AsksAgain(job) => {
-                self.eligibility.remove(job, self.events.now);
-                self.ask(job, false);
+            Aftermath::AsksAgain(pid) => {
+                self.eligibility.remove(pid, self.events.now);
+                self.ask(pid, false);
             }
-            Aftermath::InteractionOver(job) => self.end_interaction(job),
+            Aftermath::InteractionOver(pid) => self.end_interaction(pid),
         }
         Some(self.processors[p].interrupts == 0)
     }
 
-    /// Ends the interaction of `job`, which is eligible and on no list.
+    /// Ends the interaction of `pid`, which is eligible and on no list.
     #[inline(always)]
-    fn end_interaction(&mut self, job: Job) {
-        self.eligibility.remove(job, self.events.now);
-        self.answer(job, None);
+    fn end_interaction(&mut self, pid: ProcessId) {
+        self.eligibility.remove(pid, self.events.now);
+        self.answer(pid, None);
     }
 
-    /// Lets `job` begin its interaction: it asks to be eligible.
+    /// Lets `pid` begin its interaction: it asks to be eligible.
     #[inline(always)]
-    pub fn begin_interaction(&mut self, job: Job) {
+    pub fn begin_interaction(&mut self, pid: ProcessId) {
         self.execution.processes.active.rise(self.events.now);
-        self.ask(job, true);
+        self.ask(pid, true);
         self.admit();
     }
 
     #[inline(always)]
-    fn ask(&mut self, job: Job, begins: bool) {
-        let facts = self.execution.candidate_facts(job, begins);
-        self.set_state(job, ProcessState::Asking);
+    fn ask(&mut self, pid: ProcessId, begins: bool) {
+        let facts = self.execution.candidate_facts(pid, begins);
+        self.set_state(pid, ProcessState::Asking);
         self.eligibility.asking.rise(self.events.now);
-        self.scheduler.list.ask(job, &facts, self.events.now);
+        self.scheduler.list.ask(pid, &facts, self.events.now);
     }
 
     /// Admits processes while the limit and the memory allow, with all that follows.
@@ -175,23 +175,23 @@ impl<L: ReadyList> Clockwork<L> {
     /// Admits processes; those after one for which a processor cannot run on at once are a task. If a processor is `reserved`, the
     /// first one admitted gets it without asking.
     fn admit_candidates(&mut self, mut reserved: bool) {
-        while let Some(job) = self.admit_candidate() {
-            match self.execution.begin_route(job) {
+        while let Some(pid) = self.admit_candidate() {
+            match self.execution.begin_route(pid) {
                 None | Some(Departure::Requeues) => {}
                 Some(departure) => {
-                    self.wait_for_device(job, departure);
+                    self.wait_for_device(pid, departure);
                     continue;
                 }
             }
             if self.shared.is_some() {
-                self.join_share(job);
+                self.join_share(pid);
                 continue;
             }
-            self.enqueue(job, Why::Admitted);
+            self.enqueue(pid, ReadyCause::Admitted);
             if std::mem::take(&mut reserved) {
                 continue;
             }
-            if let Some((p, aftermath)) = self.run_for(job) {
+            if let Some((p, aftermath)) = self.run_for(pid) {
                 self.tasks.push(Task::Admit);
                 match self.give_eligibility_up(p, aftermath) {
                     Some(for_p) => reserved = for_p,
@@ -204,17 +204,17 @@ impl<L: ReadyList> Clockwork<L> {
 
     /// Admits the next candidate. None if there is none, or no room for it.
     #[inline(always)]
-    fn admit_candidate(&mut self) -> Option<Job> {
-        let job = self.scheduler.list.candidate()?;
-        if !self.eligibility.can_admit(job, self.execution.memory.paging.as_ref()) {
+    fn admit_candidate(&mut self) -> Option<ProcessId> {
+        let pid = self.scheduler.list.candidate()?;
+        if !self.eligibility.can_admit(pid, self.execution.memory.paging.as_ref()) {
             return None;
         }
         let now = self.events.now;
-        self.scheduler.list.admit(job, now);
-        self.eligibility.add(job, now);
-        let process = &mut self.execution.processes[job];
+        self.scheduler.list.admit(pid, now);
+        self.eligibility.add(pid, now);
+        let process = &mut self.execution.processes[pid];
         process.ready_wait_ns += now - process.since;
-        Some(job)
+        Some(pid)
     }
 
     /// Does all that is still to be done at this instant.

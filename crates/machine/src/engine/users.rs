@@ -4,36 +4,36 @@ use super::clockwork::Clockwork;
 use super::own_users::OwnUsers;
 use super::process::ProcessState;
 use super::processor::ProcessorActivity;
-use super::told::Told;
-use crate::disciplines::{Job, Off, ReadyList};
+use super::told::EngineEvent;
+use crate::disciplines::{LeaveCause, ProcessId, ReadyList};
 
 /// The exit status of a command that was given up, as a shell reports it for one that was interrupted.
 const ABANDONED_EXIT_STATUS: u8 = 130;
 
 impl<L: ReadyList> Clockwork<L> {
-    /// Creates a process for the user of `job`.
+    /// Creates a process for the user of `pid`.
     ///
     /// # Errors
     /// The system table is full.
-    pub fn attach(&mut self, job: Job) -> Result<(), String> {
-        self.execution.processes.make_room(job);
-        let state = self.execution.processes[job].state;
-        assert!(state == ProcessState::Absent, "user {} is on the machine already", job + 1);
-        self.execution.enter_segment_table(job)?;
-        self.scheduler.list.new_process(job);
-        self.execution.begin_creation(job, self.events.now);
-        self.begin_interaction(job);
+    pub fn attach(&mut self, pid: ProcessId) -> Result<(), String> {
+        self.execution.processes.make_room(pid);
+        let state = self.execution.processes[pid].state;
+        assert!(state == ProcessState::Absent, "user {} is on the machine already", pid + 1);
+        self.execution.enter_segment_table(pid)?;
+        self.scheduler.list.new_process(pid);
+        self.execution.begin_creation(pid, self.events.now);
+        self.begin_interaction(pid);
         self.update_idle_causes();
         Ok(())
     }
 
-    /// Lets `job` take its user's command up.
+    /// Lets `pid` take its user's command up.
     #[inline(always)]
-    pub fn begin(&mut self, job: Job, command: u32, arguments: &[f64]) {
-        let state = self.execution.processes[job].state;
-        debug_assert!(state == ProcessState::Thinking, "user {} gives a command before the answer to the last", job + 1);
-        self.execution.begin_command(job, command, arguments, self.events.now);
-        self.begin_interaction(job);
+    pub fn begin(&mut self, pid: ProcessId, command: u32, arguments: &[f64]) {
+        let state = self.execution.processes[pid].state;
+        debug_assert!(state == ProcessState::Thinking, "user {} gives a command before the answer to the last", pid + 1);
+        self.execution.begin_command(pid, command, arguments, self.events.now);
+        self.begin_interaction(pid);
     }
 
     /// Puts the users of the machine's own file on it.
@@ -42,16 +42,16 @@ impl<L: ReadyList> Clockwork<L> {
     /// The system table has no room for them.
     pub fn add_own_users(&mut self) -> Result<(), String> {
         let own = OwnUsers::new(&self.execution.commands.machine, self.execution.seed);
-        let (jobs, open_classes) = (own.jobs(), own.open_classes());
-        for job in jobs.clone() {
-            self.execution.processes.make_room(job);
-            self.execution.enter_segment_table(job)?;
+        let (pids, open_classes) = (own.pids(), own.open_classes());
+        for pid in pids.clone() {
+            self.execution.processes.make_room(pid);
+            self.execution.enter_segment_table(pid)?;
         }
         self.own = Some(Box::new(own));
-        for job in jobs {
-            self.set_state(job, ProcessState::Thinking);
-            let think_ns = self.own_users().think_ns(job);
-            self.events.schedule_think_end(job, think_ns);
+        for pid in pids {
+            self.set_state(pid, ProcessState::Thinking);
+            let think_ns = self.own_users().think_ns(pid);
+            self.events.schedule_think_end(pid, think_ns);
         }
         open_classes.into_iter().for_each(|class| self.schedule_arrival(class));
         Ok(())
@@ -59,25 +59,25 @@ impl<L: ReadyList> Clockwork<L> {
 
     /// Handles the end of an own user's think time: the next command is given.
     #[inline(always)]
-    pub fn on_think_end(&mut self, job: Job) {
+    pub fn on_think_end(&mut self, pid: ProcessId) {
         self.model_events += 1;
-        let command = self.own_users().next_command(job);
-        self.begin(job, command, &[]);
+        let command = self.own_users().next_command(pid);
+        self.begin(pid, command, &[]);
     }
 
     /// Handles the arrival of a user of an open class, and schedules the next one.
     pub fn on_arrival(&mut self, class: usize) {
         self.model_events += 1;
         self.schedule_arrival(class);
-        let (job, is_new) = self.own_users().arrive(class);
+        let (pid, is_new) = self.own_users().arrive(class);
         if is_new {
             self.execution.failure = self.own_users().crowd_message(class).or(self.execution.failure.take());
-            self.execution.processes.make_room(job);
-            self.set_state(job, ProcessState::Thinking);
+            self.execution.processes.make_room(pid);
+            self.set_state(pid, ProcessState::Thinking);
         }
-        self.scheduler.list.new_process(job);
+        self.scheduler.list.new_process(pid);
         let command = self.own_users().arriving_command(class);
-        self.begin(job, command, &[]);
+        self.begin(pid, command, &[]);
     }
 
     fn schedule_arrival(&mut self, class: usize) {
@@ -90,98 +90,100 @@ impl<L: ReadyList> Clockwork<L> {
         self.own.as_mut().expect("a machine with its own users")
     }
 
-    /// Gives up the command that `job` has in hand, if it has one.
-    pub fn abandon(&mut self, job: Job) {
-        if self.execution.processes.get(job).is_none() || self.execution.is_being_created(job) || !self.withdraw(job) {
+    /// Gives up the current command of `pid`, if it has one.
+    pub fn abandon(&mut self, pid: ProcessId) {
+        if self.execution.processes.get(pid).is_none() || self.execution.is_being_created(pid) || !self.withdraw(pid) {
             return;
         }
-        self.answer(job, Some(ABANDONED_EXIT_STATUS));
+        self.answer(pid, Some(ABANDONED_EXIT_STATUS));
         self.admit();
         self.update_idle_causes();
     }
 
-    /// Ends the process of `job`, wherever it is.
-    pub fn detach(&mut self, job: Job) {
-        if self.execution.processes.get(job).is_none_or(|process| process.state == ProcessState::Absent) {
+    /// Ends the process of `pid` in any state.
+    pub fn detach(&mut self, pid: ProcessId) {
+        if self.execution.processes.get(pid).is_none_or(|process| process.state == ProcessState::Absent) {
             return;
         }
-        if self.withdraw(job) {
+        if self.withdraw(pid) {
             self.execution.processes.active.fall(self.events.now);
         }
-        self.set_state(job, ProcessState::Absent);
-        self.told.retain(|told| !matches!(told, Told::Attached { user, .. } | Told::Ready { user, .. } if *user == job + 1));
-        self.execution.release_memory(job);
+        self.set_state(pid, ProcessState::Absent);
+        self.reports.retain(
+            |event| !matches!(event, EngineEvent::Attached { user, .. } | EngineEvent::Ready { user, .. } if *user == pid + 1),
+        );
+        self.execution.release_memory(pid);
         if let Some(table) = &mut self.execution.segment_table {
-            table.detach(job);
+            table.detach(pid);
         }
         self.admit();
         self.update_idle_causes();
     }
 
-    /// Takes `job` out of its interaction, wherever it is; false if it is in none.
-    fn withdraw(&mut self, job: Job) -> bool {
-        let (state, now) = (self.execution.processes[job].state, self.events.now);
+    /// Ends the interaction of `pid` in any state; false if the process is in no interaction.
+    fn withdraw(&mut self, pid: ProcessId) -> bool {
+        let (state, now) = (self.execution.processes[pid].state, self.events.now);
         match state {
             ProcessState::Absent | ProcessState::Thinking => return false,
             ProcessState::Asking => {
-                self.scheduler.list.forget(job);
+                self.scheduler.list.forget(pid);
                 self.eligibility.asking.fall(now);
                 return true;
             }
             ProcessState::Ready => {
-                self.scheduler.list.forget(job);
+                self.scheduler.list.forget(pid);
                 self.scheduler.ready.fall(now);
             }
-            ProcessState::PageWait | ProcessState::DiskWait => self.give_up_wait(job, state),
-            ProcessState::Running if self.shared.is_some() => self.leave_share(job),
-            ProcessState::Running | ProcessState::Loading => self.give_up_processor(job),
+            ProcessState::PageWait | ProcessState::DiskWait => self.give_up_wait(pid, state),
+            ProcessState::Running if self.shared.is_some() => self.leave_share(pid),
+            ProcessState::Running | ProcessState::Loading => self.give_up_processor(pid),
         }
-        self.eligibility.remove(job, now);
+        self.eligibility.remove(pid, now);
         true
     }
 
-    /// Lets `job` wait no more; what it waits for still comes, for no process.
-    fn give_up_wait(&mut self, job: Job, state: ProcessState) {
+    /// Ends the wait of `pid`. Its request is still served, for no process.
+    fn give_up_wait(&mut self, pid: ProcessId, state: ProcessState) {
         let processes = &mut self.execution.processes;
-        processes.disown_requests(job);
-        let waited_ns = self.events.now - processes[job].since;
+        processes.disown_requests(pid);
+        let waited_ns = self.events.now - processes[pid].since;
         if state == ProcessState::PageWait {
             processes.page_waiting -= 1;
-            processes[job].errand().paging_wait_ns += waited_ns;
+            processes[pid].errand().paging_wait_ns += waited_ns;
         } else {
             processes.disk_waiting -= 1;
-            processes[job].io_wait_ns += waited_ns;
+            processes[pid].io_wait_ns += waited_ns;
         }
-        self.scheduler.list.forget(job);
+        self.scheduler.list.forget(pid);
     }
 
-    /// Takes `job` off its processor, which runs on.
-    fn give_up_processor(&mut self, job: Job) {
-        let p = self.execution.processes[job].processor as usize;
+    /// Takes `pid` off its processor, which runs on.
+    fn give_up_processor(&mut self, pid: ProcessId) {
+        let p = self.execution.processes[pid].processor as usize;
         let doing = self.processors[p].doing;
         match doing {
             ProcessorActivity::Work => self.stop_work(p),
             ProcessorActivity::Step | ProcessorActivity::Getwork => {
                 self.events.cancel_segment_end(p);
                 let span_ns = self.processors[p].close(self.events.now);
-                self.execution.processes[job].errand().cpu_system_ns += span_ns;
+                self.execution.processes[pid].errand().cpu_system_ns += span_ns;
             }
-            ProcessorActivity::Loading => self.give_up_loading(job),
+            ProcessorActivity::Loading => self.give_up_loading(pid),
             ProcessorActivity::Interrupt | ProcessorActivity::Idle => {}
         }
-        self.take_off(p, job, Off::Done);
+        self.take_off(p, pid, LeaveCause::Done);
         if doing != ProcessorActivity::Interrupt {
             self.run_processor(p);
         }
     }
 
-    fn give_up_loading(&mut self, job: Job) {
+    fn give_up_loading(&mut self, pid: ProcessId) {
         if let Some(loader) = &mut self.execution.memory.loader {
             loader.cancel_moves();
         }
         let processes = &mut self.execution.processes;
-        processes.disown_requests(job);
-        let waited_ns = self.events.now - processes[job].since;
-        processes[job].errand().paging_wait_ns += waited_ns;
+        processes.disown_requests(pid);
+        let waited_ns = self.events.now - processes[pid].since;
+        processes[pid].errand().paging_wait_ns += waited_ns;
     }
 }

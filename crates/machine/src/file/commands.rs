@@ -1,24 +1,26 @@
-//! Reads `[commands.NAME]`: what each command needs, from the processor to the network, or the route that it takes.
+//! Reads `[commands.NAME]`: the work of each command, from the processor to the network, or its route.
 
-use super::exclusive::NEEDS;
-use super::law::{self, Unit};
-use super::merge::{Place, merged};
-use super::values::{Reading, count, count32, law as law_under, law_of, required, share, table as table_under, text, value_at};
+use super::exclusive::WORK_KEYS;
+use super::law::{self, AmountUnit};
+use super::merge::{TableKind, merged};
+use super::values::{
+    FileReader, count, count32, law as law_under, law_of, required, share, table as table_under, text, value_at,
+};
 use super::{route, storage};
-use crate::draw::Draw;
+use crate::draw::AmountLaw;
 use crate::spec::{Amount, Command, Residence};
 use loadgo_core::notation::mistakes::{SyntaxMistake, list_names, nearest};
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedValue, string};
 use toml::de::{DeTable, DeValue};
 
-/// The name of the command that stands for all others.
-pub(super) const ANY: &str = "*";
+/// The name of the command for all other names.
+pub(super) const ANY_COMMAND: &str = "*";
 
-/// The keys of a command that it may have beside its needs.
+/// The keys that a command may have beside those of its work.
 const STANDING: [&str; 3] = ["priority", "nice", "status"];
 
 /// Reads the commands in the order of the file.
-pub(super) fn read(machine: &KeyedTable<'_>, residence: &Residence, reading: &Reading) -> Result<Vec<Command>, SyntaxMistake> {
+pub(super) fn read(machine: &KeyedTable<'_>, residence: &Residence, reading: &FileReader) -> Result<Vec<Command>, SyntaxMistake> {
     let missing = "there are no commands: add a table [commands.\"*\"] with cpu = \"100ms\"";
     let commands = required(table_under(machine, "commands", "[commands.edit]")?, machine, missing)?;
     if commands.in_order().is_empty() {
@@ -41,13 +43,13 @@ pub(super) fn read(machine: &KeyedTable<'_>, residence: &Residence, reading: &Re
     Ok(read)
 }
 
-/// The table of the command `name` with what it is like under it; `seen` are the commands on the way.
-fn resolved<'a>(commands: &KeyedTable<'a>, name: &'a str, seen: &mut Vec<&'a str>) -> Result<DeTable<'a>, SyntaxMistake> {
-    let value = commands.get(name).expect("the caller has seen the command");
+/// The table of the command `name`, merged into the command that it is like; `chain` has the commands on the way.
+fn resolved<'a>(commands: &KeyedTable<'a>, name: &'a str, chain: &mut Vec<&'a str>) -> Result<DeTable<'a>, SyntaxMistake> {
+    let value = commands.get(name).expect("the caller has looked up the command");
     let wanted = KeyDescription { key: "commands", value: "a table for each command", example: "[commands.edit]" };
-    let mut own = value.get_ref().as_table().ok_or_else(|| wanted.wrong(value))?.clone();
-    let Some(like) = own.remove("like") else { return Ok(own) };
-    seen.push(name);
+    let mut own_table = value.get_ref().as_table().ok_or_else(|| wanted.wrong(value))?.clone();
+    let Some(like) = own_table.remove("like") else { return Ok(own_table) };
+    chain.push(name);
     let at = like.span().start;
     let Some(other) = like.get_ref().as_str() else {
         return Err(SyntaxMistake::new(at, "`like` takes the name of another command, as in like = \"edit\""));
@@ -60,30 +62,29 @@ fn resolved<'a>(commands: &KeyedTable<'a>, name: &'a str, seen: &mut Vec<&'a str
         return Err(SyntaxMistake::new(at, format!("there is no command `{other}`; {right}")));
     };
     let other = other.get_ref().as_ref();
-    if seen.contains(&other) {
-        let circle = [seen.as_slice(), &[other]].concat().join(" is like ");
+    if chain.contains(&other) {
+        let circle = [chain.as_slice(), &[other]].concat().join(" is like ");
         return Err(SyntaxMistake::new(at, format!("this goes in a circle: {circle}; take one `like` out")));
     }
-    merged(resolved(commands, other, seen)?, own, Place::Command)
+    merged(resolved(commands, other, chain)?, own_table, TableKind::Command)
 }
 
-fn command(table: &KeyedTable<'_>, name: &str, residence: &Residence, reading: &Reading) -> Result<Command, SyntaxMistake> {
-    let known: Vec<_> = NEEDS.into_iter().chain(STANDING).chain(["like"]).collect();
+fn command(table: &KeyedTable<'_>, name: &str, residence: &Residence, reading: &FileReader) -> Result<Command, SyntaxMistake> {
+    let known: Vec<_> = WORK_KEYS.into_iter().chain(STANDING).chain(["like"]).collect();
     table.only(&known, &known, "a command")?;
-    if let Some(command) =
-        route::read(table, reading)?.map(|route| Command { route: Some(route), ..Command::without_needs(name) })
+    if let Some(command) = route::read(table, reading)?.map(|route| Command { route: Some(route), ..Command::without_work(name) })
     {
-        let other = NEEDS.into_iter().filter(|key| *key != "route").find(|key| table.get(key).is_some());
+        let other = WORK_KEYS.into_iter().filter(|key| *key != "route").find(|key| table.get(key).is_some());
         return match other {
             Some(key) => {
-                let message = format!("a `route` stands instead of `{key}`: keep one of the two");
+                let message = format!("a `route` replaces `{key}`: keep one of the two");
                 Err(SyntaxMistake::new(value_at(table, key), message))
             }
-            None => with_standing(command, table),
+            None => with_ranks(command, table),
         };
     }
-    let number = |key| Ok(law_under(table, key, Unit::Number)?.unwrap_or(Draw::ZERO));
-    let missing = "what processor time the command needs is not said: add cpu = \"exponential(100ms)\", or a route";
+    let number = |key| Ok(law_under(table, key, AmountUnit::Number)?.unwrap_or(AmountLaw::ZERO));
+    let missing = "the command has no processor time: add cpu = \"exponential(100ms)\", or a route";
     let command = Command {
         program: program(table)?,
         cpu: required(law_under(table, "cpu", reading.processor())?, table, missing)?,
@@ -96,24 +97,26 @@ fn command(table: &KeyedTable<'_>, name: &str, residence: &Residence, reading: &
         processes: number("processes")?,
         lines_out: number("lines_out")?,
         line_bytes: number("line_bytes")?,
-        line_cpu: law_under(table, "line_cpu", reading.processor())?.unwrap_or(Draw::ZERO),
+        line_cpu: law_under(table, "line_cpu", reading.processor())?.unwrap_or(AmountLaw::ZERO),
         line_faults: number("line_faults")?,
         line_walls: number("line_walls")?,
-        network_bytes: table.get("network_bytes").map_or(Ok(Amount::Drawn(Draw::ZERO)), |value| amount(table.text, value))?,
-        network_byte_cpu: law_under(table, "network_byte_cpu", reading.processor())?.unwrap_or(Draw::ZERO),
+        network_bytes: table
+            .get("network_bytes")
+            .map_or(Ok(Amount::Drawn(AmountLaw::ZERO)), |value| amount(table.text, value))?,
+        network_byte_cpu: law_under(table, "network_byte_cpu", reading.processor())?.unwrap_or(AmountLaw::ZERO),
         requests: storage::requests(table, reading)?,
-        ..Command::without_needs(name)
+        ..Command::without_work(name)
     };
-    with_standing(command, table)
+    with_ranks(command, table)
 }
 
-/// The priority, nice value and exit status, which any command may have.
-fn with_standing(command: Command, table: &KeyedTable<'_>) -> Result<Command, SyntaxMistake> {
+/// Adds the priority, nice value and exit status, which any command may have.
+fn with_ranks(command: Command, table: &KeyedTable<'_>) -> Result<Command, SyntaxMistake> {
     let exit_status = count(table, "status", 0..256)?.map(|status| status as u8);
     Ok(Command { priority: count32(table, "priority", 0)?.unwrap_or(0), nice: nice(table)?, exit_status, ..command })
 }
 
-/// The program that it is to the memory; empty where none is said.
+/// Reads the program's name; empty if the key is missing.
 fn program(table: &KeyedTable<'_>) -> Result<String, SyntaxMistake> {
     let Some(read) = text(table, "program", "program = \"calculator\"")? else { return Ok(String::new()) };
     if read.value.trim().is_empty() || read.value.contains(char::is_control) {
@@ -123,9 +126,9 @@ fn program(table: &KeyedTable<'_>) -> Result<String, SyntaxMistake> {
     Ok(read.value.into())
 }
 
-/// The words of the image, which must go into core where programs are swapped.
-fn image(table: &KeyedTable<'_>, residence: &Residence) -> Result<Draw, SyntaxMistake> {
-    let image = law_under(table, "image_words", Unit::Number)?.unwrap_or(Draw::ZERO);
+/// Reads the words of the image, which must fit into core memory if programs are swapped.
+fn image(table: &KeyedTable<'_>, residence: &Residence) -> Result<AmountLaw, SyntaxMistake> {
+    let image = law_under(table, "image_words", AmountUnit::Number)?.unwrap_or(AmountLaw::ZERO);
     let Residence::Swapping(swapping) = residence else { return Ok(image) };
     let (most, words) = (law::most(&image), swapping.words);
     if most <= words as f64 {
@@ -152,10 +155,10 @@ fn nice(table: &KeyedTable<'_>) -> Result<i32, SyntaxMistake> {
     nice.filter(|nice| (-20..20).contains(nice)).ok_or_else(wrong)
 }
 
-/// A law of numbers, or `argument(1)`.
+/// Reads a law of numbers, or `argument(1)`.
 fn amount<'a>(text: &'a str, value: &'a PlacedValue<'a>) -> Result<Amount, SyntaxMistake> {
     let Some(read) = string(text, value).filter(|read| read.value.trim_start().starts_with("argument")) else {
-        return law_of(text, value, "network_bytes", Unit::Number).map(Amount::Drawn);
+        return law_of(text, value, "network_bytes", AmountUnit::Number).map(Amount::Drawn);
     };
     let inner = read.value.trim().strip_prefix("argument").and_then(|rest| rest.trim().strip_prefix('(')?.strip_suffix(')'));
     match inner.and_then(|number| number.trim().parse().ok()) {
@@ -164,10 +167,10 @@ fn amount<'a>(text: &'a str, value: &'a PlacedValue<'a>) -> Result<Amount, Synta
     }
 }
 
-/// The index of the command of this name, else of the one for all others; or what would be right.
+/// The index of the command with this name, or of the command for all others. The error says what would be right.
 pub(super) fn covered(commands: &[Command], name: &str) -> Result<usize, String> {
     let index = |name: &str| commands.iter().position(|command| command.name == name);
-    index(name).or_else(|| index(ANY)).ok_or_else(|| {
+    index(name).or_else(|| index(ANY_COMMAND)).ok_or_else(|| {
         let names: Vec<_> = commands.iter().map(|command| command.name.as_str()).collect();
         let right = match nearest(name, names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),

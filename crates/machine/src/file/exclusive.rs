@@ -1,9 +1,9 @@
-//! Keys that exclude each other: whether an older table's key stays under what a newer table says.
+//! Keys that exclude each other: rules for whether a key of an older table stays under a newer table.
 
 use toml::de::DeTable;
 
-/// What a command needs, which a route takes the place of.
-pub(super) const NEEDS: [&str; 18] = [
+/// Keys of a command's work, which a route replaces.
+pub(super) const WORK_KEYS: [&str; 18] = [
     "program",
     "cpu",
     "pages",
@@ -24,22 +24,22 @@ pub(super) const NEEDS: [&str; 18] = [
     "route",
 ];
 
-/// Whether `key` stays although `newer` may have another of its group.
-pub(super) fn excluded(newer: &DeTable<'_>, key: &str, groups: &[&[&str]]) -> bool {
+/// Whether `key` stays: `newer` has no key of its group.
+pub(super) fn keeps_in_groups(newer: &DeTable<'_>, key: &str, groups: &[&[&str]]) -> bool {
     !groups.iter().any(|group| group.contains(&key) && group.iter().any(|other| newer.contains_key(*other)))
 }
 
-/// Whether `key` of an older command stays: a newer `like` begins anew, a route and other needs exclude each other.
+/// Whether `key` of an older command stays: a newer `like` replaces all keys, and a route and other work exclude each other.
 pub(super) fn keeps_in_command(newer: &DeTable<'_>, key: &str) -> bool {
-    let needs = || newer.keys().any(|other| other.get_ref() != "route" && NEEDS.contains(&other.get_ref().as_ref()));
+    let has_work = || newer.keys().any(|other| other.get_ref() != "route" && WORK_KEYS.contains(&other.get_ref().as_ref()));
     match key {
         _ if newer.contains_key("like") => false,
-        "route" => !needs(),
-        _ => !(newer.contains_key("route") && NEEDS.contains(&key)),
+        "route" => !has_work(),
+        _ => !(newer.contains_key("route") && WORK_KEYS.contains(&key)),
     }
 }
 
-/// Whether `key` of an older class stays: users who stay and users who come exclude each other.
+/// Whether `key` of an older class stays: a number of users and a rate of arrivals exclude each other.
 pub(super) fn keeps_in_class(newer: &DeTable<'_>, key: &str) -> bool {
     match key {
         "users" | "think" => !newer.contains_key("arrivals"),

@@ -1,7 +1,6 @@
-//! Reads `[fit]`: which values of the machine were found from runs, and how surely.
+//! Reads `[fit]`: the values of the machine that were fitted to runs, and their uncertainty.
 //!
-//! A machine works without it. It is for whoever predicts with the machine: the covariance of the parameters says by how much a
-//! prediction may be wrong because they are.
+//! A machine works without it. Predictions need it: the covariance of the parameters gives the prediction's uncertainty.
 
 use super::values::{count32, required, table as table_under, text, value_at};
 use crate::spec::{Fit, Parameter};
@@ -13,7 +12,7 @@ const KEYS: [&str; 7] = ["script", "runs", "users", "interactions", "assumed", "
 const PARAMETER: [&str; 6] = ["key", "of", "value", "low", "high", "source"];
 const EXAMPLE: &str = "parameters = [{ key = \"commands.edit.cpu\", value = \"83ms\", source = \"metered\" }]";
 
-/// Reads what a fit says of its machine, if the machine is fitted.
+/// Reads the fit of a machine, if it has one.
 pub(super) fn read(machine: &KeyedTable<'_>) -> Result<Option<Fit>, SyntaxMistake> {
     let Some(table) = table_under(machine, "fit", "[fit]")? else { return Ok(None) };
     table.only(&KEYS, &KEYS, "[fit]")?;
@@ -61,20 +60,20 @@ fn parameter(table: &KeyedTable<'_>) -> Result<Parameter, SyntaxMistake> {
     let word = |key| text(table, key, EXAMPLE).map(|read| read.map(|read| read.value.to_string()));
     let of = word("of")?.unwrap_or_else(|| "mean".into());
     if !["mean", "spread"].contains(&of.as_str()) {
-        let message = format!("{of:?} is nothing of a law that is fitted: write of = \"mean\" or of = \"spread\"");
+        let message = format!("{of:?} is not a fitted property of a law: write of = \"mean\" or of = \"spread\"");
         return Err(SyntaxMistake::new(value_at(table, "of"), message));
     }
     Ok(Parameter {
-        key: required(word("key")?, table, "which value of the machine it is must be said: add key = \"commands.edit.cpu\"")?,
+        key: required(word("key")?, table, "the parameter has no key: add key = \"commands.edit.cpu\"")?,
         of,
-        value: required(word("value")?, table, "what was fitted must be said: add value = \"83ms\"")?,
+        value: required(word("value")?, table, "the parameter has no value: add value = \"83ms\"")?,
         low: word("low")?,
         high: word("high")?,
         source: word("source")?.unwrap_or_default(),
     })
 }
 
-/// The rows of the covariance, which has one and one column for each of so many `parameters`.
+/// Reads the rows of the covariance, which has a row and a column for each parameter.
 fn covariance(table: &KeyedTable<'_>, parameters: usize) -> Result<Vec<Vec<f64>>, SyntaxMistake> {
     let wanted = KeyDescription { key: "covariance", value: "a list of rows of numbers", example: "covariance = [[0.01]]" };
     let row = |value: &PlacedValue<'_>| numbers(value.get_ref().as_array().ok_or_else(|| wanted.wrong(value))?, wanted);

@@ -1,25 +1,25 @@
-//! Laws and amounts as a machine file writes them: `exponential(0.3s)`, `uniform(10, 30)`, `2000 instructions`.
+//! Reads laws and amounts of machine files, such as `exponential(0.3s)`, `uniform(10, 30)` and `2000 instructions`.
 
-use crate::draw::Draw;
+use crate::draw::AmountLaw;
 use loadgo_core::notation::laws::LawValueKind::{self, Amount, List, Number};
 use loadgo_core::notation::laws::{LawArguments, LawGrammar, LawShape, split_name};
 use loadgo_core::notation::mistakes::{SyntaxMistake, nearest};
 use loadgo_core::notation::spans;
 
-/// In what an amount is written.
+/// The unit of an amount.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Unit {
+pub(super) enum AmountUnit {
     /// A time: `3.3ms`.
     Time,
     /// The same time without rounding to whole nanoseconds.
     UnroundedTime,
-    /// A time of the processor: `3.3ms`, or `2000 instructions` where so many are executed in a second.
+    /// Processor time: `3.3ms`, or `2000 instructions` if the instructions a second are known.
     Processor(Option<f64>),
     /// A number without a unit: pages, words, lines, bytes.
     Number,
 }
 
-/// The laws, with examples in times.
+/// The laws of times.
 const OF_TIMES: [LawShape; 8] = [
     LawShape { name: "fixed", values: &[Amount], example: "fixed(5ms)" },
     LawShape { name: "uniform", values: &[Amount, Amount], example: "uniform(2ms, 15ms)" },
@@ -31,7 +31,7 @@ const OF_TIMES: [LawShape; 8] = [
     LawShape { name: "empirical", values: &[List], example: "empirical([1ms, 2ms])" },
 ];
 
-/// The same of numbers, and one that only counts have.
+/// The laws of numbers, with one that only counts have.
 const OF_NUMBERS: [LawShape; 9] = [
     LawShape { name: "fixed", values: &[Amount], example: "fixed(5)" },
     LawShape { name: "uniform", values: &[Amount, Amount], example: "uniform(2, 15)" },
@@ -44,46 +44,47 @@ const OF_NUMBERS: [LawShape; 9] = [
     LawShape { name: "empirical", values: &[List], example: "empirical([1, 2])" },
 ];
 
-impl Unit {
+impl AmountUnit {
     /// The laws that may be drawn in this unit.
     fn shapes(self) -> &'static [LawShape] {
-        if self == Unit::Number { &OF_NUMBERS } else { &OF_TIMES }
+        if self == AmountUnit::Number { &OF_NUMBERS } else { &OF_TIMES }
     }
 
     fn all_examples(self) -> String {
-        let first = if self == Unit::Number { "20" } else { "3.3ms" };
+        let first = if self == AmountUnit::Number { "20" } else { "3.3ms" };
         let examples: Vec<_> = [first].into_iter().chain(self.shapes().iter().map(|shape| shape.example)).collect();
         examples.join(", ")
     }
 }
 
-/// How the values of the law of this name are written, in order.
+/// The kinds of the values of the law with this name, in order.
 pub(super) fn kinds(name: &str) -> &'static [LawValueKind] {
     OF_NUMBERS.iter().find(|shape| shape.name == name).map_or(&[], |shape| shape.values)
 }
 
-/// Reads an amount that is the whole of `text`: nanoseconds of a time, else the number itself.
-pub(super) fn amount(text: &str, unit: Unit) -> Result<f64, SyntaxMistake> {
+/// Reads `text` as an amount: nanoseconds for a time, otherwise the number itself.
+pub(super) fn amount(text: &str, unit: AmountUnit) -> Result<f64, SyntaxMistake> {
     let lead = text.len() - text.trim_start().len();
     let text = text.trim();
     if text.is_empty() {
-        let example = if unit == Unit::Number { "20" } else { "3.3ms" };
+        let example = if unit == AmountUnit::Number { "20" } else { "3.3ms" };
         return Err(SyntaxMistake::new(lead, format!("an amount is missing here: write it as in {example}")));
     }
     let read = match (unit, text.strip_suffix("instructions").or(text.strip_suffix("instruction"))) {
-        (Unit::Number, _) => number(text),
-        (Unit::Processor(rate), Some(count)) => instructions(count.trim_end(), rate),
-        (Unit::Time | Unit::UnroundedTime, Some(_)) => {
-            Err(SyntaxMistake::new(0, format!("{text:?} is no time of the processor: write a time, as in 3.3ms")))
-        }
-        (Unit::UnroundedTime, None) => spans::read_unrounded(text),
+        (AmountUnit::Number, _) => number(text),
+        (AmountUnit::Processor(rate), Some(count)) => instructions(count.trim_end(), rate),
+        (AmountUnit::Time | AmountUnit::UnroundedTime, Some(_)) => Err(SyntaxMistake::new(
+            0,
+            format!("{text:?} is processor time, which has no meaning here: write a time, as in 3.3ms"),
+        )),
+        (AmountUnit::UnroundedTime, None) => spans::read_unrounded(text),
         (_, None) => time(text),
     };
-    read.map_err(|misread| SyntaxMistake::new(lead + misread.at, misread.message))
+    read.map_err(|mistake| SyntaxMistake::new(lead + mistake.at, mistake.message))
 }
 
-/// Reads a time that is the whole of `text` in whole nanoseconds: to the last one where it is not in instructions.
-pub(super) fn span(text: &str, unit: Unit) -> Result<u64, SyntaxMistake> {
+/// Reads `text` as a time in whole nanoseconds, which is exact if it is not in instructions.
+pub(super) fn span(text: &str, unit: AmountUnit) -> Result<u64, SyntaxMistake> {
     match spans::read(text.trim()) {
         Ok(span) => Ok(span.0),
         Err(_) => amount(text, unit).map(|ns| ns.round() as u64),
@@ -93,7 +94,7 @@ pub(super) fn span(text: &str, unit: Unit) -> Result<u64, SyntaxMistake> {
 fn instructions(count: &str, rate: Option<f64>) -> Result<f64, SyntaxMistake> {
     let Some(rate) = rate else {
         let message =
-            "how long an instruction takes is not said: add instructions_per_second = 435000 to [processors], or write a time";
+            "the speed in instructions is missing: add instructions_per_second = 435000 to [processors], or write a time";
         return Err(SyntaxMistake::new(0, message));
     };
     let ns = (number(count)? / rate * 1e9).round();
@@ -103,7 +104,7 @@ fn instructions(count: &str, rate: Option<f64>) -> Result<f64, SyntaxMistake> {
     Ok(ns)
 }
 
-/// A time in nanoseconds; a part of a nanosecond counts where the unit is ns.
+/// Reads a time in nanoseconds. With the unit ns, a part of a nanosecond counts.
 fn time(text: &str) -> Result<f64, SyntaxMistake> {
     if let Some(part) = text.strip_suffix("ns").filter(|part| part.contains('.')) {
         return number(part.trim_end()).and_then(|ns| match ns > spans::LONGEST_SPAN.0 as f64 {
@@ -123,67 +124,67 @@ fn number(text: &str) -> Result<f64, SyntaxMistake> {
     }
 }
 
-/// Reads a law, or an amount that is always the same, that is the whole of `text`.
-pub(super) fn read(text: &str, unit: Unit) -> Result<Draw, SyntaxMistake> {
+/// Reads `text` as a law, or as an amount that is always the same.
+pub(super) fn read(text: &str, unit: AmountUnit) -> Result<AmountLaw, SyntaxMistake> {
     let lead = text.len() - text.trim_start().len();
     let law = text.trim();
     if !law.starts_with(|c: char| c.is_ascii_alphabetic()) {
-        return amount(text, unit).map(Draw::Fixed);
+        return amount(text, unit).map(AmountLaw::Fixed);
     }
-    named(law, unit).map_err(|misread| SyntaxMistake::new(lead + misread.at, misread.message))
+    named(law, unit).map_err(|mistake| SyntaxMistake::new(lead + mistake.at, mistake.message))
 }
 
-fn named(law: &str, unit: Unit) -> Result<Draw, SyntaxMistake> {
-    let (amount, number) = (|text: &str| amount(text, unit), |text: &str| amount(text, Unit::Number));
+fn named(law: &str, unit: AmountUnit) -> Result<AmountLaw, SyntaxMistake> {
+    let (amount, number) = (|text: &str| amount(text, unit), |text: &str| amount(text, AmountUnit::Number));
     let bounded_example = "exponential(8, min 1, max 60)";
     let grammar = LawGrammar { shapes: unit.shapes(), amount: &amount, number: &number, bounded_example };
     let (name, rest) = split_name(law);
     let shape = grammar.shape(name).ok_or_else(|| SyntaxMistake::new(0, unknown(name, unit)))?;
-    let (arguments, at) = grammar.read(shape, rest).map_err(|misread| misread.behind(name.len()))?;
+    let (arguments, at) = grammar.read(shape, rest).map_err(|mistake| mistake.behind(name.len()))?;
     made(shape, arguments).map_err(|message| SyntaxMistake::new(name.len() + at, format!("{message}, as in {}", shape.example)))
 }
 
-fn unknown(name: &str, unit: Unit) -> String {
+fn unknown(name: &str, unit: AmountUnit) -> String {
     let names = unit.shapes().iter().map(|shape| shape.name);
     let meant = nearest(&name.to_ascii_lowercase(), names).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
     format!("`{name}` is no law{meant} Write {}", unit.all_examples()).replace("law Write", "law. Write")
 }
 
-/// The law of these arguments, checked.
-fn made(shape: &LawShape, arguments: LawArguments<f64>) -> Result<Draw, String> {
+/// The law of these arguments, after a check of their number and size.
+fn made(shape: &LawShape, arguments: LawArguments<f64>) -> Result<AmountLaw, String> {
     let LawArguments { values, list, least, most } = arguments;
     let law = match (shape.name, values.as_slice(), list) {
-        ("fixed", [value], None) => Draw::Fixed(*value),
+        ("fixed", [value], None) => AmountLaw::Fixed(*value),
         ("uniform", [low, high], None) if low > high => return Err("the lower end comes first".into()),
-        ("uniform", [low, high], None) => Draw::Uniform(*low, *high),
+        ("uniform", [low, high], None) => AmountLaw::Uniform(*low, *high),
         ("erlang", [stages, _], None) if stages.fract() != 0.0 || !(1.0..=1000.0).contains(stages) => {
             return Err("`erlang` takes a whole number of stages, from 1 to 1000, first".into());
         }
         ("erlang", [_, mean], None) if *mean == 0.0 => return Err("the mean must be over 0".into()),
-        ("erlang", [stages, mean], None) => Draw::Erlang(*stages as u32, *mean),
+        ("erlang", [stages, mean], None) => AmountLaw::Erlang(*stages as u32, *mean),
         ("exponential" | "lognormal" | "hyperexponential" | "pareto", [0.0, ..], None) => {
             return Err("the mean must be over 0".into());
         }
-        ("exponential", [mean], None) => Draw::Exponential(*mean),
-        ("lognormal", [mean, deviation], None) => Draw::LogNormal(*mean, *deviation),
+        ("exponential", [mean], None) => AmountLaw::Exponential(*mean),
+        ("lognormal", [mean, deviation], None) => AmountLaw::LogNormal(*mean, *deviation),
         ("hyperexponential", [_, scv], None) if *scv <= 1.0 => {
             return Err(format!("the squared coefficient of variation must be over 1, not {scv}"));
         }
-        ("hyperexponential", [mean, scv], None) => Draw::Hyperexponential(*mean, *scv),
+        ("hyperexponential", [mean, scv], None) => AmountLaw::Hyperexponential(*mean, *scv),
         ("pareto", [_, index], None) if *index <= 1.0 => {
             return Err(format!("the tail index must be over 1, not {index}: else there is no mean"));
         }
-        ("pareto", [mean, index], None) => Draw::Pareto(*mean, *index),
+        ("pareto", [mean, index], None) => AmountLaw::Pareto(*mean, *index),
         ("geometric", [mean], None) if *mean < 1.0 => return Err("the mean is 1 or more".into()),
-        ("geometric", [mean], None) => Draw::Geometric(*mean),
-        ("empirical", [], Some(values)) => Draw::Empirical(values),
+        ("geometric", [mean], None) => AmountLaw::Geometric(*mean),
+        ("empirical", [], Some(values)) => AmountLaw::Empirical(values),
         _ => return Err(format!("`{}` takes {}", shape.name, takes(shape.name))),
     };
     let (low, high) = (least.unwrap_or(0.0), most.unwrap_or(f64::INFINITY));
     match (least, most) {
         (None, None) => Ok(law),
         _ if low > high => Err("`min` is over `max`".into()),
-        _ => Ok(Draw::Bounded(Box::new(law), low, high)),
+        _ => Ok(AmountLaw::Bounded(Box::new(law), low, high)),
     }
 }
 
@@ -200,25 +201,25 @@ fn takes(name: &str) -> &'static str {
     }
 }
 
-/// Parses a law of a machine file, and says whether its amounts are times. Times are nanoseconds and are not rounded.
+/// Reads a law of a machine file, and says whether its amounts are times. Times are nanoseconds and are not rounded.
 ///
 /// # Errors
-/// What would be right.
-pub fn parse(text: &str) -> Result<(Draw, bool), String> {
-    let of_times = read(text, Unit::Time).and_then(|_| read(text, Unit::UnroundedTime));
-    match (of_times, read(text, Unit::Number)) {
+/// The mistake, and what would be right.
+pub fn parse(text: &str) -> Result<(AmountLaw, bool), String> {
+    let of_times = read(text, AmountUnit::Time).and_then(|_| read(text, AmountUnit::UnroundedTime));
+    match (of_times, read(text, AmountUnit::Number)) {
         (Ok(law), _) => Ok((law, true)),
         (_, Ok(law)) => Ok((law, false)),
-        (Err(misread), _) => Err(misread.message),
+        (Err(mistake), _) => Err(mistake.message),
     }
 }
 
-/// The most that `law` can give; infinite where there is no end to it.
-pub(super) fn most(law: &Draw) -> f64 {
+/// The largest number that `law` can give; infinite if it has no bound.
+pub(super) fn most(law: &AmountLaw) -> f64 {
     match law {
-        Draw::Fixed(value) | Draw::Uniform(_, value) => *value,
-        Draw::Empirical(values) => values.iter().copied().fold(0.0, f64::max),
-        Draw::Bounded(law, least, bound) => most(law).clamp(*least, *bound),
+        AmountLaw::Fixed(value) | AmountLaw::Uniform(_, value) => *value,
+        AmountLaw::Empirical(values) => values.iter().copied().fold(0.0, f64::max),
+        AmountLaw::Bounded(law, least, bound) => most(law).clamp(*least, *bound),
         _ => f64::INFINITY,
     }
 }

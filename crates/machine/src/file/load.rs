@@ -1,19 +1,19 @@
-//! Reads `[[load]]`: the machine's own users, for a file that needs no script.
+//! Reads `[[load]]`: the machine's own users, for runs without a script.
 
 use super::commands::covered;
-use super::law::{Unit, most};
+use super::law::{AmountUnit, most};
 use super::values::{count32, law, text, value_at};
-use crate::draw::Draw;
-use crate::spec::{Class, Command, Population};
+use crate::draw::AmountLaw;
+use crate::spec::{Command, Population, UserClass};
 use loadgo_core::notation::mistakes::SyntaxMistake;
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedText, PlacedValue, string};
 
 const KEYS: [&str; 5] = ["name", "users", "arrivals", "think", "commands"];
 
 /// Reads the classes of users.
-pub(super) fn read(machine: &KeyedTable<'_>, commands: &[Command]) -> Result<Vec<Class>, SyntaxMistake> {
+pub(super) fn read(machine: &KeyedTable<'_>, commands: &[Command]) -> Result<Vec<UserClass>, SyntaxMistake> {
     let wanted = KeyDescription { key: "load", value: "a list of tables", example: "[[load]] users = 50" };
-    let mut classes: Vec<Class> = Vec::new();
+    let mut classes: Vec<UserClass> = Vec::new();
     for value in machine.list(wanted)?.into_iter().flatten() {
         let entries = value.get_ref().as_table().ok_or_else(|| wanted.wrong(value))?;
         let table = KeyedTable::new(machine.text, entries, value.span().start);
@@ -27,7 +27,7 @@ pub(super) fn read(machine: &KeyedTable<'_>, commands: &[Command]) -> Result<Vec
     Ok(classes)
 }
 
-fn class(table: &KeyedTable<'_>, commands: &[Command]) -> Result<Class, SyntaxMistake> {
+fn class(table: &KeyedTable<'_>, commands: &[Command]) -> Result<UserClass, SyntaxMistake> {
     table.only(&KEYS, &KEYS, "a class of users")?;
     let name = match text(table, "name", "name = \"terminals\"")? {
         Some(name) if name.value.trim().is_empty() => {
@@ -36,7 +36,7 @@ fn class(table: &KeyedTable<'_>, commands: &[Command]) -> Result<Class, SyntaxMi
         name => name.map_or("users".into(), |name| name.value.into()),
     };
     let population = population(table)?;
-    let class = Class { name, population, think: think(table)?, commands: given(table, commands)? };
+    let class = UserClass { name, population, think: think(table)?, commands: given(table, commands)? };
     let passes = |command: &usize| takes_time(&commands[*command]);
     if matches!(population, Population::Closed(_)) && most(&class.think) == 0.0 && !class.commands.iter().any(passes) {
         let message =
@@ -46,7 +46,7 @@ fn class(table: &KeyedTable<'_>, commands: &[Command]) -> Result<Class, SyntaxMi
     Ok(class)
 }
 
-/// Whether `command` can take any time of its own.
+/// Whether `command` can take time.
 fn takes_time(command: &Command) -> bool {
     match &command.route {
         Some(route) => route.stages.iter().any(|stage| most(&stage.service) > 0.0),
@@ -65,12 +65,12 @@ fn population(table: &KeyedTable<'_>) -> Result<Population, SyntaxMistake> {
         (None, Some(arrivals)) => rate(&arrivals).map(Population::Open),
         (Some(_), Some(arrivals)) => Err(arrivals.wrong_whole("`users` and `arrivals` exclude each other: keep one")),
         (None, None) => {
-            Err(SyntaxMistake::new(table.at, "how many users there are is not said: add users = 50, or arrivals = \"2/s\""))
+            Err(SyntaxMistake::new(table.at, "the number of users is missing: add users = 50, or arrivals = \"2/s\""))
         }
     }
 }
 
-/// `2/s` as a rate a second.
+/// Reads a rate of arrivals, such as `2/s`, as arrivals a second.
 fn rate(text: &PlacedText<'_>) -> Result<f64, SyntaxMistake> {
     let (number, unit) = text.value.trim().split_once('/').unwrap_or(("", ""));
     let seconds = match unit.trim() {
@@ -83,19 +83,17 @@ fn rate(text: &PlacedText<'_>) -> Result<f64, SyntaxMistake> {
     match (number, seconds) {
         (Some(number), Some(seconds)) if number > 0.0 && number / seconds <= 1e9 => Ok(number / seconds),
         (Some(_), Some(_)) => Err(text.wrong_whole("users come at a rate over 0 and at most 1000000000/s")),
-        _ => {
-            Err(text
-                .wrong_whole(format!("{:?} is no rate: write it as in arrivals = \"2/s\", \"30/min\" or \"100/h\"", text.value)))
-        }
+        _ => Err(text
+            .wrong_whole(format!("{:?} is not a rate: write it as in arrivals = \"2/s\", \"30/min\" or \"100/h\"", text.value))),
     }
 }
 
-fn think(table: &KeyedTable<'_>) -> Result<Draw, SyntaxMistake> {
+fn think(table: &KeyedTable<'_>) -> Result<AmountLaw, SyntaxMistake> {
     let none = table.get("think").is_some_and(|value| value.get_ref().as_str() == Some("none"));
-    if none { Ok(Draw::ZERO) } else { Ok(law(table, "think", Unit::Time)?.unwrap_or(Draw::ZERO)) }
+    if none { Ok(AmountLaw::ZERO) } else { Ok(law(table, "think", AmountUnit::Time)?.unwrap_or(AmountLaw::ZERO)) }
 }
 
-/// The commands that the users give; without a word, all in the order of the file.
+/// Reads the commands that the users type. Without the key, they type all in the order of the file.
 fn given(table: &KeyedTable<'_>, commands: &[Command]) -> Result<Vec<usize>, SyntaxMistake> {
     let wanted = KeyDescription { key: "commands", value: "a list of commands", example: "commands = [\"transaction\"]" };
     let Some(list) = table.list(wanted)? else { return Ok((0..commands.len()).collect()) };
@@ -105,9 +103,9 @@ fn given(table: &KeyedTable<'_>, commands: &[Command]) -> Result<Vec<usize>, Syn
             "these users give no commands: leave `commands` out for all",
         ));
     }
-    let one = |value: &PlacedValue<'_>| {
+    let command = |value: &PlacedValue<'_>| {
         let name = string(table.text, value).ok_or_else(|| wanted.wrong(value))?;
         covered(commands, name.value).map_err(|message| name.wrong_whole(message))
     };
-    list.iter().map(one).collect()
+    list.iter().map(command).collect()
 }

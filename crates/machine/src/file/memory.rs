@@ -1,21 +1,21 @@
-//! Reads `[memory]` and `[multiprogramming]`: how programs come to be in memory, and how many may be there at once.
+//! Reads `[memory]` and `[multiprogramming]`: the way in which programs are in memory, and the limit of eligible processes.
 
-use super::choice::{Choice, one_of};
-use super::law::Unit;
+use super::choice::{DecidingKey, one_of};
+use super::law::AmountUnit;
 use super::values::{
-    Reading, count, count32, flag, number_at, positive, positive_span, required, share, table as table_under, text, time,
+    FileReader, count, count32, flag, number_at, positive, positive_span, required, share, table as table_under, text, time,
     time_of, value_at,
 };
-use crate::spec::{Behind, Headway, Limit, Paging, Replacement, Residence, Swapping};
+use crate::spec::{BackingStore, EligibilityLimit, HeadwaySpec, Paging, Replacement, Residence, Swapping};
 use loadgo_core::notation::mistakes::SyntaxMistake;
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedValue};
 use toml::de::DeTable;
 
-/// How programs come to be in memory, and the keys that each way has.
-pub(super) const RESIDENCE: Choice = Choice {
+/// The key for the way in which programs are in memory, with the keys of each way.
+pub(super) const RESIDENCE_KEY: DecidingKey = DecidingKey {
     key: "residence",
     table: "[memory]",
-    what: "residence",
+    noun: "residence",
     shared: &["residence"],
     options: &[
         ("everything", &[]),
@@ -39,28 +39,28 @@ pub(super) const RESIDENCE: Choice = Choice {
     ],
 };
 
-/// Three ways to write the processor time between page faults.
-pub(super) const HEADWAYS: [&str; 3] = ["headway_per_page", "headway", "headway_curve"];
+/// The three keys for the processor time between page faults.
+pub(super) const HEADWAY_KEYS: [&str; 3] = ["headway_per_page", "headway", "headway_curve"];
 
-/// What controls the number multiprogrammed.
-pub(super) const CONTROL: Choice = Choice {
+/// The key for the control of the multiprogramming limit, with the keys of each control.
+pub(super) const CONTROL_KEY: DecidingKey = DecidingKey {
     key: "control",
     table: "[multiprogramming]",
-    what: "control",
+    noun: "control",
     shared: &["limit", "control"],
     options: &[("working sets", &["most"]), ("device busy", &["device", "target", "every", "most"])],
 };
 
-/// Whether `key` of an older `[multiprogramming]` stays: a newer limit takes the control away, and the other way round.
+/// Whether `key` of an older `[multiprogramming]` stays: a newer limit removes the control, and a newer control the limit.
 pub(super) fn keeps_limit(newer: &DeTable<'_>, key: &str) -> bool {
     !(newer.contains_key("limit") || newer.contains_key("control") && key == "limit")
 }
 
-/// Reads the memory; without a table, everything is resident.
-pub(super) fn read(table: Option<&KeyedTable<'_>>, reading: &Reading) -> Result<Residence, SyntaxMistake> {
+/// Reads the memory. Without a table, all programs are always in memory.
+pub(super) fn read(table: Option<&KeyedTable<'_>>, reading: &FileReader) -> Result<Residence, SyntaxMistake> {
     let Some(table) = table else { return Ok(Residence::Everything) };
-    let chosen = RESIDENCE.of(table)?;
-    RESIDENCE.only(table, chosen)?;
+    let chosen = RESIDENCE_KEY.of(table)?;
+    RESIDENCE_KEY.only(table, chosen)?;
     match chosen {
         Some("paging") => paging(table, reading).map(Residence::Paging),
         Some("swapping") => swapping(table, reading).map(Residence::Swapping),
@@ -68,7 +68,7 @@ pub(super) fn read(table: Option<&KeyedTable<'_>>, reading: &Reading) -> Result<
     }
 }
 
-fn paging(table: &KeyedTable<'_>, reading: &Reading) -> Result<Paging, SyntaxMistake> {
+fn paging(table: &KeyedTable<'_>, reading: &FileReader) -> Result<Paging, SyntaxMistake> {
     let frames = required(count32(table, "frames", 1)?, table, "paging needs page frames: add frames = 256")?;
     let wired = count32(table, "wired", 0)?.unwrap_or(0);
     if wired >= frames {
@@ -97,24 +97,24 @@ fn replacement(table: &KeyedTable<'_>) -> Result<Replacement, SyntaxMistake> {
     })
 }
 
-fn behind(table: &KeyedTable<'_>, reading: &Reading) -> Result<Option<Behind>, SyntaxMistake> {
+fn behind(table: &KeyedTable<'_>, reading: &FileReader) -> Result<Option<BackingStore>, SyntaxMistake> {
     let (store, pages) = (reading.store(table, "behind")?, count32(table, "device_pages", 1)?);
     match (store, pages) {
-        (Some(store), Some(pages)) => Ok(Some(Behind { store, pages })),
+        (Some(store), Some(pages)) => Ok(Some(BackingStore { store, pages })),
         (None, None) => Ok(None),
         (Some(_), None) => {
-            let message = "how many pages the paging device holds is not said: add device_pages = 2000";
+            let message = "the size of the paging device is missing: add device_pages = 2000";
             Err(SyntaxMistake::new(value_at(table, "behind"), message))
         }
         (None, Some(_)) => {
-            let message = "what is behind the paging device is not said: add behind = \"disk\", or leave this out";
+            let message = "the store behind the paging device is missing: add behind = \"disk\", or leave this out";
             Err(SyntaxMistake::new(value_at(table, "device_pages"), message))
         }
     }
 }
 
-fn headway(table: &KeyedTable<'_>, reading: &Reading) -> Result<Headway, SyntaxMistake> {
-    let given: Vec<_> = HEADWAYS.into_iter().filter(|key| table.get(key).is_some()).collect();
+fn headway(table: &KeyedTable<'_>, reading: &FileReader) -> Result<HeadwaySpec, SyntaxMistake> {
+    let given: Vec<_> = HEADWAY_KEYS.into_iter().filter(|key| table.get(key).is_some()).collect();
     if let [first, second, ..] = given[..] {
         let last = if value_at(table, first) > value_at(table, second) { first } else { second };
         let message = format!("`{first}` and `{second}` exclude each other: keep one");
@@ -122,20 +122,20 @@ fn headway(table: &KeyedTable<'_>, reading: &Reading) -> Result<Headway, SyntaxM
     }
     if let Some(ns_per_page) = time(table, "headway_per_page", reading.processor())? {
         over_zero(ns_per_page, table, "headway_per_page")?;
-        return Ok(Headway::Linear { ns_per_page });
+        return Ok(HeadwaySpec::Linear { ns_per_page });
     }
     if let Some(curve) = table.list(KeyDescription { key: "headway_curve", value: "a list of points", example: POINTS })? {
         let points = curve.iter().map(|value| point(table, value, reading)).collect::<Result<Vec<_>, _>>()?;
         return rising(points, table);
     }
-    let missing = "how long a process runs between page faults is not said: add headway_per_page = \"0.15ms\"";
+    let missing = "the processor time between page faults is missing: add headway_per_page = \"0.15ms\"";
     let headway = required(table_under(table, "headway", "headway = { b = \"0.1s\", c = 40 }")?, table, missing)?;
     headway.only(&["b", "c"], &["b", "c"], "`headway`")?;
     let b_ns =
         required(time(&headway, "b", reading.processor())?, &headway, "`headway` needs b: write { b = \"0.1s\", c = 40 }")?;
     over_zero(b_ns, &headway, "b")?;
     let c_pages = required(positive(&headway, "c")?, &headway, "`headway` needs c: write { b = \"0.1s\", c = 40 }")?;
-    Ok(Headway::Chamberlin { b_ns, c_pages })
+    Ok(HeadwaySpec::Chamberlin { b_ns, c_pages })
 }
 
 const POINTS: &str = "headway_curve = [[10, \"1ms\"], [40, \"20ms\"]]";
@@ -144,7 +144,7 @@ fn over_zero(ns: f64, table: &KeyedTable<'_>, key: &str) -> Result<(), SyntaxMis
     if ns > 0.0 { Ok(()) } else { Err(SyntaxMistake::new(value_at(table, key), format!("`{key}` must be over 0s"))) }
 }
 
-fn point<'a>(table: &KeyedTable<'a>, value: &'a PlacedValue<'a>, reading: &Reading) -> Result<(f64, f64), SyntaxMistake> {
+fn point<'a>(table: &KeyedTable<'a>, value: &'a PlacedValue<'a>, reading: &FileReader) -> Result<(f64, f64), SyntaxMistake> {
     let wanted = KeyDescription { key: "headway_curve", value: "points of pages and a time", example: POINTS };
     let pair = value.get_ref().as_array().ok_or_else(|| wanted.wrong(value))?;
     let [pages, ns] = &pair[..] else {
@@ -154,7 +154,7 @@ fn point<'a>(table: &KeyedTable<'a>, value: &'a PlacedValue<'a>, reading: &Readi
     Ok((pages, time_of(table.text, ns, "headway_curve", reading.processor())?))
 }
 
-fn rising(points: Vec<(f64, f64)>, table: &KeyedTable<'_>) -> Result<Headway, SyntaxMistake> {
+fn rising(points: Vec<(f64, f64)>, table: &KeyedTable<'_>) -> Result<HeadwaySpec, SyntaxMistake> {
     let at = value_at(table, "headway_curve");
     let places = table.get("headway_curve").and_then(|value| value.get_ref().as_array());
     let Some(&(_, first)) = points.first() else {
@@ -167,12 +167,12 @@ fn rising(points: Vec<(f64, f64)>, table: &KeyedTable<'_>) -> Result<Headway, Sy
         let at = places.and_then(|list| list.get(falls + 1)).map_or(at, |value| value.span().start);
         return Err(SyntaxMistake::new(at, "the curve must rise: more pages, and no shorter time, than the point before"));
     }
-    Ok(Headway::Curve(points))
+    Ok(HeadwaySpec::Curve(points))
 }
 
-fn swapping(table: &KeyedTable<'_>, reading: &Reading) -> Result<Swapping, SyntaxMistake> {
+fn swapping(table: &KeyedTable<'_>, reading: &FileReader) -> Result<Swapping, SyntaxMistake> {
     let store = "there is no store to swap to: add device = \"drum\", and a table [storage.drum]";
-    let words = "how much core there is for programs is not said: add words = 32768";
+    let words = "the size of core memory for programs is missing: add words = 32768";
     Ok(Swapping {
         words: required(count(table, "words", 1..1 << 48)?, table, words)?,
         store: required(reading.store(table, "device")?, table, store)?,
@@ -182,15 +182,19 @@ fn swapping(table: &KeyedTable<'_>, reading: &Reading) -> Result<Swapping, Synta
     })
 }
 
-/// Reads how many may be multiprogrammed; without a table, all.
-pub(super) fn limit(table: Option<&KeyedTable<'_>>, residence: &Residence, reading: &Reading) -> Result<Limit, SyntaxMistake> {
-    let Some(table) = table else { return Ok(Limit::None) };
-    let control = CONTROL.of(table)?;
-    CONTROL.only(table, control)?;
+/// Reads the multiprogramming limit. Without a table, there is no limit.
+pub(super) fn limit(
+    table: Option<&KeyedTable<'_>>,
+    residence: &Residence,
+    reading: &FileReader,
+) -> Result<EligibilityLimit, SyntaxMistake> {
+    let Some(table) = table else { return Ok(EligibilityLimit::None) };
+    let control = CONTROL_KEY.of(table)?;
+    CONTROL_KEY.only(table, control)?;
     let Some(control) = control else {
         let all = table.get("limit").is_some_and(|value| value.get_ref().as_str() == Some("none"));
         let limit = if all { None } else { count32(table, "limit", 1)? };
-        return Ok(limit.map_or(Limit::None, Limit::Fixed));
+        return Ok(limit.map_or(EligibilityLimit::None, EligibilityLimit::Fixed));
     };
     if table.get("limit").is_some() {
         return Err(SyntaxMistake::new(value_at(table, "limit"), "`limit` and `control` exclude each other: keep one"));
@@ -198,7 +202,7 @@ pub(super) fn limit(table: Option<&KeyedTable<'_>>, residence: &Residence, readi
     let most = required(count32(table, "most", 1)?, table, "a control needs `most`, the most that it may admit: add most = 20")?;
     if control == "working sets" {
         return match residence {
-            Residence::Paging(_) => Ok(Limit::WorkingSets { most }),
+            Residence::Paging(_) => Ok(EligibilityLimit::WorkingSets { most }),
             _ => Err(SyntaxMistake::new(
                 value_at(table, "control"),
                 "there are working sets only with [memory] residence = \"paging\"",
@@ -210,28 +214,32 @@ pub(super) fn limit(table: Option<&KeyedTable<'_>>, residence: &Residence, readi
     if target == 0.0 {
         return Err(SyntaxMistake::new(value_at(table, "target"), "`target` must be over 0: no device would ever be that idle"));
     }
-    Ok(Limit::DeviceBusy {
+    Ok(EligibilityLimit::DeviceBusy {
         store: required(
             reading.store(table, "device")?,
             table,
             "the control needs the device that it looks at: add device = \"drum\"",
         )?,
         target,
-        every_ns: required(positive_span(table, "every", Unit::Time)?, table, "the control needs `every`: add every = \"10s\"")?,
+        every_ns: required(
+            positive_span(table, "every", AmountUnit::Time)?,
+            table,
+            "the control needs `every`: add every = \"10s\"",
+        )?,
         most,
     })
 }
 
-/// Refuses shares of the frames that cannot be.
-pub(super) fn fits(residence: &Residence, limit: &Limit, table: Option<&KeyedTable<'_>>) -> Result<(), SyntaxMistake> {
+/// Refuses equal shares of the frames that are impossible.
+pub(super) fn fits(residence: &Residence, limit: &EligibilityLimit, table: Option<&KeyedTable<'_>>) -> Result<(), SyntaxMistake> {
     let (Residence::Paging(paging), Some(table)) = (residence, table) else { return Ok(()) };
     if paging.replacement != Replacement::Equal {
         return Ok(());
     }
     let free = paging.frames - paging.wired;
     let message = match limit {
-        Limit::Fixed(limit) if *limit <= free => return Ok(()),
-        Limit::Fixed(limit) => format!("{free} frames cannot be shared by {limit}: lower the limit or add frames"),
+        EligibilityLimit::Fixed(limit) if *limit <= free => return Ok(()),
+        EligibilityLimit::Fixed(limit) => format!("{free} frames cannot be shared by {limit}: lower the limit or add frames"),
         _ => "equal shares need a fixed number that share: add [multiprogramming] limit = 4".into(),
     };
     Err(SyntaxMistake::new(value_at(table, "replacement"), message))

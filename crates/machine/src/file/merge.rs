@@ -1,14 +1,14 @@
-//! Lays a newer table over an older one, table by table and key by key; what the newer one decides takes with it what it excludes.
+//! Merges a newer table into an older one, key by key. A newer key removes the older keys that it excludes.
 
-use super::exclusive::{excluded, keeps_in_class, keeps_in_command};
+use super::exclusive::{keeps_in_class, keeps_in_command, keeps_in_groups};
 use super::{memory, processors, storage, tariff};
 use loadgo_core::notation::mistakes::{SyntaxMistake, list_names};
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-/// Which table of a machine file it is.
+/// A kind of table in a machine file.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum TableKind {
     Machine,
     Processors,
     Memory,
@@ -21,52 +21,55 @@ pub(super) enum Place {
     Command,
     Load,
     Class,
-    /// A table whose keys have an order that stays: the steps of a page fault, the shifts of a tariff.
+    /// A table that keeps the order of its keys: the steps of a page fault, the shifts of a tariff.
     Ordered,
     Other,
 }
 
-impl Place {
-    fn inside(self, key: &str) -> Place {
+impl TableKind {
+    fn inside(self, key: &str) -> TableKind {
         match (self, key) {
-            (Place::Machine, "processors") => Place::Processors,
-            (Place::Machine, "memory") => Place::Memory,
-            (Place::Machine, "multiprogramming") => Place::Multiprogramming,
-            (Place::Machine, "storage") => Place::Stores,
-            (Place::Machine, "tariff") => Place::Tariff,
-            (Place::Machine, "supervisor") => Place::Supervisor,
-            (Place::Machine, "commands") => Place::Commands,
-            (Place::Machine, "load") => Place::Load,
-            (Place::Stores, _) => Place::Store,
-            (Place::Commands, _) => Place::Command,
-            (Place::Load, _) => Place::Class,
-            (Place::Supervisor, "page_fault") | (Place::Tariff, "shifts") => Place::Ordered,
-            _ => Place::Other,
+            (TableKind::Machine, "processors") => TableKind::Processors,
+            (TableKind::Machine, "memory") => TableKind::Memory,
+            (TableKind::Machine, "multiprogramming") => TableKind::Multiprogramming,
+            (TableKind::Machine, "storage") => TableKind::Stores,
+            (TableKind::Machine, "tariff") => TableKind::Tariff,
+            (TableKind::Machine, "supervisor") => TableKind::Supervisor,
+            (TableKind::Machine, "commands") => TableKind::Commands,
+            (TableKind::Machine, "load") => TableKind::Load,
+            (TableKind::Stores, _) => TableKind::Store,
+            (TableKind::Commands, _) => TableKind::Command,
+            (TableKind::Load, _) => TableKind::Class,
+            (TableKind::Supervisor, "page_fault") | (TableKind::Tariff, "shifts") => TableKind::Ordered,
+            _ => TableKind::Other,
         }
     }
 
-    /// Whether the older table's `key` stays under what `newer` says.
+    /// Whether `key` of the older table stays under the table `newer`.
     fn keeps(self, newer: &DeTable<'_>, key: &str) -> bool {
         match self {
-            Place::Processors => processors::DISCIPLINE.keeps(newer, key),
-            Place::Memory => memory::RESIDENCE.keeps(newer, key) && excluded(newer, key, &[&memory::HEADWAYS]),
-            Place::Multiprogramming => memory::CONTROL.keeps(newer, key) && memory::keeps_limit(newer, key),
-            Place::Store => storage::KIND.keeps(newer, key) && excluded(newer, key, &[&storage::RATES]),
-            Place::Tariff => excluded(newer, key, &[&tariff::PRICES]),
-            Place::Command => keeps_in_command(newer, key),
-            Place::Class => keeps_in_class(newer, key),
+            TableKind::Processors => processors::DISCIPLINE_KEY.keeps(newer, key),
+            TableKind::Memory => memory::RESIDENCE_KEY.keeps(newer, key) && keeps_in_groups(newer, key, &[&memory::HEADWAY_KEYS]),
+            TableKind::Multiprogramming => memory::CONTROL_KEY.keeps(newer, key) && memory::keeps_limit(newer, key),
+            TableKind::Store => {
+                storage::STORE_KIND_KEY.keeps(newer, key) && keeps_in_groups(newer, key, &[&storage::DRUM_RATE_KEYS])
+            }
+            TableKind::Tariff => keeps_in_groups(newer, key, &[&tariff::CPU_PRICE_KEYS]),
+            TableKind::Command => keeps_in_command(newer, key),
+            TableKind::Class => keeps_in_class(newer, key),
             _ => true,
         }
     }
 }
 
-/// `older` with `newer` laid over it.
-pub(super) fn merged<'a>(older: DeTable<'a>, newer: DeTable<'a>, place: Place) -> Result<DeTable<'a>, SyntaxMistake> {
+/// Merges `newer` into `older`.
+pub(super) fn merged<'a>(older: DeTable<'a>, newer: DeTable<'a>, kind: TableKind) -> Result<DeTable<'a>, SyntaxMistake> {
     let mut table = older;
-    let gone: Vec<_> = table.keys().filter(|key| !place.keeps(&newer, key.get_ref())).map(|key| key.get_ref().clone()).collect();
-    gone.iter().filter(|key| !newer.contains_key(key.as_ref())).for_each(|key| drop(table.remove(key.as_ref())));
+    let excluded: Vec<_> =
+        table.keys().filter(|key| !kind.keeps(&newer, key.get_ref())).map(|key| key.get_ref().clone()).collect();
+    excluded.iter().filter(|key| !newer.contains_key(key.as_ref())).for_each(|key| drop(table.remove(key.as_ref())));
     for (key, value) in newer {
-        lay(&mut table, key, value, place)?;
+        lay(&mut table, key, value, kind)?;
     }
     Ok(table)
 }
@@ -75,33 +78,33 @@ fn lay<'a>(
     table: &mut DeTable<'a>,
     key: Spanned<DeString<'a>>,
     value: Spanned<DeValue<'a>>,
-    place: Place,
+    kind: TableKind,
 ) -> Result<(), SyntaxMistake> {
     let Some((old_key, older)) = table.remove_entry(key.get_ref().as_ref()) else {
         table.insert(key, value);
         return Ok(());
     };
-    let inside = place.inside(key.get_ref());
+    let inside = kind.inside(key.get_ref());
     let both = older.get_ref().is_table() && value.get_ref().is_table();
-    let kept = if both || place == Place::Ordered || older.get_ref().is_array() { old_key } else { key };
+    let kept = if both || kind == TableKind::Ordered || older.get_ref().is_array() { old_key } else { key };
     table.insert(kept, over(older, value, inside)?);
     Ok(())
 }
 
-/// A newer value over an older one: tables are merged, entries of a list are found by their `name` or their index from 0.
+/// Merges a newer value into an older one. Tables are merged; entries of a list are named by their `name` or their index from 0.
 fn over<'a>(
     older: Spanned<DeValue<'a>>,
     newer: Spanned<DeValue<'a>>,
-    place: Place,
+    kind: TableKind,
 ) -> Result<Spanned<DeValue<'a>>, SyntaxMistake> {
     let (older_span, span) = (older.span(), newer.span());
     match (older.into_inner(), newer.into_inner()) {
-        (DeValue::Table(older), DeValue::Table(newer)) => Ok(Spanned::new(span, DeValue::Table(merged(older, newer, place)?))),
+        (DeValue::Table(older), DeValue::Table(newer)) => Ok(Spanned::new(span, DeValue::Table(merged(older, newer, kind)?))),
         (DeValue::Array(mut list), DeValue::Table(newer)) => {
             for (key, value) in newer {
                 let index = entry(&list, &key)?;
                 let entry = &mut list.as_mut()[index];
-                *entry = over(entry.clone(), value, place.inside(key.get_ref()))?;
+                *entry = over(entry.clone(), value, kind.inside(key.get_ref()))?;
             }
             Ok(Spanned::new(older_span, DeValue::Array(list)))
         }
@@ -117,7 +120,7 @@ fn entry(list: &[Spanned<DeValue<'_>>], key: &Spanned<DeString<'_>>) -> Result<u
     };
     let index = name.parse().ok().filter(|index| *index < list.len());
     list.iter().position(named).or(index).ok_or_else(|| {
-        let there = if names.is_empty() { format!("0 to {}", list.len().saturating_sub(1)) } else { list_names(&names) };
-        SyntaxMistake::new(key.span().start, format!("there is no `{name}` in this list; it has {there}"))
+        let present = if names.is_empty() { format!("0 to {}", list.len().saturating_sub(1)) } else { list_names(&names) };
+        SyntaxMistake::new(key.span().start, format!("there is no `{name}` in this list; it has {present}"))
     })
 }

@@ -1,36 +1,36 @@
-//! Writes a machine as TOML that [`super::parse`] reads back to the same value; what has a default is left out.
+//! Writes a machine as TOML that [`super::parse`] reads back as the same value, without keys that have their default.
 
 mod written;
 
-use super::law::Unit;
+use super::law::AmountUnit;
 use super::{supervisor, tariff};
-use crate::draw::Draw;
+use crate::draw::AmountLaw;
 use crate::spec::{
-    Amount, Class, Command, Discipline, Fit, Headway, Limit, Machine, Parameter, Population, Replacement, Residence, Route,
-    Store, StoreKind, Supervisor, SystemTable, WhenTableFull,
+    Amount, Command, Discipline, EligibilityLimit, Fit, HeadwaySpec, Machine, Parameter, Population, Replacement, Residence,
+    Route, Store, StoreKind, Supervisor, SystemTable, UserClass, WhenTableFull,
 };
-use written::{Rows, inline, law, list, number, quoted, span};
+use written::{TomlText, inline, law, list, number, quoted, span};
 
-/// Writes `machine` as TOML, all in one text: times as spans, nothing in instructions, nothing `like` another.
+/// Writes `machine` as one TOML text, with times as spans, and without instructions and `like`.
 pub fn print(machine: &Machine) -> String {
-    let mut rows = Rows::default();
+    let mut rows = TomlText::default();
     rows.key("title", quoted(&machine.title));
     rows.key("source", quoted(&machine.source));
     processors(&mut rows, machine);
     memory(&mut rows, machine);
     limit(&mut rows, machine);
-    machine.stores.iter().for_each(|one| store(&mut rows, one));
+    machine.stores.iter().for_each(|each_store| store(&mut rows, each_store));
     if machine.supervisor != Supervisor::default() {
         costs(&mut rows, &machine.supervisor);
     }
     prices(&mut rows, machine);
-    machine.commands.iter().for_each(|one| command(&mut rows, one, &machine.stores));
+    machine.commands.iter().for_each(|each_command| command(&mut rows, each_command, &machine.stores));
     machine.load.iter().for_each(|class| load(&mut rows, class, &machine.commands));
-    machine.fit.iter().for_each(|one| fit(&mut rows, one));
+    machine.fit.iter().for_each(|machine_fit| fit(&mut rows, machine_fit));
     rows.text
 }
 
-fn processors(rows: &mut Rows, machine: &Machine) {
+fn processors(rows: &mut TomlText, machine: &Machine) {
     let processors = &machine.processors;
     rows.heading("[processors]");
     rows.key("count", processors.count.to_string());
@@ -74,7 +74,7 @@ fn discipline(discipline: &Discipline) -> &'static str {
     }
 }
 
-fn memory(rows: &mut Rows, machine: &Machine) {
+fn memory(rows: &mut TomlText, machine: &Machine) {
     let store = |index: usize| quoted(&machine.stores[index].name);
     match &machine.residence {
         Residence::Everything => (),
@@ -115,33 +115,33 @@ fn replacement(replacement: Replacement) -> &'static str {
     }
 }
 
-fn headway(rows: &mut Rows, headway: &Headway) {
-    let time = |ns: f64| law(&Draw::Fixed(ns), Unit::Time);
+fn headway(rows: &mut TomlText, headway: &HeadwaySpec) {
+    let time = |ns: f64| law(&AmountLaw::Fixed(ns), AmountUnit::Time);
     match headway {
-        Headway::Linear { ns_per_page } => rows.key("headway_per_page", time(*ns_per_page)),
-        Headway::Chamberlin { b_ns, c_pages } => {
+        HeadwaySpec::Linear { ns_per_page } => rows.key("headway_per_page", time(*ns_per_page)),
+        HeadwaySpec::Chamberlin { b_ns, c_pages } => {
             rows.key("headway", inline(&[("b".into(), time(*b_ns)), ("c".into(), number(*c_pages))]));
         }
-        Headway::Curve(points) => {
+        HeadwaySpec::Curve(points) => {
             let point = |(pages, ns): &(f64, f64)| list([number(*pages), time(*ns)].into_iter());
             rows.key("headway_curve", list(points.iter().map(point)));
         }
     }
 }
 
-fn limit(rows: &mut Rows, machine: &Machine) {
-    if machine.limit == Limit::None {
+fn limit(rows: &mut TomlText, machine: &Machine) {
+    if machine.limit == EligibilityLimit::None {
         return;
     }
     rows.heading("[multiprogramming]");
     match &machine.limit {
-        Limit::None => (),
-        Limit::Fixed(limit) => rows.key("limit", limit.to_string()),
-        Limit::WorkingSets { most } => {
+        EligibilityLimit::None => (),
+        EligibilityLimit::Fixed(limit) => rows.key("limit", limit.to_string()),
+        EligibilityLimit::WorkingSets { most } => {
             rows.key("control", quoted("working sets"));
             rows.key("most", most.to_string());
         }
-        Limit::DeviceBusy { store, target, every_ns, most } => {
+        EligibilityLimit::DeviceBusy { store, target, every_ns, most } => {
             rows.key("control", quoted("device busy"));
             rows.key("device", quoted(&machine.stores[*store].name));
             rows.key("target", number(*target));
@@ -151,13 +151,13 @@ fn limit(rows: &mut Rows, machine: &Machine) {
     }
 }
 
-fn store(rows: &mut Rows, store: &Store) {
+fn store(rows: &mut TomlText, store: &Store) {
     rows.heading(&format!("[storage.{}]", written::key(&store.name)));
-    let rate = |rows: &mut Rows, rate: &Option<f64>| rate.iter().for_each(|rate| rows.key("words_per_second", number(*rate)));
+    let rate = |rows: &mut TomlText, rate: &Option<f64>| rate.iter().for_each(|rate| rows.key("words_per_second", number(*rate)));
     match &store.kind {
         StoreKind::Server { service, servers } => {
             rows.key("kind", quoted("server"));
-            rows.key("service", law(service, Unit::Time));
+            rows.key("service", law(service, AmountUnit::Time));
             rows.key("servers", if *servers == u32::MAX { quoted("any") } else { servers.to_string() });
         }
         StoreKind::Drum { revolution_ns, sectors, words_per_second } => {
@@ -174,7 +174,7 @@ fn store(rows: &mut Rows, store: &Store) {
         }
         StoreKind::Disk { seek, revolution_ns, words_per_second, units, channels } => {
             rows.key("kind", quoted("disk"));
-            rows.key("seek", law(seek, Unit::Time));
+            rows.key("seek", law(seek, AmountUnit::Time));
             rows.key("revolution", span(*revolution_ns));
             rate(rows, &Some(*words_per_second));
             rows.key("units", units.to_string());
@@ -186,11 +186,11 @@ fn store(rows: &mut Rows, store: &Store) {
     }
 }
 
-fn costs(rows: &mut Rows, costs: &Supervisor) {
+fn costs(rows: &mut TomlText, costs: &Supervisor) {
     rows.heading("[supervisor]");
     match costs.page_fault.as_slice() {
         [] => (),
-        [(name, ns)] if name == supervisor::ONE_STEP => rows.key("page_fault", span(*ns)),
+        [(name, ns)] if name == supervisor::SINGLE_STEP => rows.key("page_fault", span(*ns)),
         steps => {
             let steps: Vec<_> = steps.iter().map(|(name, ns)| (written::key(name), span(*ns))).collect();
             rows.key("page_fault", inline(&steps));
@@ -218,14 +218,14 @@ fn costs(rows: &mut Rows, costs: &Supervisor) {
     }
 }
 
-fn prices(rows: &mut Rows, machine: &Machine) {
+fn prices(rows: &mut TomlText, machine: &Machine) {
     if machine.tariff.is_empty() && machine.paging_wait_hour == 0.0 {
         return;
     }
     rows.heading("[tariff]");
     match machine.tariff.as_slice() {
         [] => (),
-        [(shift, price)] if shift == tariff::ALWAYS => rows.key("cpu_hour", number(*price)),
+        [(shift, price)] if shift == tariff::SINGLE_SHIFT => rows.key("cpu_hour", number(*price)),
         shifts => {
             let shifts: Vec<_> = shifts.iter().map(|(shift, price)| (written::key(shift), number(*price))).collect();
             rows.key("shifts", inline(&shifts));
@@ -236,7 +236,7 @@ fn prices(rows: &mut Rows, machine: &Machine) {
     }
 }
 
-fn command(rows: &mut Rows, command: &Command, stores: &[Store]) {
+fn command(rows: &mut TomlText, command: &Command, stores: &[Store]) {
     rows.heading(&format!("[commands.{}]", written::key(&command.name)));
     match &command.route {
         Some(route) => rows.key("route", stages(route, stores)),
@@ -253,33 +253,33 @@ fn command(rows: &mut Rows, command: &Command, stores: &[Store]) {
     }
 }
 
-fn needs(rows: &mut Rows, command: &Command, stores: &[Store]) {
-    let processor = Unit::Processor(None);
+fn needs(rows: &mut TomlText, command: &Command, stores: &[Store]) {
+    let processor = AmountUnit::Processor(None);
     if !command.program.is_empty() {
         rows.key("program", quoted(&command.program));
     }
     rows.key("cpu", law(&command.cpu, processor));
-    rows.law("pages", &command.pages, Unit::Number);
+    rows.law("pages", &command.pages, AmountUnit::Number);
     if command.common > 0.0 {
         rows.key("common", number(command.common));
     }
-    rows.law("image_words", &command.image_words, Unit::Number);
-    rows.law("segment_faults", &command.segment_faults, Unit::Number);
-    rows.law("bound_faults", &command.bound_faults, Unit::Number);
-    rows.law("wall_crossings", &command.wall_crossings, Unit::Number);
-    rows.law("processes", &command.processes, Unit::Number);
-    rows.law("lines_out", &command.lines_out, Unit::Number);
-    rows.law("line_bytes", &command.line_bytes, Unit::Number);
+    rows.law("image_words", &command.image_words, AmountUnit::Number);
+    rows.law("segment_faults", &command.segment_faults, AmountUnit::Number);
+    rows.law("bound_faults", &command.bound_faults, AmountUnit::Number);
+    rows.law("wall_crossings", &command.wall_crossings, AmountUnit::Number);
+    rows.law("processes", &command.processes, AmountUnit::Number);
+    rows.law("lines_out", &command.lines_out, AmountUnit::Number);
+    rows.law("line_bytes", &command.line_bytes, AmountUnit::Number);
     rows.law("line_cpu", &command.line_cpu, processor);
-    rows.law("line_faults", &command.line_faults, Unit::Number);
-    rows.law("line_walls", &command.line_walls, Unit::Number);
+    rows.law("line_faults", &command.line_faults, AmountUnit::Number);
+    rows.law("line_walls", &command.line_walls, AmountUnit::Number);
     match &command.network_bytes {
-        Amount::Drawn(bytes) => rows.law("network_bytes", bytes, Unit::Number),
+        Amount::Drawn(bytes) => rows.law("network_bytes", bytes, AmountUnit::Number),
         Amount::Argument(number) => rows.key("network_bytes", quoted(&format!("argument({number})"))),
     }
     rows.law("network_byte_cpu", &command.network_byte_cpu, processor);
     if !command.requests.is_empty() {
-        let request = |(store, count): &(usize, Draw)| (written::key(&stores[*store].name), law(count, Unit::Number));
+        let request = |(store, count): &(usize, AmountLaw)| (written::key(&stores[*store].name), law(count, AmountUnit::Number));
         rows.key("requests", inline(&command.requests.iter().map(request).collect::<Vec<_>>()));
     }
 }
@@ -287,7 +287,7 @@ fn needs(rows: &mut Rows, command: &Command, stores: &[Store]) {
 fn stages(route: &Route, stores: &[Store]) -> String {
     let rows = route.stages.iter().map(|stage| {
         let name = stage.store.map_or("processor", |store| &stores[store].name);
-        let unit = if stage.store.is_none() { Unit::Processor(None) } else { Unit::Time };
+        let unit = if stage.store.is_none() { AmountUnit::Processor(None) } else { AmountUnit::Time };
         let way = |way: &Option<usize>| way.map_or("done".into(), |next| next.to_string());
         let then: Vec<_> = stage.then.iter().map(|(weight, next)| (way(next), number(*weight))).collect();
         inline(&[("at".into(), quoted(name)), ("service".into(), law(&stage.service, unit)), ("then".into(), inline(&then))])
@@ -296,13 +296,13 @@ fn stages(route: &Route, stores: &[Store]) -> String {
     format!("[\n{rows}]")
 }
 
-fn load(rows: &mut Rows, class: &Class, commands: &[Command]) {
+fn load(rows: &mut TomlText, class: &UserClass, commands: &[Command]) {
     rows.heading("[[load]]");
     rows.key("name", quoted(&class.name));
     match class.population {
         Population::Closed(users) => {
             rows.key("users", users.to_string());
-            rows.law("think", &class.think, Unit::Time);
+            rows.law("think", &class.think, AmountUnit::Time);
         }
         Population::Open(rate) => rows.key("arrivals", quoted(&format!("{rate}/s"))),
     }
@@ -310,7 +310,7 @@ fn load(rows: &mut Rows, class: &Class, commands: &[Command]) {
 }
 
 /// Writes `[fit]`.
-fn fit(rows: &mut Rows, fit: &Fit) {
+fn fit(rows: &mut TomlText, fit: &Fit) {
     rows.heading("[fit]");
     if !fit.script.is_empty() {
         rows.key("script", quoted(&fit.script));

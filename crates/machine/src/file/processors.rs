@@ -1,16 +1,16 @@
-//! Reads `[processors]`: how many, how fast, and the discipline with its quanta.
+//! Reads `[processors]`: their number, their speed, and the discipline with its quanta.
 
-use super::choice::Choice;
-use super::values::{Reading, count, flag, positive, positive_span, required, span, span_of};
-use crate::spec::{Discipline, Processors, TenexQueue};
+use super::choice::DecidingKey;
+use super::values::{FileReader, count, flag, positive, positive_span, required, span, span_of};
+use crate::spec::{Discipline, ProcessorSpec, TenexQueue};
 use loadgo_core::notation::mistakes::SyntaxMistake;
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedValue, whole};
 
-/// The discipline, and the keys that each has.
-pub(super) const DISCIPLINE: Choice = Choice {
+/// The key for the discipline, with the keys of each discipline.
+pub(super) const DISCIPLINE_KEY: DecidingKey = DecidingKey {
     key: "discipline",
     table: "[processors]",
-    what: "discipline",
+    noun: "discipline",
     shared: &["count", "speed", "instructions_per_second", "discipline"],
     options: &[
         ("first-come", &[]),
@@ -24,19 +24,19 @@ pub(super) const DISCIPLINE: Choice = Choice {
     ],
 };
 
-/// CTSS had nine levels (Corbató 1962).
-const LEVELS: u32 = 9;
-/// A slice of Linux's fair share.
-const SLICE_NS: u64 = 3_000_000;
+/// Default number of CTSS's levels (Corbató 1962).
+const DEFAULT_CTSS_LEVELS: u32 = 9;
+/// Default slice of Linux's fair share, as of kernel 6.6.
+const DEFAULT_LINUX_SLICE_NS: u64 = 3_000_000;
 
-/// Reads the processors; without a table, one of speed 1 that works in the order of coming.
-pub(super) fn read(table: Option<&KeyedTable<'_>>, reading: &Reading) -> Result<Processors, SyntaxMistake> {
+/// Reads the processors. Without a table, the machine has one of speed 1, with first come, first served.
+pub(super) fn read(table: Option<&KeyedTable<'_>>, reading: &FileReader) -> Result<ProcessorSpec, SyntaxMistake> {
     let Some(table) = table else {
-        return Ok(Processors { count: 1, speed: 1.0, instructions_per_second: None, discipline: Discipline::FirstCome });
+        return Ok(ProcessorSpec { count: 1, speed: 1.0, instructions_per_second: None, discipline: Discipline::FirstCome });
     };
-    let chosen = DISCIPLINE.of(table)?;
-    DISCIPLINE.only(table, chosen)?;
-    Ok(Processors {
+    let chosen = DISCIPLINE_KEY.of(table)?;
+    DISCIPLINE_KEY.only(table, chosen)?;
+    Ok(ProcessorSpec {
         count: count(table, "count", 1..65_536)?.unwrap_or(1) as u32,
         speed: positive(table, "speed")?.unwrap_or(1.0),
         instructions_per_second: reading.instructions_per_second,
@@ -44,10 +44,10 @@ pub(super) fn read(table: Option<&KeyedTable<'_>>, reading: &Reading) -> Result<
     })
 }
 
-fn discipline(table: &KeyedTable<'_>, chosen: &str, reading: &Reading) -> Result<Discipline, SyntaxMistake> {
+fn discipline(table: &KeyedTable<'_>, chosen: &str, reading: &FileReader) -> Result<Discipline, SyntaxMistake> {
     let turn = |key: &'static str| {
-        let what = format!("the discipline {chosen} needs `{key}`: add {key} = \"100ms\"");
-        required(positive_span(table, key, reading.processor())?, table, &what)
+        let missing = format!("the discipline {chosen} needs `{key}`: add {key} = \"100ms\"");
+        required(positive_span(table, key, reading.processor())?, table, &missing)
     };
     let cost = |key: &'static str| Ok(span(table, key, reading.processor())?.unwrap_or(0));
     Ok(match chosen {
@@ -61,26 +61,26 @@ fn discipline(table: &KeyedTable<'_>, chosen: &str, reading: &Reading) -> Result
                 table,
                 "the discipline ctss needs `words_per_quantum`, the words that are swapped in a quantum: add it",
             )?,
-            levels: count(table, "levels", 1..33)?.map_or(LEVELS, |levels| levels as u32),
+            levels: count(table, "levels", 1..33)?.map_or(DEFAULT_CTSS_LEVELS, |levels| levels as u32),
         },
         "multics" => Discipline::Multics { first_ns: turn("first")?, last_ns: turn("last")?, most_ns: turn("most")? },
         "tenex" => Discipline::Tenex { queues: queues(table, reading)?, credit_ns: cost("credit")? },
         "linux" => Discipline::Linux {
-            slice_ns: positive_span(table, "slice", reading.processor())?.unwrap_or(SLICE_NS),
+            slice_ns: positive_span(table, "slice", reading.processor())?.unwrap_or(DEFAULT_LINUX_SLICE_NS),
             switch_ns: cost("switch")?,
         },
         _ => Discipline::FirstCome,
     })
 }
 
-fn queues(table: &KeyedTable<'_>, reading: &Reading) -> Result<Vec<TenexQueue>, SyntaxMistake> {
+fn queues(table: &KeyedTable<'_>, reading: &FileReader) -> Result<Vec<TenexQueue>, SyntaxMistake> {
     let quanta = list(table, "quanta", |value| span_of(table.text, value, "quanta", reading.processor()))?;
     let bases = list(table, "bases", base)?;
     let shift = KeyDescription { key: "shifts", value: "whole numbers", example: "shifts = [3, 5, 7]" };
     let shifts = list(table, "shifts", |value| whole(value, shift, 0..64))?;
     if let Some(zero) = quanta.iter().position(|ns| *ns == 0) {
         return Err(SyntaxMistake::new(
-            place(table, "quanta", zero),
+            offset_of(table, "quanta", zero),
             "a quantum must be over 0s, as in quanta = [\"64ms\", \"256ms\"]",
         ));
     }
@@ -94,7 +94,7 @@ fn queues(table: &KeyedTable<'_>, reading: &Reading) -> Result<Vec<TenexQueue>, 
     Ok(rows.map(|((ns, base), shift)| TenexQueue { quantum_ns: ns, base, shift: shift as u32 }).collect())
 }
 
-/// A base priority; it may be negative.
+/// Reads a base priority, which may be negative.
 fn base(value: &PlacedValue<'_>) -> Result<f64, SyntaxMistake> {
     let wanted = KeyDescription { key: "bases", value: "numbers", example: "bases = [-10, 0, 20.5]" };
     let text = match value.get_ref() {
@@ -105,7 +105,7 @@ fn base(value: &PlacedValue<'_>) -> Result<f64, SyntaxMistake> {
     text.parse().ok().filter(|base: &f64| base.is_finite()).ok_or_else(|| wanted.wrong(value))
 }
 
-fn place(table: &KeyedTable<'_>, key: &str, index: usize) -> usize {
+fn offset_of(table: &KeyedTable<'_>, key: &str, index: usize) -> usize {
     let list = table.get(key).and_then(|value| value.get_ref().as_array());
     list.and_then(|list| list.get(index)).map_or(table.at, |value| value.span().start)
 }
@@ -113,15 +113,15 @@ fn place(table: &KeyedTable<'_>, key: &str, index: usize) -> usize {
 fn list<'a, T>(
     table: &KeyedTable<'a>,
     key: &'static str,
-    one: impl Fn(&'a PlacedValue<'a>) -> Result<T, SyntaxMistake>,
+    read: impl Fn(&'a PlacedValue<'a>) -> Result<T, SyntaxMistake>,
 ) -> Result<Vec<T>, SyntaxMistake> {
-    let what = format!("the discipline tenex needs `{key}`, a value for each queue");
-    let list = required(table.list(KeyDescription { key, value: "a list", example: "[…, …]" })?, table, &what)?;
+    let missing = format!("the discipline tenex needs `{key}`, a value for each queue");
+    let list = required(table.list(KeyDescription { key, value: "a list", example: "[…, …]" })?, table, &missing)?;
     if list.is_empty() {
         return Err(SyntaxMistake::new(
             super::values::value_at(table, key),
             format!("`{key}` is empty: it has a value for each queue"),
         ));
     }
-    list.iter().map(one).collect()
+    list.iter().map(read).collect()
 }

@@ -1,15 +1,15 @@
-//! Reads a command's `route`: the stations that it goes through, as a queueing network has them.
+//! Reads a command's `route` through the stations of a queueing network.
 
-use super::law::Unit;
-use super::values::{Reading, law, number_at, required, table as table_under, text, value_at};
-use crate::spec::{Route, Stage};
+use super::law::AmountUnit;
+use super::values::{FileReader, law, number_at, required, table as table_under, text, value_at};
+use crate::spec::{Route, RouteStage};
 use loadgo_core::notation::mistakes::SyntaxMistake;
 use loadgo_core::notation::table::{KeyDescription, KeyedTable};
 
 const EXAMPLE: &str = "route = [{ at = \"processor\", service = \"exponential(50ms)\" }]";
 
 /// Reads the route of a command, if it has one.
-pub(super) fn read(command: &KeyedTable<'_>, reading: &Reading) -> Result<Option<Route>, SyntaxMistake> {
+pub(super) fn read(command: &KeyedTable<'_>, reading: &FileReader) -> Result<Option<Route>, SyntaxMistake> {
     let wanted = KeyDescription { key: "route", value: "a list of stages", example: EXAMPLE };
     let Some(list) = command.list(wanted)? else { return Ok(None) };
     if list.is_empty() {
@@ -25,9 +25,9 @@ pub(super) fn read(command: &KeyedTable<'_>, reading: &Reading) -> Result<Option
     Ok(Some(Route { stages }))
 }
 
-fn stage(table: &KeyedTable<'_>, index: usize, stages: usize, reading: &Reading) -> Result<Stage, SyntaxMistake> {
+fn stage(table: &KeyedTable<'_>, index: usize, stages: usize, reading: &FileReader) -> Result<RouteStage, SyntaxMistake> {
     table.only(&["at", "service", "then"], &["at", "service", "then"], "a stage")?;
-    let station = "where this stage is is not said: add at = \"processor\", or the name of a store";
+    let station = "the stage has no station: add at = \"processor\", or the name of a store";
     let at = required(text(table, "at", "at = \"processor\"")?, table, station)?;
     let store = match at.value {
         "processor" => None,
@@ -37,16 +37,12 @@ fn stage(table: &KeyedTable<'_>, index: usize, stages: usize, reading: &Reading)
                 .map_err(|message| at.wrong_whole(format!("{message} The processors are called \"processor\"")))?,
         ),
     };
-    let unit = if store.is_none() { reading.processor() } else { Unit::Time };
-    let service = required(
-        law(table, "service", unit)?,
-        table,
-        "what service is asked for is not said: add service = \"exponential(50ms)\"",
-    )?;
-    Ok(Stage { store, service, then: then(table, index, stages)? })
+    let unit = if store.is_none() { reading.processor() } else { AmountUnit::Time };
+    let service = required(law(table, "service", unit)?, table, "the stage has no service: add service = \"exponential(50ms)\"")?;
+    Ok(RouteStage { store, service, then: then(table, index, stages)? })
 }
 
-/// Where next; without a word, to the next stage, and after the last the interaction is over.
+/// Reads the next stages. Without the key, it is the next stage of the list, and the last stage ends the interaction.
 fn then(table: &KeyedTable<'_>, index: usize, stages: usize) -> Result<Vec<(f64, Option<usize>)>, SyntaxMistake> {
     let example = "then = { 1 = 0.4, done = 0.6 }";
     let Some(then) = table_under(table, "then", example)? else {
@@ -76,7 +72,7 @@ fn then(table: &KeyedTable<'_>, index: usize, stages: usize) -> Result<Vec<(f64,
 }
 
 /// Refuses a route that never ends, and stages that are never reached.
-fn ends(stages: &[Stage]) -> Result<(), (usize, String)> {
+fn ends(stages: &[RouteStage]) -> Result<(), (usize, String)> {
     let ways = |stage: usize| stages[stage].then.iter().filter(|(weight, _)| *weight > 0.0).map(|(_, way)| *way);
     let mut reached = vec![false; stages.len()];
     let mut open = vec![0];

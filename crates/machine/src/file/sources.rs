@@ -1,6 +1,6 @@
-//! The texts that a machine is read from, as one: those that it is like, its own file, and what a command line sets.
+//! The texts of a machine, joined: the machines that it is like, its own file, and the settings of a command line.
 //!
-//! They stand one after the other, the oldest first, so that an offset names both a text and a place in it.
+//! The texts are joined with the oldest first, so an offset names both a text and a place in it.
 
 use loadgo_core::notation::mistakes::SyntaxMistake;
 use loadgo_core::notation::table::{document, string};
@@ -8,33 +8,33 @@ use std::ops::Range;
 use toml::Value;
 use toml::de::DeTable;
 
-/// Whose text it is.
+/// The origin of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The machine file that was asked for.
+    /// The machine's own file.
     File,
-    /// A machine that it is `like`, by the name that stands there.
+    /// A machine that it is `like`, by name.
     Like(String),
-    /// A value set on the command line, as `KEY=VALUE`.
+    /// A setting of the command line, as `KEY=VALUE`.
     Set(String),
 }
 
-/// A mistake in a machine file: where it is, what is wrong, and what would be right.
+/// A mistake in a machine file, with its text, line and column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
-    /// In whose text it is.
+pub struct MachineMistake {
+    /// The text of the mistake.
     pub origin: Origin,
     /// Line in that text, from 1.
     pub line: usize,
     /// Column in the line, from 1, in characters.
     pub column: usize,
-    /// What is wrong, and what would be right.
+    /// The mistake, and what would be right.
     pub message: String,
 }
 
-impl std::fmt::Display for Mistake {
+impl std::fmt::Display for MachineMistake {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Mistake { origin, line, column, message } = self;
+        let MachineMistake { origin, line, column, message } = self;
         match origin {
             Origin::File => write!(f, "line {line}, column {column}: {message}"),
             Origin::Like(name) => write!(f, "machine {name}, line {line}, column {column}: {message}"),
@@ -43,28 +43,28 @@ impl std::fmt::Display for Mistake {
     }
 }
 
-impl std::error::Error for Mistake {}
+impl std::error::Error for MachineMistake {}
 
-/// Gives the text of the machine that another is `like`, or says why there is none.
+/// Returns the text of the machine with a name, or the reason why there is none.
 pub type Resolve<'a> = &'a mut dyn FnMut(&str) -> Result<String, String>;
 
 /// All texts of a machine.
-pub(super) struct Sources {
-    /// One after the other, the oldest first.
-    pub whole: String,
-    parts: Vec<Part>,
+pub(super) struct MachineTexts {
+    /// The joined texts, the oldest first.
+    pub joined: String,
+    parts: Vec<SourceText>,
 }
 
-struct Part {
+struct SourceText {
     origin: Origin,
     range: Range<usize>,
-    /// The text behind as many blanks as stand before it in the whole, so that offsets are those of the whole.
+    /// The text after as many blanks as there are bytes before it, so that its offsets are those of the joined text.
     padded: String,
 }
 
-impl Sources {
-    /// The texts that `text` is read with: those that it is like before it, `sets` after it.
-    pub(crate) fn gather(text: &str, sets: &[(String, String)], resolve: Resolve<'_>) -> Result<Sources, Mistake> {
+impl MachineTexts {
+    /// Joins the texts of the machines that `text` is like, `text`, and the settings.
+    pub(crate) fn gather(text: &str, sets: &[(String, String)], resolve: Resolve<'_>) -> Result<MachineTexts, MachineMistake> {
         let mut chain = vec![(Origin::File, text.to_string())];
         while let Some(next) = ancestor(&chain, &mut *resolve)? {
             chain.push(next);
@@ -73,46 +73,46 @@ impl Sources {
         for (key, value) in sets {
             chain.push((Origin::Set(format!("{key}={value}")), set_text(key, value)?));
         }
-        let mut sources = Sources { whole: String::new(), parts: Vec::new() };
+        let mut sources = MachineTexts { joined: String::new(), parts: Vec::new() };
         chain.into_iter().for_each(|(origin, text)| sources.add(origin, &text));
         Ok(sources)
     }
 
     fn add(&mut self, origin: Origin, text: &str) {
-        let begin = self.whole.len();
-        self.whole.push_str(text);
-        let range = begin..self.whole.len();
-        self.whole.push('\n');
-        self.parts.push(Part { origin, range, padded: " ".repeat(begin) + text });
+        let begin = self.joined.len();
+        self.joined.push_str(text);
+        let range = begin..self.joined.len();
+        self.joined.push('\n');
+        self.parts.push(SourceText { origin, range, padded: " ".repeat(begin) + text });
     }
 
-    /// The table that each text is, the oldest first.
+    /// Each text as a table, the oldest first.
     pub fn tables(&self) -> Result<Vec<DeTable<'_>>, SyntaxMistake> {
         self.parts.iter().map(|part| document(&part.padded)).collect()
     }
 
-    /// Where the machine's own file begins.
+    /// The offset of the machine's own file.
     pub fn main(&self) -> usize {
         self.parts.iter().find(|part| part.origin == Origin::File).map_or(0, |part| part.range.start)
     }
 
-    /// A misread of the whole, in the text where it is.
-    pub fn place(&self, misread: SyntaxMistake) -> Mistake {
-        let part = self.parts.iter().rev().find(|part| part.range.start <= misread.at).unwrap_or(&self.parts[0]);
-        let at = misread.at.min(part.range.end) - part.range.start;
-        placed(&part.origin, &self.whole[part.range.clone()], SyntaxMistake { at, ..misread })
+    /// A mistake at an offset of the joined text, with its text, line and column.
+    pub fn place(&self, mistake: SyntaxMistake) -> MachineMistake {
+        let part = self.parts.iter().rev().find(|part| part.range.start <= mistake.at).unwrap_or(&self.parts[0]);
+        let at = mistake.at.min(part.range.end) - part.range.start;
+        placed(&part.origin, &self.joined[part.range.clone()], SyntaxMistake { at, ..mistake })
     }
 }
 
-fn placed(origin: &Origin, text: &str, misread: SyntaxMistake) -> Mistake {
-    let loadgo_core::script::ScriptMistake { line, column, message } = misread.in_text(text);
-    Mistake { origin: origin.clone(), line, column, message }
+fn placed(origin: &Origin, text: &str, mistake: SyntaxMistake) -> MachineMistake {
+    let loadgo_core::script::ScriptMistake { line, column, message } = mistake.in_text(text);
+    MachineMistake { origin: origin.clone(), line, column, message }
 }
 
-/// The machine that the last of `chain` is like.
-fn ancestor(chain: &[(Origin, String)], resolve: Resolve<'_>) -> Result<Option<(Origin, String)>, Mistake> {
+/// The machine that the last machine of `chain` is like.
+fn ancestor(chain: &[(Origin, String)], resolve: Resolve<'_>) -> Result<Option<(Origin, String)>, MachineMistake> {
     let Some((origin, text)) = chain.last() else { return Ok(None) };
-    let mut found = || {
+    let mut resolved = || {
         let table = document(text)?;
         let Some(value) = table.get("like") else { return Ok(None) };
         let wrong = "`like` takes the name of a machine, as in like = \"multics-645\"";
@@ -124,7 +124,7 @@ fn ancestor(chain: &[(Origin, String)], resolve: Resolve<'_>) -> Result<Option<(
         let text = resolve(name.value).map_err(|reason| name.wrong_whole(reason))?;
         Ok(Some((next, text)))
     };
-    found().map_err(|misread| placed(origin, text, misread))
+    resolved().map_err(|mistake| placed(origin, text, mistake))
 }
 
 /// The chain of machines in words, down to `name`, which is in it already.
@@ -137,9 +137,9 @@ fn circle(chain: &[(Origin, String)], name: &str) -> String {
     names.join(" is like ")
 }
 
-/// `KEY=VALUE` as TOML: the value as it stands, or as a string when it is none.
-fn set_text(key: &str, value: &str) -> Result<String, Mistake> {
-    let wrong = |message: String| Mistake { origin: Origin::Set(format!("{key}={value}")), line: 1, column: 1, message };
+/// A setting as TOML. The value is written without change if that is TOML, otherwise as a string.
+fn set_text(key: &str, setting: &str) -> Result<String, MachineMistake> {
+    let wrong = |message: String| MachineMistake { origin: Origin::Set(format!("{key}={setting}")), line: 1, column: 1, message };
     let path = quoted_path(key);
     let right = "write it as in `set=processors.speed=2`";
     if path.is_empty() || key.contains(char::is_control) {
@@ -149,18 +149,18 @@ fn set_text(key: &str, value: &str) -> Result<String, Mistake> {
         return Err(wrong("`like` cannot be set: write a machine file of two lines, like = \"…\" and title = \"…\"".into()));
     }
     let key = path.join(".");
-    let plain = format!("{key} = {}", value.trim());
-    if !value.contains('\n') && document(&plain).is_ok() {
+    let plain = format!("{key} = {}", setting.trim());
+    if !setting.contains('\n') && document(&plain).is_ok() {
         return Ok(plain);
     }
-    let text = format!("{key} = {}", Value::String(value.into()));
+    let text = format!("{key} = {}", Value::String(setting.into()));
     match document(&text) {
         Ok(_) => Ok(text),
-        Err(_) => Err(wrong(format!("{key:?} is no key: {right}"))),
+        Err(_) => Err(wrong(format!("{key:?} is not a key: {right}"))),
     }
 }
 
-/// A setting `KEY=VALUE` as its key and its value, parted at the first `=` that is not in quotes; None without one.
+/// Splits a setting `KEY=VALUE` at the first `=` outside of quotes; `None` without one.
 pub fn key_and_value(setting: &str) -> Option<(&str, &str)> {
     let mut quote = None;
     let mut escaped = false;
@@ -177,7 +177,7 @@ pub fn key_and_value(setting: &str) -> Option<(&str, &str)> {
     setting.split_once('=').map(|(key, value)| (key.trim(), value.trim()))
 }
 
-/// The parts of a dotted key, in quotes where TOML wants them (`commands.*.cpu`); none where one is empty.
+/// The parts of a dotted key, in quotes if TOML needs them (`commands.*.cpu`); empty if one part is empty.
 fn quoted_path(key: &str) -> Vec<String> {
     let parts = toml_path(key).unwrap_or_else(|| loose_path(key));
     if parts.iter().any(|part| part.trim().is_empty()) {
@@ -188,7 +188,7 @@ fn quoted_path(key: &str) -> Vec<String> {
     parts.iter().map(|part| quoted(part)).collect()
 }
 
-/// The parts of a dotted key as TOML reads it; None where it does not.
+/// The parts of a dotted key as TOML reads it; `None` if it does not.
 fn toml_path(key: &str) -> Option<Vec<String>> {
     let mut value = Value::Table(toml::from_str(&format!("{key} = 0")).ok()?);
     let mut path = Vec::new();
@@ -200,7 +200,7 @@ fn toml_path(key: &str) -> Option<Vec<String>> {
     Some(path)
 }
 
-/// The parts of a dotted key whose names may lack the quotes that TOML wants, but for those that hold a dot.
+/// The parts of a dotted key whose names may lack the quotes that TOML needs. Only a name with a dot must have them.
 fn loose_path(key: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut quote = None;
@@ -209,7 +209,7 @@ fn loose_path(key: &str) -> Vec<String> {
             ('.', None) => parts.push(String::new()),
             ('"' | '\'', None) => quote = Some(c),
             _ if quote == Some(c) => quote = None,
-            _ => parts.last_mut().expect("there is always one").push(c),
+            _ => parts.last_mut().expect("the list begins with a part").push(c),
         }
     }
     parts.iter().map(|part| part.trim().into()).collect()

@@ -1,18 +1,18 @@
 //! Reads `[storage.NAME]`: drums, bulk stores, disks and general servers.
 
-use super::choice::Choice;
-use super::law::Unit;
-use super::values::{Reading, count32, flag, law, positive, positive_span, required, span, value_at};
-use crate::draw::Draw;
+use super::choice::DecidingKey;
+use super::law::AmountUnit;
+use super::values::{FileReader, count32, flag, law, positive, positive_span, required, span, value_at};
+use crate::draw::AmountLaw;
 use crate::spec::{Store, StoreKind};
 use loadgo_core::notation::mistakes::SyntaxMistake;
 use loadgo_core::notation::table::{KeyDescription, KeyedTable};
 
-/// The kind of a store, and the keys that each has.
-pub(super) const KIND: Choice = Choice {
+/// The key for the kind of a store, with the keys of each kind.
+pub(super) const STORE_KIND_KEY: DecidingKey = DecidingKey {
     key: "kind",
     table: "a table under [storage]",
-    what: "kind of store",
+    noun: "kind of store",
     shared: &["kind", "interrupts"],
     options: &[
         ("server", &["service", "servers"]),
@@ -22,8 +22,8 @@ pub(super) const KIND: Choice = Choice {
     ],
 };
 
-/// Two ways to say how fast a drum gives words.
-pub(super) const RATES: [&str; 2] = ["sectors", "words_per_second"];
+/// The two keys for the speed of a drum.
+pub(super) const DRUM_RATE_KEYS: [&str; 2] = ["sectors", "words_per_second"];
 
 /// The names of the stores with their tables, in the order of the file.
 pub(super) fn tables<'a>(stores: Option<KeyedTable<'a>>) -> Result<Vec<(String, KeyedTable<'a>)>, SyntaxMistake> {
@@ -52,20 +52,19 @@ pub(super) fn read(tables: &[(String, KeyedTable<'_>)]) -> Result<Vec<Store>, Sy
 }
 
 fn kind(table: &KeyedTable<'_>) -> Result<StoreKind, SyntaxMistake> {
-    let chosen =
-        required(KIND.of(table)?, table, "what kind of store it is is not said: add kind = \"drum\", bulk, disk or server")?;
-    KIND.only(table, Some(chosen))?;
+    let chosen = required(STORE_KIND_KEY.of(table)?, table, "the store has no kind: add kind = \"drum\", bulk, disk or server")?;
+    STORE_KIND_KEY.only(table, Some(chosen))?;
     let needed = |what: &str| format!("a {chosen} needs {what}");
     let revolution = || {
         let what = needed("the time of a revolution: add revolution = \"33.3ms\"");
-        required(positive_span(table, "revolution", Unit::Time)?, table, &what)
+        required(positive_span(table, "revolution", AmountUnit::Time)?, table, &what)
     };
     let channels = || Ok(count32(table, "channels", 1)?.unwrap_or(1));
     Ok(match chosen {
         "drum" => drum(table, revolution()?)?,
         "bulk" => StoreKind::Bulk {
             access_ns: required(
-                span(table, "access", Unit::Time)?,
+                span(table, "access", AmountUnit::Time)?,
                 table,
                 &needed("the time of an access: add access = \"0.4ms\""),
             )?,
@@ -74,7 +73,7 @@ fn kind(table: &KeyedTable<'_>) -> Result<StoreKind, SyntaxMistake> {
         },
         "disk" => StoreKind::Disk {
             seek: required(
-                law(table, "seek", Unit::Time)?,
+                law(table, "seek", AmountUnit::Time)?,
                 table,
                 &needed("a law of seeks: add seek = \"uniform(15ms, 45ms)\""),
             )?,
@@ -89,7 +88,7 @@ fn kind(table: &KeyedTable<'_>) -> Result<StoreKind, SyntaxMistake> {
         },
         _ => StoreKind::Server {
             service: required(
-                law(table, "service", Unit::Time)?,
+                law(table, "service", AmountUnit::Time)?,
                 table,
                 &needed("a service: add service = \"exponential(0.2s)\""),
             )?,
@@ -110,18 +109,18 @@ fn drum(table: &KeyedTable<'_>, revolution_ns: u64) -> Result<StoreKind, SyntaxM
     Ok(StoreKind::Drum { revolution_ns, sectors, words_per_second })
 }
 
-/// How many serve at once; `"any"`: as many as come.
+/// Reads the number of servers; `"any"`: no request waits.
 fn servers(table: &KeyedTable<'_>) -> Result<u32, SyntaxMistake> {
     let any = table.get("servers").is_some_and(|value| value.get_ref().as_str() == Some("any"));
     if any { Ok(u32::MAX) } else { Ok(count32(table, "servers", 1)?.unwrap_or(1)) }
 }
 
-/// A law that a store is asked by: how many requests.
-pub(super) fn requests(table: &KeyedTable<'_>, reading: &Reading) -> Result<Vec<(usize, Draw)>, SyntaxMistake> {
+/// Reads the laws for the number of requests to each store.
+pub(super) fn requests(table: &KeyedTable<'_>, reading: &FileReader) -> Result<Vec<(usize, AmountLaw)>, SyntaxMistake> {
     let Some(requests) = super::values::table(table, "requests", "requests = { disk = 3 }")? else { return Ok(Vec::new()) };
-    let one = |(key, value): (&toml::Spanned<toml::de::DeString<'_>>, _)| {
+    let law = |(key, value): (&toml::Spanned<toml::de::DeString<'_>>, _)| {
         let store = reading.store_named(key.get_ref()).map_err(|message| SyntaxMistake::new(key.span().start, message))?;
-        Ok((store, super::values::law_of(requests.text, value, "requests", Unit::Number)?))
+        Ok((store, super::values::law_of(requests.text, value, "requests", AmountUnit::Number)?))
     };
-    requests.in_order().into_iter().map(one).collect()
+    requests.in_order().into_iter().map(law).collect()
 }

@@ -1,7 +1,7 @@
-//! Reads `[supervisor]`: the processor time of what it does, and the table whose entries all users share.
+//! Reads `[supervisor]`: the processor times of its operations, and the table whose entries all users share.
 
 use super::choice::one_of;
-use super::values::{Reading, count32, required, span, span_of, table as table_under, text, value_at};
+use super::values::{FileReader, count32, required, span, span_of, table as table_under, text, value_at};
 use crate::spec::{Supervisor, SystemTable, WhenTableFull};
 use loadgo_core::notation::mistakes::SyntaxMistake;
 use loadgo_core::notation::table::{KeyedTable, PlacedValue};
@@ -23,11 +23,11 @@ const KEYS: [&str; 13] = [
     "table",
 ];
 
-/// What a page fault is called whose steps are not told.
-pub(super) const ONE_STEP: &str = "page fault";
+/// The name of the only step of a page fault without named steps.
+pub(super) const SINGLE_STEP: &str = "page fault";
 
 /// Reads the supervisor's costs; without a table, it costs nothing.
-pub(super) fn read(table: Option<&KeyedTable<'_>>, reading: &Reading) -> Result<Supervisor, SyntaxMistake> {
+pub(super) fn read(table: Option<&KeyedTable<'_>>, reading: &FileReader) -> Result<Supervisor, SyntaxMistake> {
     let Some(table) = table else { return Ok(Supervisor::default()) };
     table.only(&KEYS, &KEYS, "[supervisor]")?;
     let cost = |key| Ok(span(table, key, reading.processor())?.unwrap_or(0));
@@ -47,24 +47,24 @@ pub(super) fn read(table: Option<&KeyedTable<'_>>, reading: &Reading) -> Result<
         table: system_table(table)?,
     };
     if supervisor.network_message_ns > 0 && supervisor.message_bytes == 0 {
-        let message = "how many bytes a message has is not said: add message_bytes = 1000";
+        let message = "the size of a network message is missing: add message_bytes = 1000";
         return Err(SyntaxMistake::new(value_at(table, "network_message"), message));
     }
     Ok(supervisor)
 }
 
-/// A page fault as one time, or as a table of its steps.
-fn steps<'a>(text: &'a str, value: &'a PlacedValue<'a>, reading: &Reading) -> Result<Vec<(String, u64)>, SyntaxMistake> {
-    let one = |value| span_of(text, value, "page_fault", reading.processor());
-    let Some(entries) = value.get_ref().as_table() else { return Ok(vec![(ONE_STEP.into(), one(value)?)]) };
-    let steps = KeyedTable::new(text, entries, value.span().start).in_order();
+/// Reads a page fault as one time, or as a table of its steps.
+fn steps<'a>(text: &'a str, placed: &'a PlacedValue<'a>, reading: &FileReader) -> Result<Vec<(String, u64)>, SyntaxMistake> {
+    let time = |placed| span_of(text, placed, "page_fault", reading.processor());
+    let Some(entries) = placed.get_ref().as_table() else { return Ok(vec![(SINGLE_STEP.into(), time(placed)?)]) };
+    let steps = KeyedTable::new(text, entries, placed.span().start).in_order();
     if steps.is_empty() {
         return Err(SyntaxMistake::new(
-            value.span().start,
+            placed.span().start,
             "there are no steps: write page_fault = \"3ms\", or name them with their times",
         ));
     }
-    steps.into_iter().map(|(key, value)| Ok((key.get_ref().to_string(), one(value)?))).collect()
+    steps.into_iter().map(|(key, placed)| Ok((key.get_ref().to_string(), time(placed)?))).collect()
 }
 
 fn system_table(supervisor: &KeyedTable<'_>) -> Result<Option<SystemTable>, SyntaxMistake> {

@@ -1,27 +1,27 @@
-//! Values of a machine file under their keys: times, laws, counts, shares, names of stores; each checked where it stands.
+//! Reads and checks values of a machine file by key: times, laws, counts, shares, names of stores.
 
-use super::law::{self, Unit};
-use crate::draw::Draw;
+use super::law::{self, AmountUnit};
+use crate::draw::AmountLaw;
 use loadgo_core::notation::mistakes::{SyntaxMistake, list_names, nearest};
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedText, PlacedValue, string};
 use std::ops::Range;
 use toml::de::DeValue;
 
-/// What the values of a file are read with.
-pub(super) struct Reading {
+/// The facts of a machine file that readers of its values need.
+pub(super) struct FileReader {
     /// Instructions a second of a processor of speed 1.
     pub instructions_per_second: Option<f64>,
     /// The names of the stores, by index.
     pub stores: Vec<String>,
 }
 
-impl Reading {
-    /// Processor time.
-    pub fn processor(&self) -> Unit {
-        Unit::Processor(self.instructions_per_second)
+impl FileReader {
+    /// The unit of processor time.
+    pub fn processor(&self) -> AmountUnit {
+        AmountUnit::Processor(self.instructions_per_second)
     }
 
-    /// The store that stands under `key`.
+    /// Reads the store under `key`.
     pub fn store(&self, table: &KeyedTable<'_>, key: &'static str) -> Result<Option<usize>, SyntaxMistake> {
         let wanted = KeyDescription { key, value: "the name of a store", example: "device = \"drum\"" };
         table.string(wanted)?.map(|name| self.store_named(name.value).map_err(|message| name.wrong_whole(message))).transpose()
@@ -42,81 +42,83 @@ impl Reading {
     }
 }
 
-/// Where the value of `key` stands; the table's own place when it does not.
+/// The offset of the value of `key`, or of the table if it does not have the key.
 pub(super) fn value_at(table: &KeyedTable<'_>, key: &str) -> usize {
     table.get(key).map_or(table.at, |value| value.span().start)
 }
 
-/// A value that must be there; `what` it is for, with an example.
-pub(super) fn required<T>(value: Option<T>, table: &KeyedTable<'_>, what: &str) -> Result<T, SyntaxMistake> {
-    value.ok_or_else(|| SyntaxMistake::new(table.at, what))
+/// A value that must be there; `missing` is the message if it is not.
+pub(super) fn required<T>(value: Option<T>, table: &KeyedTable<'_>, missing: &str) -> Result<T, SyntaxMistake> {
+    value.ok_or_else(|| SyntaxMistake::new(table.at, missing))
 }
 
-/// A time in whole nanoseconds.
-pub(super) fn span(table: &KeyedTable<'_>, key: &'static str, unit: Unit) -> Result<Option<u64>, SyntaxMistake> {
+/// Reads a time in whole nanoseconds.
+pub(super) fn span(table: &KeyedTable<'_>, key: &'static str, unit: AmountUnit) -> Result<Option<u64>, SyntaxMistake> {
     table.get(key).map(|value| span_of(table.text, value, key, unit)).transpose()
 }
 
-/// The time that `value` is, in whole nanoseconds.
+/// Reads `value` as a time in whole nanoseconds.
 pub(super) fn span_of<'a>(
     text: &'a str,
     value: &'a PlacedValue<'a>,
     key: &'static str,
-    unit: Unit,
+    unit: AmountUnit,
 ) -> Result<u64, SyntaxMistake> {
     let read = string(text, value).ok_or_else(|| timed(key).wrong(value))?;
-    law::span(read.value, unit).map_err(|misread| read.place(misread))
+    law::span(read.value, unit).map_err(|mistake| read.place(mistake))
 }
 
 fn timed(key: &'static str) -> KeyDescription {
     KeyDescription { key, value: "a time in a string", example: "\"3.3ms\"" }
 }
 
-/// A time in whole nanoseconds, over 0.
-pub(super) fn positive_span(table: &KeyedTable<'_>, key: &'static str, unit: Unit) -> Result<Option<u64>, SyntaxMistake> {
+/// Reads a time in whole nanoseconds, over 0.
+pub(super) fn positive_span(table: &KeyedTable<'_>, key: &'static str, unit: AmountUnit) -> Result<Option<u64>, SyntaxMistake> {
     match span(table, key, unit)? {
         Some(0) => Err(SyntaxMistake::new(value_at(table, key), format!("`{key}` must be over 0s, as in {key} = \"10ms\""))),
         span => Ok(span),
     }
 }
 
-/// A time in nanoseconds.
-pub(super) fn time(table: &KeyedTable<'_>, key: &'static str, unit: Unit) -> Result<Option<f64>, SyntaxMistake> {
+/// Reads a time in nanoseconds.
+pub(super) fn time(table: &KeyedTable<'_>, key: &'static str, unit: AmountUnit) -> Result<Option<f64>, SyntaxMistake> {
     table.get(key).map(|value| time_of(table.text, value, key, unit)).transpose()
 }
 
-/// The time that `value` is, in nanoseconds.
+/// Reads `value` as a time in nanoseconds.
 pub(super) fn time_of<'a>(
     text: &'a str,
     value: &'a PlacedValue<'a>,
     key: &'static str,
-    unit: Unit,
+    unit: AmountUnit,
 ) -> Result<f64, SyntaxMistake> {
     let read = string(text, value).ok_or_else(|| timed(key).wrong(value))?;
-    law::amount(read.value, unit).map_err(|misread| read.place(misread))
+    law::amount(read.value, unit).map_err(|mistake| read.place(mistake))
 }
 
-/// A law of times or numbers.
-pub(super) fn law(table: &KeyedTable<'_>, key: &'static str, unit: Unit) -> Result<Option<Draw>, SyntaxMistake> {
+/// Reads a law of times or numbers.
+pub(super) fn law(table: &KeyedTable<'_>, key: &'static str, unit: AmountUnit) -> Result<Option<AmountLaw>, SyntaxMistake> {
     table.get(key).map(|value| law_of(table.text, value, key, unit)).transpose()
 }
 
-/// The law that `value` is.
+/// Reads `value` as a law.
 pub(super) fn law_of<'a>(
     text: &'a str,
     value: &'a PlacedValue<'a>,
     key: &'static str,
-    unit: Unit,
-) -> Result<Draw, SyntaxMistake> {
+    unit: AmountUnit,
+) -> Result<AmountLaw, SyntaxMistake> {
     let wanted = match unit {
-        Unit::Number => KeyDescription { key, value: "a number, or a law in a string", example: "20 or \"uniform(10, 30)\"" },
+        AmountUnit::Number => {
+            KeyDescription { key, value: "a number, or a law in a string", example: "20 or \"uniform(10, 30)\"" }
+        }
         _ => KeyDescription { key, value: "a time or a law in a string", example: "\"3.3ms\" or \"exponential(3.3ms)\"" },
     };
     if let Some(read) = string(text, value) {
-        return law::read(read.value, unit).map_err(|misread| read.place(misread));
+        return law::read(read.value, unit).map_err(|mistake| read.place(mistake));
     }
     match number_of(value) {
-        Some(number) if unit == Unit::Number => not_negative(number, value, key).map(Draw::Fixed),
+        Some(number) if unit == AmountUnit::Number => not_negative(number, value, key).map(AmountLaw::Fixed),
         _ => Err(wanted.wrong(value)),
     }
 }
@@ -137,18 +139,18 @@ fn not_negative(number: f64, value: &PlacedValue<'_>, key: &str) -> Result<f64, 
     Err(SyntaxMistake::new(value.span().start, format!("`{key}` is {kind}: it is 0 or more")))
 }
 
-/// A number of 0 or more.
+/// Reads a number of 0 or more.
 pub(super) fn number(table: &KeyedTable<'_>, key: &'static str) -> Result<Option<f64>, SyntaxMistake> {
     table.get(key).map(|value| number_at(value, key)).transpose()
 }
 
-/// The number of 0 or more that `value` is.
+/// Reads `value` as a number of 0 or more.
 pub(super) fn number_at(value: &PlacedValue<'_>, key: &'static str) -> Result<f64, SyntaxMistake> {
     let wanted = KeyDescription { key, value: "a number", example: "1.5" };
     number_of(value).ok_or_else(|| wanted.wrong(value)).and_then(|number| not_negative(number, value, key))
 }
 
-/// A number over 0.
+/// Reads a number over 0.
 pub(super) fn positive(table: &KeyedTable<'_>, key: &'static str) -> Result<Option<f64>, SyntaxMistake> {
     match number(table, key)? {
         Some(0.0) => Err(SyntaxMistake::new(value_at(table, key), format!("`{key}` must be over 0"))),
@@ -156,7 +158,7 @@ pub(super) fn positive(table: &KeyedTable<'_>, key: &'static str) -> Result<Opti
     }
 }
 
-/// A share from 0 to 1.
+/// Reads a share from 0 to 1.
 pub(super) fn share(table: &KeyedTable<'_>, key: &'static str) -> Result<Option<f64>, SyntaxMistake> {
     match number(table, key)? {
         Some(share) if share > 1.0 => {
@@ -166,23 +168,23 @@ pub(super) fn share(table: &KeyedTable<'_>, key: &'static str) -> Result<Option<
     }
 }
 
-/// A whole number in `range`.
+/// Reads a whole number in `range`.
 pub(super) fn count(table: &KeyedTable<'_>, key: &'static str, range: Range<u64>) -> Result<Option<u64>, SyntaxMistake> {
     table.whole(KeyDescription { key, value: "a whole number", example: "8" }, range)
 }
 
-/// A whole number of 32 bits, `least` or more.
+/// Reads a whole number of at most 31 bits, `least` or more.
 pub(super) fn count32(table: &KeyedTable<'_>, key: &'static str, least: u64) -> Result<Option<u32>, SyntaxMistake> {
     Ok(count(table, key, least..1 << 31)?.map(|count| count as u32))
 }
 
-/// A true or false.
+/// Reads `true` or `false`.
 pub(super) fn flag(table: &KeyedTable<'_>, key: &'static str) -> Result<Option<bool>, SyntaxMistake> {
     let wanted = KeyDescription { key, value: "true or false", example: "true" };
     table.get(key).map(|value| value.get_ref().as_bool().ok_or_else(|| wanted.wrong(value))).transpose()
 }
 
-/// A string.
+/// Reads a string.
 pub(super) fn text<'a>(
     table: &KeyedTable<'a>,
     key: &'static str,
@@ -191,7 +193,7 @@ pub(super) fn text<'a>(
     table.string(KeyDescription { key, value: "a string", example })
 }
 
-/// A table under `key`.
+/// Reads the table under `key`.
 pub(super) fn table<'a>(
     table: &KeyedTable<'a>,
     key: &'static str,

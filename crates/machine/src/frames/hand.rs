@@ -1,96 +1,97 @@
-//! The clock with second chance: a hand goes around the frames, and takes the first page that was not used since it last came by.
+//! The clock algorithm with second chance: a hand goes around the frames, and takes the first page not used since it last passed.
 //!
-//! Whether a page was used is not known page by page. Of a process's x pages, w(t) were used in the last t of its processor time,
-//! so one that the hand saw t ago is untouched with probability 1 − w(t)/x.
+//! The model does not know for each page whether it was used. A process with x pages used w(t) of them in the last t of its
+//! processor time. A page that the hand passed t ago is therefore untouched with probability 1 − w(t)/x.
 
-use super::headway::Law;
-use super::past::Past;
-use crate::disciplines::Job;
+use super::headway::HeadwayLaw;
+use super::past::WorkHistory;
+use crate::disciplines::ProcessId;
 use loadgo_core::random::RandomStream;
 
-/// The frames in a ring, the hand, and what each process holds.
+/// The frames in a ring with the hand, and the pages that each process holds.
 #[derive(Clone, Debug)]
 pub(crate) struct Hand {
-    frames: Vec<Frame>,
+    frames: Vec<PageFrame>,
     free: Vec<u32>,
     at: usize,
-    holdings: Vec<Holding>,
+    holdings: Vec<RingHolding>,
 }
 
-/// A frame.
+/// A page frame.
 #[derive(Clone, Copy, Debug)]
-struct Frame {
-    owner: Job,
-    /// Its place in the owner's list.
-    place: u32,
-    /// The owner's processor time when the hand last came by; minus infinity when the page has come since.
+struct PageFrame {
+    owner: ProcessId,
+    /// Position of the frame in the owner's list.
+    position: u32,
+    /// The owner's processor time when the hand last passed; minus infinity if the page has come since.
     seen: f64,
 }
 
+/// The frames of a process.
 #[derive(Clone, Debug, Default)]
-struct Holding {
+struct RingHolding {
     frames: Vec<u32>,
-    /// Of its pages, those from commands before.
+    /// Number of pages from earlier commands.
     old: u32,
-    /// Its processor time when they were last used at the latest.
+    /// Latest possible last use of these pages, in the process's processor time.
     old_since: f64,
 }
 
-/// Which page the hand finds in a frame.
-enum Found {
+/// The use of the page in a frame that the hand reaches.
+enum PageUse {
     Used,
     Useful,
     Old,
 }
 
-impl Holding {
+impl RingHolding {
     fn useful(&self) -> u32 {
         self.frames.len() as u32 - self.old
     }
 
-    /// What the hand finds in a frame that it saw at `seen`; `luck` is even in 0 to 1.
-    fn find(&self, seen: f64, work: f64, law: &Law, luck: f64) -> Found {
+    /// Draws the use of the page in a frame that the hand passed at `seen`; `luck` is evenly distributed in 0 to 1.
+    fn find(&self, seen: f64, work: f64, law: &HeadwayLaw, luck: f64) -> PageUse {
         let old = if seen >= self.old_since { f64::from(self.old) } else { 0.0 };
         let untouched = (f64::from(self.useful()) - law.reach(work - seen)).max(0.0);
         let luck = luck * self.frames.len() as f64;
         if luck < old {
-            Found::Old
+            PageUse::Old
         } else if luck < old + untouched {
-            Found::Useful
+            PageUse::Useful
         } else {
-            Found::Used
+            PageUse::Used
         }
     }
 }
 
 impl Hand {
-    /// So many frames, free.
+    /// This number of free frames.
     pub fn new(room: u32) -> Hand {
-        let frame = Frame { owner: 0, place: 0, seen: f64::NEG_INFINITY };
+        let frame = PageFrame { owner: 0, position: 0, seen: f64::NEG_INFINITY };
         Hand { frames: vec![frame; room as usize], free: (0..room).rev().collect(), at: 0, holdings: Vec::new() }
     }
 
-    /// Frames that nobody holds.
+    /// Number of free frames.
     pub fn free(&self) -> u32 {
         self.free.len() as u32
     }
 
-    /// The pages of `job`.
-    pub fn held(&self, job: Job) -> u32 {
-        self.holdings.get(job as usize).map_or(0, |holding| holding.frames.len() as u32)
+    /// Number of pages of `pid`.
+    pub fn held(&self, pid: ProcessId) -> u32 {
+        self.holdings.get(pid as usize).map_or(0, |holding| holding.frames.len() as u32)
     }
 
-    /// Those of them that its command uses.
-    pub(crate) fn useful(&self, job: Job) -> u32 {
-        self.holdings.get(job as usize).map_or(0, Holding::useful)
+    /// Number of pages of `pid` that its command uses.
+    pub(crate) fn useful(&self, pid: ProcessId) -> u32 {
+        self.holdings.get(pid as usize).map_or(0, RingHolding::useful)
     }
 
-    /// Of the useful pages of `job`, the part `common` and at most `most` are of use from now on.
-    pub fn keep(&mut self, job: Job, common: f64, most: u32, past: &Past) {
-        if self.holdings.len() <= job as usize {
-            self.holdings.resize_with(job as usize + 1, Holding::default);
+    /// Keeps the share `common` of the useful pages of `pid` as useful, and at most `most`; the others become old.
+    pub fn keep(&mut self, pid: ProcessId, common: f64, most: u32, past: &WorkHistory) {
+        if self.holdings.len() <= pid as usize {
+            self.holdings.resize_with(pid as usize + 1, RingHolding::default);
         }
-        let holding = &mut self.holdings[job as usize];
+        let holding = &mut self.holdings[pid as usize];
         let useful = holding.useful();
         let kept = ((f64::from(useful) * common).round() as u32).min(most);
         if kept < useful {
@@ -99,28 +100,40 @@ impl Hand {
         }
     }
 
-    /// One of the useful pages of `job`, used now, will not be of use again.
-    pub(crate) fn retire(&mut self, job: Job, past: &Past) {
-        let holding = &mut self.holdings[job as usize];
+    /// Makes one of the useful pages of `pid`, which is used now, an old page.
+    pub(crate) fn retire(&mut self, pid: ProcessId, past: &WorkHistory) {
+        let holding = &mut self.holdings[pid as usize];
         holding.old += 1;
         holding.old_since = past.work;
     }
 
-    /// A page of `job` comes in; who loses one for it, when no frame is free.
-    pub fn bring<'a>(&mut self, job: Job, past: impl Fn(Job) -> &'a Past, law: &Law, stream: &mut RandomStream) -> Option<Job> {
+    /// Brings in a page of `pid`, and returns the process that loses one if no frame is free.
+    pub fn bring<'a>(
+        &mut self,
+        pid: ProcessId,
+        past: impl Fn(ProcessId) -> &'a WorkHistory,
+        law: &HeadwayLaw,
+        stream: &mut RandomStream,
+    ) -> Option<ProcessId> {
         let (frame, victim) = match self.free.pop() {
             Some(frame) => (frame, None),
             None => self.turn(past, law, stream),
         };
-        let mine = &mut self.holdings[job as usize].frames;
-        self.frames[frame as usize] = Frame { owner: job, place: mine.len() as u32, seen: f64::NEG_INFINITY };
-        mine.push(frame);
+        let own_frames = &mut self.holdings[pid as usize].frames;
+        self.frames[frame as usize] = PageFrame { owner: pid, position: own_frames.len() as u32, seen: f64::NEG_INFINITY };
+        own_frames.push(frame);
         victim
     }
 
-    /// Moves the hand to the first frame whose page is untouched, and takes that from its owner. The second time around, no
-    /// processor time has gone by since the first, so that a page is found.
-    fn turn<'a>(&mut self, past: impl Fn(Job) -> &'a Past, law: &Law, stream: &mut RandomStream) -> (u32, Option<Job>) {
+    /// Moves the hand to the first frame whose page is untouched, and takes the page from its owner.
+    ///
+    /// In the second round, no processor time has passed since the first, so a page is found.
+    fn turn<'a>(
+        &mut self,
+        past: impl Fn(ProcessId) -> &'a WorkHistory,
+        law: &HeadwayLaw,
+        stream: &mut RandomStream,
+    ) -> (u32, Option<ProcessId>) {
         loop {
             let at = self.at;
             self.at = if at + 1 == self.frames.len() { 0 } else { at + 1 };
@@ -128,27 +141,27 @@ impl Hand {
             let holding = &mut self.holdings[frame.owner as usize];
             let work = past(frame.owner).work;
             match holding.find(frame.seen, work, law, stream.unit()) {
-                Found::Used => {
+                PageUse::Used => {
                     frame.seen = work;
                     continue;
                 }
-                Found::Old => holding.old -= 1,
-                Found::Useful => {}
+                PageUse::Old => holding.old -= 1,
+                PageUse::Useful => {}
             }
-            let (owner, place) = (frame.owner, frame.place);
-            holding.frames.swap_remove(place as usize);
-            if let Some(moved) = holding.frames.get(place as usize) {
-                self.frames[*moved as usize].place = place;
+            let (owner, position) = (frame.owner, frame.position);
+            holding.frames.swap_remove(position as usize);
+            if let Some(moved) = holding.frames.get(position as usize) {
+                self.frames[*moved as usize].position = position;
             }
             return (at as u32, Some(owner));
         }
     }
 
-    /// `job` is gone, and its frames are free.
-    pub fn leave(&mut self, job: Job) {
-        if let Some(holding) = self.holdings.get_mut(job as usize) {
+    /// Frees the frames of `pid`, which has ended.
+    pub fn leave(&mut self, pid: ProcessId) {
+        if let Some(holding) = self.holdings.get_mut(pid as usize) {
             self.free.append(&mut holding.frames);
-            *holding = Holding::default();
+            *holding = RingHolding::default();
         }
     }
 }

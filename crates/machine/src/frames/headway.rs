@@ -1,21 +1,21 @@
-//! The headway law of processes, and what it says of how long ago their pages were used.
+//! The headway law of processes, and the time since the last use of their pages, which follows from it.
 
-use crate::spec::Headway;
+use crate::spec::HeadwaySpec;
 
-/// The headway law, with its integral T(x) = ∫₀ˣ headway and the inverse of that. Times are ns of processor time at speed 1.
+/// The headway law, with its integral T(x) = ∫₀ˣ headway and the inverse of T. Times are ns of processor time at speed 1.
 #[derive(Clone, Debug)]
-pub struct Law {
-    headway: Headway,
-    /// T at 0, 1, 2 … pages, for laws that have no short formula for its inverse.
+pub struct HeadwayLaw {
+    headway: HeadwaySpec,
+    /// T at 0, 1, 2 … pages, for laws whose inverse has no short formula.
     ages: Vec<f64>,
 }
 
-impl Law {
-    /// The law, ready to be asked for up to `deepest` pages; it may be asked for more.
-    pub fn new(headway: &Headway, deepest: u32) -> Law {
-        let mut law = Law { headway: headway.clone(), ages: Vec::new() };
+impl HeadwayLaw {
+    /// The law with T computed up to `deepest` pages, and extrapolated beyond.
+    pub fn new(headway: &HeadwaySpec, deepest: u32) -> HeadwayLaw {
+        let mut law = HeadwayLaw { headway: headway.clone(), ages: Vec::new() };
         assert!(law.headway(1.0) > 0.0, "between two faults there is work, however little");
-        if !matches!(headway, Headway::Linear { .. }) {
+        if !matches!(headway, HeadwaySpec::Linear { .. }) {
             law.ages = law.integrate(deepest.max(1));
         }
         law
@@ -36,22 +36,22 @@ impl Law {
         ages
     }
 
-    /// Mean processor time between faults with `pages` held; of less than one page, that of one.
+    /// Mean processor time between faults with `pages` held, at least 1.
     pub fn headway(&self, pages: f64) -> f64 {
         self.at(pages.max(1.0))
     }
 
     fn at(&self, pages: f64) -> f64 {
         match &self.headway {
-            Headway::Linear { ns_per_page } => ns_per_page * pages,
-            Headway::Chamberlin { b_ns, c_pages } => 2.0 * b_ns * pages * pages / (pages * pages + c_pages * c_pages),
-            Headway::Curve(points) => along(points, pages),
+            HeadwaySpec::Linear { ns_per_page } => ns_per_page * pages,
+            HeadwaySpec::Chamberlin { b_ns, c_pages } => 2.0 * b_ns * pages * pages / (pages * pages + c_pages * c_pages),
+            HeadwaySpec::Curve(points) => along(points, pages),
         }
     }
 
-    /// T(x): how long ago, in its own processor time, a process used the page that is `pages`-th by last use.
+    /// T(x): the time since a process used the page that is `pages`-th by last use, in its processor time.
     pub(crate) fn age(&self, pages: f64) -> f64 {
-        if let Headway::Linear { ns_per_page } = self.headway {
+        if let HeadwaySpec::Linear { ns_per_page } = self.headway {
             return ns_per_page * pages * pages / 2.0;
         }
         let last = self.ages.len() - 2;
@@ -59,9 +59,9 @@ impl Law {
         self.ages[page] + (pages - page as f64) * (self.ages[page + 1] - self.ages[page])
     }
 
-    /// The inverse of [`Law::age`]: how many different pages a process refers to in `work_ns` of its processor time.
+    /// The inverse of [`HeadwayLaw::age`]: the number of different pages that a process refers to in `work_ns`.
     pub fn reach(&self, work_ns: f64) -> f64 {
-        if let Headway::Linear { ns_per_page } = self.headway {
+        if let HeadwaySpec::Linear { ns_per_page } = self.headway {
             return (2.0 * work_ns / ns_per_page).sqrt();
         }
         let last = self.ages.len() - 2;
@@ -70,7 +70,7 @@ impl Law {
     }
 }
 
-/// The height at `x` of the line through the points; level before the first and after the last.
+/// The height at `x` of the line through the points, which is constant before the first and after the last.
 fn along(points: &[(f64, f64)], x: f64) -> f64 {
     let next = points.partition_point(|(at, _)| *at <= x);
     match (next.checked_sub(1).map(|before| points[before]), points.get(next)) {

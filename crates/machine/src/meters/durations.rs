@@ -1,10 +1,10 @@
-//! A histogram of durations with log-linear buckets: each power of two in eight equal parts, so that a bound is off by an eighth at most.
+//! A histogram of durations with log-linear buckets. Each power of two has eight equal buckets, so a bound is off by 1/8 at most.
 
-/// Parts of each power of two, as a power of two.
-const FINENESS: u32 = 3;
-const BUCKETS: usize = 62 << FINENESS;
+/// Buckets for each doubling of the duration, as a power of two: 8.
+const BUCKETS_POWER: u32 = 3;
+const BUCKETS: usize = 62 << BUCKETS_POWER;
 
-/// Counts of durations by bucket; without memory while there are none, so that meters which count nothing are read for nothing.
+/// Counts of durations by bucket. An empty histogram has no memory, so meters that count nothing are read at no cost.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Durations(Option<Box<[u64; BUCKETS]>>);
 
@@ -15,12 +15,12 @@ impl std::fmt::Debug for Durations {
 }
 
 impl Durations {
-    /// One more.
+    /// Adds a duration.
     pub fn add(&mut self, duration_ns: u64) {
         self.0.get_or_insert_with(|| Box::new([0; BUCKETS]))[bucket(duration_ns)] += 1;
     }
 
-    /// The buckets that hold something: the least duration in it, and how many.
+    /// The least duration and the count of each bucket that is not empty.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.0
             .iter()
@@ -30,7 +30,7 @@ impl Durations {
             .map(|(bucket, count)| (least(bucket), *count))
     }
 
-    /// What has come since `earlier`, bucket by bucket.
+    /// The durations that were added since `earlier`.
     pub fn since(&self, earlier: &Durations) -> Durations {
         let mut later = self.clone();
         if let (Some(counts), Some(before)) = (&mut later.0, &earlier.0) {
@@ -41,13 +41,13 @@ impl Durations {
 }
 
 fn bucket(value: u64) -> usize {
-    let octave = value.checked_ilog2().unwrap_or(0).saturating_sub(FINENESS);
-    ((octave as usize) << FINENESS) + (value >> octave) as usize
+    let octave = value.checked_ilog2().unwrap_or(0).saturating_sub(BUCKETS_POWER);
+    ((octave as usize) << BUCKETS_POWER) + (value >> octave) as usize
 }
 
 fn least(bucket: usize) -> u64 {
-    let octave = (bucket >> FINENESS).saturating_sub(1);
-    ((bucket - (octave << FINENESS)) as u64) << octave
+    let octave = (bucket >> BUCKETS_POWER).saturating_sub(1);
+    ((bucket - (octave << BUCKETS_POWER)) as u64) << octave
 }
 
 #[cfg(test)]

@@ -1,54 +1,54 @@
-//! A number that rises and falls by one, and its integral over time, kept without a multiplication.
+//! A count that rises and falls by one, with its integral over time, which takes no multiplication.
 //!
-//! Each rise at t takes t away, each fall adds its t: the sum is then the integral but for those that are still up, who have each been
-//! up until now.
+//! Each rise at t subtracts t from a sum, and each fall adds its t. The sum is then the integral, but for processes that are
+//! still counted. Each of these has been counted until now.
 
 use super::LevelMeter;
 
-/// How many are up, and for how long they have been, all together.
+/// A count of processes, and its integral over time.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Level {
-    up: u64,
-    /// Falls less rises, in wrapping arithmetic.
+pub struct TimedCount {
+    count: u64,
+    /// Sum of the times of falls less those of rises, in wrapping arithmetic.
     sum: u128,
 }
 
-impl Level {
-    /// One more.
+impl TimedCount {
+    /// Adds one to the count.
     #[inline]
     pub fn rise(&mut self, now: u64) {
-        self.up += 1;
+        self.count += 1;
         self.sum = self.sum.wrapping_sub(u128::from(now));
     }
 
-    /// One fewer.
+    /// Subtracts one from the count.
     #[inline]
     pub(crate) fn fall(&mut self, now: u64) {
-        debug_assert!(self.up > 0, "a level falls below nothing");
-        self.up -= 1;
+        debug_assert!(self.count > 0, "a count falls below 0");
+        self.count -= 1;
         self.sum = self.sum.wrapping_add(u128::from(now));
     }
 
-    /// How many are up.
+    /// The present count.
     #[inline]
     pub fn now(&self) -> u64 {
-        self.up
+        self.count
     }
 
-    /// The number and its integral at `now`.
+    /// The count and its integral at `now`.
     pub fn at(&self, now: u64) -> LevelMeter {
-        let up = u128::from(self.up) * u128::from(now);
-        LevelMeter { now: self.up, integral_ns: self.sum.wrapping_add(up) }
+        let up = u128::from(self.count) * u128::from(now);
+        LevelMeter { now: self.count, integral_ns: self.sum.wrapping_add(up) }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Level;
+    use super::TimedCount;
 
     #[test]
     fn the_integral_is_the_area_under_the_number() {
-        let mut level = Level::default();
+        let mut level = TimedCount::default();
         level.rise(10);
         level.rise(20);
         level.fall(50);

@@ -1,47 +1,47 @@
-//! Who holds which part of a machine's memory at a moment, and what has come and gone since its beginning.
+//! The holders of a machine's memory at an instant, and the moved pages since its beginning.
 
 use crate::frames::Moves;
 
-/// Bytes of a word: those of a Multics word, whose pages of 1024 words then have the 4096 bytes of today's.
+/// Bytes of a word. A Multics page of 1024 words then has the 4096 bytes of today's pages.
 pub const WORD_BYTES: u64 = 4;
 
-/// Memory at a moment. What the holders, the supervisor and nobody have of it adds up to its size.
+/// Memory at an instant. The parts of the holders and of the supervisor and the free part add up to its size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryMeter {
-    /// All of it; with swapping, all that is for programs.
+    /// All memory; with swapping, the memory for programs.
     pub size_bytes: u64,
-    /// Nobody's.
+    /// Free memory.
     pub free_bytes: u64,
-    /// The supervisor's for good; nothing with swapping, where memory is that for programs.
+    /// Memory that the supervisor always holds; 0 with swapping, where only the memory for programs counts.
     pub wired_bytes: u64,
-    /// By user, from user 1.
+    /// The users' processes, from user 1.
     pub holders: Vec<HolderMeter>,
-    /// The paging device, where it is known what lies on it: where there is something behind it.
+    /// The paging device, if a store is behind it; otherwise its content is not known.
     pub device: Option<DeviceMeter>,
 }
 
-/// What a user's process holds.
+/// Memory of a user's process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HolderMeter {
-    /// Whether there is such a process.
+    /// Whether the process exists.
     pub there: bool,
-    /// In memory.
+    /// The process's part of memory.
     pub resident_bytes: u64,
-    /// On the paging device, where that is known.
+    /// The process's part of the paging device, if that is known.
     pub device_bytes: Option<u64>,
-    /// Pages that have come and gone; none are counted where whole programs are swapped.
+    /// Numbers of moved pages; `None` with swapping.
     pub moves: Option<Moves>,
 }
 
-/// What lies on a paging device.
+/// The content of a paging device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceMeter {
-    /// Its number among the stores.
+    /// Number of the device among the stores.
     pub store: usize,
-    /// In use.
+    /// Used part.
     pub used_bytes: u64,
-    /// All of it.
+    /// Size of the device.
     pub size_bytes: u64,
-    /// Pages that have come onto it from behind, and gone from it.
+    /// Numbers of pages that came from the store behind, and of pages that were replaced.
     pub moves: Moves,
 }

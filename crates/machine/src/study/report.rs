@@ -1,117 +1,117 @@
-//! What a study tells: throughput and response times by class, utilisation and queue by station, where the processors' time went.
+//! The report of a study: throughput and response times by class, utilisation and queue by station, processor time by category.
 
 use super::stream::{StudyStream, meter};
 use crate::meters::Category;
 use crate::spec::{Machine, Population, Store, StoreKind};
 use loadgo_statistics::{BatchSample, ConfidenceInterval, Figure, INTERVAL_CONFIDENCE, MissingFigure, RunWindows, StopReason};
 
-/// Quantiles of response times that are told.
-pub(crate) const QUANTILES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
+/// The quantiles of response times in a report.
+pub(crate) const REPORTED_QUANTILES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
 
-/// A figure with its 95 % interval, or what it lacks.
-pub type Told = Result<ConfidenceInterval, MissingFigure>;
+/// A figure with its 95 % interval, or the reason why there is none.
+pub type FigureResult = Result<ConfidenceInterval, MissingFigure>;
 
-/// What a study has come to. Times are ns, rates are a ns, unless a name says otherwise.
+/// The results of a study. Times are in ns, and rates are events a ns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// Why it ended.
+    /// The reason why the study ended.
     pub end: StopReason,
-    /// Interactions in all, those of the warm-up too.
+    /// Number of interactions, with those of the warm-up.
     pub interactions: u64,
-    /// Time simulated, all streams together.
+    /// Simulated time, the sum over all streams.
     pub simulated_ns: u64,
-    /// Events that the model needed, all streams together.
+    /// Number of the model's events, the sum over all streams.
     pub events: u64,
-    /// All interactions together.
+    /// Figures of all interactions.
     pub all: ClassReport,
-    /// N / X - Z with measured Z: users with a command in hand, over the throughput.
-    pub little: Told,
-    /// Users with a command in hand, on average.
-    pub active: Told,
-    /// By class of the machine's load.
+    /// N / X - Z with the measured Z: users whose command is not answered, divided by the throughput.
+    pub little: FigureResult,
+    /// Mean number of users whose command is not answered.
+    pub active: FigureResult,
+    /// Figures of each class of the machine's load.
     pub classes: Vec<ClassReport>,
-    /// The processors, then the stores in the order of the file.
+    /// Figures of the processors, then of the stores in the order of the file.
     pub stations: Vec<StationReport>,
-    /// Processes that ask to be eligible, on average.
-    pub asking: Told,
-    /// The share of the processors' time in each category that had any.
-    pub time: Vec<(Category, Told)>,
+    /// Mean number of processes that ask to be eligible.
+    pub asking: FigureResult,
+    /// Shares of the processors' time, by category, without categories that had none.
+    pub time: Vec<(Category, FigureResult)>,
 }
 
-/// Interactions of a class, or all.
+/// Figures of the interactions of one class, or of all.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassReport {
-    /// Its name.
+    /// Name of the class.
     pub name: String,
-    /// Its users; `None` where they come and go.
+    /// Number of users; `None` for an open class.
     pub users: Option<u64>,
     /// Interactions a ns.
-    pub throughput: Told,
-    /// Mean response.
-    pub mean: Told,
-    /// The [`QUANTILES`] of the response.
-    pub quantiles: [Told; 4],
+    pub throughput: FigureResult,
+    /// Mean response time.
+    pub mean: FigureResult,
+    /// The [`REPORTED_QUANTILES`] of the response time.
+    pub quantiles: [FigureResult; 4],
 }
 
-/// The processors, or a store.
+/// Figures of the processors, or of a store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StationReport {
     /// `processors`, or the store's name.
     pub name: String,
-    /// How many serve at once; `None`: any number.
+    /// Number of servers; `None`: any number of requests is served at once.
     pub servers: Option<u32>,
-    /// The share of time that a server is busy; `None` where any number serve.
-    pub utilisation: Option<Told>,
-    /// How many are there, those in service with them.
-    pub queue: Told,
-    /// Requests a ns, and ns from a request to its end; stores only.
-    pub requests: Option<(Told, Told)>,
+    /// Share of time in which a server is busy; `None` without a number of servers.
+    pub utilisation: Option<FigureResult>,
+    /// Mean number of requests or processes that wait or are served.
+    pub queue: FigureResult,
+    /// Requests a ns, and ns from a request to its end; only for stores.
+    pub requests: Option<(FigureResult, FigureResult)>,
 }
 
-/// What the streams have come to.
+/// Computes the report of the streams.
 pub(super) fn of(machine: &Machine, streams: &[StudyStream], end: StopReason) -> Report {
     let windows: Vec<&RunWindows> = streams.iter().map(StudyStream::windows).collect();
     let sample = BatchSample::of(&windows, INTERVAL_CONFIDENCE);
-    let told = |figure| sample.estimate(figure);
-    let mean_of = |meter| told(Figure::Share(meter, meter::CLOCK));
+    let estimated = |figure| sample.estimate(figure);
+    let mean_of = |meter| estimated(Figure::Share(meter, meter::CLOCK));
     let users = machine.load.iter().map(|class| match class.population {
         Population::Closed(users) => Some(u64::from(users)),
         Population::Open(_) => None,
     });
     let names = machine.load.iter().map(|class| class.name.clone());
-    let classes = names.zip(users.clone()).enumerate().map(|(index, (name, users))| class(name, users, Some(index), &told));
+    let classes = names.zip(users.clone()).enumerate().map(|(index, (name, users))| class(name, users, Some(index), &estimated));
     Report {
         end,
         interactions: streams.iter().map(StudyStream::interactions).sum(),
         simulated_ns: streams.iter().map(StudyStream::now).sum(),
         events: streams.iter().map(|stream| stream.meters().events).sum(),
-        all: class("all".into(), users.sum(), None, &told),
-        little: told(Figure::Each(meter::ACTIVE, None)),
+        all: class("all".into(), users.sum(), None, &estimated),
+        little: estimated(Figure::Each(meter::ACTIVE, None)),
         active: mean_of(meter::ACTIVE),
         classes: classes.collect(),
-        stations: stations(machine, &told),
+        stations: stations(machine, &estimated),
         asking: mean_of(meter::ASKING),
-        time: time(machine, &told),
+        time: time(machine, &estimated),
     }
 }
 
-fn class(name: String, users: Option<u64>, index: Option<usize>, told: &impl Fn(Figure) -> Told) -> ClassReport {
+fn class(name: String, users: Option<u64>, index: Option<usize>, estimated: &impl Fn(Figure) -> FigureResult) -> ClassReport {
     ClassReport {
         name,
         users,
-        throughput: told(Figure::Throughput(index)),
-        mean: told(Figure::Mean(index)),
-        quantiles: QUANTILES.map(|p| told(Figure::Quantile(p, index))),
+        throughput: estimated(Figure::Throughput(index)),
+        mean: estimated(Figure::Mean(index)),
+        quantiles: REPORTED_QUANTILES.map(|p| estimated(Figure::Quantile(p, index))),
     }
 }
 
-fn stations(machine: &Machine, told: &impl Fn(Figure) -> Told) -> Vec<StationReport> {
+fn stations(machine: &Machine, estimated: &impl Fn(Figure) -> FigureResult) -> Vec<StationReport> {
     let count = machine.processors.count;
     let processors = StationReport {
         name: "processors".into(),
         servers: Some(count),
-        utilisation: Some(each(told(Figure::Share(meter::BUSY, meter::CLOCK)), count)),
-        queue: told(Figure::Share(meter::AT_PROCESSORS, meter::CLOCK)),
+        utilisation: Some(each(estimated(Figure::Share(meter::BUSY, meter::CLOCK)), count)),
+        queue: estimated(Figure::Share(meter::AT_PROCESSORS, meter::CLOCK)),
         requests: None,
     };
     let stores = machine.stores.iter().enumerate().map(|(index, store)| {
@@ -120,24 +120,24 @@ fn stations(machine: &Machine, told: &impl Fn(Figure) -> Told) -> Vec<StationRep
         StationReport {
             name: store.name.clone(),
             servers,
-            utilisation: servers.map(|servers| each(told(Figure::Share(busy, meter::CLOCK)), servers)),
-            queue: told(Figure::Share(length, meter::CLOCK)),
-            requests: Some((told(Figure::Share(requests, meter::CLOCK)), told(Figure::Share(length, requests)))),
+            utilisation: servers.map(|servers| each(estimated(Figure::Share(busy, meter::CLOCK)), servers)),
+            queue: estimated(Figure::Share(length, meter::CLOCK)),
+            requests: Some((estimated(Figure::Share(requests, meter::CLOCK)), estimated(Figure::Share(length, requests)))),
         }
     });
     std::iter::once(processors).chain(stores).collect()
 }
 
-fn time(machine: &Machine, told: &impl Fn(Figure) -> Told) -> Vec<(Category, Told)> {
-    let share = |category: Category| told(Figure::Share(meter::CATEGORIES + category as usize, meter::CLOCK));
+fn time(machine: &Machine, estimated: &impl Fn(Figure) -> FigureResult) -> Vec<(Category, FigureResult)> {
+    let share = |category: Category| estimated(Figure::Share(meter::CATEGORIES + category as usize, meter::CLOCK));
     let all = Category::ALL.map(|category| (category, each(share(category), machine.processors.count)));
-    all.into_iter().filter(|(_, told)| told.is_ok_and(|interval| interval.value > 0.0)).collect()
+    all.into_iter().filter(|(_, share)| share.is_ok_and(|interval| interval.value > 0.0)).collect()
 }
 
-/// A sum over `servers` as a share of each.
-fn each(told: Told, servers: u32) -> Told {
+/// A sum over `servers`, divided by their number.
+fn each(sum: FigureResult, servers: u32) -> FigureResult {
     let servers = f64::from(servers);
-    told.map(|sum| ConfidenceInterval { value: sum.value / servers, half_width: sum.half_width / servers })
+    sum.map(|sum| ConfidenceInterval { value: sum.value / servers, half_width: sum.half_width / servers })
 }
 
 fn servers(store: &Store) -> Option<u32> {

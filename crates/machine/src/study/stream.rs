@@ -1,61 +1,61 @@
-//! One stream of a study: an engine, and the windows that its interactions and its meters are kept in.
+//! One stream of a study: an engine, with windows of its interactions and meters.
 
 use crate::engine::Engine;
-use crate::meters::{Category, Meters};
-use crate::simulate::Sink;
+use crate::meters::{Category, MachineMeters};
+use crate::simulate::InteractionSink;
 use crate::spec::Machine;
 use loadgo_statistics::RunWindows;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The first interactions, which tell how long windows should be.
-const PILOT: usize = 100;
-/// Windows that these are to fill.
+/// Number of first interactions, whose time sets the length of the windows. Chosen by hand.
+const PILOT_INTERACTIONS: usize = 100;
+/// Number of windows that the first interactions fill. Chosen by hand.
 const PILOT_WINDOWS: u64 = 5;
 
-/// Where each running total is in a window's gains.
+/// Positions of the running totals in a window's gains.
 pub(super) mod meter {
     use crate::meters::Category;
 
-    /// Nanoseconds gone by.
+    /// The machine's time, in nanoseconds.
     pub(crate) const CLOCK: usize = 0;
-    /// Users with a command in hand, integrated.
+    /// Integral of the number of users whose command is not answered.
     pub(crate) const ACTIVE: usize = 1;
     /// Processor time that was not idle.
     pub const BUSY: usize = 2;
-    /// Processes at the processors, running or ready, integrated.
+    /// Integral of the number of processes that run or are ready.
     pub(crate) const AT_PROCESSORS: usize = 3;
-    /// Processes that ask to be eligible, integrated.
+    /// Integral of the number of processes that ask to be eligible.
     pub(crate) const ASKING: usize = 4;
     /// The first category of processor time.
     pub const CATEGORIES: usize = 5;
     /// The first store.
     pub const STORES: usize = CATEGORIES + Category::COUNT;
-    /// Totals for each store: requests, service given, requests there integrated.
+    /// Number of totals for each store: requests, service, and the integral of the number of requests.
     pub(crate) const EACH_STORE: usize = 3;
 }
 
 /// A run of the engine.
 pub(super) struct StudyStream {
     engine: Engine,
-    tap: Tap,
-    meters: Meters,
+    tap: InteractionTap,
+    meters: MachineMeters,
 }
 
-/// What the engine tells interactions to.
-struct Tap {
+/// The receiver of the engine's interactions, which puts them into windows.
+struct InteractionTap {
     windows: Option<RunWindows>,
     pilot: Vec<(usize, u64, u64)>,
-    /// An interaction past the open window's end, kept until the meters are read.
+    /// An interaction after the open window's end, kept until the meters are read.
     late: Option<(usize, u64, u64)>,
     interactions: u64,
     target: u64,
     time_ns: u64,
 }
 
-/// The tap, while a study may be stopped.
+/// A tap with the flag that stops the study.
 struct Stoppable<'a> {
-    tap: &'a mut Tap,
+    tap: &'a mut InteractionTap,
     stop: &'a AtomicBool,
 }
 
@@ -64,12 +64,18 @@ impl StudyStream {
     pub fn new(machine: &Arc<Machine>, seed: u64) -> Result<StudyStream, String> {
         let engine = Engine::with_own_load(machine, seed)?;
         let meters = engine.meters();
-        let tap =
-            Tap { windows: None, pilot: Vec::with_capacity(PILOT), late: None, interactions: 0, target: 0, time_ns: u64::MAX };
+        let tap = InteractionTap {
+            windows: None,
+            pilot: Vec::with_capacity(PILOT_INTERACTIONS),
+            late: None,
+            interactions: 0,
+            target: 0,
+            time_ns: u64::MAX,
+        };
         Ok(StudyStream { engine, tap, meters })
     }
 
-    /// Goes on until `target` interactions are over in all, or `time_ns` has come.
+    /// Runs on until `target` interactions have ended, or until the time `time_ns`.
     pub fn advance(&mut self, target: u64, time_ns: u64, stop: &AtomicBool) -> Result<(), String> {
         (self.tap.target, self.tap.time_ns) = (target, time_ns);
         loop {
@@ -81,12 +87,12 @@ impl StudyStream {
         }
     }
 
-    /// What was recorded.
+    /// The recorded windows.
     pub fn windows(&self) -> &RunWindows {
         self.tap.windows.as_ref().expect("a stream that has advanced has windows")
     }
 
-    /// Interactions in all.
+    /// Number of interactions.
     pub fn interactions(&self) -> u64 {
         self.tap.interactions
     }
@@ -97,12 +103,12 @@ impl StudyStream {
     }
 
     /// The meters at the end.
-    pub fn meters(&self) -> &Meters {
+    pub fn meters(&self) -> &MachineMeters {
         &self.meters
     }
 }
 
-impl Sink for Stoppable<'_> {
+impl InteractionSink for Stoppable<'_> {
     fn finished(&mut self, class: usize, at: u64, response_ns: u64) -> bool {
         self.tap.finished(class, at, response_ns)
     }
@@ -116,13 +122,13 @@ impl Sink for Stoppable<'_> {
     }
 }
 
-impl Tap {
+impl InteractionTap {
     fn finished(&mut self, class: usize, at: u64, response_ns: u64) -> bool {
         self.interactions += 1;
         match &mut self.windows {
             None => {
                 self.pilot.push((class, at, response_ns));
-                self.pilot.len() < PILOT && self.goes_on(at)
+                self.pilot.len() < PILOT_INTERACTIONS && self.goes_on(at)
             }
             Some(windows) if at < windows.next_reading() => {
                 windows.add(class, at, response_ns);
@@ -139,8 +145,8 @@ impl Tap {
         self.interactions < self.target && at < self.time_ns
     }
 
-    /// Takes in the meters, where a window has come to its end. A window's gains are those between two readings, its clock's too.
-    fn read(&mut self, meters: &Meters) {
+    /// Closes the windows that have ended. A window's gains, also of the clock, are those between two readings.
+    fn read(&mut self, meters: &MachineMeters) {
         let totals = totals(meters);
         if self.windows.is_none() {
             let width = (meters.at / PILOT_WINDOWS).max(1);
@@ -152,7 +158,7 @@ impl Tap {
                 windows.add(class, at, response_ns);
             }
         }
-        let windows = self.windows.as_mut().expect("made above");
+        let windows = self.windows.as_mut().expect("the windows have been created above");
         while meters.at >= windows.next_reading() {
             windows.meter(&totals);
         }
@@ -162,7 +168,7 @@ impl Tap {
     }
 }
 
-fn totals(meters: &Meters) -> Vec<f64> {
+fn totals(meters: &MachineMeters) -> Vec<f64> {
     let categories = Category::ALL.map(|category| meters.total_ns(category));
     let busy: u64 = Category::ALL.iter().zip(categories).filter(|(category, _)| !category.is_idle()).map(|(_, ns)| ns).sum();
     let mut totals = vec![

@@ -1,25 +1,25 @@
 //! Studies of a machine repairman: the same figures on any number of threads, laws kept, and an end in every case.
 
 use super::*;
-use crate::draw::Draw;
+use crate::draw::AmountLaw;
 use crate::spec::*;
 
 /// Users who think for 10 s and then ask a processor for 0.3 s.
 fn repairman(users: u32) -> Arc<Machine> {
     let seconds = 1e9;
-    let command = Command { cpu: Draw::Exponential(0.3 * seconds), ..Command::without_needs("work") };
-    let class = Class {
+    let command = Command { cpu: AmountLaw::Exponential(0.3 * seconds), ..Command::without_work("work") };
+    let class = UserClass {
         name: "terminals".into(),
         population: Population::Closed(users),
-        think: Draw::Exponential(10.0 * seconds),
+        think: AmountLaw::Exponential(10.0 * seconds),
         commands: vec![0],
     };
     Arc::new(Machine {
         title: "a machine repairman".into(),
         source: "a textbook".into(),
-        processors: Processors { count: 1, speed: 1.0, instructions_per_second: None, discipline: Discipline::FirstCome },
+        processors: ProcessorSpec { count: 1, speed: 1.0, instructions_per_second: None, discipline: Discipline::FirstCome },
         residence: Residence::Everything,
-        limit: Limit::None,
+        limit: EligibilityLimit::None,
         stores: Vec::new(),
         supervisor: Supervisor::default(),
         tariff: Vec::new(),
@@ -31,8 +31,8 @@ fn repairman(users: u32) -> Arc<Machine> {
     })
 }
 
-fn subject(seed: u64) -> Subject {
-    Subject { machine: repairman(34), seed }
+fn subject(seed: u64) -> StudySubject {
+    StudySubject { machine: repairman(34), seed }
 }
 
 fn studied(seed: u64, streams: usize, until: &str) -> Report {
@@ -62,7 +62,7 @@ fn several_streams_are_narrower_and_the_same_each_time() {
 
 #[test]
 fn a_sweep_is_its_studies_on_any_number_of_threads() {
-    let subjects: Vec<Subject> = (0..9).map(subject).collect();
+    let subjects: Vec<StudySubject> = (0..9).map(subject).collect();
     let until = StopRule::parse("interactions=5000").unwrap();
     let run = |threads| sweep(&subjects, threads, &until, &AtomicBool::new(false));
     let (one, three) = (run(1), run(3));
@@ -83,7 +83,7 @@ fn a_length_in_time_and_a_most_of_interactions_end_a_study() {
 fn a_study_of_a_given_time_ends_then_though_nothing_is_finished() {
     let mut slow = (*repairman(3)).clone();
     slow.processors.speed = 1e-9;
-    let subject = Subject { machine: Arc::new(slow), seed: 1 };
+    let subject = StudySubject { machine: Arc::new(slow), seed: 1 };
     let report = study(&subject, 2, &StopRule::parse("time=10h").unwrap(), &AtomicBool::new(false)).unwrap();
     assert_eq!((report.end, report.interactions), (StopReason::Length, 0));
     assert_eq!(report.simulated_ns, 2 * 36_000_000_000_000, "of both streams");
@@ -102,6 +102,6 @@ fn a_machine_without_a_load_says_so() {
     let mut machine = (*repairman(1)).clone();
     machine.load.clear();
     let until = StopRule::parse("time=1s").unwrap();
-    let told = study(&Subject { machine: Arc::new(machine), seed: 1 }, 1, &until, &AtomicBool::new(false));
+    let told = study(&StudySubject { machine: Arc::new(machine), seed: 1 }, 1, &until, &AtomicBool::new(false));
     assert!(told.unwrap_err().contains("load"), "it names what is missing");
 }

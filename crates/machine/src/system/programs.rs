@@ -1,25 +1,25 @@
-//! Which of the machine's commands a line of the script is, and the numbers on the line.
+//! The machine's command for a line of the script, and the numbers on the line.
 
 use crate::spec::{Amount, Machine};
 use loadgo_core::script::Script;
 use std::collections::HashMap;
 
-/// The machine's commands by their names.
-pub(super) struct Programs {
+/// The machine's commands by name.
+pub(super) struct CommandIndex {
     by_name: HashMap<String, usize>,
     any: Option<usize>,
-    /// Whether a command reads numbers off its line.
+    /// For each command, whether it reads numbers from its line.
     reads: Vec<bool>,
 }
 
-impl Programs {
-    pub(super) fn of(machine: &Machine) -> Programs {
+impl CommandIndex {
+    pub(super) fn of(machine: &Machine) -> CommandIndex {
         let by_name = machine.commands.iter().enumerate().map(|(number, command)| (command.name.clone(), number));
         let reads = machine.commands.iter().map(|command| matches!(command.network_bytes, Amount::Argument(_)));
-        Programs { by_name: by_name.collect(), any: machine.any_command, reads: reads.collect() }
+        CommandIndex { by_name: by_name.collect(), any: machine.any_command, reads: reads.collect() }
     }
 
-    /// The number of the command called `name`, which the machine knows.
+    /// The number of the command called `name`, which the machine has.
     pub(super) fn named(&self, name: &str) -> usize {
         let known = self.by_name.get(name).copied().or(self.any);
         known.expect("the script's commands were looked up before anybody logged in")
@@ -30,7 +30,7 @@ impl Programs {
     }
 }
 
-/// What is wrong when the script has commands that the machine does not know, in words with the remedy.
+/// The message for commands of the script that the machine does not have, with the remedy; `None` if it has all.
 pub fn unknown_commands(script: &Script, machine: &Machine) -> Option<String> {
     if machine.any_command.is_some() {
         return None;
@@ -49,7 +49,7 @@ pub fn unknown_commands(script: &Script, machine: &Machine) -> Option<String> {
     })
 }
 
-/// Appends the numbers of a line's words after the first to `numbers`; a word that is no number is NaN, so that places are kept.
+/// Appends the numbers of a line's words after the first to `numbers`. A word that is not a number becomes NaN.
 pub(super) fn numbers(line: &[u8], numbers: &mut Vec<f64>) {
     let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).skip(1);
     numbers.extend(words.map(|word| std::str::from_utf8(word).ok().and_then(|word| word.parse().ok()).unwrap_or(f64::NAN)));

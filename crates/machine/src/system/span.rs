@@ -2,20 +2,20 @@
 
 use loadgo_core::time::Instant;
 
-/// Why a span ends.
+/// The cause of a span's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    /// It was as long as a span is now.
+pub(super) enum SpanEnd {
+    /// The span has its regular length.
     Period,
     /// A phase begins, or the run is over.
     Cut,
 }
 
-/// A span that is over.
+/// A finished span.
 #[derive(Clone, Copy)]
-pub(super) struct Span {
-    /// Its end.
+pub(super) struct SampledSpan {
+    /// End of the span.
     pub at: Instant,
-    /// Its length.
+    /// Length of the span.
     pub span_ns: u64,
 }

@@ -7,12 +7,12 @@ use written::WRITTEN;
 /// A text with its marked place, and a part of the message that names the remedy.
 pub type Case = (String, String);
 
-/// What a machine file must hold beside the table under test.
+/// The rest of a machine file beside the table under test.
 pub const REST: &str = "title = 't'\nsource = 's'\n";
 const COMMAND: &str = "[commands.x]\ncpu = '1ms'\n";
 const DRUM: &str = "[storage.drum]\nkind = 'drum'\nrevolution = '30ms'\n";
 
-/// What kind of value a key takes.
+/// The kind of value of a key.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Time,

@@ -115,7 +115,7 @@ pub const WRITTEN: [(&str, &str); 72] = [
     ("title = 't'\nsource = 's'\n[commands.x]\ncpu = '1s'\nprogram = ▶' '", "cannot name a program"),
     ("title = 't'\nsource = 's'\n[commands.x]\ncpu = '1s'\nprogram = ▶3", "a string"),
     ("title = 't'\nsource = 's'\n[commands.x]\ncpu = '1s'\nnetwork_bytes = ▶'argument(0)'", "argument(1)"),
-    ("title = 't'\nsource = 's'\n[commands.x]\ncpu = ▶'1s'\nroute = [{ at = 'processor', service = '1s' }]", "stands instead"),
+    ("title = 't'\nsource = 's'\n[commands.x]\ncpu = ▶'1s'\nroute = [{ at = 'processor', service = '1s' }]", "replaces"),
     ("title = 't'\nsource = 's'\n[commands.x]\nroute = [▶{ at = 'processor', service = '1s', then = { 0 = 1 } }]", "never ends"),
     (
         "title = 't'\nsource = 's'\n[commands.x]\nroute = [{ at = 'processor', service = '1s', then = ▶{ 0 = 0.5, done = 0.4 } }]",

@@ -1,8 +1,8 @@
-//! What the tests of the disciplines share: one processor that keeps the door's contract, and a crowd that does so at random.
+//! A processor, and a random crowd of processes, that keep the contract of [`ReadyList`], for tests of the disciplines.
 
 pub mod bare;
 
-use loadgo_machine::disciplines::{Facts, Job, Off, ReadyList, Stay, Turn, Why};
+use loadgo_machine::disciplines::{CandidateFacts, EligibilityAfterTurn, LeaveCause, ProcessId, ReadyCause, ReadyList, Turn};
 use proptest::prelude::*;
 
 pub const MS: u64 = 1_000_000;
@@ -11,33 +11,35 @@ pub const MS: u64 = 1_000_000;
 #[derive(Clone, Copy, Debug)]
 pub struct Interaction {
     pub at: u64,
-    pub facts: Facts,
+    pub facts: CandidateFacts,
     pub work: u64,
 }
 
 /// An interaction that begins.
-pub fn interaction(at: u64, work: u64, facts: Facts) -> Interaction {
-    Interaction { at, work, facts: Facts { begins: true, ..facts } }
+pub fn interaction(at: u64, work: u64, facts: CandidateFacts) -> Interaction {
+    Interaction { at, work, facts: CandidateFacts { begins: true, ..facts } }
 }
 
-/// Who runs from when to when on one processor, with at most `limit` eligible; job n does the n-th interaction.
-pub fn schedule(list: &mut impl ReadyList, interactions: &[Interaction], limit: usize) -> Vec<(Job, u64, u64)> {
-    let mut one =
+/// The turns on one processor with at most `limit` eligible processes, as process, beginning and end.
+///
+/// Process n does the n-th interaction.
+pub fn schedule(list: &mut impl ReadyList, interactions: &[Interaction], limit: usize) -> Vec<(ProcessId, u64, u64)> {
+    let mut processor =
         Processor { left: interactions.iter().map(|i| i.work).collect(), running: None, eligible: 0, turns: Vec::new() };
-    let mut to_come: Vec<Job> = (0..interactions.len() as Job).collect();
-    to_come.sort_by_key(|job| interactions[*job as usize].at);
+    let mut to_come: Vec<ProcessId> = (0..interactions.len() as ProcessId).collect();
+    to_come.sort_by_key(|pid| interactions[*pid as usize].at);
     let mut to_come = to_come.into_iter().peekable();
     let mut now = 0;
     loop {
-        one.admit(list, interactions, limit, now);
-        one.dispatch(list, now);
-        let arrival = to_come.peek().map(|job| interactions[*job as usize].at);
-        let Some(next) = [arrival, one.end()].into_iter().flatten().min() else { return one.turns };
+        processor.admit(list, interactions, limit, now);
+        processor.dispatch(list, now);
+        let arrival = to_come.peek().map(|pid| interactions[*pid as usize].at);
+        let Some(next) = [arrival, processor.end()].into_iter().flatten().min() else { return processor.turns };
         now = next;
-        if one.end() == Some(now) {
-            one.end_turn(list, interactions, now);
-        } else if let Some(job) = to_come.next() {
-            list.ask(job, &interactions[job as usize].facts, now);
+        if processor.end() == Some(now) {
+            processor.end_turn(list, interactions, now);
+        } else if let Some(pid) = to_come.next() {
+            list.ask(pid, &interactions[pid as usize].facts, now);
         }
     }
 }
@@ -46,21 +48,21 @@ struct Processor {
     left: Vec<u64>,
     running: Option<(Turn, u64)>,
     eligible: usize,
-    turns: Vec<(Job, u64, u64)>,
+    turns: Vec<(ProcessId, u64, u64)>,
 }
 
 impl Processor {
     fn end(&self) -> Option<u64> {
-        self.running.map(|(turn, since)| since + turn.slice_ns.min(self.left[turn.job as usize]))
+        self.running.map(|(turn, since)| since + turn.slice_ns.min(self.left[turn.pid as usize]))
     }
 
     fn admit(&mut self, list: &mut impl ReadyList, interactions: &[Interaction], limit: usize, now: u64) {
-        while let Some(job) = list.candidate().filter(|_| self.eligible < limit) {
-            list.admit(job, now);
+        while let Some(pid) = list.candidate().filter(|_| self.eligible < limit) {
+            list.admit(pid, now);
             self.eligible += 1;
-            list.ready(job, Why::Admitted, now);
-            if self.running.is_some_and(|(turn, _)| list.preempts(job, turn.job)) {
-                self.leave(list, Off::Preempted, interactions, now);
+            list.ready(pid, ReadyCause::Admitted, now);
+            if self.running.is_some_and(|(turn, _)| list.preempts(pid, turn.pid)) {
+                self.leave(list, LeaveCause::Preempted, interactions, now);
             }
         }
     }
@@ -73,26 +75,26 @@ impl Processor {
 
     fn end_turn(&mut self, list: &mut impl ReadyList, interactions: &[Interaction], now: u64) {
         let (turn, since) = self.running.expect("somebody runs");
-        let done = now - since == self.left[turn.job as usize];
-        self.leave(list, if done { Off::Done } else { Off::TurnOver }, interactions, now);
+        let done = now - since == self.left[turn.pid as usize];
+        self.leave(list, if done { LeaveCause::Done } else { LeaveCause::TurnOver }, interactions, now);
     }
 
-    fn leave(&mut self, list: &mut impl ReadyList, why: Off, interactions: &[Interaction], now: u64) {
-        let (Turn { job, .. }, since) = self.running.take().expect("somebody runs");
-        self.left[job as usize] -= now - since;
-        self.turns.push((job, since, now));
-        match (list.off(job, now - since, why, now), why) {
-            (_, Off::Done) => self.eligible -= 1,
-            (Stay::Eligible, _) => list.ready(job, Why::Again, now),
-            (Stay::Asks, _) => {
+    fn leave(&mut self, list: &mut impl ReadyList, why: LeaveCause, interactions: &[Interaction], now: u64) {
+        let (Turn { pid, .. }, since) = self.running.take().expect("somebody runs");
+        self.left[pid as usize] -= now - since;
+        self.turns.push((pid, since, now));
+        match (list.off(pid, now - since, why, now), why) {
+            (_, LeaveCause::Done) => self.eligible -= 1,
+            (EligibilityAfterTurn::Eligible, _) => list.ready(pid, ReadyCause::Again, now),
+            (EligibilityAfterTurn::Asks, _) => {
                 self.eligible -= 1;
-                list.ask(job, &Facts { begins: false, ..interactions[job as usize].facts }, now);
+                list.ask(pid, &CandidateFacts { begins: false, ..interactions[pid as usize].facts }, now);
             }
         }
     }
 }
 
-/// Where a job of the crowd is.
+/// The state of a process of the crowd.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Where {
     Away,
@@ -102,21 +104,22 @@ enum Where {
     Runs(u64, u64),
 }
 
-/// What happens next in a crowd: what, to which job, and how long after what was before.
+/// An event in a crowd: its kind, its process, and the time since the event before.
 pub type Happening = (u8, u8, u32);
 
-/// Any happenings among `jobs` jobs.
-pub fn happenings(jobs: u8) -> impl Strategy<Value = Vec<Happening>> {
-    prop::collection::vec((0..8u8, 0..jobs, 0..200_000_000u32), 1..400)
+/// Any events among `pids` processes.
+pub fn happenings(pids: u8) -> impl Strategy<Value = Vec<Happening>> {
+    prop::collection::vec((0..8u8, 0..pids, 0..200_000_000u32), 1..400)
 }
 
-/// Lives through `happenings`; after each, whoever waits is counted, and nobody is given who does not wait. In the end all that
-/// are there are served until they are done: nobody is lost.
-pub fn live_through(list: &mut impl ReadyList, happenings: &[Happening], jobs: u8) {
-    let mut crowd = Crowd { places: vec![Where::Away; jobs as usize], now: 0 };
-    for (what, job, later) in happenings {
+/// Plays `happenings` and checks the list after each: its counts, and that it returns only processes that wait.
+///
+/// In the end, all processes are served until they are done, so none is lost.
+pub fn live_through(list: &mut impl ReadyList, happenings: &[Happening], pids: u8) {
+    let mut crowd = Crowd { places: vec![Where::Away; pids as usize], now: 0 };
+    for (what, pid, later) in happenings {
         crowd.now += u64::from(*later);
-        crowd.happens(list, *what, Job::from(*job));
+        crowd.happens(list, *what, ProcessId::from(*pid));
         crowd.check(list);
     }
     crowd.serve_all(list);
@@ -128,72 +131,73 @@ struct Crowd {
 }
 
 impl Crowd {
-    fn happens(&mut self, list: &mut impl ReadyList, what: u8, job: Job) {
-        match (what, self.places[job as usize]) {
-            (0..=2, Where::Away) => self.ask(list, job, true),
-            (0..=1, Where::Waits) => self.ready(list, job, Why::Woken),
-            (_, Where::Runs(since, slice)) if what < 7 => self.off(list, job, since, slice, what),
+    fn happens(&mut self, list: &mut impl ReadyList, what: u8, pid: ProcessId) {
+        match (what, self.places[pid as usize]) {
+            (0..=2, Where::Away) => self.ask(list, pid, true),
+            (0..=1, Where::Waits) => self.ready(list, pid, ReadyCause::Woken),
+            (_, Where::Runs(since, slice)) if what < 7 => self.off(list, pid, since, slice, what),
             (2, _) => self.admit(list),
             (3..=4, _) => self.next(list),
             (7, place) if place != Where::Away => {
-                list.forget(job);
-                self.places[job as usize] = Where::Away;
+                list.forget(pid);
+                self.places[pid as usize] = Where::Away;
             }
             _ => {}
         }
     }
 
-    fn ask(&mut self, list: &mut impl ReadyList, job: Job, begins: bool) {
-        let pages = job % 7;
-        let facts = Facts { image_words: u64::from(job) * 700, pages, priority: job % 3, nice: job as i32 % 40 - 20, begins };
-        list.ask(job, &facts, self.now);
-        self.places[job as usize] = Where::Asks;
+    fn ask(&mut self, list: &mut impl ReadyList, pid: ProcessId, begins: bool) {
+        let pages = pid % 7;
+        let facts =
+            CandidateFacts { image_words: u64::from(pid) * 700, pages, priority: pid % 3, nice: pid as i32 % 40 - 20, begins };
+        list.ask(pid, &facts, self.now);
+        self.places[pid as usize] = Where::Asks;
     }
 
     fn admit(&mut self, list: &mut impl ReadyList) {
-        let Some(job) = list.candidate() else { return };
-        assert_eq!(self.places[job as usize], Where::Asks, "the candidate asks");
-        list.admit(job, self.now);
-        self.ready(list, job, Why::Admitted);
+        let Some(pid) = list.candidate() else { return };
+        assert_eq!(self.places[pid as usize], Where::Asks, "the candidate asks");
+        list.admit(pid, self.now);
+        self.ready(list, pid, ReadyCause::Admitted);
     }
 
-    fn ready(&mut self, list: &mut impl ReadyList, job: Job, why: Why) {
-        list.ready(job, why, self.now);
-        self.places[job as usize] = Where::Ready;
+    fn ready(&mut self, list: &mut impl ReadyList, pid: ProcessId, why: ReadyCause) {
+        list.ready(pid, why, self.now);
+        self.places[pid as usize] = Where::Ready;
         let runs = self.places.iter().position(|place| matches!(place, Where::Runs(..)));
-        if let Some(running) = runs.filter(|running| list.preempts(job, *running as Job)) {
+        if let Some(running) = runs.filter(|running| list.preempts(pid, *running as ProcessId)) {
             let Where::Runs(since, slice) = self.places[running] else { unreachable!("it runs") };
-            self.off(list, running as Job, since, slice, 6);
+            self.off(list, running as ProcessId, since, slice, 6);
         }
     }
 
     fn next(&mut self, list: &mut impl ReadyList) {
         let turn = list.next(self.now);
         assert_eq!(turn.is_some(), self.places.contains(&Where::Ready), "the processor is idle only when nobody is ready");
-        if let Some(Turn { job, slice_ns }) = turn {
-            assert_eq!(self.places[job as usize], Where::Ready, "who is given the processor is ready");
+        if let Some(Turn { pid, slice_ns }) = turn {
+            assert_eq!(self.places[pid as usize], Where::Ready, "who is given the processor is ready");
             assert!(slice_ns > 0, "a turn is for some time");
-            self.places[job as usize] = Where::Runs(self.now, slice_ns);
+            self.places[pid as usize] = Where::Runs(self.now, slice_ns);
         }
     }
 
-    /// `job` leaves its processor: because its turn is over when that is so, else for a reason that depends on `what`.
-    fn off(&mut self, list: &mut impl ReadyList, job: Job, since: u64, slice: u64, what: u8) {
+    /// `pid` leaves its processor: because its turn is over when that is so, else for a reason that depends on `what`.
+    fn off(&mut self, list: &mut impl ReadyList, pid: ProcessId, since: u64, slice: u64, what: u8) {
         let ran = slice.min(self.now - since);
         let why = match what {
-            _ if ran == slice => Off::TurnOver,
-            0..=1 => Off::Done,
-            6 => Off::Preempted,
-            _ => Off::Waits,
+            _ if ran == slice => LeaveCause::TurnOver,
+            0..=1 => LeaveCause::Done,
+            6 => LeaveCause::Preempted,
+            _ => LeaveCause::Waits,
         };
-        let stay = list.off(job, ran, why, self.now);
+        let stay = list.off(pid, ran, why, self.now);
         match why {
-            Off::Done => self.places[job as usize] = Where::Away,
-            Off::Waits => self.places[job as usize] = Where::Waits,
-            _ if stay == Stay::Asks => self.ask(list, job, false),
+            LeaveCause::Done => self.places[pid as usize] = Where::Away,
+            LeaveCause::Waits => self.places[pid as usize] = Where::Waits,
+            _ if stay == EligibilityAfterTurn::Asks => self.ask(list, pid, false),
             _ => {
-                list.ready(job, Why::Again, self.now);
-                self.places[job as usize] = Where::Ready;
+                list.ready(pid, ReadyCause::Again, self.now);
+                self.places[pid as usize] = Where::Ready;
             }
         }
     }
@@ -205,26 +209,26 @@ impl Crowd {
     }
 
     fn serve_all(&mut self, list: &mut impl ReadyList) {
-        for job in 0..self.places.len() {
-            match self.places[job] {
-                Where::Waits => self.ready(list, job as Job, Why::Woken),
-                Where::Runs(..) => self.done(list, job as Job),
+        for pid in 0..self.places.len() {
+            match self.places[pid] {
+                Where::Waits => self.ready(list, pid as ProcessId, ReadyCause::Woken),
+                Where::Runs(..) => self.done(list, pid as ProcessId),
                 _ => {}
             }
         }
         for _ in 0..2 * self.places.len() {
             self.admit(list);
             self.next(list);
-            if let Some(job) = self.places.iter().position(|place| matches!(place, Where::Runs(..))) {
-                self.done(list, job as Job);
+            if let Some(pid) = self.places.iter().position(|place| matches!(place, Where::Runs(..))) {
+                self.done(list, pid as ProcessId);
             }
             self.check(list);
         }
         assert!(self.places.iter().all(|place| *place == Where::Away), "all were served: {:?}", self.places);
     }
 
-    fn done(&mut self, list: &mut impl ReadyList, job: Job) {
-        list.off(job, 0, Off::Done, self.now);
-        self.places[job as usize] = Where::Away;
+    fn done(&mut self, list: &mut impl ReadyList, pid: ProcessId) {
+        list.off(pid, 0, LeaveCause::Done, self.now);
+        self.places[pid as usize] = Where::Away;
     }
 }

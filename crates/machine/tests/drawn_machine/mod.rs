@@ -1,6 +1,6 @@
 //! Machines drawn at random, over everything that a machine file can say.
 
-use loadgo_machine::draw::Draw;
+use loadgo_machine::draw::AmountLaw;
 use loadgo_machine::spec::*;
 use proptest::collection::vec;
 use proptest::option;
@@ -27,22 +27,22 @@ fn share() -> impl Strategy<Value = f64> {
 }
 
 /// A law; geometric ones are of numbers only.
-fn law(numbers: bool) -> impl Strategy<Value = Draw> {
+fn law(numbers: bool) -> impl Strategy<Value = AmountLaw> {
     let simple = prop_oneof![
-        Just(Draw::ZERO),
-        amount().prop_map(Draw::Fixed),
-        (amount(), amount()).prop_map(|(low, more)| Draw::Uniform(low, low + more)),
-        amount().prop_map(Draw::Exponential),
-        (amount(), amount()).prop_map(|(mean, deviation)| Draw::LogNormal(mean, deviation)),
-        (1u32..1000, amount()).prop_map(|(stages, mean)| Draw::Erlang(stages, mean)),
-        (amount(), 1.001f64..50.0).prop_map(|(mean, scv)| Draw::Hyperexponential(mean, scv)),
-        (amount(), 1.001f64..50.0).prop_map(|(mean, index)| Draw::Pareto(mean, index)),
-        (1.0f64..1e6).prop_map(move |mean| if numbers { Draw::Geometric(mean) } else { Draw::Fixed(mean) }),
-        vec(amount(), 1..5).prop_map(Draw::Empirical),
+        Just(AmountLaw::ZERO),
+        amount().prop_map(AmountLaw::Fixed),
+        (amount(), amount()).prop_map(|(low, more)| AmountLaw::Uniform(low, low + more)),
+        amount().prop_map(AmountLaw::Exponential),
+        (amount(), amount()).prop_map(|(mean, deviation)| AmountLaw::LogNormal(mean, deviation)),
+        (1u32..1000, amount()).prop_map(|(stages, mean)| AmountLaw::Erlang(stages, mean)),
+        (amount(), 1.001f64..50.0).prop_map(|(mean, scv)| AmountLaw::Hyperexponential(mean, scv)),
+        (amount(), 1.001f64..50.0).prop_map(|(mean, index)| AmountLaw::Pareto(mean, index)),
+        (1.0f64..1e6).prop_map(move |mean| if numbers { AmountLaw::Geometric(mean) } else { AmountLaw::Fixed(mean) }),
+        vec(amount(), 1..5).prop_map(AmountLaw::Empirical),
     ];
     let bound = (prop_oneof![Just(0.0), amount()], prop_oneof![Just(f64::INFINITY), amount()]);
     (simple, option::of(bound)).prop_map(|(law, bound)| match bound {
-        Some((least, more)) => Draw::Bounded(Box::new(law), least, least + more),
+        Some((least, more)) => AmountLaw::Bounded(Box::new(law), least, least + more),
         None => law,
     })
 }
@@ -70,33 +70,33 @@ fn discipline() -> impl Strategy<Value = Discipline> {
     ]
 }
 
-fn processors() -> impl Strategy<Value = Processors> {
+fn processors() -> impl Strategy<Value = ProcessorSpec> {
     (1u32..65_535, amount(), option::of(amount()), discipline()).prop_map(
-        |(count, speed, instructions_per_second, discipline)| Processors { count, speed, instructions_per_second, discipline },
+        |(count, speed, instructions_per_second, discipline)| ProcessorSpec { count, speed, instructions_per_second, discipline },
     )
 }
 
-fn headway() -> impl Strategy<Value = Headway> {
+fn headway() -> impl Strategy<Value = HeadwaySpec> {
     prop_oneof![
-        amount().prop_map(|ns_per_page| Headway::Linear { ns_per_page }),
-        (amount(), amount()).prop_map(|(b_ns, c_pages)| Headway::Chamberlin { b_ns, c_pages }),
+        amount().prop_map(|ns_per_page| HeadwaySpec::Linear { ns_per_page }),
+        (amount(), amount()).prop_map(|(b_ns, c_pages)| HeadwaySpec::Chamberlin { b_ns, c_pages }),
         vec((1u32..100, amount()), 1..5).prop_map(|steps| {
             let (mut pages, mut ns) = (0.0, 0.0);
             let rising = steps.into_iter().map(|(more, later)| {
                 (pages, ns) = (pages + f64::from(more), ns + later);
                 (pages, ns)
             });
-            Headway::Curve(rising.collect())
+            HeadwaySpec::Curve(rising.collect())
         }),
     ]
 }
 
 /// How programs come to be in memory, with a limit that goes with it.
-fn memory() -> impl Strategy<Value = (Residence, Limit)> {
+fn memory() -> impl Strategy<Value = (Residence, EligibilityLimit)> {
     let paging = (2u32..5000, 0u32..5000, 1u32..4096, headway(), share(), 0..STORES, option::of((0..STORES, 1u32..9999)), 0..3);
     let paging = paging.prop_map(|(frames, wired, frame_words, headway, dirty, store, behind, who)| {
         let replacement = [Replacement::Lru, Replacement::Clock, Replacement::Equal][who as usize];
-        let behind = behind.map(|(store, pages)| Behind { store, pages });
+        let behind = behind.map(|(store, pages)| BackingStore { store, pages });
         Paging { frames, wired: wired % frames, frame_words, replacement, headway, dirty, store, behind }
     });
     let swapping = (1u64..1 << 40, 0..STORES, option::of(0..STORES), 0u64..1 << 40, any::<bool>());
@@ -106,16 +106,20 @@ fn memory() -> impl Strategy<Value = (Residence, Limit)> {
     });
     let busy = (0..STORES, 0.001f64..1.0, positive_ns(), 1u32..999);
     let limit = prop_oneof![
-        Just(Limit::None),
-        (1u32..999).prop_map(Limit::Fixed),
-        busy.prop_map(|(store, target, every_ns, most)| Limit::DeviceBusy { store, target, every_ns, most }),
+        Just(EligibilityLimit::None),
+        (1u32..999).prop_map(EligibilityLimit::Fixed),
+        busy.prop_map(|(store, target, every_ns, most)| EligibilityLimit::DeviceBusy { store, target, every_ns, most }),
     ];
     let paged = (paging, limit, 1u32..999).prop_map(|(paging, limit, most)| match paging.replacement {
-        Replacement::Equal => (Residence::Paging(paging), Limit::Fixed(1)),
-        Replacement::Clock => (Residence::Paging(paging), Limit::WorkingSets { most }),
+        Replacement::Equal => (Residence::Paging(paging), EligibilityLimit::Fixed(1)),
+        Replacement::Clock => (Residence::Paging(paging), EligibilityLimit::WorkingSets { most }),
         Replacement::Lru => (Residence::Paging(paging), limit),
     });
-    prop_oneof![(1u32..99).prop_map(|limit| (Residence::Everything, Limit::Fixed(limit))), (swapping, Just(Limit::None)), paged]
+    prop_oneof![
+        (1u32..99).prop_map(|limit| (Residence::Everything, EligibilityLimit::Fixed(limit))),
+        (swapping, Just(EligibilityLimit::None)),
+        paged
+    ]
 }
 
 fn store_kind() -> impl Strategy<Value = StoreKind> {
@@ -174,10 +178,10 @@ fn supervisor() -> impl Strategy<Value = Supervisor> {
 fn route() -> impl Strategy<Value = Route> {
     vec((option::of(0..STORES), law(false), any::<bool>()), 1..4).prop_map(|stages| {
         let last = stages.len() - 1;
-        let stage = |(index, (store, service, back)): (usize, (Option<usize>, Draw, bool))| {
+        let stage = |(index, (store, service, back)): (usize, (Option<usize>, AmountLaw, bool))| {
             let on = Some(index + 1).filter(|next| *next <= last);
             let then = if back { vec![(0.25, Some(0)), (0.75, on)] } else { vec![(1.0, on)] };
-            Stage { store, service, then }
+            RouteStage { store, service, then }
         };
         Route { stages: stages.into_iter().enumerate().map(stage).collect() }
     })
@@ -187,13 +191,13 @@ fn command() -> impl Strategy<Value = Command> {
     let bytes = prop_oneof![law(true).prop_map(Amount::Drawn), (1u32..9).prop_map(Amount::Argument)];
     let requests = option::of((0..STORES, law(true))).prop_map(|request| request.into_iter().collect::<Vec<_>>());
     let standing = (0u32..99, -20i32..20, option::of(any::<u8>()), "[a-zé\"' ]{0,3}");
-    let image = (0u32..1000, 0u32..1 << 19).prop_map(|(low, more)| Draw::Uniform(f64::from(low), f64::from(low + more)));
+    let image = (0u32..1000, 0u32..1 << 19).prop_map(|(low, more)| AmountLaw::Uniform(f64::from(low), f64::from(low + more)));
     let needs = (law(false), share(), image, vec(law(true), 8), vec(law(false), 2), bytes, requests);
     (needs, standing, option::weighted(0.3, route())).prop_map(|(needs, (priority, nice, exit_status, program), route)| {
         let (cpu, common, image_words, numbers, times, network_bytes, requests) = needs;
         let plain = route.is_none();
         let program = if program.trim().is_empty() { String::new() } else { program };
-        let only = |draw: &Draw| if plain { draw.clone() } else { Draw::ZERO };
+        let only = |draw: &AmountLaw| if plain { draw.clone() } else { AmountLaw::ZERO };
         Command {
             name: String::new(),
             program: if plain { program } else { String::new() },
@@ -210,7 +214,7 @@ fn command() -> impl Strategy<Value = Command> {
             line_cpu: only(&times[0]),
             line_faults: only(&numbers[7]),
             line_walls: only(&numbers[7]),
-            network_bytes: if plain { network_bytes } else { Amount::Drawn(Draw::ZERO) },
+            network_bytes: if plain { network_bytes } else { Amount::Drawn(AmountLaw::ZERO) },
             network_byte_cpu: only(&times[1]),
             requests: if plain { requests } else { Vec::new() },
             priority,
@@ -221,15 +225,15 @@ fn command() -> impl Strategy<Value = Command> {
     })
 }
 
-fn class() -> impl Strategy<Value = Class> {
+fn class() -> impl Strategy<Value = UserClass> {
     let users = prop_oneof![(1u32..9999).prop_map(Population::Closed), amount().prop_map(|rate| Population::Open(rate.min(1e9)))];
     (users, amount(), vec(0..COMMANDS, 1..4)).prop_map(|(population, mean, commands)| {
-        let think = if matches!(population, Population::Open(_)) { Draw::ZERO } else { Draw::Exponential(mean) };
-        Class { name: String::new(), population, think, commands }
+        let think = if matches!(population, Population::Open(_)) { AmountLaw::ZERO } else { AmountLaw::Exponential(mean) };
+        UserClass { name: String::new(), population, think, commands }
     })
 }
 
-/// What a fit may say: any words, and a covariance of as many rows as there are parameters, or none.
+/// Any fit: random words, and a covariance with a row for each parameter, or without rows.
 fn fit() -> impl Strategy<Value = Fit> {
     let words = "[a-zé\"'\\\\ ]{0,9}";
     let parameter = (words, any::<bool>(), option::of(words)).prop_map(|(text, spread, low)| Parameter {

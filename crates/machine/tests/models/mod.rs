@@ -1,64 +1,67 @@
 //! Machines whose answers are known, made without a file.
 #![allow(dead_code)] // the examples use a part
 
-use loadgo_machine::draw::Draw;
+use loadgo_machine::draw::AmountLaw;
 use loadgo_machine::spec::{
-    Class, Command, Discipline, Limit, Machine, Population, Processors, Residence, Route, Stage, Store, StoreKind, Supervisor,
+    Command, Discipline, EligibilityLimit, Machine, Population, ProcessorSpec, Residence, Route, RouteStage, Store, StoreKind,
+    Supervisor, UserClass,
 };
 
 /// A second.
 pub const SECOND: u64 = 1_000_000_000;
 
 /// An exponential law with a mean in seconds.
-pub fn exponential(mean_s: f64) -> Draw {
-    Draw::Exponential(mean_s * 1e9)
+pub fn exponential(mean_s: f64) -> AmountLaw {
+    AmountLaw::Exponential(mean_s * 1e9)
 }
 
 /// A command that is nothing but work on a processor.
-pub fn work(name: &str, cpu: Draw) -> Command {
-    Command { cpu, ..Command::without_needs(name) }
+pub fn work(name: &str, cpu: AmountLaw) -> Command {
+    Command { cpu, ..Command::without_work(name) }
 }
 
 /// A command that follows a route.
-pub fn routed(name: &str, stages: Vec<Stage>) -> Command {
-    Command { route: Some(Route { stages }), ..Command::without_needs(name) }
+pub fn routed(name: &str, stages: Vec<RouteStage>) -> Command {
+    Command { route: Some(Route { stages }), ..Command::without_work(name) }
 }
 
 /// A visit to the processors.
-pub fn at_processors(service: Draw, then: &[(f64, Option<usize>)]) -> Stage {
-    Stage { store: None, service, then: then.to_vec() }
+pub fn at_processors(service: AmountLaw, then: &[(f64, Option<usize>)]) -> RouteStage {
+    RouteStage { store: None, service, then: then.to_vec() }
 }
 
 /// A visit to a store.
-pub fn at_store(store: usize, service: Draw, then: &[(f64, Option<usize>)]) -> Stage {
-    Stage { store: Some(store), service, then: then.to_vec() }
+pub fn at_store(store: usize, service: AmountLaw, then: &[(f64, Option<usize>)]) -> RouteStage {
+    RouteStage { store: Some(store), service, then: then.to_vec() }
 }
 
 /// A server of its own.
 pub fn server(name: &str, servers: u32) -> Store {
-    Store { name: name.into(), kind: StoreKind::Server { service: Draw::ZERO, servers }, interrupts: true }
+    Store { name: name.into(), kind: StoreKind::Server { service: AmountLaw::ZERO, servers }, interrupts: true }
 }
 
 /// A machine with everything resident, no supervisor, and this command for this class.
-pub fn machine(count: u32, discipline: Discipline, command: Command, population: Population, think: Draw) -> Machine {
+pub fn machine(count: u32, discipline: Discipline, command: Command, population: Population, think: AmountLaw) -> Machine {
     Machine {
         title: "a model".into(),
         source: "made for a test".into(),
-        processors: Processors { count, speed: 1.0, instructions_per_second: None, discipline },
+        processors: ProcessorSpec { count, speed: 1.0, instructions_per_second: None, discipline },
         residence: Residence::Everything,
-        limit: Limit::None,
+        limit: EligibilityLimit::None,
         stores: Vec::new(),
         supervisor: Supervisor::default(),
         tariff: Vec::new(),
         paging_wait_hour: 0.0,
         commands: vec![command],
         any_command: None,
-        load: vec![Class { name: "all".into(), population, think, commands: vec![0] }],
+        load: vec![UserClass { name: "all".into(), population, think, commands: vec![0] }],
         fit: None,
     }
 }
 
-/// The closed central server: think 10 s; 2 processors in turn, quantum 0.1 s, visits of 0.3 s; after each, half go to a disk of 0.2 s.
+/// The closed central server: 2 processors in turn with a quantum of 0.1 s, and a disk with a service of 0.2 s.
+///
+/// Users think for 10 s. A visit to the processors takes 0.3 s. After it, half of the visits go to the disk.
 pub fn central_server(users: u32) -> Machine {
     let stages =
         vec![at_processors(exponential(0.3), &[(0.5, Some(1)), (0.5, None)]), at_store(0, exponential(0.2), &[(1.0, Some(0))])];

@@ -1,14 +1,14 @@
 //! An oracle for demand paging: processes that refer to pages one by one, and a memory that knows each page's last use.
 //!
-//! The stack-distance model (Mattson, Gecsei, Slutz and Traiger, 1970): a reference goes to the page that is d-th by last use, with
-//! P(d > k) = δ/headway(k) for references δ apart, so that with k pages held the mean work between misses is headway(k).
+//! It is the stack-distance model (Mattson, Gecsei, Slutz and Traiger, 1970). A reference goes to the page that is d-th by last
+//! use, with P(d > k) = δ/headway(k) for references δ apart. With k pages held, the mean work between misses is then headway(k).
 
 use loadgo_core::random::RandomStream;
 
 /// Mean work between faults by pages held, in ns.
 pub type Law = fn(f64) -> f64;
 
-/// A memory of so many frames, replaced by least recent use over all processes.
+/// A memory whose frames are replaced by least recent use over all processes.
 pub struct Direct {
     /// Work between two references.
     apart: f64,
@@ -22,13 +22,13 @@ struct Process {
     pages: usize,
     /// The last use of each page that it has ever referred to, the latest first.
     stack: Vec<u64>,
-    /// So many of them, from the first, are in memory.
+    /// The number of these pages, from the first, that are in memory.
     resident: usize,
     faults: u32,
 }
 
 impl Direct {
-    /// Processes with so many pages each, and nothing in memory.
+    /// Processes with this number of pages each, and an empty memory.
     pub fn new(law: Law, frames: usize, pages: &[u32]) -> Direct {
         let process = |pages: &u32| Process { pages: *pages as usize, stack: Vec::new(), resident: 0, faults: 0 };
         let most = pages.iter().max().map_or(0, |most| *most as usize);
@@ -36,20 +36,20 @@ impl Direct {
         Direct { apart: law(1.0), deeper, free: frames, processes: pages.iter().map(process).collect() }
     }
 
-    /// `job` works from `now` on for `work` ns.
-    pub fn work(&mut self, job: usize, now: u64, work: u64, stream: &mut RandomStream) {
+    /// `pid` works from `now` on for `work` ns.
+    pub fn work(&mut self, pid: usize, now: u64, work: u64, stream: &mut RandomStream) {
         let references = work as f64 / self.apart;
         let whole = references as u64 + u64::from(stream.unit() < references.fract());
         for reference in 0..whole {
             let luck = stream.unit();
-            let process = &mut self.processes[job];
+            let process = &mut self.processes[pid];
             let depth = (1..process.pages).find(|held| self.deeper[*held] < luck).unwrap_or(process.pages);
-            self.refer(job, depth, now + (reference as f64 * self.apart) as u64);
+            self.refer(pid, depth, now + (reference as f64 * self.apart) as u64);
         }
     }
 
-    fn refer(&mut self, job: usize, depth: usize, now: u64) {
-        let process = &mut self.processes[job];
+    fn refer(&mut self, pid: usize, depth: usize, now: u64) {
+        let process = &mut self.processes[pid];
         let missing = depth > process.resident;
         if depth <= process.stack.len() {
             process.stack.remove(depth - 1);
@@ -74,8 +74,8 @@ impl Direct {
         self.processes.iter().map(|process| f64::from(process.faults)).collect()
     }
 
-    /// Pages that `job` has in memory.
-    pub fn held(&self, job: usize) -> u32 {
-        self.processes[job].resident as u32
+    /// Pages that `pid` has in memory.
+    pub fn held(&self, pid: usize) -> u32 {
+        self.processes[pid].resident as u32
     }
 }

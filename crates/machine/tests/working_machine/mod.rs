@@ -1,10 +1,10 @@
 //! Machines drawn at random that can work: disciplines, memories, limits and supervisors in all combinations.
 
 use crate::models::{self, SECOND, at_processors, at_store, machine, server};
-use loadgo_machine::draw::Draw;
+use loadgo_machine::draw::AmountLaw;
 use loadgo_machine::spec::{
-    Amount, Behind, Command, Discipline, Headway, Limit, Machine, Paging, Population, Replacement, Residence, Store, StoreKind,
-    Supervisor, Swapping, SystemTable, TenexQueue, WhenTableFull,
+    Amount, BackingStore, Command, Discipline, EligibilityLimit, HeadwaySpec, Machine, Paging, Population, Replacement,
+    Residence, Store, StoreKind, Supervisor, Swapping, SystemTable, TenexQueue, WhenTableFull,
 };
 use proptest::prelude::*;
 
@@ -37,10 +37,10 @@ fn residences() -> impl Strategy<Value = Residence> {
             wired: 10,
             frame_words: 1024,
             replacement,
-            headway: Headway::Linear { ns_per_page: 2e5 },
+            headway: HeadwaySpec::Linear { ns_per_page: 2e5 },
             dirty,
             store: 0,
-            behind: behind.then_some(Behind { store: 1, pages: 150 }),
+            behind: behind.then_some(BackingStore { store: 1, pages: 150 }),
         })
     });
     let swapping = any::<bool>().prop_map(|onion_skin| {
@@ -49,12 +49,12 @@ fn residences() -> impl Strategy<Value = Residence> {
     prop_oneof![Just(Residence::Everything), paging, swapping]
 }
 
-fn limits() -> impl Strategy<Value = Limit> {
+fn limits() -> impl Strategy<Value = EligibilityLimit> {
     prop_oneof![
-        Just(Limit::None),
-        (1..5u32).prop_map(Limit::Fixed),
-        (1..5u32).prop_map(|most| Limit::WorkingSets { most }),
-        (1..5u32).prop_map(|most| Limit::DeviceBusy { store: 0, target: 0.5, every_ns: SECOND / 10, most }),
+        Just(EligibilityLimit::None),
+        (1..5u32).prop_map(EligibilityLimit::Fixed),
+        (1..5u32).prop_map(|most| EligibilityLimit::WorkingSets { most }),
+        (1..5u32).prop_map(|most| EligibilityLimit::DeviceBusy { store: 0, target: 0.5, every_ns: SECOND / 10, most }),
     ]
 }
 
@@ -82,41 +82,41 @@ fn supervisors() -> impl Strategy<Value = Supervisor> {
 
 fn commands() -> Vec<Command> {
     let edit = Command {
-        cpu: Draw::Exponential(5e7),
-        pages: Draw::Uniform(5.0, 60.0),
+        cpu: AmountLaw::Exponential(5e7),
+        pages: AmountLaw::Uniform(5.0, 60.0),
         common: 0.3,
-        image_words: Draw::Uniform(500.0, 9_000.0),
-        segment_faults: Draw::Fixed(0.6),
-        bound_faults: Draw::Fixed(1.0),
-        wall_crossings: Draw::Geometric(3.0),
-        lines_out: Draw::Uniform(0.0, 4.0),
-        line_bytes: Draw::Fixed(40.0),
-        line_cpu: Draw::Fixed(1e6),
-        line_faults: Draw::Fixed(0.4),
-        line_walls: Draw::Fixed(6.0),
-        requests: vec![(1, Draw::Fixed(1.5))],
+        image_words: AmountLaw::Uniform(500.0, 9_000.0),
+        segment_faults: AmountLaw::Fixed(0.6),
+        bound_faults: AmountLaw::Fixed(1.0),
+        wall_crossings: AmountLaw::Geometric(3.0),
+        lines_out: AmountLaw::Uniform(0.0, 4.0),
+        line_bytes: AmountLaw::Fixed(40.0),
+        line_cpu: AmountLaw::Fixed(1e6),
+        line_faults: AmountLaw::Fixed(0.4),
+        line_walls: AmountLaw::Fixed(6.0),
+        requests: vec![(1, AmountLaw::Fixed(1.5))],
         priority: 2,
         nice: 5,
         exit_status: Some(3),
-        ..Command::without_needs("edit")
+        ..Command::without_work("edit")
     };
     let send = Command {
-        cpu: Draw::Erlang(3, 2e7),
+        cpu: AmountLaw::Erlang(3, 2e7),
         network_bytes: Amount::Argument(1),
-        network_byte_cpu: Draw::Fixed(1e4),
-        processes: Draw::Fixed(1.0),
-        image_words: Draw::Fixed(3_000.0),
-        pages: Draw::Fixed(20.0),
-        ..Command::without_needs("send")
+        network_byte_cpu: AmountLaw::Fixed(1e4),
+        processes: AmountLaw::Fixed(1.0),
+        image_words: AmountLaw::Fixed(3_000.0),
+        pages: AmountLaw::Fixed(20.0),
+        ..Command::without_work("send")
     };
     let route = models::routed(
         "route",
         vec![
-            at_store(2, Draw::Exponential(1e7), &[(1.0, Some(1))]),
-            at_processors(Draw::Exponential(2e7), &[(0.4, Some(0)), (0.1, Some(1)), (0.5, None)]),
+            at_store(2, AmountLaw::Exponential(1e7), &[(1.0, Some(1))]),
+            at_processors(AmountLaw::Exponential(2e7), &[(0.4, Some(0)), (0.1, Some(1)), (0.5, None)]),
         ],
     );
-    vec![edit, send, route, Command::without_needs("nothing")]
+    vec![edit, send, route, Command::without_work("nothing")]
 }
 
 prop_compose! {
@@ -127,9 +127,9 @@ prop_compose! {
     ) -> Machine {
         let drum = StoreKind::Drum { revolution_ns: 33 * MS, sectors: Some(18), words_per_second: None };
         let disk = StoreKind::Disk {
-            seek: Draw::Uniform(1e7, 6e7), revolution_ns: 25 * MS, words_per_second: 1e5, units: 3, channels: 2,
+            seek: AmountLaw::Uniform(1e7, 6e7), revolution_ns: 25 * MS, words_per_second: 1e5, units: 3, channels: 2,
         };
-        let mut made = machine(count, discipline, Command::without_needs("none"), Population::Closed(1), Draw::Fixed(1e9));
+        let mut made = machine(count, discipline, Command::without_work("none"), Population::Closed(1), AmountLaw::Fixed(1e9));
         made.processors.speed = speed;
         made.stores = vec![
             Store { name: "drum".into(), kind: drum, interrupts: true },

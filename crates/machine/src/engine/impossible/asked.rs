@@ -1,21 +1,21 @@
-//! What is asked of a machine and cannot be answered: needs of commands, routes without an end, users who cannot come.
+//! Checks of the work for a machine: commands' needs, routes without an end, and classes of users.
 
 use super::super::errand::MOST_STOPS;
-use super::super::events::MOST_JOBS;
+use super::super::events::MOST_PROCESSES;
 use super::soundness::{check_store, is_positive, is_sound};
-use crate::draw::Draw;
-use crate::spec::{Amount, Class, Command, Discipline, Machine, Population, Route};
+use crate::draw::AmountLaw;
+use crate::spec::{Amount, Command, Discipline, Machine, Population, Route, UserClass};
 
-/// Of what is drawn for a command, that of which each is an event or more.
+/// Drawn counts of a command of which each costs an event or more.
 const COUNTS: [&str; 8] =
     ["segment_faults", "bound_faults", "wall_crossings", "processes", "lines_out", "line_faults", "line_walls", "requests"];
-/// Weights of a route's branches may differ from 1 by so much in all.
-const ROUNDING: f64 = 1e-6;
+/// Largest difference from 1 of the sum of a branch's weights, which are rounded decimals.
+const WEIGHT_SUM_TOLERANCE: f64 = 1e-6;
 
-/// Looks for needs of a command that no machine, or not this one, can serve.
+/// Checks a command for needs that this machine cannot serve.
 ///
 /// # Errors
-/// The first thing found, with what would help.
+/// The first mistake, with what would help.
 pub fn command(machine: &Machine, command: &Command) -> Result<(), String> {
     if let Some((key, law)) = laws(command).into_iter().find(|(_, law)| !is_sound(law)) {
         let (name, mean) = (&command.name, law.mean());
@@ -41,8 +41,8 @@ pub fn command(machine: &Machine, command: &Command) -> Result<(), String> {
     Ok(())
 }
 
-/// What is drawn for a command, by its key in a machine file.
-fn laws(command: &Command) -> Vec<(&'static str, &Draw)> {
+/// The laws of a command, by their keys in a machine file.
+fn laws(command: &Command) -> Vec<(&'static str, &AmountLaw)> {
     let mut laws = vec![
         ("cpu", &command.cpu),
         ("pages", &command.pages),
@@ -80,7 +80,7 @@ fn route_is_whole(machine: &Machine, route: &Route) -> Result<(), String> {
             return Err(format!("leads from stage {number} to one that is not there, or by a weight below 0"));
         }
         let sum: f64 = stage.then.iter().map(|(weight, _)| weight).sum();
-        if !stage.then.is_empty() && (sum - 1.0).abs() > ROUNDING {
+        if !stage.then.is_empty() && (sum - 1.0).abs() > WEIGHT_SUM_TOLERANCE {
             return Err(format!("leads on from stage {number} with weights that add up to {sum}, not to 1"));
         }
     }
@@ -90,7 +90,7 @@ fn route_is_whole(machine: &Machine, route: &Route) -> Result<(), String> {
     }
 }
 
-/// A stage that the route comes to, and from which it never ends.
+/// A stage that the route can reach, and from which it never ends.
 fn stage_without_end(route: &Route) -> Option<usize> {
     let leads = |from: usize| route.stages[from].then.iter().filter(|(weight, _)| *weight > 0.0).map(|(_, to)| *to);
     let count = route.stages.len();
@@ -108,11 +108,11 @@ fn stage_without_end(route: &Route) -> Option<usize> {
     (0..count).find(|stage| reached[*stage] && !ends[*stage])
 }
 
-/// Looks for a class of users that cannot be, or cannot come.
+/// Checks a class of users.
 ///
 /// # Errors
-/// The first thing found, with what would help.
-pub fn load(machine: &Machine, class: &Class) -> Result<(), String> {
+/// The first mistake, with what would help.
+pub fn load(machine: &Machine, class: &UserClass) -> Result<(), String> {
     let wrong = |why: &str| Err(format!("load {:?} {why}", class.name));
     if !is_sound(&class.think) {
         return wrong("has a think time that is none: its mean is a number, 0 or more");
@@ -122,7 +122,7 @@ pub fn load(machine: &Machine, class: &Class) -> Result<(), String> {
     }
     match class.population {
         Population::Closed(0) => wrong("has no users: `users` is 1 or more"),
-        Population::Closed(users) if users as usize > MOST_JOBS => wrong(&format!("has more than {MOST_JOBS} users")),
+        Population::Closed(users) if users as usize > MOST_PROCESSES => wrong(&format!("has more than {MOST_PROCESSES} users")),
         Population::Open(rate) if !is_positive(rate) => wrong("never comes: `arrivals` is above 0"),
         Population::Open(_) if machine.supervisor.table.is_some() => {
             wrong("comes and goes, and a system table is for users who stay: give it `users`, or the machine no `table`")

@@ -1,6 +1,6 @@
-//! Conditions that a machine's numbers must meet: rates above 0, laws with a mean, stores that are there.
+//! Conditions that a machine's numbers must meet: rates above 0, laws with a mean, and stores that exist.
 
-use crate::draw::Draw;
+use crate::draw::AmountLaw;
 use crate::spec::Machine;
 
 /// Whether `number` is above 0, and not infinite.
@@ -9,7 +9,7 @@ pub(super) fn is_positive(number: f64) -> bool {
 }
 
 /// Whether the numbers that `law` gives can be times or counts.
-pub(super) fn is_sound(law: &Draw) -> bool {
+pub(super) fn is_sound(law: &AmountLaw) -> bool {
     law.mean() >= 0.0 && law.mean().is_finite()
 }
 

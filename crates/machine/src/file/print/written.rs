@@ -1,7 +1,7 @@
-//! How single values of a machine are written in TOML: so that each is read back to the last bit.
+//! Writes single values of a machine in TOML so that each is read back to the last bit.
 
-use super::super::law::{Unit, kinds};
-use crate::draw::Draw;
+use super::super::law::{AmountUnit, kinds};
+use crate::draw::AmountLaw;
 use loadgo_core::notation::laws::LawValueKind;
 use loadgo_core::notation::spans::LONGEST_SPAN;
 use loadgo_core::script::print_span;
@@ -9,53 +9,53 @@ use loadgo_core::time::Span;
 use std::fmt::Write;
 use toml::Value;
 
-/// The rows of a file as they are written.
+/// The growing text of a TOML file.
 #[derive(Default)]
-pub(super) struct Rows {
+pub(super) struct TomlText {
     pub text: String,
 }
 
-impl Rows {
-    /// A table's heading, with an empty row before it.
+impl TomlText {
+    /// Adds a table's heading after an empty line.
     pub fn heading(&mut self, heading: &str) {
         writeln!(self.text, "\n{heading}").expect("a string takes all that is written");
     }
 
-    /// A key and its value.
+    /// Adds a key with its value.
     pub fn key(&mut self, key: &str, value: String) {
         writeln!(self.text, "{key} = {value}").expect("a string takes all that is written");
     }
 
-    /// A law, unless it always gives nothing.
-    pub fn law(&mut self, key: &str, draw: &Draw, unit: Unit) {
+    /// Adds a law, unless it always gives 0.
+    pub fn law(&mut self, key: &str, draw: &AmountLaw, unit: AmountUnit) {
         if !draw.is_zero() {
             self.key(key, law(draw, unit));
         }
     }
 
-    /// Times in nanoseconds.
+    /// Adds times in nanoseconds.
     pub fn spans(&mut self, times: &[(&str, u64)]) {
         times.iter().for_each(|(key, ns)| self.key(key, span(*ns)));
     }
 
-    /// Times in nanoseconds, unless they are zero.
+    /// Adds times in nanoseconds, unless they are zero.
     pub fn costs(&mut self, times: &[(&str, u64)]) {
         times.iter().filter(|(_, ns)| *ns > 0).for_each(|(key, ns)| self.key(key, span(*ns)));
     }
 }
 
-/// A string as TOML writes it.
+/// A string in TOML's notation.
 pub(super) fn quoted(text: &str) -> String {
     Value::String(text.into()).to_string()
 }
 
-/// A key as TOML writes it, in quotes where it must be.
+/// A key in TOML's notation, in quotes if needed.
 pub(super) fn key(name: &str) -> String {
     let bare = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
     if bare { name.into() } else { quoted(name) }
 }
 
-/// A number: whole ones without a fraction.
+/// A number, without a fraction if it is whole.
 pub(super) fn number(number: f64) -> String {
     if number.fract() == 0.0 && number.abs() < 1e15 { format!("{number:.0}") } else { format!("{number:?}") }
 }
@@ -66,16 +66,16 @@ pub(super) fn span(ns: u64) -> String {
 }
 
 /// A law, or an amount that is always the same.
-pub(super) fn law(law: &Draw, unit: Unit) -> String {
+pub(super) fn law(law: &AmountLaw, unit: AmountUnit) -> String {
     match law {
-        Draw::Fixed(value) if unit == Unit::Number => number(*value),
-        Draw::Fixed(value) => quoted(&amount(*value, unit)),
+        AmountLaw::Fixed(value) if unit == AmountUnit::Number => number(*value),
+        AmountLaw::Fixed(value) => quoted(&amount(*value, unit)),
         law => quoted(&named(law, unit)),
     }
 }
 
-/// A law by its name, with its bounds behind its values.
-fn named(law: &Draw, unit: Unit) -> String {
+/// A law with its name, its values and its bounds.
+fn named(law: &AmountLaw, unit: AmountUnit) -> String {
     let (name, values) = law.parts();
     let amounts = || values.iter().map(|value| amount(*value, unit));
     let inside = match kinds(name) {
@@ -90,8 +90,8 @@ fn named(law: &Draw, unit: Unit) -> String {
     format!("{name}({inside}{})", bounds(law, unit))
 }
 
-fn bounds(law: &Draw, unit: Unit) -> String {
-    let Draw::Bounded(_, least, most) = law else { return String::new() };
+fn bounds(law: &AmountLaw, unit: AmountUnit) -> String {
+    let AmountLaw::Bounded(_, least, most) = law else { return String::new() };
     // One of the two must stand there: without any the law would not be a bounded one.
     let low = if *least > 0.0 || most.is_infinite() { format!(", min {}", amount(*least, unit)) } else { String::new() };
     let high = if most.is_finite() { format!(", max {}", amount(*most, unit)) } else { String::new() };
@@ -99,21 +99,21 @@ fn bounds(law: &Draw, unit: Unit) -> String {
 }
 
 /// An amount: a time with its unit, to a part of a nanosecond, or a number.
-fn amount(value: f64, unit: Unit) -> String {
+fn amount(value: f64, unit: AmountUnit) -> String {
     match unit {
-        Unit::Number => number(value),
+        AmountUnit::Number => number(value),
         _ if value.fract() == 0.0 && value <= LONGEST_SPAN.0 as f64 => print_span(Span(value as u64)),
         _ => format!("{value}ns"),
     }
 }
 
-/// `{ key = value, … }`; the keys are written already.
+/// An inline table `{ key = value, … }`, whose keys are in TOML's notation already.
 pub(super) fn inline(fields: &[(String, String)]) -> String {
     let fields: Vec<_> = fields.iter().map(|(key, value)| format!("{key} = {value}")).collect();
     format!("{{ {} }}", fields.join(", "))
 }
 
-/// `[value, …]`.
+/// A list `[value, …]`.
 pub(super) fn list(items: impl Iterator<Item = String>) -> String {
     format!("[{}]", items.collect::<Vec<_>>().join(", "))
 }
