@@ -13,7 +13,11 @@ import signal
 import tempfile
 
 import pytest
+from hypothesis import settings
 from support.places import TESTS
+
+settings.register_profile("loadgo", deadline=None)  # an example takes as long as the machine is busy
+settings.load_profile("loadgo")
 
 for number, heard in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(number) == signal.SIG_IGN:
