@@ -73,13 +73,21 @@ def _pool(users: int, change: str, runs: int, first_seed: int) -> list[RunFigure
 
 def _experiment(a: list[RunFigures], b: list[RunFigures], seed: int, users: int) -> Experiment:
     """An experiment with runs drawn from both pools, ended as `loadgo ab` ends it."""
-    from loadgo.pairing.experiment import DECISIVE_MEASURES, DEFAULT_MARGIN
+    from loadgo.pairing.experiment import DECISIVE_MEASURES, DEFAULT_MARGIN_SHARE
     from loadgo.pairing.variant import Variant
 
     variant, chance = Variant("work.toml"), random.Random(seed)
     sides = zip(chance.sample(a, MOST_PAIRS), chance.sample(b, MOST_PAIRS), strict=True)
     made = Experiment(
-        variant, variant, loadgo.Load(users=users), DEFAULT_MARGIN, DECISIVE_MEASURES, (), (), "most pairs", Path()
+        variant,
+        variant,
+        loadgo.Load(users=users),
+        DEFAULT_MARGIN_SHARE,
+        DECISIVE_MEASURES,
+        (),
+        (),
+        "most pairs",
+        Path(),
     )
     for number, (before, after) in enumerate(sides):
         made = replace(made, pairs=(*made.pairs, Pair(number, "A", before, after)))

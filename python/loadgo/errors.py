@@ -1,4 +1,4 @@
-"""What goes wrong, as a tree: catch `LoadgoError`, or the branch that you can do something about.
+"""The errors of loadgo, as a tree: catch `LoadgoError`, or the branch that you can do something about.
 
     LoadgoError
     ├── BadArgument     an argument of a call makes no sense; it is a `ValueError`, too

@@ -2,7 +2,7 @@
 
 Two runs of the same host differ by themselves, since the host does: other work comes and goes, memory fills, clocks
 change. The two runs of a pair are close in time, have the same seed, and come in either order, so most of that cancels.
-What is left shows in the scatter of the pairs, which the interval is made of.
+What is left shows in the scatter of the pairs, which the interval is experiment of.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Unpack
 from loadgo.errors import BadArgument
 from loadgo.notation.quantities import percentage, span_s
 from loadgo.pairing.results import End, Experiment, LeftOut, Letter, Pair
-from loadgo.pairing.run_figures import MEASURES, RunFigures, figures_of
+from loadgo.pairing.run_figures import RUN_MEASURES, RunFigures, figures_of
 from loadgo.pairing.variant import Variant
 from loadgo.running.folders import new_folder
 from loadgo.running.load import Load, LoadKeywords, Metering, with_keywords
@@ -30,7 +30,7 @@ USUAL_LOAD = Load(duration=10.0)
 """Each run types for ten seconds after its warm-up."""
 DECISIVE_MEASURES = ("response", "cpu")
 """The measures that have to be decided, if nothing else is asked for."""
-DEFAULT_MARGIN = 0.05
+DEFAULT_MARGIN_SHARE = 0.05
 DEFAULT_MOST_PAIRS = 30
 MOST_LEFT_OUT_RUNS = 6
 """After this many invalid runs the experiment ends with what is known."""
@@ -44,7 +44,7 @@ def ab(
     b: Variant | str | Path,
     *,
     load: Load = USUAL_LOAD,
-    margin: str | float = DEFAULT_MARGIN,
+    margin: str | float = DEFAULT_MARGIN_SHARE,
     measures: Sequence[str] = DECISIVE_MEASURES,
     most_pairs: int = DEFAULT_MOST_PAIRS,
     time_limit: float | str | None = None,
@@ -55,8 +55,8 @@ def ab(
 ) -> Experiment:
     """Runs two variants in turn, in pairs of runs, until the difference of B from A is known.
 
-        experiment = loadgo.ab("light", loadgo.Variant("light", limit="cpus=1"), users=8, duration="10s")
-        print(experiment.change("response").relative, experiment.change("response").interval)
+        result = loadgo.ab("light", loadgo.Variant("light", limit="cpus=1"), users=8, duration="10s")
+        print(result.change("response").relative, result.change("response").interval)
 
     Args:
         a: The first variant: a script, or a `Variant`, which is a script with a system, limits, and a command before
@@ -91,11 +91,11 @@ def ab(
     folder = new_folder(out, f"ab-{Path(variants['A'].script).stem}", datetime.now(UTC))
     if folder.exists() and any(folder.iterdir()):
         raise BadArgument(f"`out`: {folder} is not empty: name a new folder").about("out")
-    made = Experiment(
+    experiment = Experiment(
         variants["A"], variants["B"], load, _margin(margin), tuple(measures), (), (), "most pairs", folder
     )
     limit_s = None if time_limit is None else span_s(time_limit, "time_limit")
-    return _Runs(made, metering, tariff, progress, most_pairs, limit_s).all_pairs()
+    return _Runs(experiment, metering, tariff, progress, most_pairs, limit_s).all_pairs()
 
 
 class _Runs:
@@ -103,14 +103,14 @@ class _Runs:
 
     def __init__(
         self,
-        made: Experiment,
+        experiment: Experiment,
         metering: Metering,
         tariff: str,
         progress: Progress | None,
         most_pairs: int,
         limit_s: float | None,
     ) -> None:
-        self.made = made
+        self.experiment = experiment
         self.metering = metering
         self.tariff = tariff
         self.progress = progress
@@ -118,7 +118,7 @@ class _Runs:
         self.limit_s = limit_s
         self.began = time.monotonic()
         self.attempts = 0
-        self.order = random.Random(made.load.seed)
+        self.order = random.Random(experiment.load.seed)
         self.firsts: list[Letter] = []
 
     def all_pairs(self) -> Experiment:
@@ -129,15 +129,15 @@ class _Runs:
                 self._keep()
                 if not stop.is_set():
                     self._tell()
-        self.made = replace(self.made, end=end)
+        self.experiment = replace(self.experiment, end=end)
         self._keep()
-        return self.made
+        return self.experiment
 
     def _next_pair(self, stop: StopRequest) -> None:
         """Runs both variants, and keeps the pair unless one of the runs was stopped or is left out."""
         self.attempts += 1
         first = self.firsts.pop() if self.firsts else self._new_firsts()
-        seed = self.made.load.seed + len(self.made.pairs)
+        seed = self.experiment.load.seed + len(self.experiment.pairs)
         figures: dict[Letter, RunFigures] = {}
         for letter in (first, _other(first)):
             ran = self._run(letter, seed)
@@ -147,11 +147,12 @@ class _Runs:
                 return
             if reason := why_left_out(ran):
                 left_out = LeftOut(letter, ran.folder, reason)
-                self.made = replace(self.made, left_out=(*self.made.left_out, left_out))
+                self.experiment = replace(self.experiment, left_out=(*self.experiment.left_out, left_out))
                 self.firsts.append(first)
                 return
             figures[letter] = figures_of(ran)
-        self.made = replace(self.made, pairs=(*self.made.pairs, Pair(seed, first, figures["A"], figures["B"])))
+        pair = Pair(seed, first, figures["A"], figures["B"])
+        self.experiment = replace(self.experiment, pairs=(*self.experiment.pairs, pair))
 
     def _new_firsts(self) -> Letter:
         """Draws which variant begins each of the next two pairs, and returns the first of them."""
@@ -161,47 +162,47 @@ class _Runs:
         return letters[0]
 
     def _end(self) -> End | None:
-        made = self.made
-        if made.decided:
+        experiment = self.experiment
+        if experiment.decided:
             return "decided"
-        if len(made.pairs) >= self.most_pairs:
+        if len(experiment.pairs) >= self.most_pairs:
             return "most pairs"
-        if len(made.left_out) >= MOST_LEFT_OUT_RUNS:
+        if len(experiment.left_out) >= MOST_LEFT_OUT_RUNS:
             return "left out too often"
         spent = time.monotonic() - self.began
-        each = spent / max(1, len(made.pairs) + len(made.left_out))
-        if self.limit_s is not None and made.pairs and spent + each > self.limit_s:
+        each = spent / max(1, len(experiment.pairs) + len(experiment.left_out))
+        if self.limit_s is not None and experiment.pairs and spent + each > self.limit_s:
             return "time limit"
         return None
 
     def _run(self, letter: Letter, seed: int) -> Run:
-        variant = self.made.a if letter == "A" else self.made.b
+        variant = self.experiment.a if letter == "A" else self.experiment.b
         variant.prepare(letter)
         return run(
             variant.script,
             on=variant.on,
-            load=replace(self.made.load, seed=seed),
+            load=replace(self.experiment.load, seed=seed),
             limit=variant.limit,
             metering=self.metering,
             set=variant.set,
             tariff=self.tariff,
-            out=self.made.folder / f"{self.attempts:03}-{letter.lower()}",
+            out=self.experiment.folder / f"{self.attempts:03}-{letter.lower()}",
         )
 
     def _keep(self) -> None:
         """Writes what is known, so that a kill loses one pair at most."""
         from loadgo.pairing.document import experiment_json
 
-        self.made.folder.mkdir(parents=True, exist_ok=True)
-        part = self.made.folder / f".{RESULT_FILE}"
-        part.write_text(experiment_json(self.made))
-        part.replace(self.made.folder / RESULT_FILE)
+        self.experiment.folder.mkdir(parents=True, exist_ok=True)
+        part = self.experiment.folder / f".{RESULT_FILE}"
+        part.write_text(experiment_json(self.experiment))
+        part.replace(self.experiment.folder / RESULT_FILE)
 
     def _tell(self) -> None:
         if self.progress is not None:
             from loadgo.pairing.words import progress_line
 
-            self.progress(progress_line(self.made))
+            self.progress(progress_line(self.experiment))
 
 
 def why_left_out(ran: Run) -> str:
@@ -222,8 +223,8 @@ def _variant(given: Variant | str | Path, limit: str | None) -> Variant:
 
 
 def _check(a: Variant, b: Variant, measures: Sequence[str], most_pairs: int) -> None:
-    if unknown := [measure for measure in measures if measure not in MEASURES]:
-        raise BadArgument(f"`measures`: {unknown[0]!r} is none of {', '.join(MEASURES)}").about("measures")
+    if unknown := [measure for measure in measures if measure not in RUN_MEASURES]:
+        raise BadArgument(f"`measures`: {unknown[0]!r} is none of {', '.join(RUN_MEASURES)}").about("measures")
     if not measures:
         raise BadArgument("`measures`: name at least one").about("measures")
     if most_pairs < 1:

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import stdev
 from typing import Literal
 
-from loadgo.pairing.run_figures import MEAN_MEASURES, MEASURES, RunFigures, command_log_ratio, log_ratio
+from loadgo.pairing.run_figures import MEAN_MEASURES, RUN_MEASURES, RunFigures, command_log_ratio, log_ratio
 from loadgo.pairing.variant import Variant
 from loadgo.running.load import Load
 from loadgo.stats.anytime import anytime_interval, observations_needed
@@ -114,7 +114,7 @@ class Experiment:
     @property
     def changes(self) -> tuple[Change, ...]:
         """The changes of the measures that are known."""
-        return _known(self._change(measure, None) for measure in MEASURES)
+        return _known(self._change(measure, None) for measure in RUN_MEASURES)
 
     @property
     def command_changes(self) -> tuple[Change, ...]:

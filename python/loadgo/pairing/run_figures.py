@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 MEAN_MEASURES = ("response", "cpu")
 """Measures that are means of interactions. They are known for each command, too."""
-MEASURES = ("response", "p90 response", "cpu", "throughput")
+RUN_MEASURES = ("response", "p90 response", "cpu", "throughput")
 """The measures of a run: times in nanoseconds, and interactions a second."""
 
 
@@ -33,7 +33,7 @@ class CommandMeans:
 
 @dataclass(frozen=True)
 class RunFigures:
-    """What one run came to."""
+    """The figures of one run."""
 
     folder: Path
     whole: Mapping[str, float | None]

@@ -1,4 +1,4 @@
-"""What is compared: a script on a system, with its limits and settings, and what is done before each of its runs."""
+"""A variant of an experiment: a script on a system, with its limits, its settings and a command before each run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_ERROR_CHARS = 300
 
 @dataclass(frozen=True)
 class Variant:
-    """One of the two sides of an experiment."""
+    """A side of an experiment."""
 
     script: str | Path
     """A bundled script's name, or the path of one."""
@@ -23,7 +23,7 @@ class Variant:
     set: tuple[str, ...] = ()
     """Changes of the machine's values: `processors.speed=2`."""
     limit: str | None = None
-    """What the users of a host may have together: `memory=256M,cpus=1`."""
+    """Limits of all users of a host together: `memory=256M,cpus=1`."""
     before: str | None = None
     """A command for the shell, run before each of this variant's runs. It belongs to no measured time."""
 

@@ -12,12 +12,12 @@ from loadgo.pairing.run_figures import RunFigures
 from loadgo.running.prepared import THIS_HOST
 from loadgo.stats.resample import Interval
 
-MOST_DECIMAL_CHANGE = 0.1
+LARGEST_DECIMAL_SHARE = 0.1
 """Changes below this have a decimal."""
 
 
 def answer(experiment: Experiment) -> str:
-    """What B does against A, in a sentence."""
+    """The sentence that says how B differs from A."""
     if not experiment.pairs:
         return "Nothing is known: no pair of runs was completed."
     phrases = [_phrase(change) for change in experiment.changes if change.measure in experiment.decisive]
@@ -51,7 +51,7 @@ def interval_text(interval: Interval | None) -> str:
     """The interval of a change, as in `−14 to −10 %`."""
     if interval is None:
         return NOT_MEASURED
-    is_small = max(abs(interval.low), abs(interval.high)) < MOST_DECIMAL_CHANGE
+    is_small = max(abs(interval.low), abs(interval.high)) < LARGEST_DECIMAL_SHARE
     low, high = (percent(end, 1 if is_small or abs(end) < 0.01 else 0) for end in (interval.low, interval.high))
     return f"{low.removesuffix(' %')} to {high}"
 
@@ -64,7 +64,7 @@ def figure(measure: str, amount: float | None) -> str:
 
 
 def progress_line(experiment: Experiment) -> str:
-    """What is known after the last pair."""
+    """The line after a pair: the changes so far."""
     count = len(experiment.pairs)
     if not count:
         return "no pair yet" + (f": {experiment.left_out[-1].reason}" if experiment.left_out else "")
@@ -78,7 +78,7 @@ def progress_line(experiment: Experiment) -> str:
 
 
 def warnings(experiment: Experiment) -> list[str]:
-    """What must be known before the answer is believed."""
+    """The warnings that stand over the answer."""
     lines = []
     if experiment.end == "stopped":
         lines.append("The experiment was stopped: the answer is of the pairs that were complete by then.")
@@ -94,7 +94,7 @@ def warnings(experiment: Experiment) -> list[str]:
 
 
 def _advice(experiment: Experiment) -> list[str]:
-    """What would decide the measures that are not decided."""
+    """The advice for measures without a verdict: how many more pairs, or longer runs."""
     lines = []
     for change in experiment.changes:
         if change.measure not in experiment.decisive or change.verdict != "cannot tell":
@@ -156,7 +156,7 @@ def notes(experiment: Experiment) -> list[tuple[str, str]]:
 
 
 def _others(experiment: Experiment) -> list[tuple[str, str]]:
-    """What other work took of a host's processors."""
+    """The note on other work: its share of a host's processors during the runs of each variant."""
     if experiment.a.on != THIS_HOST:
         return []
     texts = []
