@@ -1,4 +1,4 @@
-//! What a run makes outside its folder, written down before it is made, so that nothing stays behind.
+//! Things that a run makes outside its folder, written down before they are made, so that nothing stays behind.
 //!
 //! Each run has a state file that it keeps locked while it lives. When it ends it undoes what the file lists, last
 //! made first. A run that was killed leaves the file without its lock: the next run undoes it instead.
@@ -103,21 +103,21 @@ impl Drop for Leftovers {
     }
 }
 
-/// What came of clearing away after runs that were killed.
+/// Result of clearing up after runs that were killed.
 #[derive(Debug, Default)]
 pub struct Cleared {
-    /// What was undone: a sentence for each run.
+    /// Undone things: a sentence for each run.
     pub undone: Vec<String>,
-    /// What could not be undone, with the remedy.
+    /// Things that could not be undone, each with the remedy.
     pub left_behind: Vec<Refusal>,
 }
 
-/// Undoes what runs that were killed have left in the usual place.
+/// Undoes the things that killed runs have left in the usual place.
 pub fn clear_stale() -> Cleared {
     clear_stale_in(&state_directory())
 }
 
-/// Undoes what runs that were killed have left in `directory`.
+/// Undoes the things that killed runs have left in `directory`.
 pub fn clear_stale_in(directory: &Path) -> Cleared {
     let mut cleared = Cleared::default();
     if !directory.exists() {

@@ -1,7 +1,8 @@
-//! A program that runs beside the users for as long as a run: there before anybody logs in, gone with the run however that ends.
+//! A program that runs beside the users for the whole run: it starts before the first log-in and ends with the run.
 //!
-//! What it prints goes into files of the run's folder, in which it stands. It gets SIGKILL from the kernel when the thread that
-//! started it dies, so it is gone when the run itself is killed; what it has started by then must end by itself.
+//! The program's output goes into files of the run's folder, which is its working directory. The kernel kills the program with
+//! SIGKILL when the thread that started it dies, so it ends even when the run is killed. Processes that the program has started
+//! by then must end by themselves.
 
 use crate::refusal::Refusal;
 use std::ffi::OsStr;
@@ -16,12 +17,12 @@ use loadgo_sys::child::{Exit, has_ended, signal_group, start_that_dies_with_this
 use loadgo_sys::program_file::program_file;
 use rustix::process::Signal;
 
-/// A program says within this time where it is to be found.
+/// Longest time until a program has printed its first line, which says where it can be reached.
 const TO_SAY_WHERE: Duration = Duration::from_secs(30);
-/// A program that is asked to end is given this time.
+/// Time between SIGTERM and SIGKILL for a program that is asked to end.
 const TO_END: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_millis(5);
-/// What it says first is no longer.
+/// Longest first line that is accepted as the variable's value, in bytes.
 const LONGEST_VALUE: usize = 4096;
 
 /// A program that was started; dropping it ends it.
@@ -35,7 +36,7 @@ pub struct Beside {
     over: Option<Over>,
 }
 
-/// How it ended, and what it used.
+/// How the program ended, and the processor time that it used.
 #[derive(Debug)]
 struct Over {
     exit: Exit,
@@ -43,7 +44,8 @@ struct Over {
 }
 
 impl Beside {
-    /// Starts `command`, looked up in `search_path`, in `folder`, and waits for its first line. The calling thread must outlive it.
+    /// Starts `command`, looked up in `search_path`, in `folder`, and waits for its first line. The calling thread must outlive
+    /// the program.
     ///
     /// # Errors
     /// There is no such program, it cannot be started, or it ends before it has printed anything.
@@ -87,23 +89,23 @@ impl Beside {
         }
     }
 
-    /// The variable that says where it is.
+    /// The name of the variable that tells users where the program is.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it printed first.
+    /// The program's first line, which is the variable's value.
     pub fn value(&self) -> &str {
         &self.value
     }
 
-    /// Whether it has ended by itself.
+    /// Whether the program has ended by itself.
     pub fn has_ended(&mut self) -> bool {
         self.look(false);
         self.over.is_some()
     }
 
-    /// Ends it, and tells in words how it was.
+    /// Ends the program, and describes its run in words.
     pub fn finish(mut self) -> String {
         let early = self.has_ended();
         self.end();
@@ -127,14 +129,14 @@ impl Beside {
         self.look(true);
     }
 
-    /// To it and all that it has started; to nobody once it was waited for.
+    /// Signals the program and its descendants; does nothing after the program was waited for.
     fn signal(&self, signal: Signal) {
         if self.over.is_none() {
             signal_group(self.pid, signal); // the group is its own, and lives, because it was not waited for
         }
     }
 
-    /// Takes note of its end, if it has ended; with `until_it_ends`, waits for that.
+    /// Records the program's end, if it has ended; with `until_it_ends`, waits for the end.
     fn look(&mut self, until_it_ends: bool) {
         if self.over.is_some() || !has_ended(self.pid, until_it_ends).unwrap_or(false) {
             return;
@@ -145,7 +147,7 @@ impl Beside {
         }
     }
 
-    /// What it complained of last, where it did.
+    /// A colon and the last line of the program's standard error, for a message; empty when there is no such line.
     fn last_words(&self) -> String {
         let text = std::fs::read(&self.errors).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
@@ -213,7 +215,7 @@ mod tests {
         }
     }
 
-    /// Whether it is there, and not dead already.
+    /// Whether the process exists and is no zombie.
     fn runs(pid: i32) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))

@@ -15,16 +15,16 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat, unlinkat}
 use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 
-/// How often mounts are detached: several may lie on one place, or one be made meanwhile.
+/// Highest number of rounds in which mounts are detached: several may lie on one place, or a new one be made meanwhile.
 const MOST_DETACHED: usize = 100;
 
-/// How many paths that stay the message names.
+/// Number of remaining paths that the message names.
 const NAMED_PATHS: usize = 3;
 
 /// Removes the folder of homes `path` with all that lies in it and can be removed, after its mounts are detached.
 ///
 /// # Errors
-/// What is still there, by path, each with the reason.
+/// Each remaining path, with the reason.
 pub(crate) fn remove_home(path: &Path) -> io::Result<()> {
     let path = without_links_above(path)?;
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
@@ -43,7 +43,7 @@ pub(crate) fn remove_home(path: &Path) -> io::Result<()> {
 struct Removal {
     /// Mounts that could not be detached, each with the reason.
     mounts: Vec<(PathBuf, io::Error)>,
-    /// What could not be removed, each with the reason; without the folders that are only not empty because of it.
+    /// Entries that could not be removed, each with the reason; without the folders that are only not empty because of them.
     remaining: Vec<(PathBuf, io::Error)>,
 }
 
@@ -91,7 +91,7 @@ fn is_directory(directory: BorrowedFd<'_>, name: &OsStr) -> rustix::io::Result<b
     Ok(FileType::from_raw_mode(status.st_mode) == FileType::Directory)
 }
 
-/// What could not be removed; the first few by their paths.
+/// Entries that could not be removed; a message names the first few by their paths.
 #[derive(Debug)]
 struct Remaining(Vec<(PathBuf, io::Error)>);
 

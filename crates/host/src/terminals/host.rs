@@ -1,7 +1,7 @@
 //! This host as a system under test: every user's terminal under one event loop with absolute deadlines.
 //!
-//! One thread, one epoll, one timer. In a round, all output that has come is read and stamped first, and only then is the
-//! usage of those who became ready read from the meter, so that the metering of one user is not in another's response.
+//! One thread, one epoll, one timer. In a round, all output that has come is read and stamped first. Only then is the usage of
+//! the users who became ready read from the meter. So the metering of one user does not lengthen another's response.
 
 mod end;
 mod log_in;
@@ -31,11 +31,11 @@ const STOP: u64 = u64::MAX - 1;
 const STARTED: u64 = u64::MAX - 2;
 /// Threads that start sessions: one waits for a program to execute while the other prepares the next.
 const STARTERS: usize = 2;
-/// To the meter, the number of what is typed without being a line of the script.
+/// The meter's line number for input that is no line of the script.
 const NO_LINE: u32 = 0;
 const READ_LENGTH: usize = 64 * 1024;
 
-/// What a host system is made from.
+/// Settings from which a host system is made.
 #[derive(Debug)]
 pub struct Setting {
     /// The script, for its log-in, files and patterns.
@@ -57,7 +57,7 @@ struct Seat {
     master: Option<OwnedFd>,
     pid: i32,
     alive: bool,
-    /// What did not fit into the terminal yet.
+    /// Keys that did not fit into the terminal yet.
     unsent: Vec<u8>,
 }
 
@@ -70,7 +70,7 @@ pub struct Host {
     /// Users whose session was given up before it was started.
     unwanted: HashSet<UserId>,
     meter: Meter,
-    /// Whether what the users run is in the meter's reach.
+    /// Whether the meter reaches the users' programs.
     metered: bool,
     epoll: Epoll,
     timer: Timer,
@@ -121,12 +121,12 @@ impl Host {
         })
     }
 
-    /// What `user` has used since this was last asked; nothing is known of sessions out of the meter's reach.
+    /// The usage of `user` since the last call; nothing is known of sessions out of the meter's reach.
     fn usage(&mut self, user: UserId) -> Usage {
         if self.metered { self.meter.interaction(user) } else { Usage::default() }
     }
 
-    /// The meter, for what it has to say about itself.
+    /// The meter, for messages about itself.
     pub fn meter(&mut self) -> &mut Meter {
         &mut self.meter
     }

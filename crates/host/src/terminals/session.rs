@@ -1,7 +1,7 @@
-//! One user's session on a terminal: what it waits for, and what it makes of the output that comes.
+//! One user's session on a terminal: the event that it waits for, and how it interprets output.
 //!
-//! No system call is made here. Output is fed in pieces of any size and leaves only counts and the last few bytes behind,
-//! so a program that prints without end costs no memory.
+//! No system call is made here. Output is fed in pieces of any size. A session keeps only counts and the last few bytes, so a
+//! program that prints without end costs no memory.
 
 use loadgo_core::ready::{Echo, MarkSearch, Nonce, OutputTail, ReadyPatterns, SHELL_PROMPT};
 use loadgo_core::script::ReadyRule;
@@ -15,7 +15,7 @@ const QUIET_PROMPT: Span = Span::from_millis(150);
 /// How long a log-in may take in all.
 const LOG_IN_LIMIT: Span = Span::from_secs(60);
 
-/// What a session waits for.
+/// The event that a session waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// The first prompt; nothing has been typed yet.
@@ -26,7 +26,7 @@ pub enum Stage {
     Line,
     /// Nothing: the user thinks or types.
     Idle,
-    /// It is over.
+    /// The session is over.
     Over,
 }
 
@@ -35,7 +35,7 @@ pub enum Stage {
 pub enum Watch {
     /// With the mark.
     Mark,
-    /// With pattern number so-and-so.
+    /// With the pattern of this number.
     Pattern(usize),
     /// With silence of this length.
     Silence(Span),
@@ -55,7 +55,7 @@ impl Watch {
 /// A session.
 #[derive(Debug)]
 pub struct Session {
-    /// What it waits for.
+    /// The event that the session waits for.
     pub stage: Stage,
     /// When the log-in began.
     pub began: Instant,
@@ -88,7 +88,7 @@ impl Session {
         }
     }
 
-    /// The nonce of its marks.
+    /// The nonce of the session's marks.
     pub fn nonce(&self) -> &Nonce {
         self.search.nonce()
     }
@@ -206,7 +206,7 @@ impl Session {
         self.bytes_out = 0;
     }
 
-    /// What was printed last, made fit for a message.
+    /// The last output, made fit for a message.
     pub(crate) fn last_words(&self) -> String {
         let text = String::from_utf8_lossy(self.tail.bytes());
         let printable: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();

@@ -1,8 +1,9 @@
-//! What the processors did, who used them, and who holds memory, span by span; called about once a second by the metering thread.
+//! Activity of the processors, their users, and the owners of memory, span by span; called about once a second by the metering
+//! thread.
 //!
-//! `/proc/stat` counts clock ticks, so over a span its categories add up to the span only to a tick or two, and a span is
-//! at least one tick. The ticks are scaled so that each processor's categories add up to the span exactly.
-//! Time as a guest is part of user time there and is not counted twice.
+//! `/proc/stat` counts clock ticks, so the categories of a span add up to the span only to a tick or two. A span is at least one
+//! tick. The ticks are scaled so that each processor's categories add up to the span exactly. Time as a guest is part of user
+//! time there and is not counted twice.
 
 use std::fs;
 use std::io;
@@ -42,12 +43,12 @@ pub struct Sampler {
     last: Sample,
 }
 
-/// Whether the processors' own account is read too.
+/// Whether the sampler also reads the processors' account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Processors {
-    /// From `/proc/stat`.
+    /// The account is read from `/proc/stat`.
     Read,
-    /// Somebody else keeps a better one.
+    /// The account is left out: another meter keeps a better one.
     Left,
 }
 

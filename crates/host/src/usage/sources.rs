@@ -1,4 +1,4 @@
-//! Which sources of usage this host offers: the best is taken, and what a better one would need is said.
+//! Sources of usage that this host offers: the best is taken, and a note says which privilege a better source needs.
 
 use std::io;
 use std::path::Path;
@@ -29,13 +29,13 @@ pub struct Sources {
     pub cpu_resolution_ns: u64,
     /// 1: every interaction is measured; n: every n-th of a user's.
     pub every: u32,
-    /// How programs and system are told apart.
+    /// How user and system time are told apart.
     pub split: &'static str,
-    /// What could not be had, and the remedy.
+    /// Sources that were not available, each with the remedy.
     pub notes: Vec<String>,
 }
 
-/// What a meter is to measure.
+/// Demands on a meter.
 #[derive(Clone, Copy, Debug)]
 pub struct Demand {
     /// How many users there will be.

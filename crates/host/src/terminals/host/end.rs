@@ -10,14 +10,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 use std::os::fd::AsFd;
 
-/// How often sessions whose leader has died with the terminal still open are looked for.
+/// Interval between two searches for sessions whose leader has died with the terminal still open.
 const LOOK_FOR_THE_DEAD: Span = Span::from_millis(100);
-/// And how much more seldom for each user: the kernel looks through all of them every time.
+/// Time added to this interval for each user, because the kernel looks through all processes at each search.
 const LOOK_FOR_EACH: Span = Span(50_000);
-/// How long a first process whose terminal is closed may take to end before it counts as having closed it itself.
+/// Longest time from a terminal's end to its first process's end. After that, the process counts as having closed the terminal.
 const DYING: Span = Span::from_millis(20);
 
-/// How a session has ended.
+/// The end of a session.
 pub(super) struct End {
     words: String,
     /// The first process's own exit status, where it ended by itself.
@@ -25,7 +25,7 @@ pub(super) struct End {
 }
 
 impl End {
-    /// An end that no status tells of.
+    /// An end without an exit status, for the reason in `words`.
     pub(super) fn because(words: &str) -> End {
         End { words: words.to_string(), status: None }
     }
@@ -64,7 +64,7 @@ impl Host {
         });
     }
 
-    /// The leader's end, if it has ended.
+    /// The session's end, if its leader has ended.
     pub(super) fn reap(&mut self, user: UserId) -> Option<End> {
         let seat = self.seat(user).filter(|seat| seat.alive)?;
         let exit = child::reap(seat.pid)?;
@@ -103,7 +103,7 @@ impl Host {
         self.starters.hang_up(terminal);
     }
 
-    /// Leaders that died while something else keeps their terminal open: no read on the terminal tells of them.
+    /// Ends sessions whose leader has died while another process keeps the terminal open: no read on the terminal reports this.
     pub(super) fn look_for_the_dead(&mut self, now: Instant) {
         self.next_look = now + LOOK_FOR_THE_DEAD + Span(LOOK_FOR_EACH.0 * self.by_pid.len() as u64);
         if !child::any_has_ended() {
@@ -154,7 +154,7 @@ impl Host {
     }
 }
 
-/// A driver that panicked has not ended the sessions: nobody may be left when the homes and groups are removed.
+/// Ends the sessions that a panicking driver has left: no process may remain when the homes and groups are removed.
 impl Drop for Host {
     fn drop(&mut self) {
         self.finish();

@@ -10,7 +10,7 @@ use loadgo_sys::clock::monotonic_ns;
 use rustix::io::{Errno, read, write};
 use std::os::fd::AsFd;
 
-/// A reading of so many bytes may not have been all: a terminal holds twice as many.
+/// Smallest reading that may not have been all of the output, in bytes: a terminal holds twice as many.
 const MUCH: usize = 2048;
 
 impl Host {
@@ -69,7 +69,7 @@ impl Host {
         }
     }
 
-    /// Those who became ready in this round: the next preparation, the end of the log-in, or the answer to a line.
+    /// Settles the users who became ready in this round: the next preparation, the end of the log-in, or the answer to a line.
     pub(super) fn settle(&mut self) {
         let mut ready = std::mem::take(&mut self.ready);
         for (user, at, status, confirmed) in ready.drain(..) {
