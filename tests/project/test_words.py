@@ -11,6 +11,7 @@ PLAIN: frozenset[str] = frozenset(
         "bench",
         "crates/calculator",
         "crates/core",
+        "crates/host",
         "crates/machine",
         "crates/statistics",
         "crates/bpf",

@@ -171,17 +171,19 @@ fn undo_all(directory: &Path, state: &Path, things: &[Thing]) -> Vec<Refusal> {
     // Nobody may still page when the paging device goes.
     things.iter().for_each(kill_those_in);
     let (mut left, mut left_behind) = (Vec::new(), Vec::new());
-    for thing in things.iter().rev() {
-        if let Thing::Setting { path, .. } = thing
+    for leftover in things.iter().rev() {
+        if let Thing::Setting { path, .. } = leftover
             && old_value_in_living_runs(directory, state, path).is_some()
         {
             continue;
         }
-        if let Err(error) = undo(thing) {
+        if let Err(error) = undo(leftover) {
             left_behind.push(
-                Refusal::new(format!("could not be undone: {}", thing.in_words())).because(error).with_remedy(thing.remedy()),
+                Refusal::new(format!("could not be undone: {}", leftover.in_words()))
+                    .because(error)
+                    .with_remedy(leftover.remedy()),
             );
-            left.push(thing.clone());
+            left.push(leftover.clone());
         }
     }
     left.reverse();

@@ -13,7 +13,9 @@ use crate::refusal::Refusal;
 use paging::{page_to_file, page_to_zram};
 
 const PERIOD_US: u64 = 100_000;
-const SMALLEST_MEMORY: u64 = 1 << 20;
+/// Smallest limit of memory, with less of which no shell would start, and smallest paging device.
+const SMALLEST_SIZE_BYTES: u64 = 1 << 20;
+/// Smallest limit of processor time, in processors.
 const SMALLEST_SHARE: f64 = 0.01;
 
 /// Limits of all users together; `None` is no limit.
@@ -120,7 +122,7 @@ fn once<T>(slot: &mut Option<T>, name: &str, value: T) -> Result<(), String> {
 
 fn memory(text: &str) -> Result<u64, String> {
     match size(text)? {
-        bytes if bytes < SMALLEST_MEMORY => Err(format!("memory={text} is less than 1M: no shell would start")),
+        bytes if bytes < SMALLEST_SIZE_BYTES => Err(format!("memory={text} is less than 1M: no shell would start")),
         bytes => Ok(bytes),
     }
 }
@@ -143,7 +145,7 @@ fn swap(text: &str) -> Result<Swap, String> {
 
 fn paging(text: &str) -> Result<u64, String> {
     match size(text)? {
-        bytes if bytes < SMALLEST_MEMORY => Err(format!("{text} is less than 1M: too small to page to")),
+        bytes if bytes < SMALLEST_SIZE_BYTES => Err(format!("{text} is less than 1M: too small to page to")),
         bytes => Ok(bytes),
     }
 }

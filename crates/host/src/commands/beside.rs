@@ -17,13 +17,13 @@ use loadgo_sys::child::{Exit, has_ended, signal_group, start_that_dies_with_this
 use loadgo_sys::program_file::program_file;
 use rustix::process::Signal;
 
-/// Longest time until a program has printed its first line, which says where it can be reached.
-const TO_SAY_WHERE: Duration = Duration::from_secs(30);
+/// Longest time until a program has printed its first line, which says where the program can be reached.
+const FIRST_LINE_LIMIT: Duration = Duration::from_secs(30);
 /// Time between SIGTERM and SIGKILL for a program that is asked to end.
-const TO_END: Duration = Duration::from_secs(2);
-const LOOK_EVERY: Duration = Duration::from_millis(5);
+const END_LIMIT: Duration = Duration::from_secs(2);
+const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 /// Longest first line that is accepted as the variable's value, in bytes.
-const LONGEST_VALUE: usize = 4096;
+const LONGEST_VALUE_BYTES: usize = 4096;
 
 /// A program that was started; dropping it ends it.
 #[derive(Debug)]
@@ -57,35 +57,35 @@ impl Beside {
         let path = program_file(OsStr::new(program), OsStr::new(search_path))
             .ok_or_else(|| refusal().because_of(format!("there is no program {program:?} on the PATH ({search_path})")))?;
         let path = path.canonicalize().map_err(|error| refused(&path, error))?;
-        let (said, errors) = (folder.join(format!("{name}.out")), folder.join(format!("{name}.err")));
+        let (output_path, errors) = (folder.join(format!("{name}.out")), folder.join(format!("{name}.err")));
         let file = |path: &Path| File::create_new(path).map_err(|error| refused(path, error));
         let mut order = Command::new(&path);
         order.args(arguments).current_dir(folder).env("PATH", search_path);
-        order.stdin(Stdio::null()).stdout(file(&said)?).stderr(file(&errors)?);
+        order.stdin(Stdio::null()).stdout(file(&output_path)?).stderr(file(&errors)?);
         let pid = start_that_dies_with_this_thread(&mut order).map_err(|error| refused(&path, error))?;
         let (name, command) = (name.to_owned(), command.to_owned());
         let mut beside = Beside { name, command, value: String::new(), pid, errors, over: None };
-        beside.value = beside.first_line(&said).map_err(|reason| refusal().because_of(reason))?;
+        beside.value = beside.first_line(&output_path).map_err(|reason| refusal().because_of(reason))?;
         Ok(beside)
     }
 
-    fn first_line(&mut self, said: &Path) -> Result<String, String> {
-        let until = Instant::now() + TO_SAY_WHERE;
+    fn first_line(&mut self, output_path: &Path) -> Result<String, String> {
+        let until = Instant::now() + FIRST_LINE_LIMIT;
         loop {
             let over = self.has_ended();
-            let text = std::fs::read(said).map_err(|error| format!("{}: {error}", said.display()))?;
+            let text = std::fs::read(output_path).map_err(|error| format!("{}: {error}", output_path.display()))?;
             if let Some(end) = text.iter().position(|byte| *byte == b'\n') {
                 let line = String::from_utf8_lossy(&text[..end]).trim().to_owned();
-                let good = !line.is_empty() && line.len() <= LONGEST_VALUE && !line.contains(char::is_control);
+                let good = !line.is_empty() && line.len() <= LONGEST_VALUE_BYTES && !line.contains(char::is_control);
                 return if good { Ok(line) } else { Err("its first line is no value of a variable".into()) };
             }
             if over {
                 return Err(format!("it ended before it said anything{}", self.last_words()));
             }
             if Instant::now() >= until {
-                return Err(format!("it said nothing for {} s: its first line is where it is", TO_SAY_WHERE.as_secs()));
+                return Err(format!("it said nothing for {} s: its first line is where it is", FIRST_LINE_LIMIT.as_secs()));
             }
-            sleep(LOOK_EVERY);
+            sleep(LOOK_INTERVAL);
         }
     }
 
@@ -120,10 +120,10 @@ impl Beside {
     }
 
     fn end(&mut self) {
-        let until = Instant::now() + TO_END;
+        let until = Instant::now() + END_LIMIT;
         self.signal(Signal::TERM);
         while !self.has_ended() && Instant::now() < until {
-            sleep(LOOK_EVERY);
+            sleep(LOOK_INTERVAL);
         }
         self.signal(Signal::KILL);
         self.look(true);
@@ -208,10 +208,10 @@ mod tests {
         beside.look(true);
         drop(beside);
         // A killed orphan is reaped by whoever is process 1, in its own time.
-        let until = Instant::now() + TO_SAY_WHERE;
+        let until = Instant::now() + FIRST_LINE_LIMIT;
         while runs(started) {
             assert!(Instant::now() < until, "it is still there");
-            sleep(LOOK_EVERY);
+            sleep(LOOK_INTERVAL);
         }
     }
 

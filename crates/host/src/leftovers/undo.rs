@@ -14,7 +14,7 @@ use super::thing::{Thing, is_ours};
 
 /// Undoes `thing`; nothing is done when it is gone already or was never made.
 pub(crate) fn undo(thing: &Thing) -> io::Result<()> {
-    let result = match thing {
+    let outcome = match thing {
         Thing::Cgroup(path) if is_ours(path) => remove_group(path),
         Thing::Home(path) if is_ours(path) => remove_home(path),
         Thing::File(path) if is_ours(path) => fs::remove_file(path),
@@ -24,7 +24,7 @@ pub(crate) fn undo(thing: &Thing) -> io::Result<()> {
         Thing::Setting { path, old } => fs::write(path, old),
         Thing::Membership(path) => fs::write(path, "0"),
     };
-    match result {
+    match outcome {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
     }

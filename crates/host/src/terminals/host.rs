@@ -31,9 +31,10 @@ const STOP: u64 = u64::MAX - 1;
 const STARTED: u64 = u64::MAX - 2;
 /// Threads that start sessions: one waits for a program to execute while the other prepares the next.
 const STARTERS: usize = 2;
-/// The meter's line number for input that is no line of the script.
-const NO_LINE: u32 = 0;
-const READ_LENGTH: usize = 64 * 1024;
+/// Number by which the meter knows the log-out, which is no line of the script.
+const LOG_OUT_LINE_ID: u32 = 0;
+/// Most output that one reading takes from a terminal.
+const READ_BUFFER_BYTES: usize = 64 * 1024;
 
 /// Settings from which a host system is made.
 #[derive(Debug)]
@@ -116,7 +117,7 @@ impl Host {
             hungry: Vec::new(),
             pending: Vec::new(),
             ready: Vec::new(),
-            buffer: vec![0; READ_LENGTH].into_boxed_slice(),
+            buffer: vec![0; READ_BUFFER_BYTES].into_boxed_slice(),
             setting,
         })
     }
@@ -213,7 +214,7 @@ impl System for Host {
     }
 
     fn log_out(&mut self, user: UserId, keys: &[u8]) -> Instant {
-        self.meter.sent(user, NO_LINE);
+        self.meter.sent(user, LOG_OUT_LINE_ID);
         self.type_end(user, keys, Watch::of(&self.setting.script.until, &self.patterns))
     }
 

@@ -13,13 +13,16 @@ use rustix::io::Errno;
 
 use loadgo_core::system::UserId;
 
-use crate::usage::taskstats::{FAMILY, Record, Sums, record_in};
+use crate::usage::taskstats::{Record, Sums, TASKSTATS_CMD_GET, TASKSTATS_GENL_NAME, record_in};
 use loadgo_sys::netlink::{ERROR_MESSAGE_ID, NetlinkRequest, NetlinkSocket, payload, u16_at};
 
-const GET: u8 = 1;
-const LISTEN: u16 = 3;
+/// Size of the socket's buffer for records that were not yet taken.
 const BUFFER_BYTES: usize = 64 << 20;
-const MOST_PENDING: usize = 1 << 16;
+/// Largest number of parents for whose records sums wait.
+const MOST_PENDING_PARENTS: usize = 1 << 16;
+
+// The attribute that registers a listener, from linux/taskstats.h.
+const TASKSTATS_CMD_ATTR_REGISTER_CPUMASK: u16 = 3;
 
 /// The records of ended processes, sorted to users.
 #[derive(Debug)]
@@ -50,11 +53,13 @@ impl Exits {
     pub fn listen_with_buffer(users: usize, bytes: usize) -> io::Result<Exits> {
         let socket = NetlinkSocket::open()?;
         socket.set_buffer_size(bytes);
-        let family = socket.family(FAMILY)?;
+        let family = socket.family(TASKSTATS_GENL_NAME)?;
         let mut processors = std::fs::read("/sys/devices/system/cpu/possible")?;
         processors.retain(|byte| !byte.is_ascii_whitespace());
         processors.push(0);
-        socket.send(&NetlinkRequest::new(family, GET, LISTEN, &processors).acknowledged())?;
+        socket.send(
+            &NetlinkRequest::new(family, TASKSTATS_CMD_GET, TASKSTATS_CMD_ATTR_REGISTER_CPUMASK, &processors).acknowledged(),
+        )?;
         let mut exits =
             Exits { socket, message: Box::new([0; 4096]), family_tree: FamilyTree::new(users), drops_seen: 0, lost: 0 };
         exits.await_acknowledgement()?;
@@ -128,7 +133,7 @@ impl FamilyTree {
         let mut leaders = ByPid::default();
         leaders.reserve(2 * users);
         let mut pending = ByPid::default();
-        pending.reserve(MOST_PENDING);
+        pending.reserve(MOST_PENDING_PARENTS);
         FamilyTree { me: std::process::id(), leaders, pending }
     }
 
@@ -172,7 +177,7 @@ impl FamilyTree {
             *waiting += sums;
             return 0;
         }
-        if self.pending.len() >= MOST_PENDING {
+        if self.pending.len() >= MOST_PENDING_PARENTS {
             return 1;
         }
         self.pending.insert(pid, sums);
@@ -254,7 +259,7 @@ mod tests {
     fn a_full_table_counts_what_it_throws_away() {
         let mut tree = FamilyTree::new(1);
         let strangers = 1 << 30..;
-        for parent in strangers.take(MOST_PENDING) {
+        for parent in strangers.take(MOST_PENDING_PARENTS) {
             assert_eq!(tree.ended_task(&task(2, 2, parent, true), &mut |_, _| {}), 0);
         }
         assert_eq!(tree.ended_task(&task(2, 2, 5, true), &mut |_, _| {}), 1);

@@ -10,12 +10,13 @@ use std::ops::{AddAssign, Sub};
 
 use loadgo_sys::netlink::{NetlinkAttributes, NetlinkRequest, NetlinkSocket, payload, u16_at, u32_at, u64_at};
 
-pub(crate) const FAMILY: &str = "TASKSTATS";
-const GET: u8 = 1;
-const GET_BY_PID: u16 = 1;
-const STATS: u16 = 3;
-const OF_A_TASK: u16 = 4;
-const GROUP_DEAD: u8 = 0x20;
+// Names and numbers of linux/taskstats.h, and of linux/acct.h.
+pub(crate) const TASKSTATS_GENL_NAME: &str = "TASKSTATS";
+pub(crate) const TASKSTATS_CMD_GET: u8 = 1;
+const TASKSTATS_CMD_ATTR_PID: u16 = 1;
+const TASKSTATS_TYPE_STATS: u16 = 3;
+const TASKSTATS_TYPE_AGGR_PID: u16 = 4;
+const AGROUP: u8 = 0x20;
 /// Unit of the lifetime in a record, which is microseconds.
 const CLOCK_NS: u64 = 1000;
 
@@ -75,7 +76,7 @@ impl Taskstats {
     /// Opens the socket; needs CAP_NET_ADMIN, which the first question shows.
     pub fn open() -> io::Result<Taskstats> {
         let socket = NetlinkSocket::open()?;
-        let family = socket.family(FAMILY)?;
+        let family = socket.family(TASKSTATS_GENL_NAME)?;
         let mut opened = Taskstats { socket, family, answer: Box::new([0; 2048]) };
         opened.get(std::process::id())?;
         Ok(opened)
@@ -83,7 +84,7 @@ impl Taskstats {
 
     /// The record of the live task `pid`; no allocation.
     pub fn get(&mut self, pid: u32) -> io::Result<Record> {
-        self.socket.send(&NetlinkRequest::new(self.family, GET, GET_BY_PID, &pid.to_ne_bytes()))?;
+        self.socket.send(&NetlinkRequest::new(self.family, TASKSTATS_CMD_GET, TASKSTATS_CMD_ATTR_PID, &pid.to_ne_bytes()))?;
         let length = self.socket.receive(&mut self.answer[..])?;
         record_in(&self.answer[..length])?.ok_or_else(|| io::Error::other("a taskstats answer of an unknown layout"))
     }
@@ -91,8 +92,8 @@ impl Taskstats {
 
 /// The record of a task in a message; `None` when there is none, or its layout is unknown.
 pub(crate) fn record_in(message: &[u8]) -> io::Result<Option<Record>> {
-    let task = payload(message)?.find(|(kind, _)| *kind == OF_A_TASK);
-    let stats = task.and_then(|(_, inner)| NetlinkAttributes(inner).find(|(kind, _)| *kind == STATS));
+    let task = payload(message)?.find(|(kind, _)| *kind == TASKSTATS_TYPE_AGGR_PID);
+    let stats = task.and_then(|(_, inner)| NetlinkAttributes(inner).find(|(kind, _)| *kind == TASKSTATS_TYPE_STATS));
     Ok(stats.and_then(|(_, bytes)| Record::parse(bytes)))
 }
 
@@ -100,26 +101,26 @@ impl Record {
     /// Reads a `struct taskstats` of any version from 8 on.
     pub fn parse(bytes: &[u8]) -> Option<Record> {
         let layout = Layout::of(u16_at(bytes, 0)?)?;
-        let value = |at: usize| u64_at(bytes, at).unwrap_or(0);
+        let field_or_0 = |at: usize| u64_at(bytes, at).unwrap_or(0);
         let sums = Sums {
             cpu_ns: u64_at(bytes, layout.basic + 72)?,
-            user_us: value(layout.basic + 152),
-            system_us: value(layout.basic + 160),
+            user_us: field_or_0(layout.basic + 152),
+            system_us: field_or_0(layout.basic + 160),
             minor: u64_at(bytes, layout.basic + 168)?,
             major: u64_at(bytes, layout.basic + 176)?,
-            ready_wait_ns: value(24),
-            block_ns: value(layout.block),
-            swap_in_ns: value(layout.swap_in),
-            reclaim_ns: value(layout.basic + 320).saturating_add(layout.compact.map_or(0, value)),
-            thrashing_ns: layout.thrashing.map_or(0, value),
-            elapsed_ns: value(layout.basic + 144).saturating_mul(1000),
+            ready_wait_ns: field_or_0(24),
+            block_ns: field_or_0(layout.block),
+            swap_in_ns: field_or_0(layout.swap_in),
+            reclaim_ns: field_or_0(layout.basic + 320).saturating_add(layout.compact.map_or(0, field_or_0)),
+            thrashing_ns: layout.thrashing.map_or(0, field_or_0),
+            elapsed_ns: field_or_0(layout.basic + 144).saturating_mul(1000),
             unclocked: false,
         };
         Some(Record {
             pid: u32_at(bytes, layout.basic + 128)?,
             process: layout.process.and_then(|at| u32_at(bytes, at)),
             parent: u32_at(bytes, layout.basic + 132)?,
-            last_thread: *bytes.get(8)? & GROUP_DEAD != 0,
+            last_thread: *bytes.get(8)? & AGROUP != 0,
             sums,
         })
     }

@@ -11,11 +11,11 @@ use rustix::process::Signal;
 use std::os::fd::AsFd;
 
 /// Interval between two searches for sessions whose leader has died with the terminal still open.
-const LOOK_FOR_THE_DEAD: Span = Span::from_millis(100);
-/// Time added to this interval for each user, because the kernel looks through all processes at each search.
-const LOOK_FOR_EACH: Span = Span(50_000);
+const DEAD_SEARCH_INTERVAL: Span = Span::from_millis(100);
+/// Time added to this interval for each user, because the kernel looks through all first processes at each search.
+const DEAD_SEARCH_TIME_PER_USER: Span = Span(50_000);
 /// Longest time from a terminal's end to its first process's end. After that, the process counts as having closed the terminal.
-const DYING: Span = Span::from_millis(20);
+const LEADER_END_LIMIT: Span = Span::from_millis(20);
 
 /// The end of a session.
 pub(super) struct End {
@@ -32,12 +32,13 @@ impl End {
 }
 
 impl Host {
-    /// Nobody holds the other side of the terminal any more: the session's first process is about to end, or goes on without.
+    /// Handles a terminal whose other side no process holds any more. The session's first process is about to
+    /// end, or runs on without the terminal.
     pub(super) fn closed(&mut self, user: UserId) {
         if let Some(end) = self.reap(user) {
             return self.end(user, end);
         }
-        let until = self.now() + DYING;
+        let until = self.now() + LEADER_END_LIMIT;
         if self.seat(user).is_some() {
             self.silences.set(user, until);
             self.hang_up_terminal(user);
@@ -105,7 +106,7 @@ impl Host {
 
     /// Ends sessions whose leader has died while another process keeps the terminal open: no read on the terminal reports this.
     pub(super) fn look_for_the_dead(&mut self, now: Instant) {
-        self.next_look = now + LOOK_FOR_THE_DEAD + Span(LOOK_FOR_EACH.0 * self.by_pid.len() as u64);
+        self.next_look = now + DEAD_SEARCH_INTERVAL + Span(DEAD_SEARCH_TIME_PER_USER.0 * self.by_pid.len() as u64);
         if !child::any_has_ended() {
             return;
         }

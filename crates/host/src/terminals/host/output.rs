@@ -11,7 +11,7 @@ use rustix::io::{Errno, read, write};
 use std::os::fd::AsFd;
 
 /// Smallest reading that may not have been all of the output, in bytes: a terminal holds twice as many.
-const MUCH: usize = 2048;
+const LONG_READING_BYTES: usize = 2048;
 
 impl Host {
     /// Writes to a terminal what fits, and keeps the rest until there is room.
@@ -61,7 +61,7 @@ impl Host {
             self.ready.push((user, now, status, true));
         }
         let in_doubt = matches!(seat.session.stage, Stage::LogIn | Stage::Preparing(_)) || seat.session.ends_with_silence();
-        if count >= MUCH {
+        if count >= LONG_READING_BYTES {
             self.hungry.push(user);
         }
         if in_doubt {
