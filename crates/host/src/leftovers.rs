@@ -166,7 +166,7 @@ fn clear_if_stale(directory: &Path, path: &Path, cleared: &mut Cleared) {
     cleared.left_behind.extend(left_behind);
 }
 
-/// Undoes `things`; what could not be undone is all that the state file then holds, and without it the file goes.
+/// Undoes `things`. The state file then lists only things that could not be undone; without any, the file is removed.
 fn undo_all(directory: &Path, state: &Path, things: &[Thing]) -> Vec<Refusal> {
     // Nobody may still page when the paging device goes.
     things.iter().for_each(kill_those_in);
@@ -191,7 +191,7 @@ fn undo_all(directory: &Path, state: &Path, things: &[Thing]) -> Vec<Refusal> {
     left_behind
 }
 
-/// Leaves `things` alone in the state file; where that cannot be written they all stay, and are tried again.
+/// Reduces the state file to `things`. When the file cannot be written, all its entries stay, and the next run tries them again.
 fn keep_only(state: &Path, things: &[Thing]) {
     if things.is_empty() {
         let _ = fs::remove_file(state);
@@ -254,7 +254,7 @@ fn read_state(path: &Path) -> (String, Vec<Thing>) {
     (run, lines.filter_map(Thing::of_line).collect())
 }
 
-/// Held while state files are made, read and removed, so that two runs never see each other half made.
+/// A lock held while state files are made, read and removed, so that no run sees another's half-made file.
 struct DirectoryLock {
     _file: File,
 }

@@ -33,7 +33,7 @@ pub struct Plan<'a> {
 /// A limit that stands, or might stand, in the way of a run.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// The run cannot be whole; otherwise it is only in doubt.
+    /// Whether the limit certainly stops the run; otherwise it only might.
     pub fatal: bool,
     /// The limit with both figures, and the remedy.
     pub refusal: Refusal,

@@ -93,7 +93,7 @@ fn groups_below(path: &Path) -> Vec<std::path::PathBuf> {
     entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()).collect()
 }
 
-/// Lets the killed finish dying; the kernel tells of an empty group only on v2, so this asks again and again.
+/// Waits a moment for killed processes to end. The kernel reports an empty group only on v2, so callers try again and again.
 fn pause(attempt: u64) {
     thread::sleep(Duration::from_millis(attempt.min(10)));
 }

@@ -81,7 +81,7 @@ pub struct Host {
     by_pid: HashMap<i32, UserId>,
     silences: Deadlines,
     next_look: Instant,
-    /// Users of whom more is to be read.
+    /// Users whose terminals may hold more output.
     hungry: Vec<UserId>,
     pending: Vec<Event>,
     ready: Vec<(UserId, Instant, Option<u8>, bool)>,
@@ -141,7 +141,7 @@ impl Host {
         [until, silence].into_iter().flatten().fold(self.next_look, Instant::min)
     }
 
-    /// Waits once, and reads all that has come; first come those of whom more was there than one reading takes.
+    /// Waits once, and reads all output that has come, first from users whose last reading was not all.
     fn round(&mut self, until: Option<Instant>) {
         let hungry = std::mem::take(&mut self.hungry);
         let came = if hungry.is_empty() {
@@ -167,7 +167,7 @@ impl Host {
         }
     }
 
-    /// Types the end of a line, which is answered as `watch` has it; when that was.
+    /// Types the end of a line, whose answer `watch` recognises; returns the time of typing.
     fn type_end(&mut self, user: UserId, keys: &[u8], watch: Watch) -> Instant {
         let sent = self.now();
         if let Some(seat) = self.seat(user) {

@@ -67,7 +67,7 @@ pub struct Session {
     tail: OutputTail,
     first_output: Option<Instant>,
     bytes_out: u64,
-    /// Prompts that nobody waited for: which line the next one answers is not known any more.
+    /// Number of unexpected prompts: after one, it is unknown which line the next prompt answers.
     surplus: u32,
 }
 
@@ -93,7 +93,7 @@ impl Session {
         self.search.nonce()
     }
 
-    /// Keys are typed; their echo is no output.
+    /// Notes typed keys, so that their echo does not count as output.
     pub(crate) fn type_keys(&mut self, keys: &[u8]) {
         if self.stage == Stage::Idle && self.bytes_out > 0 {
             self.begin_line();
@@ -101,7 +101,7 @@ impl Session {
         self.echo.expect(keys);
     }
 
-    /// The line is sent; output counts from here, until `watch` says that the system is ready.
+    /// Notes that a line is sent. Output counts from here, until `watch` says that the system is ready.
     pub fn send(&mut self, keys: &[u8], watch: Watch, stage: Stage) {
         self.type_keys(keys);
         self.watch = watch;
@@ -111,7 +111,7 @@ impl Session {
         self.tail.clear();
     }
 
-    /// The line was interrupted: the prompt is waited for as before.
+    /// Notes that the line was interrupted; the session waits for the prompt as before.
     pub(crate) fn wait_on(&mut self) {
         self.stage = Stage::Line;
         self.echo.begin();
@@ -181,12 +181,12 @@ impl Session {
         }
     }
 
-    /// Whether the stage's silence is the end of it, and not a reason to ask or to give up.
+    /// Whether silence ends the stage, instead of being a reason to ask for the prompt or to give up.
     pub(crate) fn ends_with_silence(&self) -> bool {
         matches!(self.watch, Watch::Silence(_))
     }
 
-    /// How the system answered, when it is ready; the session is idle after that.
+    /// The system's answer, once it is ready; the session is idle after that.
     pub fn answer(&mut self, exit_status: Option<u8>, confirmed: bool) -> Response {
         let confirmed = confirmed && self.surplus == 0;
         let none_but_prompt = self.bytes_out == 0;

@@ -51,11 +51,11 @@ pub(crate) struct Started {
 /// Work that the driver's thread hands to the starters.
 #[derive(Debug)]
 enum Order {
-    /// A session of the user.
+    /// Start a session of the user.
     Start(UserId),
-    /// The end of what runs in the control group of the user.
+    /// Kill the processes in the user's control group.
     Kill(UserId),
-    /// The end of a terminal, by closing its last descriptor.
+    /// Hang up a terminal by closing its last descriptor.
     HangUp(OwnedFd),
 }
 
@@ -119,14 +119,14 @@ impl Starters {
         self.order(Order::Start(user));
     }
 
-    /// Kills what runs in the control group of `user`: the kernel may let the caller wait for others who change groups.
+    /// Has a starter kill the processes of `user`, because the kernel may let the caller wait for others who change groups.
     pub fn kill(&mut self, user: UserId) {
         if self.ground.groups.is_some() {
             self.order(Order::Kill(user));
         }
     }
 
-    /// Closes a terminal: the kernel lets the caller wait until its own threads have delivered what is on the way.
+    /// Has a starter close a terminal, because the kernel lets the caller wait until its own threads have delivered pending data.
     pub fn hang_up(&mut self, terminal: OwnedFd) {
         self.order(Order::HangUp(terminal));
     }

@@ -316,7 +316,8 @@ impl Meter {
         costly && alone && meter.readings_without_account + 1 < ACCOUNT_AT_LEAST_EVERY
     }
 
-    /// The leader's time is exact where the kernel tells it, that of its children comes in clock ticks.
+    /// The user's processor time without a control group: the leader's is exact where the kernel tells it, its children's comes
+    /// in ticks.
     fn charge_without_account(&mut self, user: UserId, by_leader: u64) -> Option<u64> {
         let with_kernel = self.kernel.is_some();
         if with_kernel && self.slot(user).starts_others {

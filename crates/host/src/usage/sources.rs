@@ -42,7 +42,7 @@ pub struct Demand {
     pub users: usize,
     /// Measure every n-th interaction of a user; 1: all.
     pub every: u32,
-    /// Ask for taskstats; off only to see the host as somebody without the privilege does.
+    /// Whether to ask for taskstats; `false` shows the host as a user without the privilege sees it.
     pub taskstats: bool,
 }
 

@@ -141,7 +141,7 @@ impl Sums {
     }
 }
 
-/// Where the fields that move are; offsets in bytes.
+/// Offsets, in bytes, of the fields whose places depend on the version.
 struct Layout {
     basic: usize,
     block: usize,

@@ -45,7 +45,7 @@ impl Host {
         }
     }
 
-    /// The session is over: says so, kills what is left of it, and lets its terminal go.
+    /// Ends a session: reports its end, kills its remaining processes, and releases its terminal.
     pub(super) fn end(&mut self, user: UserId, end: End) {
         let at = self.now();
         let End { words: how, status } = self.reap(user).unwrap_or(end);
@@ -80,7 +80,7 @@ impl Host {
         })
     }
 
-    /// Hangs up the terminal and kills what the user has left running.
+    /// Hangs up the terminal and kills the user's remaining processes.
     pub(super) fn let_go(&mut self, user: UserId) {
         self.silences.clear(user);
         self.meter.ended(user);
@@ -121,7 +121,7 @@ impl Host {
         }
     }
 
-    /// Reads what a dead session has still printed.
+    /// Reads the remaining output of a dead session.
     pub(super) fn drain(&mut self, user: UserId) {
         for _ in 0..64 {
             let Some(master) = self.seat(user).and_then(|seat| seat.master.as_ref()) else { return };
@@ -134,7 +134,7 @@ impl Host {
         }
     }
 
-    /// Ends whatever sessions are left, and waits for their first processes.
+    /// Ends all remaining sessions, and waits for their first processes.
     pub fn finish(&mut self) {
         for Started { user, nonce, session } in self.starters.finish() {
             let seated = session.and_then(|(master, pid)| self.seat_one(user, nonce, master, pid));

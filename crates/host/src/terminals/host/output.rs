@@ -91,7 +91,7 @@ impl Host {
         self.pending.push(Event::Ready { user, at, response });
     }
 
-    /// A session has been silent for as long as its stage allows.
+    /// Handles a session that has been silent for as long as its stage allows.
     pub(super) fn silent(&mut self, user: UserId, now: Instant) {
         let preparations = self.preparations as u16;
         let Some(seat) = self.seat(user) else { return };

@@ -87,7 +87,7 @@ impl Held {
     }
 }
 
-/// Where the lines after the process's own name begin, which may hold anything.
+/// Index at which the lines after the process's own name begin; the name may hold any bytes.
 fn after_name(status: &[u8]) -> usize {
     status.iter().position(|byte| *byte == b'\n').map_or(0, |end| end + 1)
 }
