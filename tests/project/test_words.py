@@ -12,6 +12,7 @@ PLAIN: frozenset[str] = frozenset(
         "crates/bpf",
         "crates/calculator",
         "crates/core",
+        "crates/host",
         "crates/machine",
         "crates/meters",
         "crates/rjs",

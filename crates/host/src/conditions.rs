@@ -1,10 +1,10 @@
-//! What this host is and how busy it is: the sections `[system]` and `[conditions]` of `run.toml`.
+//! Description of this host and its load: the sections `[system]` and `[conditions]` of `run.toml`.
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What stays the same during a run.
+/// Properties of the host that stay the same during a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Description {
     /// The host's name.
@@ -21,29 +21,29 @@ pub struct Description {
     pub processor: String,
     /// Memory of the host.
     pub memory_bytes: u64,
-    /// Where pages go, before the run.
+    /// Devices that the host pages to, as they were before the run.
     pub paging_devices: Vec<PagingDevice>,
 }
 
 /// A device or file that pages are written to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PagingDevice {
-    /// Its path.
+    /// The device's or file's path.
     pub name: String,
-    /// How much it holds.
+    /// The capacity of the device.
     pub size_bytes: u64,
-    /// How much is on it.
+    /// Part of the capacity that is in use.
     pub used_bytes: u64,
 }
 
-/// What changes: read before the run and at its end.
+/// Properties of the host that change: read before the run and at its end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conditions {
     /// Averages of the number of processes that run or wait, over 1, 5 and 15 minutes.
     pub load_average: [f64; 3],
     /// People logged in, loadgo's users not counted; `None` when the host keeps no list.
     pub users_logged_in: Option<usize>,
-    /// Memory that can be had without paging.
+    /// Memory that is available without paging.
     pub memory_available_bytes: u64,
 }
 

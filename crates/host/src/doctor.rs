@@ -1,4 +1,5 @@
-//! What can be measured on this host, and why not: the answers of `loadgo doctor`. Each is tried, not looked up.
+//! Measurements that this host permits, and why others are not possible: the answers of `loadgo doctor`. Each is tried, not
+//! looked up.
 
 pub mod preflight;
 mod timer;
@@ -19,7 +20,7 @@ use loadgo_sys::tcp;
 use loadgo_sys::{kernel_tls, uring};
 use rustix::pty::{OpenptFlags, openpt};
 
-/// How well something can be had.
+/// How well an ability is available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Exactly, or as asked.
@@ -33,19 +34,19 @@ pub enum State {
 /// One ability of this host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// What it is, in a few words.
+    /// The ability, in a few words.
     pub ability: &'static str,
-    /// How well it can be had.
+    /// How well the ability is available.
     pub state: State,
-    /// By what means; empty when absent.
+    /// The means by which it is available; empty when absent.
     pub how: String,
-    /// Refusal no better; empty when exact.
+    /// The reason why it is not available exactly; empty when exact.
     pub why_not: String,
-    /// What would make it better; empty when exact or nothing is known to.
+    /// The remedy that would improve it; empty when exact or when no remedy is known.
     pub remedy: String,
 }
 
-/// Tries everything; takes about a tenth of a second and leaves nothing behind.
+/// Tries every ability; takes about a tenth of a second and leaves nothing behind.
 pub fn probe() -> Vec<Answer> {
     let mut answers = vec![terminals()];
     let kernel = open_taskstats(1).map(drop);
@@ -88,7 +89,7 @@ impl Answer {
     }
 }
 
-/// What is there as asked, by that call, or not at all.
+/// The answer about an ability that is either fully available, by the call `how`, or absent.
 fn tried(ability: &'static str, how: &str, why_not: Option<Refusal>) -> Answer {
     match why_not {
         None => Answer::exact(ability, how),
@@ -173,7 +174,7 @@ fn pressure() -> Answer {
     }
 }
 
-/// Tried in a thread of its own, which ends at once.
+/// Tries SCHED_FIFO in a thread of its own, which ends at once.
 fn fifo() -> Answer {
     let ability = "a driver that is never kept waiting (SCHED_FIFO)";
     let tried = std::thread::spawn(|| set_policy(Policy::Fifo(1)));
@@ -255,7 +256,7 @@ fn perf_events() -> Answer {
     }
 }
 
-/// Whether a command of one's own can be profiled, without the kernel's part; it is tried.
+/// Whether a user's own command can be profiled, without the kernel's part; the call is tried.
 pub fn profiles_a_command() -> bool {
     try_clock_event(EventScope::OwnProcess).is_ok()
 }

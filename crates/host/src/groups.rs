@@ -153,7 +153,8 @@ impl Groups {
         Ok(names.filter_map(|name| name.to_str()?.strip_prefix('u')?.parse().ok()).collect())
     }
 
-    /// What a memory controller counts of all users together, where there is one: the text of `memory.stat`, and in which tree.
+    /// The memory controller's counts for all users together, where there is one: the text of `memory.stat`, and the kind of its
+    /// tree.
     pub(crate) fn memory_counts(&self) -> Option<(String, Version)> {
         let mut groups = [&self.run].into_iter().chain(&self.further);
         groups.find_map(|group| {
@@ -234,8 +235,8 @@ fn make_below(top: &Path, name: &str, version: Version, leftovers: &mut Leftover
     }
 }
 
-/// Gives the groups below `above` the controller; a group other than the root may not hold processes itself then, so
-/// when this process is the one in the way it moves into a group of its own until the end of the run.
+/// Gives the groups below `above` the controller. The kernel requires that a group other than the root then holds no processes
+/// itself. When this process is in the way, it moves into a group of its own until the end of the run.
 fn enable(above: &Path, controller: &str, leftovers: &mut Leftovers) -> Result<(), Refusal> {
     let file = above.join("cgroup.subtree_control");
     let refuse = |error: io::Error| {

@@ -1,4 +1,4 @@
-//! What a run makes outside its folder, written down before it is made, so that nothing stays behind.
+//! Things that a run makes outside its folder, written down before they are made, so that nothing stays behind.
 //!
 //! Each run has a state file that it keeps locked while it lives. When it ends it undoes what the file lists, last
 //! made first. A run that was killed leaves the file without its lock: the next run undoes it instead.
@@ -103,21 +103,21 @@ impl Drop for Leftovers {
     }
 }
 
-/// What came of clearing away after runs that were killed.
+/// Result of clearing up after runs that were killed.
 #[derive(Debug, Default)]
 pub struct Cleared {
-    /// What was undone: a sentence for each run.
+    /// Undone things: a sentence for each run.
     pub undone: Vec<String>,
-    /// What could not be undone, with the remedy.
+    /// Things that could not be undone, each with the remedy.
     pub left_behind: Vec<Refusal>,
 }
 
-/// Undoes what runs that were killed have left in the usual place.
+/// Undoes the things that killed runs have left in the usual place.
 pub fn clear_stale() -> Cleared {
     clear_stale_in(&state_directory())
 }
 
-/// Undoes what runs that were killed have left in `directory`.
+/// Undoes the things that killed runs have left in `directory`.
 pub fn clear_stale_in(directory: &Path) -> Cleared {
     let mut cleared = Cleared::default();
     if !directory.exists() {
@@ -166,22 +166,24 @@ fn clear_if_stale(directory: &Path, path: &Path, cleared: &mut Cleared) {
     cleared.left_behind.extend(left_behind);
 }
 
-/// Undoes `things`; what could not be undone is all that the state file then holds, and without it the file goes.
+/// Undoes `things`. The state file then lists only things that could not be undone; without any, the file is removed.
 fn undo_all(directory: &Path, state: &Path, things: &[Thing]) -> Vec<Refusal> {
     // Nobody may still page when the paging device goes.
     things.iter().for_each(kill_those_in);
     let (mut left, mut left_behind) = (Vec::new(), Vec::new());
-    for thing in things.iter().rev() {
-        if let Thing::Setting { path, .. } = thing
+    for leftover in things.iter().rev() {
+        if let Thing::Setting { path, .. } = leftover
             && old_value_in_living_runs(directory, state, path).is_some()
         {
             continue;
         }
-        if let Err(error) = undo(thing) {
+        if let Err(error) = undo(leftover) {
             left_behind.push(
-                Refusal::new(format!("could not be undone: {}", thing.in_words())).because(error).with_remedy(thing.remedy()),
+                Refusal::new(format!("could not be undone: {}", leftover.in_words()))
+                    .because(error)
+                    .with_remedy(leftover.remedy()),
             );
-            left.push(thing.clone());
+            left.push(leftover.clone());
         }
     }
     left.reverse();
@@ -189,7 +191,7 @@ fn undo_all(directory: &Path, state: &Path, things: &[Thing]) -> Vec<Refusal> {
     left_behind
 }
 
-/// Leaves `things` alone in the state file; where that cannot be written they all stay, and are tried again.
+/// Reduces the state file to `things`. When the file cannot be written, all its entries stay, and the next run tries them again.
 fn keep_only(state: &Path, things: &[Thing]) {
     if things.is_empty() {
         let _ = fs::remove_file(state);
@@ -252,7 +254,7 @@ fn read_state(path: &Path) -> (String, Vec<Thing>) {
     (run, lines.filter_map(Thing::of_line).collect())
 }
 
-/// Held while state files are made, read and removed, so that two runs never see each other half made.
+/// A lock held while state files are made, read and removed, so that no run sees another's half-made file.
 struct DirectoryLock {
     _file: File,
 }

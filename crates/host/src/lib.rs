@@ -1,8 +1,8 @@
 //! A live Linux host as the system under test.
 //!
-//! `terminals` logs users in and types; `usage` reads what each interaction used; `groups` and `limits` are the users' control
-//! groups and what they may have; `leftovers` undoes what a run made; `commands` runs single programs; `doctor` answers what
-//! this host can measure, and `conditions` what it is.
+//! `terminals` logs users in and types, and `usage` reads the resources that each interaction used. `groups` and `limits` hold
+//! the users' control groups and their limits. `leftovers` undoes changes that a run made, and `commands` runs single programs.
+//! `doctor` answers which measurements this host permits, and `conditions` describes the host.
 
 pub mod commands;
 pub mod conditions;

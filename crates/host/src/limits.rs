@@ -13,24 +13,26 @@ use crate::refusal::Refusal;
 use paging::{page_to_file, page_to_zram};
 
 const PERIOD_US: u64 = 100_000;
-const SMALLEST_MEMORY: u64 = 1 << 20;
+/// Smallest limit of memory, with less of which no shell would start, and smallest paging device.
+const SMALLEST_SIZE_BYTES: u64 = 1 << 20;
+/// Smallest limit of processor time, in processors.
 const SMALLEST_SHARE: f64 = 0.01;
 
-/// What all users together may have; `None` is no limit.
+/// Limits of all users together; `None` is no limit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Limit {
     /// Memory, in bytes.
     pub memory_bytes: Option<u64>,
-    /// Processors; parts of one too.
+    /// Number of processors; fractions are allowed.
     pub cpus: Option<f64>,
-    /// Where they page to; absent: wherever the host does.
+    /// The users' paging device; absent: the host's own devices.
     pub swap: Option<Swap>,
 }
 
 /// A paging device for the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Swap {
-    /// They do not page.
+    /// Users do not page.
     None,
     /// Compressed memory that holds so many bytes.
     Zram(u64),
@@ -58,7 +60,7 @@ impl Limit {
     }
 
     /// Applies the limit to the groups of a run, before anybody logs in; a swap file goes into `directory`.
-    /// The devices made. All is undone with the run's leftovers, also after a refusal.
+    /// Returns the paging devices that were made. Everything is undone with the run's leftovers, also after a refusal.
     pub fn apply(&self, groups: &mut Groups, directory: &Path, leftovers: &mut Leftovers) -> Result<Vec<PathBuf>, Refusal> {
         self.impose(groups, directory, leftovers).map_err(|refusal| refusal.about("limit"))
     }
@@ -100,7 +102,7 @@ impl Limit {
 }
 
 impl Swap {
-    /// How much can be paged out to it.
+    /// How many bytes of pages the device holds.
     pub fn bytes(self) -> u64 {
         match self {
             Swap::None => 0,
@@ -120,7 +122,7 @@ fn once<T>(slot: &mut Option<T>, name: &str, value: T) -> Result<(), String> {
 
 fn memory(text: &str) -> Result<u64, String> {
     match size(text)? {
-        bytes if bytes < SMALLEST_MEMORY => Err(format!("memory={text} is less than 1M: no shell would start")),
+        bytes if bytes < SMALLEST_SIZE_BYTES => Err(format!("memory={text} is less than 1M: no shell would start")),
         bytes => Ok(bytes),
     }
 }
@@ -143,7 +145,7 @@ fn swap(text: &str) -> Result<Swap, String> {
 
 fn paging(text: &str) -> Result<u64, String> {
     match size(text)? {
-        bytes if bytes < SMALLEST_MEMORY => Err(format!("{text} is less than 1M: too small to page to")),
+        bytes if bytes < SMALLEST_SIZE_BYTES => Err(format!("{text} is less than 1M: too small to page to")),
         bytes => Ok(bytes),
     }
 }

@@ -13,33 +13,33 @@ const PRIORITY: i32 = 10;
 pub enum Class {
     /// Before all ordinary programs: it is there when a line is due. SCHED_FIFO, where the host permits it.
     Fifo,
-    /// Without pushing others aside when it wakes: where nobody thinks no line is ever due, and a driver that wakes for
-    /// each answer apart costs three times as much as one that takes them together. SCHED_BATCH.
+    /// A thread that does not push others aside when it wakes (SCHED_BATCH). It suits scripts without think times, where no line
+    /// is ever due. There, a driver that wakes for each answer costs three times as much as a driver that takes answers together.
     Batch,
     /// Like any other program.
     #[default]
     Ordinary,
 }
 
-/// What is asked for the driver's thread.
+/// Scheduling that is requested for the driver's thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// How it is scheduled.
+    /// The scheduling class.
     pub class: Class,
-    /// This processor and no other.
+    /// The only processor that the thread may use.
     pub processor: Option<usize>,
 }
 
-/// What the thread got.
+/// Scheduling that the driver's thread was granted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Granted {
     /// `fifo 10`, `batch` or `other`.
     pub scheduling: String,
     /// The processor that the thread is bound to.
     pub processor: Option<usize>,
-    /// What the kernel answers when asked how this thread is scheduled.
+    /// The kernel's answer to the question how this thread is scheduled.
     pub proof: String,
-    /// What was not granted, and the remedy.
+    /// Requests that were not granted, each with the remedy.
     pub notes: Vec<String>,
 }
 

@@ -1,7 +1,8 @@
-//! What users and processors use: an interaction's account at each ready mark, and the host's once a second.
+//! Usage of users and processors: an interaction's account at each ready mark, and the host's once a second.
 //!
 //! `meter` meters users from the best of `sources`: control groups, taskstats (`taskstats`, `exits`), `/proc`. `sampler` and
-//! `memory` make rows of the whole host. `waits` is what a finer meter of waits implements.
+//! `memory` make rows of the whole host. Finer meters of
+//! waits implement `waits`.
 
 pub mod exits;
 pub mod memory;

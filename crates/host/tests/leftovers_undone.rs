@@ -1,4 +1,4 @@
-//! What a run made is gone after it, or after the next run when it was killed.
+//! Things that a run made are gone after it, or after the next run when the first was killed.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;

@@ -94,7 +94,7 @@ fn run_with(text: &str, load: OfferedLoad) -> (Kept, SessionCounts) {
     (kept, summary)
 }
 
-/// Whoever waits longer waits for ever: the time limit of a line that is said to end, however busy the machine is.
+/// Time limit of a line that is expected to end, however busy the machine is; a longer wait counts as endless.
 const PATIENCE: &str = "900s";
 
 fn lines(lines: &str) -> String {

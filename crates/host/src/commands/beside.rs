@@ -1,7 +1,8 @@
-//! A program that runs beside the users for as long as a run: there before anybody logs in, gone with the run however that ends.
+//! A program that runs beside the users for the whole run: it starts before the first log-in and ends with the run.
 //!
-//! What it prints goes into files of the run's folder, in which it stands. It gets SIGKILL from the kernel when the thread that
-//! started it dies, so it is gone when the run itself is killed; what it has started by then must end by itself.
+//! The program's output goes into files of the run's folder, which is its working directory. The kernel kills the program with
+//! SIGKILL when the thread that started it dies, so it ends even when the run is killed. Processes that the program has started
+//! by then must end by themselves.
 
 use crate::refusal::Refusal;
 use std::ffi::OsStr;
@@ -16,13 +17,13 @@ use loadgo_sys::child::{Exit, has_ended, signal_group, start_that_dies_with_this
 use loadgo_sys::program_file::program_file;
 use rustix::process::Signal;
 
-/// A program says within this time where it is to be found.
-const TO_SAY_WHERE: Duration = Duration::from_secs(30);
-/// A program that is asked to end is given this time.
-const TO_END: Duration = Duration::from_secs(2);
-const LOOK_EVERY: Duration = Duration::from_millis(5);
-/// What it says first is no longer.
-const LONGEST_VALUE: usize = 4096;
+/// Longest time until a program has printed its first line, which says where the program can be reached.
+const FIRST_LINE_LIMIT: Duration = Duration::from_secs(30);
+/// Time between SIGTERM and SIGKILL for a program that is asked to end.
+const END_LIMIT: Duration = Duration::from_secs(2);
+const LOOK_INTERVAL: Duration = Duration::from_millis(5);
+/// Longest first line that is accepted as the variable's value, in bytes.
+const LONGEST_VALUE_BYTES: usize = 4096;
 
 /// A program that was started; dropping it ends it.
 #[derive(Debug)]
@@ -35,7 +36,7 @@ pub struct Beside {
     over: Option<Over>,
 }
 
-/// How it ended, and what it used.
+/// How the program ended, and the processor time that it used.
 #[derive(Debug)]
 struct Over {
     exit: Exit,
@@ -43,7 +44,8 @@ struct Over {
 }
 
 impl Beside {
-    /// Starts `command`, looked up in `search_path`, in `folder`, and waits for its first line. The calling thread must outlive it.
+    /// Starts `command`, looked up in `search_path`, in `folder`, and waits for its first line. The calling thread must outlive
+    /// the program.
     ///
     /// # Errors
     /// There is no such program, it cannot be started, or it ends before it has printed anything.
@@ -55,55 +57,55 @@ impl Beside {
         let path = program_file(OsStr::new(program), OsStr::new(search_path))
             .ok_or_else(|| refusal().because_of(format!("there is no program {program:?} on the PATH ({search_path})")))?;
         let path = path.canonicalize().map_err(|error| refused(&path, error))?;
-        let (said, errors) = (folder.join(format!("{name}.out")), folder.join(format!("{name}.err")));
+        let (output_path, errors) = (folder.join(format!("{name}.out")), folder.join(format!("{name}.err")));
         let file = |path: &Path| File::create_new(path).map_err(|error| refused(path, error));
         let mut order = Command::new(&path);
         order.args(arguments).current_dir(folder).env("PATH", search_path);
-        order.stdin(Stdio::null()).stdout(file(&said)?).stderr(file(&errors)?);
+        order.stdin(Stdio::null()).stdout(file(&output_path)?).stderr(file(&errors)?);
         let pid = start_that_dies_with_this_thread(&mut order).map_err(|error| refused(&path, error))?;
         let (name, command) = (name.to_owned(), command.to_owned());
         let mut beside = Beside { name, command, value: String::new(), pid, errors, over: None };
-        beside.value = beside.first_line(&said).map_err(|reason| refusal().because_of(reason))?;
+        beside.value = beside.first_line(&output_path).map_err(|reason| refusal().because_of(reason))?;
         Ok(beside)
     }
 
-    fn first_line(&mut self, said: &Path) -> Result<String, String> {
-        let until = Instant::now() + TO_SAY_WHERE;
+    fn first_line(&mut self, output_path: &Path) -> Result<String, String> {
+        let until = Instant::now() + FIRST_LINE_LIMIT;
         loop {
             let over = self.has_ended();
-            let text = std::fs::read(said).map_err(|error| format!("{}: {error}", said.display()))?;
+            let text = std::fs::read(output_path).map_err(|error| format!("{}: {error}", output_path.display()))?;
             if let Some(end) = text.iter().position(|byte| *byte == b'\n') {
                 let line = String::from_utf8_lossy(&text[..end]).trim().to_owned();
-                let good = !line.is_empty() && line.len() <= LONGEST_VALUE && !line.contains(char::is_control);
+                let good = !line.is_empty() && line.len() <= LONGEST_VALUE_BYTES && !line.contains(char::is_control);
                 return if good { Ok(line) } else { Err("its first line is no value of a variable".into()) };
             }
             if over {
                 return Err(format!("it ended before it said anything{}", self.last_words()));
             }
             if Instant::now() >= until {
-                return Err(format!("it said nothing for {} s: its first line is where it is", TO_SAY_WHERE.as_secs()));
+                return Err(format!("it said nothing for {} s: its first line is where it is", FIRST_LINE_LIMIT.as_secs()));
             }
-            sleep(LOOK_EVERY);
+            sleep(LOOK_INTERVAL);
         }
     }
 
-    /// The variable that says where it is.
+    /// The name of the variable that tells users where the program is.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it printed first.
+    /// The program's first line, which is the variable's value.
     pub fn value(&self) -> &str {
         &self.value
     }
 
-    /// Whether it has ended by itself.
+    /// Whether the program has ended by itself.
     pub fn has_ended(&mut self) -> bool {
         self.look(false);
         self.over.is_some()
     }
 
-    /// Ends it, and tells in words how it was.
+    /// Ends the program, and describes its run in words.
     pub fn finish(mut self) -> String {
         let early = self.has_ended();
         self.end();
@@ -118,23 +120,23 @@ impl Beside {
     }
 
     fn end(&mut self) {
-        let until = Instant::now() + TO_END;
+        let until = Instant::now() + END_LIMIT;
         self.signal(Signal::TERM);
         while !self.has_ended() && Instant::now() < until {
-            sleep(LOOK_EVERY);
+            sleep(LOOK_INTERVAL);
         }
         self.signal(Signal::KILL);
         self.look(true);
     }
 
-    /// To it and all that it has started; to nobody once it was waited for.
+    /// Signals the program and its descendants; does nothing after the program was waited for.
     fn signal(&self, signal: Signal) {
         if self.over.is_none() {
             signal_group(self.pid, signal); // the group is its own, and lives, because it was not waited for
         }
     }
 
-    /// Takes note of its end, if it has ended; with `until_it_ends`, waits for that.
+    /// Records the program's end, if it has ended; with `until_it_ends`, waits for the end.
     fn look(&mut self, until_it_ends: bool) {
         if self.over.is_some() || !has_ended(self.pid, until_it_ends).unwrap_or(false) {
             return;
@@ -145,7 +147,7 @@ impl Beside {
         }
     }
 
-    /// What it complained of last, where it did.
+    /// A colon and the last line of the program's standard error, for a message; empty when there is no such line.
     fn last_words(&self) -> String {
         let text = std::fs::read(&self.errors).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
@@ -206,14 +208,14 @@ mod tests {
         beside.look(true);
         drop(beside);
         // A killed orphan is reaped by whoever is process 1, in its own time.
-        let until = Instant::now() + TO_SAY_WHERE;
+        let until = Instant::now() + FIRST_LINE_LIMIT;
         while runs(started) {
             assert!(Instant::now() < until, "it is still there");
-            sleep(LOOK_EVERY);
+            sleep(LOOK_INTERVAL);
         }
     }
 
-    /// Whether it is there, and not dead already.
+    /// Whether the process exists and is no zombie.
     fn runs(pid: i32) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))

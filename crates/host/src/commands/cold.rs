@@ -1,7 +1,7 @@
 //! Makes a command cold: drops the pages of its program, libraries and named files from memory, and says what stayed.
 //!
-//! A page that another process has mapped, as the C library's, cannot be dropped; so cold is never wholly cold, and how far
-//! it was is measured with cachestat, or mincore on kernels before 6.5.
+//! A page that another process has mapped, such as one of the C library, cannot be dropped, so no command becomes wholly cold.
+//! What stayed in memory is measured with cachestat, or with mincore on kernels before 6.5.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -16,7 +16,7 @@ use loadgo_sys::program_file::program_file;
 /// How cold a command was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cold {
-    /// Each file that belongs to it.
+    /// The files that belong to the command.
     pub files: Vec<ColdFile>,
     /// Whether names and attributes of files were dropped too (on the whole host; as root only).
     pub names_dropped: bool,
@@ -25,23 +25,23 @@ pub struct Cold {
 /// A file whose pages were dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColdFile {
-    /// Its path.
+    /// The file's path.
     pub path: PathBuf,
-    /// Its size.
+    /// The file's size.
     pub bytes: u64,
-    /// How much of it stayed in memory; `None` when the kernel does not tell.
+    /// How much of the file stayed in memory; `None` when the kernel does not tell.
     pub stayed_bytes: Option<u64>,
 }
 
-/// Drops what can be dropped of these files, and of the names of all files where that is allowed.
+/// Drops the pages of these files as far as possible, and the names of all files where that is allowed.
 pub(crate) fn make_cold(files: &[PathBuf]) -> Cold {
     let dropped = files.iter().filter_map(|path| drop_file(path).ok()).collect();
     let names_dropped = fs::write("/proc/sys/vm/drop_caches", "2").is_ok();
     Cold { files: dropped, names_dropped }
 }
 
-/// The files that belong to a command: the program, who interprets it, its shared libraries, and the files that its arguments
-/// name. What it opens by itself while it runs (the modules of a script) is not known beforehand.
+/// The files that belong to a command: the program, its interpreters, its shared libraries, and the files that its arguments
+/// name. Files that the command opens while it runs (the modules of a script) are not known beforehand.
 pub(crate) fn files_of(program: &Path, arguments: &[impl AsRef<OsStr>]) -> Vec<PathBuf> {
     let mut files = vec![program.to_owned()];
     files.extend(interpreters(program));
@@ -54,7 +54,7 @@ pub(crate) fn files_of(program: &Path, arguments: &[impl AsRef<OsStr>]) -> Vec<P
     real
 }
 
-/// Where the shell would find `program`, on this process's PATH; a name with a slash is taken as it is.
+/// The file that the shell would run for `program` by this process's PATH; a name with a slash is taken as a path.
 ///
 /// # Errors
 /// There is no such program.
@@ -67,7 +67,7 @@ pub(crate) fn find_program(program: &OsStr) -> io::Result<PathBuf> {
         .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("no program {}", program.to_string_lossy())))
 }
 
-/// Those named in a script's first line; `env PROGRAM` names two.
+/// The interpreters named in a script's first line; `env PROGRAM` names two.
 fn interpreters(script: &Path) -> Vec<PathBuf> {
     let mut start = [0; 256];
     let length = File::open(script).and_then(|mut file| file.read(&mut start)).unwrap_or(0);

@@ -1,7 +1,8 @@
 //! One command, run and metered as a user's interaction is: `loadgo ready -- COMMAND`.
 //!
-//! The command is held just before its program is loaded, while the meter takes its first reading: what starting it cost
-//! loadgo is not the command's. Beside the meter's account stands wait4's, which lacks what the command did not wait for.
+//! The command is held just before its program is loaded, while the meter takes its first reading. So the cost of starting the
+//! command in loadgo is not charged to the command. Beside the meter's account stands wait4's, which lacks descendants that the
+//! command did not wait for.
 
 use std::ffi::OsString;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
@@ -25,7 +26,7 @@ use crate::usage::waits::Waits;
 
 const NOBODY_ELSE: UserId = 1;
 
-/// Runs commands one after the other; what it made on the host is undone when it is dropped.
+/// Runs commands one after the other; dropping it undoes all changes that it made on the host.
 #[derive(Debug)]
 pub struct Oneshot {
     groups: Option<Arc<Groups>>,
@@ -39,43 +40,43 @@ pub struct Oneshot {
 /// Where the command reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Streams {
-    /// Where loadgo does.
+    /// Input and output are loadgo's own.
     Inherited,
-    /// It writes where loadgo does, and there is nothing to read.
+    /// Output is loadgo's own; there is nothing to read.
     NoInput,
-    /// It reads where loadgo does, and what it writes is lost.
+    /// Input is loadgo's own; output is lost.
     NoOutput,
-    /// Nowhere.
+    /// There is nothing to read, and output is lost.
     Null,
 }
 
 /// Whether the command's pages are dropped before it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Warmth {
-    /// As the host has it.
+    /// Pages stay as the host has them.
     AsItIs,
-    /// Its program, libraries and named files are dropped from memory.
+    /// The pages of the program, its libraries and the named files are dropped from memory.
     Cold,
 }
 
-/// One run of a command, raw.
+/// The measurements of one run of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// From the loading of the program to its end.
+    /// Time from the loading of the program to its end.
     pub real_ns: u64,
-    /// What the system used for it, all that it started included.
+    /// Resources that the command and all its descendants used.
     pub usage: Usage,
-    /// How it ended.
+    /// How the command ended.
     pub exit: Exit,
-    /// What wait4 says of it and of those it waited for.
+    /// Usage by wait4: the command and the descendants that were waited for.
     pub waited: Wait4Usage,
-    /// Processes of the command that still ran when it had ended; 0 where there is no control group to tell.
+    /// Number of the command's processes that still ran when it had ended; 0 where no control group counts them.
     pub left_running: usize,
-    /// Those of them that were let go: they run on unmetered. The others are killed when the [`Oneshot`] is dropped.
+    /// Number of these processes that were released and run on unmetered. The others are killed when the [`Oneshot`] is dropped.
     pub let_go: usize,
-    /// How cold it was made, if it was.
+    /// How cold the command was made, if it was.
     pub cold: Option<Cold>,
-    /// Records of usage that were lost.
+    /// Number of usage records that were lost.
     pub lost: u64,
 }
 
@@ -95,12 +96,12 @@ impl Oneshot {
         Ok(Oneshot { groups, meter, no_groups, running: Arc::default(), leftovers })
     }
 
-    /// What it made on the host; whoever takes that undoes it.
+    /// Hands over the list of changes made on the host; dropping the list undoes them.
     pub fn into_leftovers(self) -> Leftovers {
         self.leftovers
     }
 
-    /// Takes waits from a finer account.
+    /// Reads waits from `waits`, a finer account, from now on.
     pub fn take_waits_from(&mut self, waits: Box<dyn Waits>) {
         self.meter.take_waits_from(waits);
     }
@@ -120,7 +121,7 @@ impl Oneshot {
         self.no_groups.as_deref()
     }
 
-    /// The id of the command that runs, 0 when none does; so that another thread can pass a signal on.
+    /// The process id of the running command, 0 when none runs. Another thread uses it to pass signals on.
     pub fn running(&self) -> Arc<AtomicI32> {
         Arc::clone(&self.running)
     }
@@ -153,7 +154,7 @@ impl Oneshot {
         Ok(Run { real_ns: ended_ns - began_ns, usage, exit, waited, left_running, let_go, cold, lost })
     }
 
-    /// Starts the command: it joins its group, waits until the meter has its first reading, and goes.
+    /// Starts the command: the child joins its group, waits for the meter's first reading, and executes the program.
     fn start(&mut self, mut command: Command) -> io::Result<(i32, u64)> {
         let paths = self.groups.as_ref().map_or(Vec::new(), |groups| groups.join_paths(NOBODY_ELSE));
         let (joined, told) = io::pipe()?;
@@ -172,7 +173,8 @@ impl Oneshot {
     }
 }
 
-/// Moves what the command left running out of the group, that it may live on; how many there were, how many could be moved.
+/// Moves processes that the command left running out of the group, so that they live on.
+/// Returns how many ran, and how many could be moved.
 fn let_go(groups: &Groups) -> (usize, usize) {
     let left = groups.processes(NOBODY_ELSE).unwrap_or_default();
     let Some(above) = groups.path().parent() else { return (left.len(), 0) };
@@ -180,7 +182,7 @@ fn let_go(groups: &Groups) -> (usize, usize) {
     (left.len(), moved.count())
 }
 
-/// Takes the first reading of the process that tells its id, and lets it go; when that was.
+/// Takes the first reading of the process whose id comes through `joined`, and releases it; the time of the release.
 fn first_reading(meter: &mut Meter, mut joined: PipeReader, mut release: PipeWriter) -> io::Result<u64> {
     let mut pid = [0; 4];
     joined.read_exact(&mut pid)?;

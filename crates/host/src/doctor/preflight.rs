@@ -14,10 +14,10 @@ use crate::refusal::Refusal;
 const PROCESSES_EACH: u64 = 3;
 /// Descriptors that the driver keeps beside the terminals.
 const OTHER_DESCRIPTORS: u64 = 64;
-/// What the home of a user holds at least, in bytes.
+/// Smallest size of a user's home, in bytes.
 const HOME_BYTES: u64 = 64 << 10;
 
-/// What a run would ask of the host.
+/// Demands of a run on the host.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan<'a> {
     /// How many users are logged in together.
@@ -33,7 +33,7 @@ pub struct Plan<'a> {
 /// A limit that stands, or might stand, in the way of a run.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// The run cannot be whole; otherwise it is only in doubt.
+    /// Whether the limit certainly stops the run; otherwise it only might.
     pub fatal: bool,
     /// The limit with both figures, and the remedy.
     pub refusal: Refusal,

@@ -44,7 +44,7 @@ impl Accounts {
         self.parse(&text[..length]).ok_or_else(|| io::Error::other("an account without processor time"))
     }
 
-    /// The account of `user`, through `open` or else opened for this once.
+    /// The account of `user`, read through `open`, or else opened for this one reading.
     pub(crate) fn read_user(&self, user: UserId, open: Option<&OwnedFd>) -> io::Result<u64> {
         match open {
             Some(account) => self.read(account),
@@ -52,7 +52,7 @@ impl Accounts {
         }
     }
 
-    /// What all users of the run have been charged, in nanoseconds.
+    /// The processor time charged to all users of the run, in nanoseconds.
     pub fn all(&self) -> io::Result<u64> {
         let mut path = [0u8; 32];
         write!(&mut path[..31], "{}", self.file())?;

@@ -1,4 +1,4 @@
-//! Which control group hierarchies this host has mounted, and where this process is in each.
+//! The control group hierarchies that this host has mounted, and this process's group in each.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,18 +15,18 @@ pub enum Version {
 /// A mounted tree of control groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hierarchy {
-    /// Its kind.
+    /// The kind of the tree.
     pub version: Version,
-    /// Where it is mounted.
+    /// The directory where the tree is mounted.
     pub mount: PathBuf,
     /// The directory of this process's own group; the mount itself when the group is outside what is mounted.
     pub own: PathBuf,
-    /// The controllers that it holds.
+    /// The controllers of this tree.
     pub controllers: Vec<String>,
 }
 
 impl Hierarchy {
-    /// Whether it holds `controller`.
+    /// Whether the tree has `controller`.
     pub fn has(&self, controller: &str) -> bool {
         self.controllers.iter().any(|held| held == controller)
     }
@@ -44,8 +44,8 @@ pub fn hierarchies() -> Vec<Hierarchy> {
     found
 }
 
-/// The hierarchies told of in `mounts` (as `/proc/self/mountinfo`) with the groups in `memberships` (as `/proc/self/cgroup`).
-/// The controllers of v2 are not told there.
+/// The hierarchies listed in `mounts` (as `/proc/self/mountinfo`) with the groups in `memberships` (as `/proc/self/cgroup`). The
+/// controllers of v2 are not listed there.
 pub fn parse(mounts: &str, memberships: &str) -> Vec<Hierarchy> {
     let mut found: Vec<Hierarchy> = Vec::new();
     for hierarchy in mounts.lines().filter_map(|line| parse_mount(line, memberships)) {

@@ -15,16 +15,16 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat, unlinkat}
 use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 
-/// How often mounts are detached: several may lie on one place, or one be made meanwhile.
-const MOST_DETACHED: usize = 100;
+/// Highest number of rounds in which mounts are detached: several may lie on one place, or a new one be made meanwhile.
+const MOST_DETACH_ROUNDS: usize = 100;
 
-/// How many paths that stay the message names.
+/// Number of remaining paths that the message names.
 const NAMED_PATHS: usize = 3;
 
 /// Removes the folder of homes `path` with all that lies in it and can be removed, after its mounts are detached.
 ///
 /// # Errors
-/// What is still there, by path, each with the reason.
+/// Each remaining path, with the reason.
 pub(crate) fn remove_home(path: &Path) -> io::Result<()> {
     let path = without_links_above(path)?;
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
@@ -43,7 +43,7 @@ pub(crate) fn remove_home(path: &Path) -> io::Result<()> {
 struct Removal {
     /// Mounts that could not be detached, each with the reason.
     mounts: Vec<(PathBuf, io::Error)>,
-    /// What could not be removed, each with the reason; without the folders that are only not empty because of it.
+    /// Entries that could not be removed, each with the reason; without the folders that are only not empty because of them.
     remaining: Vec<(PathBuf, io::Error)>,
 }
 
@@ -91,7 +91,7 @@ fn is_directory(directory: BorrowedFd<'_>, name: &OsStr) -> rustix::io::Result<b
     Ok(FileType::from_raw_mode(status.st_mode) == FileType::Directory)
 }
 
-/// What could not be removed; the first few by their paths.
+/// Entries that could not be removed; a message names the first few by their paths.
 #[derive(Debug)]
 struct Remaining(Vec<(PathBuf, io::Error)>);
 
@@ -120,7 +120,7 @@ fn without_links_above(home: &Path) -> io::Result<PathBuf> {
 /// Detaches the mounts below `path`, the latest first; those that could not be detached, each with the reason.
 fn detach_mounts_below(path: &Path) -> io::Result<Vec<(PathBuf, io::Error)>> {
     let mut attached: Vec<(PathBuf, io::Error)> = Vec::new();
-    for _ in 0..MOST_DETACHED {
+    for _ in 0..MOST_DETACH_ROUNDS {
         let mounts = mounts_below(path)?;
         let Some(mount) = mounts.into_iter().rfind(|mount| attached.iter().all(|(other, _)| other != mount)) else {
             return Ok(attached);
@@ -207,20 +207,20 @@ mod tests {
     fn what_cannot_be_removed_stays_alone_and_is_named() {
         let place = std::env::temp_dir().join(format!("loadgo-immutable-{}", std::process::id()));
         let home = place.join("home");
-        let kept: Vec<_> = (1..=5).map(|user| home.join(format!("u{user}/kept"))).collect();
-        for (user, kept) in (1..=5).zip(&kept) {
+        let user_files: Vec<_> = (1..=5).map(|user| home.join(format!("u{user}/kept"))).collect();
+        for (user, user_file) in (1..=5).zip(&user_files) {
             fs::create_dir_all(home.join(format!("u{user}/deep/er"))).expect("there is room");
-            fs::write(kept, "keep").expect("there is room");
+            fs::write(user_file, "keep").expect("there is room");
             fs::write(home.join(format!("u{user}/deep/er/file")), "remove").expect("there is room");
         }
-        let Some(_immutable) = Immutable::make(&kept[..4]) else {
+        let Some(_immutable) = Immutable::make(&user_files[..4]) else {
             println!("not tried, for nothing can be made immutable here");
             return fs::remove_dir_all(&place).expect("it is ours");
         };
         let reason = remove_home(&home).expect_err("some files stay").to_string();
         assert_eq!(reason.matches("Operation not permitted").count(), NAMED_PATHS, "{reason}");
         assert!(reason.ends_with("; and 1 more"), "{reason}");
-        let (mut left, mut expected) = (files_below(&home), kept[..4].to_vec());
+        let (mut left, mut expected) = (files_below(&home), user_files[..4].to_vec());
         left.sort();
         expected.extend((1..=4).map(|user| home.join(format!("u{user}"))));
         expected.sort();

@@ -16,11 +16,11 @@ pub enum Thing {
     Swap(PathBuf),
     /// A compressed memory device, `/dev/zramN`, made for the run.
     Zram(u32),
-    /// A file of the kernel's and the value that it had.
+    /// A changed setting of the kernel.
     Setting {
-        /// The file.
+        /// The setting's file.
         path: PathBuf,
-        /// What is written into it at the end.
+        /// The text written into the file at the end: its old value, or an instruction that undoes the change.
         old: String,
     },
     /// A control group's `cgroup.procs` to which this process returns, having left it for the run.
@@ -28,7 +28,7 @@ pub enum Thing {
 }
 
 impl Thing {
-    /// What it is, for a person.
+    /// The thing's description for a person.
     pub fn in_words(&self) -> String {
         match self {
             Thing::Cgroup(path) => format!("the control group {}", path.display()),
@@ -41,7 +41,7 @@ impl Thing {
         }
     }
 
-    /// What helps where it cannot be undone.
+    /// The remedy when the thing cannot be undone.
     pub(super) fn remedy(&self) -> &'static str {
         match self {
             Thing::Home(_) => {
@@ -54,10 +54,10 @@ impl Thing {
         }
     }
 
-    /// Its line in the state file, with the newline.
+    /// The thing's line in the state file, with the newline.
     ///
     /// # Errors
-    /// Its path cannot stand there, or is not a name of loadgo's.
+    /// The path cannot stand in a line, or is not a name of loadgo's.
     pub(super) fn line(&self) -> io::Result<String> {
         let (kind, path, old) = match self {
             Thing::Cgroup(path) => ("cgroup", path.clone(), ""),
@@ -80,7 +80,7 @@ impl Thing {
         }
     }
 
-    /// What a line of a state file stands for.
+    /// Parses a line of a state file; `None` for a line that loadgo does not write.
     pub(super) fn of_line(line: &str) -> Option<Thing> {
         let mut parts = line.splitn(3, '\t');
         let (kind, path, old) = (parts.next()?, parts.next()?, parts.next()?);

@@ -14,7 +14,7 @@ use super::thing::{Thing, is_ours};
 
 /// Undoes `thing`; nothing is done when it is gone already or was never made.
 pub(crate) fn undo(thing: &Thing) -> io::Result<()> {
-    let result = match thing {
+    let outcome = match thing {
         Thing::Cgroup(path) if is_ours(path) => remove_group(path),
         Thing::Home(path) if is_ours(path) => remove_home(path),
         Thing::File(path) if is_ours(path) => fs::remove_file(path),
@@ -24,7 +24,7 @@ pub(crate) fn undo(thing: &Thing) -> io::Result<()> {
         Thing::Setting { path, old } => fs::write(path, old),
         Thing::Membership(path) => fs::write(path, "0"),
     };
-    match result {
+    match outcome {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
     }
@@ -93,7 +93,7 @@ fn groups_below(path: &Path) -> Vec<std::path::PathBuf> {
     entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()).collect()
 }
 
-/// Lets the killed finish dying; the kernel tells of an empty group only on v2, so this asks again and again.
+/// Waits a moment for killed processes to end. The kernel reports an empty group only on v2, so callers try again and again.
 fn pause(attempt: u64) {
     thread::sleep(Duration::from_millis(attempt.min(10)));
 }

@@ -9,7 +9,7 @@ use crate::leftovers::{Leftovers, Thing};
 use crate::refusal::Refusal;
 use loadgo_sys::paging::{fill_without_holes, swap_on};
 
-/// Higher than any device of the host usually has.
+/// Priority of the run's paging device: higher than that of the host's own devices usually is.
 const PRIORITY: i32 = 1000;
 
 /// Makes a device of compressed memory that holds `bytes` of pages, and pages to it; its path.

@@ -1,7 +1,7 @@
 //! This host as a system under test: every user's terminal under one event loop with absolute deadlines.
 //!
-//! One thread, one epoll, one timer. In a round, all output that has come is read and stamped first, and only then is the
-//! usage of those who became ready read from the meter, so that the metering of one user is not in another's response.
+//! One thread, one epoll, one timer. In a round, all output that has come is read and stamped first. Only then is the usage of
+//! the users who became ready read from the meter. So the metering of one user does not lengthen another's response.
 
 mod end;
 mod log_in;
@@ -31,11 +31,12 @@ const STOP: u64 = u64::MAX - 1;
 const STARTED: u64 = u64::MAX - 2;
 /// Threads that start sessions: one waits for a program to execute while the other prepares the next.
 const STARTERS: usize = 2;
-/// To the meter, the number of what is typed without being a line of the script.
-const NO_LINE: u32 = 0;
-const READ_LENGTH: usize = 64 * 1024;
+/// Number by which the meter knows the log-out, which is no line of the script.
+const LOG_OUT_LINE_ID: u32 = 0;
+/// Most output that one reading takes from a terminal.
+const READ_BUFFER_BYTES: usize = 64 * 1024;
 
-/// What a host system is made from.
+/// Settings from which a host system is made.
 #[derive(Debug)]
 pub struct Setting {
     /// The script, for its log-in, files and patterns.
@@ -57,7 +58,7 @@ struct Seat {
     master: Option<OwnedFd>,
     pid: i32,
     alive: bool,
-    /// What did not fit into the terminal yet.
+    /// Keys that did not fit into the terminal yet.
     unsent: Vec<u8>,
 }
 
@@ -70,7 +71,7 @@ pub struct Host {
     /// Users whose session was given up before it was started.
     unwanted: HashSet<UserId>,
     meter: Meter,
-    /// Whether what the users run is in the meter's reach.
+    /// Whether the meter reaches the users' programs.
     metered: bool,
     epoll: Epoll,
     timer: Timer,
@@ -80,7 +81,7 @@ pub struct Host {
     by_pid: HashMap<i32, UserId>,
     silences: Deadlines,
     next_look: Instant,
-    /// Users of whom more is to be read.
+    /// Users whose terminals may hold more output.
     hungry: Vec<UserId>,
     pending: Vec<Event>,
     ready: Vec<(UserId, Instant, Option<u8>, bool)>,
@@ -116,17 +117,17 @@ impl Host {
             hungry: Vec::new(),
             pending: Vec::new(),
             ready: Vec::new(),
-            buffer: vec![0; READ_LENGTH].into_boxed_slice(),
+            buffer: vec![0; READ_BUFFER_BYTES].into_boxed_slice(),
             setting,
         })
     }
 
-    /// What `user` has used since this was last asked; nothing is known of sessions out of the meter's reach.
+    /// The usage of `user` since the last call; nothing is known of sessions out of the meter's reach.
     fn usage(&mut self, user: UserId) -> Usage {
         if self.metered { self.meter.interaction(user) } else { Usage::default() }
     }
 
-    /// The meter, for what it has to say about itself.
+    /// The meter, for messages about itself.
     pub fn meter(&mut self) -> &mut Meter {
         &mut self.meter
     }
@@ -140,7 +141,7 @@ impl Host {
         [until, silence].into_iter().flatten().fold(self.next_look, Instant::min)
     }
 
-    /// Waits once, and reads all that has come; first come those of whom more was there than one reading takes.
+    /// Waits once, and reads all output that has come, first from users whose last reading was not all.
     fn round(&mut self, until: Option<Instant>) {
         let hungry = std::mem::take(&mut self.hungry);
         let came = if hungry.is_empty() {
@@ -166,7 +167,7 @@ impl Host {
         }
     }
 
-    /// Types the end of a line, which is answered as `watch` has it; when that was.
+    /// Types the end of a line, whose answer `watch` recognises; returns the time of typing.
     fn type_end(&mut self, user: UserId, keys: &[u8], watch: Watch) -> Instant {
         let sent = self.now();
         if let Some(seat) = self.seat(user) {
@@ -213,7 +214,7 @@ impl System for Host {
     }
 
     fn log_out(&mut self, user: UserId, keys: &[u8]) -> Instant {
-        self.meter.sent(user, NO_LINE);
+        self.meter.sent(user, LOG_OUT_LINE_ID);
         self.type_end(user, keys, Watch::of(&self.setting.script.until, &self.patterns))
     }
 

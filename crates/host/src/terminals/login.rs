@@ -1,5 +1,5 @@
-//! What a session starts with: the command, the environment that makes its prompt speak, and the lines that prepare a
-//! session which our environment does not reach (`su -`, `ssh`, a shell whose start-up file sets its own prompt).
+//! Preparation of a session: the command, the environment that makes its prompt speak, and the lines typed into the session.
+//! Lines are typed where our environment does not reach: `su -`, `ssh`, a shell whose start-up file sets its own prompt.
 
 use crate::refusal::Refusal;
 use loadgo_core::osc133::prompt_mark;

@@ -1,7 +1,7 @@
-//! One user's session on a terminal: what it waits for, and what it makes of the output that comes.
+//! One user's session on a terminal: the event that it waits for, and how it interprets output.
 //!
-//! No system call is made here. Output is fed in pieces of any size and leaves only counts and the last few bytes behind,
-//! so a program that prints without end costs no memory.
+//! No system call is made here. Output is fed in pieces of any size. A session keeps only counts and the last few bytes, so a
+//! program that prints without end costs no memory.
 
 use loadgo_core::ready::{Echo, MarkSearch, Nonce, OutputTail, ReadyPatterns, SHELL_PROMPT};
 use loadgo_core::script::ReadyRule;
@@ -15,7 +15,7 @@ const QUIET_PROMPT: Span = Span::from_millis(150);
 /// How long a log-in may take in all.
 const LOG_IN_LIMIT: Span = Span::from_secs(60);
 
-/// What a session waits for.
+/// The event that a session waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// The first prompt; nothing has been typed yet.
@@ -26,7 +26,7 @@ pub enum Stage {
     Line,
     /// Nothing: the user thinks or types.
     Idle,
-    /// It is over.
+    /// The session is over.
     Over,
 }
 
@@ -35,7 +35,7 @@ pub enum Stage {
 pub enum Watch {
     /// With the mark.
     Mark,
-    /// With pattern number so-and-so.
+    /// With the pattern of this number.
     Pattern(usize),
     /// With silence of this length.
     Silence(Span),
@@ -55,7 +55,7 @@ impl Watch {
 /// A session.
 #[derive(Debug)]
 pub struct Session {
-    /// What it waits for.
+    /// The event that the session waits for.
     pub stage: Stage,
     /// When the log-in began.
     pub began: Instant,
@@ -67,7 +67,7 @@ pub struct Session {
     tail: OutputTail,
     first_output: Option<Instant>,
     bytes_out: u64,
-    /// Prompts that nobody waited for: which line the next one answers is not known any more.
+    /// Number of unexpected prompts: after one, it is unknown which line the next prompt answers.
     surplus: u32,
 }
 
@@ -88,12 +88,12 @@ impl Session {
         }
     }
 
-    /// The nonce of its marks.
+    /// The nonce of the session's marks.
     pub fn nonce(&self) -> &Nonce {
         self.search.nonce()
     }
 
-    /// Keys are typed; their echo is no output.
+    /// Notes typed keys, so that their echo does not count as output.
     pub(crate) fn type_keys(&mut self, keys: &[u8]) {
         if self.stage == Stage::Idle && self.bytes_out > 0 {
             self.begin_line();
@@ -101,7 +101,7 @@ impl Session {
         self.echo.expect(keys);
     }
 
-    /// The line is sent; output counts from here, until `watch` says that the system is ready.
+    /// Notes that a line is sent. Output counts from here, until `watch` says that the system is ready.
     pub fn send(&mut self, keys: &[u8], watch: Watch, stage: Stage) {
         self.type_keys(keys);
         self.watch = watch;
@@ -111,7 +111,7 @@ impl Session {
         self.tail.clear();
     }
 
-    /// The line was interrupted: the prompt is waited for as before.
+    /// Notes that the line was interrupted; the session waits for the prompt as before.
     pub(crate) fn wait_on(&mut self) {
         self.stage = Stage::Line;
         self.echo.begin();
@@ -181,12 +181,12 @@ impl Session {
         }
     }
 
-    /// Whether the stage's silence is the end of it, and not a reason to ask or to give up.
+    /// Whether silence ends the stage, instead of being a reason to ask for the prompt or to give up.
     pub(crate) fn ends_with_silence(&self) -> bool {
         matches!(self.watch, Watch::Silence(_))
     }
 
-    /// How the system answered, when it is ready; the session is idle after that.
+    /// The system's answer, once it is ready; the session is idle after that.
     pub fn answer(&mut self, exit_status: Option<u8>, confirmed: bool) -> Response {
         let confirmed = confirmed && self.surplus == 0;
         let none_but_prompt = self.bytes_out == 0;
@@ -206,7 +206,7 @@ impl Session {
         self.bytes_out = 0;
     }
 
-    /// What was printed last, made fit for a message.
+    /// The last output, made fit for a message.
     pub(crate) fn last_words(&self) -> String {
         let text = String::from_utf8_lossy(self.tail.bytes());
         let printable: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();

@@ -1,7 +1,7 @@
 //! Threads that start sessions and clear up behind them, so that the driver's thread waits for neither.
 //!
-//! Each takes the next order in turn: it makes a user's home and control group, and starts the log-in command on a terminal;
-//! or it kills what a user has left in the group, and closes the terminal.
+//! The threads take orders in turn. For a new session, a thread makes the user's home and control group, and starts the log-in
+//! command on a terminal. For a session that is over, it kills the processes left in the group, and closes the terminal.
 
 use crate::groups::Groups;
 use crate::terminals::login::{self, Login};
@@ -22,7 +22,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle};
 
-/// What every session is started from.
+/// The common base from which all sessions are started.
 #[derive(Debug)]
 pub(crate) struct Ground {
     /// The script, for its files and environment.
@@ -40,29 +40,29 @@ pub(crate) struct Ground {
 /// A session that has been started, or why it could not be.
 #[derive(Debug)]
 pub(crate) struct Started {
-    /// Whose.
+    /// The session's user.
     pub user: UserId,
-    /// The nonce of its marks.
+    /// The nonce of the session's marks.
     pub nonce: Nonce,
     /// The terminal's master side, and the session's first process.
     pub session: io::Result<(OwnedFd, i32)>,
 }
 
-/// What the driver's thread leaves to the starters.
+/// Work that the driver's thread hands to the starters.
 #[derive(Debug)]
 enum Order {
-    /// A session of the user.
+    /// Start a session of the user.
     Start(UserId),
-    /// The end of what runs in the control group of the user.
+    /// Kill the processes in the user's control group.
     Kill(UserId),
-    /// The end of a terminal, by closing its last descriptor.
+    /// Hang up a terminal by closing its last descriptor.
     HangUp(OwnedFd),
 }
 
-/// The threads; dropping them waits until they have finished what they have in hand.
+/// The threads; dropping them waits until they have finished the orders in hand.
 ///
-/// The driver's thread tries the locks and never waits for them. A starter holds one only to take an order or to hand over a
-/// session, and rings the bell after that: then the driver's thread tries again.
+/// The driver's thread tries the locks and never waits for them. A starter holds a lock only to take an order or to hand over a
+/// session. It rings the bell after that, and the driver's thread tries again.
 #[derive(Debug)]
 pub(crate) struct Starters {
     ground: Arc<Ground>,
@@ -72,11 +72,11 @@ pub(crate) struct Starters {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// What the starters share with the driver's thread.
+/// State that the starters share with the driver's thread.
 #[derive(Debug)]
 struct Shared {
     orders: Mutex<Orders>,
-    /// One for each order.
+    /// A semaphore that counts the waiting orders.
     to_do: Semaphore,
     started: Mutex<Vec<Started>>,
     bell: Arc<Bell>,
@@ -85,7 +85,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Orders {
     waiting: VecDeque<Order>,
-    /// No more will come.
+    /// Whether no more orders will come.
     closed: bool,
 }
 
@@ -119,19 +119,19 @@ impl Starters {
         self.order(Order::Start(user));
     }
 
-    /// Kills what runs in the control group of `user`: the kernel may let the caller wait for others who change groups.
+    /// Has a starter kill the processes of `user`, because the kernel may let the caller wait for others who change groups.
     pub fn kill(&mut self, user: UserId) {
         if self.ground.groups.is_some() {
             self.order(Order::Kill(user));
         }
     }
 
-    /// Closes a terminal: the kernel lets the caller wait until its own threads have delivered what is on the way.
+    /// Has a starter close a terminal, because the kernel lets the caller wait until its own threads have delivered pending data.
     pub fn hang_up(&mut self, terminal: OwnedFd) {
         self.order(Order::HangUp(terminal));
     }
 
-    /// Leaves it to the starters; after [`Starters::finish`], when nobody is kept waiting, it is done at once.
+    /// Hands `order` to the starters; after [`Starters::finish`], when nobody is kept waiting, carries it out at once.
     fn order(&mut self, order: Order) {
         if self.threads.is_empty() {
             return self.ground.clear_up(order);
@@ -140,7 +140,7 @@ impl Starters {
         self.hand_over();
     }
 
-    /// Those that have been started since the last call, as far as they can be had without waiting.
+    /// Takes the sessions started since the last call, as far as no lock must be waited for.
     pub fn take(&mut self) -> Vec<Started> {
         self.hand_over();
         match self.shared.started.try_lock() {
@@ -185,7 +185,7 @@ impl Starters {
 }
 
 impl Ground {
-    /// Does what clears up; no session is started any more.
+    /// Carries out an order that clears up; sessions are no longer started.
     fn clear_up(&self, order: Order) {
         match (order, &self.groups) {
             // Where this fails the group is removed, with all in it, at the end of the run.

@@ -1,9 +1,9 @@
-//! What processes that have ended used, and which user they belonged to.
+//! Usage of processes that have ended, sorted to the users they belonged to.
 //!
-//! The kernel sends a record for every thread on the machine at its end, before whoever waits for it hears of it: at the
-//! ready mark the records of all that a command started are in the socket. A record names the parent process, not the
-//! user; so sums wait at their parent's id until that parent's own record comes, or it is a session's leader.
-//! A process that outlives its parent belongs to process 1 by then: its faults and waits are charged to nobody.
+//! The kernel sends a record for every thread on the machine at its end, before the waiting parent hears of the end. So at the
+//! ready mark the records of all descendants of a command are in the socket. A record names the parent process, not the user. So
+//! sums wait at their parent's id until that parent's own record comes, or until the parent proves to be a session's leader. A
+//! process that outlives its parent belongs to process 1 by then: its faults and waits are charged to nobody.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -13,13 +13,16 @@ use rustix::io::Errno;
 
 use loadgo_core::system::UserId;
 
-use crate::usage::taskstats::{FAMILY, Record, Sums, record_in};
+use crate::usage::taskstats::{Record, Sums, TASKSTATS_CMD_GET, TASKSTATS_GENL_NAME, record_in};
 use loadgo_sys::netlink::{ERROR_MESSAGE_ID, NetlinkRequest, NetlinkSocket, payload, u16_at};
 
-const GET: u8 = 1;
-const LISTEN: u16 = 3;
+/// Size of the socket's buffer for records that were not yet taken.
 const BUFFER_BYTES: usize = 64 << 20;
-const MOST_PENDING: usize = 1 << 16;
+/// Largest number of parents for whose records sums wait.
+const MOST_PENDING_PARENTS: usize = 1 << 16;
+
+// The attribute that registers a listener, from linux/taskstats.h.
+const TASKSTATS_CMD_ATTR_REGISTER_CPUMASK: u16 = 3;
 
 /// The records of ended processes, sorted to users.
 #[derive(Debug)]
@@ -31,7 +34,7 @@ pub struct Exits {
     lost: u64,
 }
 
-/// What a user's ended processes used.
+/// Usage of a user's ended processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// A process (with those below it) or a thread that the session's leader had started.
@@ -46,15 +49,17 @@ impl Exits {
         Exits::listen_with_buffer(users, BUFFER_BYTES)
     }
 
-    /// The same, with room for so many bytes of records that were not yet taken.
+    /// Listens like [`Exits::listen`], with a socket buffer of so many bytes for records that were not yet taken.
     pub fn listen_with_buffer(users: usize, bytes: usize) -> io::Result<Exits> {
         let socket = NetlinkSocket::open()?;
         socket.set_buffer_size(bytes);
-        let family = socket.family(FAMILY)?;
+        let family = socket.family(TASKSTATS_GENL_NAME)?;
         let mut processors = std::fs::read("/sys/devices/system/cpu/possible")?;
         processors.retain(|byte| !byte.is_ascii_whitespace());
         processors.push(0);
-        socket.send(&NetlinkRequest::new(family, GET, LISTEN, &processors).acknowledged())?;
+        socket.send(
+            &NetlinkRequest::new(family, TASKSTATS_CMD_GET, TASKSTATS_CMD_ATTR_REGISTER_CPUMASK, &processors).acknowledged(),
+        )?;
         let mut exits =
             Exits { socket, message: Box::new([0; 4096]), family_tree: FamilyTree::new(users), drops_seen: 0, lost: 0 };
         exits.await_acknowledgement()?;
@@ -72,12 +77,12 @@ impl Exits {
         }
     }
 
-    /// From now on `pid` leads the session of `user`.
+    /// Records that `pid` leads the session of `user` from now on.
     pub fn began(&mut self, user: UserId, pid: u32) {
         self.family_tree.began(user, pid);
     }
 
-    /// The session that `pid` led is over.
+    /// Records that the session which `pid` led is over.
     pub fn ended(&mut self, pid: u32) {
         self.family_tree.ended(pid);
     }
@@ -98,12 +103,13 @@ impl Exits {
         }
     }
 
-    /// How many records were lost since this was last asked.
+    /// The number of records lost since the last call.
     pub fn take_lost(&mut self) -> u64 {
         std::mem::take(&mut self.lost)
     }
 
-    /// The kernel threw records away: what waits for a parent may wait for ever, and ids may come to mean others.
+    /// Counts the records that the kernel threw away, and forgets all waiting sums. Their parents' records may be among the lost
+    /// records, and their process ids may be in use again.
     fn overran(&mut self) {
         let drops = self.socket.drops().unwrap_or(self.drops_seen + 1);
         self.lost += drops.saturating_sub(self.drops_seen).max(1);
@@ -112,7 +118,7 @@ impl Exits {
     }
 }
 
-/// Who started whom, as far as ended tasks tell.
+/// Parents and children among tasks, as far as records of ended tasks name them.
 #[derive(Debug)]
 struct FamilyTree {
     me: u32,
@@ -127,7 +133,7 @@ impl FamilyTree {
         let mut leaders = ByPid::default();
         leaders.reserve(2 * users);
         let mut pending = ByPid::default();
-        pending.reserve(MOST_PENDING);
+        pending.reserve(MOST_PENDING_PARENTS);
         FamilyTree { me: std::process::id(), leaders, pending }
     }
 
@@ -171,7 +177,7 @@ impl FamilyTree {
             *waiting += sums;
             return 0;
         }
-        if self.pending.len() >= MOST_PENDING {
+        if self.pending.len() >= MOST_PENDING_PARENTS {
             return 1;
         }
         self.pending.insert(pid, sums);
@@ -253,7 +259,7 @@ mod tests {
     fn a_full_table_counts_what_it_throws_away() {
         let mut tree = FamilyTree::new(1);
         let strangers = 1 << 30..;
-        for parent in strangers.take(MOST_PENDING) {
+        for parent in strangers.take(MOST_PENDING_PARENTS) {
             assert_eq!(tree.ended_task(&task(2, 2, parent, true), &mut |_, _| {}), 0);
         }
         assert_eq!(tree.ended_task(&task(2, 2, 5, true), &mut |_, _| {}), 1);

@@ -1,7 +1,7 @@
-//! Who holds the host's memory, span by span: users, the driver, the file cache, others, nobody; and its paging devices.
+//! Owners of the host's memory, span by span: users, the driver, the file cache, others, nobody; and the host's paging devices.
 //!
-//! Each byte is counted once. Users and the driver hold the pages of theirs that are no file's; pages of files are the file cache's,
-//! whoever reads them; what is left of all memory is others': their processes, the kernel's own, and where zram keeps what it holds.
+//! Each byte is counted once. Users and the driver hold those of their pages that belong to no file. Pages of files are the file
+//! cache's, whoever reads them. All remaining memory is others': their processes, the kernel's own, and zram's store.
 
 mod counts;
 mod users;
@@ -21,7 +21,7 @@ use users::{Span, Users};
 
 const FILE_CACHE: &str = "file cache";
 
-/// The host's memory, and what it was at the last span's end.
+/// The host's memory, and its counts at the last span's end.
 #[derive(Debug)]
 pub struct Memory {
     users: Option<Users>,
@@ -31,14 +31,14 @@ pub struct Memory {
     brought_to_others: Rest,
 }
 
-/// A count that is what is left of another: it never goes back, also when a part is read later than the whole.
+/// The difference of a whole count and a part of it. It never goes back, also when the part is read later than the whole.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rest {
     most: u64,
 }
 
 impl Rest {
-    /// How far it has gone beyond all that was told.
+    /// Growth of the remainder beyond all growth reported before.
     fn grown(&mut self, whole: Option<u64>, part: u64) -> Option<u64> {
         let now = whole?.saturating_sub(part);
         let grown = now.saturating_sub(self.most);
@@ -47,7 +47,7 @@ impl Rest {
     }
 }
 
-/// What is read of the host at a moment.
+/// The counts read from the host at one moment.
 struct Reading {
     whole: Whole,
     moved: Moved,
@@ -117,7 +117,7 @@ impl Memory {
         }
     }
 
-    /// All that is in no other row.
+    /// The row of all memory that is in no other row.
     fn others(&mut self, now: &Reading, row: MemoryRow) -> MemoryRow {
         let Whole { size, free, file_cache } = now.whole;
         let known = self.users.as_ref().map_or(Held::NOTHING, Users::held).and(now.driver.unwrap_or(Held::NOTHING));
@@ -137,7 +137,7 @@ fn moved(page_bytes: u64) -> Moved {
     Moved::parse(&fs::read_to_string("/proc/vmstat").unwrap_or_default(), page_bytes)
 }
 
-/// As the device is called: `zram0`, and a file by its path.
+/// The device's short name: `zram0`, or a file's path.
 fn name_of(device: &PagingDevice) -> String {
     let name = device.name.replace("\\040", " ");
     let path = Path::new(&name);

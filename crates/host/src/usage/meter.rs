@@ -1,11 +1,11 @@
-//! The meter of the users: what the system used for each interaction.
+//! The meter of the users: the resources that the system used for each interaction.
 //!
-//! Processor time is the account of the user's control group, exact and complete. Faults and waits are taskstats: the
-//! session's leader is asked, all that it started has told at its end. Where there is no descriptor to spare for each
-//! user's account, a leader that has never started anything is asked alone, and its account only every sixteenth time.
-//! What still runs in the background has its processor time in the account at once, its faults and waits when it ends.
-//! Without the privilege for taskstats, `/proc` tells faults; without a control group, processor time too, in clock ticks.
-//! Where somebody keeps a finer account of waits ([`Waits`]), theirs are taken.
+//! Processor time is the account of the user's control group, exact and complete. Faults and waits come from taskstats: the
+//! session's leader is asked, and its descendants report at their ends. Descriptors may be too few for each user's account. Then
+//! a leader that has never started a process is asked alone, and its account is read only every sixteenth time. Background
+//! processes have their processor time in the account at once, their faults and waits when they end. Without the privilege for
+//! taskstats, `/proc` tells faults; without a control group, processor time too, in clock ticks. Where a finer account of waits
+//! exists ([`Waits`]), the meter takes waits from there.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -47,13 +47,13 @@ pub struct Meter {
 struct UserMeter {
     pid: u32,
     files: Files,
-    /// The leader as it was last read, since its beginning.
+    /// The leader's sums since its beginning, as last read.
     leader: Sums,
-    /// What processes that have ended used; `None`: none has, as with most users of a program that starts no others.
+    /// Usage of processes that have ended; `None` while none has ended, as with most users of a program that starts no others.
     ended: Option<Box<EndedProcesses>>,
     starts_others: bool,
     readings_without_account: u8,
-    /// The account as far as it has been told.
+    /// The part of the account that was already reported.
     charged_ns: u64,
     stat: Stat,
     scheduled: SchedStat,
@@ -62,16 +62,16 @@ struct UserMeter {
     sampled: bool,
 }
 
-/// What the ended processes of a session used.
+/// Usage of the ended processes of a session.
 #[derive(Debug, Default)]
 struct EndedProcesses {
     /// The leader's last account, when it has ended.
     leader: Option<Sums>,
-    /// What others have used that ended since the last reading.
+    /// Usage of other processes that ended since the last reading.
     others: Sums,
 }
 
-/// What a user used between two readings, and which of the waits were measured.
+/// Usage of a user between two readings, and whether each kind of wait was measured.
 #[derive(Debug, Default)]
 struct Interval {
     cpu_ns: Option<u64>,
@@ -116,7 +116,7 @@ impl Meter {
         Ok(Meter { accounts, keep_open, kernel, delays, proc, waits: None, sources, users, lost: 0 })
     }
 
-    /// Takes waits from a finer account, from the next session on.
+    /// Reads waits from `waits`, a finer account, from the next session on.
     pub fn take_waits_from(&mut self, waits: Box<dyn Waits>) {
         self.sources.waits = waits.source();
         self.waits = Some(waits);
@@ -127,7 +127,7 @@ impl Meter {
         &self.sources
     }
 
-    /// The session of `user` has begun and `pid` leads it; it and all that it starts is the user's.
+    /// Records that the session of `user` has begun, and that `pid` leads it; the leader and its descendants are the user's.
     pub fn began(&mut self, user: UserId, pid: u32) {
         if self.users.len() <= user as usize {
             self.users.resize_with(user as usize + 1, UserMeter::default);
@@ -158,7 +158,7 @@ impl Meter {
         }
     }
 
-    /// The session of `user` is over; ask for the last interaction's usage before.
+    /// Records that the session of `user` is over; its last interaction's usage must be read before.
     pub fn ended(&mut self, user: UserId) {
         let meter = self.slot(user);
         meter.files = Files::default();
@@ -171,8 +171,9 @@ impl Meter {
         }
     }
 
-    /// The script's line of this number is being sent. When usage is sampled this decides whether the line is measured, and reads where it begins;
-    /// when every line is measured there is nothing to do, for each begins where the last one ended.
+    /// Announces that the script's line of this number is being sent. When usage is sampled, this call decides whether the line
+    /// is measured, and takes its first reading. When every line is measured there is nothing to do, for each begins where the
+    /// last ended.
     pub fn sent(&mut self, user: UserId, line: u32) {
         if let Some(waits) = &mut self.waits {
             waits.line(user, line);
@@ -189,7 +190,7 @@ impl Meter {
         }
     }
 
-    /// What the system used for `user` since this was last asked; nothing when this interaction is not sampled.
+    /// The resources that the system used for `user` since the last call; nothing when this interaction is not sampled.
     pub fn interaction(&mut self, user: UserId) -> Usage {
         match self.slot(user).sampled {
             true => self.interval(user),
@@ -203,7 +204,7 @@ impl Meter {
         kernel.ended.drain(|user, ended| users[user as usize].credit(ended));
     }
 
-    /// How many records of usage were lost since this was last asked.
+    /// The number of usage records lost since the last call.
     pub fn take_lost(&mut self) -> u64 {
         let ended = self.kernel.as_mut().map_or(0, |kernel| kernel.ended.take_lost());
         std::mem::take(&mut self.lost) + ended
@@ -283,7 +284,7 @@ impl Meter {
         read
     }
 
-    /// The processor time of the user since the last call, when the leader alone used `by_leader` of it.
+    /// The processor time of the user since the last call, of which the leader alone used `by_leader`.
     fn charge(&mut self, user: UserId, by_leader: u64) -> Option<u64> {
         if self.accounts.is_none() {
             return self.charge_without_account(user, by_leader);
@@ -307,7 +308,7 @@ impl Meter {
         Some(used)
     }
 
-    /// Whether the account need not be read: it costs an open and a close, and nobody but the leader has ever run.
+    /// Whether the account need not be read: reading costs an open and a close, and no process but the leader has ever run.
     fn leader_speaks_for_all(&self, user: UserId) -> bool {
         let meter = &self.users[user as usize];
         let costly = meter.files.account.is_none();
@@ -315,7 +316,8 @@ impl Meter {
         costly && alone && meter.readings_without_account + 1 < ACCOUNT_AT_LEAST_EVERY
     }
 
-    /// The leader's time is exact where the kernel tells it, that of its children comes in clock ticks.
+    /// The user's processor time without a control group: the leader's is exact where the kernel tells it, its children's comes
+    /// in ticks.
     fn charge_without_account(&mut self, user: UserId, by_leader: u64) -> Option<u64> {
         let with_kernel = self.kernel.is_some();
         if with_kernel && self.slot(user).starts_others {

@@ -1,4 +1,4 @@
-//! What `/proc/PID` tells of a process and of the children it has waited for.
+//! Usage of a process, and of the children it has waited for, from `/proc/PID`.
 
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
@@ -21,7 +21,7 @@ pub struct Stat {
     pub minor: u64,
     /// Page faults with I/O, all.
     pub major: u64,
-    /// Those of the children alone: it grows when a child has been waited for.
+    /// Page faults without I/O of the children alone: the count grows when a child has been waited for.
     pub children_minor: u64,
     /// Processor time in programs and in the system, all, in clock ticks.
     pub user_ticks: u64,
@@ -36,7 +36,7 @@ pub struct Stat {
 pub(crate) struct SchedStat {
     /// Processor time.
     pub cpu_ns: u64,
-    /// Ready, waiting for a processor.
+    /// Time spent ready, waiting for a processor.
     pub ready_wait_ns: u64,
 }
 

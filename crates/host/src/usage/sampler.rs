@@ -1,8 +1,9 @@
-//! What the processors did, who used them, and who holds memory, span by span; called about once a second by the metering thread.
+//! Activity of the processors, their users, and the owners of memory, span by span; called about once a second by the metering
+//! thread.
 //!
-//! `/proc/stat` counts clock ticks, so over a span its categories add up to the span only to a tick or two, and a span is
-//! at least one tick. The ticks are scaled so that each processor's categories add up to the span exactly.
-//! Time as a guest is part of user time there and is not counted twice.
+//! `/proc/stat` counts clock ticks, so the categories of a span add up to the span only to a tick or two. A span is at least one
+//! tick. The ticks are scaled so that each processor's categories add up to the span exactly. Time as a guest is part of user
+//! time there and is not counted twice.
 
 use std::fs;
 use std::io;
@@ -17,10 +18,10 @@ use crate::groups::Groups;
 use crate::small_files::{number, open_at, open_directory, read_at_start};
 use crate::usage::memory::Memory;
 
-/// The categories, in the order of the columns of `/proc/stat`.
-pub const CATEGORIES: [&str; 8] = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
+/// Categories of processor time, in the order of the columns of `/proc/stat`.
+pub const TIME_CATEGORIES: [&str; 8] = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
 
-type Ticks = [u64; CATEGORIES.len()];
+type Ticks = [u64; TIME_CATEGORIES.len()];
 
 /// The threads of loadgo itself whose time is shown apart.
 #[derive(Clone, Debug, Default)]
@@ -42,12 +43,12 @@ pub struct Sampler {
     last: Sample,
 }
 
-/// Whether the processors' own account is read too.
+/// Whether the sampler also reads the processors' account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Processors {
-    /// From `/proc/stat`.
+    /// The account is read from `/proc/stat`.
     Read,
-    /// Somebody else keeps a better one.
+    /// The account is left out: another meter keeps a better one.
     Left,
 }
 
@@ -123,7 +124,7 @@ pub(crate) fn own_memory() -> Option<u64> {
 
 fn time_rows(at: Instant, span_ns: u64, processor: u16, ticks: &Ticks, rows: &mut Vec<TimeRow>) {
     let parts = parts_of(span_ns, ticks);
-    rows.extend(CATEGORIES.iter().zip(parts).map(|(category, time_ns)| TimeRow {
+    rows.extend(TIME_CATEGORIES.iter().zip(parts).map(|(category, time_ns)| TimeRow {
         at,
         span_ns,
         processor: Some(processor),
@@ -136,7 +137,7 @@ fn time_rows(at: Instant, span_ns: u64, processor: u16, ticks: &Ticks, rows: &mu
 fn parts_of(span_ns: u64, ticks: &Ticks) -> Ticks {
     const IDLE: usize = 3;
     let total: u64 = ticks.iter().sum();
-    let mut parts = [0; CATEGORIES.len()];
+    let mut parts = [0; TIME_CATEGORIES.len()];
     if total > 0 {
         parts = ticks.map(|ticks| (u128::from(span_ns) * u128::from(ticks) / u128::from(total)) as u64);
     }
@@ -157,7 +158,7 @@ fn parse_processors(text: &str) -> Vec<(u16, Ticks)> {
 fn parse_processor(line: &str) -> Option<(u16, Ticks)> {
     let mut words = line.strip_prefix("cpu")?.split(' ');
     let processor = words.next()?.parse().ok()?;
-    let mut ticks = [0; CATEGORIES.len()];
+    let mut ticks = [0; TIME_CATEGORIES.len()];
     for slot in &mut ticks {
         *slot = words.next()?.parse().ok()?;
     }
@@ -191,7 +192,7 @@ mod tests {
         while busy.elapsed().as_millis() < 30 {}
         let mut rows = record::Sample::default();
         sampler.sample_into(Instant(30_000_000), &mut rows).unwrap();
-        assert!(rows.time.len() >= CATEGORIES.len());
+        assert!(rows.time.len() >= TIME_CATEGORIES.len());
         let driver = rows.processes.iter().find(|row| &*row.who == "driver").unwrap();
         assert!(driver.cpu_ns > 0);
         assert!(rows.processes.iter().all(|row| &*row.who != "users"));

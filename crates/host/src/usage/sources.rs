@@ -1,4 +1,4 @@
-//! Which sources of usage this host offers: the best is taken, and what a better one would need is said.
+//! Sources of usage that this host offers: the best is taken, and a note says which privilege a better source needs.
 
 use std::io;
 use std::path::Path;
@@ -29,20 +29,20 @@ pub struct Sources {
     pub cpu_resolution_ns: u64,
     /// 1: every interaction is measured; n: every n-th of a user's.
     pub every: u32,
-    /// How programs and system are told apart.
+    /// How user and system time are told apart.
     pub split: &'static str,
-    /// What could not be had, and the remedy.
+    /// Sources that were not available, each with the remedy.
     pub notes: Vec<String>,
 }
 
-/// What a meter is to measure.
+/// Demands on a meter.
 #[derive(Clone, Copy, Debug)]
 pub struct Demand {
     /// How many users there will be.
     pub users: usize,
     /// Measure every n-th interaction of a user; 1: all.
     pub every: u32,
-    /// Ask for taskstats; off only to see the host as somebody without the privilege does.
+    /// Whether to ask for taskstats; `false` shows the host as a user without the privilege sees it.
     pub taskstats: bool,
 }
 

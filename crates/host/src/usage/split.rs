@@ -1,8 +1,8 @@
 //! How an exact processor time is told apart into programs and system: in the ratio of the kernel's clock ticks.
 //!
-//! The same as the kernel's own `cputime_adjust`: the ticks say only where the task was when the clock struck, so the total
-//! so far is divided in their ratio, and neither part ever goes back. Over a few ticks the parts are an estimate; their sum
-//! is exact. Before the first tick all counts as the program's.
+//! The method is the kernel's own `cputime_adjust`. The ticks say only where the task was when the clock struck, so the total so
+//! far is divided in their ratio. Neither part ever goes back. Over a few ticks the parts are an estimate; their sum is exact.
+//! Before the first tick all time counts as the program's.
 
 /// The parts of one user's processor time so far, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,50 +1,51 @@
-//! What the kernel's taskstats interface says of a process: exact counts for one system call pair, no descriptor per user.
+//! Usage of a process by the kernel's taskstats interface: exact counts for one system call pair, no descriptor per user.
 //!
-//! The layout is `linux/taskstats.h`, read by offset up to the length given, for the struct grows with its version.
-//! Version 15 (kernels 6.14 and 6.15) alone put new fields into the middle; version 16 moved them to the end.
-//! A sleeping task's processor time is exact; an exit record lacks the time since the last switch and the exit itself
-//! (measured: 0.04 ms of 1 ms for `ls`), so it tells faults and waits, never the processor time of a command.
+//! The layout is `linux/taskstats.h`, read by offset up to the length given, for the struct grows with its version. Version 15
+//! (kernels 6.14 and 6.15) alone put new fields into the middle; version 16 moved them to the end. A sleeping task's processor
+//! time is exact. An exit record lacks the time since the last switch and the exit itself (measured: 0.04 ms of 1 ms for `ls`).
+//! So an exit record tells faults and waits, never the processor time of a command.
 
 use std::io;
 use std::ops::{AddAssign, Sub};
 
 use loadgo_sys::netlink::{NetlinkAttributes, NetlinkRequest, NetlinkSocket, payload, u16_at, u32_at, u64_at};
 
-pub(crate) const FAMILY: &str = "TASKSTATS";
-const GET: u8 = 1;
-const GET_BY_PID: u16 = 1;
-const STATS: u16 = 3;
-const OF_A_TASK: u16 = 4;
-const GROUP_DEAD: u8 = 0x20;
-/// A life is told in microseconds.
+// Names and numbers of linux/taskstats.h, and of linux/acct.h.
+pub(crate) const TASKSTATS_GENL_NAME: &str = "TASKSTATS";
+pub(crate) const TASKSTATS_CMD_GET: u8 = 1;
+const TASKSTATS_CMD_ATTR_PID: u16 = 1;
+const TASKSTATS_TYPE_STATS: u16 = 3;
+const TASKSTATS_TYPE_AGGR_PID: u16 = 4;
+const AGROUP: u8 = 0x20;
+/// Unit of the lifetime in a record, which is microseconds.
 const CLOCK_NS: u64 = 1000;
 
-/// What a task has used since it began; sums of tasks likewise.
+/// Usage of a task since it began, or the sums of several tasks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
     /// Processor time, in nanoseconds.
     pub cpu_ns: u64,
-    /// Clock ticks that found it in its program, in microseconds.
+    /// Clock ticks that found the task in its program, in microseconds.
     pub user_us: u64,
-    /// Clock ticks that found it in the system, in microseconds.
+    /// Clock ticks that found the task in the system, in microseconds.
     pub system_us: u64,
     /// Page faults without I/O.
     pub minor: u64,
     /// Page faults that waited for a device.
     pub major: u64,
-    /// Ready, waiting for a processor.
+    /// Time spent ready, waiting for a processor.
     pub ready_wait_ns: u64,
-    /// Waiting for block I/O.
+    /// Time spent waiting for block I/O.
     pub block_ns: u64,
-    /// Waiting for a page from swap.
+    /// Time spent waiting for a page from swap.
     pub swap_in_ns: u64,
-    /// Waiting for memory to be reclaimed or compacted.
+    /// Time spent waiting for memory to be reclaimed or compacted.
     pub reclaim_ns: u64,
-    /// Waiting for a page that was thrown out a moment ago.
+    /// Time spent waiting for a page that was thrown out a moment ago.
     pub thrashing_ns: u64,
-    /// How long it has lived.
+    /// The task's lifetime so far.
     pub elapsed_ns: u64,
-    /// A wait was longer than the life of the task: how long it waited is not known.
+    /// Whether a wait was longer than the task's life, so that its length is not known.
     pub unclocked: bool,
 }
 
@@ -53,13 +54,13 @@ pub struct Sums {
 pub(crate) struct Record {
     /// The task (a thread).
     pub pid: u32,
-    /// Its process, where the kernel tells it (version 12 and later).
+    /// The task's process, where the kernel tells it (version 12 and later).
     pub process: Option<u32>,
-    /// The process that waits for its process.
+    /// The parent of the task's process.
     pub parent: u32,
-    /// At its end: it was the last thread of its process.
+    /// Whether the task ended as the last thread of its process.
     pub last_thread: bool,
-    /// What it used.
+    /// The task's usage.
     pub sums: Sums,
 }
 
@@ -75,15 +76,15 @@ impl Taskstats {
     /// Opens the socket; needs CAP_NET_ADMIN, which the first question shows.
     pub fn open() -> io::Result<Taskstats> {
         let socket = NetlinkSocket::open()?;
-        let family = socket.family(FAMILY)?;
+        let family = socket.family(TASKSTATS_GENL_NAME)?;
         let mut opened = Taskstats { socket, family, answer: Box::new([0; 2048]) };
         opened.get(std::process::id())?;
         Ok(opened)
     }
 
-    /// What the live task `pid` has used; no allocation.
+    /// The record of the live task `pid`; no allocation.
     pub fn get(&mut self, pid: u32) -> io::Result<Record> {
-        self.socket.send(&NetlinkRequest::new(self.family, GET, GET_BY_PID, &pid.to_ne_bytes()))?;
+        self.socket.send(&NetlinkRequest::new(self.family, TASKSTATS_CMD_GET, TASKSTATS_CMD_ATTR_PID, &pid.to_ne_bytes()))?;
         let length = self.socket.receive(&mut self.answer[..])?;
         record_in(&self.answer[..length])?.ok_or_else(|| io::Error::other("a taskstats answer of an unknown layout"))
     }
@@ -91,8 +92,8 @@ impl Taskstats {
 
 /// The record of a task in a message; `None` when there is none, or its layout is unknown.
 pub(crate) fn record_in(message: &[u8]) -> io::Result<Option<Record>> {
-    let task = payload(message)?.find(|(kind, _)| *kind == OF_A_TASK);
-    let stats = task.and_then(|(_, inner)| NetlinkAttributes(inner).find(|(kind, _)| *kind == STATS));
+    let task = payload(message)?.find(|(kind, _)| *kind == TASKSTATS_TYPE_AGGR_PID);
+    let stats = task.and_then(|(_, inner)| NetlinkAttributes(inner).find(|(kind, _)| *kind == TASKSTATS_TYPE_STATS));
     Ok(stats.and_then(|(_, bytes)| Record::parse(bytes)))
 }
 
@@ -100,37 +101,37 @@ impl Record {
     /// Reads a `struct taskstats` of any version from 8 on.
     pub fn parse(bytes: &[u8]) -> Option<Record> {
         let layout = Layout::of(u16_at(bytes, 0)?)?;
-        let value = |at: usize| u64_at(bytes, at).unwrap_or(0);
+        let field_or_0 = |at: usize| u64_at(bytes, at).unwrap_or(0);
         let sums = Sums {
             cpu_ns: u64_at(bytes, layout.basic + 72)?,
-            user_us: value(layout.basic + 152),
-            system_us: value(layout.basic + 160),
+            user_us: field_or_0(layout.basic + 152),
+            system_us: field_or_0(layout.basic + 160),
             minor: u64_at(bytes, layout.basic + 168)?,
             major: u64_at(bytes, layout.basic + 176)?,
-            ready_wait_ns: value(24),
-            block_ns: value(layout.block),
-            swap_in_ns: value(layout.swap_in),
-            reclaim_ns: value(layout.basic + 320).saturating_add(layout.compact.map_or(0, value)),
-            thrashing_ns: layout.thrashing.map_or(0, value),
-            elapsed_ns: value(layout.basic + 144).saturating_mul(1000),
+            ready_wait_ns: field_or_0(24),
+            block_ns: field_or_0(layout.block),
+            swap_in_ns: field_or_0(layout.swap_in),
+            reclaim_ns: field_or_0(layout.basic + 320).saturating_add(layout.compact.map_or(0, field_or_0)),
+            thrashing_ns: layout.thrashing.map_or(0, field_or_0),
+            elapsed_ns: field_or_0(layout.basic + 144).saturating_mul(1000),
             unclocked: false,
         };
         Some(Record {
             pid: u32_at(bytes, layout.basic + 128)?,
             process: layout.process.and_then(|at| u32_at(bytes, at)),
             parent: u32_at(bytes, layout.basic + 132)?,
-            last_thread: *bytes.get(8)? & GROUP_DEAD != 0,
+            last_thread: *bytes.get(8)? & AGROUP != 0,
             sums,
         })
     }
 }
 
 impl Sums {
-    /// These sums of one task, its waits marked as not known where one is longer than the time there was for it.
+    /// The sums of one task, its waits marked as unknown where a wait is longer than the time there was for it.
     ///
-    /// The kernel counts a wait from boot when it saw its end without its beginning: the wait was under way when delay
-    /// accounting was switched on, or (since 6.12, where a sleeping task may stay queued for a while) its beginning was
-    /// written down for whoever ran by then.
+    /// The kernel counts a wait from boot when it saw the wait's end without its beginning. This happens when the wait was under
+    /// way as delay accounting was switched on. Since 6.12 a sleeping task may stay queued for a while. The kernel then writes
+    /// the beginning of its wait down for the task that runs by then.
     pub fn clocked(self) -> Sums {
         let longest = self.block_ns.max(self.swap_in_ns).max(self.reclaim_ns).max(self.thrashing_ns);
         if longest <= self.elapsed_ns + CLOCK_NS {
@@ -140,7 +141,7 @@ impl Sums {
     }
 }
 
-/// Where the fields that move are; offsets in bytes.
+/// Offsets, in bytes, of the fields whose places depend on the version.
 struct Layout {
     basic: usize,
     block: usize,

@@ -10,14 +10,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 use std::os::fd::AsFd;
 
-/// How often sessions whose leader has died with the terminal still open are looked for.
-const LOOK_FOR_THE_DEAD: Span = Span::from_millis(100);
-/// And how much more seldom for each user: the kernel looks through all of them every time.
-const LOOK_FOR_EACH: Span = Span(50_000);
-/// How long a first process whose terminal is closed may take to end before it counts as having closed it itself.
-const DYING: Span = Span::from_millis(20);
+/// Interval between two searches for sessions whose leader has died with the terminal still open.
+const DEAD_SEARCH_INTERVAL: Span = Span::from_millis(100);
+/// Time added to this interval for each user, because the kernel looks through all first processes at each search.
+const DEAD_SEARCH_TIME_PER_USER: Span = Span(50_000);
+/// Longest time from a terminal's end to its first process's end. After that, the process counts as having closed the terminal.
+const LEADER_END_LIMIT: Span = Span::from_millis(20);
 
-/// How a session has ended.
+/// The end of a session.
 pub(super) struct End {
     words: String,
     /// The first process's own exit status, where it ended by itself.
@@ -25,26 +25,27 @@ pub(super) struct End {
 }
 
 impl End {
-    /// An end that no status tells of.
+    /// An end without an exit status, for the reason in `words`.
     pub(super) fn because(words: &str) -> End {
         End { words: words.to_string(), status: None }
     }
 }
 
 impl Host {
-    /// Nobody holds the other side of the terminal any more: the session's first process is about to end, or goes on without.
+    /// Handles a terminal whose other side no process holds any more. The session's first process is about to
+    /// end, or runs on without the terminal.
     pub(super) fn closed(&mut self, user: UserId) {
         if let Some(end) = self.reap(user) {
             return self.end(user, end);
         }
-        let until = self.now() + DYING;
+        let until = self.now() + LEADER_END_LIMIT;
         if self.seat(user).is_some() {
             self.silences.set(user, until);
             self.hang_up_terminal(user);
         }
     }
 
-    /// The session is over: says so, kills what is left of it, and lets its terminal go.
+    /// Ends a session: reports its end, kills its remaining processes, and releases its terminal.
     pub(super) fn end(&mut self, user: UserId, end: End) {
         let at = self.now();
         let End { words: how, status } = self.reap(user).unwrap_or(end);
@@ -64,7 +65,7 @@ impl Host {
         });
     }
 
-    /// The leader's end, if it has ended.
+    /// The session's end, if its leader has ended.
     pub(super) fn reap(&mut self, user: UserId) -> Option<End> {
         let seat = self.seat(user).filter(|seat| seat.alive)?;
         let exit = child::reap(seat.pid)?;
@@ -79,7 +80,7 @@ impl Host {
         })
     }
 
-    /// Hangs up the terminal and kills what the user has left running.
+    /// Hangs up the terminal and kills the user's remaining processes.
     pub(super) fn let_go(&mut self, user: UserId) {
         self.silences.clear(user);
         self.meter.ended(user);
@@ -103,9 +104,9 @@ impl Host {
         self.starters.hang_up(terminal);
     }
 
-    /// Leaders that died while something else keeps their terminal open: no read on the terminal tells of them.
+    /// Ends sessions whose leader has died while another process keeps the terminal open: no read on the terminal reports this.
     pub(super) fn look_for_the_dead(&mut self, now: Instant) {
-        self.next_look = now + LOOK_FOR_THE_DEAD + Span(LOOK_FOR_EACH.0 * self.by_pid.len() as u64);
+        self.next_look = now + DEAD_SEARCH_INTERVAL + Span(DEAD_SEARCH_TIME_PER_USER.0 * self.by_pid.len() as u64);
         if !child::any_has_ended() {
             return;
         }
@@ -120,7 +121,7 @@ impl Host {
         }
     }
 
-    /// Reads what a dead session has still printed.
+    /// Reads the remaining output of a dead session.
     pub(super) fn drain(&mut self, user: UserId) {
         for _ in 0..64 {
             let Some(master) = self.seat(user).and_then(|seat| seat.master.as_ref()) else { return };
@@ -133,7 +134,7 @@ impl Host {
         }
     }
 
-    /// Ends whatever sessions are left, and waits for their first processes.
+    /// Ends all remaining sessions, and waits for their first processes.
     pub fn finish(&mut self) {
         for Started { user, nonce, session } in self.starters.finish() {
             let seated = session.and_then(|(master, pid)| self.seat_one(user, nonce, master, pid));
@@ -154,7 +155,7 @@ impl Host {
     }
 }
 
-/// A driver that panicked has not ended the sessions: nobody may be left when the homes and groups are removed.
+/// Ends the sessions that a panicking driver has left: no process may remain when the homes and groups are removed.
 impl Drop for Host {
     fn drop(&mut self) {
         self.finish();

@@ -11,7 +11,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 impl Host {
-    /// Sessions have been started: each gets its seat in the event loop.
+    /// Gives each started session its seat in the event loop.
     pub(super) fn seat_the_started(&mut self) {
         for Started { user, nonce, session } in self.starters.take() {
             let at = self.now();
@@ -37,7 +37,7 @@ impl Host {
         added
     }
 
-    /// A prompt is there: types the next of the lines that prepare the session, or says that the user is in.
+    /// Handles a prompt: types the next of the lines that prepare the session, or reports that the user is logged in.
     pub(super) fn prepare(&mut self, user: UserId, at: Instant, left: u16) {
         if left > 0 {
             let lines = login::typed_files(&self.setting.script, &self.setting.run_id, user);

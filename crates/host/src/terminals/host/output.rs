@@ -10,8 +10,8 @@ use loadgo_sys::clock::monotonic_ns;
 use rustix::io::{Errno, read, write};
 use std::os::fd::AsFd;
 
-/// A reading of so many bytes may not have been all: a terminal holds twice as many.
-const MUCH: usize = 2048;
+/// Smallest reading that may not have been all of the output, in bytes: a terminal holds twice as many.
+const LONG_READING_BYTES: usize = 2048;
 
 impl Host {
     /// Writes to a terminal what fits, and keeps the rest until there is room.
@@ -61,7 +61,7 @@ impl Host {
             self.ready.push((user, now, status, true));
         }
         let in_doubt = matches!(seat.session.stage, Stage::LogIn | Stage::Preparing(_)) || seat.session.ends_with_silence();
-        if count >= MUCH {
+        if count >= LONG_READING_BYTES {
             self.hungry.push(user);
         }
         if in_doubt {
@@ -69,7 +69,7 @@ impl Host {
         }
     }
 
-    /// Those who became ready in this round: the next preparation, the end of the log-in, or the answer to a line.
+    /// Settles the users who became ready in this round: the next preparation, the end of the log-in, or the answer to a line.
     pub(super) fn settle(&mut self) {
         let mut ready = std::mem::take(&mut self.ready);
         for (user, at, status, confirmed) in ready.drain(..) {
@@ -91,7 +91,7 @@ impl Host {
         self.pending.push(Event::Ready { user, at, response });
     }
 
-    /// A session has been silent for as long as its stage allows.
+    /// Handles a session that has been silent for as long as its stage allows.
     pub(super) fn silent(&mut self, user: UserId, now: Instant) {
         let preparations = self.preparations as u16;
         let Some(seat) = self.seat(user) else { return };

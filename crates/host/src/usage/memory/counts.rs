@@ -1,4 +1,4 @@
-//! What the kernel's texts tell of memory: `/proc/meminfo`, `/proc/vmstat`, `/proc/PID/status`, `memory.stat`.
+//! Memory counts from the kernel's texts: `/proc/meminfo`, `/proc/vmstat`, `/proc/PID/status`, `memory.stat`.
 
 use crate::groups::hierarchy::Version;
 use crate::small_files::number;
@@ -6,16 +6,16 @@ use crate::small_files::number;
 /// All memory of the host, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Whole {
-    /// All that the kernel has to give.
+    /// Memory that the kernel manages.
     pub size: u64,
-    /// Nobody's.
+    /// Memory that nobody holds.
     pub free: u64,
     /// Pages of files, read or written; shared memory, which lies on paging devices, is not among them.
     pub file_cache: u64,
 }
 
 impl Whole {
-    /// From the text of `/proc/meminfo`.
+    /// Reads the text of `/proc/meminfo`.
     pub fn parse(meminfo: &str) -> Option<Whole> {
         let bytes = |label: &str| kilobytes(meminfo, label).map(|kilobytes| kilobytes * 1024);
         let cached = bytes("Buffers:")? + bytes("Cached:")?;
@@ -27,18 +27,18 @@ impl Whole {
 /// Pages that have come and gone since the host began; `None` where the kernel does not count them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
-    /// Taken of what lies on paging devices afterwards: the pages of processes, and shared memory.
+    /// Pages moved out to paging devices: those of processes, and shared memory.
     pub taken: Option<u64>,
-    /// Taken of the file cache.
+    /// Pages taken from the file cache.
     pub taken_of_files: Option<u64>,
-    /// Brought back from paging devices.
+    /// Pages brought back from paging devices.
     pub brought: Option<u64>,
-    /// Read from block devices beside that, for the file cache above all.
+    /// Pages read from block devices for other reasons, for the file cache above all.
     pub brought_of_files: Option<u64>,
 }
 
 impl Moved {
-    /// From the text of `/proc/vmstat`, with pages of so many bytes.
+    /// Reads the text of `/proc/vmstat`, with pages of so many bytes.
     pub fn parse(vmstat: &str, page_bytes: u64) -> Moved {
         let paged_in = count(vmstat, "pswpin");
         let read = count(vmstat, "pgpgin").map(|kilobytes| kilobytes * 1024 / page_bytes);
@@ -52,20 +52,20 @@ impl Moved {
     }
 }
 
-/// What somebody holds, in bytes.
+/// Memory held by a process, a user or all users, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Held {
-    /// In memory, of pages that are no file's.
+    /// Bytes in memory, of pages that belong to no file.
     pub resident: u64,
-    /// On paging devices.
+    /// Bytes on paging devices.
     pub on_devices: Option<u64>,
 }
 
 impl Held {
-    /// Nothing.
+    /// No memory at all.
     pub(crate) const NOTHING: Held = Held { resident: 0, on_devices: Some(0) };
 
-    /// This and more.
+    /// The sum of both.
     pub fn and(self, more: Held) -> Held {
         let on_devices = self.on_devices.zip(more.on_devices).map(|(one, other)| one + other);
         Held { resident: self.resident + more.resident, on_devices }
@@ -87,22 +87,22 @@ impl Held {
     }
 }
 
-/// Where the lines after the process's own name begin, which may hold anything.
+/// Index at which the lines after the process's own name begin; the name may hold any bytes.
 fn after_name(status: &[u8]) -> usize {
     status.iter().position(|byte| *byte == b'\n').map_or(0, |end| end + 1)
 }
 
-/// What the memory controller counts of a control group and those below it, in pages.
+/// The memory controller's counts for a control group and the groups below it, in pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Group {
-    /// Brought back from paging devices, since the group began.
+    /// Pages brought back from paging devices since the group began.
     pub brought: u64,
-    /// On paging devices and not in memory now.
+    /// Pages that are on paging devices and not in memory now.
     pub out: u64,
 }
 
 impl Group {
-    /// From the text of `memory.stat`: of v1 as it is, of v2 with a line `swap` of what `memory.swap.current` says.
+    /// Reads the text of `memory.stat`: v1's as it is, v2's with an added line `swap` from `memory.swap.current`.
     pub fn parse(stat: &str, version: Version, page_bytes: u64) -> Option<Group> {
         let of_v1 = if version == Version::V1 { "total_" } else { "" };
         let count = |name: &str| count(stat, &format!("{of_v1}{name}"));

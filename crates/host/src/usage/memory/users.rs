@@ -1,7 +1,7 @@
 //! The memory of each user's processes, read in turns where there are many users, and the pages taken from all users together.
 //!
-//! A process costs some ten microseconds to read and a thousand users have a thousand processes and more, so in a span so many
-//! users are read as [`SHARE`] of its time is processor time enough for, and the next ones in the next span.
+//! Reading a process costs some ten microseconds, and a thousand users have a thousand processes and more. So each span reads
+//! only as many users as [`SHARE`] of a processor's time permits, and the next span continues with the next users.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::small_files::read_at_start;
 use crate::usage::memory::counts::{Group, Held};
 use crate::usage::proc::Proc;
 
-/// The part of the time that reading users may take of a processor.
+/// Largest share of a processor's time that reading users may take.
 const SHARE: f64 = 0.0015;
 
 /// The users' memory, as it was last read.
@@ -27,19 +27,19 @@ pub(crate) struct Users {
     page_bytes: u64,
     who: Arc<str>,
     known: BTreeMap<UserId, Known>,
-    /// Who is still to be read in this round, the next one last.
+    /// Users still to be read in this round, the next user last.
     turns: Vec<UserId>,
-    /// When the users were last looked for.
+    /// When the users were last listed.
     looked: Instant,
-    /// Processor time that may still be used; below 0 it has been overdrawn, and is waited for.
+    /// Processor time that may still be used; below 0 it is overdrawn, and reading pauses.
     left_ns: f64,
-    /// What a memory controller counts of all together, at the last span's end.
+    /// The memory controller's counts for all users together, at the last span's end.
     counted: Option<Group>,
-    /// Pages taken from all and brought back in all, as far as they were told.
+    /// Known pages taken from all users, and brought back to them.
     moved: [u64; 2],
 }
 
-/// A user as he was last read.
+/// A user's memory as last read.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     at: Instant,
@@ -56,7 +56,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// Pages that move between processes and paging devices, where there are none of these.
+    /// Number of pages moved to or from paging devices: 0 where there are no devices, unknown elsewhere.
     pub(crate) fn none_without_devices(&self) -> Option<u64> {
         (!self.pages).then_some(0)
     }
@@ -82,7 +82,7 @@ impl Users {
         Ok(begun)
     }
 
-    /// Adds rows of those whose turn it is in this span, and one of all together.
+    /// Adds rows of the users whose turn it is in this span, and a row of all users together.
     pub fn rows(&mut self, span: Span, rows: &mut Vec<MemoryRow>) {
         if self.turns.is_empty() {
             self.look(span, rows);
@@ -101,17 +101,17 @@ impl Users {
         rows.extend(self.all(span));
     }
 
-    /// What all users hold, each as he was last read.
+    /// Memory held by all users, each as last read.
     pub fn held(&self) -> Held {
         self.known.values().fold(Held::NOTHING, |sum, known| sum.and(known.held))
     }
 
-    /// Pages taken from all users and brought back to them, as far as they were told.
+    /// Known pages taken from all users, and brought back to them.
     pub fn moved(&self) -> [u64; 2] {
         self.moved
     }
 
-    /// Of all users together what is not known of each: the pages taken from them and brought back.
+    /// The row of counts that exist only for all users together: pages taken and brought back.
     fn all(&mut self, span: Span) -> Option<MemoryRow> {
         let counted = self.counted_now();
         let before = std::mem::replace(&mut self.counted, counted);
@@ -126,7 +126,7 @@ impl Users {
         Group::parse(&stat, version, self.page_bytes)
     }
 
-    /// Looks who is there: a new round; those who have gone hold nothing.
+    /// Begins a new round: lists the users who are logged in; users who have gone hold nothing.
     fn look(&mut self, span: Span, rows: &mut Vec<MemoryRow>) {
         self.turns = self.groups.users().unwrap_or_default();
         self.turns.sort_unstable_by(|one, other| other.cmp(one));
@@ -155,14 +155,14 @@ impl Users {
         }
     }
 
-    /// What the processes of `user` hold; `None` when his group has just gone.
+    /// Memory held by the processes of `user`; `None` when the user's group has just gone.
     fn read(&self, user: UserId, pages: bool) -> Option<Held> {
         let processes = self.groups.processes(user).ok()?;
         let held = processes.into_iter().filter_map(|pid| self.held_by(pid as u32, pages));
         Some(held.fold(Held::NOTHING, Held::and))
     }
 
-    /// What a process holds; `None` for one that has just ended.
+    /// Memory held by a process; `None` for a process that has just ended.
     fn held_by(&self, pid: u32, pages: bool) -> Option<Held> {
         let mut text = [0u8; 4096];
         let file = self.proc.file(pid, if pages { "status" } else { "statm" }).ok()?;
