@@ -19,9 +19,9 @@ PROMPT = "ready$ "
 
 RECORD = """
 import sys, loadgo
-from loadgo.running.record import closing
+from loadgo.running.record import closing_message
 recorded = loadgo.record(sys.argv[1], shell=sys.argv[3:], cast=sys.argv[2])
-print(closing(recorded))
+print(closing_message(recorded))
 """
 
 
