@@ -1,4 +1,4 @@
-//! What this host can measure, for Python.
+//! Abilities of this host to measure, for Python.
 
 use loadgo_host::doctor::{Answer, State, probe as try_everything};
 use loadgo_meters::available::{MeterAvailability, MeterQuality, host_meters};

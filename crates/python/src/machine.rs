@@ -13,8 +13,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(parse_law, module)?)
 }
 
-/// What a machine file says with `sets` (`KEY=VALUE`) over it: title, source, processors, commands, stores, load as (class, users
-/// or None), and the text of everything merged.
+/// Parses a machine file with `sets` (`KEY=VALUE`) over it. Keys: title, source, processors, commands, stores, load as (class,
+/// users or None), and the text of everything merged.
 ///
 /// Raises `loadgo.errors.Mistake` with the place of the first mistake, `ValueError` for one in `sets`.
 #[pyfunction]

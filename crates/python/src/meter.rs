@@ -20,7 +20,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<MeteredHost>()
 }
 
-/// What is asked for: keys of `options`.
+/// The request, from the keys of `options`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct MeterOptions {
@@ -54,10 +54,12 @@ impl MeteredHost {
         self.running.as_ref().map_or(0, |running| running.load(Ordering::Acquire))
     }
 
-    /// Meters until the time is up, the command has ended, or `told` returns False. `told` hears a dict about three times a
-    /// second and at every span: at_s, and with a span's end its rows by table (see `rows`) and what is lost.
+    /// Meters until the time is up, the command has ended, or `told` returns False.
     ///
-    /// outcome, exit_status or signal, notes. Raises `loadgo.errors.Refused`, `BadRun`; whatever `told` raises, in the end.
+    /// Calls `told` with a dict about three times a second and at every span's end. The dict has at_s; at a span's end also the
+    /// rows by table (see `rows`) and the losses.
+    ///
+    /// Returns outcome, exit_status or signal, notes. Raises `loadgo.errors.Refused`, `BadRun`; whatever `told` raises, in the end.
     fn watch<'py>(&self, py: Python<'py>, told: Py<PyAny>, with_rows: bool) -> PyResult<Bound<'py, PyDict>> {
         let meter = self.meter.lock().unwrap_or_else(PoisonError::into_inner).take();
         let meter = meter.ok_or_else(|| errors::raised(py, "Refused", ("the meters have been read already",)))?;
@@ -118,10 +120,14 @@ fn in_python<'py>(py: Python<'py>, metered: &Metered) -> PyResult<Bound<'py, PyD
     Ok(told)
 }
 
-/// By table, for everybody together:
-/// time (processor, category, time_ns) · processes (who, cpu_ns, ready_wait_ns) · queue (queue, measure, value) ·
-/// faults (kind, device, bucket_ns, count, cpu_ns, wait_ns) · primitives (name, bucket_ns, count, errors, time_ns) ·
-/// segments (segment, faults_minor, faults_major, samples) · span_ns.
+/// Rows of a span by table, for all users together, and span_ns.
+///
+/// - time (processor, category, time_ns)
+/// - processes (who, user, cpu_ns, ready_wait_ns)
+/// - queue (queue, measure, value)
+/// - faults (kind, device, bucket_ns, count, cpu_ns, wait_ns)
+/// - primitives (name, bucket_ns, count, errors, time_ns)
+/// - segments (segment, faults_minor, faults_major, samples)
 fn rows<'py>(py: Python<'py>, sample: &Sample) -> PyResult<Bound<'py, PyDict>> {
     let told = PyDict::new(py);
     told.set_item("span_ns", sample.time.first().map_or(0, |row| row.span_ns))?;

@@ -30,13 +30,13 @@ impl LiveProfile {
         Ok(LiveProfile { live: Mutex::new(Some(live)) })
     }
 
-    /// What could not be had, and why.
+    /// Notes about measurements that are not available, with the reason.
     fn notes(&self) -> Vec<String> {
         let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         live.as_ref().map(|live| live.notes().to_vec()).unwrap_or_default()
     }
 
-    /// What was found since the last call: stacks (process, stack, samples) · segments (segment, faults_minor, faults_major,
+    /// Rows since the last call: stacks (process, stack, samples) · segments (segment, faults_minor, faults_major,
     /// samples) · build_ids (path, id) · lost (count, what). Raises `errors.Refused`.
     fn sample<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let found = py.detach(|| {

@@ -1,4 +1,4 @@
-//! Runs, for Python: what is asked of any system, and of this host; how it stands to a callback, what it came to as a dict.
+//! Runs, for Python: requests from a dict of options, progress to a callback, results as a dict.
 
 use crate::errors;
 use crate::progress::ProgressCalls;
@@ -22,7 +22,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(parse_until, module)?)
 }
 
-/// What is asked of any system: keys of `options`.
+/// The part of the request that any system understands: keys of `options`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct LoadOptions {
@@ -43,7 +43,7 @@ pub struct LoadOptions {
     log_ins_at_once: Option<u32>,
 }
 
-/// What is asked of this host: the other keys.
+/// The part of the request for this host: the other keys of `options`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct HostOptions {
@@ -56,8 +56,10 @@ struct HostOptions {
     meters: Option<String>,
 }
 
-/// Runs a script on this host into `folder`. `told` hears how it stands about three times a second
-/// (phase, at_s, computed_s or None, users_logged_in, users, interactions, interactions_expected or None) and stops the run by returning False.
+/// Runs a script on this host into `folder`.
+///
+/// Calls `told` about three times a second with the progress; `told` stops the run by returning False. Keys of the progress:
+/// phase, at_s, computed_s or None, users_logged_in, users, interactions, interactions_expected or None.
 ///
 /// Raises `loadgo.errors.Mistake`, `Refused` or `BadRun`; whatever `told` raises, after the run was stopped in order.
 #[pyfunction]
@@ -91,7 +93,7 @@ pub fn driven<'py>(
     })
 }
 
-/// What users may have, checked; raises `ValueError` with what would be right.
+/// Checks the limits of users; raises `ValueError` with what would be right.
 #[pyfunction]
 fn parse_limit(text: &str) -> PyResult<()> {
     Limit::parse(text).map(drop).map_err(impossible)
@@ -119,7 +121,7 @@ fn in_words<'py>(py: Python<'py>, progress: &Progress) -> PyResult<Bound<'py, Py
     Ok(words)
 }
 
-/// What is asked of any system.
+/// Builds the part of the request that any system understands.
 pub fn asked(py: Python<'_>, script_text: &str, options: LoadOptions, folder: &str) -> PyResult<Asked> {
     let script = script::parse(script_text).map_err(|mistake| errors::mistake(py, &mistake))?;
     let script = with_manners(script, &options).map_err(errors::bad_argument)?;

@@ -12,7 +12,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run_machine, module)?)
 }
 
-/// What is asked of a simulated machine: keys of `options`.
+/// The request for a simulated machine: keys of `options`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct MachineOptions {

@@ -12,7 +12,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(parse_span, module)?)
 }
 
-/// What a script says, checked: name, login, passes, think, typing (chars/s), needs, files, and its lines as (number, command).
+/// Parses and checks a script. Keys: name, login, passes, think, typing (chars/s), needs, files, and its lines as (number, command).
 ///
 /// Raises `loadgo.errors.Mistake` with the place of the first mistake.
 #[pyfunction]

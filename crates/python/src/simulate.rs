@@ -23,7 +23,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sweep, module)?)
 }
 
-/// What is asked for: the keys of `options`.
+/// The request, from the keys of `options`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Options {

@@ -57,7 +57,7 @@ impl Growing {
         Ok(Growing { path, follower: None, schema: Vec::new() })
     }
 
-    /// What has come since the last call, as an Arrow IPC stream; no bytes when that is nothing.
+    /// Rows that have come since the last call, as an Arrow IPC stream; no bytes when there are none.
     ///
     /// Raises `BadRun` when the stream cannot be read.
     fn news<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {

@@ -80,8 +80,8 @@ impl Transfer {
         Ok(Transfer { ask, stop: Arc::default() })
     }
 
-    /// Makes it: `here`, `there` (None when the other end did not tell) and `note`; or `cannot`, why one of the two hosts
-    /// cannot do it by this method. Raises `errors.Refused`.
+    /// Makes the transfer. Returns `here`, `there` (None when the other end did not tell) and `note`.
+    /// Returns only `cannot`, with the reason, when one of the two hosts cannot transfer by this method. Raises `errors.Refused`.
     fn run<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let told = PyDict::new(py);
         let done = match py.detach(|| client::transfer(&self.ask, &self.stop)) {

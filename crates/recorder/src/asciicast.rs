@@ -17,16 +17,16 @@ pub struct Cast {
     pub command: Option<String>,
     /// The title, where there is one.
     pub title: Option<String>,
-    /// What happened; marks are taken out of the output.
+    /// Events of the session in order; marks are taken out of the output.
     pub events: Vec<Event>,
 }
 
-/// What is wrong with a recording, and where.
+/// A mistake in a recording, with its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
     /// Line of the file, from 1.
     pub line: usize,
-    /// What is wrong, and what would be right.
+    /// Describes the mistake, and what would be right.
     pub message: String,
 }
 

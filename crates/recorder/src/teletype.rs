@@ -1,7 +1,7 @@
 //! Records a person's session: sits between the person's terminal and a shell, and passes everything on.
 //!
-//! One thread, one poll. Keys are looked at before they are passed on: while the shell's terminal has its echo off, what
-//! they are is not put into any event. The person's own terminal is raw meanwhile and is given back on every way out.
+//! One thread, one poll. Keys are looked at before they are passed on: while the shell's terminal has its echo off, no
+//! event holds them. The person's own terminal is raw meanwhile and is given back on every way out.
 
 mod log;
 mod raw;
@@ -36,7 +36,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Keys that wait for a shell which does not read; more are refused to the person's terminal.
 const MOST_PENDING: usize = 1 << 16;
 
-/// What to record, and where the person sits.
+/// A request to record a shell, with the terminal of the person.
 pub struct Order<'a> {
     /// The shell with its arguments.
     pub shell: &'a [String],
@@ -52,9 +52,9 @@ pub struct Order<'a> {
 
 /// A session that is over.
 pub struct Session {
-    /// Its lines.
+    /// The lines of the session.
     pub dialogue: Dialogue,
-    /// What kind of shell it was.
+    /// The kind of shell.
     pub shell: Shell,
     /// Why the cast ends early, if it does.
     pub cast_failure: Option<String>,
@@ -129,7 +129,7 @@ struct Relay<'a> {
     listening: bool,
 }
 
-/// What there is to do.
+/// Events that one poll found.
 struct Due {
     input: bool,
     master: PollFlags,

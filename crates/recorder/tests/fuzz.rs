@@ -1,4 +1,4 @@
-//! Whatever a terminal and a keyboard send, a recording is made of it without a panic, and without unseen keys.
+//! Fuzz test: any bytes of a terminal and a keyboard become a recording without a panic and without unseen keys.
 
 use loadgo_core::osc133::prompt_mark;
 use loadgo_core::script::parse;
@@ -7,7 +7,7 @@ use loadgo_recorder::asciicast::{self, Writer, dialogue_of};
 use loadgo_recorder::recording::{About, Cutter, Dialogue, Ending, Event, Keeping, Piece, continuation_mark, script_of, text_of};
 use proptest::prelude::*;
 
-/// What is typed or printed, as strategies find it: a letter says which.
+/// Keys or output, drawn by a strategy: the letter says which of the two.
 fn happening() -> impl Strategy<Value = (char, Vec<u8>)> {
     let keys = prop_oneof![
         "[a-z ]{1,6}".prop_map(String::into_bytes),

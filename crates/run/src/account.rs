@@ -42,7 +42,7 @@ struct File {
     driver: Option<DriverPart>,
 }
 
-/// What a run is called.
+/// A run's kind, id and name.
 pub(crate) struct Title {
     /// `run`, or `meter`: without a load.
     pub kind: &'static str,
@@ -93,12 +93,12 @@ impl Account {
         self.file.usage = Some(usage);
     }
 
-    /// Which meters there are.
+    /// Writes down the meters that the run begins with.
     pub(crate) fn meters(&mut self, meters: MetersPart) {
         self.file.meters = Some(meters);
     }
 
-    /// What the meters are in the end.
+    /// Updates the meters' section with their state at the run's end.
     pub(crate) fn meters_came_to(&mut self, meters: &MetersState) {
         if let Some(part) = &mut self.file.meters {
             part.come_to(meters);

@@ -1,4 +1,4 @@
-//! What is asked of any system: a script, a load, when it is enough, and where the records go.
+//! The part of a run's request that any system understands: script, load, stop rule, and folder of the records.
 
 use loadgo_core::load::OfferedLoad;
 use loadgo_core::script::{Script, ScriptLine, ScriptStep, TimeLaw};
@@ -7,7 +7,7 @@ use loadgo_statistics::StopRule;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What is asked of any system.
+/// The part of a run's request that any system understands.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// The run's id: the name of its folder.

@@ -10,11 +10,11 @@ use loadgo_host::commands::beside::Beside;
 use crate::refusal::RunRefusal;
 use crate::request::Request;
 
-/// What runs beside the users of one run; dropping it ends them.
+/// Programs that run beside the users of one run; dropping the company ends them.
 #[derive(Debug, Default)]
 pub(crate) struct Company {
     programs: Vec<Beside>,
-    /// What the users find in their environment.
+    /// Environment variables of the users, by name.
     values: BTreeMap<String, String>,
     notes: Vec<String>,
 }

@@ -16,11 +16,12 @@ use std::thread::{self, JoinHandle};
 pub(crate) trait Driveable: System {
     /// How users log in, for the words `nobody could log in …`.
     fn log_in_words(asked: &Asked) -> String;
-    /// Ends what is left of the users, and records what is known only then; what kept the system from going on, if it was not told.
+    /// Ends the users that are left, and records what is known only then. Returns the reason why the system could not go on, unless
+    /// it was reported before.
     fn close(self, recorder: &mut Watched) -> Option<String>;
 }
 
-/// What a driver is started with.
+/// Arguments of a driver's thread.
 pub(crate) struct Order {
     pub asked: Asked,
     pub front: Front,
@@ -30,7 +31,7 @@ pub(crate) struct Order {
     pub sampler: Sampler,
 }
 
-/// What a driver's thread tells when its system is there.
+/// Message of a driver's thread when its system is ready.
 #[derive(Default)]
 pub(crate) struct Begun {
     /// The thread's number in the kernel.
@@ -39,13 +40,13 @@ pub(crate) struct Begun {
     pub scheduling: Option<DriverPart>,
 }
 
-/// What a driver's thread has come to.
+/// Result of a driver's thread.
 #[derive(Debug, Default)]
 pub(crate) struct Driven {
     pub summary: SessionCounts,
     /// Why the run has failed: the system stood still, or nobody could log in.
     pub failure: Option<Refusal>,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
@@ -157,7 +158,7 @@ fn nobody_logged_in(summary: &SessionCounts, how: &str) -> Option<Refusal> {
     (summary.logged_in == 0 && summary.refused > 0).then(|| Refusal::new(format!("nobody could log in{how}")).because_of(reason))
 }
 
-/// What a thread said when it panicked.
+/// Returns the message of a thread's panic.
 pub(crate) fn words_of(panic: &(dyn Any + Send)) -> &str {
     let owned = || panic.downcast_ref::<String>().map(String::as_str);
     panic.downcast_ref::<&str>().copied().or_else(owned).unwrap_or("it gave no reason")

@@ -27,15 +27,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// A run on a simulated machine that is asked for.
 #[derive(Clone, Debug)]
 pub struct OnMachine {
-    /// What is asked of any system.
+    /// The part of the request that any system understands.
     pub asked: Asked,
     /// The machine.
     pub machine: Arc<Machine>,
-    /// Its name: a bundled one's, or the file's.
+    /// The machine's name: that of a bundled machine, or of the file.
     pub name: String,
-    /// Its file, merged with those that it is like and with what was set.
+    /// Text of the machine file, merged with the files that it extends and with `set`.
     pub text: String,
-    /// What was set otherwise than in its file, as `key=value`.
+    /// Settings that replace those of the file, as `key=value`.
     pub set: Vec<String>,
 }
 

@@ -35,15 +35,15 @@ const LONGEST_NAME: usize = 60;
 /// Metering that is asked for.
 #[derive(Clone, Debug)]
 pub struct MeterOrder {
-    /// Its id: the name of its folder.
+    /// Id of the metering: the name of its folder.
     pub id: String,
-    /// Its folder, which must not hold a run yet; `None`: nothing is recorded.
+    /// Folder of the records, which must not hold a run yet; `None`: nothing is recorded.
     pub folder: Option<PathBuf>,
-    /// Which meters.
+    /// Tier of the meters.
     pub tier: Tier,
     /// The length of a span of the records.
     pub every: Duration,
-    /// How long; `None`: until it is stopped, or the command ends.
+    /// Length of the metering; `None`: until it is stopped, or the command ends.
     pub length: Option<Duration>,
     /// The command and its arguments, or nothing.
     pub command: Vec<OsString>,
@@ -51,27 +51,27 @@ pub struct MeterOrder {
     pub command_line: Vec<String>,
 }
 
-/// What the calling thread is told: ten times a second, and whenever there are new rows.
+/// State of the metering, which the calling thread receives ten times a second and whenever there are new rows.
 #[derive(Debug)]
 pub struct Look<'a> {
-    /// Since the metering began.
+    /// Time since the metering began.
     pub at: Instant,
     /// The rows of the span that has just ended, if one has.
     pub rows: Option<&'a Sample>,
-    /// What these rows do not hold.
+    /// Losses: measurements that these rows do not hold.
     pub lost: &'a [Lost],
 }
 
-/// What it came to.
+/// Result of the metering.
 #[derive(Clone, Debug)]
 pub struct Metered {
     /// `done`, or `stopped` before its time.
     pub outcome: &'static str,
     /// How the command ended.
     pub exit: Option<Exit>,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
-    /// What stays behind on this host, each with the reason and the remedy; `notes` have it too.
+    /// Things that stay behind on this host, each with the reason and the remedy; `notes` have them too.
     pub left_behind: Vec<String>,
 }
 

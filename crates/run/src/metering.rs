@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Processes that a run forks beside its sessions: programs that are asked for their versions, a command.
 const BESIDE_SESSIONS: u32 = 64;
 
-/// Which meters are asked for.
+/// The meters that the user asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TierAsked {
     /// The cheap ones where the host allows them, else none.
@@ -21,7 +21,7 @@ pub enum TierAsked {
     WhereAllowed,
     /// None.
     No,
-    /// These, or nothing is begun.
+    /// The meters of this tier; the run is refused without them.
     This(Tier),
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Metering {
     pub part: MetersPart,
 }
 
-/// What meters are at a moment: which there are, and what they cost.
+/// State of the meters at a moment: their availability and their cost.
 #[derive(Clone, Debug)]
 pub(crate) struct MetersState {
     have: Vec<MeterAvailability>,
@@ -67,19 +67,19 @@ pub(crate) struct MetersPart {
     tier: &'static str,
     /// The meters that count and clock everything.
     exact: Vec<&'static str>,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
     /// Meters that estimate, and how.
     estimated: BTreeMap<&'static str, String>,
     /// Meters that are not here, and why.
     not_here: BTreeMap<&'static str, String>,
-    /// What one event costs the host; absent without meters.
+    /// Cost of one event to the host, by its kind; absent without meters.
     calibration: Option<CalibrationPart>,
 }
 
 #[derive(Clone, Debug, Serialize)]
 struct CalibrationPart {
-    /// Of a switch from task to task, what the meters take.
+    /// Time that the meters add to a switch from task to task.
     switch_ns: Option<f64>,
     primitive: Option<PricePart>,
     fault: Option<PricePart>,
@@ -138,7 +138,7 @@ impl MetersPart {
     }
 }
 
-/// What is metered: so many sessions, which type these commands. The exact tier keeps the profile's stacks too.
+/// The request to the meters for `sessions` sessions, which type `commands`. The exact tier keeps the profile's stacks too.
 pub(crate) fn wanted(tier: Tier, sessions: u32, commands: Vec<Arc<str>>) -> MeterRequest {
     let accounts = sessions.saturating_add(BESIDE_SESSIONS);
     MeterRequest { tier, accounts, commands, profile_hz: (tier == Tier::Exact).then_some(CLOCK_HZ), segments: true }

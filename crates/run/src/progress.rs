@@ -27,7 +27,7 @@ pub struct Progress {
     pub interactions_expected: Option<u64>,
 }
 
-/// What the caller decides when it is told how a run stands.
+/// The caller's decision after each report of a run's progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// The run goes on.
@@ -59,7 +59,7 @@ impl Shared {
     }
 }
 
-/// So many rows a run may have that goes on until it is precise; each takes some 100 bytes of the disk.
+/// Most rows of interactions that a precision-controlled run records; each takes some 100 bytes of the disk.
 const MOST_ROWS: u64 = 10_000_000;
 
 /// Records, counts what it records, and knows when that is enough.
@@ -79,7 +79,7 @@ impl Watched {
         Watched { front, progress, estimator: asked.until.clone().map(Estimator::new), most_rows }
     }
 
-    /// What the user should know of a run that went on until there was enough, and ended otherwise.
+    /// A note for the user about a precision-controlled run that ended before it was precise.
     pub(crate) fn not_enough(&self) -> Option<String> {
         let end = self.estimator.as_ref()?.stop_reason();
         let rows = self.progress.interactions.load(Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What is asked of this host, checked as far as it can be before anything is made.
+//! A request for a run on this host, checked as far as possible before anything is made.
 
 use loadgo_host::doctor::preflight::{Finding, Plan, preflight, raise_descriptor_limit};
 use loadgo_host::limits::Limit;
@@ -13,19 +13,19 @@ use crate::asked::Asked;
 use crate::metering::TierAsked;
 use crate::refusal::RunRefusal;
 
-/// From so many users on who never think the host is full, and each interaction takes microseconds.
+/// Users without think time that fill the host: from this number on each interaction may take only microseconds.
 const MANY: u32 = 32;
 
 /// A run on this host that is asked for.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// What is asked of any system.
+    /// The part of the request that any system understands.
     pub asked: Asked,
-    /// What the users may have of the host.
+    /// Limits of the users' memory and processors.
     pub limit: Option<Limit>,
     /// How the driver's thread wants to be scheduled.
     pub scheduling: Wanted,
-    /// Which meters.
+    /// The meters that the user asks for.
     pub meters: TierAsked,
     /// Usage of every n-th interaction of a user; `None`: every one, or every 64th when nobody thinks.
     pub usage_every: Option<u32>,

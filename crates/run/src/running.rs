@@ -32,7 +32,7 @@ pub(crate) struct Running {
     driver: Option<Driver>,
     sampling: Option<Sampling>,
     recording: Option<Recording>,
-    /// What the records do not hold, found out by the owner.
+    /// Losses that the owner found: measurements that the records do not hold.
     lost: Vec<Lost>,
     pub company: Company,
     folder: Option<Folder>,
@@ -40,16 +40,16 @@ pub(crate) struct Running {
     is_over: bool,
 }
 
-/// What a run is driven with.
+/// Arguments of a run's driver.
 pub(crate) struct Plan {
     pub asked: Asked,
     pub when_full: WhenFull,
     pub stop: StopSwitch,
-    /// What the sampler's thread begins with; `None`: the system samples itself.
+    /// First call of the sampler's thread, which begins the sampling; `None`: the system samples itself.
     pub sampling: Option<BeginSampling>,
 }
 
-/// What a run has come to.
+/// Result of a run.
 #[derive(Debug)]
 pub(crate) struct End {
     pub driven: Driven,
@@ -57,7 +57,7 @@ pub(crate) struct End {
     pub interactions: u64,
     pub outcome: &'static str,
     pub notes: Vec<String>,
-    /// What could not be undone, each with the remedy.
+    /// Things that could not be undone, each with the remedy.
     pub left_behind: Vec<String>,
 }
 

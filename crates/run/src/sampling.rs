@@ -17,7 +17,7 @@ use std::time::Duration;
 
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// What a sampler's thread samples.
+/// A subject of a sampler's thread.
 pub(crate) trait Sampled {
     /// The rows of the span since the last sample, and what they do not hold.
     fn sample(&mut self) -> (Sample, Vec<Lost>);
@@ -28,7 +28,7 @@ pub(crate) trait Sampled {
 /// Begins to sample, on the thread that will; our own threads are shown apart.
 pub(crate) type BeginSampling = Box<dyn FnOnce(OurThreads) -> Box<dyn Sampled> + Send>;
 
-/// What is sampled of a host.
+/// The parts of a host that are sampled.
 pub(crate) struct Subject {
     /// The users' groups.
     pub groups: Option<Arc<Groups>>,
@@ -43,7 +43,7 @@ pub(crate) struct Round {
     parts: Option<Sampler>,
     meters: Option<Meters>,
     origin_ns: u64,
-    /// What could not begin, for the first sample to tell.
+    /// Measurements that could not begin; the first sample reports them.
     lost: Vec<Lost>,
 }
 

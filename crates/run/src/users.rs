@@ -1,4 +1,4 @@
-//! What the users need before the first log-in: control groups, limits, homes, and the meter of their usage.
+//! Preparation of the host before the first log-in: control groups, limits, homes, and the meter of their usage.
 
 use crate::commands::numbers_by_line;
 use crate::refusal::RunRefusal;
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What was made.
+/// Everything that was made for the users.
 pub(crate) struct Prepared {
     pub login: Login,
     pub groups: Option<Arc<Groups>>,
@@ -27,7 +27,7 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// What the host is made from, of a run that began at `origin_ns`.
+    /// The settings of the host's system for a run that began at `origin_ns`.
     pub(crate) fn setting(&self, request: &Request, origin_ns: u64) -> Setting {
         Setting {
             script: Arc::clone(&request.asked.script),

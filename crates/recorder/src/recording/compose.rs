@@ -1,7 +1,7 @@
 //! Makes a script of a recorded session: think times and typing rate are kept, response times are dropped.
 //!
-//! Think time runs from the prompt to the first key, typing from the first key to the end of the line; what lies between
-//! the end of the line and the next prompt is the system's, and no part of the script.
+//! Think time runs from the prompt to the first key, typing from the first key to the end of the line. The time between
+//! the end of the line and the next prompt is the system's response time, and no part of the script.
 
 use super::dialogue::Dialogue;
 use super::drafts::{Draft, DraftKind, drafts_of, is_at_unmarked_shell, quit_word};
@@ -22,7 +22,7 @@ pub const ABSENCE: Span = Span::from_secs(300);
 const SILENCE: Span = Span::from_millis(500);
 const MOST_THINK_TIMES: usize = 200;
 
-/// What is known of a session beside its events.
+/// Facts about a session that its events do not tell.
 #[derive(Clone, Debug)]
 pub struct About {
     /// The script's name.
@@ -46,7 +46,7 @@ pub struct Recorded {
     pub secrets: Vec<u32>,
     /// The lines of the script whose exit status a prompt told.
     pub statuses: u32,
-    /// What was estimated or left out, in words.
+    /// Notes about values that were estimated or left out.
     pub notes: Vec<String>,
     /// How the session ended.
     pub ending: Ending,

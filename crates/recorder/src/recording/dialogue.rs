@@ -2,8 +2,8 @@
 //!
 //! A marked prompt says for sure when the system was ready. Without one, the text left of the cursor at the first key is
 //! the prompt, shown when the last output came. A line is read from the screen when the newline after it is echoed.
-//! A line may be typed ahead, while a command still runs: then the shell takes it at its next prompt, which shows either
-//! in a second echo of the line (shells that edit) or in a second prompt without a key in between.
+//! A line may be typed ahead, while a command still runs; the shell then takes it at its next prompt. Such a line shows by
+//! a second echo (in shells that edit) or by a second prompt without a key in between.
 
 use super::entry::{Entered, Entry, Judgement, Line, Place, Ready};
 use super::event::{Ending, Event};
@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 
 const TAIL_LENGTH: usize = 512;
 
-/// What may be kept of the keys since the last answer.
+/// Whether the keys since the last answer may be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keeping {
     /// Not known yet: the echo of a line is awaited.

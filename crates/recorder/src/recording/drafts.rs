@@ -1,7 +1,7 @@
 //! From the lines of a session to lines that can be typed again.
 //!
-//! The lines of one unfinished command become one line; a program that read its input up to end-of-file gets it from a
-//! here-document, because a script types lines and no keys; a program with a prompt is told to quit in its own words.
+//! The lines of one unfinished command become one line. A program that read its input up to end-of-file gets the input from a
+//! here-document, because a script types lines and no keys. A program with a prompt is told to quit in its own words.
 
 use super::entry::{Entered, Entry, Place};
 use super::prompt::is_shell_like;
@@ -77,7 +77,7 @@ pub(super) fn drafts_of(entries: &[Entry], shell: &dyn Fn(&Entry) -> bool) -> Ve
     drafts
 }
 
-/// What stands for an end of file: nothing more, when the lines before it became a here-document.
+/// The draft in place of an end of file: `None` when the lines before it became a here-document.
 fn end_of_file(drafts: &mut Vec<Draft>, entries: &[Entry], index: usize, shell: &dyn Fn(&Entry) -> bool) -> Option<DraftKind> {
     let begun = drafts.iter().rposition(|draft| shell(&entries[draft.first]));
     let command = begun.and_then(|begun| match &drafts[begun].kind {

@@ -6,7 +6,7 @@
 use super::strokes::{Stroke, plain_text};
 use loadgo_core::time::Instant;
 
-/// Who asked for a line.
+/// The kind of prompt that asked for a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The log-in shell, by its marked prompt.
@@ -17,7 +17,7 @@ pub enum Place {
     Program,
 }
 
-/// What was entered.
+/// The content of an entered line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entered {
     /// A line of text.
@@ -42,9 +42,9 @@ pub struct Ready {
 /// A line that was entered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What was entered.
+    /// The entered line.
     pub entered: Entered,
-    /// Who asked for it.
+    /// The kind of prompt that asked for the line.
     pub place: Place,
     /// The text of the prompt, as shown.
     pub prompt: String,
@@ -78,11 +78,11 @@ pub(super) struct Line {
     pub sent: Instant,
     pub strokes: Vec<Stroke>,
     pub hidden: bool,
-    /// What the screen showed when the line was ended.
+    /// The line on the screen when it was ended.
     pub shown_at_enter: String,
 }
 
-/// What is known of a line when a newline follows it.
+/// Judgement of a line when a newline follows it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Judgement {
     Shown { text: String, doubtful: bool },
@@ -101,7 +101,7 @@ impl Line {
         self.last_key == self.sent
     }
 
-    /// What to make of the line, when the screen shows `shown` as a newline comes.
+    /// Judges the line, when the screen shows `shown` as a newline comes.
     pub fn judge(&self, shown: &str) -> Judgement {
         let plain = plain_text(&self.strokes);
         let same = plain.split_whitespace().eq(shown.split_whitespace());

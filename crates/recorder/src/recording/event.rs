@@ -1,4 +1,4 @@
-//! What a recorder sees of a session: keys, output, marks, each with its instant.
+//! Events of a session as a recorder sees them: keys, output, marks, each with its instant.
 
 use super::marks::Mark;
 use loadgo_core::time::Instant;
@@ -31,7 +31,7 @@ pub enum Event {
     Mark {
         /// When it was read.
         at: Instant,
-        /// What it told.
+        /// The mark's content.
         mark: Mark,
     },
     /// The person's window has a new size.

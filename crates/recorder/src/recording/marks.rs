@@ -8,10 +8,10 @@ use loadgo_core::osc133::{self, ESCAPE_BYTE, MarkRead};
 /// A longer mark is none: nobody's is.
 const LONGEST: usize = 256;
 
-/// What a mark tells.
+/// Content of a prompt mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// Where it stands.
+    /// The mark's place in the prompt.
     pub place: MarkPlace,
     /// The exit status of the command before the prompt, where it says so.
     pub status: Option<u8>,
@@ -31,7 +31,7 @@ pub enum MarkPlace {
 /// A piece of output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// What the person sees.
+    /// Text that the person sees.
     Text(Vec<u8>),
     /// A mark that stood there.
     Mark(Mark),
@@ -65,7 +65,7 @@ impl Cutter {
         !self.held.is_empty()
     }
 
-    /// What was held back, as text: no more of it is coming.
+    /// Returns the bytes that were held back, as text: no end of a mark is coming.
     pub fn release(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.held)
     }

@@ -1,8 +1,8 @@
 //! From a person's session to a script: what was typed, with think times and typing rate apart from response times.
 //!
-//! `event` is what a recorder sees, `marks` and `strokes` cut output and keys into pieces, `screen` knows what a line
-//! looks like after editing, `entry` judges what may be kept, `dialogue` follows the session, `prompt` learns patterns,
-//! `drafts` makes typable lines, `compose` the script.
+//! `event` has what a recorder sees; `marks` and `strokes` cut output and keys into pieces. `screen` knows how a line
+//! looks after editing, and `entry` judges what of it may be kept. `dialogue` follows the session, `prompt` learns
+//! patterns, `drafts` makes typable lines, and `compose` writes the script.
 
 mod compose;
 mod dialogue;

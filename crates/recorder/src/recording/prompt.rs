@@ -12,8 +12,8 @@ pub(crate) fn is_shell_like(prompt: &str) -> bool {
 
 /// A pattern for the prompt that was shown as `shown` and printed as `bytes`, for the end of the output.
 ///
-/// Numbers in it may change from time to time; of a shell's prompt only its last sign counts, because the rest names
-/// the host and the directory. `None` for a prompt without text.
+/// Numbers in the prompt may change from time to time. Only the last sign of a shell's prompt counts, because the rest
+/// names the host and the directory. `None` for a prompt without text.
 pub(crate) fn pattern_of(shown: &str, bytes: &[u8]) -> Option<String> {
     if shown.trim().is_empty() {
         return None;

@@ -1,6 +1,6 @@
 //! The screen as far as a line of input needs it: where typing began, and what stands there now.
 //!
-//! Editing keys, history and completion change a line in ways that only the echo shows, so the line that was entered is
+//! Editing keys, history and completion change a line in ways that only the echo shows. The entered line is therefore
 //! read from a model of the screen. At each prompt the model is made afresh with room above and below: nothing scrolls
 //! out of it while a line is edited.
 
@@ -69,7 +69,7 @@ impl Screen {
         self.before_return = None;
     }
 
-    /// What stands between where typing began and the end of the cursor's row, without blanks at its end.
+    /// Text from where typing began to the end of the cursor's row, without blanks at its end.
     pub fn typed(&self) -> String {
         let cursor = self.cursor();
         let end = if cursor.1 == 0 { self.before_return.unwrap_or(cursor) } else { cursor };

@@ -1,4 +1,4 @@
-//! What is kept of a recorded session while it goes on: its dialogue, and the cast if one was asked for.
+//! Log of a recorded session while it goes on: its dialogue, and the cast if the user asked for one.
 
 use crate::asciicast::Writer;
 use crate::recording::{Cutter, Dialogue, Event, Piece};
@@ -54,7 +54,7 @@ impl SessionLog {
         shown
     }
 
-    /// What was held back: no more of it is coming soon.
+    /// Returns the bytes that were held back: no end of a mark is coming soon.
     pub fn release(&mut self, at: Instant) -> Vec<u8> {
         let bytes = self.cutter.release();
         if !bytes.is_empty() {

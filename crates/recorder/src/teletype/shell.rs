@@ -1,7 +1,7 @@
 //! The person's shell, with a mark in its prompt and nothing else changed.
 //!
-//! Shells that read a start-up file set their prompt there, so bash and zsh get a file of ours that reads the person's own
-//! and then appends the mark; it is appended again before each prompt, because themes make the prompt anew each time.
+//! Shells that read a start-up file set their prompt there. So bash and zsh get a file of ours that reads the person's own
+//! and then appends the mark. It appends the mark again before each prompt, because themes make the prompt anew each time.
 //! Shells without such a file take the prompt from the environment, where it expands `$?` by itself.
 
 use crate::recording::continuation_mark;
@@ -27,9 +27,9 @@ pub enum Shell {
     Unmarked,
 }
 
-/// What to start, so that the prompt carries the mark.
+/// A shell to start, whose prompt carries the mark.
 pub(crate) struct MarkedShell {
-    /// What kind of shell it is.
+    /// The kind of shell.
     pub shell: Shell,
     /// The command with its arguments.
     pub command: Vec<OsString>,
@@ -111,7 +111,7 @@ impl Drop for MarkedShell {
     }
 }
 
-/// What `command` is, by the program that it really starts and by its arguments.
+/// The kind of shell that `command` starts, by its program (links followed) and by its arguments.
 pub fn shell_of(command: &[String]) -> Shell {
     let Some(program) = command.first() else { return Shell::Unmarked };
     let name =

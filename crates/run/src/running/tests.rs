@@ -165,7 +165,7 @@ fn this_host() -> Setting {
     setting
 }
 
-/// What this process holds: loadgo's threads by name, and how many descriptors.
+/// Resources of this process: loadgo's threads by name, and the number of descriptors.
 #[derive(Debug, PartialEq)]
 struct Footprint {
     threads: Vec<String>,
