@@ -37,7 +37,7 @@ pub struct LoadOptions {
     seed: u64,
     #[pyo3(default)]
     think: Option<String>,
-    /// Absent: the script's; 0: every line at once.
+    /// Typing speed in characters a second; absent: the script's; 0: every line at once.
     #[pyo3(default)]
     typing: Option<f64>,
     log_ins_at_once: Option<u32>,
@@ -74,16 +74,18 @@ fn run_host<'py>(
     driven(py, told.as_ref(), |decide| loadgo_run::run(&request, decide))
 }
 
-/// Lets `run` go while `told` hears how it stands; what it came to.
+/// Starts `run`, reports its progress to `callback`, and returns its result as a dict.
 pub fn driven<'py>(
     py: Python<'py>,
-    told: Option<&Py<PyAny>>,
+    callback: Option<&Py<PyAny>>,
     run: impl FnOnce(&mut dyn FnMut(&Progress) -> Decision) -> Result<Finished, Failure> + Send,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut calls = ProgressCalls::default();
     let finished = py.detach(|| {
         run(&mut |progress| {
-            calls.decide(false, |py| told.map_or(Ok(true), |told| told.bind(py).call1((in_words(py, progress)?,))?.is_truthy()))
+            calls.decide(false, |py| {
+                callback.map_or(Ok(true), |callback| callback.bind(py).call1((in_words(py, progress)?,))?.is_truthy())
+            })
         })
     });
     let left_behind =
@@ -103,7 +105,7 @@ fn impossible(mistake: Refusal) -> PyErr {
     errors::bad_argument(mistake.to_string())
 }
 
-/// When there is enough, as it is written in full; raises `ValueError` with what would be right.
+/// Parses a stop rule and returns it as it is written in full; raises `ValueError` with what would be right.
 #[pyfunction]
 fn parse_until(text: &str) -> PyResult<String> {
     StopRule::parse(text).map(|until| until.to_string()).map_err(errors::bad_argument)
@@ -175,16 +177,16 @@ fn load(options: &LoadOptions) -> OfferedLoad {
 }
 
 fn in_python<'py>(py: Python<'py>, finished: &Finished) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
-    told.set_item("outcome", finished.outcome)?;
-    told.set_item("interactions", finished.interactions)?;
-    told.set_item("logged_in", finished.summary.logged_in)?;
-    told.set_item("done", finished.summary.done)?;
-    told.set_item("died", finished.summary.died)?;
-    told.set_item("refused", finished.summary.refused)?;
-    told.set_item("notes", &finished.notes)?;
-    told.set_item("left_behind", &finished.left_behind)?;
-    Ok(told)
+    let run_dict = PyDict::new(py);
+    run_dict.set_item("outcome", finished.outcome)?;
+    run_dict.set_item("interactions", finished.interactions)?;
+    run_dict.set_item("logged_in", finished.summary.logged_in)?;
+    run_dict.set_item("done", finished.summary.done)?;
+    run_dict.set_item("died", finished.summary.died)?;
+    run_dict.set_item("refused", finished.summary.refused)?;
+    run_dict.set_item("notes", &finished.notes)?;
+    run_dict.set_item("left_behind", &finished.left_behind)?;
+    Ok(run_dict)
 }
 
 /// A run's refusal as Python's error, which names the arguments that it concerns.

@@ -1,4 +1,4 @@
-//! Runs on simulated machines, for Python: what is asked of the machine, beside what is asked of any system.
+//! Runs on simulated machines, for Python: the options of the machine, beside those of any system.
 
 use crate::machine;
 use crate::run::{asked, driven};
@@ -21,7 +21,7 @@ struct MachineOptions {
     set: Vec<String>,
 }
 
-/// Runs a script on a simulated machine into `folder`, as `run_host` does on this host; `told` hears `computed_s`, too.
+/// Runs a script on a simulated machine into `folder`, as `run_host` does on this host; calls `told` with `computed_s`, too.
 ///
 /// Raises `loadgo.errors.Mistake`, `Refused` or `BadRun`; whatever `told` raises, after the run was stopped in order.
 #[pyfunction]

@@ -1,4 +1,4 @@
-//! The run folder for Python: what only the writer's own code can tell of a stream that is cut, or that grows.
+//! The run folder for Python: streams that are cut or that grow, which only the writer's own code can read.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Growing>()
 }
 
-/// How much of the stream at `path` is whole: (bytes, rows).
+/// Size of the whole part of the stream at `path`: (bytes, rows).
 ///
 /// Raises `BadRun` when it cannot be read.
 #[pyfunction]

@@ -24,11 +24,11 @@ pub(crate) fn this_host(login: &str, needed: &[String]) -> Setting {
 }
 
 /// Adds how busy this host is at the run's end.
-pub(crate) fn at_the_end(told: &mut ConditionsPart) -> Option<f64> {
-    if let ConditionsPart::Host(told) = told {
+pub(crate) fn at_the_end(section: &mut ConditionsPart) -> Option<f64> {
+    if let ConditionsPart::Host(host_section) = section {
         let end = conditions();
-        told.load_average_end = Some(end.load_average);
-        told.memory_available_end_bytes = Some(end.memory_available_bytes);
+        host_section.load_average_end = Some(end.load_average);
+        host_section.memory_available_end_bytes = Some(end.memory_available_bytes);
     }
     None
 }

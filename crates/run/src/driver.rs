@@ -27,7 +27,7 @@ pub(crate) struct Order {
     pub front: Front,
     pub progress: Arc<Shared>,
     pub stop: StopSwitch,
-    /// For a system that records by itself.
+    /// Sink of the samples of a system that samples itself.
     pub sampler: Sampler,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Order {
 pub(crate) struct Begun {
     /// The thread's number in the kernel.
     pub thread_id: i32,
-    /// How it is scheduled, where that is known only now.
+    /// The thread's scheduling, where it is known only now.
     pub scheduling: Option<DriverPart>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Driven {
     pub notes: Vec<String>,
 }
 
-/// Asks a system to stop; how is the system's own affair.
+/// A switch that asks a system to stop, by the system's own means.
 #[derive(Clone)]
 pub(crate) struct StopSwitch(Arc<dyn Fn() + Send + Sync>);
 
@@ -70,7 +70,7 @@ const DRIVER_THREAD: &str = "the driver's thread";
 
 /// The driver's thread; dropping it stops the users and waits for it.
 pub(crate) struct Driver {
-    /// `None` once it was waited for.
+    /// `None` once the thread was waited for.
     thread: Option<JoinHandle<Driven>>,
     stop: StopSwitch,
 }
@@ -79,28 +79,28 @@ impl Driver {
     /// Starts the thread, on which `bring_up` makes the system; returns when the system is there.
     ///
     /// # Errors
-    /// What `bring_up` refuses, or why there is no thread; nothing is left of either then.
+    /// Returns the refusal of `bring_up`, or the reason why there is no thread; nothing is left of either then.
     pub(crate) fn start<S: Driveable>(
         order: Order,
         bring_up: impl FnOnce(&Order) -> Result<(S, Begun), RunRefusal> + Send + 'static,
     ) -> Result<(Driver, Begun), RunRefusal> {
-        let (tell, told) = mpsc::channel();
+        let (begun_sender, begun_receiver) = mpsc::channel();
         let (stop, waiter) = (order.stop.clone(), thread::current());
         let work = move || match bring_up(&order) {
             Ok((system, begun)) => {
-                let _ = tell.send(Ok(begun));
+                let _ = begun_sender.send(Ok(begun));
                 let driven = drive_on(system, order);
                 waiter.unpark();
                 driven
             }
             Err(refusal) => {
-                let _ = tell.send(Err(refusal));
+                let _ = begun_sender.send(Err(refusal));
                 Driven::default()
             }
         };
         let thread = thread::Builder::new().name("loadgo-driver".into()).spawn(work);
         let driver = Driver { thread: Some(thread.map_err(RunRefusal::from_kernel)?), stop };
-        match told.recv() {
+        match begun_receiver.recv() {
             Ok(begun) => Ok((driver, begun?)),
             Err(_) => Err(driver
                 .end()
@@ -152,7 +152,7 @@ fn drive_on<S: Driveable>(mut system: S, order: Order) -> Driven {
     Driven { summary, failure, notes: recorder.not_enough().into_iter().collect() }
 }
 
-/// Why nobody could log in, where that is so.
+/// Returns the refusal of a run in which nobody could log in.
 fn nobody_logged_in(summary: &SessionCounts, how: &str) -> Option<Refusal> {
     let reason = summary.refusal.as_deref().unwrap_or("no reason was given");
     (summary.logged_in == 0 && summary.refused > 0).then(|| Refusal::new(format!("nobody could log in{how}")).because_of(reason))

@@ -1,4 +1,4 @@
-//! The kernel meters of a run: as asked for, or as far as this host allows; and what they are, for `run.toml`.
+//! The kernel meters of a run, as asked for or as far as this host allows, and their description in `run.toml`.
 
 use crate::refusal::RunRefusal;
 use loadgo_core::time::Instant;
@@ -19,7 +19,7 @@ pub enum TierAsked {
     /// The cheap ones where the host allows them, else none.
     #[default]
     WhereAllowed,
-    /// None.
+    /// No meters.
     No,
     /// The meters of this tier; the run is refused without them.
     This(Tier),
@@ -41,7 +41,7 @@ impl TierAsked {
     }
 }
 
-/// The meters at work, if they are, and what there is to tell of them.
+/// The meters at work, if any, and their section of `run.toml`.
 pub(crate) struct Metering {
     pub meters: Option<Meters>,
     pub part: MetersPart,
@@ -108,7 +108,7 @@ impl CalibrationPart {
     }
 }
 
-/// No clock here is finer.
+/// Rounds nanoseconds to tenths: no clock here is finer.
 fn tenths(ns: f64) -> f64 {
     (ns * 10.0).round() / 10.0
 }
@@ -124,7 +124,7 @@ impl MetersPart {
         part
     }
 
-    /// Tells what `meters` are now.
+    /// Updates the section from the state of `meters`.
     pub(crate) fn come_to(&mut self, meters: &MetersState) {
         (self.exact, self.estimated, self.not_here) = Default::default();
         self.calibration = Some(CalibrationPart::of(meters.calibration));

@@ -75,7 +75,7 @@ pub(crate) struct TariffPart {
     pub paging_wait_hour: f64,
 }
 
-/// Prices by shift, in the machine file's order: the first is that which nobody asks for by name.
+/// Prices by shift, in the machine file's order; the first shift is the default.
 pub(crate) struct Shifts(pub(crate) Vec<(String, f64)>);
 
 impl Serialize for Shifts {

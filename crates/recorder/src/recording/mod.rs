@@ -14,8 +14,8 @@ mod prompt;
 mod screen;
 mod strokes;
 
-pub use compose::{ABSENCE, About, Recorded, script_of, text_of};
-pub use dialogue::{Dialogue, Keeping};
-pub use entry::{Entered, Entry, Place, Ready};
-pub use event::{Ending, Event};
-pub use marks::{Cutter, Mark, MarkPlace, Piece, continuation_mark};
+pub use compose::{LONGEST_THINK_TIME, RecordedScript, SessionFacts, script_of, text_of};
+pub use dialogue::{Dialogue, KeyRetention};
+pub use entry::{EnteredText, Entry, PromptKind, ReadyEvidence};
+pub use event::{SessionEnding, SessionEvent};
+pub use marks::{MarkCutter, MarkPlace, OutputPiece, PromptMark, continuation_mark};

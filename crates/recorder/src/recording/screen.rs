@@ -6,8 +6,10 @@
 
 use std::num::NonZeroU16;
 
+/// Height of the model, with room above and below the prompt.
 const ROWS: u16 = 300;
-const PROMPT_ROW: u16 = 100;
+/// Row of each prompt in the model, from 0.
+const PROMPT_ROW_INDEX: u16 = 100;
 
 /// A model of the person's screen.
 pub(crate) struct Screen {
@@ -64,8 +66,8 @@ impl Screen {
     pub(crate) fn begin_typing(&mut self) {
         let (prompt, column) = (self.left_of_cursor(), self.cursor().1);
         self.parser = parser(self.columns);
-        self.print(format!("\x1b[{};1H{prompt}\x1b[{};{}H", PROMPT_ROW + 1, PROMPT_ROW + 1, column + 1).as_bytes());
-        self.origin = (PROMPT_ROW, column);
+        self.print(format!("\x1b[{};1H{prompt}\x1b[{};{}H", PROMPT_ROW_INDEX + 1, PROMPT_ROW_INDEX + 1, column + 1).as_bytes());
+        self.origin = (PROMPT_ROW_INDEX, column);
         self.before_return = None;
     }
 
