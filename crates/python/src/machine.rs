@@ -40,7 +40,7 @@ fn parse_machine<'py>(py: Python<'py>, text: &str, sets: Vec<String>) -> PyResul
 fn parse_law<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>> {
     let law_dict = PyDict::new(py);
     if text.trim() == "none" {
-        return described(law_dict, ("none", Vec::new()), (None, None), true);
+        return fill_law(law_dict, ("none", Vec::new()), (None, None), true);
     }
     let (law, timed) = file::parse_law(text).map_err(errors::bad_argument)?;
     let (law, bounds) = match law {
@@ -49,10 +49,10 @@ fn parse_law<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>> {
         }
         law => (law, (None, None)),
     };
-    described(law_dict, law.parts(), bounds, timed)
+    fill_law(law_dict, law.parts(), bounds, timed)
 }
 
-fn described<'py>(
+fn fill_law<'py>(
     law_dict: Bound<'py, PyDict>,
     (kind, parameters): (&str, Vec<f64>),
     (least, most): (Option<f64>, Option<f64>),

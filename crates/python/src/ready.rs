@@ -102,7 +102,7 @@ pub(crate) fn run_in_python<'py>(py: Python<'py>, run: &Run) -> PyResult<Bound<'
     let run_dict = PyDict::new(py);
     run_dict.set_item("real_ns", run.real_ns)?;
     run_dict.set_item("usage", usage(py, &run.usage)?)?;
-    run_dict.set_item("waited", waited(py, &run.waited)?)?;
+    run_dict.set_item("waited", wait4_in_python(py, &run.waited)?)?;
     let (status, signal) = match run.exit {
         Exit::Status(status) => (Some(status), None),
         Exit::Signal(signal) => (None, Some(signal)),
@@ -112,7 +112,7 @@ pub(crate) fn run_in_python<'py>(py: Python<'py>, run: &Run) -> PyResult<Bound<'
     run_dict.set_item("left_running", run.left_running)?;
     run_dict.set_item("let_go", run.let_go)?;
     run_dict.set_item("lost", run.lost)?;
-    run_dict.set_item("cold", run.cold.as_ref().map(|cold| cooled(py, cold)).transpose()?)?;
+    run_dict.set_item("cold", run.cold.as_ref().map(|cold| cold_in_python(py, cold)).transpose()?)?;
     Ok(run_dict)
 }
 
@@ -128,7 +128,7 @@ fn usage<'py>(py: Python<'py>, usage: &Usage) -> PyResult<Bound<'py, PyDict>> {
     Ok(usage_dict)
 }
 
-fn waited<'py>(py: Python<'py>, waited: &Wait4Usage) -> PyResult<Bound<'py, PyDict>> {
+fn wait4_in_python<'py>(py: Python<'py>, waited: &Wait4Usage) -> PyResult<Bound<'py, PyDict>> {
     let wait4_dict = PyDict::new(py);
     wait4_dict.set_item("user_ns", waited.user_ns)?;
     wait4_dict.set_item("system_ns", waited.system_ns)?;
@@ -141,7 +141,7 @@ fn waited<'py>(py: Python<'py>, waited: &Wait4Usage) -> PyResult<Bound<'py, PyDi
 }
 
 /// A cold start as a dict: files (path, bytes, stayed_bytes) and names_dropped.
-fn cooled<'py>(py: Python<'py>, cold: &Cold) -> PyResult<Bound<'py, PyDict>> {
+fn cold_in_python<'py>(py: Python<'py>, cold: &Cold) -> PyResult<Bound<'py, PyDict>> {
     let cold_dict = PyDict::new(py);
     let files: Vec<_> = cold.files.iter().map(|file| (&file.path, file.bytes, file.stayed_bytes)).collect();
     cold_dict.set_item("files", files)?;

@@ -70,12 +70,12 @@ fn run_host<'py>(
     folder: &str,
     told: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let request = request(asked(py, script_text, options.extract()?, folder)?, options.extract()?)?;
-    driven(py, told.as_ref(), |decide| loadgo_run::run(&request, decide))
+    let request = request(load_request(py, script_text, options.extract()?, folder)?, options.extract()?)?;
+    drive(py, told.as_ref(), |decide| loadgo_run::run(&request, decide))
 }
 
 /// Starts `run`, reports its progress to `callback`, and returns its result as a dict.
-pub fn driven<'py>(
+pub fn drive<'py>(
     py: Python<'py>,
     callback: Option<&Py<PyAny>>,
     run: impl FnOnce(&mut dyn FnMut(&Progress) -> Decision) -> Result<Finished, Failure> + Send,
@@ -124,7 +124,7 @@ fn in_words<'py>(py: Python<'py>, progress: &Progress) -> PyResult<Bound<'py, Py
 }
 
 /// Builds the part of the request that any system understands.
-pub fn asked(py: Python<'_>, script_text: &str, options: LoadOptions, folder: &str) -> PyResult<Asked> {
+pub fn load_request(py: Python<'_>, script_text: &str, options: LoadOptions, folder: &str) -> PyResult<Asked> {
     let script = script::parse(script_text).map_err(|mistake| errors::mistake(py, &mistake))?;
     let script = with_manners(script, &options).map_err(errors::bad_argument)?;
     let folder = PathBuf::from(folder);

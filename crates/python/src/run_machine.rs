@@ -1,7 +1,7 @@
 //! Runs on simulated machines, for Python: the options of the machine, beside those of any system.
 
 use crate::machine;
-use crate::run::{asked, driven};
+use crate::run::{drive, load_request};
 use loadgo_run::{OnMachine, run_on_machine};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -32,9 +32,9 @@ fn run_machine<'py>(
     folder: &str,
     told: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let asked = asked(py, script_text, options.extract()?, folder)?;
+    let asked = load_request(py, script_text, options.extract()?, folder)?;
     let MachineOptions { machine: name, machine_text, set } = options.extract()?;
     let (machine, text) = machine::read(py, &machine_text, &set)?;
     let request = OnMachine { asked, machine: Arc::new(machine), name, text, set };
-    driven(py, told.as_ref(), |decide| run_on_machine(&request, decide))
+    drive(py, told.as_ref(), |decide| run_on_machine(&request, decide))
 }

@@ -73,7 +73,7 @@ impl Growing {
 
 impl Growing {
     fn read(&mut self) -> store::Result<Vec<u8>> {
-        let Some(follower) = opened(&mut self.follower, &self.path)? else { return Ok(Vec::new()) };
+        let Some(follower) = open_follower(&mut self.follower, &self.path)? else { return Ok(Vec::new()) };
         let mut news = Vec::new();
         while let Some(message) = follower.next_message()? {
             match self.schema.is_empty() {
@@ -86,7 +86,7 @@ impl Growing {
 }
 
 /// The reader of the stream at `path`, opened when there is such a stream.
-fn opened<'a>(follower: &'a mut Option<Follower>, path: &Path) -> store::Result<Option<&'a mut Follower>> {
+fn open_follower<'a>(follower: &'a mut Option<Follower>, path: &Path) -> store::Result<Option<&'a mut Follower>> {
     if follower.is_none() && path.exists() {
         *follower = Some(Follower::open(path)?);
     }

@@ -131,7 +131,7 @@ impl TransferServer {
         job_time_s: f64,
         rows: Option<PathBuf>,
     ) -> PyResult<TransferServer> {
-        rows.as_deref().map(|path| opened(py, path)).transpose()?;
+        rows.as_deref().map(|path| open_table(py, path)).transpose()?;
         let refused = |what: String| errors::raised(py, "Refused", (what,));
         if let Some(folder) = &keep_in {
             let tried = Destination::try_folder(folder);
@@ -159,7 +159,7 @@ impl TransferServer {
     /// Serves until `hears` returns False; calls it with every end of a transfer, and about three times a second.
     fn serve(&self, py: Python<'_>, hears: Bound<'_, PyAny>) -> PyResult<()> {
         let (news_sender, mut news_receiver) = news::channel(news::MOST_WAITING_REPORTS);
-        let mut rows = self.rows.as_deref().map(|path| opened(py, path)).transpose()?;
+        let mut rows = self.rows.as_deref().map(|path| open_table(py, path)).transpose()?;
         let stop = Arc::new(AtomicBool::new(false));
         let (listener, serving, stopped) = (self.listener.clone(), self.serving.clone(), stop.clone());
         let server = thread::spawn(move || server::serve(&listener, serving, stopped, &news_sender));
@@ -168,8 +168,8 @@ impl TransferServer {
             news_receiver = next.1;
             let news = match next.0 {
                 Ok(news) => {
-                    kept(py, &news, rows.as_mut())?;
-                    Some(heard(py, news)?)
+                    add_to_table(py, &news, rows.as_mut())?;
+                    Some(news_in_python(py, news)?)
                 }
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => break Ok(()),
@@ -183,19 +183,19 @@ impl TransferServer {
         py.detach(|| server.join()).map_err(|_| errors::raised(py, "Refused", ("the server failed",)))??;
         outcome?;
         for news in news_receiver.try_iter() {
-            kept(py, &news, rows.as_mut())?;
-            hears.call1((heard(py, news)?,))?;
+            add_to_table(py, &news, rows.as_mut())?;
+            hears.call1((news_in_python(py, news)?,))?;
         }
         Ok(())
     }
 }
 
-fn opened(py: Python<'_>, path: &Path) -> PyResult<TransferCsv> {
+fn open_table(py: Python<'_>, path: &Path) -> PyResult<TransferCsv> {
     TransferCsv::open(path).map_err(|error| errors::raised(py, "Refused", (format!("{}: {error}", path.display()),)))
 }
 
 /// Adds a job's transfer to the table of transfers.
-fn kept(py: Python<'_>, news: &ServerNews, rows: Option<&mut TransferCsv>) -> PyResult<()> {
+fn add_to_table(py: Python<'_>, news: &ServerNews, rows: Option<&mut TransferCsv>) -> PyResult<()> {
     match (news, rows) {
         (ServerNews::Ended { request, theirs: Some(end), .. }, Some(rows)) => rows
             .add(request, end)
@@ -204,7 +204,7 @@ fn kept(py: Python<'_>, news: &ServerNews, rows: Option<&mut TransferCsv>) -> Py
     }
 }
 
-fn heard(py: Python<'_>, news: ServerNews) -> PyResult<Bound<'_, PyDict>> {
+fn news_in_python(py: Python<'_>, news: ServerNews) -> PyResult<Bound<'_, PyDict>> {
     let news_dict = PyDict::new(py);
     if let Some(words) = news.server_note() {
         news_dict.set_item("note", words)?;

@@ -167,7 +167,7 @@ impl TerminalRelay<'_> {
             }
             if due.ended {
                 while self.pass_output(&master)? {}
-                return self.ended();
+                return self.shell_ending();
             }
         }
     }
@@ -290,7 +290,7 @@ impl TerminalRelay<'_> {
         Ok(poll(&mut fds, Some(&time))? > 0)
     }
 
-    fn ended(&mut self) -> io::Result<SessionEnding> {
+    fn shell_ending(&mut self) -> io::Result<SessionEnding> {
         let held = self.log.release(self.now());
         self.show(&held)?;
         let status = self.shell.child.wait()?;

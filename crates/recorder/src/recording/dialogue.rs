@@ -212,7 +212,7 @@ impl Dialogue {
     /// The system is ready after the last line, or after one before it when lines may have been typed ahead.
     fn answer(&mut self, ready: ReadyEvidence) {
         if self.ahead.is_empty() {
-            give(self.entries.last_mut(), ready);
+            note_ready(self.entries.last_mut(), ready);
         } else {
             self.undecided.get_or_insert(ready);
         }
@@ -231,7 +231,7 @@ impl Dialogue {
     fn settle(&mut self) {
         self.ahead.clear();
         if let Some(ready) = self.undecided.take() {
-            give(self.entries.last_mut(), ready);
+            note_ready(self.entries.last_mut(), ready);
         }
     }
 
@@ -246,7 +246,7 @@ impl Dialogue {
         let index = self.ahead[place];
         self.ahead.drain(..=place);
         if let Some(ready) = self.undecided.take() {
-            give(index.checked_sub(1).map(|before| &mut self.entries[before]), ready);
+            note_ready(index.checked_sub(1).map(|before| &mut self.entries[before]), ready);
         }
         let prompt = self.prompt.take();
         let entry = &mut self.entries[index];
@@ -274,7 +274,7 @@ impl Dialogue {
         };
         if marked.as_ref().is_none_or(|marked| marked.place == PromptKind::Continuation) && !prompt.is_empty() {
             let ready = ReadyEvidence { at: self.last_output, marked: false, status: None };
-            give(self.entries.last_mut(), ready);
+            note_ready(self.entries.last_mut(), ready);
         }
         if self.awaiting.is_empty() {
             self.screen.begin_typing();
@@ -353,7 +353,7 @@ impl Dialogue {
 }
 
 /// Notes that the system was ready after `entry`, unless that is known already.
-fn give(entry: Option<&mut Entry>, ready: ReadyEvidence) {
+fn note_ready(entry: Option<&mut Entry>, ready: ReadyEvidence) {
     if let Some(entry) = entry {
         entry.ready.get_or_insert(ready);
     }
