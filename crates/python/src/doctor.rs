@@ -1,4 +1,4 @@
-//! What this host can measure, for Python.
+//! Abilities of this host to measure, for Python.
 
 use loadgo_host::doctor::{Answer, State, probe as try_everything};
 use loadgo_meters::available::{MeterAvailability, MeterQuality, host_meters};
@@ -27,23 +27,23 @@ fn meter_in_python<'py>(py: Python<'py>, meter: &MeterAvailability) -> PyResult<
         MeterQuality::Estimated(how) => ("estimated", how.as_str(), ""),
         MeterQuality::Absent(why) => ("absent", "", why.as_str()),
     };
-    let told = PyDict::new(py);
-    told.set_item("ability", format!("meter: {}", meter.meter.name()))?;
-    told.set_item("state", state)?;
-    told.set_item("how", how)?;
-    told.set_item("why_not", why_not)?;
-    told.set_item("remedy", "")?; // it stands in `why_not`
-    Ok(told)
+    let ability_dict = PyDict::new(py);
+    ability_dict.set_item("ability", format!("meter: {}", meter.meter.name()))?;
+    ability_dict.set_item("state", state)?;
+    ability_dict.set_item("how", how)?;
+    ability_dict.set_item("why_not", why_not)?;
+    ability_dict.set_item("remedy", "")?; // it stands in `why_not`
+    Ok(ability_dict)
 }
 
 fn in_python<'py>(py: Python<'py>, answer: &Answer) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
-    told.set_item("ability", answer.ability)?;
-    told.set_item("state", state(answer))?;
-    told.set_item("how", &answer.how)?;
-    told.set_item("why_not", &answer.why_not)?;
-    told.set_item("remedy", &answer.remedy)?;
-    Ok(told)
+    let ability_dict = PyDict::new(py);
+    ability_dict.set_item("ability", answer.ability)?;
+    ability_dict.set_item("state", state(answer))?;
+    ability_dict.set_item("how", &answer.how)?;
+    ability_dict.set_item("why_not", &answer.why_not)?;
+    ability_dict.set_item("remedy", &answer.remedy)?;
+    Ok(ability_dict)
 }
 
 fn state(answer: &Answer) -> &'static str {

@@ -13,22 +13,22 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(parse_law, module)?)
 }
 
-/// What a machine file says with `sets` (`KEY=VALUE`) over it: title, source, processors, commands, stores, load as (class, users
-/// or None), and the text of everything merged.
+/// Parses a machine file with `sets` (`KEY=VALUE`) over it. Keys: title, source, processors, commands, stores, load as (class,
+/// users or None), and the text of everything merged.
 ///
 /// Raises `loadgo.errors.Mistake` with the place of the first mistake, `ValueError` for one in `sets`.
 #[pyfunction]
 fn parse_machine<'py>(py: Python<'py>, text: &str, sets: Vec<String>) -> PyResult<Bound<'py, PyDict>> {
     let (machine, merged) = read(py, text, &sets)?;
-    let told = PyDict::new(py);
-    told.set_item("title", &machine.title)?;
-    told.set_item("source", &machine.source)?;
-    told.set_item("processors", machine.processors.count)?;
-    told.set_item("commands", machine.commands.iter().map(|command| command.name.as_str()).collect::<Vec<_>>())?;
-    told.set_item("stores", machine.stores.iter().map(|store| store.name.as_str()).collect::<Vec<_>>())?;
-    told.set_item("load", machine.load.iter().map(|class| (class.name.as_str(), users(class))).collect::<Vec<_>>())?;
-    told.set_item("text", merged)?;
-    Ok(told)
+    let machine_dict = PyDict::new(py);
+    machine_dict.set_item("title", &machine.title)?;
+    machine_dict.set_item("source", &machine.source)?;
+    machine_dict.set_item("processors", machine.processors.count)?;
+    machine_dict.set_item("commands", machine.commands.iter().map(|command| command.name.as_str()).collect::<Vec<_>>())?;
+    machine_dict.set_item("stores", machine.stores.iter().map(|store| store.name.as_str()).collect::<Vec<_>>())?;
+    machine_dict.set_item("load", machine.load.iter().map(|class| (class.name.as_str(), users(class))).collect::<Vec<_>>())?;
+    machine_dict.set_item("text", merged)?;
+    Ok(machine_dict)
 }
 
 /// Parses a law, such as `lognormal(80ms, 120ms, max 2s)`, to a dict. `kind` is its name, `parameters` its values in order, and `least`
@@ -38,9 +38,9 @@ fn parse_machine<'py>(py: Python<'py>, text: &str, sets: Vec<String>) -> PyResul
 /// Raises `ValueError` with what would be right.
 #[pyfunction]
 fn parse_law<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
+    let law_dict = PyDict::new(py);
     if text.trim() == "none" {
-        return described(told, ("none", Vec::new()), (None, None), true);
+        return fill_law(law_dict, ("none", Vec::new()), (None, None), true);
     }
     let (law, timed) = file::parse_law(text).map_err(errors::bad_argument)?;
     let (law, bounds) = match law {
@@ -49,21 +49,21 @@ fn parse_law<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>> {
         }
         law => (law, (None, None)),
     };
-    described(told, law.parts(), bounds, timed)
+    fill_law(law_dict, law.parts(), bounds, timed)
 }
 
-fn described<'py>(
-    told: Bound<'py, PyDict>,
+fn fill_law<'py>(
+    law_dict: Bound<'py, PyDict>,
     (kind, parameters): (&str, Vec<f64>),
     (least, most): (Option<f64>, Option<f64>),
     timed: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
-    told.set_item("kind", kind)?;
-    told.set_item("parameters", parameters)?;
-    told.set_item("timed", timed)?;
-    told.set_item("least", least)?;
-    told.set_item("most", most)?;
-    Ok(told)
+    law_dict.set_item("kind", kind)?;
+    law_dict.set_item("parameters", parameters)?;
+    law_dict.set_item("timed", timed)?;
+    law_dict.set_item("least", least)?;
+    law_dict.set_item("most", most)?;
+    Ok(law_dict)
 }
 
 fn users(class: &UserClass) -> Option<u32> {
@@ -73,7 +73,7 @@ fn users(class: &UserClass) -> Option<u32> {
     }
 }
 
-/// The machine that a file's `text` tells with `sets` (`KEY=VALUE`) over it, and the text of everything merged.
+/// Parses the machine of a file's `text` with `sets` (`KEY=VALUE`) over it; also returns the text of everything merged.
 pub fn read(py: Python<'_>, text: &str, sets: &[String]) -> PyResult<(Machine, String)> {
     let sets = sets.iter().map(|set| setting(set)).collect::<PyResult<Vec<_>>>()?;
     let mut resolve = |name: &str| like(py, name).map_err(|error| error.value(py).to_string());
@@ -89,7 +89,7 @@ fn setting(set: &str) -> PyResult<(String, String)> {
     Ok((key.into(), value.into()))
 }
 
-/// The text of the machine that another is like.
+/// Text of the machine `name`, which another machine extends.
 fn like(py: Python<'_>, name: &str) -> PyResult<String> {
     py.import("loadgo.running.machines")?.getattr("find")?.call1((name,))?.getattr("text")?.extract()
 }

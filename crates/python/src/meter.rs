@@ -20,7 +20,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<MeteredHost>()
 }
 
-/// What is asked for: keys of `options`.
+/// The request, from the keys of `options`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct MeterOptions {
@@ -54,10 +54,12 @@ impl MeteredHost {
         self.running.as_ref().map_or(0, |running| running.load(Ordering::Acquire))
     }
 
-    /// Meters until the time is up, the command has ended, or `told` returns False. `told` hears a dict about three times a
-    /// second and at every span: at_s, and with a span's end its rows by table (see `rows`) and what is lost.
+    /// Meters until the time is up, the command has ended, or `told` returns False.
     ///
-    /// outcome, exit_status or signal, notes. Raises `loadgo.errors.Refused`, `BadRun`; whatever `told` raises, in the end.
+    /// Calls `told` with a dict about three times a second and at every span's end. The dict has at_s; at a span's end also the
+    /// rows by table (see `rows`) and the losses.
+    ///
+    /// Returns outcome, exit_status or signal, notes. Raises `loadgo.errors.Refused`, `BadRun`; whatever `told` raises, in the end.
     fn watch<'py>(&self, py: Python<'py>, told: Py<PyAny>, with_rows: bool) -> PyResult<Bound<'py, PyDict>> {
         let meter = self.meter.lock().unwrap_or_else(PoisonError::into_inner).take();
         let meter = meter.ok_or_else(|| errors::raised(py, "Refused", ("the meters have been read already",)))?;
@@ -104,44 +106,48 @@ fn in_words<'py>(py: Python<'py>, look: &Look<'_>, with_rows: bool) -> PyResult<
 }
 
 fn in_python<'py>(py: Python<'py>, metered: &Metered) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
+    let metering_dict = PyDict::new(py);
     let (status, signal) = match metered.exit {
         Some(Exit::Status(status)) => (Some(status), None),
         Some(Exit::Signal(signal)) => (None, Some(signal)),
         None => (None, None),
     };
-    told.set_item("outcome", metered.outcome)?;
-    told.set_item("exit_status", status)?;
-    told.set_item("signal", signal)?;
-    told.set_item("notes", &metered.notes)?;
-    told.set_item("left_behind", &metered.left_behind)?;
-    Ok(told)
+    metering_dict.set_item("outcome", metered.outcome)?;
+    metering_dict.set_item("exit_status", status)?;
+    metering_dict.set_item("signal", signal)?;
+    metering_dict.set_item("notes", &metered.notes)?;
+    metering_dict.set_item("left_behind", &metered.left_behind)?;
+    Ok(metering_dict)
 }
 
-/// By table, for everybody together:
-/// time (processor, category, time_ns) · processes (who, cpu_ns, ready_wait_ns) · queue (queue, measure, value) ·
-/// faults (kind, device, bucket_ns, count, cpu_ns, wait_ns) · primitives (name, bucket_ns, count, errors, time_ns) ·
-/// segments (segment, faults_minor, faults_major, samples) · span_ns.
+/// Rows of a span by table, for all users together, and span_ns.
+///
+/// - time (processor, category, time_ns)
+/// - processes (who, user, cpu_ns, ready_wait_ns)
+/// - queue (queue, measure, value)
+/// - faults (kind, device, bucket_ns, count, cpu_ns, wait_ns)
+/// - primitives (name, bucket_ns, count, errors, time_ns)
+/// - segments (segment, faults_minor, faults_major, samples)
 fn rows<'py>(py: Python<'py>, sample: &Sample) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
-    told.set_item("span_ns", sample.time.first().map_or(0, |row| row.span_ns))?;
+    let rows_by_table = PyDict::new(py);
+    rows_by_table.set_item("span_ns", sample.time.first().map_or(0, |row| row.span_ns))?;
     let time = sample.time.iter().map(|row| (row.processor, row.category, row.time_ns));
-    told.set_item("time", time.collect::<Vec<_>>())?;
+    rows_by_table.set_item("time", time.collect::<Vec<_>>())?;
     let processes = sample.processes.iter().map(|row| (&*row.who, row.user, row.cpu_ns, row.ready_wait_ns));
-    told.set_item("processes", processes.collect::<Vec<_>>())?;
+    rows_by_table.set_item("processes", processes.collect::<Vec<_>>())?;
     let queue = sample.queue.iter().map(|row| (&*row.queue, row.measure, row.value));
-    told.set_item("queue", queue.collect::<Vec<_>>())?;
+    rows_by_table.set_item("queue", queue.collect::<Vec<_>>())?;
     let faults = sample.faults.iter().filter(|row| row.user.is_none() && row.command.is_none());
     let faults = faults.map(|row| (row.kind, row.device.as_deref(), row.bucket_ns, row.count, row.cpu_ns, row.wait_ns));
-    told.set_item("faults", faults.collect::<Vec<_>>())?;
+    rows_by_table.set_item("faults", faults.collect::<Vec<_>>())?;
     let primitives = sample.primitives.iter().filter(|row| row.user.is_none() && row.command.is_none());
     let primitives = primitives.map(|row| (&*row.name, row.bucket_ns, row.count, row.errors, row.time_ns));
-    told.set_item("primitives", primitives.collect::<Vec<_>>())?;
+    rows_by_table.set_item("primitives", primitives.collect::<Vec<_>>())?;
     let segments = sample
         .segments
         .iter()
         .filter(|row| row.user.is_none())
         .map(|row| (&*row.segment, row.faults_minor, row.faults_major, row.samples));
-    told.set_item("segments", segments.collect::<Vec<_>>())?;
-    Ok(told)
+    rows_by_table.set_item("segments", segments.collect::<Vec<_>>())?;
+    Ok(rows_by_table)
 }

@@ -21,7 +21,9 @@ struct LiveProfile {
 
 #[pymethods]
 impl LiveProfile {
-    /// Begins to sample `hz` times a second: the host, or with `children` what this thread starts. Raises `errors.Refused`.
+    /// Begins to sample `hz` times a second: the host, or with `children` the programs that this thread starts.
+    ///
+    /// Raises `errors.Refused`.
     #[new]
     fn new(py: Python<'_>, hz: u32, children: bool) -> PyResult<LiveProfile> {
         let of = if children { ProfileScope::Children } else { ProfileScope::Host };
@@ -30,13 +32,13 @@ impl LiveProfile {
         Ok(LiveProfile { live: Mutex::new(Some(live)) })
     }
 
-    /// What could not be had, and why.
+    /// Notes about measurements that are not available, with the reason.
     fn notes(&self) -> Vec<String> {
         let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         live.as_ref().map(|live| live.notes().to_vec()).unwrap_or_default()
     }
 
-    /// What was found since the last call: stacks (process, stack, samples) · segments (segment, faults_minor, faults_major,
+    /// Rows since the last call: stacks (process, stack, samples) · segments (segment, faults_minor, faults_major,
     /// samples) · build_ids (path, id) · lost (count, what). Raises `errors.Refused`.
     fn sample<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let found = py.detach(|| {
@@ -46,21 +48,21 @@ impl LiveProfile {
         in_python(py, &found.map_err(|why| errors::raised(py, "Refused", (why,)))?)
     }
 
-    /// Ends it.
+    /// Ends the profile.
     fn close(&self, py: Python<'_>) {
         py.detach(|| self.live.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 }
 
 fn in_python<'py>(py: Python<'py>, found: &ProfileSpan) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
+    let span_dict = PyDict::new(py);
     let stacks = found.stacks.iter().map(|row| (&*row.process, &*row.stack, row.samples));
-    told.set_item("stacks", stacks.collect::<Vec<_>>())?;
+    span_dict.set_item("stacks", stacks.collect::<Vec<_>>())?;
     let segments = found.segments.iter().filter(|row| row.user.is_none());
     let segments = segments.map(|row| (&*row.segment, row.faults_minor, row.faults_major, row.samples));
-    told.set_item("segments", segments.collect::<Vec<_>>())?;
+    span_dict.set_item("segments", segments.collect::<Vec<_>>())?;
     let build_ids = found.build_ids.iter().map(|(path, id)| (&**path, id.as_str()));
-    told.set_item("build_ids", build_ids.collect::<Vec<_>>())?;
-    told.set_item("lost", &found.lost)?;
-    Ok(told)
+    span_dict.set_item("build_ids", build_ids.collect::<Vec<_>>())?;
+    span_dict.set_item("lost", &found.lost)?;
+    Ok(span_dict)
 }

@@ -1,4 +1,4 @@
-//! A Python callback that is told how a call of ours stands: how often it is called, and what follows when it raises.
+//! A Python callback with the progress of a call: how often it is called, and what follows when it raises.
 
 use loadgo_run::Decision;
 use pyo3::exceptions::PyException;

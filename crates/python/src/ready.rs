@@ -52,7 +52,7 @@ impl CommandMeter {
             let mut held = self.oneshot.lock().unwrap_or_else(PoisonError::into_inner);
             held.as_mut().map(|oneshot| oneshot.run(&command, streams(input, output), warmth(cold)))
         });
-        told(py, &ran.ok_or_else(|| closed(py))??)
+        run_in_python(py, &ran.ok_or_else(|| closed(py))??)
     }
 
     /// The id of the command that runs, 0 when none does.
@@ -85,66 +85,66 @@ fn warmth(cold: bool) -> Warmth {
 
 pub(crate) fn sources<'py>(py: Python<'py>, oneshot: &Oneshot) -> PyResult<Bound<'py, PyDict>> {
     let sources = oneshot.sources();
-    let told = PyDict::new(py);
-    told.set_item("cpu", sources.cpu)?;
-    told.set_item("faults", sources.faults)?;
-    told.set_item("waits", sources.waits)?;
-    told.set_item("cpu_resolution_ns", sources.cpu_resolution_ns)?;
-    told.set_item("split", sources.split)?;
-    told.set_item("groups", oneshot.no_groups().is_none())?;
+    let sources_dict = PyDict::new(py);
+    sources_dict.set_item("cpu", sources.cpu)?;
+    sources_dict.set_item("faults", sources.faults)?;
+    sources_dict.set_item("waits", sources.waits)?;
+    sources_dict.set_item("cpu_resolution_ns", sources.cpu_resolution_ns)?;
+    sources_dict.set_item("split", sources.split)?;
+    sources_dict.set_item("groups", oneshot.no_groups().is_none())?;
     let no_groups = oneshot.no_groups().map(str::to_owned);
-    told.set_item("notes", no_groups.into_iter().chain(sources.notes.iter().cloned()).collect::<Vec<_>>())?;
-    Ok(told)
+    sources_dict.set_item("notes", no_groups.into_iter().chain(sources.notes.iter().cloned()).collect::<Vec<_>>())?;
+    Ok(sources_dict)
 }
 
-/// real_ns, usage, waited, exit_status or signal, left_running, let_go, lost, cold.
-pub(crate) fn told<'py>(py: Python<'py>, run: &Run) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
-    told.set_item("real_ns", run.real_ns)?;
-    told.set_item("usage", usage(py, &run.usage)?)?;
-    told.set_item("waited", waited(py, &run.waited)?)?;
+/// A run of a command as a dict: real_ns, usage, waited, exit_status or signal, left_running, let_go, lost, cold.
+pub(crate) fn run_in_python<'py>(py: Python<'py>, run: &Run) -> PyResult<Bound<'py, PyDict>> {
+    let run_dict = PyDict::new(py);
+    run_dict.set_item("real_ns", run.real_ns)?;
+    run_dict.set_item("usage", usage(py, &run.usage)?)?;
+    run_dict.set_item("waited", wait4_in_python(py, &run.waited)?)?;
     let (status, signal) = match run.exit {
         Exit::Status(status) => (Some(status), None),
         Exit::Signal(signal) => (None, Some(signal)),
     };
-    told.set_item("exit_status", status)?;
-    told.set_item("signal", signal)?;
-    told.set_item("left_running", run.left_running)?;
-    told.set_item("let_go", run.let_go)?;
-    told.set_item("lost", run.lost)?;
-    told.set_item("cold", run.cold.as_ref().map(|cold| cooled(py, cold)).transpose()?)?;
-    Ok(told)
+    run_dict.set_item("exit_status", status)?;
+    run_dict.set_item("signal", signal)?;
+    run_dict.set_item("left_running", run.left_running)?;
+    run_dict.set_item("let_go", run.let_go)?;
+    run_dict.set_item("lost", run.lost)?;
+    run_dict.set_item("cold", run.cold.as_ref().map(|cold| cold_in_python(py, cold)).transpose()?)?;
+    Ok(run_dict)
 }
 
 fn usage<'py>(py: Python<'py>, usage: &Usage) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
-    told.set_item("cpu_user_ns", usage.cpu_user_ns)?;
-    told.set_item("cpu_system_ns", usage.cpu_system_ns)?;
-    told.set_item("faults_minor", usage.faults_minor)?;
-    told.set_item("faults_major", usage.faults_major)?;
-    told.set_item("ready_wait_ns", usage.ready_wait_ns)?;
-    told.set_item("paging_wait_ns", usage.paging_wait_ns)?;
-    told.set_item("io_wait_ns", usage.io_wait_ns)?;
-    Ok(told)
+    let usage_dict = PyDict::new(py);
+    usage_dict.set_item("cpu_user_ns", usage.cpu_user_ns)?;
+    usage_dict.set_item("cpu_system_ns", usage.cpu_system_ns)?;
+    usage_dict.set_item("faults_minor", usage.faults_minor)?;
+    usage_dict.set_item("faults_major", usage.faults_major)?;
+    usage_dict.set_item("ready_wait_ns", usage.ready_wait_ns)?;
+    usage_dict.set_item("paging_wait_ns", usage.paging_wait_ns)?;
+    usage_dict.set_item("io_wait_ns", usage.io_wait_ns)?;
+    Ok(usage_dict)
 }
 
-fn waited<'py>(py: Python<'py>, waited: &Wait4Usage) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
-    told.set_item("user_ns", waited.user_ns)?;
-    told.set_item("system_ns", waited.system_ns)?;
-    told.set_item("faults_minor", waited.faults_minor)?;
-    told.set_item("faults_major", waited.faults_major)?;
-    told.set_item("max_resident_bytes", waited.max_resident_bytes)?;
-    told.set_item("switches_voluntary", waited.switches_voluntary)?;
-    told.set_item("switches_involuntary", waited.switches_involuntary)?;
-    Ok(told)
+fn wait4_in_python<'py>(py: Python<'py>, waited: &Wait4Usage) -> PyResult<Bound<'py, PyDict>> {
+    let wait4_dict = PyDict::new(py);
+    wait4_dict.set_item("user_ns", waited.user_ns)?;
+    wait4_dict.set_item("system_ns", waited.system_ns)?;
+    wait4_dict.set_item("faults_minor", waited.faults_minor)?;
+    wait4_dict.set_item("faults_major", waited.faults_major)?;
+    wait4_dict.set_item("max_resident_bytes", waited.max_resident_bytes)?;
+    wait4_dict.set_item("switches_voluntary", waited.switches_voluntary)?;
+    wait4_dict.set_item("switches_involuntary", waited.switches_involuntary)?;
+    Ok(wait4_dict)
 }
 
-/// files (path, bytes, stayed_bytes) and names_dropped.
-fn cooled<'py>(py: Python<'py>, cold: &Cold) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
+/// A cold start as a dict: files (path, bytes, stayed_bytes) and names_dropped.
+fn cold_in_python<'py>(py: Python<'py>, cold: &Cold) -> PyResult<Bound<'py, PyDict>> {
+    let cold_dict = PyDict::new(py);
     let files: Vec<_> = cold.files.iter().map(|file| (&file.path, file.bytes, file.stayed_bytes)).collect();
-    told.set_item("files", files)?;
-    told.set_item("names_dropped", cold.names_dropped)?;
-    Ok(told)
+    cold_dict.set_item("files", files)?;
+    cold_dict.set_item("names_dropped", cold.names_dropped)?;
+    Ok(cold_dict)
 }

@@ -2,9 +2,9 @@
 
 use crate::errors;
 use loadgo_recorder::asciicast::{self, dialogue_of};
-use loadgo_recorder::recording::{About, Ending, Recorded, script_of, text_of};
-use loadgo_recorder::teletype::shell::{Shell, shell_of};
-use loadgo_recorder::teletype::{self, Order};
+use loadgo_recorder::recording::{RecordedScript, SessionEnding, SessionFacts, script_of, text_of};
+use loadgo_recorder::teletype::shell::{ShellKind, shell_of};
+use loadgo_recorder::teletype::{self, RecordingRequest};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::BTreeMap;
@@ -22,12 +22,12 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Whether the prompts of this shell can be marked, so that they are known and not estimated.
 #[pyfunction]
 fn marks_prompts(shell: Vec<String>) -> bool {
-    shell_of(&shell) != Shell::Unmarked
+    shell_of(&shell) != ShellKind::Unmarked
 }
 
 /// Records a session of `shell` on this process's terminal, until it ends.
 ///
-/// The script as a text, and what is known of it: see `told`. Raises `loadgo.errors.Refused` when there is nothing to record.
+/// Returns the script with its facts: see `script_in_python`. Raises `loadgo.errors.Refused` when there is nothing to record.
 #[pyfunction]
 fn record_session<'py>(
     py: Python<'py>,
@@ -40,53 +40,61 @@ fn record_session<'py>(
     let env: Vec<(String, String)> = env.into_iter().collect();
     let recorded = py.detach(|| {
         let (input, output) = (stdin(), stdout());
-        let order = Order { shell: &shell, env: &env, input: input.as_fd(), output: output.as_fd(), cast: cast_path.as_deref() };
+        let order = RecordingRequest {
+            shell: &shell,
+            env: &env,
+            input: input.as_fd(),
+            output: output.as_fd(),
+            cast: cast_path.as_deref(),
+        };
         let session = teletype::record(&order).map_err(|error| format!("the session cannot be recorded: {error}"))?;
-        let about = About { name: name.into(), login: login.into(), marks: session.shell != Shell::Unmarked };
+        let about = SessionFacts { name: name.into(), login: login.into(), marks: session.shell != ShellKind::Unmarked };
         let mut recorded = script_of(&session.dialogue, &about)?;
         let ends_early = |why| format!("the cast ends early, it could not be written: {why}");
         recorded.notes.extend(session.cast_failure.map(ends_early));
         Ok(recorded)
     });
-    told(py, &recorded.map_err(|reason: String| errors::raised(py, "Refused", (reason,)))?)
+    script_in_python(py, &recorded.map_err(|reason: String| errors::raised(py, "Refused", (reason,)))?)
 }
 
 /// Makes a script of an asciicast file's text.
 ///
-/// `login` is the command that logs in; by default what the file says was recorded. Raises `loadgo.errors.Mistake` with the
-/// line of what is malformed, `loadgo.errors.Refused` when no line was typed.
+/// `login` is the command that logs in; by default the command that the file says was recorded.
+///
+/// Raises `loadgo.errors.Mistake` with the line of what is malformed, `loadgo.errors.Refused` when no line was typed.
 #[pyfunction]
 fn script_of_cast<'py>(py: Python<'py>, text: &str, name: Option<&str>, login: Option<&str>) -> PyResult<Bound<'py, PyDict>> {
     let cast = asciicast::read(text).map_err(|mistake| errors::raised(py, "Mistake", (mistake.line, 1, mistake.message)))?;
     let login = login.or(cast.command.as_deref()).unwrap_or("sh").to_owned();
     let words: Vec<String> = login.split_whitespace().map(String::from).collect();
     let name = name.or(cast.title.as_deref()).unwrap_or("recorded session").to_owned();
-    let about = About { name, login, marks: shell_of(&words) != Shell::Unmarked };
+    let about = SessionFacts { name, login, marks: shell_of(&words) != ShellKind::Unmarked };
     let recorded = py.detach(|| script_of(&dialogue_of(&cast), &about));
-    told(py, &recorded.map_err(|reason| errors::raised(py, "Refused", (reason,)))?)
+    script_in_python(py, &recorded.map_err(|reason| errors::raised(py, "Refused", (reason,)))?)
 }
 
-/// script (TOML), login, lines, think_ns, typing (chars/s or None), secrets (line numbers), statuses, notes, ending.
-fn told<'py>(py: Python<'py>, recorded: &Recorded) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
-    told.set_item("script", text_of(recorded))?;
-    told.set_item("login", &recorded.script.login)?;
-    told.set_item("lines", recorded.script.steps.len())?;
-    told.set_item("think_ns", recorded.think_times.iter().map(|span| span.0).collect::<Vec<_>>())?;
-    told.set_item("typing", recorded.typing_chars_per_second)?;
-    told.set_item("secrets", &recorded.secrets)?;
-    told.set_item("statuses", recorded.statuses)?;
-    told.set_item("notes", &recorded.notes)?;
-    told.set_item("ending", ending(recorded.ending))?;
-    Ok(told)
+/// A recorded script as a dict: script (TOML), login, lines, think_ns, typing (chars/s or None), secrets (line numbers), statuses,
+/// notes, ending.
+fn script_in_python<'py>(py: Python<'py>, recorded: &RecordedScript) -> PyResult<Bound<'py, PyDict>> {
+    let script_dict = PyDict::new(py);
+    script_dict.set_item("script", text_of(recorded))?;
+    script_dict.set_item("login", &recorded.script.login)?;
+    script_dict.set_item("lines", recorded.script.steps.len())?;
+    script_dict.set_item("think_ns", recorded.think_times.iter().map(|span| span.0).collect::<Vec<_>>())?;
+    script_dict.set_item("typing", recorded.typing_chars_per_second)?;
+    script_dict.set_item("secrets", &recorded.secrets)?;
+    script_dict.set_item("statuses", recorded.statuses)?;
+    script_dict.set_item("notes", &recorded.notes)?;
+    script_dict.set_item("ending", ending(recorded.ending))?;
+    Ok(script_dict)
 }
 
-fn ending(ending: Ending) -> String {
+fn ending(ending: SessionEnding) -> String {
     match ending {
-        Ending::Exited(status) => format!("exited {status}"),
-        Ending::Killed(signal) => format!("killed by signal {signal}"),
-        Ending::Stopped(signal) => format!("stopped by signal {signal}"),
-        Ending::HungUp => "hung up".into(),
-        Ending::Unknown => "unknown".into(),
+        SessionEnding::Exited(status) => format!("exited {status}"),
+        SessionEnding::Killed(signal) => format!("killed by signal {signal}"),
+        SessionEnding::Stopped(signal) => format!("stopped by signal {signal}"),
+        SessionEnding::HungUp => "hung up".into(),
+        SessionEnding::Unknown => "unknown".into(),
     }
 }

@@ -1,4 +1,4 @@
-//! Runs, for Python: what is asked of any system, and of this host; how it stands to a callback, what it came to as a dict.
+//! Runs, for Python: requests from a dict of options, progress to a callback, results as a dict.
 
 use crate::errors;
 use crate::progress::ProgressCalls;
@@ -22,7 +22,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(parse_until, module)?)
 }
 
-/// What is asked of any system: keys of `options`.
+/// The part of the request that any system understands: keys of `options`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct LoadOptions {
@@ -37,13 +37,13 @@ pub struct LoadOptions {
     seed: u64,
     #[pyo3(default)]
     think: Option<String>,
-    /// Absent: the script's; 0: every line at once.
+    /// Typing speed in characters a second; absent: the script's; 0: every line at once.
     #[pyo3(default)]
     typing: Option<f64>,
     log_ins_at_once: Option<u32>,
 }
 
-/// What is asked of this host: the other keys.
+/// The part of the request for this host: the other keys of `options`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct HostOptions {
@@ -56,8 +56,10 @@ struct HostOptions {
     meters: Option<String>,
 }
 
-/// Runs a script on this host into `folder`. `told` hears how it stands about three times a second
-/// (phase, at_s, computed_s or None, users_logged_in, users, interactions, interactions_expected or None) and stops the run by returning False.
+/// Runs a script on this host into `folder`.
+///
+/// Calls `told` about three times a second with the progress; `told` stops the run by returning False. Keys of the progress:
+/// phase, at_s, computed_s or None, users_logged_in, users, interactions, interactions_expected or None.
 ///
 /// Raises `loadgo.errors.Mistake`, `Refused` or `BadRun`; whatever `told` raises, after the run was stopped in order.
 #[pyfunction]
@@ -68,20 +70,22 @@ fn run_host<'py>(
     folder: &str,
     told: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let request = request(asked(py, script_text, options.extract()?, folder)?, options.extract()?)?;
-    driven(py, told.as_ref(), |decide| loadgo_run::run(&request, decide))
+    let request = request(load_request(py, script_text, options.extract()?, folder)?, options.extract()?)?;
+    drive(py, told.as_ref(), |decide| loadgo_run::run(&request, decide))
 }
 
-/// Lets `run` go while `told` hears how it stands; what it came to.
-pub fn driven<'py>(
+/// Starts `run`, reports its progress to `callback`, and returns its result as a dict.
+pub fn drive<'py>(
     py: Python<'py>,
-    told: Option<&Py<PyAny>>,
+    callback: Option<&Py<PyAny>>,
     run: impl FnOnce(&mut dyn FnMut(&Progress) -> Decision) -> Result<Finished, Failure> + Send,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut calls = ProgressCalls::default();
     let finished = py.detach(|| {
         run(&mut |progress| {
-            calls.decide(false, |py| told.map_or(Ok(true), |told| told.bind(py).call1((in_words(py, progress)?,))?.is_truthy()))
+            calls.decide(false, |py| {
+                callback.map_or(Ok(true), |callback| callback.bind(py).call1((in_words(py, progress)?,))?.is_truthy())
+            })
         })
     });
     let left_behind =
@@ -91,7 +95,7 @@ pub fn driven<'py>(
     })
 }
 
-/// What users may have, checked; raises `ValueError` with what would be right.
+/// Checks the limits of users; raises `ValueError` with what would be right.
 #[pyfunction]
 fn parse_limit(text: &str) -> PyResult<()> {
     Limit::parse(text).map(drop).map_err(impossible)
@@ -101,7 +105,7 @@ fn impossible(mistake: Refusal) -> PyErr {
     errors::bad_argument(mistake.to_string())
 }
 
-/// When there is enough, as it is written in full; raises `ValueError` with what would be right.
+/// Parses a stop rule and returns it as it is written in full; raises `ValueError` with what would be right.
 #[pyfunction]
 fn parse_until(text: &str) -> PyResult<String> {
     StopRule::parse(text).map(|until| until.to_string()).map_err(errors::bad_argument)
@@ -119,8 +123,8 @@ fn in_words<'py>(py: Python<'py>, progress: &Progress) -> PyResult<Bound<'py, Py
     Ok(words)
 }
 
-/// What is asked of any system.
-pub fn asked(py: Python<'_>, script_text: &str, options: LoadOptions, folder: &str) -> PyResult<Asked> {
+/// Builds the part of the request that any system understands.
+pub fn load_request(py: Python<'_>, script_text: &str, options: LoadOptions, folder: &str) -> PyResult<Asked> {
     let script = script::parse(script_text).map_err(|mistake| errors::mistake(py, &mistake))?;
     let script = with_manners(script, &options).map_err(errors::bad_argument)?;
     let folder = PathBuf::from(folder);
@@ -173,16 +177,16 @@ fn load(options: &LoadOptions) -> OfferedLoad {
 }
 
 fn in_python<'py>(py: Python<'py>, finished: &Finished) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
-    told.set_item("outcome", finished.outcome)?;
-    told.set_item("interactions", finished.interactions)?;
-    told.set_item("logged_in", finished.summary.logged_in)?;
-    told.set_item("done", finished.summary.done)?;
-    told.set_item("died", finished.summary.died)?;
-    told.set_item("refused", finished.summary.refused)?;
-    told.set_item("notes", &finished.notes)?;
-    told.set_item("left_behind", &finished.left_behind)?;
-    Ok(told)
+    let run_dict = PyDict::new(py);
+    run_dict.set_item("outcome", finished.outcome)?;
+    run_dict.set_item("interactions", finished.interactions)?;
+    run_dict.set_item("logged_in", finished.summary.logged_in)?;
+    run_dict.set_item("done", finished.summary.done)?;
+    run_dict.set_item("died", finished.summary.died)?;
+    run_dict.set_item("refused", finished.summary.refused)?;
+    run_dict.set_item("notes", &finished.notes)?;
+    run_dict.set_item("left_behind", &finished.left_behind)?;
+    Ok(run_dict)
 }
 
 /// A run's refusal as Python's error, which names the arguments that it concerns.

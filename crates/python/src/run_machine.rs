@@ -1,7 +1,7 @@
-//! Runs on simulated machines, for Python: what is asked of the machine, beside what is asked of any system.
+//! Runs on simulated machines, for Python: the options of the machine, beside those of any system.
 
 use crate::machine;
-use crate::run::{asked, driven};
+use crate::run::{drive, load_request};
 use loadgo_run::{OnMachine, run_on_machine};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -12,7 +12,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run_machine, module)?)
 }
 
-/// What is asked of a simulated machine: keys of `options`.
+/// The request for a simulated machine: keys of `options`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct MachineOptions {
@@ -21,7 +21,7 @@ struct MachineOptions {
     set: Vec<String>,
 }
 
-/// Runs a script on a simulated machine into `folder`, as `run_host` does on this host; `told` hears `computed_s`, too.
+/// Runs a script on a simulated machine into `folder`, as `run_host` does on this host; calls `told` with `computed_s`, too.
 ///
 /// Raises `loadgo.errors.Mistake`, `Refused` or `BadRun`; whatever `told` raises, after the run was stopped in order.
 #[pyfunction]
@@ -32,9 +32,9 @@ fn run_machine<'py>(
     folder: &str,
     told: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let asked = asked(py, script_text, options.extract()?, folder)?;
+    let asked = load_request(py, script_text, options.extract()?, folder)?;
     let MachineOptions { machine: name, machine_text, set } = options.extract()?;
     let (machine, text) = machine::read(py, &machine_text, &set)?;
     let request = OnMachine { asked, machine: Arc::new(machine), name, text, set };
-    driven(py, told.as_ref(), |decide| run_on_machine(&request, decide))
+    drive(py, told.as_ref(), |decide| run_on_machine(&request, decide))
 }

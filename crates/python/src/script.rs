@@ -12,22 +12,22 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(parse_span, module)?)
 }
 
-/// What a script says, checked: name, login, passes, think, typing (chars/s), needs, files, and its lines as (number, command).
+/// Parses and checks a script. Keys: name, login, passes, think, typing (chars/s), needs, files, and its lines as (number, command).
 ///
 /// Raises `loadgo.errors.Mistake` with the place of the first mistake.
 #[pyfunction]
 fn parse_script<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>> {
     let script = script::parse(text).map_err(|mistake| errors::mistake(py, &mistake))?;
-    let told = PyDict::new(py);
-    told.set_item("name", &script.name)?;
-    told.set_item("login", &script.login)?;
-    told.set_item("passes", script.passes)?;
-    told.set_item("think", script.think.to_string())?;
-    told.set_item("typing", script.typing_chars_per_second)?;
-    told.set_item("needs", &script.needs)?;
-    told.set_item("files", script.files.keys().collect::<Vec<_>>())?;
-    told.set_item("lines", script.lines().map(|line| (line.number, line.name.as_str())).collect::<Vec<_>>())?;
-    Ok(told)
+    let script_dict = PyDict::new(py);
+    script_dict.set_item("name", &script.name)?;
+    script_dict.set_item("login", &script.login)?;
+    script_dict.set_item("passes", script.passes)?;
+    script_dict.set_item("think", script.think.to_string())?;
+    script_dict.set_item("typing", script.typing_chars_per_second)?;
+    script_dict.set_item("needs", &script.needs)?;
+    script_dict.set_item("files", script.files.keys().collect::<Vec<_>>())?;
+    script_dict.set_item("lines", script.lines().map(|line| (line.number, line.name.as_str())).collect::<Vec<_>>())?;
+    Ok(script_dict)
 }
 
 /// A law of think time, such as `uniform(2s, 15s)`, as it is written in full.

@@ -13,7 +13,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// How often Python may interrupt.
+/// Interval between two checks for an interrupt from Python.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 const NS_PER_S: f64 = 1e9;
 
@@ -23,7 +23,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sweep, module)?)
 }
 
-/// What is asked for: the keys of `options`.
+/// The request, from the keys of `options`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Options {
@@ -57,14 +57,14 @@ fn sweep<'py>(py: Python<'py>, machines: Vec<(String, u64)>, until: &str, thread
     let until = StopRule::parse(until).map_err(errors::bad_argument)?;
     let subjects = subjects(py, &machines)?;
     let reports = interruptible(py, |stop| studies(&subjects, threads, &until, stop))?;
-    let told = subjects.iter().zip(reports).map(|(subject, report)| {
+    let report_dicts = subjects.iter().zip(reports).map(|(subject, report)| {
         let report = report.map_err(|reason| errors::raised(py, "Refused", (reason,)))?;
         in_python(py, &subject.machine.title, &report)
     });
-    told.collect()
+    report_dicts.collect()
 }
 
-/// Texts that follow each other and are the same are read once.
+/// Parses the machines; equal texts that follow each other are parsed once.
 fn subjects(py: Python<'_>, machines: &[(String, u64)]) -> PyResult<Vec<StudySubject>> {
     let mut subjects: Vec<StudySubject> = Vec::with_capacity(machines.len());
     for (index, (text, seed)) in machines.iter().enumerate() {
@@ -93,12 +93,12 @@ fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> T + 
     let stop = AtomicBool::new(false);
     py.detach(|| {
         thread::scope(|scope| {
-            let (done, told) = channel();
+            let (outcome_sender, outcome_receiver) = channel();
             let stop = &stop;
-            scope.spawn(move || done.send(work(stop)));
+            scope.spawn(move || outcome_sender.send(work(stop)));
             let mut interrupted = None;
             loop {
-                match told.recv_timeout(LOOK_EVERY) {
+                match outcome_receiver.recv_timeout(LOOK_EVERY) {
                     Ok(outcome) => return interrupted.map_or(Ok(outcome), Err),
                     Err(RecvTimeoutError::Disconnected) => panic!("a simulation ended without an outcome"),
                     Err(RecvTimeoutError::Timeout) => {
@@ -114,24 +114,24 @@ fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> T + 
 }
 
 fn in_python<'py>(py: Python<'py>, title: &str, report: &Report) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
-    told.set_item("title", title)?;
-    told.set_item("end", end(report.end))?;
-    told.set_item("interactions", report.interactions)?;
-    told.set_item("simulated_s", report.simulated_ns as f64 / NS_PER_S)?;
-    told.set_item("events", report.events)?;
-    told.set_item("all", class(py, &report.all)?)?;
-    told.set_item("little", estimate(py, &report.little, 1.0 / NS_PER_S)?)?;
-    told.set_item("active", estimate(py, &report.active, 1.0)?)?;
-    told.set_item("asking", estimate(py, &report.asking, 1.0)?)?;
-    told.set_item("classes", report.classes.iter().map(|one| class(py, one)).collect::<PyResult<Vec<_>>>()?)?;
-    told.set_item("stations", report.stations.iter().map(|one| station(py, one)).collect::<PyResult<Vec<_>>>()?)?;
+    let report_dict = PyDict::new(py);
+    report_dict.set_item("title", title)?;
+    report_dict.set_item("end", end(report.end))?;
+    report_dict.set_item("interactions", report.interactions)?;
+    report_dict.set_item("simulated_s", report.simulated_ns as f64 / NS_PER_S)?;
+    report_dict.set_item("events", report.events)?;
+    report_dict.set_item("all", class(py, &report.all)?)?;
+    report_dict.set_item("little", estimate(py, &report.little, 1.0 / NS_PER_S)?)?;
+    report_dict.set_item("active", estimate(py, &report.active, 1.0)?)?;
+    report_dict.set_item("asking", estimate(py, &report.asking, 1.0)?)?;
+    report_dict.set_item("classes", report.classes.iter().map(|one| class(py, one)).collect::<PyResult<Vec<_>>>()?)?;
+    report_dict.set_item("stations", report.stations.iter().map(|one| station(py, one)).collect::<PyResult<Vec<_>>>()?)?;
     let time = PyDict::new(py);
     for (category, share) in &report.time {
         time.set_item(category.name(), estimate(py, share, 1.0)?)?;
     }
-    told.set_item("time", time)?;
-    Ok(told)
+    report_dict.set_item("time", time)?;
+    Ok(report_dict)
 }
 
 fn end(end: StopReason) -> &'static str {
@@ -144,32 +144,32 @@ fn end(end: StopReason) -> &'static str {
 }
 
 fn class<'py>(py: Python<'py>, class: &ClassReport) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
-    told.set_item("name", &class.name)?;
-    told.set_item("users", class.users)?;
-    told.set_item("throughput", estimate(py, &class.throughput, NS_PER_S)?)?;
-    told.set_item("mean", estimate(py, &class.mean, 1.0 / NS_PER_S)?)?;
+    let class_dict = PyDict::new(py);
+    class_dict.set_item("name", &class.name)?;
+    class_dict.set_item("users", class.users)?;
+    class_dict.set_item("throughput", estimate(py, &class.throughput, NS_PER_S)?)?;
+    class_dict.set_item("mean", estimate(py, &class.mean, 1.0 / NS_PER_S)?)?;
     let quantiles = class.quantiles.iter().map(|quantile| estimate(py, quantile, 1.0 / NS_PER_S));
-    told.set_item("quantiles", quantiles.collect::<PyResult<Vec<_>>>()?)?;
-    Ok(told)
+    class_dict.set_item("quantiles", quantiles.collect::<PyResult<Vec<_>>>()?)?;
+    Ok(class_dict)
 }
 
 fn station<'py>(py: Python<'py>, station: &StationReport) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
+    let station_dict = PyDict::new(py);
     let (requests, response) = station.requests.as_ref().map(|(requests, response)| (requests, response)).unzip();
     let maybe = |figure: Option<&FigureResult>, scale: f64| figure.map(|figure| estimate(py, figure, scale)).transpose();
-    told.set_item("name", &station.name)?;
-    told.set_item("servers", station.servers)?;
-    told.set_item("utilisation", maybe(station.utilisation.as_ref(), 1.0)?)?;
-    told.set_item("queue", estimate(py, &station.queue, 1.0)?)?;
-    told.set_item("requests", maybe(requests, NS_PER_S)?)?;
-    told.set_item("response", maybe(response, 1.0 / NS_PER_S)?)?;
-    Ok(told)
+    station_dict.set_item("name", &station.name)?;
+    station_dict.set_item("servers", station.servers)?;
+    station_dict.set_item("utilisation", maybe(station.utilisation.as_ref(), 1.0)?)?;
+    station_dict.set_item("queue", estimate(py, &station.queue, 1.0)?)?;
+    station_dict.set_item("requests", maybe(requests, NS_PER_S)?)?;
+    station_dict.set_item("response", maybe(response, 1.0 / NS_PER_S)?)?;
+    Ok(station_dict)
 }
 
-/// (value, half of the interval's width), or why there is none.
-fn estimate<'py>(py: Python<'py>, told: &FigureResult, scale: f64) -> PyResult<Bound<'py, PyAny>> {
-    match told {
+/// A figure as (value, half of the interval's width), or the reason why it is missing.
+fn estimate<'py>(py: Python<'py>, figure: &FigureResult, scale: f64) -> PyResult<Bound<'py, PyAny>> {
+    match figure {
         Ok(interval) => Ok((interval.value * scale, interval.half_width * scale).into_pyobject(py)?.into_any()),
         Err(lacking) => Ok(lacking.to_string().into_pyobject(py)?.into_any()),
     }

@@ -1,4 +1,4 @@
-//! The run folder for Python: what only the writer's own code can tell of a stream that is cut, or that grows.
+//! The run folder for Python: streams that are cut or that grow, which only the writer's own code can read.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Growing>()
 }
 
-/// How much of the stream at `path` is whole: (bytes, rows).
+/// Size of the whole part of the stream at `path`: (bytes, rows).
 ///
 /// Raises `BadRun` when it cannot be read.
 #[pyfunction]
@@ -57,7 +57,7 @@ impl Growing {
         Ok(Growing { path, follower: None, schema: Vec::new() })
     }
 
-    /// What has come since the last call, as an Arrow IPC stream; no bytes when that is nothing.
+    /// Rows that have come since the last call, as an Arrow IPC stream; no bytes when there are none.
     ///
     /// Raises `BadRun` when the stream cannot be read.
     fn news<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
@@ -73,7 +73,7 @@ impl Growing {
 
 impl Growing {
     fn read(&mut self) -> store::Result<Vec<u8>> {
-        let Some(follower) = opened(&mut self.follower, &self.path)? else { return Ok(Vec::new()) };
+        let Some(follower) = open_follower(&mut self.follower, &self.path)? else { return Ok(Vec::new()) };
         let mut news = Vec::new();
         while let Some(message) = follower.next_message()? {
             match self.schema.is_empty() {
@@ -86,7 +86,7 @@ impl Growing {
 }
 
 /// The reader of the stream at `path`, opened when there is such a stream.
-fn opened<'a>(follower: &'a mut Option<Follower>, path: &Path) -> store::Result<Option<&'a mut Follower>> {
+fn open_follower<'a>(follower: &'a mut Option<Follower>, path: &Path) -> store::Result<Option<&'a mut Follower>> {
     if follower.is_none() && path.exists() {
         *follower = Some(Follower::open(path)?);
     }

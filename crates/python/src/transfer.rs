@@ -30,7 +30,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(transfer_methods, module)?)
 }
 
-/// The methods by name, with the bytes that a call of each moves at most where nobody says, and why this host cannot do it.
+/// The methods by name, with the default of the most bytes that a call moves, and the reason why this host cannot use the method.
 #[pyfunction]
 fn transfer_methods() -> Vec<(&'static str, u32, Option<String>)> {
     let why_not = |method: Method| method.unavailable_reason().map(|why| why.to_string());
@@ -80,30 +80,30 @@ impl Transfer {
         Ok(Transfer { ask, stop: Arc::default() })
     }
 
-    /// Makes it: `here`, `there` (None when the other end did not tell) and `note`; or `cannot`, why one of the two hosts
-    /// cannot do it by this method. Raises `errors.Refused`.
+    /// Makes the transfer. Returns `here`, `there` (None when the other end did not tell) and `note`.
+    /// Returns only `cannot`, with the reason, when one of the two hosts cannot transfer by this method. Raises `errors.Refused`.
     fn run<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let told = PyDict::new(py);
+        let transfer_dict = PyDict::new(py);
         let done = match py.detach(|| client::transfer(&self.ask, &self.stop)) {
             Err(TransferRefusal::Cannot(why)) => {
-                told.set_item("cannot", why)?;
-                return Ok(told);
+                transfer_dict.set_item("cannot", why)?;
+                return Ok(transfer_dict);
             }
             done => done.map_err(|why| errors::raised(py, "Refused", (why.words(),)))?,
         };
-        told.set_item("here", in_python(py, &done.here)?)?;
-        told.set_item("there", done.there.as_ref().ok().map(|end| in_python(py, end)).transpose()?)?;
-        told.set_item("note", done.there.err())?;
-        Ok(told)
+        transfer_dict.set_item("here", in_python(py, &done.here)?)?;
+        transfer_dict.set_item("there", done.there.as_ref().ok().map(|end| in_python(py, end)).transpose()?)?;
+        transfer_dict.set_item("note", done.there.err())?;
+        Ok(transfer_dict)
     }
 
-    /// Ends it early, from another thread.
+    /// Ends the transfer early, from another thread.
     fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 }
 
-/// The end that waits.
+/// The end of a transfer that waits for the other.
 #[pyclass(module = "loadgo._loadgo")]
 struct TransferServer {
     listener: Arc<TcpListener>,
@@ -131,7 +131,7 @@ impl TransferServer {
         job_time_s: f64,
         rows: Option<PathBuf>,
     ) -> PyResult<TransferServer> {
-        rows.as_deref().map(|path| opened(py, path)).transpose()?;
+        rows.as_deref().map(|path| open_table(py, path)).transpose()?;
         let refused = |what: String| errors::raised(py, "Refused", (what,));
         if let Some(folder) = &keep_in {
             let tried = Destination::try_folder(folder);
@@ -150,26 +150,26 @@ impl TransferServer {
         })
     }
 
-    /// Where it listens, with the port that it got.
+    /// Address at which the server listens, with its port.
     #[getter]
     fn address(&self) -> PyResult<String> {
         Ok(self.listener.local_addr()?.to_string())
     }
 
-    /// Serves until `hears` says False, which is called with every end of a transfer, and about three times a second.
+    /// Serves until `hears` returns False; calls it with every end of a transfer, and about three times a second.
     fn serve(&self, py: Python<'_>, hears: Bound<'_, PyAny>) -> PyResult<()> {
-        let (tells, mut told) = news::channel(news::MOST_WAITING_REPORTS);
-        let mut rows = self.rows.as_deref().map(|path| opened(py, path)).transpose()?;
+        let (news_sender, mut news_receiver) = news::channel(news::MOST_WAITING_REPORTS);
+        let mut rows = self.rows.as_deref().map(|path| open_table(py, path)).transpose()?;
         let stop = Arc::new(AtomicBool::new(false));
         let (listener, serving, stopped) = (self.listener.clone(), self.serving.clone(), stop.clone());
-        let server = thread::spawn(move || server::serve(&listener, serving, stopped, &tells));
+        let server = thread::spawn(move || server::serve(&listener, serving, stopped, &news_sender));
         let outcome = loop {
-            let next = py.detach(move || (told.recv_timeout(Duration::from_millis(300)), told));
-            told = next.1;
+            let next = py.detach(move || (news_receiver.recv_timeout(Duration::from_millis(300)), news_receiver));
+            news_receiver = next.1;
             let news = match next.0 {
                 Ok(news) => {
-                    kept(py, &news, rows.as_mut())?;
-                    Some(heard(py, news)?)
+                    add_to_table(py, &news, rows.as_mut())?;
+                    Some(news_in_python(py, news)?)
                 }
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => break Ok(()),
@@ -182,20 +182,20 @@ impl TransferServer {
         stop.store(true, Ordering::Relaxed);
         py.detach(|| server.join()).map_err(|_| errors::raised(py, "Refused", ("the server failed",)))??;
         outcome?;
-        for news in told.try_iter() {
-            kept(py, &news, rows.as_mut())?;
-            hears.call1((heard(py, news)?,))?;
+        for news in news_receiver.try_iter() {
+            add_to_table(py, &news, rows.as_mut())?;
+            hears.call1((news_in_python(py, news)?,))?;
         }
         Ok(())
     }
 }
 
-fn opened(py: Python<'_>, path: &Path) -> PyResult<TransferCsv> {
+fn open_table(py: Python<'_>, path: &Path) -> PyResult<TransferCsv> {
     TransferCsv::open(path).map_err(|error| errors::raised(py, "Refused", (format!("{}: {error}", path.display()),)))
 }
 
-/// Adds a job's transfer to the table of them.
-fn kept(py: Python<'_>, news: &ServerNews, rows: Option<&mut TransferCsv>) -> PyResult<()> {
+/// Adds a job's transfer to the table of transfers.
+fn add_to_table(py: Python<'_>, news: &ServerNews, rows: Option<&mut TransferCsv>) -> PyResult<()> {
     match (news, rows) {
         (ServerNews::Ended { request, theirs: Some(end), .. }, Some(rows)) => rows
             .add(request, end)
@@ -204,31 +204,31 @@ fn kept(py: Python<'_>, news: &ServerNews, rows: Option<&mut TransferCsv>) -> Py
     }
 }
 
-fn heard(py: Python<'_>, news: ServerNews) -> PyResult<Bound<'_, PyDict>> {
-    let told = PyDict::new(py);
+fn news_in_python(py: Python<'_>, news: ServerNews) -> PyResult<Bound<'_, PyDict>> {
+    let news_dict = PyDict::new(py);
     if let Some(words) = news.server_note() {
-        told.set_item("note", words)?;
+        news_dict.set_item("note", words)?;
     }
     match news {
         ServerNews::Full(_) | ServerNews::LeftOut(_) => {}
         ServerNews::Refused(peer, why) => {
-            told.set_item("peer", peer.to_string())?;
-            told.set_item("refused", why)?;
+            news_dict.set_item("peer", peer.to_string())?;
+            news_dict.set_item("refused", why)?;
         }
         ServerNews::Ended { peer, request, end, kept, .. } => {
-            told.set_item("kept", kept)?;
-            told.set_item("peer", peer.to_string())?;
-            told.set_item("receive", request.direction == Direction::Send)?;
-            told.set_item("method", request.method.name())?;
-            told.set_item("message", request.message)?;
-            told.set_item("job", request.job.as_ref().map(|job| job.verb()))?;
-            told.set_item("end", in_python(py, &end)?)?;
+            news_dict.set_item("kept", kept)?;
+            news_dict.set_item("peer", peer.to_string())?;
+            news_dict.set_item("receive", request.direction == Direction::Send)?;
+            news_dict.set_item("method", request.method.name())?;
+            news_dict.set_item("message", request.message)?;
+            news_dict.set_item("job", request.job.as_ref().map(|job| job.verb()))?;
+            news_dict.set_item("end", in_python(py, &end)?)?;
         }
     }
-    Ok(told)
+    Ok(news_dict)
 }
 
-/// All that a name stands for, of which each may be another road to the same host.
+/// All addresses of a name; each may be another road to the same host.
 fn addresses(py: Python<'_>, text: &str) -> PyResult<Vec<SocketAddr>> {
     let found = text.to_socket_addrs().map(Vec::from_iter).map_err(|error| error.to_string());
     let found = found.and_then(|all| if all.is_empty() { Err("it has no address".into()) } else { Ok(all) });
@@ -244,7 +244,7 @@ fn span(seconds: f64) -> Duration {
 }
 
 fn in_python<'py>(py: Python<'py>, end: &EndRow) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
+    let end_dict = PyDict::new(py);
     let numbers = [
         ("bytes", end.moved.payload),
         ("wire_bytes", end.moved.wire),
@@ -262,19 +262,19 @@ fn in_python<'py>(py: Python<'py>, end: &EndRow) -> PyResult<Bound<'py, PyDict>>
         ("switches_voluntary", end.switches_voluntary),
         ("switches_involuntary", end.switches_involuntary),
     ];
-    numbers.into_iter().try_for_each(|(name, number)| told.set_item(name, number))?;
+    numbers.into_iter().try_for_each(|(name, number)| end_dict.set_item(name, number))?;
     let (by, clocked, error_ns, why) = match &end.interrupts_by {
         InterruptsBy::Exact(doubt) => ("exact", Some(1.0), None, doubt.as_deref()),
         InterruptsBy::Windows { clocked, error_ns, doubt } => ("windows", Some(*clocked), *error_ns, doubt.as_deref()),
         InterruptsBy::NoNetwork => ("no network", None, None, None),
         InterruptsBy::Ticks(why) => ("ticks", None, None, Some(why.as_str())),
     };
-    told.set_item("interrupts_by", by)?;
-    told.set_item("interrupts_clocked", clocked)?;
-    told.set_item("interrupts_error_ns", error_ns)?;
-    told.set_item("interrupts_why", why)?;
-    told.set_item("load_5min", end.load_5min)?;
-    told.set_item("counted_bytes", end.counted)?;
-    told.set_item("broke_off", &end.broke_off)?;
-    Ok(told)
+    end_dict.set_item("interrupts_by", by)?;
+    end_dict.set_item("interrupts_clocked", clocked)?;
+    end_dict.set_item("interrupts_error_ns", error_ns)?;
+    end_dict.set_item("interrupts_why", why)?;
+    end_dict.set_item("load_5min", end.load_5min)?;
+    end_dict.set_item("counted_bytes", end.counted)?;
+    end_dict.set_item("broke_off", &end.broke_off)?;
+    Ok(end_dict)
 }

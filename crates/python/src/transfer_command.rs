@@ -1,7 +1,7 @@
 //! The transfer of any command, for Python: the meter as a class, a run of the command as a dict.
 
 use crate::errors;
-use crate::ready::{sources, streams, told};
+use crate::ready::{run_in_python, sources, streams};
 use loadgo_transfer_meters::InterruptCharge;
 use loadgo_transfer_meters::sockets::CommandTraffic;
 use loadgo_transfer_meters::sums::{NetworkInterruptTime, SOCKET_KINDS, SocketTotals};
@@ -34,13 +34,13 @@ impl TransferMeter {
         Ok(TransferMeter { running: command.oneshot().running(), command: Mutex::new(Some(command)) })
     }
 
-    /// Where the figures come from, as of `CommandMeter`, and `missing`: what of its sockets is not known.
+    /// Where the figures come from, as of `CommandMeter`, and `missing`: the facts about its sockets that are not known.
     fn sources<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let held = self.command.lock().unwrap_or_else(PoisonError::into_inner);
         let command = held.as_ref().ok_or_else(|| closed(py))?;
-        let told = sources(py, command.oneshot())?;
-        told.set_item("missing", command.missing())?;
-        Ok(told)
+        let sources_dict = sources(py, command.oneshot())?;
+        sources_dict.set_item("missing", command.missing())?;
+        Ok(sources_dict)
     }
 
     /// Runs `command` once, with this process's streams: `run` as of `CommandMeter`, `counted` (None when not known) with
@@ -70,7 +70,7 @@ fn closed(py: Python<'_>) -> PyErr {
 
 fn transferred_dict<'py>(py: Python<'py>, transferred: &CommandTransferred) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    dict.set_item("run", told(py, &transferred.run)?)?;
+    dict.set_item("run", run_in_python(py, &transferred.run)?)?;
     dict.set_item("counted", transferred.traffic.as_ref().ok().map(|traffic| traffic_dict(py, traffic)).transpose()?)?;
     dict.set_item("why_not", transferred.traffic.as_ref().err())?;
     dict.set_item("load_5min", transferred.load_5min)?;

@@ -3,7 +3,7 @@
 //! A header, then one event a line, `[time, code, data]`, with codes `o` output, `i` input, `r` resize, `x` exit; other
 //! codes mean nothing here. Format: <https://docs.asciinema.org/manual/asciicast/v3/>.
 
-use crate::recording::{Cutter, Dialogue, Ending, Event, Keeping, Piece};
+use crate::recording::{Dialogue, KeyRetention, MarkCutter, OutputPiece, SessionEnding, SessionEvent};
 use loadgo_core::time::Instant;
 use serde::Deserialize;
 use std::collections::{BTreeMap, VecDeque};
@@ -17,34 +17,34 @@ pub struct Cast {
     pub command: Option<String>,
     /// The title, where there is one.
     pub title: Option<String>,
-    /// What happened; marks are taken out of the output.
-    pub events: Vec<Event>,
+    /// Events of the session in order; marks are taken out of the output.
+    pub events: Vec<SessionEvent>,
 }
 
-/// What is wrong with a recording, and where.
+/// A mistake in a recording, with its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
+pub struct CastMistake {
     /// Line of the file, from 1.
     pub line: usize,
-    /// What is wrong, and what would be right.
+    /// Describes the mistake, and what would be right.
     pub message: String,
 }
 
-impl std::fmt::Display for Mistake {
+impl std::fmt::Display for CastMistake {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "line {}: {}", self.line, self.message)
     }
 }
 
-impl std::error::Error for Mistake {}
+impl std::error::Error for CastMistake {}
 
 #[derive(Deserialize)]
-struct Version {
+struct CastVersion {
     version: u64,
 }
 
 #[derive(Deserialize)]
-struct Header {
+struct CastHeader {
     width: Option<u16>,
     term: Option<Term>,
     command: Option<String>,
@@ -62,31 +62,31 @@ struct Term {
 ///
 /// # Errors
 /// The first mistake, with its line; a recording without input is one, since it does not tell what was typed.
-pub fn read(text: &str) -> Result<Cast, Mistake> {
+pub fn read(text: &str) -> Result<Cast, CastMistake> {
     let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim_end()));
     let first = lines.next().map_or("", |(_, line)| line.trim_start_matches('\u{feff}'));
     let (relative, header) = header(first)?;
     let columns = header.term.map(|term| term.cols).or(header.width).unwrap_or(80);
-    let mut reader = Reader { relative, clock: 0, cutter: Cutter::of_any(), events: Vec::new() };
+    let mut reader = CastReader { relative, clock: 0, cutter: MarkCutter::of_any(), events: Vec::new() };
     for (number, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
-        reader.line(line).map_err(|message| Mistake { line: number, message })?;
+        reader.line(line).map_err(|message| CastMistake { line: number, message })?;
     }
     let events = reader.finish();
-    if !events.iter().any(|event| matches!(event, Event::Keys { .. })) {
+    if !events.iter().any(|event| matches!(event, SessionEvent::Keys { .. })) {
         let remedy = "this recording holds no input (events with code \"i\"), so it does not tell what was typed: \
                       record with `asciinema rec --capture-input` (before version 3: `--stdin`), or with `loadgo record`";
-        return Err(Mistake { line: 1, message: remedy.into() });
+        return Err(CastMistake { line: 1, message: remedy.into() });
     }
     let shell = header.env.get("SHELL").cloned().flatten();
     Ok(Cast { columns: columns.max(2), command: header.command.or(shell), title: header.title, events })
 }
 
 /// Whether times are relative, and the rest of the header.
-fn header(line: &str) -> Result<(bool, Header), Mistake> {
-    let mistake = |message: String| Mistake { line: 1, message };
+fn header(line: &str) -> Result<(bool, CastHeader), CastMistake> {
+    let mistake = |message: String| CastMistake { line: 1, message };
     let wanted =
         "the first line of an asciicast file is its header, as in {\"version\": 3, \"term\": {\"cols\": 80, \"rows\": 24}}";
-    let version: Version = serde_json::from_str(line).map_err(|error| mistake(format!("{wanted}: {error}")))?;
+    let version: CastVersion = serde_json::from_str(line).map_err(|error| mistake(format!("{wanted}: {error}")))?;
     let relative = match version.version {
         2 => false,
         3 => true,
@@ -101,14 +101,14 @@ fn header(line: &str) -> Result<(bool, Header), Mistake> {
     Ok((relative, header))
 }
 
-struct Reader {
+struct CastReader {
     relative: bool,
     clock: u64,
-    cutter: Cutter,
-    events: Vec<Event>,
+    cutter: MarkCutter,
+    events: Vec<SessionEvent>,
 }
 
-impl Reader {
+impl CastReader {
     fn line(&mut self, line: &str) -> Result<(), String> {
         let wanted = "an event is [time, \"code\", \"data\"]";
         let (time, code, data): (f64, String, String) =
@@ -121,14 +121,14 @@ impl Reader {
         let at = Instant(self.clock);
         match code.as_str() {
             "o" => self.output(at, data.as_bytes()),
-            "i" => self.events.push(Event::Keys { at, bytes: data.into_bytes() }),
+            "i" => self.events.push(SessionEvent::Keys { at, bytes: data.into_bytes() }),
             "r" => {
                 let (columns, rows) = size(&data).ok_or(format!("a new size is \"COLUMNSxROWS\", not {data:?}"))?;
-                self.events.push(Event::Resize { at, columns, rows });
+                self.events.push(SessionEvent::Resize { at, columns, rows });
             }
             "x" => {
                 let status = data.trim().parse::<i32>().map_err(|_| format!("an exit status is a number, not {data:?}"))?;
-                self.events.push(Event::End { at, ending: Ending::Exited((status & 255) as u8) });
+                self.events.push(SessionEvent::End { at, ending: SessionEnding::Exited((status & 255) as u8) });
             }
             _ => {}
         }
@@ -138,15 +138,15 @@ impl Reader {
     fn output(&mut self, at: Instant, bytes: &[u8]) {
         for piece in self.cutter.feed(bytes) {
             self.events.push(match piece {
-                Piece::Text(bytes) => Event::Output { at, bytes },
-                Piece::Mark(mark) => Event::Mark { at, mark },
+                OutputPiece::Text(bytes) => SessionEvent::Output { at, bytes },
+                OutputPiece::Mark(mark) => SessionEvent::Mark { at, mark },
             });
         }
     }
 
-    fn finish(mut self) -> Vec<Event> {
-        if !matches!(self.events.last(), Some(Event::End { .. })) {
-            self.events.push(Event::End { at: Instant(self.clock), ending: Ending::Unknown });
+    fn finish(mut self) -> Vec<SessionEvent> {
+        if !matches!(self.events.last(), Some(SessionEvent::End { .. })) {
+            self.events.push(SessionEvent::End { at: Instant(self.clock), ending: SessionEnding::Unknown });
         }
         self.events
     }
@@ -168,18 +168,18 @@ pub fn dialogue_of(cast: &Cast) -> Dialogue {
 
 /// Writes a session as asciicast version 3, as it goes on; keys are held back until it is known that they were shown.
 #[derive(Debug)]
-pub struct Writer {
+pub struct CastWriter {
     held: VecDeque<(Instant, char, Vec<u8>)>,
     written_us: u64,
 }
 
-impl Writer {
+impl CastWriter {
     /// A writer, and the header with its newline.
-    pub fn begin(columns: u16, rows: u16, unix_time: u64, command: &str) -> (Writer, String) {
+    pub fn begin(columns: u16, rows: u16, unix_time: u64, command: &str) -> (CastWriter, String) {
         let header = serde_json::json!({
             "version": 3, "term": {"cols": columns, "rows": rows}, "timestamp": unix_time, "command": command,
         });
-        (Writer { held: VecDeque::new(), written_us: 0 }, format!("{header}\n"))
+        (CastWriter { held: VecDeque::new(), written_us: 0 }, format!("{header}\n"))
     }
 
     /// Output as it came, marks and all.
@@ -191,25 +191,27 @@ impl Writer {
     }
 
     /// Any other event.
-    pub fn event(&mut self, event: &Event) {
+    pub fn event(&mut self, event: &SessionEvent) {
         let (code, data) = match event {
-            Event::Keys { bytes, .. } => ('i', bytes.clone()),
-            Event::Resize { columns, rows, .. } => ('r', format!("{columns}x{rows}").into_bytes()),
-            Event::End { ending: Ending::Exited(status), .. } => ('x', status.to_string().into_bytes()),
-            Event::End { ending: Ending::Killed(signal), .. } => ('x', (128 + signal).to_string().into_bytes()),
-            Event::End { .. } | Event::Hidden { .. } | Event::Output { .. } | Event::Mark { .. } => return,
+            SessionEvent::Keys { bytes, .. } => ('i', bytes.clone()),
+            SessionEvent::Resize { columns, rows, .. } => ('r', format!("{columns}x{rows}").into_bytes()),
+            SessionEvent::End { ending: SessionEnding::Exited(status), .. } => ('x', status.to_string().into_bytes()),
+            SessionEvent::End { ending: SessionEnding::Killed(signal), .. } => ('x', (128 + signal).to_string().into_bytes()),
+            SessionEvent::End { .. } | SessionEvent::Hidden { .. } | SessionEvent::Output { .. } | SessionEvent::Mark { .. } => {
+                return;
+            }
         };
         self.held.push_back((event.at(), code, data));
     }
 
     /// The lines that may be written now.
-    pub fn lines(&mut self, keeping: Keeping) -> String {
+    pub fn lines(&mut self, keeping: KeyRetention) -> String {
         let mut out = String::new();
-        if keeping == Keeping::Undecided {
+        if keeping == KeyRetention::Undecided {
             return out;
         }
         while let Some((at, code, data)) = self.held.pop_front() {
-            if code == 'i' && keeping == Keeping::NoKeys {
+            if code == 'i' && keeping == KeyRetention::NoKeys {
                 continue;
             }
             if code == 'o' && self.held.is_empty() && is_cut(&data) {
@@ -222,8 +224,8 @@ impl Writer {
     }
 
     /// The last lines: nothing follows.
-    pub fn finish(&mut self, keeping: Keeping) -> String {
-        let keeping = if keeping == Keeping::Undecided { Keeping::NoKeys } else { keeping };
+    pub fn finish(&mut self, keeping: KeyRetention) -> String {
+        let keeping = if keeping == KeyRetention::Undecided { KeyRetention::NoKeys } else { keeping };
         let mut out = self.lines(keeping);
         for (at, code, data) in std::mem::take(&mut self.held) {
             self.line(&mut out, at, code, &data);

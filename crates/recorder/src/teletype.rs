@@ -1,14 +1,14 @@
 //! Records a person's session: sits between the person's terminal and a shell, and passes everything on.
 //!
-//! One thread, one poll. Keys are looked at before they are passed on: while the shell's terminal has its echo off, what
-//! they are is not put into any event. The person's own terminal is raw meanwhile and is given back on every way out.
+//! One thread, one poll. Keys are looked at before they are passed on: while the shell's terminal has its echo off, no
+//! event holds them. The person's own terminal is raw meanwhile and is given back on every way out.
 
 mod log;
 mod raw;
 pub mod shell;
 
 use crate::asciicast::Writer;
-use crate::recording::{Dialogue, Ending, Event};
+use crate::recording::{Dialogue, SessionEnding, SessionEvent};
 use loadgo_core::time::Instant;
 use loadgo_sys::child::lead_a_session;
 use loadgo_sys::signals::{Signals, WINDOW_SIGNAL_ID};
@@ -20,7 +20,7 @@ use rustix::fs::{Mode, OFlags, open};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{OptionalActions, Termios, Winsize, tcsetattr, tcsetwinsize};
-use shell::{MarkedShell, Shell, random_id};
+use shell::{MarkedShell, ShellKind, random_id};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -29,33 +29,33 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How long the head of what may be a mark is held back.
+/// Time for which bytes are held back that may begin a mark.
 const HOLD: Duration = Duration::from_millis(20);
-/// How long a shell that was hung up may take to end.
+/// Time that a shell may take to end after it was hung up.
 const GRACE: Duration = Duration::from_secs(2);
-/// Keys that wait for a shell which does not read; more are refused to the person's terminal.
-const MOST_PENDING: usize = 1 << 16;
+/// Most keys that wait for a shell which does not read; the person's terminal keeps further keys.
+const MOST_PENDING_BYTES: usize = 1 << 16;
 
-/// What to record, and where the person sits.
-pub struct Order<'a> {
+/// A request to record a shell, with the terminal of the person.
+pub struct RecordingRequest<'a> {
     /// The shell with its arguments.
     pub shell: &'a [String],
-    /// Environment to add for it.
+    /// Environment variables that are added for the shell.
     pub env: &'a [(String, String)],
-    /// Where the person's keys come from.
+    /// Descriptor that the person's keys come from.
     pub input: BorrowedFd<'a>,
-    /// Where the person looks.
+    /// Descriptor that the person's screen shows.
     pub output: BorrowedFd<'a>,
     /// A file that keeps the session as asciicast version 3.
     pub cast: Option<&'a Path>,
 }
 
 /// A session that is over.
-pub struct Session {
-    /// Its lines.
+pub struct RecordedSession {
+    /// The lines of the session.
     pub dialogue: Dialogue,
-    /// What kind of shell it was.
-    pub shell: Shell,
+    /// The kind of shell.
+    pub shell: ShellKind,
     /// Why the cast ends early, if it does.
     pub cast_failure: Option<String>,
 }
@@ -64,7 +64,7 @@ pub struct Session {
 ///
 /// # Errors
 /// The shell cannot be started, no terminal is to be had, or the cast cannot be created; nothing was recorded then.
-pub fn record(order: &Order<'_>) -> io::Result<Session> {
+pub fn record(order: &RecordingRequest<'_>) -> io::Result<RecordedSession> {
     let id = random_id();
     let marked = MarkedShell::prepare(order.shell, &id)?;
     let size = window_size(order.input);
@@ -76,15 +76,16 @@ pub fn record(order: &Order<'_>) -> io::Result<Session> {
     let mut log = SessionLog::new(&id, size.ws_col);
     if let Some(file) = cast {
         let unix_time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        log.keep(Writer::begin(size.ws_col, size.ws_row, unix_time, &order.shell.join(" ")), file);
+        log.keep(CastWriter::begin(size.ws_col, size.ws_row, unix_time, &order.shell.join(" ")), file);
     }
     let pidfd = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
     let shell = RunningShell { child, pidfd };
-    let mut relay = Relay { order, signals, shell, log, began: std::time::Instant::now(), pending: Vec::new(), listening: true };
+    let mut relay =
+        TerminalRelay { order, signals, shell, log, began: std::time::Instant::now(), pending: Vec::new(), listening: true };
     let ending = relay.run(master)?;
-    relay.log.event(&Event::End { at: relay.now(), ending });
+    relay.log.event(&SessionEvent::End { at: relay.now(), ending });
     drop(raw);
-    Ok(Session { dialogue: relay.log.dialogue, shell: marked.shell, cast_failure: relay.log.cast_failure })
+    Ok(RecordedSession { dialogue: relay.log.dialogue, shell: marked.shell, cast_failure: relay.log.cast_failure })
 }
 
 fn create(path: &Path) -> io::Result<File> {
@@ -117,32 +118,32 @@ fn start(marked: &MarkedShell, env: &[(String, String)], slave: OwnedFd, modes: 
     command.spawn().map_err(tried)
 }
 
-struct Relay<'a> {
-    order: &'a Order<'a>,
+struct TerminalRelay<'a> {
+    order: &'a RecordingRequest<'a>,
     signals: Signals,
     shell: RunningShell,
     log: SessionLog,
     began: std::time::Instant,
     /// Keys that the shell's terminal has not taken yet.
     pending: Vec<u8>,
-    /// The person's terminal may still send keys.
+    /// Whether the person's terminal may still send keys.
     listening: bool,
 }
 
-/// What there is to do.
-struct Due {
+/// Events that one poll found.
+struct PolledEvents {
     input: bool,
     master: PollFlags,
     signal: bool,
     ended: bool,
 }
 
-impl Relay<'_> {
+impl TerminalRelay<'_> {
     fn now(&self) -> Instant {
         Instant(u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
 
-    fn run(&mut self, master: OwnedFd) -> io::Result<Ending> {
+    fn run(&mut self, master: OwnedFd) -> io::Result<SessionEnding> {
         loop {
             let due = self.wait(&master)?;
             if due.signal
@@ -166,14 +167,14 @@ impl Relay<'_> {
             }
             if due.ended {
                 while self.pass_output(&master)? {}
-                return self.ended();
+                return self.shell_ending();
             }
         }
     }
 
-    fn wait(&self, master: &OwnedFd) -> io::Result<Due> {
+    fn wait(&self, master: &OwnedFd) -> io::Result<PolledEvents> {
         let writes = if self.pending.is_empty() { PollFlags::empty() } else { PollFlags::OUT };
-        let reads = if self.listening && self.pending.len() < MOST_PENDING { PollFlags::IN } else { PollFlags::empty() };
+        let reads = if self.listening && self.pending.len() < MOST_PENDING_BYTES { PollFlags::IN } else { PollFlags::empty() };
         let signals = self.signals.fd();
         let mut fds = [
             PollFd::new(master, PollFlags::IN | writes),
@@ -188,24 +189,24 @@ impl Relay<'_> {
             Err(error) => return Err(error.into()),
         }
         let is_due = |fd: &PollFd<'_>| !fd.revents().is_empty();
-        Ok(Due { input: is_due(&fds[3]), master: fds[0].revents(), signal: is_due(&fds[1]), ended: is_due(&fds[2]) })
+        Ok(PolledEvents { input: is_due(&fds[3]), master: fds[0].revents(), signal: is_due(&fds[1]), ended: is_due(&fds[2]) })
     }
 
-    /// Passes a new window size on; how the session ends when a signal asks for that.
-    fn signals_came(&mut self, master: &OwnedFd) -> io::Result<Option<Ending>> {
+    /// Passes a new window size on. Returns the session's end when a signal asks for it.
+    fn signals_came(&mut self, master: &OwnedFd) -> io::Result<Option<SessionEnding>> {
         for signal in self.signals.take() {
             if signal != WINDOW_SIGNAL_ID {
-                return Ok(Some(Ending::Stopped(signal)));
+                return Ok(Some(SessionEnding::Stopped(signal)));
             }
             let size = window_size(self.order.input);
             tcsetwinsize(master, size)?;
-            self.log.event(&Event::Resize { at: self.now(), columns: size.ws_col, rows: size.ws_row });
+            self.log.event(&SessionEvent::Resize { at: self.now(), columns: size.ws_col, rows: size.ws_row });
         }
         Ok(None)
     }
 
     /// Reads keys, records them if they may be seen, and passes them on.
-    fn keys_came(&mut self, master: &OwnedFd) -> io::Result<Option<Ending>> {
+    fn keys_came(&mut self, master: &OwnedFd) -> io::Result<Option<SessionEnding>> {
         let mut bytes = [0; 4096];
         let count = match rustix::io::read(self.order.input, &mut bytes) {
             Ok(0) if !rustix::termios::isatty(self.order.input) => {
@@ -214,7 +215,7 @@ impl Relay<'_> {
                 self.pass_keys(master)?;
                 return Ok(None);
             }
-            Ok(0) | Err(rustix::io::Errno::IO) => return Ok(Some(Ending::HungUp)),
+            Ok(0) | Err(rustix::io::Errno::IO) => return Ok(Some(SessionEnding::HungUp)),
             Ok(count) => count,
             Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => return Ok(None),
             Err(error) => return Err(error.into()),
@@ -223,9 +224,9 @@ impl Relay<'_> {
         let at = self.now();
         let is_interrupt = keys.iter().all(|key| matches!(key, 3 | 0x1a | 0x1c));
         if echo_is_off(master.as_fd()) && !is_interrupt {
-            self.log.event(&Event::Hidden { at, entered: keys.contains(&b'\r') || keys.contains(&b'\n') });
+            self.log.event(&SessionEvent::Hidden { at, entered: keys.contains(&b'\r') || keys.contains(&b'\n') });
         } else {
-            self.log.event(&Event::Keys { at, bytes: keys.to_vec() });
+            self.log.event(&SessionEvent::Keys { at, bytes: keys.to_vec() });
         }
         self.pending.extend_from_slice(keys);
         bytes.fill(0);
@@ -289,18 +290,18 @@ impl Relay<'_> {
         Ok(poll(&mut fds, Some(&time))? > 0)
     }
 
-    fn ended(&mut self) -> io::Result<Ending> {
+    fn shell_ending(&mut self) -> io::Result<SessionEnding> {
         let held = self.log.release(self.now());
         self.show(&held)?;
         let status = self.shell.child.wait()?;
         Ok(match (status.code(), status.signal()) {
-            (Some(code), _) => Ending::Exited((code & 255) as u8),
-            (None, signal) => Ending::Killed(signal.unwrap_or(0)),
+            (Some(code), _) => SessionEnding::Exited((code & 255) as u8),
+            (None, signal) => SessionEnding::Killed(signal.unwrap_or(0)),
         })
     }
 
     /// Closes the shell's terminal, which hangs it up, and sees to it that it ends.
-    fn hang_up(&mut self, master: OwnedFd, ending: Ending) -> io::Result<Ending> {
+    fn hang_up(&mut self, master: OwnedFd, ending: SessionEnding) -> io::Result<SessionEnding> {
         drop(master);
         if !self.await_end(GRACE)? {
             pidfd_send_signal(&self.shell.pidfd, Signal::KILL)?;

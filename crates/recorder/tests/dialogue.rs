@@ -2,18 +2,18 @@
 
 use loadgo_core::osc133::prompt_mark;
 use loadgo_core::time::Instant;
-use loadgo_recorder::recording::{Cutter, Dialogue, Entered, Entry, Event, Keeping, Piece};
+use loadgo_recorder::recording::{Dialogue, EnteredText, Entry, KeyRetention, MarkCutter, OutputPiece, SessionEvent};
 
 /// A session by hand: each step is a millisecond, keys come one by one and are echoed as they come.
 struct Typist {
     dialogue: Dialogue,
-    cutter: Cutter,
+    cutter: MarkCutter,
     now: u64,
 }
 
 impl Typist {
     fn new() -> Typist {
-        Typist { dialogue: Dialogue::new(80), cutter: Cutter::of_session("7"), now: 0 }
+        Typist { dialogue: Dialogue::new(80), cutter: MarkCutter::of_session("7"), now: 0 }
     }
 
     fn at(&mut self) -> Instant {
@@ -23,7 +23,7 @@ impl Typist {
 
     fn keys(&mut self, keys: &str) -> &mut Typist {
         let at = self.at();
-        self.dialogue.feed(&Event::Keys { at, bytes: keys.into() });
+        self.dialogue.feed(&SessionEvent::Keys { at, bytes: keys.into() });
         self
     }
 
@@ -31,8 +31,8 @@ impl Typist {
         let at = self.at();
         for piece in self.cutter.feed(output.as_bytes()) {
             self.dialogue.feed(&match piece {
-                Piece::Text(bytes) => Event::Output { at, bytes },
-                Piece::Mark(mark) => Event::Mark { at, mark },
+                OutputPiece::Text(bytes) => SessionEvent::Output { at, bytes },
+                OutputPiece::Mark(mark) => SessionEvent::Mark { at, mark },
             });
         }
         self
@@ -51,7 +51,7 @@ impl Typist {
 
     fn entered(&self) -> Vec<String> {
         let words = |entry: &Entry| match &entry.entered {
-            Entered::Text(text) => format!("{:?} {text}", entry.place),
+            EnteredText::Text(text) => format!("{:?} {text}", entry.place),
             other => format!("{:?} {other:?}", entry.place),
         };
         self.dialogue.entries.iter().map(words).collect()
@@ -94,11 +94,11 @@ fn lines_that_a_program_reads_belong_to_the_program() {
 fn keys_without_echo_are_a_secret_and_may_not_be_kept() {
     let mut typist = Typist::new();
     typist.prompt("0").types("ssh there").shows("Password: ");
-    assert_eq!(typist.dialogue.keeping(), Keeping::Keys);
+    assert_eq!(typist.dialogue.keeping(), KeyRetention::Keys);
     typist.keys("h").keys("2").keys("\r");
-    assert_eq!(typist.dialogue.keeping(), Keeping::Undecided);
+    assert_eq!(typist.dialogue.keeping(), KeyRetention::Undecided);
     typist.shows("\r\nWelcome\r\n").prompt("0");
-    assert_eq!(typist.dialogue.keeping(), Keeping::NoKeys);
+    assert_eq!(typist.dialogue.keeping(), KeyRetention::NoKeys);
     assert_eq!(typist.entered(), ["Shell ssh there", "Program Secret"]);
 }
 
@@ -108,7 +108,7 @@ fn keys_to_a_full_screen_program_make_no_lines() {
     typist.prompt("0").types("vi").shows("\x1b[?1049h~").keys("i").keys("secret\r").shows("\x1b[?1049l").prompt("0");
     assert_eq!(typist.entered(), ["Shell vi"]);
     assert_eq!(typist.dialogue.full_screen_keys, 8);
-    assert_eq!(typist.dialogue.keeping(), Keeping::NoKeys);
+    assert_eq!(typist.dialogue.keeping(), KeyRetention::NoKeys);
 }
 
 #[test]

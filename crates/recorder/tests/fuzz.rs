@@ -1,13 +1,16 @@
-//! Whatever a terminal and a keyboard send, a recording is made of it without a panic, and without unseen keys.
+//! Fuzz test: any bytes of a terminal and a keyboard become a recording without a panic and without unseen keys.
 
 use loadgo_core::osc133::prompt_mark;
 use loadgo_core::script::parse;
 use loadgo_core::time::Instant;
-use loadgo_recorder::asciicast::{self, Writer, dialogue_of};
-use loadgo_recorder::recording::{About, Cutter, Dialogue, Ending, Event, Keeping, Piece, continuation_mark, script_of, text_of};
+use loadgo_recorder::asciicast::{self, CastWriter, dialogue_of};
+use loadgo_recorder::recording::{
+    Dialogue, KeyRetention, MarkCutter, OutputPiece, SessionEnding, SessionEvent, SessionFacts, continuation_mark, script_of,
+    text_of,
+};
 use proptest::prelude::*;
 
-/// What is typed or printed, as strategies find it: a letter says which.
+/// Keys or output, drawn by a strategy: the letter says which of the two.
 fn happening() -> impl Strategy<Value = (char, Vec<u8>)> {
     let keys = prop_oneof![
         "[a-z ]{1,6}".prop_map(String::into_bytes),
@@ -55,8 +58,8 @@ fn happening() -> impl Strategy<Value = (char, Vec<u8>)> {
 
 /// The session and its cast.
 fn recorded(happenings: &[(char, Vec<u8>)]) -> (Dialogue, String) {
-    let (mut dialogue, mut cutter) = (Dialogue::new(40), Cutter::of_session("7"));
-    let (mut writer, mut cast) = Writer::begin(40, 24, 0, "sh");
+    let (mut dialogue, mut cutter) = (Dialogue::new(40), MarkCutter::of_session("7"));
+    let (mut writer, mut cast) = CastWriter::begin(40, 24, 0, "sh");
     let last = ('e', Vec::new());
     for (index, (what, data)) in happenings.iter().chain([&last]).enumerate() {
         let at = Instant(index as u64 * 1_000_000);
@@ -65,17 +68,17 @@ fn recorded(happenings: &[(char, Vec<u8>)]) -> (Dialogue, String) {
                 writer.output(at, data);
                 for piece in cutter.feed(data) {
                     dialogue.feed(&match piece {
-                        Piece::Text(bytes) => Event::Output { at, bytes },
-                        Piece::Mark(mark) => Event::Mark { at, mark },
+                        OutputPiece::Text(bytes) => SessionEvent::Output { at, bytes },
+                        OutputPiece::Mark(mark) => SessionEvent::Mark { at, mark },
                     });
                 }
                 cast.push_str(&writer.lines(dialogue.keeping()));
                 continue;
             }
-            'i' => Event::Keys { at, bytes: data.clone() },
-            'r' => Event::Resize { at, columns: 20 + index as u16 % 100, rows: 30 },
-            'h' => Event::Hidden { at, entered: data[0] == 1 },
-            _ => Event::End { at, ending: Ending::Exited(0) },
+            'i' => SessionEvent::Keys { at, bytes: data.clone() },
+            'r' => SessionEvent::Resize { at, columns: 20 + index as u16 % 100, rows: 30 },
+            'h' => SessionEvent::Hidden { at, entered: data[0] == 1 },
+            _ => SessionEvent::End { at, ending: SessionEnding::Exited(0) },
         };
         writer.event(&event);
         dialogue.feed(&event);
@@ -83,7 +86,7 @@ fn recorded(happenings: &[(char, Vec<u8>)]) -> (Dialogue, String) {
     }
     let keeping = dialogue.keeping();
     cast.push_str(&writer.finish(keeping));
-    assert_ne!(keeping, Keeping::Undecided, "a session that has ended is decided");
+    assert_ne!(keeping, KeyRetention::Undecided, "a session that has ended is decided");
     (dialogue, cast)
 }
 
@@ -91,7 +94,7 @@ proptest! {
     #[test]
     fn any_session_makes_a_script_that_reads_back_or_names_its_secrets(happenings in prop::collection::vec(happening(), 0..60)) {
         let (dialogue, cast) = recorded(&happenings);
-        let about = About { name: "any".into(), login: "sh".into(), marks: true };
+        let about = SessionFacts { name: "any".into(), login: "sh".into(), marks: true };
         if let Ok(recorded) = script_of(&dialogue, &about) {
             let text = text_of(&recorded);
             match parse(&text) {
@@ -118,7 +121,7 @@ proptest! {
         let (dialogue, cast) = recorded(&happenings);
         let kept: Vec<char> = cast.lines().filter_map(|line| line.split_once("\"i\", \"")?.1.chars().next()).collect();
         prop_assert!(!kept.windows(secret.len()).any(|keys| keys.iter().copied().eq(secret.chars())), "{}", cast);
-        let about = About { name: "any".into(), login: "sh".into(), marks: true };
+        let about = SessionFacts { name: "any".into(), login: "sh".into(), marks: true };
         if let Ok(recorded) = script_of(&dialogue, &about) {
             prop_assert!(!text_of(&recorded).contains(secret), "{}", text_of(&recorded));
         }

@@ -3,18 +3,18 @@
 use loadgo_core::script::{ReadyRule, ScriptLine, ScriptStep, TimeLaw, parse};
 use loadgo_core::time::Span;
 use loadgo_recorder::asciicast::{self, dialogue_of};
-use loadgo_recorder::recording::{About, Recorded, script_of, text_of};
+use loadgo_recorder::recording::{RecordedScript, SessionFacts, script_of, text_of};
 
-fn about(login: &str, marks: bool) -> About {
-    About { name: "recorded".into(), login: login.into(), marks }
+fn about(login: &str, marks: bool) -> SessionFacts {
+    SessionFacts { name: "recorded".into(), login: login.into(), marks }
 }
 
-fn recorded(cast: &str) -> Recorded {
+fn recorded(cast: &str) -> RecordedScript {
     let cast = asciicast::read(cast).expect("the cast is well formed");
     script_of(&dialogue_of(&cast), &about("sh", true)).expect("lines were typed")
 }
 
-fn lines(recorded: &Recorded) -> Vec<(String, Option<Vec<u8>>)> {
+fn lines(recorded: &RecordedScript) -> Vec<(String, Option<Vec<u8>>)> {
     let line = |step: &ScriptStep| match step {
         ScriptStep::Line(ScriptLine { text, status, .. }) => (text.to_string(), status.clone()),
         other => panic!("a recording makes lines only, not {other:?}"),

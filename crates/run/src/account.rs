@@ -12,7 +12,7 @@ use std::str::FromStr;
 use std::time::Instant;
 use toml::value::Datetime;
 
-/// The account of a run as it stands.
+/// The contents of `run.toml` so far.
 pub(crate) struct Account {
     file: File,
     began: Instant,
@@ -42,9 +42,9 @@ struct File {
     driver: Option<DriverPart>,
 }
 
-/// What a run is called.
+/// A run's kind, id and name.
 pub(crate) struct Title {
-    /// `run`, or `meter`: without a load.
+    /// `run`, or `meter` for metering without a load.
     pub kind: &'static str,
     pub id: String,
     pub name: String,
@@ -88,34 +88,35 @@ impl Account {
         Account { file, began: Instant::now() }
     }
 
-    /// Where each interaction's usage comes from.
+    /// Writes down where each interaction's usage comes from.
     pub(crate) fn usage(&mut self, usage: UsagePart) {
         self.file.usage = Some(usage);
     }
 
-    /// Which meters there are.
+    /// Writes down the meters that the run begins with.
     pub(crate) fn meters(&mut self, meters: MetersPart) {
         self.file.meters = Some(meters);
     }
 
-    /// What the meters are in the end.
+    /// Updates the meters' section with their state at the run's end.
     pub(crate) fn meters_came_to(&mut self, meters: &MetersState) {
         if let Some(part) = &mut self.file.meters {
             part.come_to(meters);
         }
     }
 
-    /// How the driver's thread is scheduled.
+    /// Writes down how the driver's thread is scheduled.
     pub(crate) fn driver(&mut self, driver: DriverPart) {
         self.file.driver = Some(driver);
     }
 
-    /// Something that the reader of the run should know.
+    /// Adds notes for the reader of the run.
     pub(crate) fn notes(&mut self, notes: &[String]) {
         self.file.notes.extend_from_slice(notes);
     }
 
-    /// The run is over; `end` adds the conditions of that moment. It is given the elapsed seconds, and may know the length better.
+    /// Ends the account with the run's `outcome`. `end` adds the conditions at the end; it receives the elapsed seconds and may return
+    /// the run's length by another clock.
     pub(crate) fn ended(&mut self, outcome: &'static str, end: impl FnOnce(&mut ConditionsPart, f64) -> Option<f64>) {
         let elapsed_s = self.began.elapsed().as_secs_f64();
         self.file.finished = true;
@@ -145,8 +146,8 @@ fn now() -> Datetime {
     Datetime::from_str(&text).expect("a timestamp is written as RFC 3339")
 }
 
-fn load_part(asked: &Asked) -> LoadPart {
-    let load = &asked.load;
+fn load_part(request: &Asked) -> LoadPart {
+    let load = &request.load;
     let (model, arrivals_per_second) = match load.model {
         LoadModel::Closed => ("closed", None),
         LoadModel::Open(rate) => ("open", Some(rate)),
@@ -156,10 +157,10 @@ fn load_part(asked: &Asked) -> LoadPart {
         users: load.users,
         passes: load.passes,
         duration_s: load.duration.map(|span| span.as_secs_f64()),
-        think: asked.script.think.to_string(),
-        typing: asked.script.typing_chars_per_second.map(|rate| format!("{rate} chars/s")),
+        think: request.script.think.to_string(),
+        typing: request.script.typing_chars_per_second.map(|rate| format!("{rate} chars/s")),
         seed: load.seed,
-        until: asked.until.as_ref().map(ToString::to_string),
+        until: request.until.as_ref().map(ToString::to_string),
         arrivals_per_second,
     }
 }

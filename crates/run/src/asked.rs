@@ -1,4 +1,4 @@
-//! What is asked of any system: a script, a load, when it is enough, and where the records go.
+//! The part of a run's request that any system understands: script, load, stop rule, and folder of the records.
 
 use loadgo_core::load::OfferedLoad;
 use loadgo_core::script::{Script, ScriptLine, ScriptStep, TimeLaw};
@@ -7,7 +7,7 @@ use loadgo_statistics::StopRule;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What is asked of any system.
+/// The part of a run's request that any system understands.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// The run's id: the name of its folder.
@@ -18,18 +18,18 @@ pub struct Asked {
     pub script_name: String,
     /// The script's text.
     pub script_text: String,
-    /// The script, with what the command line changed.
+    /// The script, with the command line's changes.
     pub script: Arc<Script>,
     /// The load.
     pub load: OfferedLoad,
-    /// When there is enough; `None`: when the load has come to its end.
+    /// The rule that ends the run; `None`: the run ends with its load.
     pub until: Option<StopRule>,
     /// The command line, for the record.
     pub command: Vec<String>,
 }
 
 impl Asked {
-    /// How many interactions there will be, where the script leaves no choice and no time ends the load.
+    /// Number of interactions of the whole run; `None` where the script has a choice or a time ends the load.
     pub fn interactions_expected(&self) -> Option<u64> {
         if let Some(until) = &self.until {
             return until.interactions.filter(|_| until.precisions.is_empty());
@@ -53,7 +53,7 @@ impl Asked {
     }
 }
 
-/// How many lines these steps are; `None` where they choose.
+/// Number of lines of the steps; `None` where the steps have a choice.
 fn lines_of(steps: &[ScriptStep]) -> Option<u64> {
     steps.iter().try_fold(0, |sum, step| match step {
         ScriptStep::Line(_) => Some(sum + 1),

@@ -10,18 +10,18 @@ use loadgo_host::commands::beside::Beside;
 use crate::refusal::RunRefusal;
 use crate::request::Request;
 
-/// What runs beside the users of one run; dropping it ends them.
+/// Programs that run beside the users of one run; dropping the company ends them.
 #[derive(Debug, Default)]
 pub(crate) struct Company {
     programs: Vec<Beside>,
-    /// What the users find in their environment.
+    /// Environment variables of the users, by name.
     values: BTreeMap<String, String>,
     notes: Vec<String>,
 }
 
 impl Company {
-    /// Starts what the script asks for, in the run's folder. A variable that this program's environment has already is taken as it
-    /// is, and nothing is started for it: it says where somebody else serves.
+    /// Starts the programs that the script asks for, in the run's folder. No program is started for a variable that our own
+    /// environment has already: the variable then names a server of somebody else.
     pub(crate) fn start(request: &Request, folder: &Path) -> Result<Company, RunRefusal> {
         let mut company = Company::default();
         for (name, command) in &request.asked.script.beside {
@@ -38,8 +38,8 @@ impl Company {
         if !company.values.is_empty() && request.login()?.is_elsewhere() {
             let names = company.values.keys().cloned().collect::<Vec<_>>().join(", ");
             let login = &request.asked.script.login;
-            let told = format!("{names} may not be known to users who log in with {login:?}: write the value into the lines");
-            company.notes.push(told);
+            let note = format!("{names} may not be known to users who log in with {login:?}: write the value into the lines");
+            company.notes.push(note);
         }
         Ok(company)
     }
@@ -51,7 +51,7 @@ impl Company {
         Ok(value)
     }
 
-    /// The same request, with the users' environment saying where everything is.
+    /// Copies `request` with the programs' addresses in the users' environment.
     pub(crate) fn known_to_users(&self, request: &Request) -> Request {
         let mut request = request.clone();
         if !self.values.is_empty() {
@@ -62,12 +62,12 @@ impl Company {
         request
     }
 
-    /// Looks whether one has ended by itself, so that it is not left as one to be waited for.
+    /// Reaps the programs that have ended by themselves.
     pub(crate) fn look(&mut self) {
         self.programs.iter_mut().for_each(|program| _ = program.has_ended());
     }
 
-    /// Ends them all; what there is to tell of each.
+    /// Ends all programs, and returns the notes about them.
     pub(crate) fn finish(self) -> Vec<String> {
         self.notes.into_iter().chain(self.programs.into_iter().map(Beside::finish)).collect()
     }

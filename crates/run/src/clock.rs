@@ -7,14 +7,14 @@ use loadgo_sys::clock::monotonic_ns;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What tells a run's time, from its begin.
+/// A run's clock: it counts from the run's begin.
 pub(crate) enum Clock {
-    /// The host's, which was at `origin_ns` of the monotonic clock when the run began.
+    /// The host's clock.
     Host {
-        /// In nanoseconds.
+        /// The run's begin on the monotonic clock, in nanoseconds.
         origin_ns: u64,
     },
-    /// A simulated machine's, in nanoseconds: as far as it is computed.
+    /// A simulated machine's clock: nanoseconds that are computed so far.
     Virtual(Arc<AtomicU64>),
 }
 

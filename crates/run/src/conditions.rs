@@ -9,12 +9,12 @@ use loadgo_host::limits::Swap;
 use loadgo_host::scheduling::Granted;
 use loadgo_host::usage::sources::Sources;
 
-/// What there is to tell of this host before the run.
+/// Describes this host before the run.
 pub(crate) fn here(request: &Request) -> Setting {
     Setting { limit: limit_part(request), ..this_host(&request.asked.script.login, &request.asked.script.needs) }
 }
 
-/// What there is to tell of this host, on which `login` and the programs that are `needed` will run.
+/// Describes this host, on which `login` and the programs that are `needed` will run.
 pub(crate) fn this_host(login: &str, needed: &[String]) -> Setting {
     Setting {
         system: SystemPart::Host(host_part(login, needed, describe())),
@@ -24,11 +24,11 @@ pub(crate) fn this_host(login: &str, needed: &[String]) -> Setting {
 }
 
 /// Adds how busy this host is at the run's end.
-pub(crate) fn at_the_end(told: &mut ConditionsPart) -> Option<f64> {
-    if let ConditionsPart::Host(told) = told {
+pub(crate) fn at_the_end(section: &mut ConditionsPart) -> Option<f64> {
+    if let ConditionsPart::Host(host_section) = section {
         let end = conditions();
-        told.load_average_end = Some(end.load_average);
-        told.memory_available_end_bytes = Some(end.memory_available_bytes);
+        host_section.load_average_end = Some(end.load_average);
+        host_section.memory_available_end_bytes = Some(end.memory_available_bytes);
     }
     None
 }

@@ -16,40 +16,41 @@ use std::thread::{self, JoinHandle};
 pub(crate) trait Driveable: System {
     /// How users log in, for the words `nobody could log in …`.
     fn log_in_words(asked: &Asked) -> String;
-    /// Ends what is left of the users, and records what is known only then; what kept the system from going on, if it was not told.
+    /// Ends the users that are left, and records what is known only then. Returns the reason why the system could not go on, unless
+    /// it was reported before.
     fn close(self, recorder: &mut Watched) -> Option<String>;
 }
 
-/// What a driver is started with.
+/// Arguments of a driver's thread.
 pub(crate) struct Order {
     pub asked: Asked,
     pub front: Front,
     pub progress: Arc<Shared>,
     pub stop: StopSwitch,
-    /// For a system that records by itself.
+    /// Sink of the samples of a system that samples itself.
     pub sampler: Sampler,
 }
 
-/// What a driver's thread tells when its system is there.
+/// Message of a driver's thread when its system is ready.
 #[derive(Default)]
 pub(crate) struct Begun {
     /// The thread's number in the kernel.
     pub thread_id: i32,
-    /// How it is scheduled, where that is known only now.
+    /// The thread's scheduling, where it is known only now.
     pub scheduling: Option<DriverPart>,
 }
 
-/// What a driver's thread has come to.
+/// Result of a driver's thread.
 #[derive(Debug, Default)]
 pub(crate) struct Driven {
     pub summary: SessionCounts,
     /// Why the run has failed: the system stood still, or nobody could log in.
     pub failure: Option<Refusal>,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
-/// Asks a system to stop; how is the system's own affair.
+/// A switch that asks a system to stop, by the system's own means.
 #[derive(Clone)]
 pub(crate) struct StopSwitch(Arc<dyn Fn() + Send + Sync>);
 
@@ -69,7 +70,7 @@ const DRIVER_THREAD: &str = "the driver's thread";
 
 /// The driver's thread; dropping it stops the users and waits for it.
 pub(crate) struct Driver {
-    /// `None` once it was waited for.
+    /// `None` once the thread was waited for.
     thread: Option<JoinHandle<Driven>>,
     stop: StopSwitch,
 }
@@ -78,28 +79,28 @@ impl Driver {
     /// Starts the thread, on which `bring_up` makes the system; returns when the system is there.
     ///
     /// # Errors
-    /// What `bring_up` refuses, or why there is no thread; nothing is left of either then.
+    /// Returns the refusal of `bring_up`, or the reason why there is no thread; nothing is left of either then.
     pub(crate) fn start<S: Driveable>(
         order: Order,
         bring_up: impl FnOnce(&Order) -> Result<(S, Begun), RunRefusal> + Send + 'static,
     ) -> Result<(Driver, Begun), RunRefusal> {
-        let (tell, told) = mpsc::channel();
+        let (begun_sender, begun_receiver) = mpsc::channel();
         let (stop, waiter) = (order.stop.clone(), thread::current());
         let work = move || match bring_up(&order) {
             Ok((system, begun)) => {
-                let _ = tell.send(Ok(begun));
+                let _ = begun_sender.send(Ok(begun));
                 let driven = drive_on(system, order);
                 waiter.unpark();
                 driven
             }
             Err(refusal) => {
-                let _ = tell.send(Err(refusal));
+                let _ = begun_sender.send(Err(refusal));
                 Driven::default()
             }
         };
         let thread = thread::Builder::new().name("loadgo-driver".into()).spawn(work);
         let driver = Driver { thread: Some(thread.map_err(RunRefusal::from_kernel)?), stop };
-        match told.recv() {
+        match begun_receiver.recv() {
             Ok(begun) => Ok((driver, begun?)),
             Err(_) => Err(driver
                 .end()
@@ -151,13 +152,13 @@ fn drive_on<S: Driveable>(mut system: S, order: Order) -> Driven {
     Driven { summary, failure, notes: recorder.not_enough().into_iter().collect() }
 }
 
-/// Why nobody could log in, where that is so.
+/// Returns the refusal of a run in which nobody could log in.
 fn nobody_logged_in(summary: &SessionCounts, how: &str) -> Option<Refusal> {
     let reason = summary.refusal.as_deref().unwrap_or("no reason was given");
     (summary.logged_in == 0 && summary.refused > 0).then(|| Refusal::new(format!("nobody could log in{how}")).because_of(reason))
 }
 
-/// What a thread said when it panicked.
+/// Returns the message of a thread's panic.
 pub(crate) fn words_of(panic: &(dyn Any + Send)) -> &str {
     let owned = || panic.downcast_ref::<String>().map(String::as_str);
     panic.downcast_ref::<&str>().copied().or_else(owned).unwrap_or("it gave no reason")

@@ -1,18 +1,18 @@
-//! What a run came to.
+//! Result of a run.
 
 use loadgo_core::driver::SessionCounts;
 
-/// What a run came to.
+/// Result of a run.
 #[derive(Clone, Debug)]
 pub struct Finished {
-    /// What the driver counted.
+    /// The driver's counts of the sessions.
     pub summary: SessionCounts,
     /// Interactions on the disk.
     pub interactions: u64,
     /// `done`, `stopped` or `failed`.
     pub outcome: &'static str,
-    /// What the user should know: what was cleared away, what could not be had.
+    /// Notes for the user: leftovers that were cleared away, and measurements that were not available.
     pub notes: Vec<String>,
-    /// What stays behind on this host, each with the reason and the remedy; `notes` have it too.
+    /// Things that stay behind on this host, each with the reason and the remedy; `notes` have them too.
     pub left_behind: Vec<String>,
 }

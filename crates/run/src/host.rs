@@ -25,11 +25,11 @@ use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::events::Bell;
 use std::sync::Arc;
 
-/// Runs what is asked for; `decide` is told ten times a second how the run stands.
+/// Runs `request`, and calls `decide` ten times a second with the run's progress.
 ///
 /// # Errors
-/// [`Failure`] when the run cannot begin, fails on the way, or nobody could log in. Nothing of it is left then but its folder, and
-/// what the failure names.
+/// [`Failure`] when the run cannot begin, fails on the way, or nobody could log in. Only the folder of such a
+/// run is left, and the things that the failure names.
 pub fn run(request: &Request, mut decide: impl FnMut(&Progress) -> Decision) -> Result<Finished, Failure> {
     let cleared = clear_stale();
     let before: Vec<_> = cleared.left_behind.iter().map(ToString::to_string).collect();
@@ -42,7 +42,7 @@ pub fn run(request: &Request, mut decide: impl FnMut(&Progress) -> Decision) -> 
     result
 }
 
-/// The same, on a host where what killed runs have left is undone, as `notes` tell.
+/// Runs `request` on a host that is cleared of what killed runs have left; `notes` tell what was cleared.
 fn run_when_cleared(
     request: &Request,
     mut notes: Vec<String>,

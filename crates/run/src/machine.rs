@@ -24,22 +24,22 @@ use loadgo_store::{Folder, Sampler, WhenFull};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// A run on a simulated machine that is asked for.
+/// A request for a run on a simulated machine.
 #[derive(Clone, Debug)]
 pub struct OnMachine {
-    /// What is asked of any system.
+    /// The part of the request that any system understands.
     pub asked: Asked,
     /// The machine.
     pub machine: Arc<Machine>,
-    /// Its name: a bundled one's, or the file's.
+    /// The machine's name: that of a bundled machine, or of the file.
     pub name: String,
-    /// Its file, merged with those that it is like and with what was set.
+    /// Text of the machine file, merged with the files that it extends and with `set`.
     pub text: String,
-    /// What was set otherwise than in its file, as `key=value`.
+    /// Settings that replace those of the file, as `key=value`.
     pub set: Vec<String>,
 }
 
-/// Runs what is asked for; `decide` is told ten times a second how the run stands.
+/// Runs `request`, and calls `decide` ten times a second with the run's progress.
 ///
 /// # Errors
 /// [`Failure`] when the script has a command that the machine does not know, the machine is impossible, or nobody could log in.
@@ -64,7 +64,7 @@ pub fn run_on_machine(request: &OnMachine, mut decide: impl FnMut(&Progress) -> 
     Ok(end.finished(Vec::new()))
 }
 
-/// Drives the users on the machine; true when that was stopped because nothing more can be recorded.
+/// Drives the users on the machine; true when the run was stopped because nothing more can be recorded.
 fn on_machine(
     running: &mut Running,
     request: &OnMachine,
@@ -90,7 +90,7 @@ fn on_machine(
     running.run(plan, bring_up, decide)
 }
 
-/// Where the machine's meters go.
+/// Passes the machine's meter rows to the writer.
 struct MachineMeters {
     sampler: Sampler,
     stop: Arc<AtomicBool>,
@@ -166,7 +166,7 @@ fn discipline(discipline: &Discipline) -> &'static str {
     }
 }
 
-/// A simulated machine knows all that it does.
+/// The usage section of a simulated machine, which knows all of its own work.
 fn exact() -> UsagePart {
     let source = || "the machine itself".to_string();
     UsagePart {

@@ -28,22 +28,23 @@ use std::sync::atomic::AtomicI32;
 use std::thread;
 use std::time::Duration;
 
-/// The user that the command is in the records.
-const COMMAND: u32 = 1;
-const LONGEST_NAME: usize = 60;
+/// Number of the user who stands for the command in the records.
+const COMMAND_USER_ID: u32 = 1;
+/// Longest name of a command in the records.
+const MOST_NAME_CHARS: usize = 60;
 
-/// Metering that is asked for.
+/// A request for metering.
 #[derive(Clone, Debug)]
 pub struct MeterOrder {
-    /// Its id: the name of its folder.
+    /// Id of the metering: the name of its folder.
     pub id: String,
-    /// Its folder, which must not hold a run yet; `None`: nothing is recorded.
+    /// Folder of the records, which must not hold a run yet; `None`: nothing is recorded.
     pub folder: Option<PathBuf>,
-    /// Which meters.
+    /// Tier of the meters.
     pub tier: Tier,
     /// The length of a span of the records.
     pub every: Duration,
-    /// How long; `None`: until it is stopped, or the command ends.
+    /// Length of the metering; `None`: until it is stopped, or the command ends.
     pub length: Option<Duration>,
     /// The command and its arguments, or nothing.
     pub command: Vec<OsString>,
@@ -51,27 +52,27 @@ pub struct MeterOrder {
     pub command_line: Vec<String>,
 }
 
-/// What the calling thread is told: ten times a second, and whenever there are new rows.
+/// State of the metering, which the calling thread receives ten times a second and whenever there are new rows.
 #[derive(Debug)]
 pub struct Look<'a> {
-    /// Since the metering began.
+    /// Time since the metering began.
     pub at: Instant,
     /// The rows of the span that has just ended, if one has.
     pub rows: Option<&'a Sample>,
-    /// What these rows do not hold.
+    /// Losses: measurements that these rows do not hold.
     pub lost: &'a [Lost],
 }
 
-/// What it came to.
+/// Result of the metering.
 #[derive(Clone, Debug)]
 pub struct Metered {
     /// `done`, or `stopped` before its time.
     pub outcome: &'static str,
     /// How the command ended.
     pub exit: Option<Exit>,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
-    /// What stays behind on this host, each with the reason and the remedy; `notes` have it too.
+    /// Things that stay behind on this host, each with the reason and the remedy; `notes` have them too.
     pub left_behind: Vec<String>,
 }
 
@@ -118,7 +119,7 @@ impl HostMeter {
         self.oneshot.as_ref().map(Oneshot::running)
     }
 
-    /// Meters; `decide` is told of every span. While the command runs, nothing ends it but the command itself.
+    /// Meters, and calls `decide` with every span. While the command runs, only its end ends the metering.
     ///
     /// # Errors
     /// [`Failure`] when the command cannot be run, or the records cannot be kept.
@@ -170,12 +171,12 @@ struct Spans<'a, F> {
     order: &'a MeterOrder,
     origin_ns: u64,
     decide: F,
-    /// The first that was not to continue, if there was one.
+    /// The caller's first decision other than `Continue`, if any.
     decision: Decision,
 }
 
 impl<F: FnMut(&Look<'_>) -> Decision> Spans<'_, F> {
-    /// Samples until it is `over`, the time is up, or the caller ends it; true where only the caller did.
+    /// Samples until `over` is true, the time is up, or the caller ends the metering; returns true where the caller ended it.
     fn until(&mut self, over: impl Fn() -> bool) -> bool {
         let (began, mut due) = (self.now(), self.order.every);
         loop {
@@ -197,7 +198,7 @@ impl<F: FnMut(&Look<'_>) -> Decision> Spans<'_, F> {
         }
     }
 
-    /// Samples while the command runs; it ends when the command does, whatever anybody says.
+    /// Samples until the command ends, whatever the caller decides.
     fn while_it_runs(&mut self, oneshot: &mut Oneshot) -> io::Result<Ran> {
         let (command, origin_ns, waiter) = (&self.order.command, self.origin_ns, thread::current());
         thread::scope(|scope| {
@@ -239,10 +240,10 @@ fn title(order: &MeterOrder) -> Title {
     Title { kind: "meter", id: order.id.clone(), name, script: None, command: order.command_line.clone() }
 }
 
-/// The command as its row is called.
+/// Name of the command's row.
 fn name_of(command: &[OsString]) -> String {
     let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
-    words.join(" ").chars().take(LONGEST_NAME).collect()
+    words.join(" ").chars().take(MOST_NAME_CHARS).collect()
 }
 
 /// Records the command as a user who typed one line, if there was one.
@@ -254,9 +255,16 @@ fn record(mut front: Front, order: &MeterOrder, ran: Option<&Ran>) {
         Exit::Status(status) => (Some(status as u8), if status == 0 { Outcome::Ok } else { Outcome::Failed }),
         Exit::Signal(_) => (None, Outcome::Died),
     };
-    front.session(&Session { user: COMMAND, planned: sent, started: sent, ready: Some(sent), ended: *ended, outcome: "done" });
+    front.session(&Session {
+        user: COMMAND_USER_ID,
+        planned: sent,
+        started: sent,
+        ready: Some(sent),
+        ended: *ended,
+        outcome: "done",
+    });
     front.interaction(&Interaction {
-        user: COMMAND,
+        user: COMMAND_USER_ID,
         pass: 1,
         line: 1,
         command: &name_of(&order.command),
@@ -274,7 +282,7 @@ fn record(mut front: Front, order: &MeterOrder, ran: Option<&Ran>) {
     });
     if run.lost > 0 {
         let reason = "the kernel could not deliver what ended processes had used".into();
-        front.lost(&Lost { at: *ended, user: Some(COMMAND), what: "usage", count: run.lost, reason });
+        front.lost(&Lost { at: *ended, user: Some(COMMAND_USER_ID), what: "usage", count: run.lost, reason });
     }
 }
 

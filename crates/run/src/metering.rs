@@ -1,4 +1,4 @@
-//! The kernel meters of a run: as asked for, or as far as this host allows; and what they are, for `run.toml`.
+//! The kernel meters of a run, as asked for or as far as this host allows, and their description in `run.toml`.
 
 use crate::refusal::RunRefusal;
 use loadgo_core::time::Instant;
@@ -13,15 +13,15 @@ use std::sync::Arc;
 /// Processes that a run forks beside its sessions: programs that are asked for their versions, a command.
 const BESIDE_SESSIONS: u32 = 64;
 
-/// Which meters are asked for.
+/// The meters that the user asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TierAsked {
     /// The cheap ones where the host allows them, else none.
     #[default]
     WhereAllowed,
-    /// None.
+    /// No meters.
     No,
-    /// These, or nothing is begun.
+    /// The meters of this tier; the run is refused without them.
     This(Tier),
 }
 
@@ -41,13 +41,13 @@ impl TierAsked {
     }
 }
 
-/// The meters at work, if they are, and what there is to tell of them.
+/// The meters at work, if any, and their section of `run.toml`.
 pub(crate) struct Metering {
     pub meters: Option<Meters>,
     pub part: MetersPart,
 }
 
-/// What meters are at a moment: which there are, and what they cost.
+/// State of the meters at a moment: their availability and their cost.
 #[derive(Clone, Debug)]
 pub(crate) struct MetersState {
     have: Vec<MeterAvailability>,
@@ -67,19 +67,19 @@ pub(crate) struct MetersPart {
     tier: &'static str,
     /// The meters that count and clock everything.
     exact: Vec<&'static str>,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
     /// Meters that estimate, and how.
     estimated: BTreeMap<&'static str, String>,
     /// Meters that are not here, and why.
     not_here: BTreeMap<&'static str, String>,
-    /// What one event costs the host; absent without meters.
+    /// Cost of one event to the host, by its kind; absent without meters.
     calibration: Option<CalibrationPart>,
 }
 
 #[derive(Clone, Debug, Serialize)]
 struct CalibrationPart {
-    /// Of a switch from task to task, what the meters take.
+    /// Time that the meters add to a switch from task to task.
     switch_ns: Option<f64>,
     primitive: Option<PricePart>,
     fault: Option<PricePart>,
@@ -108,7 +108,7 @@ impl CalibrationPart {
     }
 }
 
-/// No clock here is finer.
+/// Rounds nanoseconds to tenths: no clock here is finer.
 fn tenths(ns: f64) -> f64 {
     (ns * 10.0).round() / 10.0
 }
@@ -124,7 +124,7 @@ impl MetersPart {
         part
     }
 
-    /// Tells what `meters` are now.
+    /// Updates the section from the state of `meters`.
     pub(crate) fn come_to(&mut self, meters: &MetersState) {
         (self.exact, self.estimated, self.not_here) = Default::default();
         self.calibration = Some(CalibrationPart::of(meters.calibration));
@@ -138,7 +138,7 @@ impl MetersPart {
     }
 }
 
-/// What is metered: so many sessions, which type these commands. The exact tier keeps the profile's stacks too.
+/// The request to the meters for `sessions` sessions, which type `commands`. The exact tier keeps the profile's stacks too.
 pub(crate) fn wanted(tier: Tier, sessions: u32, commands: Vec<Arc<str>>) -> MeterRequest {
     let accounts = sessions.saturating_add(BESIDE_SESSIONS);
     MeterRequest { tier, accounts, commands, profile_hz: (tier == Tier::Exact).then_some(CLOCK_HZ), segments: true }

@@ -1,4 +1,4 @@
-//! How far a run is: counted by the driver's thread, read by any other.
+//! Progress of a run: counted by the driver's thread, read by any other.
 
 use crate::asked::Asked;
 use loadgo_core::record::{Interaction, Lost, Phase, Recorder, Session};
@@ -8,12 +8,12 @@ use loadgo_store::Front;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-/// How a run stands.
+/// Progress of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
     /// `log-in`, `warm-up`, `steady` or `ramp-down`.
     pub phase: &'static str,
-    /// Since the run began, by the system's own clock.
+    /// Time since the run began, by the system's own clock.
     pub at: Instant,
     /// On a simulated machine, the seconds that it took to compute this; `None`: the clock is real.
     pub computed_s: Option<f64>,
@@ -27,7 +27,7 @@ pub struct Progress {
     pub interactions_expected: Option<u64>,
 }
 
-/// What the caller decides when it is told how a run stands.
+/// The caller's decision after each report of a run's progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// The run goes on.
@@ -59,27 +59,27 @@ impl Shared {
     }
 }
 
-/// So many rows a run may have that goes on until it is precise; each takes some 100 bytes of the disk.
+/// Rows of interactions after which a precision-controlled run ends, unless its rule asks for more; each takes some 100 bytes of the disk.
 const MOST_ROWS: u64 = 10_000_000;
 
-/// Records, counts what it records, and knows when that is enough.
+/// A recorder that counts its rows, and knows when the run has enough of them.
 pub(crate) struct Watched {
     front: Front,
     progress: Arc<Shared>,
     estimator: Option<Estimator>,
-    /// The end of a run whose figures never become precise, or whose lines are never answered.
+    /// Number of rows that ends a run whose figures never become precise, or whose lines are never answered.
     most_rows: u64,
 }
 
 impl Watched {
-    /// Nothing recorded yet.
+    /// A recorder without rows.
     pub(crate) fn new(front: Front, progress: Arc<Shared>, asked: &Asked) -> Watched {
         let length = asked.until.as_ref().and_then(|until| until.interactions);
         let most_rows = length.map_or(MOST_ROWS, |length| length.saturating_mul(2).max(MOST_ROWS));
         Watched { front, progress, estimator: asked.until.clone().map(Estimator::new), most_rows }
     }
 
-    /// What the user should know of a run that went on until there was enough, and ended otherwise.
+    /// A note for the user about a precision-controlled run that ended before it was precise.
     pub(crate) fn not_enough(&self) -> Option<String> {
         let end = self.estimator.as_ref()?.stop_reason();
         let rows = self.progress.interactions.load(Ordering::Relaxed);

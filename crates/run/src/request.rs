@@ -1,4 +1,4 @@
-//! What is asked of this host, checked as far as it can be before anything is made.
+//! A request for a run on this host, checked as far as possible before anything is made.
 
 use loadgo_host::doctor::preflight::{Finding, Plan, preflight, raise_descriptor_limit};
 use loadgo_host::limits::Limit;
@@ -13,19 +13,19 @@ use crate::asked::Asked;
 use crate::metering::TierAsked;
 use crate::refusal::RunRefusal;
 
-/// From so many users on who never think the host is full, and each interaction takes microseconds.
-const MANY: u32 = 32;
+/// Users without think time that fill the host: from this number on each interaction may take only microseconds.
+const FEWEST_BUSY_USERS: u32 = 32;
 
-/// A run on this host that is asked for.
+/// A request for a run on this host.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// What is asked of any system.
+    /// The part of the request that any system understands.
     pub asked: Asked,
-    /// What the users may have of the host.
+    /// Limits of the users' memory and processors.
     pub limit: Option<Limit>,
-    /// How the driver's thread wants to be scheduled.
+    /// Scheduling that the driver's thread asks for.
     pub scheduling: Wanted,
-    /// Which meters.
+    /// The meters that the user asks for.
     pub meters: TierAsked,
     /// Usage of every n-th interaction of a user; `None`: every one, or every 64th when nobody thinks.
     pub usage_every: Option<u32>,
@@ -36,7 +36,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Everything that can be known before anything is made; what is in doubt, but no reason to stop.
+    /// Checks all that can be checked before anything is made, and returns notes about doubts.
     ///
     /// # Errors
     /// What is missing or would not fit, and the remedy.
@@ -72,7 +72,7 @@ impl Request {
         }
     }
 
-    /// The log-in command, found.
+    /// Finds the program of the log-in command.
     ///
     /// # Errors
     /// When it is no command, or the program is not there.
@@ -80,15 +80,18 @@ impl Request {
         Ok(Login::find(&self.asked.script.login, &self.search_path)?)
     }
 
-    /// Usage is read for every n-th interaction.
+    /// Returns n, where the usage of every n-th interaction of a user is read.
     pub fn every(&self) -> u32 {
-        self.usage_every.unwrap_or(if self.asked.nobody_thinks() && self.asked.load.users >= MANY { 64 } else { 1 })
+        self.usage_every.unwrap_or(if self.asked.nobody_thinks() && self.asked.load.users >= FEWEST_BUSY_USERS { 64 } else { 1 })
     }
 
-    /// How the driver's thread wants to be scheduled: as it is asked for, but where nobody thinks no line is ever due.
+    /// Scheduling of the driver's thread: as requested, or of the batch class where many users never think: then no line is ever due.
     pub fn scheduling(&self) -> Wanted {
-        let class =
-            if self.asked.nobody_thinks() && self.asked.load.users >= MANY { Class::Batch } else { self.scheduling.class };
+        let class = if self.asked.nobody_thinks() && self.asked.load.users >= FEWEST_BUSY_USERS {
+            Class::Batch
+        } else {
+            self.scheduling.class
+        };
         Wanted { class, ..self.scheduling }
     }
 }

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// How often the calling thread looks how a run stands.
+/// Interval between two looks of the calling thread at a run's progress.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// A run under way; its fields are dropped in this order.
@@ -32,7 +32,7 @@ pub(crate) struct Running {
     driver: Option<Driver>,
     sampling: Option<Sampling>,
     recording: Option<Recording>,
-    /// What the records do not hold, found out by the owner.
+    /// Losses that the owner found: measurements that the records do not hold.
     lost: Vec<Lost>,
     pub company: Company,
     folder: Option<Folder>,
@@ -40,16 +40,16 @@ pub(crate) struct Running {
     is_over: bool,
 }
 
-/// What a run is driven with.
+/// Arguments of a run's driver.
 pub(crate) struct Plan {
     pub asked: Asked,
     pub when_full: WhenFull,
     pub stop: StopSwitch,
-    /// What the sampler's thread begins with; `None`: the system samples itself.
+    /// First call of the sampler's thread, which begins the sampling; `None`: the system samples itself.
     pub sampling: Option<BeginSampling>,
 }
 
-/// What a run has come to.
+/// Result of a run.
 #[derive(Debug)]
 pub(crate) struct End {
     pub driven: Driven,
@@ -57,7 +57,7 @@ pub(crate) struct End {
     pub interactions: u64,
     pub outcome: &'static str,
     pub notes: Vec<String>,
-    /// What could not be undone, each with the remedy.
+    /// Things that could not be undone, each with the remedy.
     pub left_behind: Vec<String>,
 }
 
@@ -97,7 +97,7 @@ impl Running {
     /// be recorded.
     ///
     /// # Errors
-    /// What could not be started or written. What was started is then ended by [`Running::end`].
+    /// Returns the refusal of a thread or of the folder. [`Running::end`] then ends what was started.
     pub(crate) fn run<S: Driveable>(
         &mut self,
         plan: Plan,
@@ -159,12 +159,12 @@ impl Running {
         self.recording.as_ref()
     }
 
-    /// Takes note of what the records will not hold.
+    /// Notes a loss: measurements that the records will not hold.
     fn lose(&mut self, what: &'static str, reason: String) {
         self.lost.push(Lost { at: self.clock.now(), user: None, what, count: 1, reason });
     }
 
-    /// Adds to `run.toml` what the meters were.
+    /// Adds the final state of the meters to `run.toml`.
     pub(crate) fn meters_came_to(&mut self, state: &MetersState) {
         self.account.meters_came_to(state);
     }
@@ -252,7 +252,7 @@ impl Running {
         (End { driven, interactions: 0, outcome, notes, left_behind: Vec::new() }, failure.or(failed))
     }
 
-    /// Ends the writer; what only `run.toml` can tell of what is lost, and the refusal when the writer has panicked.
+    /// Ends the writer. Returns the losses that only `run.toml` can tell, and the refusal when the writer has panicked.
     fn end_recording(&mut self, end: &mut End) -> (Vec<Lost>, Option<RunRefusal>) {
         let lost = std::mem::take(&mut self.lost);
         let Some(recording) = self.recording.take() else { return (lost, None) };

@@ -17,22 +17,22 @@ use std::time::Duration;
 
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// What a sampler's thread samples.
+/// A subject of a sampler's thread.
 pub(crate) trait Sampled {
-    /// The rows of the span since the last sample, and what they do not hold.
+    /// Returns the rows of the span since the last sample, and their losses.
     fn sample(&mut self) -> (Sample, Vec<Lost>);
-    /// Ends the sampling; what the kernel meters were, where there are any.
+    /// Ends the sampling, and returns the final state of the kernel meters, if any.
     fn end(self: Box<Self>) -> Option<MetersState>;
 }
 
 /// Begins to sample, on the thread that will; our own threads are shown apart.
 pub(crate) type BeginSampling = Box<dyn FnOnce(OurThreads) -> Box<dyn Sampled> + Send>;
 
-/// What is sampled of a host.
+/// The parts of a host that are sampled.
 pub(crate) struct Subject {
     /// The users' groups.
     pub groups: Option<Arc<Groups>>,
-    /// The kernel meters, where they are to be had.
+    /// The kernel meters, where the host allows them.
     pub meters: Option<Meters>,
     /// When the run began, on the monotonic clock.
     pub origin_ns: u64,
@@ -43,7 +43,7 @@ pub(crate) struct Round {
     parts: Option<Sampler>,
     meters: Option<Meters>,
     origin_ns: u64,
-    /// What could not begin, for the first sample to tell.
+    /// Measurements that could not begin; the first sample reports them.
     lost: Vec<Lost>,
 }
 
@@ -92,7 +92,7 @@ fn unknown_use(at: Instant, reason: &io::Error) -> Lost {
 /// Sampling under way; dropping it ends it.
 pub(crate) struct Sampling {
     stop: Arc<AtomicBool>,
-    /// `None` once it was waited for.
+    /// `None` once the thread was waited for.
     thread: Option<JoinHandle<Option<MetersState>>>,
 }
 
@@ -100,7 +100,7 @@ impl Sampling {
     /// Begins to sample into `sink`.
     ///
     /// # Errors
-    /// When there is no thread to be had.
+    /// When no thread can be started.
     pub(crate) fn start(begin: BeginSampling, threads: OurThreads, sink: loadgo_store::Sampler) -> io::Result<Sampling> {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
@@ -121,7 +121,7 @@ impl Sampling {
         Ok(Sampling { stop, thread: Some(thread) })
     }
 
-    /// Ends the sampling with the span in hand; what the kernel meters were.
+    /// Ends the sampling with the present span, and returns the final state of the kernel meters.
     ///
     /// # Errors
     /// In words, when the thread has panicked; its meters are gone then.

@@ -67,7 +67,7 @@ pub(crate) struct MachinePart {
     pub tariff: Option<TariffPart>,
 }
 
-/// What a machine's time costs.
+/// Prices of a machine's time.
 #[derive(Serialize)]
 pub(crate) struct TariffPart {
     pub cpu_hour: Option<f64>,
@@ -75,7 +75,7 @@ pub(crate) struct TariffPart {
     pub paging_wait_hour: f64,
 }
 
-/// Prices by shift, in the machine file's order: the first is that which nobody asks for by name.
+/// Prices by shift, in the machine file's order; the first shift is the default.
 pub(crate) struct Shifts(pub(crate) Vec<(String, f64)>);
 
 impl Serialize for Shifts {
@@ -91,7 +91,7 @@ pub(crate) struct MachineConditions {
     pub computed_s: Option<f64>,
 }
 
-/// What else was the case while it ran.
+/// Conditions on the system while it ran.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(crate) enum ConditionsPart {
@@ -111,7 +111,7 @@ pub(crate) struct HostConditions {
     pub memory_available_end_bytes: Option<u64>,
 }
 
-/// What the users may have of this host.
+/// Limits of the users' memory and processors on this host.
 #[derive(Serialize)]
 pub(crate) struct LimitPart {
     pub memory_bytes: Option<u64>,
@@ -140,7 +140,7 @@ pub(crate) struct DriverPart {
     pub notes: Vec<String>,
 }
 
-/// What there is to tell of a system before the run.
+/// Description of a system before the run.
 pub(crate) struct Setting {
     pub system: SystemPart,
     pub conditions: ConditionsPart,

@@ -1,4 +1,4 @@
-//! What the users need before the first log-in: control groups, limits, homes, and the meter of their usage.
+//! Preparation of the host before the first log-in: control groups, limits, homes, and the meter of their usage.
 
 use crate::commands::numbers_by_line;
 use crate::refusal::RunRefusal;
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What was made.
+/// Everything that was made for the users.
 pub(crate) struct Prepared {
     pub login: Login,
     pub groups: Option<Arc<Groups>>,
@@ -27,7 +27,7 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// What the host is made from, of a run that began at `origin_ns`.
+    /// The settings of the host's system for a run that began at `origin_ns`.
     pub(crate) fn setting(&self, request: &Request, origin_ns: u64) -> Setting {
         Setting {
             script: Arc::clone(&request.asked.script),
@@ -39,7 +39,7 @@ impl Prepared {
         }
     }
 
-    /// Each interaction's waits come from the kernel meters, where they keep accounts; not those of users out of reach.
+    /// Takes each interaction's waits from the kernel meters, where these keep accounts and see the users.
     pub(crate) fn take_waits_from(&mut self, meters: Option<&mut Meters>, script: &Script) {
         if self.login.is_out_of_reach() {
             return;
@@ -51,7 +51,7 @@ impl Prepared {
     }
 }
 
-/// Makes all that the users need; what is made is noted in `leftovers` first.
+/// Makes all that the users need; `leftovers` gets a note of each thing before the thing is made.
 pub(crate) fn prepare(request: &Request, leftovers: &mut Leftovers, notes: &mut Vec<String>) -> Result<Prepared, RunRefusal> {
     let login = request.login()?;
     let mut groups = match Groups::create(&request.asked.id, leftovers) {
@@ -69,7 +69,7 @@ pub(crate) fn prepare(request: &Request, leftovers: &mut Leftovers, notes: &mut 
     Ok(Prepared { login, groups: groups.map(Arc::new), meter, homes, sources })
 }
 
-/// The users' programs run where this host's meters do not see them.
+/// Sources of usage for users whose programs run where this host's meters do not see them.
 fn out_of_reach(login: &Login, every: u32) -> Sources {
     let words = &login.words[0];
     let note = format!("users log in with {words}: what they run is not in reach of this host's meters; run loadgo on that host");
@@ -86,7 +86,7 @@ fn limit(request: &Request, groups: Option<&mut Groups>, homes: &Path, leftovers
     Ok(())
 }
 
-/// Runs of this process so far.
+/// Number of runs of this process so far.
 static RUNS: AtomicU32 = AtomicU32::new(0);
 
 /// The name of the homes' directory; no two runs of a process share one, whatever their folders are called.

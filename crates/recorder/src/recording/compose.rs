@@ -1,11 +1,11 @@
 //! Makes a script of a recorded session: think times and typing rate are kept, response times are dropped.
 //!
-//! Think time runs from the prompt to the first key, typing from the first key to the end of the line; what lies between
-//! the end of the line and the next prompt is the system's, and no part of the script.
+//! Think time runs from the prompt to the first key, typing from the first key to the end of the line. The time between
+//! the end of the line and the next prompt is the system's response time, and no part of the script.
 
 use super::dialogue::Dialogue;
 use super::drafts::{Draft, DraftKind, drafts_of, is_at_unmarked_shell, quit_word};
-use super::entry::{Entered, Entry, Place};
+use super::entry::{EnteredText, Entry, PromptKind};
 use super::event::Ending;
 use super::prompt::pattern_of;
 use loadgo_core::script::{
@@ -15,27 +15,28 @@ use loadgo_core::script::{
 use loadgo_core::time::Span;
 use std::collections::BTreeMap;
 
-/// A think time over this is an absence, and left out.
-pub const ABSENCE: Span = Span::from_secs(300);
+/// The longest think time; a longer pause is an absence, and left out.
+pub const LONGEST_THINK_TIME: Span = Span::from_secs(300);
 
-/// How long nothing must be printed after a line whose program showed no prompt.
-const SILENCE: Span = Span::from_millis(500);
+/// Time without output after which a program without a prompt counts as ready.
+const READY_SILENCE: Span = Span::from_millis(500);
+/// Most think times that a script lists; of more, evenly spaced quantiles are kept.
 const MOST_THINK_TIMES: usize = 200;
 
-/// What is known of a session beside its events.
+/// Facts about a session that its events do not tell.
 #[derive(Clone, Debug)]
-pub struct About {
+pub struct SessionFacts {
     /// The script's name.
     pub name: String,
     /// The command that logs in.
     pub login: String,
-    /// Whether a run can have that shell tell its prompts by marks.
+    /// Whether a run can have the log-in shell mark its prompts.
     pub marks: bool,
 }
 
-/// A session as a script, with what was measured, estimated and left out.
+/// The script of a session, with the measured values and notes.
 #[derive(Clone, Debug)]
-pub struct Recorded {
+pub struct RecordedScript {
     /// The script.
     pub script: Script,
     /// The measured think times, in order, absences left out.
@@ -46,21 +47,21 @@ pub struct Recorded {
     pub secrets: Vec<u32>,
     /// The lines of the script whose exit status a prompt told.
     pub statuses: u32,
-    /// What was estimated or left out, in words.
+    /// Notes about values that were estimated or left out.
     pub notes: Vec<String>,
     /// How the session ended.
-    pub ending: Ending,
+    pub ending: SessionEnding,
 }
 
 /// Makes a script of a session that has ended.
 ///
 /// # Errors
 /// When no line was entered: a script types something.
-pub fn script_of(dialogue: &Dialogue, about: &About) -> Result<Recorded, String> {
+pub fn script_of(dialogue: &Dialogue, about: &SessionFacts) -> Result<RecordedScript, String> {
     let entries = &dialogue.entries;
     let unmarked = dialogue.marks == 0 && about.marks;
-    let shell = |entry: &Entry| entry.place == Place::Shell || unmarked && is_at_unmarked_shell(entries, entry);
-    let mut session = Session { entries, about, shell: &shell, drafts: drafts_of(entries, &shell), notes: Vec::new() };
+    let shell = |entry: &Entry| entry.place == PromptKind::Shell || unmarked && is_at_unmarked_shell(entries, entry);
+    let mut session = ScriptComposer { entries, about, shell: &shell, drafts: drafts_of(entries, &shell), notes: Vec::new() };
     let logout = session.take_logout(dialogue.ending);
     session.note_session(dialogue, unmarked);
     let lines: Vec<ScriptLine> = (0..session.drafts.len()).map(|index| session.line(index)).collect();
@@ -88,12 +89,12 @@ pub fn script_of(dialogue: &Dialogue, about: &About) -> Result<Recorded, String>
     let secrets =
         lines.iter().filter(|line| matches!(line.text.0[..], [TemplatePart::Random(_)])).map(|line| line.number).collect();
     let statuses = lines.iter().filter(|line| line.status.is_some()).count() as u32;
-    let ending = dialogue.ending.unwrap_or(Ending::Unknown);
-    Ok(Recorded { script, think_times, typing_chars_per_second, secrets, statuses, notes: session.notes, ending })
+    let ending = dialogue.ending.unwrap_or(SessionEnding::Unknown);
+    Ok(RecordedScript { script, think_times, typing_chars_per_second, secrets, statuses, notes: session.notes, ending })
 }
 
-/// The script as a file: what was measured and left out stands at its head as comments.
-pub fn text_of(recorded: &Recorded) -> String {
+/// The text of the script's file; comments at its head have the measured values and the notes.
+pub fn text_of(recorded: &RecordedScript) -> String {
     let mut out = String::from("# Recorded by loadgo from a person's session: think times and typing rate as measured.\n");
     for note in &recorded.notes {
         out.push_str(&format!("# {note}\n"));
@@ -120,35 +121,38 @@ fn secret_lists(script: &Script) -> Vec<&str> {
     lists.collect()
 }
 
-struct Session<'a> {
+struct ScriptComposer<'a> {
     entries: &'a [Entry],
-    about: &'a About,
+    about: &'a SessionFacts,
     shell: &'a dyn Fn(&Entry) -> bool,
     drafts: Vec<Draft>,
     notes: Vec<String>,
 }
 
-impl Session<'_> {
+impl ScriptComposer<'_> {
     /// Takes away the line that ended the session; it is the log-out.
-    fn take_logout(&mut self, ending: Option<Ending>) -> String {
-        let own = quit_word(&self.about.login).unwrap_or("exit");
-        let Some(draft) = self.drafts.last() else { return own.into() };
+    fn take_logout(&mut self, ending: Option<SessionEnding>) -> String {
+        let quit_command = quit_word(&self.about.login).unwrap_or("exit");
+        let Some(draft) = self.drafts.last() else { return quit_command.into() };
         let last = &self.entries[draft.last];
-        if last.ready.is_some() || matches!(ending, Some(Ending::Killed(_) | Ending::Stopped(_) | Ending::HungUp)) {
-            return own.into();
+        if last.ready.is_some()
+            || matches!(ending, Some(SessionEnding::Killed(_) | SessionEnding::Stopped(_) | SessionEnding::HungUp))
+        {
+            return quit_command.into();
         }
         let typed = match &draft.kind {
             DraftKind::Text(text) => text.clone(),
-            DraftKind::Secret => return own.into(),
-            DraftKind::EndOfFile => own.into(),
+            DraftKind::Secret => return quit_command.into(),
+            DraftKind::EndOfFile => quit_command.into(),
         };
         let ends = matches!(typed.split_whitespace().next(), Some("exit" | "logout" | "quit" | "bye" | "exit()"));
-        let is_end = matches!(draft.kind, DraftKind::EndOfFile) || ends || (self.shell)(last) && ending != Some(Ending::Unknown);
+        let is_end =
+            matches!(draft.kind, DraftKind::EndOfFile) || ends || (self.shell)(last) && ending != Some(SessionEnding::Unknown);
         if !is_end {
-            return own.into();
+            return quit_command.into();
         }
         self.drafts.pop();
-        if typed.contains(|char: char| char.is_control() || char == '{') { own.into() } else { typed.trim().into() }
+        if typed.contains(|char: char| char.is_control() || char == '{') { quit_command.into() } else { typed.trim().into() }
     }
 
     fn note_session(&mut self, dialogue: &Dialogue, unmarked: bool) {
@@ -205,7 +209,7 @@ impl Session<'_> {
         (Template(vec![TemplatePart::Random(list.clone())]), list)
     }
 
-    /// The text as a script may type it.
+    /// The text as a template that types it.
     fn typable(&mut self, text: &str, number: u32) -> Template {
         let kept: String = text.chars().filter(|char| !char.is_control() || matches!(char, '\n' | '\t')).collect();
         if kept.len() != text.len() {
@@ -218,7 +222,7 @@ impl Session<'_> {
         Template(if kept.is_empty() { vec![] } else { vec![TemplatePart::Text(kept.into())] })
     }
 
-    /// How one knows that the system is ready after a draft; `None`: as the session does in general.
+    /// The rule by which the system is ready after a draft; `None`: the rule of the whole script.
     fn until(&self, draft: &Draft) -> Option<ReadyRule> {
         let last = &self.entries[draft.last];
         let next = self.entries.get(draft.last + 1);
@@ -231,7 +235,7 @@ impl Session<'_> {
         }
     }
 
-    /// How the log-in program tells that it is ready.
+    /// The rule by which the log-in program is ready.
     fn first_until(&self) -> ReadyRule {
         match self.entries.first() {
             Some(first) if !self.about.marks => until_prompt_of(first),
@@ -239,7 +243,7 @@ impl Session<'_> {
         }
     }
 
-    /// The person's patience where it ended, or more than the default where the system took long.
+    /// Timeout of a draft: the time after which the person interrupted it, or more than the default where the system took long.
     fn timeout(&mut self, draft: &Draft, number: u32) -> Option<Span> {
         let last = &self.entries[draft.last];
         if let Some(interrupted) = last.interrupted {
@@ -253,23 +257,23 @@ impl Session<'_> {
     }
 
     fn think_times(&mut self) -> Vec<Span> {
-        let known = |entry: &&Entry| entry.place == Place::Shell || !entry.prompt.is_empty();
+        let known = |entry: &&Entry| entry.place == PromptKind::Shell || !entry.prompt.is_empty();
         let firsts = self.drafts.iter().map(|draft| &self.entries[draft.first]).filter(known);
         let all: Vec<Span> = firsts.filter_map(|entry| entry.prompted.map(|prompted| entry.first_key.since(prompted))).collect();
-        let (kept, absences): (Vec<Span>, Vec<Span>) = all.into_iter().partition(|span| *span <= ABSENCE);
+        let (kept, absences): (Vec<Span>, Vec<Span>) = all.into_iter().partition(|span| *span <= LONGEST_THINK_TIME);
         if !absences.is_empty() {
             let count = absences.len();
-            self.notes.push(format!("{count} think times over {} are left out as absences", print_span(ABSENCE)));
+            self.notes.push(format!("{count} think times over {} are left out as absences", print_span(LONGEST_THINK_TIME)));
         }
         kept
     }
 }
 
 fn until_prompt_of(entry: &Entry) -> ReadyRule {
-    pattern_of(&entry.prompt, &entry.prompt_bytes).map_or(ReadyRule::Silence(SILENCE), ReadyRule::Pattern)
+    pattern_of(&entry.prompt, &entry.prompt_bytes).map_or(ReadyRule::Silence(READY_SILENCE), ReadyRule::Pattern)
 }
 
-/// The law that draws the measured think times again, in whole milliseconds; many are thinned to evenly spaced quantiles.
+/// The law that draws the measured think times again, in whole milliseconds. Many times are thinned to evenly spaced quantiles.
 fn law_of(think_times: &[Span]) -> TimeLaw {
     let mut spans: Vec<Span> = think_times.iter().map(|span| Span(span.0 / 1_000_000 * 1_000_000)).collect();
     if spans.is_empty() {
@@ -285,7 +289,7 @@ fn law_of(think_times: &[Span]) -> TimeLaw {
 
 /// Keys a second over all lines that were typed key by key, to a tenth.
 fn typing_rate(entries: &[Entry]) -> Option<f64> {
-    let typed = entries.iter().filter(|entry| entry.entered != Entered::Secret);
+    let typed = entries.iter().filter(|entry| entry.entered != EnteredText::Secret);
     let typed =
         typed.filter_map(|entry| entry.keys.filter(|keys| *keys > 1).map(|keys| (keys, entry.sent.since(entry.first_key))));
     let (keys, time) = typed.fold((0, Span::ZERO), |(keys, time), (more, span)| (keys + more, time + span));

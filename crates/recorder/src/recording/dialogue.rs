@@ -2,23 +2,24 @@
 //!
 //! A marked prompt says for sure when the system was ready. Without one, the text left of the cursor at the first key is
 //! the prompt, shown when the last output came. A line is read from the screen when the newline after it is echoed.
-//! A line may be typed ahead, while a command still runs: then the shell takes it at its next prompt, which shows either
-//! in a second echo of the line (shells that edit) or in a second prompt without a key in between.
+//! A line may be typed ahead, while a command still runs; the shell then takes it at its next prompt. Such a line shows by
+//! a second echo (in shells that edit) or by a second prompt without a key in between.
 
-use super::entry::{Entered, Entry, Judgement, Line, Place, Ready};
-use super::event::{Ending, Event};
-use super::marks::{Mark, MarkPlace};
+use super::entry::{EnteredText, Entry, LineJudgement, PromptKind, ReadyEvidence, TypedLine};
+use super::event::{SessionEnding, SessionEvent};
+use super::marks::{MarkPlace, PromptMark};
 use super::screen::Screen;
 use super::strokes::{Stroke, strokes_of};
 use loadgo_core::time::Instant;
 use std::collections::VecDeque;
 
-const TAIL_LENGTH: usize = 512;
+/// Bytes of the latest output that are kept for the pattern of the next prompt.
+const MOST_TAIL_BYTES: usize = 512;
 
-/// What may be kept of the keys since the last answer.
+/// Whether the keys since the last answer may be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keeping {
-    /// Not known yet: the echo of a line is awaited.
+pub enum KeyRetention {
+    /// Unknown as yet: the echo of a line is awaited.
     Undecided,
     /// The keys were shown.
     Keys,
@@ -31,7 +32,7 @@ pub struct Dialogue {
     /// The lines, in the order in which they were entered.
     pub entries: Vec<Entry>,
     /// How the session ended, once it has.
-    pub ending: Option<Ending>,
+    pub ending: Option<SessionEnding>,
     /// Keys typed to full-screen programs; they make no lines.
     pub full_screen_keys: u32,
     /// Marked prompts seen.
@@ -40,21 +41,21 @@ pub struct Dialogue {
     tail: Vec<u8>,
     last_output: Instant,
     prompt: Option<Prompt>,
-    line: Option<Line>,
-    awaiting: VecDeque<Line>,
-    /// Lines that were shown while a command ran: to the program, or typed ahead to the shell.
+    line: Option<TypedLine>,
+    awaiting: VecDeque<TypedLine>,
+    /// Places in `entries` of lines that were shown while a command ran: typed to the program, or ahead to the shell.
     ahead: Vec<usize>,
-    /// The prompt that follows those lines, until it is known which.
-    undecided: Option<Ready>,
+    /// The first prompt after these lines, until it is known which of them it follows.
+    undecided: Option<ReadyEvidence>,
     unseen: bool,
 }
 
 /// A marked prompt at which nothing has been typed yet.
 struct Prompt {
     at: Instant,
-    place: Place,
+    place: PromptKind,
     status: Option<u8>,
-    whole: bool,
+    is_complete: bool,
 }
 
 impl Dialogue {
@@ -78,23 +79,23 @@ impl Dialogue {
     }
 
     /// Takes the next event.
-    pub fn feed(&mut self, event: &Event) {
+    pub fn feed(&mut self, event: &SessionEvent) {
         match event {
-            Event::Keys { at, bytes } => self.keys(*at, bytes),
-            Event::Hidden { at, entered } => self.hidden(*at, *entered),
-            Event::Output { at, bytes } => self.output(*at, bytes),
-            Event::Mark { at, mark } => self.mark(*at, *mark),
-            Event::Resize { columns, .. } => self.screen.resize(*columns),
-            Event::End { ending, .. } => self.end(*ending),
+            SessionEvent::Keys { at, bytes } => self.keys(*at, bytes),
+            SessionEvent::Hidden { at, entered } => self.hidden(*at, *entered),
+            SessionEvent::Output { at, bytes } => self.output(*at, bytes),
+            SessionEvent::Mark { at, mark } => self.mark(*at, *mark),
+            SessionEvent::Resize { columns, .. } => self.screen.resize(*columns),
+            SessionEvent::End { ending, .. } => self.end(*ending),
         }
     }
 
     /// Whether the keys since the last decided answer may be kept.
-    pub fn keeping(&mut self) -> Keeping {
+    pub fn keeping(&mut self) -> KeyRetention {
         match () {
-            () if self.line.is_some() || !self.awaiting.is_empty() => Keeping::Undecided,
-            () if std::mem::take(&mut self.unseen) => Keeping::NoKeys,
-            () => Keeping::Keys,
+            () if self.line.is_some() || !self.awaiting.is_empty() => KeyRetention::Undecided,
+            () if std::mem::take(&mut self.unseen) => KeyRetention::NoKeys,
+            () => KeyRetention::Keys,
         }
     }
 
@@ -123,7 +124,7 @@ impl Dialogue {
         self.unseen = true;
         if entered {
             let line = self.line.take().expect("a hidden line has just begun");
-            self.push(Line { sent: at, ..line }.entry(Entered::Secret, false));
+            self.push(TypedLine { sent: at, ..line }.entry(EnteredText::Secret, false));
         }
     }
 
@@ -141,7 +142,7 @@ impl Dialogue {
         self.screen.print(rest);
     }
 
-    /// An echo may come: of a line that was ended, or, at a prompt without a key, of one that was typed ahead of it.
+    /// Whether an echo may come: of a line that was ended, or of a line that was typed ahead of a prompt without keys.
     fn awaits_newline(&self) -> bool {
         !self.screen.is_full_screen() && (!self.awaiting.is_empty() || self.prompt.is_some() && !self.ahead.is_empty())
     }
@@ -152,17 +153,17 @@ impl Dialogue {
             return self.take_ahead(Some(&shown));
         };
         let (entered, doubtful) = match line.judge(&shown) {
-            Judgement::NotYet => return,
-            Judgement::Secret => (Entered::Secret, false),
-            Judgement::Shown { text, doubtful } => (Entered::Text(text), doubtful),
+            LineJudgement::NotYet => return,
+            LineJudgement::Secret => (EnteredText::Secret, false),
+            LineJudgement::Shown { text, doubtful } => (EnteredText::Text(text), doubtful),
         };
-        self.unseen |= doubtful || entered == Entered::Secret;
+        self.unseen |= doubtful || entered == EnteredText::Secret;
         let line = self.awaiting.pop_front().expect("it is at the front");
         self.push(line.entry(entered, doubtful));
     }
 
     fn push(&mut self, mut entry: Entry) {
-        if entry.place == Place::Program && entry.prompt.is_empty() {
+        if entry.place == PromptKind::Program && entry.prompt.is_empty() {
             if let Some(prompt) = self.prompt.take() {
                 self.settle();
                 (entry.place, entry.prompted) = (prompt.place, None);
@@ -173,26 +174,26 @@ impl Dialogue {
         self.entries.push(entry);
     }
 
-    fn mark(&mut self, at: Instant, mark: Mark) {
+    fn mark(&mut self, at: Instant, mark: PromptMark) {
         self.marks += 1;
-        let place = if mark.place == MarkPlace::Continuation { Place::Continuation } else { Place::Shell };
-        let whole = mark.place != MarkPlace::PromptStart;
-        if self.line.is_none() && self.awaiting.front().is_some_and(|line| line.place != Place::Program) {
+        let place = if mark.place == MarkPlace::Continuation { PromptKind::Continuation } else { PromptKind::Shell };
+        let is_complete = mark.place != MarkPlace::PromptStart;
+        if self.line.is_none() && self.awaiting.front().is_some_and(|line| line.place != PromptKind::Program) {
             return self.screen.typing_begins_here();
         }
         if let Some(line) = &mut self.line {
-            if line.place != Place::Program {
+            if line.place != PromptKind::Program {
                 return self.screen.typing_begins_here();
             }
             self.unseen |= !line.strokes.is_empty();
             (line.place, line.prompted) = (place, None);
-            self.answer(Ready { at, marked: place == Place::Shell, status: mark.status });
+            self.answer(ReadyEvidence { at, marked: place == PromptKind::Shell, status: mark.status });
             self.settle();
-        } else if let Some(prompt) = self.prompt.as_mut().filter(|prompt| !prompt.whole) {
-            (prompt.at, prompt.whole, prompt.status) = (at, whole, mark.status.or(prompt.status));
+        } else if let Some(prompt) = self.prompt.as_mut().filter(|prompt| !prompt.is_complete) {
+            (prompt.at, prompt.is_complete, prompt.status) = (at, is_complete, mark.status.or(prompt.status));
             self.correct(at, mark.status);
         } else {
-            self.fresh_prompt(Prompt { at, place, status: mark.status, whole });
+            self.fresh_prompt(Prompt { at, place, status: mark.status, is_complete });
         }
         self.screen.begin_typing();
     }
@@ -204,14 +205,14 @@ impl Dialogue {
             }
             self.take_ahead(None);
         }
-        self.answer(Ready { at: prompt.at, marked: prompt.place == Place::Shell, status: prompt.status });
+        self.answer(ReadyEvidence { at: prompt.at, marked: prompt.place == PromptKind::Shell, status: prompt.status });
         self.prompt = Some(prompt);
     }
 
     /// The system is ready after the last line, or after one before it when lines may have been typed ahead.
-    fn answer(&mut self, ready: Ready) {
+    fn answer(&mut self, ready: ReadyEvidence) {
         if self.ahead.is_empty() {
-            give(self.entries.last_mut(), ready);
+            note_ready(self.entries.last_mut(), ready);
         } else {
             self.undecided.get_or_insert(ready);
         }
@@ -230,14 +231,14 @@ impl Dialogue {
     fn settle(&mut self) {
         self.ahead.clear();
         if let Some(ready) = self.undecided.take() {
-            give(self.entries.last_mut(), ready);
+            note_ready(self.entries.last_mut(), ready);
         }
     }
 
     /// The shell has taken a line that was typed ahead: the one that was `shown` again, or the first.
     fn take_ahead(&mut self, shown: Option<&str>) {
         let is_it = |entry: &Entry| match (&entry.entered, shown) {
-            (Entered::Text(text), Some(shown)) => text.trim_end() == shown,
+            (EnteredText::Text(text), Some(shown)) => text.trim_end() == shown,
             (_, Some(_)) => false,
             (_, None) => true,
         };
@@ -245,22 +246,22 @@ impl Dialogue {
         let index = self.ahead[place];
         self.ahead.drain(..=place);
         if let Some(ready) = self.undecided.take() {
-            give(index.checked_sub(1).map(|before| &mut self.entries[before]), ready);
+            note_ready(index.checked_sub(1).map(|before| &mut self.entries[before]), ready);
         }
         let prompt = self.prompt.take();
         let entry = &mut self.entries[index];
-        (entry.place, entry.prompted) = (prompt.map_or(Place::Shell, |prompt| prompt.place), None);
+        (entry.place, entry.prompted) = (prompt.map_or(PromptKind::Shell, |prompt| prompt.place), None);
     }
 
     /// The line being typed; it begins now if there is none.
-    fn line_at(&mut self, at: Instant) -> &mut Line {
+    fn line_at(&mut self, at: Instant) -> &mut TypedLine {
         if self.line.is_none() {
             self.line = Some(self.begin(at));
         }
         self.line.as_mut().expect("it has just begun")
     }
 
-    fn begin(&mut self, at: Instant) -> Line {
+    fn begin(&mut self, at: Instant) -> TypedLine {
         let marked = self.prompt.take();
         if marked.is_some() {
             self.give_up_awaiting();
@@ -269,16 +270,16 @@ impl Dialogue {
         let prompt = self.screen.left_of_cursor();
         let (place, prompted) = match &marked {
             Some(marked) => (marked.place, Some(marked.at)),
-            None => (Place::Program, Some(self.last_output)),
+            None => (PromptKind::Program, Some(self.last_output)),
         };
-        if marked.as_ref().is_none_or(|marked| marked.place == Place::Continuation) && !prompt.is_empty() {
-            let ready = Ready { at: self.last_output, marked: false, status: None };
-            give(self.entries.last_mut(), ready);
+        if marked.as_ref().is_none_or(|marked| marked.place == PromptKind::Continuation) && !prompt.is_empty() {
+            let ready = ReadyEvidence { at: self.last_output, marked: false, status: None };
+            note_ready(self.entries.last_mut(), ready);
         }
         if self.awaiting.is_empty() {
             self.screen.begin_typing();
         }
-        Line {
+        TypedLine {
             place,
             prompt: if self.awaiting.is_empty() { prompt } else { String::new() },
             prompt_bytes: self.tail.clone(),
@@ -297,7 +298,7 @@ impl Dialogue {
         let mut line = self.line.take().expect("it has just begun");
         line.sent = at;
         if line.hidden {
-            return self.push(line.entry(Entered::Secret, false));
+            return self.push(line.entry(EnteredText::Secret, false));
         }
         line.shown_at_enter = self.screen.typed();
         self.awaiting.push_back(line);
@@ -315,7 +316,7 @@ impl Dialogue {
     fn end_of_file(&mut self, at: Instant) {
         let line = self.begin(at);
         self.ahead.clear();
-        self.entries.push(line.entry(Entered::EndOfFile, false));
+        self.entries.push(line.entry(EnteredText::EndOfFile, false));
     }
 
     /// Lines whose echo has not come, though the person types the next: they were never shown.
@@ -323,12 +324,12 @@ impl Dialogue {
         for line in std::mem::take(&mut self.awaiting) {
             if line.has_unseen_keys() {
                 self.unseen = true;
-                self.entries.push(line.entry(Entered::Secret, false));
+                self.entries.push(line.entry(EnteredText::Secret, false));
             }
         }
     }
 
-    fn end(&mut self, ending: Ending) {
+    fn end(&mut self, ending: SessionEnding) {
         if self.undecided.is_some() && !self.ahead.is_empty() {
             self.take_ahead(None);
         }
@@ -346,13 +347,13 @@ impl Dialogue {
         } else {
             self.tail.extend_from_slice(bytes);
         }
-        let excess = self.tail.len().saturating_sub(TAIL_LENGTH);
+        let excess = self.tail.len().saturating_sub(MOST_TAIL_BYTES);
         self.tail.drain(..excess);
     }
 }
 
-/// The system was ready after `entry`, unless that is known already.
-fn give(entry: Option<&mut Entry>, ready: Ready) {
+/// Notes that the system was ready after `entry`, unless that is known already.
+fn note_ready(entry: Option<&mut Entry>, ready: ReadyEvidence) {
     if let Some(entry) = entry {
         entry.ready.get_or_insert(ready);
     }

@@ -1,9 +1,9 @@
 //! From the lines of a session to lines that can be typed again.
 //!
-//! The lines of one unfinished command become one line; a program that read its input up to end-of-file gets it from a
-//! here-document, because a script types lines and no keys; a program with a prompt is told to quit in its own words.
+//! The lines of one unfinished command become one line. A program that read its input up to end-of-file gets the input from a
+//! here-document, because a script types lines and no keys. A program with a prompt is told to quit in its own words.
 
-use super::entry::{Entered, Entry, Place};
+use super::entry::{EnteredText, Entry, PromptKind};
 use super::prompt::is_shell_like;
 
 /// A line of the script to be.
@@ -55,8 +55,8 @@ pub(super) fn drafts_of(entries: &[Entry], shell: &dyn Fn(&Entry) -> bool) -> Ve
     let mut drafts: Vec<Draft> = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
         let kind = match &entry.entered {
-            Entered::Text(text) if text.is_empty() && shell(entry) => continue,
-            Entered::Text(text) if entry.place == Place::Continuation => match drafts.last_mut() {
+            EnteredText::Text(text) if text.is_empty() && shell(entry) => continue,
+            EnteredText::Text(text) if entry.place == PromptKind::Continuation => match drafts.last_mut() {
                 Some(Draft { kind: DraftKind::Text(whole), last, .. }) => {
                     whole.push('\n');
                     whole.push_str(text);
@@ -65,9 +65,9 @@ pub(super) fn drafts_of(entries: &[Entry], shell: &dyn Fn(&Entry) -> bool) -> Ve
                 }
                 _ => DraftKind::Text(text.clone()),
             },
-            Entered::Text(text) => DraftKind::Text(text.clone()),
-            Entered::Secret => DraftKind::Secret,
-            Entered::EndOfFile => match end_of_file(&mut drafts, entries, index, shell) {
+            EnteredText::Text(text) => DraftKind::Text(text.clone()),
+            EnteredText::Secret => DraftKind::Secret,
+            EnteredText::EndOfFile => match end_of_file(&mut drafts, entries, index, shell) {
                 Some(kind) => kind,
                 None => continue,
             },
@@ -77,7 +77,7 @@ pub(super) fn drafts_of(entries: &[Entry], shell: &dyn Fn(&Entry) -> bool) -> Ve
     drafts
 }
 
-/// What stands for an end of file: nothing more, when the lines before it became a here-document.
+/// The draft in place of an end of file: `None` when the lines before it became a here-document.
 fn end_of_file(drafts: &mut Vec<Draft>, entries: &[Entry], index: usize, shell: &dyn Fn(&Entry) -> bool) -> Option<DraftKind> {
     let begun = drafts.iter().rposition(|draft| shell(&entries[draft.first]));
     let command = begun.and_then(|begun| match &drafts[begun].kind {

@@ -6,9 +6,9 @@
 use super::strokes::{Stroke, plain_text};
 use loadgo_core::time::Instant;
 
-/// Who asked for a line.
+/// The kind of prompt that asked for a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum PromptKind {
     /// The log-in shell, by its marked prompt.
     Shell,
     /// The shell, for the rest of an unfinished command.
@@ -17,9 +17,9 @@ pub enum Place {
     Program,
 }
 
-/// What was entered.
+/// The content of an entered line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Entered {
+pub enum EnteredText {
     /// A line of text.
     Text(String),
     /// A line that was never shown, and is not kept.
@@ -28,12 +28,12 @@ pub enum Entered {
     EndOfFile,
 }
 
-/// How one learnt that the system was ready after a line.
+/// The evidence that the system was ready after a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ready {
-    /// When the next prompt was shown.
+pub struct ReadyEvidence {
+    /// Instant at which the next prompt was shown.
     pub at: Instant,
-    /// Whether a mark said so.
+    /// Whether the evidence is a mark.
     pub marked: bool,
     /// The exit status that the mark told.
     pub status: Option<u8>,
@@ -42,34 +42,34 @@ pub struct Ready {
 /// A line that was entered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What was entered.
-    pub entered: Entered,
-    /// Who asked for it.
-    pub place: Place,
+    /// The entered line.
+    pub entered: EnteredText,
+    /// The kind of prompt that asked for the line.
+    pub place: PromptKind,
     /// The text of the prompt, as shown.
     pub prompt: String,
     /// The last bytes of output before the first key, from the beginning of their line.
     pub prompt_bytes: Vec<u8>,
-    /// When the prompt was shown; `None` when the line was typed ahead of it.
+    /// Instant at which the prompt was shown; `None` when the line was typed ahead of it.
     pub prompted: Option<Instant>,
-    /// When the first key came.
+    /// Instant of the first key.
     pub first_key: Instant,
-    /// When the line was ended.
+    /// Instant at which the line was ended.
     pub sent: Instant,
     /// Keys before the end of the line; `None` when they came in one burst (a paste, a program that types) or are unknown.
     pub keys: Option<u32>,
-    /// When the person interrupted what the line had begun.
+    /// Instant at which the person interrupted the command.
     pub interrupted: Option<Instant>,
-    /// When and how the system was ready again.
-    pub ready: Option<Ready>,
-    /// Not all keys stand in the text, which is what the screen showed: it may be disturbed.
+    /// The evidence that the system was ready again.
+    pub ready: Option<ReadyEvidence>,
+    /// Whether the text, which comes from the screen, lacks some of the keys: the screen may have been disturbed.
     pub doubtful: bool,
 }
 
 /// A line that is being typed, or waits for its echo.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
-    pub place: Place,
+pub(super) struct TypedLine {
+    pub place: PromptKind,
     pub prompt: String,
     pub prompt_bytes: Vec<u8>,
     pub prompted: Option<Instant>,
@@ -78,22 +78,22 @@ pub(super) struct Line {
     pub sent: Instant,
     pub strokes: Vec<Stroke>,
     pub hidden: bool,
-    /// What the screen showed when the line was ended.
+    /// The line on the screen when it was ended.
     pub shown_at_enter: String,
 }
 
-/// What is known of a line when a newline follows it.
+/// Judgement of a line when a newline follows it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Judgement {
+pub(super) enum LineJudgement {
     Shown { text: String, doubtful: bool },
     Secret,
     NotYet,
 }
 
-impl Line {
-    /// Whether it may have been typed before anybody asked for it.
+impl TypedLine {
+    /// Whether the line may have been typed ahead of its prompt.
     pub(crate) fn is_ahead(&self) -> bool {
-        self.place == Place::Program && self.prompt.is_empty()
+        self.place == PromptKind::Program && self.prompt.is_empty()
     }
 
     /// Whether the end of the line came with its keys, so that no echo can have come before it.
@@ -101,37 +101,37 @@ impl Line {
         self.last_key == self.sent
     }
 
-    /// What to make of the line, when the screen shows `shown` as a newline comes.
-    pub fn judge(&self, shown: &str) -> Judgement {
+    /// Judges the line, when the screen shows `shown` as a newline comes.
+    pub fn judge(&self, shown: &str) -> LineJudgement {
         let plain = plain_text(&self.strokes);
         let same = plain.split_whitespace().eq(shown.split_whitespace());
-        let shown_text = |doubtful| Judgement::Shown { text: shown.into(), doubtful };
+        let shown_text = |doubtful| LineJudgement::Shown { text: shown.into(), doubtful };
         if same {
-            return Judgement::Shown { text: plain, doubtful: false };
+            return LineJudgement::Shown { text: plain, doubtful: false };
         }
         if self.is_ahead() {
-            return Judgement::NotYet;
+            return LineJudgement::NotYet;
         }
         if is_masked(shown) {
-            return Judgement::Secret;
+            return LineJudgement::Secret;
         }
         let edits = self.strokes.iter().any(|stroke| matches!(stroke, Stroke::Edit(_) | Stroke::Paste(_)));
         match () {
             () if plain.is_empty() => shown_text(false),
             () if self.is_burst() && is_subsequence(&plain, shown) => shown_text(false),
-            () if self.is_burst() || self.shown_at_enter.is_empty() => Judgement::Secret,
+            () if self.is_burst() || self.shown_at_enter.is_empty() => LineJudgement::Secret,
             () if holds_all(shown, &plain) => shown_text(false),
             () if edits => shown_text(true),
-            () => Judgement::Secret,
+            () => LineJudgement::Secret,
         }
     }
 
-    /// Whether it holds keys that nobody has seen.
+    /// Whether the line has keys that nobody has seen.
     pub(crate) fn has_unseen_keys(&self) -> bool {
         self.hidden || !plain_text(&self.strokes).is_empty()
     }
 
-    pub fn entry(self, entered: Entered, doubtful: bool) -> Entry {
+    pub fn entry(self, entered: EnteredText, doubtful: bool) -> Entry {
         let pasted = self.strokes.iter().any(|stroke| matches!(stroke, Stroke::Paste(_)));
         let keys = (!self.hidden && !pasted && !self.is_burst()).then_some(self.strokes.len() as u32);
         Entry {
@@ -176,9 +176,9 @@ mod tests {
     use super::super::strokes::strokes_of;
     use super::*;
 
-    fn judge(keys: &str, shown_at_enter: &str, shown: &str) -> Judgement {
-        let line = Line {
-            place: Place::Shell,
+    fn judge(keys: &str, shown_at_enter: &str, shown: &str) -> LineJudgement {
+        let line = TypedLine {
+            place: PromptKind::Shell,
             prompt: "$ ".into(),
             prompt_bytes: vec![],
             prompted: None,
@@ -192,8 +192,8 @@ mod tests {
         line.judge(shown)
     }
 
-    fn shown(text: &str) -> Judgement {
-        Judgement::Shown { text: text.into(), doubtful: false }
+    fn shown(text: &str) -> LineJudgement {
+        LineJudgement::Shown { text: text.into(), doubtful: false }
     }
 
     #[test]
@@ -210,9 +210,9 @@ mod tests {
 
     #[test]
     fn keys_that_were_never_shown_are_a_secret() {
-        assert_eq!(judge("hunter2", "", ""), Judgement::Secret);
-        assert_eq!(judge("hunter2", "", "Welcome to host"), Judgement::Secret);
-        assert_eq!(judge("hunter2", "*******", "*******"), Judgement::Secret);
-        assert_eq!(judge("hunter2", "Password:", "Password:"), Judgement::Secret);
+        assert_eq!(judge("hunter2", "", ""), LineJudgement::Secret);
+        assert_eq!(judge("hunter2", "", "Welcome to host"), LineJudgement::Secret);
+        assert_eq!(judge("hunter2", "*******", "*******"), LineJudgement::Secret);
+        assert_eq!(judge("hunter2", "Password:", "Password:"), LineJudgement::Secret);
     }
 }

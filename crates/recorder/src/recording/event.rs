@@ -1,42 +1,42 @@
-//! What a recorder sees of a session: keys, output, marks, each with its instant.
+//! Events of a session as a recorder sees them: keys, output, marks, each with its instant.
 
 use super::marks::Mark;
 use loadgo_core::time::Instant;
 
 /// One thing that happened in a person's session, in the order in which it happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum SessionEvent {
     /// The person typed these bytes.
     Keys {
-        /// When they were read.
+        /// Instant at which the bytes were read.
         at: Instant,
-        /// As the keyboard sent them.
+        /// Bytes, as the keyboard sent them.
         bytes: Vec<u8>,
     },
-    /// The person typed while the terminal's echo was off: what, is not in the event, and nowhere else.
+    /// The person typed while the terminal's echo was off; the keys are kept nowhere.
     Hidden {
-        /// When.
+        /// Instant of the event.
         at: Instant,
         /// Whether the keys ended a line.
         entered: bool,
     },
     /// The system printed these bytes, marks taken out.
     Output {
-        /// When they were read.
+        /// Instant at which the bytes were read.
         at: Instant,
-        /// As they were printed.
+        /// Bytes, as they were printed.
         bytes: Vec<u8>,
     },
     /// A prompt told where it begins or ends.
     Mark {
-        /// When it was read.
+        /// Instant at which the mark was read.
         at: Instant,
-        /// What it told.
-        mark: Mark,
+        /// The mark's content.
+        mark: PromptMark,
     },
     /// The person's window has a new size.
     Resize {
-        /// When.
+        /// Instant of the event.
         at: Instant,
         /// Columns.
         columns: u16,
@@ -45,16 +45,16 @@ pub enum Event {
     },
     /// The session is over.
     End {
-        /// When.
+        /// Instant of the event.
         at: Instant,
-        /// How.
-        ending: Ending,
+        /// The way in which the session ended.
+        ending: SessionEnding,
     },
 }
 
 /// How a recorded session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum SessionEnding {
     /// The shell exited with this status.
     Exited(u8),
     /// The shell was killed by this signal.
@@ -63,20 +63,20 @@ pub enum Ending {
     Stopped(i32),
     /// The person's own terminal went away; the shell was hung up.
     HungUp,
-    /// A file that does not say.
+    /// The file does not say how the session ended.
     Unknown,
 }
 
-impl Event {
-    /// When it happened.
+impl SessionEvent {
+    /// Instant of the event.
     pub fn at(&self) -> Instant {
         match self {
-            Event::Keys { at, .. }
-            | Event::Hidden { at, .. }
-            | Event::Output { at, .. }
-            | Event::Mark { at, .. }
-            | Event::Resize { at, .. }
-            | Event::End { at, .. } => *at,
+            SessionEvent::Keys { at, .. }
+            | SessionEvent::Hidden { at, .. }
+            | SessionEvent::Output { at, .. }
+            | SessionEvent::Mark { at, .. }
+            | SessionEvent::Resize { at, .. }
+            | SessionEvent::End { at, .. } => *at,
         }
     }
 }

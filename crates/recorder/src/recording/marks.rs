@@ -5,13 +5,13 @@
 
 use loadgo_core::osc133::{self, ESCAPE_BYTE, MarkRead};
 
-/// A longer mark is none: nobody's is.
-const LONGEST: usize = 256;
+/// Longest mark; a longer sequence is passed on as text, because no shell writes such marks.
+const MOST_MARK_BYTES: usize = 256;
 
-/// What a mark tells.
+/// Content of a prompt mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
-    /// Where it stands.
+pub struct PromptMark {
+    /// The mark's place in the prompt.
     pub place: MarkPlace,
     /// The exit status of the command before the prompt, where it says so.
     pub status: Option<u8>,
@@ -30,11 +30,11 @@ pub enum MarkPlace {
 
 /// A piece of output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
-    /// What the person sees.
+pub enum OutputPiece {
+    /// Text that the person sees.
     Text(Vec<u8>),
     /// A mark that stood there.
-    Mark(Mark),
+    Mark(PromptMark),
 }
 
 /// The mark that a live session's continuation prompt ends with.
@@ -44,20 +44,20 @@ pub fn continuation_mark(id: &str) -> String {
 
 /// Cuts output, as it is read, into text and marks.
 #[derive(Clone, Debug)]
-pub struct Cutter {
+pub struct MarkCutter {
     id: Option<String>,
     held: Vec<u8>,
 }
 
-impl Cutter {
+impl MarkCutter {
     /// Takes out the marks with this id.
-    pub fn of_session(id: &str) -> Cutter {
-        Cutter { id: Some(id.into()), held: Vec::new() }
+    pub fn of_session(id: &str) -> MarkCutter {
+        MarkCutter { id: Some(id.into()), held: Vec::new() }
     }
 
     /// Takes out everybody's marks.
-    pub(crate) fn of_any() -> Cutter {
-        Cutter { id: None, held: Vec::new() }
+    pub(crate) fn of_any() -> MarkCutter {
+        MarkCutter { id: None, held: Vec::new() }
     }
 
     /// Whether bytes are held back because they may be the head of a mark.
@@ -65,24 +65,24 @@ impl Cutter {
         !self.held.is_empty()
     }
 
-    /// What was held back, as text: no more of it is coming.
+    /// Returns the bytes that were held back, as text: no end of a mark is coming.
     pub fn release(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.held)
     }
 
     /// Reads the next bytes.
-    pub fn feed(&mut self, bytes: &[u8]) -> Vec<Piece> {
+    pub fn feed(&mut self, bytes: &[u8]) -> Vec<OutputPiece> {
         let mut all = self.release();
         all.extend_from_slice(bytes);
         let (mut pieces, mut text, mut at) = (Vec::new(), 0, 0);
         while let Some(found) = memchr::memchr(ESCAPE_BYTE, &all[at..]) {
             let start = at + found;
-            match osc133::read(&all[start..], LONGEST) {
+            match osc133::read(&all[start..], MOST_MARK_BYTES) {
                 MarkRead::Mark(body, length) => {
                     at = start + length;
                     if let Some(mark) = self.mark(body) {
                         push_text(&mut pieces, &all[text..start]);
-                        pieces.push(Piece::Mark(mark));
+                        pieces.push(OutputPiece::Mark(mark));
                         text = at;
                     }
                 }
@@ -97,7 +97,7 @@ impl Cutter {
         pieces
     }
 
-    fn mark(&self, body: &[u8]) -> Option<Mark> {
+    fn mark(&self, body: &[u8]) -> Option<PromptMark> {
         let mut fields = std::str::from_utf8(body).ok()?.split(';');
         let letter = fields.next()?;
         let fields: Vec<&str> = fields.collect();
@@ -112,13 +112,13 @@ impl Cutter {
             "B" => MarkPlace::PromptEnd,
             _ => return None,
         };
-        Some(Mark { place, status: (letter == "D").then(|| fields.first()?.parse().ok()).flatten() })
+        Some(PromptMark { place, status: (letter == "D").then(|| fields.first()?.parse().ok()).flatten() })
     }
 }
 
-fn push_text(pieces: &mut Vec<Piece>, text: &[u8]) {
+fn push_text(pieces: &mut Vec<OutputPiece>, text: &[u8]) {
     if !text.is_empty() {
-        pieces.push(Piece::Text(text.to_vec()));
+        pieces.push(OutputPiece::Text(text.to_vec()));
     }
 }
 
@@ -127,21 +127,21 @@ mod tests {
     use super::*;
     use loadgo_core::osc133::prompt_mark;
 
-    fn text(piece: &str) -> Piece {
-        Piece::Text(piece.into())
+    fn text(piece: &str) -> OutputPiece {
+        OutputPiece::Text(piece.into())
     }
 
     #[test]
     fn a_mark_is_taken_out_over_any_cut_of_the_output() {
         let whole = format!("a\x1b[1mb$ {}c", prompt_mark("77", "3"));
         for cut in 0..=whole.len() {
-            let mut cutter = Cutter::of_session("77");
+            let mut cutter = MarkCutter::of_session("77");
             let mut pieces = cutter.feed(&whole.as_bytes()[..cut]);
             pieces.extend(cutter.feed(&whole.as_bytes()[cut..]));
-            let marks: Vec<_> = pieces.iter().filter(|piece| matches!(piece, Piece::Mark(_))).collect();
-            assert_eq!(marks, [&Piece::Mark(Mark { place: MarkPlace::PromptEnd, status: Some(3) })]);
+            let marks: Vec<_> = pieces.iter().filter(|piece| matches!(piece, OutputPiece::Mark(_))).collect();
+            assert_eq!(marks, [&OutputPiece::Mark(PromptMark { place: MarkPlace::PromptEnd, status: Some(3) })]);
             let shown: Vec<u8> =
-                pieces.iter().flat_map(|piece| if let Piece::Text(text) = piece { text.clone() } else { vec![] }).collect();
+                pieces.iter().flat_map(|piece| if let OutputPiece::Text(text) = piece { text.clone() } else { vec![] }).collect();
             assert_eq!(shown, b"a\x1b[1mb$ c");
         }
     }
@@ -149,13 +149,13 @@ mod tests {
     #[test]
     fn a_forged_mark_stays_in_the_output() {
         let forged = prompt_mark("78", "0");
-        assert_eq!(Cutter::of_session("77").feed(forged.as_bytes()), [text(&forged)]);
+        assert_eq!(MarkCutter::of_session("77").feed(forged.as_bytes()), [text(&forged)]);
     }
 
     #[test]
     fn anybodys_marks_tell_where_the_prompt_begins_and_ends() {
-        let pieces = Cutter::of_any().feed(b"\x1b]133;D;1\x1b\\\x1b]133;A\x07% \x1b]133;B\x07\x1b]133;C\x07");
-        let mark = |place, status| Piece::Mark(Mark { place, status });
+        let pieces = MarkCutter::of_any().feed(b"\x1b]133;D;1\x1b\\\x1b]133;A\x07% \x1b]133;B\x07\x1b]133;C\x07");
+        let mark = |place, status| OutputPiece::Mark(PromptMark { place, status });
         let expected = [
             mark(MarkPlace::PromptStart, Some(1)),
             mark(MarkPlace::PromptStart, None),
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn an_escape_at_the_end_is_held_and_released_as_it_was() {
-        let mut cutter = Cutter::of_any();
+        let mut cutter = MarkCutter::of_any();
         assert_eq!(cutter.feed(b"x\x1b"), [text("x")]);
         assert!(cutter.holds());
         assert_eq!(cutter.release(), b"\x1b");

@@ -1,8 +1,8 @@
 //! From a person's session to a script: what was typed, with think times and typing rate apart from response times.
 //!
-//! `event` is what a recorder sees, `marks` and `strokes` cut output and keys into pieces, `screen` knows what a line
-//! looks like after editing, `entry` judges what may be kept, `dialogue` follows the session, `prompt` learns patterns,
-//! `drafts` makes typable lines, `compose` the script.
+//! `event` has what a recorder sees; `marks` and `strokes` cut output and keys into pieces. `screen` knows how a line
+//! looks after editing, and `entry` judges what of it may be kept. `dialogue` follows the session, `prompt` learns
+//! patterns, `drafts` makes typable lines, and `compose` writes the script.
 
 mod compose;
 mod dialogue;
@@ -14,8 +14,8 @@ mod prompt;
 mod screen;
 mod strokes;
 
-pub use compose::{ABSENCE, About, Recorded, script_of, text_of};
-pub use dialogue::{Dialogue, Keeping};
-pub use entry::{Entered, Entry, Place, Ready};
-pub use event::{Ending, Event};
-pub use marks::{Cutter, Mark, MarkPlace, Piece, continuation_mark};
+pub use compose::{LONGEST_THINK_TIME, RecordedScript, SessionFacts, script_of, text_of};
+pub use dialogue::{Dialogue, KeyRetention};
+pub use entry::{EnteredText, Entry, PromptKind, ReadyEvidence};
+pub use event::{SessionEnding, SessionEvent};
+pub use marks::{MarkCutter, MarkPlace, OutputPiece, PromptMark, continuation_mark};

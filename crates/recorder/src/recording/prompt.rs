@@ -3,7 +3,8 @@
 use regex::escape;
 
 const COLOURS: &str = r"\x1b\[[0-9;?]*[A-Za-z]";
-const LONGEST: usize = 40;
+/// Characters of a prompt, from its end, that its pattern contains at most.
+const MOST_PATTERN_CHARS: usize = 40;
 
 /// Whether a prompt looks like a shell's: it ends with `$`, `#`, `%` or an arrow.
 pub(crate) fn is_shell_like(prompt: &str) -> bool {
@@ -12,8 +13,8 @@ pub(crate) fn is_shell_like(prompt: &str) -> bool {
 
 /// A pattern for the prompt that was shown as `shown` and printed as `bytes`, for the end of the output.
 ///
-/// Numbers in it may change from time to time; of a shell's prompt only its last sign counts, because the rest names
-/// the host and the directory. `None` for a prompt without text.
+/// Numbers in the prompt may change from time to time. Only the last sign of a shell's prompt counts, because the rest
+/// names the host and the directory. `None` for a prompt without text.
 pub(crate) fn pattern_of(shown: &str, bytes: &[u8]) -> Option<String> {
     if shown.trim().is_empty() {
         return None;
@@ -39,9 +40,9 @@ fn shell_sign(prompt: &str) -> String {
     }
 }
 
-/// The longest text, up to a limit, that both end with.
+/// The longest text, up to `MOST_PATTERN_CHARS`, that both prompts end with.
 fn common_end<'a>(shown: &'a str, bare: &str) -> &'a str {
-    let same = shown.chars().rev().zip(bare.chars().rev()).take(LONGEST).take_while(|(left, right)| left == right);
+    let same = shown.chars().rev().zip(bare.chars().rev()).take(MOST_PATTERN_CHARS).take_while(|(left, right)| left == right);
     let length: usize = same.map(|(char, _)| char.len_utf8()).sum();
     &shown[shown.len() - length..]
 }
@@ -62,17 +63,17 @@ fn without_last_colours(printed: &str) -> &str {
 /// The printed text as a pattern in which any colours may stand where some stood.
 fn colours_vary(printed: &str) -> String {
     let mut pattern = String::new();
-    let mut rest = printed.trim_start_matches('\r');
-    while let Some(at) = rest.find("\x1b[") {
-        pattern.push_str(&escape(&rest[..at]));
-        let body = &rest[at + 2..];
+    let mut unread = printed.trim_start_matches('\r');
+    while let Some(at) = unread.find("\x1b[") {
+        pattern.push_str(&escape(&unread[..at]));
+        let body = &unread[at + 2..];
         let end = body.find(|c: char| c.is_ascii_alphabetic()).map_or(body.len(), |end| end + 1);
         if !pattern.ends_with(COLOURS) {
             pattern.push_str(COLOURS);
         }
-        rest = &body[end..];
+        unread = &body[end..];
     }
-    pattern + &escape(rest)
+    pattern + &escape(unread)
 }
 
 fn numbers_vary(pattern: &str) -> String {

@@ -1,13 +1,15 @@
 //! The screen as far as a line of input needs it: where typing began, and what stands there now.
 //!
-//! Editing keys, history and completion change a line in ways that only the echo shows, so the line that was entered is
+//! Editing keys, history and completion change a line in ways that only the echo shows. The entered line is therefore
 //! read from a model of the screen. At each prompt the model is made afresh with room above and below: nothing scrolls
 //! out of it while a line is edited.
 
 use std::num::NonZeroU16;
 
+/// Height of the model, with room above and below the prompt.
 const ROWS: u16 = 300;
-const PROMPT_ROW: u16 = 100;
+/// Row of each prompt in the model, from 0.
+const PROMPT_ROW_INDEX: u16 = 100;
 
 /// A model of the person's screen.
 pub(crate) struct Screen {
@@ -64,12 +66,12 @@ impl Screen {
     pub(crate) fn begin_typing(&mut self) {
         let (prompt, column) = (self.left_of_cursor(), self.cursor().1);
         self.parser = parser(self.columns);
-        self.print(format!("\x1b[{};1H{prompt}\x1b[{};{}H", PROMPT_ROW + 1, PROMPT_ROW + 1, column + 1).as_bytes());
-        self.origin = (PROMPT_ROW, column);
+        self.print(format!("\x1b[{};1H{prompt}\x1b[{};{}H", PROMPT_ROW_INDEX + 1, PROMPT_ROW_INDEX + 1, column + 1).as_bytes());
+        self.origin = (PROMPT_ROW_INDEX, column);
         self.before_return = None;
     }
 
-    /// What stands between where typing began and the end of the cursor's row, without blanks at its end.
+    /// Text from where typing began to the end of the cursor's row, without blanks at its end.
     pub fn typed(&self) -> String {
         let cursor = self.cursor();
         let end = if cursor.1 == 0 { self.before_return.unwrap_or(cursor) } else { cursor };

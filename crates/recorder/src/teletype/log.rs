@@ -1,7 +1,7 @@
-//! What is kept of a recorded session while it goes on: its dialogue, and the cast if one was asked for.
+//! Log of a recorded session while it goes on: its dialogue, and the cast if the user asked for one.
 
 use crate::asciicast::Writer;
-use crate::recording::{Cutter, Dialogue, Event, Piece};
+use crate::recording::{Dialogue, MarkCutter, OutputPiece, SessionEvent};
 use loadgo_core::time::Instant;
 use std::fs::File;
 use std::io::Write;
@@ -12,18 +12,18 @@ pub(crate) struct SessionLog {
     pub dialogue: Dialogue,
     /// Why the cast ends early, if it does.
     pub cast_failure: Option<String>,
-    cutter: Cutter,
-    cast: Option<(Writer, File)>,
+    cutter: MarkCutter,
+    cast: Option<(CastWriter, File)>,
 }
 
 impl SessionLog {
     /// A log of a session with marks of this id, on a screen of so many columns.
     pub fn new(id: &str, columns: u16) -> SessionLog {
-        SessionLog { dialogue: Dialogue::new(columns), cast_failure: None, cutter: Cutter::of_session(id), cast: None }
+        SessionLog { dialogue: Dialogue::new(columns), cast_failure: None, cutter: MarkCutter::of_session(id), cast: None }
     }
 
     /// Keeps the session in `file` as well; `header` is its first line.
-    pub fn keep(&mut self, (writer, header): (Writer, String), mut file: File) {
+    pub fn keep(&mut self, (writer, header): (CastWriter, String), mut file: File) {
         match file.write_all(header.as_bytes()) {
             Ok(()) => self.cast = Some((writer, file)),
             Err(error) => self.cast_failure = Some(error.to_string()),
@@ -43,28 +43,28 @@ impl SessionLog {
         let mut shown = Vec::new();
         for piece in self.cutter.feed(bytes) {
             match piece {
-                Piece::Text(bytes) => {
+                OutputPiece::Text(bytes) => {
                     shown.extend_from_slice(&bytes);
-                    self.dialogue.feed(&Event::Output { at, bytes });
+                    self.dialogue.feed(&SessionEvent::Output { at, bytes });
                 }
-                Piece::Mark(mark) => self.dialogue.feed(&Event::Mark { at, mark }),
+                OutputPiece::Mark(mark) => self.dialogue.feed(&SessionEvent::Mark { at, mark }),
             }
         }
         self.write();
         shown
     }
 
-    /// What was held back: no more of it is coming soon.
+    /// Returns the bytes that were held back: no end of a mark is coming soon.
     pub fn release(&mut self, at: Instant) -> Vec<u8> {
         let bytes = self.cutter.release();
         if !bytes.is_empty() {
-            self.dialogue.feed(&Event::Output { at, bytes: bytes.clone() });
+            self.dialogue.feed(&SessionEvent::Output { at, bytes: bytes.clone() });
         }
         bytes
     }
 
     /// Takes any other event.
-    pub fn event(&mut self, event: &Event) {
+    pub fn event(&mut self, event: &SessionEvent) {
         if let Some((writer, _)) = &mut self.cast {
             writer.event(event);
         }

@@ -1,7 +1,7 @@
 //! The person's shell, with a mark in its prompt and nothing else changed.
 //!
-//! Shells that read a start-up file set their prompt there, so bash and zsh get a file of ours that reads the person's own
-//! and then appends the mark; it is appended again before each prompt, because themes make the prompt anew each time.
+//! Shells that read a start-up file set their prompt there. So bash and zsh get a file of ours that reads the person's own
+//! and then appends the mark. It appends the mark again before each prompt, because themes make the prompt anew each time.
 //! Shells without such a file take the prompt from the environment, where it expands `$?` by itself.
 
 use crate::recording::continuation_mark;
@@ -14,7 +14,7 @@ use std::{env, fs, io};
 
 /// How a program's prompt can be marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shell {
+pub enum ShellKind {
     /// bash, by `--rcfile`.
     Bash,
     /// bash under the name `sh`, by `PS1` with its own signs for what has no width.
@@ -27,10 +27,10 @@ pub enum Shell {
     Unmarked,
 }
 
-/// What to start, so that the prompt carries the mark.
+/// A shell to start, whose prompt carries the mark.
 pub(crate) struct MarkedShell {
-    /// What kind of shell it is.
-    pub shell: Shell,
+    /// The kind of shell.
+    pub shell: ShellKind,
     /// The command with its arguments.
     pub command: Vec<OsString>,
     /// Environment to add.
@@ -48,14 +48,14 @@ impl MarkedShell {
         let mut marked =
             MarkedShell { shell, command: command.iter().map(Into::into).collect(), env: Vec::new(), directory: None };
         match shell {
-            Shell::Bash => marked.prepare_bash(command, id)?,
-            Shell::Zsh => marked.prepare_zsh(id)?,
-            Shell::Posix => marked.prompts(&prompt_mark(id, "$?"), &continuation_mark(id)),
-            Shell::BashAsSh => {
+            ShellKind::Bash => marked.prepare_bash(command, id)?,
+            ShellKind::Zsh => marked.prepare_zsh(id)?,
+            ShellKind::Posix => marked.prompts(&prompt_mark(id, "$?"), &continuation_mark(id)),
+            ShellKind::BashAsSh => {
                 let hidden = |mark: String| format!("\\[{mark}\\]");
                 marked.prompts(&hidden(prompt_mark(id, "$?")), &hidden(continuation_mark(id)));
             }
-            Shell::Unmarked => {}
+            ShellKind::Unmarked => {}
         }
         Ok(marked)
     }
@@ -111,9 +111,9 @@ impl Drop for MarkedShell {
     }
 }
 
-/// What `command` is, by the program that it really starts and by its arguments.
-pub fn shell_of(command: &[String]) -> Shell {
-    let Some(program) = command.first() else { return Shell::Unmarked };
+/// The kind of shell that `command` starts, by its program (links followed) and by its arguments.
+pub fn shell_of(command: &[String]) -> ShellKind {
+    let Some(program) = command.first() else { return ShellKind::Unmarked };
     let name =
         |path: &Path| path.file_name().map(|name| name.to_string_lossy().trim_start_matches('-').to_owned()).unwrap_or_default();
     let asked = name(Path::new(program));
@@ -122,13 +122,13 @@ pub fn shell_of(command: &[String]) -> Shell {
         .map_or(asked.clone(), |path| name(&path));
     let only = |flags: &[&str]| command[1..].iter().all(|argument| flags.contains(&argument.as_str()));
     match real.as_str() {
-        "bash" | "rbash" if asked == "sh" && only(&["-i"]) => Shell::BashAsSh,
-        "bash" | "rbash" if only(&["-i", "-l", "--login", "--norc", "--noprofile"]) => Shell::Bash,
-        "zsh" | "zsh5" if only(&["-i", "-l", "--login"]) => Shell::Zsh,
+        "bash" | "rbash" if asked == "sh" && only(&["-i"]) => ShellKind::BashAsSh,
+        "bash" | "rbash" if only(&["-i", "-l", "--login", "--norc", "--noprofile"]) => ShellKind::Bash,
+        "zsh" | "zsh5" if only(&["-i", "-l", "--login"]) => ShellKind::Zsh,
         "dash" | "sh" | "ash" | "busybox" | "ksh" | "ksh93" | "mksh" | "yash" if only(&["-i"]) && asked != "busybox" => {
-            Shell::Posix
+            ShellKind::Posix
         }
-        _ => Shell::Unmarked,
+        _ => ShellKind::Unmarked,
     }
 }
 
@@ -189,18 +189,18 @@ precmd_functions+=(__loadgo_precmd)
 mod tests {
     use super::*;
 
-    fn shell(command: &str) -> Shell {
+    fn shell(command: &str) -> ShellKind {
         shell_of(&command.split(' ').map(String::from).collect::<Vec<_>>())
     }
 
     #[test]
     fn a_shell_is_known_by_what_it_really_is_and_by_its_arguments() {
-        assert_eq!(shell("bash"), Shell::Bash);
-        assert_eq!(shell("/bin/bash -l"), Shell::Bash);
-        assert_eq!(shell("bash -c ls"), Shell::Unmarked);
-        assert_eq!(shell("dash"), Shell::Posix);
-        assert_eq!(shell("python3"), Shell::Unmarked);
-        assert_ne!(shell("sh"), Shell::Unmarked);
+        assert_eq!(shell("bash"), ShellKind::Bash);
+        assert_eq!(shell("/bin/bash -l"), ShellKind::Bash);
+        assert_eq!(shell("bash -c ls"), ShellKind::Unmarked);
+        assert_eq!(shell("dash"), ShellKind::Posix);
+        assert_eq!(shell("python3"), ShellKind::Unmarked);
+        assert_ne!(shell("sh"), ShellKind::Unmarked);
     }
 
     #[test]

@@ -91,8 +91,8 @@ fn whole_run(fault: Fault, folder: &Path, dir: &Path, disk: Arc<FaultyDisk>, lif
 }
 
 /// The steps of a run, as on this host.
-fn steps(running: &mut Running, fault: Fault, asked: Asked, dir: &Path, life: &Arc<Life>) -> Result<bool, RunRefusal> {
-    running.folder().lay("script.toml", &asked.script_text)?;
+fn steps(running: &mut Running, fault: Fault, request: Asked, dir: &Path, life: &Arc<Life>) -> Result<bool, RunRefusal> {
+    running.folder().lay("script.toml", &request.script_text)?;
     let leftovers = Leftovers::begin_in(&dir.join("state"), "tested").map_err(RunRefusal::from_state)?;
     let leftovers = running.leftovers.insert(leftovers);
     leftovers.note(Thing::Home(life.homes.clone())).map_err(RunRefusal::from_state)?;
@@ -112,7 +112,7 @@ fn steps(running: &mut Running, fault: Fault, asked: Asked, dir: &Path, life: &A
         Box::new(CountingMeters { fault, samples: 0, life: watched }) as Box<dyn Sampled>
     });
     let plan = Plan {
-        asked,
+        asked: request,
         when_full: WhenFull::Lose,
         stop: StopSwitch::new(move || asks.store(true, Ordering::Release)),
         sampling: Some(sampling),
@@ -165,7 +165,7 @@ fn this_host() -> Setting {
     setting
 }
 
-/// What this process holds: loadgo's threads by name, and how many descriptors.
+/// Resources of this process: loadgo's threads by name, and the number of descriptors.
 #[derive(Debug, PartialEq)]
 struct Footprint {
     threads: Vec<String>,

@@ -7,12 +7,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What happens at a write.
+/// The fault at a write.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Happens {
-    /// It and all that follow are refused.
+    /// Refuses this write and all that follow.
     RunRefusal,
-    /// It alone is refused.
+    /// Refuses this write alone.
     OneRefusal,
     /// The thread that writes panics.
     OnePanic,

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// What goes wrong.
+/// The fault of a test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Fault {
     Nothing,
@@ -47,7 +47,7 @@ pub(super) struct Users {
     pub(super) life: Arc<Life>,
 }
 
-/// What the test looks at from outside.
+/// The state that the test looks at from outside.
 pub(super) struct Life {
     pub(super) homes: PathBuf,
     /// The homes were there when the users left.
