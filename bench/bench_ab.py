@@ -40,16 +40,16 @@ def main() -> None:
     for users in (8, 20):
         same = [_pool(users, "", runs, 1), _pool(users, "", runs, 100_001)]
         slower = _pool(users, "processors.speed=0.909", runs, 200_001)
-        made = [_experiment(same[0], same[1], seed, users) for seed in range(experiments)]
+        drawn_alike = [_experiment(same[0], same[1], seed, users) for seed in range(experiments)]
         for measure in ("response", "cpu"):
-            wrong = [change.verdict in ("better", "worse") for one in made if (change := one.change(measure))]
+            wrong = [change.verdict in ("better", "worse") for one in drawn_alike if (change := one.change(measure))]
             figures.append(figure(f"{users} users, A/A: {measure} called different", "", [_share(wrong)], "<= 0.05"))
-        made = [_experiment(same[0], slower, seed, users) for seed in range(experiments)]
-        found = [one.change("cpu").verdict == "worse" for one in made]  # type: ignore[union-attr]
+        drawn_slower = [_experiment(same[0], slower, seed, users) for seed in range(experiments)]
+        found = [one.change("cpu").verdict == "worse" for one in drawn_slower]  # type: ignore[union-attr]
         figures.append(figure(f"{users} users, CPU +10 %: found", "", [_share(found)], ">= 0.9"))
-        holds = [_holds(one, 0.10) for one in made]
+        holds = [_holds(one, 0.10) for one in drawn_slower]
         figures.append(figure(f"{users} users, CPU +10 %: in the interval", "", [_share(holds)], ">= 0.95"))
-        figures.append(figure(f"{users} users, CPU +10 %: pairs", "", [float(len(one.pairs)) for one in made]))
+        figures.append(figure(f"{users} users, CPU +10 %: pairs", "", [float(len(one.pairs)) for one in drawn_slower]))
     notes = [
         f"{experiments} experiments of up to {MOST_PAIRS} pairs, drawn from {runs} runs a side of 30 simulated seconds"
     ]
@@ -78,7 +78,7 @@ def _experiment(a: list[RunFigures], b: list[RunFigures], seed: int, users: int)
 
     variant, chance = Variant("work.toml"), random.Random(seed)
     sides = zip(chance.sample(a, MOST_PAIRS), chance.sample(b, MOST_PAIRS), strict=True)
-    made = Experiment(
+    experiment = Experiment(
         variant,
         variant,
         loadgo.Load(users=users),
@@ -90,10 +90,10 @@ def _experiment(a: list[RunFigures], b: list[RunFigures], seed: int, users: int)
         Path(),
     )
     for number, (before, after) in enumerate(sides):
-        made = replace(made, pairs=(*made.pairs, Pair(number, "A", before, after)))
-        if made.decided:
-            return replace(made, end="decided")
-    return made
+        experiment = replace(experiment, pairs=(*experiment.pairs, Pair(number, "A", before, after)))
+        if experiment.decided:
+            return replace(experiment, end="decided")
+    return experiment
 
 
 def _holds(experiment: Experiment, truth: float) -> bool:
