@@ -7,7 +7,7 @@ mod log;
 mod raw;
 pub mod shell;
 
-use crate::asciicast::Writer;
+use crate::asciicast::CastWriter;
 use crate::recording::{Dialogue, SessionEnding, SessionEvent};
 use loadgo_core::time::Instant;
 use loadgo_sys::child::lead_a_session;

@@ -6,7 +6,7 @@
 use super::dialogue::Dialogue;
 use super::drafts::{Draft, DraftKind, drafts_of, is_at_unmarked_shell, quit_word};
 use super::entry::{EnteredText, Entry, PromptKind};
-use super::event::Ending;
+use super::event::SessionEnding;
 use super::prompt::pattern_of;
 use loadgo_core::script::{
     DEFAULT_TIMEOUT, ReadyRule, Script, ScriptLine, ScriptStep, TOO_LONG_LINE_BYTES, Template, TemplatePart, TimeLaw, parse,

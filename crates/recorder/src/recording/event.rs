@@ -1,6 +1,6 @@
 //! Events of a session as a recorder sees them: keys, output, marks, each with its instant.
 
-use super::marks::Mark;
+use super::marks::PromptMark;
 use loadgo_core::time::Instant;
 
 /// One thing that happened in a person's session, in the order in which it happened.

@@ -1,6 +1,6 @@
 //! Log of a recorded session while it goes on: its dialogue, and the cast if the user asked for one.
 
-use crate::asciicast::Writer;
+use crate::asciicast::CastWriter;
 use crate::recording::{Dialogue, MarkCutter, OutputPiece, SessionEvent};
 use loadgo_core::time::Instant;
 use std::fs::File;
