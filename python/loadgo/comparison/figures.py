@@ -6,6 +6,9 @@ from loadgo.comparison.rows import Difference
 from loadgo.notation.figures import NOT_MEASURED
 from loadgo.notation.measures import percent
 
+LARGEST_DECIMAL_SHARE = 0.1
+"""An interval whose ends are both below this has a decimal."""
+
 
 def change(difference: Difference) -> str:
     """The change relative to the first side. `from 0` if the first side's figure is 0."""
@@ -20,7 +23,11 @@ def change_interval(difference: Difference) -> str:
     """The interval of the relative change, as in `−14 to −10 %`. Small changes have a decimal."""
     if difference.interval is None or not difference.before:
         return NOT_MEASURED
-    ends = difference.interval.low / difference.before, difference.interval.high / difference.before
-    is_small = max(map(abs, ends)) < 0.1
-    low, high = (percent(end, 1 if is_small or abs(end) < 0.01 else 0) for end in ends)
-    return f"{low.removesuffix(' %')} to {high}"
+    return percent_interval(difference.interval.low / difference.before, difference.interval.high / difference.before)
+
+
+def percent_interval(low: float, high: float) -> str:
+    """The interval from `low` to `high`, parts of a figure, as in `−14 to −10 %`."""
+    is_small = max(abs(low), abs(high)) < LARGEST_DECIMAL_SHARE
+    low_text, high_text = (percent(end, 1 if is_small or abs(end) < 0.01 else 0) for end in (low, high))
+    return f"{low_text.removesuffix(' %')} to {high_text}"

@@ -21,7 +21,7 @@ from loadgo.running.prepared import THIS_HOST
 JSON_KEYS: Keys = {
     Variant: "script on set limit before",
     Load: "users passes duration think typing arrivals warm_up until seed",
-    Change: "measure command pairs=logs a b change=relative interval verdict more_pairs",
+    Change: "measure command log_ratios=logs a b change=relative interval verdict more_pairs",
     Pair: "seed first a b",
     RunFigures: "folder measures=whole commands errors others_share",
     CommandMeans: "count response_ns=response cpu_ns=cpu",

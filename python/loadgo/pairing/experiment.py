@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Unpack
 
-from loadgo.errors import BadArgument
+from loadgo.errors import BadArgument, LoadgoError, Refused
 from loadgo.notation.quantities import percentage, span_s
 from loadgo.pairing.results import End, Experiment, LeftOut, Letter, Pair
 from loadgo.pairing.run_figures import RUN_MEASURES, RunFigures, figures_of
@@ -85,15 +85,15 @@ def ab(
     The runs of a pair have the same seed, and their order is random. `loadgo.stats.anytime` has the sources of the
     intervals.
     """
+    if load is USUAL_LOAD and ("passes" in plain or "until" in plain):
+        load = Load()
     load, limit, metering = with_keywords(load, None, Metering(), plain)
     variants = {"A": _variant(a, limit), "B": _variant(b, limit)}
     _check(variants["A"], variants["B"], measures, most_pairs)
     folder = new_folder(out, f"ab-{Path(variants['A'].script).stem}", datetime.now(UTC))
     if folder.exists() and any(folder.iterdir()):
         raise BadArgument(f"`out`: {folder} is not empty: name a new folder").about("out")
-    experiment = Experiment(
-        variants["A"], variants["B"], load, _margin(margin), tuple(measures), (), (), "most pairs", folder
-    )
+    experiment = Experiment(variants["A"], variants["B"], load, _margin(margin), tuple(measures), (), (), None, folder)
     limit_s = None if time_limit is None else span_s(time_limit, "time_limit")
     return _Runs(experiment, metering, tariff, progress, most_pairs, limit_s).all_pairs()
 
@@ -125,7 +125,12 @@ class _Runs:
         """Runs pairs until there is a reason to end."""
         with catch_stop_signals() as stop:
             while (end := "stopped" if stop.is_set() else self._end()) is None:
-                self._next_pair(stop)
+                try:
+                    self._next_pair(stop)
+                except (LoadgoError, OSError) as error:
+                    if self.experiment.pairs:
+                        error.add_note(f"pairs that were complete before the error: see {self.experiment.folder}")
+                    raise
                 self._keep()
                 if not stop.is_set():
                     self._tell()
@@ -140,10 +145,12 @@ class _Runs:
         seed = self.experiment.load.seed + len(self.experiment.pairs)
         figures: dict[Letter, RunFigures] = {}
         for letter in (first, _other(first)):
+            self._prepare(letter, stop)
+            if stop.is_set():
+                return
             ran = self._run(letter, seed)
             if ran.outcome == "stopped":
                 stop.set()
-            if stop.is_set():
                 return
             if reason := why_left_out(ran):
                 left_out = LeftOut(letter, ran.folder, reason)
@@ -175,9 +182,16 @@ class _Runs:
             return "time limit"
         return None
 
+    def _prepare(self, letter: Letter, stop: StopRequest) -> None:
+        """Runs the command before a run. An interrupt may end it too: that is no failure of the command."""
+        try:
+            (self.experiment.a if letter == "A" else self.experiment.b).prepare(letter)
+        except Refused:
+            if not stop.is_set():
+                raise
+
     def _run(self, letter: Letter, seed: int) -> Run:
         variant = self.experiment.a if letter == "A" else self.experiment.b
-        variant.prepare(letter)
         return run(
             variant.script,
             on=variant.on,

@@ -106,8 +106,8 @@ class Experiment:
     """The measures that had to be decided."""
     pairs: tuple[Pair, ...]
     left_out: tuple[LeftOut, ...]
-    end: End
-    """Why it ended."""
+    end: End | None
+    """Why it ended. None while it goes on, and in the file of one that was killed."""
     folder: Path
     """Where the runs are, and `experiment.json`."""
 
@@ -128,7 +128,7 @@ class Experiment:
 
     @property
     def decided(self) -> bool:
-        """Whether each decisive measure that is known has a verdict."""
+        """Whether each decisive measure that is known has a verdict. The answer names those that are not known."""
         verdicts = [change.verdict for change in self.changes if change.measure in self.decisive]
         return bool(verdicts) and "cannot tell" not in verdicts
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
+from loadgo.comparison.figures import percent_interval
 from loadgo.notation.figures import NOT_MEASURED, duration, people, rate, share
 from loadgo.notation.measures import name_of, percent
 from loadgo.pairing.results import MOST_FORECAST_PAIRS, Change, Experiment, Pair
 from loadgo.pairing.run_figures import RunFigures
 from loadgo.running.prepared import THIS_HOST
 from loadgo.stats.resample import Interval
-
-LARGEST_DECIMAL_SHARE = 0.1
-"""Changes below this have a decimal."""
 
 
 def answer(experiment: Experiment) -> str:
@@ -32,8 +30,13 @@ def _phrase(change: Change) -> str:
     if change.verdict == "cannot tell":
         return f"cannot tell for {name} ({_change_and_interval(change)})"
     if change.verdict == "no difference":
-        return f"no difference in {name} over {percent(change.margin, 0)[1:]} ({_change_and_interval(change)})"
+        return f"no difference in {name} beyond {_margin(change.margin)} ({_change_and_interval(change)})"
     return f"{name} is {change.verdict} ({_change_and_interval(change)})"
+
+
+def _margin(share: float) -> str:
+    """The margin without a sign, with a decimal only if it has one."""
+    return f"{100 * share:g} %"
 
 
 def _change_and_interval(change: Change) -> str:
@@ -49,11 +52,7 @@ def relative(change: Change) -> str:
 
 def interval_text(interval: Interval | None) -> str:
     """The interval of a change, as in `−14 to −10 %`."""
-    if interval is None:
-        return NOT_MEASURED
-    is_small = max(abs(interval.low), abs(interval.high)) < LARGEST_DECIMAL_SHARE
-    low, high = (percent(end, 1 if is_small or abs(end) < 0.01 else 0) for end in (interval.low, interval.high))
-    return f"{low.removesuffix(' %')} to {high}"
+    return NOT_MEASURED if interval is None else percent_interval(interval.low, interval.high)
 
 
 def figure(measure: str, amount: float | None) -> str:
@@ -84,9 +83,12 @@ def warnings(experiment: Experiment) -> list[str]:
         lines.append("The experiment was stopped: the answer is of the pairs that were complete by then.")
     if experiment.end == "left out too often":
         lines.append(
-            f"{len(experiment.left_out)} runs were left out, the last since {experiment.left_out[-1].reason}. "
+            f"{len(experiment.left_out)} runs were left out, the last because {experiment.left_out[-1].reason}. "
             "The experiment ended with what is known."
         )
+    missing = [name_of(measure) for measure in experiment.decisive if experiment.change(measure) is None]
+    if experiment.pairs and missing:
+        lines.append(f"Not known on both sides, so without a verdict: {', '.join(missing)}.")
     errors = [sum(run.errors for run in _runs(experiment.pairs, letter)) for letter in "AB"]
     if any(errors):
         lines.append(f"Lines failed, timed out or died: {errors[0]:,} of A and {errors[1]:,} of B.")
@@ -125,7 +127,7 @@ def _span(given: float | str) -> str:
 
 def notes(experiment: Experiment) -> list[tuple[str, str]]:
     """How the experiment was made, and what was left out."""
-    ends = {
+    ends: dict[str | None, str] = {
         "decided": "each of its measures was decided",
         "most pairs": "it had run as many pairs as it may",
         "time limit": "its time was up",
@@ -138,7 +140,7 @@ def notes(experiment: Experiment) -> list[tuple[str, str]]:
             "Order",
             f"A ran first in {firsts} of {len(experiment.pairs)} pairs, by chance. The runs of a pair have one seed.",
         ),
-        ("End", f"The experiment ended since {ends[experiment.end]}."),
+        ("End", f"The experiment ended because {ends[experiment.end]}."),
         (
             "Intervals",
             "hold at whatever pair the experiment ends, in 95 of 100 experiments, for each measure by itself. They "
@@ -147,7 +149,7 @@ def notes(experiment: Experiment) -> list[tuple[str, str]]:
         (
             "Verdicts",
             "better and worse: the interval leaves out 0. No difference: it lies within the margin of "
-            f"{percent(experiment.margin, 0)[1:]}. Of twenty commands one has a verdict by chance.",
+            f"{_margin(experiment.margin)}. Of twenty rows by command one may have a verdict by chance.",
         ),
     ]
     lines += _others(experiment)

@@ -116,6 +116,28 @@ def test_a_command_that_fails_is_told_with_its_words(place: Path, variant: Varia
         ab(variant, failing, users=2, duration="10s", out=place / "failing")
 
 
+def test_after_an_error_the_pairs_before_it_are_kept_and_named(place: Path, variant: Variant) -> None:
+    once = replace(variant, before=f"mkdir {place}/once")
+    with pytest.raises(Refused, match="File exists") as raised:
+        ab(once, variant, users=2, duration="10s", margin="0.0001%", out=place / "error")
+    kept = json.loads((place / "error" / "experiment.json").read_text())
+    assert len(kept["pairs"]) == 1
+    assert kept["end"] is None
+    assert any(str(place / "error") in text for text in raised.value.__notes__)
+
+
+def test_passes_take_the_place_of_the_usual_duration(place: Path, variant: Variant) -> None:
+    made = ab(variant, variant, users=2, passes=1, most_pairs=1, out=place / "passes")
+    load = loadgo.tables(made.pairs[0].a.folder).conditions["load"]
+    assert (load["passes"], load.get("duration_s")) == (1, None)
+
+
+def test_a_measure_that_is_not_known_is_named(faster: Experiment) -> None:
+    without = [replace(pair, a=replace(pair.a, whole={**pair.a.whole, "throughput": None})) for pair in faster.pairs]
+    made = replace(faster, pairs=tuple(without), decisive=("cpu", "throughput"))
+    assert any("without a verdict: throughput" in line for line in experiment_document(made).warnings)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
