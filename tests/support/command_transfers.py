@@ -12,6 +12,8 @@ from loadgo.running.command_run import CommandRun, Wait4Usage
 from loadgo.transfers.command import CommandTransfer, Moved, NetworkInterrupts
 from loadgo.transfers.prices import Prices
 
+from support.command_runs import command_run
+
 PYTHON = (sys.executable, "-I", "-c")
 
 
@@ -46,25 +48,11 @@ def others_talk() -> Iterator[None]:
 
 def a_run(user_ms: int, system_ms: int) -> CommandRun:
     """A run of a second."""
-    return CommandRun(
-        stage="as it is",
-        real_ns=10**9,
+    return command_run(
         cpu_user_ns=user_ms * 10**6,
         cpu_system_ns=system_ms * 10**6,
         faults_minor=1,
-        faults_major=0,
-        ready_wait_ns=0,
-        paging_wait_ns=0,
-        io_wait_ns=0,
-        max_resident_bytes=None,
         waited=Wait4Usage(0, 0, 0, 0, 0, 3, 0),
-        exit_status=0,
-        signal=None,
-        left_running=0,
-        let_go=0,
-        lost=0,
-        cold=None,
-        interrupted=False,
     )
 
 

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from loadgo.cli.options import SetOption, SystemOption, TariffOption
+from loadgo.cli.options import (
+    LimitOption,
+    MetersOption,
+    SetOption,
+    SystemOption,
+    TariffOption,
+    ThinkOption,
+    TypingOption,
+)
 from loadgo.cli.output import STATUS_GOOD, STATUS_INTERRUPTED, errors_as_messages, print_note
 from loadgo.cli.page_output import FileOption, FormatOption, page_output
 
@@ -22,10 +30,10 @@ def ab(
     ] = None,
     users: Annotated[int, typer.Option(min=1, help="How many users each run has.")] = 1,
     duration: Annotated[str, typer.Option("--for", help="How long each run types after its warm-up.")] = "10s",
-    think: Annotated[str | None, typer.Option(help="Think time instead of the script's.")] = None,
-    typing: Annotated[str | None, typer.Option(help="Typing rate instead of the script's.")] = None,
+    think: ThinkOption = None,
+    typing: TypingOption = None,
     warm_up: Annotated[str | None, typer.Option(help="The beginning of each run that is left out.")] = None,
-    limit: Annotated[str | None, typer.Option(help="Limits of all users together: see loadgo run.")] = None,
+    limit: LimitOption = None,
     limit_a: Annotated[str | None, typer.Option(help="The same for A alone.")] = None,
     limit_b: Annotated[str | None, typer.Option(help="The same for B alone.")] = None,
     before_a: Annotated[str | None, typer.Option(metavar="COMMAND", help=_BEFORE_HELP)] = None,
@@ -48,9 +56,7 @@ def ab(
     ] = None,
     pairs: Annotated[int, typer.Option(min=1, help="The most pairs of runs.")] = 30,
     time_limit: Annotated[str | None, typer.Option(help="Begin no pair that would end later: 3min.")] = None,
-    meters: Annotated[
-        Literal["none", "cheap", "exact"] | None, typer.Option(help="The kernel's meters: see loadgo run.")
-    ] = None,
+    meters: MetersOption = None,
     seed: Annotated[int, typer.Option(help="The first pair's seed; each pair has the next.")] = 1,
     tariff: TariffOption = "default",
     out: Annotated[Path | None, typer.Option(help="The folder of all runs; a new one in runs/ by default.")] = None,

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from loadgo.cli.options import SetOption, SystemOption, TariffOption
+from loadgo.cli.options import (
+    LimitOption,
+    MetersOption,
+    SetOption,
+    SystemOption,
+    TariffOption,
+    ThinkOption,
+    TypingOption,
+)
 from loadgo.cli.output import STATUS_BAD_FINDING, STATUS_GOOD, STATUS_INTERRUPTED, errors_as_messages, print_note
 from loadgo.cli.page_output import FileOption, FormatOption, page_output
 
@@ -43,13 +51,11 @@ def capacity(
             min=1, help="Search until the interval's ends differ by this many users; by default 2 %, at least 1."
         ),
     ] = None,
-    think: Annotated[str | None, typer.Option(help="Think time instead of the script's.")] = None,
-    typing: Annotated[str | None, typer.Option(help="Typing rate instead of the script's.")] = None,
+    think: ThinkOption = None,
+    typing: TypingOption = None,
     set: SetOption = None,
-    limit: Annotated[str | None, typer.Option(help="Limits of all users together: see loadgo run.")] = None,
-    meters: Annotated[
-        Literal["none", "cheap", "exact"] | None, typer.Option(help="The kernel's meters: see loadgo run.")
-    ] = None,
+    limit: LimitOption = None,
+    meters: MetersOption = None,
     shortest: Annotated[
         str | None, typer.Option(help="The shortest trial, in the system's own time; 30s on this host.")
     ] = None,

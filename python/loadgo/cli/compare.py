@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from loadgo.cli.options import SetOption, TariffOption
+from loadgo.cli.options import SetOption, TariffOption, ThinkOption
 from loadgo.cli.output import STATUS_BAD_FINDING, STATUS_GOOD, errors_as_messages, print_note
 from loadgo.cli.page_output import FileOption, FormatOption, page_output
 
@@ -106,7 +106,7 @@ def speedup(
     users: Annotated[int, typer.Option(min=1, help="Number of users.")] = 1,
     passes: Annotated[int | None, typer.Option(min=1, help="How often each user types the script.")] = None,
     duration: Annotated[str | None, typer.Option("--for", help="Length of the load instead of passes: 30min.")] = None,
-    think: Annotated[str | None, typer.Option(help="Think time instead of the script's.")] = None,
+    think: ThinkOption = None,
     runs: Annotated[int, typer.Option(min=1, help="Number of runs of each machine, each with its own seed.")] = 8,
     seed: Annotated[int, typer.Option(help="The first seed.")] = 1,
     set: SetOption = None,

@@ -52,6 +52,12 @@ SetOption = Annotated[
         help="Change a value of the machine's file: processors.speed=2, memory.frames=512. May be given again.",
     ),
 ]
+ThinkOption = Annotated[str | None, typer.Option(help="Think time instead of the script's.")]
+TypingOption = Annotated[str | None, typer.Option(help="Typing rate instead of the script's.")]
+LimitOption = Annotated[str | None, typer.Option(help="Limits of all users together: see loadgo run.")]
+MetersOption = Annotated[
+    Literal["none", "cheap", "exact"] | None, typer.Option(help="The kernel's meters: see loadgo run.")
+]
 DrawsOption = Annotated[
     int | None,
     typer.Option(

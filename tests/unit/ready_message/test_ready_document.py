@@ -7,6 +7,7 @@ from loadgo.measures.tariff import load_tariff
 from loadgo.ready_message.document import render_ready
 from loadgo.ready_message.ready import COLD_STAGES, ONLY_STAGE, Ready
 from loadgo.running.command_run import CommandRun, Stage, Wait4Usage
+from support.command_runs import command_run
 
 ONE_RUN = """\
 r ls /: real 4.50 ms, CPU 4.03 ms (89.6 %), faults 106 + 0 major
@@ -27,26 +28,16 @@ note: delay accounting is off, and a note that is longer than a line of eighty
 NOTE = "delay accounting is off, and a note that is longer than a line of eighty characters goes on below"
 
 
-def command_run(stage: Stage = ONLY_STAGE, real_ns: int = 4_500_000) -> CommandRun:
-    return CommandRun(
+def measured_run(stage: Stage = ONLY_STAGE, real_ns: int = 4_500_000) -> CommandRun:
+    return command_run(
         stage=stage,
         real_ns=real_ns,
         cpu_user_ns=1_030_000,
         cpu_system_ns=3_000_000,
         faults_minor=106,
-        faults_major=0,
         ready_wait_ns=120_000,
-        paging_wait_ns=0,
         io_wait_ns=None,
-        max_resident_bytes=None,
         waited=Wait4Usage(1, 1, 106, 0, 1, 1, 0),
-        exit_status=0,
-        signal=None,
-        left_running=0,
-        let_go=0,
-        lost=0,
-        cold=None,
-        interrupted=False,
     )
 
 
@@ -55,34 +46,34 @@ def message(*runs: CommandRun) -> Ready:
 
 
 def test_one_run_has_two_figures_in_a_line() -> None:
-    assert render_ready(message(command_run())) == ONE_RUN
+    assert render_ready(message(measured_run())) == ONE_RUN
 
 
 def test_several_runs_have_a_row_for_each_figure() -> None:
-    lines = render_ready(message(*(command_run(real_ns=1_000_000 * k) for k in range(1, 7)))).splitlines()
+    lines = render_ready(message(*(measured_run(real_ns=1_000_000 * k) for k in range(1, 7)))).splitlines()
     assert lines[2] == "                             median          95 % interval     least      most"
     assert lines[3] == "  real                      3.50 ms           1.00–6.00 ms   1.00 ms   6.00 ms"
 
 
 def test_a_cold_round_has_a_line_and_a_column_for_each_kind_of_run() -> None:
-    lines = render_ready(message(*(command_run(stage) for stage in COLD_STAGES))).splitlines()
+    lines = render_ready(message(*(measured_run(stage) for stage in COLD_STAGES))).splitlines()
     assert [line.partition(":")[0] for line in lines[:3]] == [f"r {stage}" for stage in COLD_STAGES]
     assert lines[4] == "                             cold first    warm first     following"
 
 
 @pytest.mark.parametrize("format", ["text", "html", "md"])
 def test_each_format_has_the_message_the_figures_and_the_remarks(format: str) -> None:
-    shown = render_ready(message(command_run()), format)  # type: ignore[arg-type]
+    shown = render_ready(message(measured_run()), format)  # type: ignore[arg-type]
     for text in ("r ls /: real 4.50 ms", "page faults, minor", "120 µs", "delay accounting is off"):
         assert text in shown
 
 
 def test_json_has_the_runs_and_null_for_a_figure_that_was_not_measured() -> None:
-    members = json.loads(render_ready(message(command_run()), "json"))
+    members = json.loads(render_ready(message(measured_run()), "json"))
     assert members["figures"]["as it is"]["real_ns"]["median"] == 4_500_000
     assert members["runs"][0]["io_wait_ns"] is None
 
 
 def test_an_unknown_format_is_refused_with_those_that_exist() -> None:
     with pytest.raises(ValueError, match="text, html, json, md"):
-        render_ready(message(command_run()), "pdf")  # type: ignore[arg-type]
+        render_ready(message(measured_run()), "pdf")  # type: ignore[arg-type]

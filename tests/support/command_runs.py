@@ -1,0 +1,31 @@
+"""The measured run of a command that is made up: what each test does not name is nothing, or not measured."""
+
+from dataclasses import replace
+
+from loadgo.running.command_run import CommandRun, Wait4Usage
+
+_RUN = CommandRun(
+    stage="as it is",
+    real_ns=10**9,
+    cpu_user_ns=0,
+    cpu_system_ns=0,
+    faults_minor=0,
+    faults_major=0,
+    ready_wait_ns=0,
+    paging_wait_ns=0,
+    io_wait_ns=0,
+    max_resident_bytes=None,
+    waited=Wait4Usage(0, 0, 0, 0, 0, 0, 0),
+    exit_status=0,
+    signal=None,
+    left_running=0,
+    let_go=0,
+    lost=0,
+    cold=None,
+    interrupted=False,
+)
+
+
+def command_run(**fields: object) -> CommandRun:
+    """A run of a second that used nothing, but for these fields."""
+    return replace(_RUN, **fields)  # type: ignore[arg-type]
