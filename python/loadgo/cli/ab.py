@@ -24,9 +24,9 @@ _BEFORE_HELP = "A command for the shell before each run of this variant, outside
 
 
 def ab(
-    a: Annotated[str, typer.Argument(metavar="SCRIPT", help="What A's users type: a bundled script, or a path.")],
+    a: Annotated[str, typer.Argument(metavar="A", help="The script that A's users type: a bundled script, or a path.")],
     b: Annotated[
-        str | None, typer.Argument(metavar="[SCRIPT]", help="What B's users type; the same script by default.")
+        str | None, typer.Argument(metavar="[B]", help="The script that B's users type; by default the same.")
     ] = None,
     users: Annotated[int, typer.Option(min=1, help="How many users each run has.")] = 1,
     duration: Annotated[str, typer.Option("--for", help="How long each run types after its warm-up.")] = "10s",
