@@ -2,7 +2,7 @@
 
 Two runs of the same host differ by themselves, since the host does: other work comes and goes, memory fills, clocks
 change. The two runs of a pair are close in time, have the same seed, and come in either order, so most of that cancels.
-What is left shows in the scatter of the pairs, which the interval is experiment of.
+What is left shows in the scatter of the pairs, of which the interval is made.
 """
 
 from __future__ import annotations
@@ -149,6 +149,7 @@ class _Runs:
             if stop.is_set():
                 return
             ran = self._run(letter, seed)
+            self._keep()
             if ran.outcome == "stopped":
                 stop.set()
                 return
@@ -204,7 +205,7 @@ class _Runs:
         )
 
     def _keep(self) -> None:
-        """Writes what is known, so that a kill loses one pair at most."""
+        """Writes what is known after each run, so that a kill loses one pair at most, and the folder says what it is."""
         from loadgo.pairing.document import experiment_json
 
         self.experiment.folder.mkdir(parents=True, exist_ok=True)

@@ -126,6 +126,14 @@ def test_after_an_error_the_pairs_before_it_are_kept_and_named(place: Path, vari
     assert any(str(place / "error") in text for text in raised.value.__notes__)
 
 
+def test_the_folder_says_what_it_is_from_the_first_run_on(place: Path, variant: Variant) -> None:
+    once = replace(variant, before=f"mkdir {place}/first-run")
+    with pytest.raises(Refused, match="File exists"):
+        ab(once, once, users=2, duration="10s", out=place / "one-run")
+    kept = json.loads((place / "one-run" / "experiment.json").read_text())
+    assert (kept["pairs"], kept["end"]) == ([], None)
+
+
 def test_passes_take_the_place_of_the_usual_duration(place: Path, variant: Variant) -> None:
     made = ab(variant, variant, users=2, passes=1, most_pairs=1, out=place / "passes")
     load = loadgo.tables(made.pairs[0].a.folder).conditions["load"]
