@@ -205,7 +205,7 @@ class _Runs:
         )
 
     def _keep(self) -> None:
-        """Writes what is known after each run, so that a kill loses one pair at most, and the folder says what it is."""
+        """Writes what is known after each run: a kill loses one pair at most, and the folder says what it is."""
         from loadgo.pairing.document import experiment_json
 
         self.experiment.folder.mkdir(parents=True, exist_ok=True)
