@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from loadgo.stats.resample import FEWEST_UNITS, Floats, Integers, drawn, grouped
+from loadgo.stats.student import student_reach
 
 FIT_REPLICATES = 1000
 
@@ -124,7 +125,5 @@ def _small_sample_ratio(units: int) -> float:
 
 def log_interval(value: float, deviation: float, degrees: int) -> tuple[float, float]:
     """The 95 % interval of a value whose logarithm has this deviation (Student's t)."""
-    from scipy import stats
-
-    reach = float(np.exp(stats.t.ppf(0.975, degrees) * deviation))
+    reach = float(np.exp(student_reach(degrees) * deviation))
     return value / reach, value * reach

@@ -18,7 +18,8 @@ import polars as pl
 from loadgo.records.interactions import CPU_NS, CYCLE_NS
 from loadgo.records.phases import classified_in, stretch_of
 from loadgo.records.prediction import ALL_COMMANDS, COMMAND_MEASURES, PREDICTED_QUANTILES, PredictedFigure
-from loadgo.stats.resample import INTERVAL_CONFIDENCE, Floats, Interval
+from loadgo.stats.resample import Floats, Interval
+from loadgo.stats.student import student_reach
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
@@ -76,9 +77,7 @@ def _predicted_figure(key: FigureKey, fitted: Floats, drawn: Floats) -> Predicte
 
 def _prediction_interval(logs: Floats) -> Interval:
     """The interval of another value, from the logarithms of independent values."""
-    from scipy import stats
-
     count = len(logs)
-    half = float(stats.t.ppf((1 + INTERVAL_CONFIDENCE) / 2, count - 1) * logs.std(ddof=1) * np.sqrt(1 + 1 / count))
+    half = float(student_reach(count - 1) * logs.std(ddof=1) * np.sqrt(1 + 1 / count))
     middle = float(logs.mean())
     return Interval(float(np.exp(middle - half)), float(np.exp(middle + half)))

@@ -9,6 +9,7 @@ T. C. Hesterberg, The American Statistician 69 (2015), page 371.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -16,11 +17,12 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from loadgo.stats.student import student_reach
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 DEFAULT_REPLICATES = 2000
-INTERVAL_CONFIDENCE = 0.95
 FEWEST_UNITS = 5
 """Fewest units that give an interval."""
 STUDENT_T_BELOW_UNITS = 8
@@ -89,7 +91,7 @@ def interval_of(values: Floats, units: int) -> Interval | None:
     if 2 * len(resamples) < len(values):
         return None
     if units < STUDENT_T_BELOW_UNITS:
-        half = _student(units) * float(resamples.std()) * float(np.sqrt(units / (units - 1)))
+        half = student_reach(units - 1) * float(resamples.std()) * float(np.sqrt(units / (units - 1)))
         return Interval(float(values[0]) - half, float(values[0]) + half)
     tail = _tail(units)
     low, high = np.quantile(resamples, [tail, 1 - tail])
@@ -133,15 +135,6 @@ def too_short(runs: int, waits: float) -> bool:
 
 
 @cache
-def _student(units: int) -> float:
-    # Not from scipy.stats, which takes seconds to load.
-    from scipy import special
-
-    return float(special.stdtrit(units - 1, (1 + INTERVAL_CONFIDENCE) / 2))
-
-
-@cache
 def _tail(units: int) -> float:
-    from scipy import special
-
-    return float(special.ndtr(-np.sqrt(units / (units - 1)) * _student(units)))
+    reach = math.sqrt(units / (units - 1)) * student_reach(units - 1)
+    return math.erfc(reach / math.sqrt(2)) / 2

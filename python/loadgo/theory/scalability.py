@@ -17,13 +17,13 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from loadgo.errors import BadArgument
-from loadgo.stats.resample import INTERVAL_CONFIDENCE, Interval
+from loadgo.stats.resample import Interval
+from loadgo.stats.student import student_reach
 
 Floats = NDArray[np.float64]
 
@@ -85,7 +85,7 @@ class FittedLaw:
             return None
         slope = _slopes(np.array([users]), np.array([self.law.alpha, self.law.beta, self.law.gamma]))[0]
         spread = math.sqrt(max(0.0, float(slope @ np.array(self.covariance) @ slope)) + self.error**2)
-        middle, half = self.law.throughput(users), _student(self.freedom) * spread
+        middle, half = self.law.throughput(users), student_reach(self.freedom) * spread
         return Interval(max(0.0, middle - half), middle + half)
 
 
@@ -118,7 +118,7 @@ def _with_intervals(n: Floats, x: Floats, parameters: Floats, free: list[int]) -
     covariance[np.ix_(free, free)] = error**2 * inner
     intervals: dict[str, Interval | None] = dict.fromkeys(LAW_PARAMETERS)
     for index in free if freedom else []:
-        half = _student(freedom) * math.sqrt(covariance[index, index])
+        half = student_reach(freedom) * math.sqrt(covariance[index, index])
         intervals[LAW_PARAMETERS[index]] = Interval(float(parameters[index]) - half, float(parameters[index]) + half)
     return FittedLaw(
         law=Scalability(*map(float, parameters)),
@@ -199,10 +199,3 @@ def _slopes(n: Floats, parameters: Floats) -> Floats:
     denominator = 1.0 + alpha * (n - 1.0) + beta * n * (n - 1.0)
     slope = gamma * n / denominator**2
     return np.stack([-slope * (n - 1.0), -slope * n * (n - 1.0), n / denominator], axis=1)
-
-
-@cache
-def _student(freedom: int) -> float:
-    from scipy import stats
-
-    return float(stats.t.ppf((1 + INTERVAL_CONFIDENCE) / 2, freedom))

@@ -10,7 +10,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from loadgo.stats.resample import INTERVAL_CONFIDENCE, Interval
+from loadgo.stats.resample import Interval
+from loadgo.stats.student import student_reach
 from loadgo.transfers.compared import Times
 from loadgo.transfers.rounds import by_kind
 from loadgo.transfers.row import Row
@@ -68,12 +69,5 @@ def _ratio(base: Sequence[float], other: Sequence[float]) -> Times | None:
     if count < _FEWEST_ROUNDS:
         return Times(math.exp(mean), None)
     spread = math.sqrt(sum((log - mean) ** 2 for log in logs) / (count - 1))
-    half = _student(count - 1) * spread / math.sqrt(count)
+    half = student_reach(count - 1) * spread / math.sqrt(count)
     return Times(math.exp(mean), Interval(math.exp(mean - half), math.exp(mean + half)))
-
-
-def _student(freedom: int) -> float:
-    # Not from scipy.stats, which takes seconds to load.
-    from scipy import special
-
-    return float(special.stdtrit(freedom, (1 + INTERVAL_CONFIDENCE) / 2))
