@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -21,6 +22,7 @@ from loadgo.cli.options import (
     FORMAT_HELP,
     ByOption,
     DrawsOption,
+    FailIfOption,
     QuietOption,
     ReportFileOption,
     ReportFormat,
@@ -49,6 +51,9 @@ from loadgo.cli.profile import profile
 from loadgo.cli.transfer import transfer
 from loadgo.cli.watch import watch as watch_command
 from loadgo.cli.watch import with_watcher
+
+if TYPE_CHECKING:
+    from loadgo.measures.fail_if_figures import ConditionResult
 
 FIRST_STEPS_TEXT = """\
 loadgo loads this host with users who type, and tells how many it holds, what each interaction costs, and where the
@@ -140,10 +145,7 @@ def run(
     ] = None,
     fifo: Annotated[bool, typer.Option(help="Drive with real-time priority, if the host permits it.")] = True,
     processor: Annotated[int | None, typer.Option(min=0, help="Drive on this processor only.")] = None,
-    fail_if: Annotated[
-        list[str] | None,
-        typer.Option(help="Exit with 1 if this holds: 'p90(edit) > 1s', 'errors > 0'. May be given again."),
-    ] = None,
+    fail_if: FailIfOption = None,
     out: Annotated[Path | None, typer.Option(help="The run's folder; a new one in runs/ by default.")] = None,
     draws: DrawsOption = None,
     tariff: TariffOption = "default",
@@ -220,34 +222,39 @@ def report(
     vocabulary: VocabularyOption = "today",
     by: ByOption = None,
     top: TopOption = None,
+    fail_if: FailIfOption = None,
 ) -> None:
-    """Prints the report of a recorded run."""
+    """Prints the report of a recorded run. With --fail-if, exits with 1 if a condition holds or cannot be decided."""
     with errors_as_messages():
         from loadgo.notation.quantities import span_s
         from loadgo.records.runs import find_run
+        from loadgo.reporting.report import render, reported_summary
+        from loadgo.reporting.view import View, check_view
 
+        view = View(vocabulary=vocabulary, by=by, top=top)
+        check_view(view)
         folder = find_run(run)
         target_s = None if target is None else span_s(target)
-        content = loadgo.report(
-            folder,
-            format=format,
-            tariff=tariff,
-            phases=phases,
-            target=target_s,
-            chart=chart,
-            color=wants_color(),
-            vocabulary=vocabulary,
-            by=by,
-            top=top,
+        summary, measured = reported_summary(
+            folder, tariff=tariff, phases=phases, target=target_s, by=by, fail_if=fail_if
         )
+        content = render(summary, measured, format, view=view, chart=chart, color=wants_color())
         write_report(content, format, folder, output)
+        if fail_if and _complain_of_conditions(summary.fail_if):
+            raise typer.Exit(STATUS_BAD_FINDING)
+
+
+def _complain_of_conditions(results: Iterable[ConditionResult]) -> bool:
+    """Prints the conditions that fail the run. Returns whether there is one."""
+    failed = [result for result in results if result.failed]
+    for result in failed:
+        print_error(f"failed: {result.text}")
+    return bool(failed)
 
 
 def _exit_with_status(finished: loadgo.Run) -> None:
     """Prints the conditions that failed, and exits with the status of the run."""
-    for finding in finished.findings:
-        if finding.failed:
-            print_error(f"failed: {finding.text}")
+    _complain_of_conditions(finished.findings)
     if finished.outcome == "stopped":
         print_error("the run was stopped before its end; the report covers what was done by then")
         raise typer.Exit(STATUS_INTERRUPTED)

@@ -67,6 +67,10 @@ DrawsOption = Annotated[
         "that the prediction has an interval; by default 20, 0 for none.",
     ),
 ]
+FailIfOption = Annotated[
+    list[str] | None,
+    typer.Option(help="Exit with 1 if this holds: 'p90(edit) > 1s', 'errors > 0'. May be given again."),
+]
 UntilOption = Annotated[
     str | None,
     typer.Option(help="Go on until 'interactions=1e6', 'precision(p90)=2%', or both with a comma."),

@@ -1,4 +1,4 @@
-"""The evaluation of a `--fail-if` condition for a run.
+"""The evaluation of `--fail-if` conditions for a run.
 
 A figure that was not measured, or has too few samples, is neither above nor below its limit, so the result is unknown.
 An unknown result fails the run: a check that was impossible must not look like a check that passed.
@@ -8,31 +8,14 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
+from loadgo.measures.fail_if_figures import ConditionResult, Truth, parse_run_condition
 from loadgo.measures.summary import CommandSummary, Summary
-from loadgo.notation.comparisons import Both, Comparison, Condition, Dimension
+from loadgo.notation.comparisons import Both, Comparison, Condition, ConditionError, Dimension
 from loadgo.notation.figures import digits, duration, number, plain, quantile, share
-
-Truth = bool | None
-"""Whether a condition holds; None means that it is not known."""
-
-
-@dataclass(frozen=True)
-class ConditionResult:
-    """The result of a condition for a run."""
-
-    holds: Truth
-    """True: the run fails. None: a figure is missing, and the run fails too."""
-    text: str
-    """The figures of the condition, in words."""
-
-    @property
-    def failed(self) -> bool:
-        """Whether this condition fails the run."""
-        return self.holds is not False
-
 
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
@@ -43,6 +26,28 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
+
+
+def with_conditions(summary: Summary, conditions: Sequence[str]) -> Summary:
+    """The summary with the result of each condition.
+
+    A condition that cannot be read, or whose command nobody happened to type, is not decided, and fails.
+    """
+    return replace(summary, fail_if=tuple(_result(condition, summary) for condition in conditions))
+
+
+def conditions_in(run_toml: Mapping[str, Any]) -> tuple[str, ...]:
+    """The conditions that a run had, from the content of its `run.toml`."""
+    entries = run_toml.get("fail_if")
+    known = entries if isinstance(entries, list) else []
+    return tuple(str(entry["condition"]) for entry in known if isinstance(entry, dict) and "condition" in entry)
+
+
+def _result(condition: str, summary: Summary) -> ConditionResult:
+    try:
+        return replace(evaluate(parse_run_condition(condition), summary), condition=condition)
+    except ConditionError as error:
+        return ConditionResult(None, f"{condition} cannot be decided: {error.mistake}", condition)
 
 
 def evaluate(condition: Condition, summary: Summary) -> ConditionResult:

@@ -2,7 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from loadgo.notation.comparisons import Comparison, Condition, Figures, parse_condition
+
+Truth = bool | None
+"""Whether a condition holds; None means that it is not known."""
+
+
+@dataclass(frozen=True)
+class ConditionResult:
+    """The result of a condition for a run."""
+
+    holds: Truth
+    """True: the run fails. None: a figure is missing, and the run fails too."""
+    text: str
+    """The figures of the condition, in words."""
+    condition: str = ""
+    """The whole condition, as it was given."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether this condition fails the run."""
+        return self.holds is not False
+
 
 CONDITION_FIGURES = Figures(
     "fail_if",

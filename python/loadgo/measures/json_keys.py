@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from loadgo.measures.audit import DriverAudit, Loss, SessionCounts
 from loadgo.measures.charges import Cost
+from loadgo.measures.fail_if_figures import ConditionResult
 from loadgo.measures.littles_law import LittleAudit
 from loadgo.measures.meters import EventTotals, FunctionSamples, MappingTotals, Meters, MetersOfPart
 from loadgo.measures.queues import Queue, QueueLengthTime, ReadyQueue
@@ -21,8 +22,9 @@ from loadgo.stats.quantiles import Quantile, Response
 JSON_KEYS: dict[type, str] = {
     Summary: (
         "run stretch commands everything classes total_time whose_time meters audit driver sessions losses cost "
-        "notes prediction"
+        "notes prediction fail_if"
     ),
+    ConditionResult: "condition holds text",
     RunDescription: (
         "id kind name model users started wall_s finished outcome system load conditions limit meters usage"
     ),

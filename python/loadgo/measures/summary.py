@@ -12,6 +12,7 @@ import polars as pl
 from loadgo.measures.audit import DriverAudit, Loss, SessionCounts, count_sessions, driver_audit, group_losses
 from loadgo.measures.charged_use import shared_holdings
 from loadgo.measures.charges import Cost, SharedHoldings, cost_of, interaction_cost
+from loadgo.measures.fail_if_figures import ConditionResult
 from loadgo.measures.littles_law import LittleAudit, little_closed, little_open
 from loadgo.measures.meters import BreakdownColumn, Meters, meters_of
 from loadgo.measures.tariff import Tariff, tariff_on
@@ -93,6 +94,8 @@ class Summary:
     """Sentences on what was not measured and why, and on what the figures leave out."""
     prediction: Prediction | None = None
     """The prediction of a fitted machine for the same stretch; None where no parameters were drawn."""
+    fail_if: tuple[ConditionResult, ...] = ()
+    """The result of each `--fail-if` condition."""
 
     def command(self, name: str) -> CommandSummary:
         """The row of the command `name`; a command without interactions raises `KeyError`."""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Literal, get_args
 
 from loadgo.documents.document import Document
 from loadgo.documents.render import render as render_document
 from loadgo.errors import BadArgument
+from loadgo.measures.fail_if import conditions_in, with_conditions
+from loadgo.measures.fail_if_figures import check_commands, parse_run_condition
 from loadgo.measures.summary import Summary, summarize
+from loadgo.records.conditions import script_lines
+from loadgo.records.runs import find_run
 from loadgo.records.tables import Tables, tables
 from loadgo.reporting.as_csv import chart_csv, csv_report
 from loadgo.reporting.as_json import json_report
@@ -37,6 +42,7 @@ def report(
     vocabulary: VocabularyName = "today",
     by: BreakdownColumn | None = None,
     top: int | None = None,
+    fail_if: Sequence[str] | None = None,
 ) -> str | bytes:
     """Renders the report of a run: response times, usage, where the time went, the driver's verdict, and costs.
 
@@ -54,6 +60,7 @@ def report(
         vocabulary: The words for total time: `today`, or those of the documents of `1969` or `1973`.
         by: Page faults and system calls of each `command` or each `user`, too.
         top: The largest number of rows of a long table.
+        fail_if: Conditions that fail the run, such as `p90(edit) > 1s`. By default those that it was run with.
 
     Returns:
         The report; bytes for `png`, else text.
@@ -64,9 +71,30 @@ def report(
     """
     view = View(vocabulary=vocabulary, by=by, top=top)
     check_view(view)
+    summary, measured = reported_summary(run, tariff=tariff, phases=phases, target=target, by=by, fail_if=fail_if)
+    return render(summary, measured, format, view=view, width=width, chart=chart, color=color)
+
+
+def reported_summary(
+    run: str | PathLike[str],
+    *,
+    tariff: str = "default",
+    phases: str = "steady",
+    target: float | None = None,
+    by: BreakdownColumn | None = None,
+    fail_if: Sequence[str] | None = None,
+) -> tuple[Summary, Tables]:
+    """The summary that a report shows, with the results of its conditions, and the run's tables.
+
+    The arguments are those of `report`. A mistake in a condition raises `ConditionError` with its column.
+    """
     measured = tables(run)
     summary = summarize(measured, tariff=tariff, phases=phases, target=target, by=by)
-    return render(summary, measured, format, view=view, width=width, chart=chart, color=color)
+    if fail_if:
+        commands = [name for _, name in script_lines(find_run(run))]
+        for text in fail_if:
+            check_commands(parse_run_condition(text), commands or [row.name for row in summary.commands])
+    return with_conditions(summary, conditions_in(measured.conditions) if fail_if is None else fail_if), measured
 
 
 def render(

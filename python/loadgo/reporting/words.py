@@ -90,6 +90,7 @@ def warnings(summary: Summary) -> list[str]:
         messages.append("The run has not ended, or was killed: these are the figures up to its last whole record.")
     elif summary.run.outcome not in ("", "done"):
         messages.append(f"The run ended early ({summary.run.outcome}): the figures are of what was run until then.")
+    messages += [f"Failed: {result.text}." for result in summary.fail_if if result.failed]
     if doubtful := account_warning(summary):
         messages.append(doubtful)
     if others := "" if without_load(summary) else _others(summary):
@@ -135,6 +136,7 @@ def fine_print(summary: Summary, view: View | None = None) -> list[tuple[str, st
         *(("Driver", note) for note in summary.driver.notes),
         ("Audit", "There is nothing to audit." if summary.audit is None else _little(summary.audit)),
         ("Cost", _tariff(summary)),
+        *(("Fail if", result.text) for result in summary.fail_if),
         ("Conditions", _conditions(summary)),
         ("Sessions", _session_ends(summary)),
         *_lost(summary),

@@ -21,9 +21,8 @@ from loadgo.running.prepared import THIS_HOST, ReportProgress, RunDriver, RunPro
 from loadgo.running.stopping import catch_stop_signals
 
 if TYPE_CHECKING:
-    from loadgo.measures.fail_if import ConditionResult
+    from loadgo.measures.fail_if_figures import ConditionResult
     from loadgo.measures.summary import Summary
-    from loadgo.notation.comparisons import Condition
     from loadgo.prediction.predict import DrawPlan
 
 DEFAULT_LOAD = Load()
@@ -38,8 +37,6 @@ class Run:
     outcome: str
     """`done`, `stopped` or `failed`."""
     summary: Summary
-    findings: tuple[ConditionResult, ...]
-    """The result of each `fail_if` condition."""
     notes: tuple[str, ...] = ()
     """Notes: files that were removed or could not be, and requests that this host did not grant."""
     left_behind: tuple[str, ...] = ()
@@ -47,6 +44,11 @@ class Run:
 
     `notes` have them too. An exception of `loadgo.run` has them as its own notes (`__notes__`).
     """
+
+    @property
+    def findings(self) -> tuple[ConditionResult, ...]:
+        """The result of each `fail_if` condition."""
+        return self.summary.fail_if
 
     @property
     def bad(self) -> bool:
@@ -67,7 +69,7 @@ class _CheckedRun:
     run_script: RunDriver
     options: dict[str, Any]
     folder: Path
-    conditions: tuple[Condition, ...]
+    fail_if: tuple[str, ...]
 
 
 def run(
@@ -129,8 +131,10 @@ def run(
         run_script=ready.run_script,
         options={"script": source.requested, "command": list(command), **ready.options, **options},
         folder=new_folder(out, source.path.stem, datetime.now(UTC)),
-        conditions=_parse_conditions(fail_if, list(dict.fromkeys(name for _, name in ready.script["lines"]))),
+        fail_if=tuple(fail_if),
     )
+    if fail_if:
+        _check_conditions(fail_if, list(dict.fromkeys(name for _, name in ready.script["lines"])))
     tariff_on(tariff, ready.system)
     result = _run_until_stopped(checked, progress)
     if on != THIS_HOST:
@@ -222,15 +226,11 @@ def _seed(seed: int) -> int:
     return seed
 
 
-def _parse_conditions(fail_if: Sequence[str], commands: list[str]) -> tuple[Condition, ...]:
-    if not fail_if:
-        return ()
+def _check_conditions(fail_if: Sequence[str], commands: list[str]) -> None:
     from loadgo.measures.fail_if_figures import check_commands, parse_run_condition
 
-    conditions = tuple(parse_run_condition(text) for text in fail_if)
-    for condition in conditions:
-        check_commands(condition, commands)
-    return conditions
+    for text in fail_if:
+        check_commands(parse_run_condition(text), commands)
 
 
 def _run_until_stopped(checked: _CheckedRun, progress: ReportProgress | None) -> RunProgress:
@@ -246,26 +246,36 @@ def _run_until_stopped(checked: _CheckedRun, progress: ReportProgress | None) ->
 
 
 def _summarised_run(checked: _CheckedRun, last_progress: RunProgress, tariff: str) -> Run:
+    from loadgo.measures.fail_if import with_conditions
     from loadgo.measures.summary import summarize
     from loadgo.records.tables import tables
 
-    summary = summarize(tables(checked.folder), tariff=tariff)
+    summary = with_conditions(summarize(tables(checked.folder), tariff=tariff), checked.fail_if)
+    notes = [str(note) for note in last_progress["notes"]]
     return Run(
         folder=checked.folder,
         outcome=str(last_progress["outcome"]),
         summary=summary,
-        findings=tuple(_evaluate(condition, summary) for condition in checked.conditions),
-        notes=tuple(str(note) for note in last_progress["notes"]),
+        notes=(*notes, *_keep_results(checked.folder, summary.fail_if)),
         left_behind=tuple(last_progress["left_behind"]),
     )
 
 
-def _evaluate(condition: Condition, summary: Summary) -> ConditionResult:
-    """The result of a condition. It is undecided if no user happened to type its command."""
-    from loadgo.measures.fail_if import ConditionResult, evaluate
-    from loadgo.notation.comparisons import ConditionError
+def _keep_results(folder: Path, results: Sequence[ConditionResult]) -> list[str]:
+    """Writes the results of the conditions into `run.toml`. Returns a note if that fails."""
+    if not results:
+        return []
+    import tomlkit
 
+    entries = tomlkit.aot()
+    for result in results:
+        known = {} if result.holds is None else {"holds": result.holds}
+        entries.append(tomlkit.item({"condition": result.condition, **known, "text": result.text}))
+    path, part = folder / "run.toml", folder / "run.toml.part"
     try:
-        return evaluate(condition, summary)
-    except ConditionError as mistake:
-        return ConditionResult(holds=None, text=mistake.pointed)
+        part.write_text(f"{path.read_text(encoding='utf-8')}\n{tomlkit.dumps({'fail_if': entries})}", encoding="utf-8")
+        part.replace(path)
+    except OSError as refusal:
+        part.unlink(missing_ok=True)
+        return [f"run.toml has no results of the conditions: {refusal.strerror}"]
+    return []

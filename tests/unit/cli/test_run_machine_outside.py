@@ -1,7 +1,9 @@
 """Simulated machines from the command line: stopped, killed, refused in words, and asked until there is enough."""
 
+import json
 import signal
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -119,6 +121,25 @@ def test_a_condition_can_fail_a_run_on_a_machine(bench: Bench) -> None:
     options = ("--on", "small-machine.toml", "--users", "4", "--out", "kept", "--fail-if", "p50 > 1ms")
     told = bench.loadgo("run", "small.toml", *options, status=1)
     assert "failed:" in told.stderr
+    assert "Failed: p50 is" in told.stdout
+
+
+def test_the_results_of_conditions_are_kept_and_others_can_be_asked_later(bench: Bench) -> None:
+    options = ("--on", "small-machine.toml", "--users", "4", "--out", "kept", "--fail-if", "p50 > 1h")
+    bench.loadgo("run", "small.toml", *options, "--quiet")
+    kept = tomllib.loads((bench.folder / "kept" / "run.toml").read_text())["fail_if"]
+    assert [(result["condition"], result["holds"]) for result in kept] == [("p50 > 1h", False)]
+    assert kept[0]["text"] in bench.loadgo("report", "kept").stdout
+    reported = json.loads(bench.loadgo("report", "kept", "--format", "json").stdout)
+    assert reported["fail_if"] == kept
+    told = bench.loadgo("report", "kept", "--fail-if", "p50 > 1ms", "--format", "json", status=1)
+    assert "failed: p50 is" in told.stderr
+    assert [(result["condition"], result["holds"]) for result in json.loads(told.stdout)["fail_if"]] == [
+        ("p50 > 1ms", True)
+    ]
+    bench.loadgo("report", "kept", "--fail-if", "p50 > 1h")
+    unknown = bench.loadgo("report", "kept", "--fail-if", "p50(nobody) > 1ms", status=2)
+    assert "--fail-if, column 5: there is no command 'nobody'" in unknown.stderr
 
 
 def test_a_machine_is_simulated_under_its_own_load(bench: Bench) -> None:

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadgo.measures.fail_if import ConditionResult, evaluate
-from loadgo.measures.fail_if_figures import CONDITION_FIGURES, check_commands, parse_run_condition
+from loadgo.measures.fail_if import conditions_in, evaluate, with_conditions
+from loadgo.measures.fail_if_figures import CONDITION_FIGURES, ConditionResult, check_commands, parse_run_condition
 from loadgo.measures.summary import Summary, summarize
 from loadgo.notation.comparisons import ConditionError
 from support.synthetic import Work, closed_loop, empty_run, interaction, run_of
@@ -161,3 +161,18 @@ def test_any_text_is_a_condition_or_a_mistake_with_a_column(text: str) -> None:
     except ConditionError as told:
         column = told.column
     assert 1 <= column <= len(text) + 1
+
+
+def test_a_summary_has_the_result_of_each_condition(summary: Summary) -> None:
+    held, missing, broken = with_conditions(summary, ["count > 0", "p90(nobody) > 1s", "p90 >"]).fail_if
+    assert (held.condition, held.holds, held.failed) == ("count > 0", True, True)
+    assert (missing.holds, missing.failed) == (None, True)
+    assert missing.text == "p90(nobody) > 1s cannot be decided: " + (
+        "there is no command 'nobody'; the commands are: edit, cc -o prime"
+    )
+    assert (broken.holds, broken.failed) == (None, True)
+
+
+@pytest.mark.parametrize("damaged", [None, 3, "p90 > 1s", [3], [{"text": "no condition"}]])
+def test_conditions_of_a_damaged_run_are_none(damaged: object) -> None:
+    assert conditions_in({"fail_if": damaged}) == ()
