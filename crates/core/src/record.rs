@@ -27,7 +27,7 @@ pub enum Outcome {
 
 /// A row of `interactions`: one line, from its sending until the system is ready again.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Interaction<'a> {
+pub struct InteractionRow<'a> {
     /// The user who typed.
     pub user: UserId,
     /// The user's pass through the script, from 1.
@@ -62,7 +62,7 @@ pub struct Interaction<'a> {
 
 /// A row of `sessions`: one user's stay on the system.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Session {
+pub struct SessionRow {
     /// The user who logged in.
     pub user: UserId,
     /// When the log-in was due. Times of an open load count from here.
@@ -79,7 +79,7 @@ pub struct Session {
 
 /// A row of `lost`: something that the records do not hold, with the reason.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Lost {
+pub struct LostRow {
     /// When the loss happened.
     pub at: Instant,
     /// The user whose records lack something; `None` if that is not one user.
@@ -293,7 +293,7 @@ impl MemoryRow {
 
 /// Rows of all meter tables for one span.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sample {
+pub struct MeterRows {
     /// Rows of `time`.
     pub time: Vec<TimeRow>,
     /// Rows of `processes`.
@@ -312,7 +312,7 @@ pub struct Sample {
     pub memory: Vec<MemoryRow>,
 }
 
-impl Sample {
+impl MeterRows {
     /// Number of rows, and the end of the span of the first `time` row.
     pub fn rows(&self) -> (u64, Instant) {
         let counts = [self.time.len(), self.processes.len(), self.faults.len(), self.segments.len()];
@@ -325,11 +325,11 @@ impl Sample {
 /// The receiver of the driver's rows.
 pub trait Recorder {
     /// Records an interaction that has ended.
-    fn interaction(&mut self, row: &Interaction<'_>);
+    fn interaction(&mut self, row: &InteractionRow<'_>);
     /// Records a session that has ended.
-    fn session(&mut self, row: &Session);
+    fn session(&mut self, row: &SessionRow);
     /// Records a loss.
-    fn lost(&mut self, row: &Lost);
+    fn lost(&mut self, row: &LostRow);
     /// Records that the run has entered `phase` at `at`.
     fn phase(&mut self, phase: Phase, at: Instant);
     /// Reports the number of users who are logged in now. It is shown as progress, and is not recorded.

@@ -3,7 +3,7 @@
 use crate::virtual_host::{Answer, Kept, VirtualHost, script};
 use loadgo_core::driver::drive;
 use loadgo_core::load::OfferedLoad;
-use loadgo_core::record::{Interaction, Lost, Phase, Recorder, Session};
+use loadgo_core::record::{InteractionRow, LostRow, Phase, Recorder, SessionRow};
 use loadgo_core::time::{Instant, Span};
 
 /// Keeps all rows, and has enough after a number of interactions.
@@ -13,13 +13,13 @@ struct Enough {
 }
 
 impl Recorder for Enough {
-    fn interaction(&mut self, row: &Interaction<'_>) {
+    fn interaction(&mut self, row: &InteractionRow<'_>) {
         self.kept.interaction(row);
     }
-    fn session(&mut self, row: &Session) {
+    fn session(&mut self, row: &SessionRow) {
         self.kept.session(row);
     }
-    fn lost(&mut self, row: &Lost) {
+    fn lost(&mut self, row: &LostRow) {
         self.kept.lost(row);
     }
     fn phase(&mut self, phase: Phase, at: Instant) {

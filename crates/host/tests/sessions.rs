@@ -2,13 +2,13 @@
 
 use loadgo_core::driver::{SessionCounts, drive};
 use loadgo_core::load::OfferedLoad;
-use loadgo_core::record::{Interaction, Lost, Outcome, Phase, Recorder, Session};
+use loadgo_core::record::{InteractionRow, LostRow, Outcome, Phase, Recorder, SessionRow};
 use loadgo_core::script::{Script, parse};
 use loadgo_core::time::{Instant, Span};
 use loadgo_host::leftovers::Leftovers;
 use loadgo_host::terminals::host::{Host, Setting};
 use loadgo_host::terminals::login::Login;
-use loadgo_host::usage::meter::Meter;
+use loadgo_host::usage::meter::UsageMeter;
 use loadgo_host::usage::sources::Demand;
 use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::events::Bell;
@@ -33,12 +33,12 @@ struct Row {
 #[derive(Default)]
 struct Kept {
     rows: Vec<Row>,
-    sessions: Vec<Session>,
-    lost: Vec<Lost>,
+    sessions: Vec<SessionRow>,
+    lost: Vec<LostRow>,
 }
 
 impl Recorder for Kept {
-    fn interaction(&mut self, row: &Interaction<'_>) {
+    fn interaction(&mut self, row: &InteractionRow<'_>) {
         let usage = &row.usage;
         self.rows.push(Row {
             user: row.user,
@@ -51,10 +51,10 @@ impl Recorder for Kept {
             outcome: row.outcome,
         });
     }
-    fn session(&mut self, row: &Session) {
+    fn session(&mut self, row: &SessionRow) {
         self.sessions.push(row.clone());
     }
-    fn lost(&mut self, row: &Lost) {
+    fn lost(&mut self, row: &LostRow) {
         self.lost.push(row.clone());
     }
     fn phase(&mut self, _: Phase, _: Instant) {}
@@ -76,7 +76,7 @@ fn run_with(text: &str, load: OfferedLoad) -> (Kept, SessionCounts) {
     let mut leftovers = Leftovers::begin(&id).expect("a list of leftovers");
     let groups = loadgo_host::groups::Groups::create(&id, &mut leftovers).ok().map(Arc::new);
     let demand = Demand { users: load.users as usize, every: 1, taskstats: true };
-    let meter = Meter::open(groups.as_deref(), demand, &mut leftovers).expect("a meter");
+    let meter = UsageMeter::open(groups.as_deref(), demand, &mut leftovers).expect("a meter");
     let setting = Setting {
         login: Login::find(&script.login, PATH).expect("the log-in is there"),
         script: Arc::clone(&script),

@@ -13,7 +13,7 @@ use loadgo_host::groups::Groups;
 use loadgo_host::groups::hierarchy::{Version, hierarchies};
 use loadgo_host::leftovers::Leftovers;
 use loadgo_host::usage::exits::Exits;
-use loadgo_host::usage::meter::Meter;
+use loadgo_host::usage::meter::UsageMeter;
 use loadgo_host::usage::proc::Proc;
 use loadgo_host::usage::sources::Demand;
 
@@ -22,7 +22,7 @@ static RUN: AtomicU32 = AtomicU32::new(0);
 /// A run with its own state directory, groups and meter.
 struct Bench {
     groups: Option<Groups>,
-    meter: Meter,
+    meter: UsageMeter,
     _leftovers: Leftovers,
     directory: PathBuf,
 }
@@ -46,7 +46,7 @@ impl Bench {
             Groups::create_in(hierarchy, &id, &mut leftovers).expect("these tests run as root")
         });
         let demand = Demand { users: 4, every: 1, taskstats };
-        let meter = Meter::open(groups.as_ref(), demand, &mut leftovers).expect("/proc is there");
+        let meter = UsageMeter::open(groups.as_ref(), demand, &mut leftovers).expect("/proc is there");
         Bench { groups, meter, _leftovers: leftovers, directory }
     }
 
@@ -263,7 +263,7 @@ fn what_runs_in_the_background_is_charged_while_it_runs() {
 fn only_every_third_interaction_is_measured_when_usage_is_sampled() {
     let mut bench = Bench::new(Some(Version::V1), true);
     let demand = Demand { users: 1, every: 3, taskstats: true };
-    bench.meter = Meter::open(bench.groups.as_ref(), demand, &mut bench._leftovers).unwrap();
+    bench.meter = UsageMeter::open(bench.groups.as_ref(), demand, &mut bench._leftovers).unwrap();
     let mut shell = bench.shell(1);
     let measured: Vec<bool> = (0..7)
         .map(|_| {
@@ -295,7 +295,7 @@ fn interactions_add_up_also_where_no_descriptor_is_to_spare() {
     let users = usize::try_from(most).unwrap();
     setrlimit(Resource::Nofile, Rlimit { current: Some(most), ..limit }).unwrap();
     let demand = Demand { users, every: 1, taskstats: true };
-    bench.meter = Meter::open(bench.groups.as_ref(), demand, &mut bench._leftovers).unwrap();
+    bench.meter = UsageMeter::open(bench.groups.as_ref(), demand, &mut bench._leftovers).unwrap();
     let mut shell = bench.shell(1);
     let lines = [":", "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done", ":", TREE, ":", "ls / >/dev/null"];
     let before = bench.groups.as_ref().unwrap().user_cpu_ns(1).unwrap();

@@ -11,7 +11,7 @@ mod span;
 
 use super::engine::{Advance, Engine, EngineEvent};
 use super::spec::Machine;
-use loadgo_core::record::{Phase, Sample};
+use loadgo_core::record::{MeterRows, Phase};
 use loadgo_core::system::{Event, Response, SentLine, System, UserId};
 use loadgo_core::time::Instant;
 use programs::CommandIndex;
@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 /// The receiver of a machine's samples, which may stop the run.
 pub trait SampleSink {
     /// Takes the rows of a span that ended at `at`.
-    fn sample(&mut self, at: Instant, sample: Sample);
+    fn sample(&mut self, at: Instant, sample: MeterRows);
     /// Whether the run is to stop. It is asked often, and is true once.
     fn stop(&mut self) -> bool {
         false

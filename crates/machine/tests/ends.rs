@@ -7,7 +7,7 @@ use crate::virtual_host::{Kept, script};
 use loadgo_core::driver::{SessionCounts, drive};
 use loadgo_core::load::OfferedLoad;
 use loadgo_core::random::{RandomStream, StreamPurpose};
-use loadgo_core::record::Sample;
+use loadgo_core::record::MeterRows;
 use loadgo_core::system::System as _;
 use loadgo_core::time::Instant;
 use loadgo_machine::draw::AmountLaw;
@@ -137,7 +137,7 @@ fn a_run_of_a_given_time_ends_at_that_time() {
 struct Impatient(u32);
 
 impl system::SampleSink for Impatient {
-    fn sample(&mut self, _at: Instant, _sample: Sample) {}
+    fn sample(&mut self, _at: Instant, _sample: MeterRows) {}
 
     fn stop(&mut self) -> bool {
         self.0 = self.0.wrapping_sub(1);

@@ -3,7 +3,7 @@
 use crate::virtual_host::{Kept, script};
 use loadgo_core::driver::drive;
 use loadgo_core::load::OfferedLoad;
-use loadgo_core::record::{MemoryRow, Sample};
+use loadgo_core::record::{MemoryRow, MeterRows};
 use loadgo_core::system::UserId;
 use loadgo_core::time::Instant;
 use loadgo_machine::engine::Engine;
@@ -66,16 +66,16 @@ fn all_replacements() -> [Arc<Machine>; 4] {
 }
 
 #[derive(Clone, Default)]
-struct Samples(Rc<RefCell<Vec<Sample>>>);
+struct Samples(Rc<RefCell<Vec<MeterRows>>>);
 
 impl SampleSink for Samples {
-    fn sample(&mut self, _: Instant, sample: Sample) {
+    fn sample(&mut self, _: Instant, sample: MeterRows) {
         self.0.borrow_mut().push(sample);
     }
 }
 
 /// The samples of a run, span by span, in which each user types `passes` lines.
-fn sampled(machine: &Arc<Machine>, users: u32, passes: u32) -> Vec<Sample> {
+fn sampled(machine: &Arc<Machine>, users: u32, passes: u32) -> Vec<MeterRows> {
     let samples = Samples::default();
     let load = OfferedLoad::closed(users, passes);
     let engine = Engine::new(machine, load.seed).expect("the machine is possible");
@@ -86,15 +86,15 @@ fn sampled(machine: &Arc<Machine>, users: u32, passes: u32) -> Vec<Sample> {
     samples.0.take()
 }
 
-fn rows(samples: &[Sample]) -> impl Iterator<Item = &MemoryRow> {
+fn rows(samples: &[MeterRows]) -> impl Iterator<Item = &MemoryRow> {
     samples.iter().flat_map(|sample| &sample.memory)
 }
 
-fn of_users(samples: &[Sample]) -> impl Iterator<Item = (UserId, &MemoryRow)> {
+fn of_users(samples: &[MeterRows]) -> impl Iterator<Item = (UserId, &MemoryRow)> {
     rows(samples).filter_map(|row| Some((row.user?, row)))
 }
 
-fn row<'a>(sample: &'a Sample, who: &str) -> &'a MemoryRow {
+fn row<'a>(sample: &'a MeterRows, who: &str) -> &'a MemoryRow {
     sample.memory.iter().find(|row| &*row.who == who && row.user.is_none()).unwrap_or_else(|| panic!("{who} has no row"))
 }
 
@@ -198,8 +198,8 @@ fn many_users_have_their_rows_in_turns_and_none_of_the_counts_is_lost() {
         assert!(end.is_none_or(|end| row.at.since(end).0 == row.span_ns), "the rows of user {user} follow each other: {row:?}");
     }
     assert_eq!(ends.len() as u32, USERS);
-    let of_users = |sample: &Sample| sample.memory.iter().filter(|row| row.user.is_some()).count();
-    let in_turns: Vec<&Sample> = samples.iter().filter(|sample| of_users(sample) == 256).collect();
+    let of_users = |sample: &MeterRows| sample.memory.iter().filter(|row| row.user.is_some()).count();
+    let in_turns: Vec<&MeterRows> = samples.iter().filter(|sample| of_users(sample) == 256).collect();
     assert!(in_turns.len() > 10);
     let named: BTreeSet<UserId> = in_turns.iter().flat_map(|sample| &sample.memory).filter_map(|row| row.user).collect();
     assert!(named.len() > 500, "all have their turn");

@@ -3,7 +3,7 @@
 use crate::virtual_host::{Kept, script};
 use loadgo_core::driver::{SessionCounts, drive};
 use loadgo_core::load::OfferedLoad;
-use loadgo_core::record::{Outcome, Sample};
+use loadgo_core::record::{MeterRows, Outcome};
 use loadgo_core::script::Script;
 use loadgo_core::time::Instant;
 use loadgo_machine::engine::Engine;
@@ -42,12 +42,12 @@ fn machine(text: &str) -> Arc<Machine> {
 /// Keeps every sample; asks for a stop at some moment.
 #[derive(Clone, Default)]
 struct Samples {
-    kept: Rc<RefCell<Vec<(Instant, Sample)>>>,
+    kept: Rc<RefCell<Vec<(Instant, MeterRows)>>>,
     stop_after: Option<usize>,
 }
 
 impl SampleSink for Samples {
-    fn sample(&mut self, at: Instant, sample: Sample) {
+    fn sample(&mut self, at: Instant, sample: MeterRows) {
         self.kept.borrow_mut().push((at, sample));
     }
     fn stop(&mut self) -> bool {
@@ -58,7 +58,7 @@ impl SampleSink for Samples {
 struct Ran {
     kept: Kept,
     summary: SessionCounts,
-    samples: Vec<(Instant, Sample)>,
+    samples: Vec<(Instant, MeterRows)>,
 }
 
 fn ran(machine: &Arc<Machine>, script: &Script, load: &OfferedLoad, samples: Samples) -> Ran {

@@ -1,7 +1,7 @@
 //! Runs a command with the meters on: `metered none|cheap|exact COMMAND…`. `METERED=FILE` has what they found written there as JSON,
 //! `METERED=-` has the primitives printed to the standard error.
 
-use loadgo_core::record::Sample;
+use loadgo_core::record::MeterRows;
 use loadgo_core::time::Instant;
 use loadgo_meters::{MeterRequest, Meters, Tier};
 use std::collections::BTreeMap;
@@ -51,7 +51,7 @@ fn each_second(mut child: Child, mut what: impl FnMut()) -> ExitStatus {
 }
 
 /// Sums of all spans: processor time by category, and faults by kind.
-fn told(samples: &[Sample]) -> String {
+fn told(samples: &[MeterRows]) -> String {
     let mut sums: BTreeMap<String, u64> = BTreeMap::new();
     let mut put = |name: String, value: u64| *sums.entry(name).or_default() += value;
     for row in samples.iter().flat_map(|sample| &sample.time) {
@@ -70,7 +70,7 @@ fn told(samples: &[Sample]) -> String {
     format!("{{{}}}\n", fields.join(", "))
 }
 
-fn print(samples: &[Sample]) {
+fn print(samples: &[MeterRows]) {
     let mut calls: BTreeMap<&str, [u64; 5]> = BTreeMap::new();
     let sums = |row: &&loadgo_core::record::PrimitiveRow| row.bucket_ns.is_none() && row.user.is_none() && row.command.is_none();
     for row in samples.iter().flat_map(|sample| &sample.primitives).filter(sums) {

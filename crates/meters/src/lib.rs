@@ -25,7 +25,7 @@ use accounts::AccountWaits;
 use available::MeterAvailability;
 use calibration::Calibration;
 use calibration::correct::correct_time_rows;
-use loadgo_core::record::{Lost, Sample};
+use loadgo_core::record::{LostRow, MeterRows};
 use loadgo_core::time::Instant;
 use loadgo_sys::clock::monotonic_ns;
 use part::{Context, MeterPart, RecordSpan};
@@ -39,7 +39,7 @@ pub struct Meters {
     last: Instant,
     /// `Instant(0)` as nanoseconds of CLOCK_MONOTONIC.
     origin_ns: u64,
-    lost: Vec<Lost>,
+    lost: Vec<LostRow>,
     availability: Vec<MeterAvailability>,
     calibration: Calibration,
     exact: bool,
@@ -86,9 +86,9 @@ impl Meters {
     ///
     /// # Errors
     /// The kernel's words. The span is then part of the next one.
-    pub fn sample(&mut self, now: Instant) -> Result<Sample, String> {
+    pub fn sample(&mut self, now: Instant) -> Result<MeterRows, String> {
         let span = RecordSpan { at: now, span_ns: now.since(self.last).0, monotonic_ns: self.origin_ns + now.0 };
-        let mut sample = Sample::default();
+        let mut sample = MeterRows::default();
         for part in &mut self.parts {
             part.read(&self.context);
         }
@@ -123,7 +123,7 @@ impl Meters {
     }
 
     /// Removes and returns the losses since the last call: full maps, and events that were not kept.
-    pub fn take_lost(&mut self) -> Vec<Lost> {
+    pub fn take_lost(&mut self) -> Vec<LostRow> {
         std::mem::take(&mut self.lost)
     }
 }
@@ -136,7 +136,7 @@ const PARTS: &[(Option<Meter>, BeginPart)] = &[
     (Some(Meter::WaitsByUser), freed_accounts::begin),
     (Some(Meter::TotalTime), time::TotalTime::begin),
     (Some(Meter::Queue), queue::QueueTable::begin),
-    (Some(Meter::Processes), processes::ProcessTable::begin),
+    (Some(Meter::Processes), processes::ProcessTimesTable::begin),
     (Some(Meter::Primitives), calls::CallTable::begin),
     (None, by_user::ByUser::begin),
     (Some(Meter::Faults), faults::FaultTable::begin),

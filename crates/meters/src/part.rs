@@ -4,7 +4,7 @@ use crate::accounts::sessions::{SessionReporter, Sessions};
 use crate::accounts::{AccountWaits, WaitAccounts};
 use crate::programs::load::Loaded;
 use crate::shares::ActivityCounts;
-use loadgo_core::record::{Lost, Sample};
+use loadgo_core::record::{LostRow, MeterRows};
 use loadgo_core::system::UserId;
 use loadgo_core::time::Instant;
 use std::collections::HashMap;
@@ -23,10 +23,10 @@ pub(crate) trait MeterPart: Send {
     ///
     /// # Errors
     /// The kernel's words.
-    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut Sample) -> Result<(), String>;
+    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), String>;
 
     /// Removes and returns the losses since the last call.
-    fn take_lost(&mut self, _context: &Context, _span: RecordSpan) -> Vec<Lost> {
+    fn take_lost(&mut self, _context: &Context, _span: RecordSpan) -> Vec<LostRow> {
         Vec::new()
     }
 }

@@ -24,7 +24,7 @@ use crate::profile::segments::CountedKinds;
 use crate::profile::sideband::{RingRequest, RingScope, Rings};
 use crate::programs::load::Loaded;
 use crate::wanted::{MeterRequest, Tier};
-use loadgo_core::record::{Lost, Sample};
+use loadgo_core::record::{LostRow, MeterRows};
 use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::scheduling::thread_id;
 use std::sync::Arc;
@@ -168,7 +168,7 @@ impl MeterPart for Profile {
         Some(self.id)
     }
 
-    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut Sample) -> Result<(), String> {
+    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), String> {
         let answer = self.answer(span)?;
         sample.stacks.extend(answer.rows.stacks);
         sample.segments.extend(answer.rows.segments);
@@ -176,8 +176,9 @@ impl MeterPart for Profile {
         Ok(())
     }
 
-    fn take_lost(&mut self, _: &Context, span: RecordSpan) -> Vec<Lost> {
-        let lost = |(count, reason): (u64, &str)| Lost { at: span.at, user: None, what: "usage", count, reason: reason.into() };
+    fn take_lost(&mut self, _: &Context, span: RecordSpan) -> Vec<LostRow> {
+        let lost =
+            |(count, reason): (u64, &str)| LostRow { at: span.at, user: None, what: "usage", count, reason: reason.into() };
         self.take_losses().into_iter().map(lost).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! Page faults and interrupts on this host: the meters count what the kernel counts, to the fault. For root.
 
-use loadgo_core::record::Sample;
+use loadgo_core::record::MeterRows;
 use loadgo_core::time::Instant;
 use loadgo_host::commands::oneshot::{Oneshot, Streams, Warmth};
 use loadgo_host::groups::Groups;
@@ -27,7 +27,7 @@ struct Metered {
 struct Found {
     kinds: BTreeMap<&'static str, u64>,
     waited: Wait4Usage,
-    sample: Sample,
+    sample: MeterRows,
 }
 
 fn now() -> Instant {
@@ -232,7 +232,7 @@ fn interrupts_of_the_kernel() -> BTreeMap<String, u64> {
 }
 
 /// The interrupts of a sample by the kernel's names, clocked and unclocked together.
-fn interrupts_of_the_meters(sample: &Sample) -> BTreeMap<String, u64> {
+fn interrupts_of_the_meters(sample: &MeterRows) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     for row in sample.faults.iter().filter(|row| row.bucket_ns.is_none()) {
         let Some(name) = row.device.as_deref() else { continue };

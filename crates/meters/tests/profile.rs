@@ -2,7 +2,7 @@
 
 mod stolen;
 
-use loadgo_core::record::Sample;
+use loadgo_core::record::MeterRows;
 use loadgo_core::time::Instant;
 use loadgo_host::usage::waits::Waits;
 use loadgo_meters::{MeterRequest, Meters, Tier};
@@ -20,7 +20,7 @@ fn now() -> Instant {
 }
 
 /// The meters' rows for a user whose shell counts in the command `count`.
-fn counting(tier: Tier) -> Sample {
+fn counting(tier: Tier) -> MeterRows {
     let wanted = MeterRequest { tier, accounts: 8, commands: vec!["count".into()], profile_hz: Some(1000), segments: true };
     let mut meters = Meters::begin(&wanted, now()).unwrap_or_else(|why| panic!("these tests need root: {why}"));
     let mut waits = meters.waits(vec![0, 1]).expect("sessions are told apart");

@@ -5,7 +5,7 @@ mod stolen;
 
 use arranged::group::Group;
 use arranged::{Program, READS_PER_SECOND, Truth, folder, start};
-use loadgo_core::record::Sample;
+use loadgo_core::record::MeterRows;
 use loadgo_core::time::Instant;
 use loadgo_host::usage::waits::{Waited, Waits};
 use loadgo_meters::{MeterRequest, Meters, Tier};
@@ -37,7 +37,7 @@ fn processors() -> usize {
     aya::util::online_cpus().expect("the kernel tells").len()
 }
 
-fn by_category(sample: &Sample) -> BTreeMap<&'static str, u64> {
+fn by_category(sample: &MeterRows) -> BTreeMap<&'static str, u64> {
     let mut sums = BTreeMap::new();
     for row in &sample.time {
         *sums.entry(row.category).or_default() += row.time_ns;

@@ -3,7 +3,7 @@
 use crate::errors;
 use crate::progress::ProgressCalls;
 use crate::run::refused;
-use loadgo_core::record::Sample;
+use loadgo_core::record::MeterRows;
 use loadgo_meters::Tier;
 use loadgo_run::{HostMeter, Look, MeterOrder, Metered};
 use loadgo_sys::child::Exit;
@@ -128,7 +128,7 @@ fn in_python<'py>(py: Python<'py>, metered: &Metered) -> PyResult<Bound<'py, PyD
 /// - faults (kind, device, bucket_ns, count, cpu_ns, wait_ns)
 /// - primitives (name, bucket_ns, count, errors, time_ns)
 /// - segments (segment, faults_minor, faults_major, samples)
-fn rows<'py>(py: Python<'py>, sample: &Sample) -> PyResult<Bound<'py, PyDict>> {
+fn rows<'py>(py: Python<'py>, sample: &MeterRows) -> PyResult<Bound<'py, PyDict>> {
     let rows_by_table = PyDict::new(py);
     rows_by_table.set_item("span_ns", sample.time.first().map_or(0, |row| row.span_ns))?;
     let time = sample.time.iter().map(|row| (row.processor, row.category, row.time_ns));

@@ -21,7 +21,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Raises `BadRun` when it cannot be read.
 #[pyfunction]
 fn whole(py: Python<'_>, path: PathBuf) -> PyResult<(u64, u64)> {
-    let whole = py.detach(|| store::whole(&path)).map_err(|error| bad_run(py, &error))?;
+    let whole = py.detach(|| store::whole_part(&path)).map_err(|error| bad_run(py, &error))?;
     Ok((whole.bytes, whole.rows))
 }
 

@@ -1,13 +1,13 @@
 //! The driver's thread: it brings the system up, drives the users on it, and ends what is left of them.
 
 use crate::asked::Asked;
-use crate::progress::{Shared, Watched};
+use crate::progress::{RunCounters, Watched};
 use crate::refusal::RunRefusal;
 use crate::sections::DriverPart;
 use loadgo_core::driver::{SessionCounts, drive};
 use loadgo_core::system::System;
 use loadgo_host::refusal::Refusal;
-use loadgo_store::{Front, Sampler};
+use loadgo_store::{DriverRecorder, RowSender};
 use std::any::Any;
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
@@ -22,13 +22,13 @@ pub(crate) trait Driveable: System {
 }
 
 /// Arguments of a driver's thread.
-pub(crate) struct Order {
+pub(crate) struct DriverArguments {
     pub asked: Asked,
-    pub front: Front,
-    pub progress: Arc<Shared>,
+    pub front: DriverRecorder,
+    pub progress: Arc<RunCounters>,
     pub stop: StopSwitch,
     /// Sink of the samples of a system that samples itself.
-    pub sampler: Sampler,
+    pub row_sender: RowSender,
 }
 
 /// Message of a driver's thread when its system is ready.
@@ -81,8 +81,8 @@ impl Driver {
     /// # Errors
     /// Returns the refusal of `bring_up`, or the reason why there is no thread; nothing is left of either then.
     pub(crate) fn start<S: Driveable>(
-        order: Order,
-        bring_up: impl FnOnce(&Order) -> Result<(S, Begun), RunRefusal> + Send + 'static,
+        order: DriverArguments,
+        bring_up: impl FnOnce(&DriverArguments) -> Result<(S, Begun), RunRefusal> + Send + 'static,
     ) -> Result<(Driver, Begun), RunRefusal> {
         let (begun_sender, begun_receiver) = mpsc::channel();
         let (stop, waiter) = (order.stop.clone(), thread::current());
@@ -142,8 +142,8 @@ impl Drop for Driver {
     }
 }
 
-fn drive_on<S: Driveable>(mut system: S, order: Order) -> Driven {
-    let Order { asked, front, progress, .. } = order;
+fn drive_on<S: Driveable>(mut system: S, order: DriverArguments) -> Driven {
+    let DriverArguments { asked, front, progress, .. } = order;
     let mut recorder = Watched::new(front, progress, &asked);
     let summary = drive(&asked.script, &asked.load_that_ends(), &mut system, &mut recorder);
     let trouble = system.close(&mut recorder);

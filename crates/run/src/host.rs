@@ -10,7 +10,7 @@ use crate::metering::{self, Metering};
 use crate::progress::{Decision, Progress, Watched};
 use crate::refusal::{Failure, RunRefusal};
 use crate::request::Request;
-use crate::running::{Plan, Running};
+use crate::running::{RunArguments, Running};
 use crate::sampling::{BeginSampling, Round, Subject};
 use crate::users::{self, Prepared};
 use crate::{commands, conditions};
@@ -79,7 +79,7 @@ fn on_host(
     running.account.notes(notes);
     let bell = Arc::new(Bell::new().map_err(RunRefusal::from_kernel)?);
     let ring = Arc::clone(&bell);
-    let plan = Plan {
+    let plan = RunArguments {
         asked: request.asked.clone(),
         when_full: WhenFull::Lose,
         stop: StopSwitch::new(move || ring.ring()),

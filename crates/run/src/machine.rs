@@ -6,21 +6,21 @@
 use crate::account::Account;
 use crate::asked::Asked;
 use crate::clock::Clock;
-use crate::driver::{Begun, Driveable, Order, StopSwitch};
+use crate::driver::{Begun, Driveable, DriverArguments, StopSwitch};
 use crate::finished::Finished;
 use crate::progress::{Decision, Progress, Watched};
 use crate::refusal::{Failure, RunRefusal};
-use crate::running::{Plan, Running};
+use crate::running::{RunArguments, Running};
 use crate::sections::{
     ConditionsPart, DriverPart, MachineConditions, MachinePart, Setting, Shifts, SystemPart, TariffPart, UsagePart,
 };
-use loadgo_core::record::Sample;
+use loadgo_core::record::MeterRows;
 use loadgo_core::time::Instant;
 use loadgo_host::refusal::Refusal;
 use loadgo_machine::engine::Engine;
 use loadgo_machine::spec::{Discipline, Machine, Residence};
 use loadgo_machine::system::{MachineSystem, SampleSink, unknown_commands};
-use loadgo_store::{Folder, Sampler, WhenFull};
+use loadgo_store::{Folder, RowSender, WhenFull};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -76,31 +76,31 @@ fn on_machine(
     let (now_ns, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
     running.clock = Clock::Virtual(Arc::clone(&now_ns));
     let asked_to_stop = Arc::clone(&stop);
-    let plan = Plan {
+    let plan = RunArguments {
         asked: request.asked.clone(),
         when_full: WhenFull::Wait,
         stop: StopSwitch::new(move || asked_to_stop.store(true, Ordering::Relaxed)),
         sampling: None,
     };
     let machine = Arc::clone(&request.machine);
-    let bring_up = move |order: &Order| {
-        let meters = MachineMeters { sampler: order.sampler.clone(), stop, now_ns };
+    let bring_up = move |order: &DriverArguments| {
+        let meters = WriterSink { row_sender: order.row_sender.clone(), stop, now_ns };
         Ok((MachineSystem::new(engine, &machine, meters), Begun::default()))
     };
     running.run(plan, bring_up, decide)
 }
 
 /// Passes the machine's meter rows to the writer.
-struct MachineMeters {
-    sampler: Sampler,
+struct WriterSink {
+    row_sender: RowSender,
     stop: Arc<AtomicBool>,
     now_ns: Arc<AtomicU64>,
 }
 
-impl SampleSink for MachineMeters {
-    fn sample(&mut self, at: Instant, sample: Sample) {
+impl SampleSink for WriterSink {
+    fn sample(&mut self, at: Instant, sample: MeterRows) {
         self.now_ns.store(at.0, Ordering::Relaxed);
-        self.sampler.sample(sample);
+        self.row_sender.sample(sample);
     }
 
     fn stop(&mut self) -> bool {
@@ -108,7 +108,7 @@ impl SampleSink for MachineMeters {
     }
 }
 
-impl Driveable for MachineSystem<MachineMeters> {
+impl Driveable for MachineSystem<WriterSink> {
     fn log_in_words(_: &Asked) -> String {
         String::new()
     }

@@ -11,13 +11,13 @@ use crate::progress::Decision;
 use crate::refusal::{Failure, RunRefusal};
 use crate::running::{LOOK_EVERY, Running};
 use crate::sampling::{Round, Sampled as _, Subject};
-use loadgo_core::record::{Interaction, Lost, Outcome, Phase, Recorder, Sample, Session};
+use loadgo_core::record::{InteractionRow, LostRow, MeterRows, Outcome, Phase, Recorder, SessionRow};
 use loadgo_core::time::Instant;
 use loadgo_host::commands::oneshot::{Oneshot, Run, Streams, Warmth};
 use loadgo_host::refusal::Refusal;
 use loadgo_host::usage::sampler::OurThreads;
 use loadgo_meters::{Meters, Tier};
-use loadgo_store::{Folder, Front, Sampler, WhenFull};
+use loadgo_store::{DriverRecorder, Folder, RowSender, WhenFull};
 use loadgo_sys::child::Exit;
 use loadgo_sys::clock::monotonic_ns;
 use std::ffi::OsString;
@@ -58,9 +58,9 @@ pub struct Look<'a> {
     /// Time since the metering began.
     pub at: Instant,
     /// The rows of the span that has just ended, if one has.
-    pub rows: Option<&'a Sample>,
+    pub rows: Option<&'a MeterRows>,
     /// Losses: measurements that these rows do not hold.
-    pub lost: &'a [Lost],
+    pub lost: &'a [LostRow],
 }
 
 /// Result of the metering.
@@ -79,7 +79,7 @@ pub struct Metered {
 /// Metering that can begin: everything is loaded, nothing runs yet. Its fields are dropped in this order.
 pub struct HostMeter {
     order: MeterOrder,
-    front: Option<Front>,
+    front: Option<DriverRecorder>,
     meters: Meters,
     running: Running,
     oneshot: Option<Oneshot>,
@@ -129,7 +129,7 @@ impl HostMeter {
         let origin_ns = running.clock.origin_ns();
         let groups = oneshot.as_ref().and_then(Oneshot::groups);
         let subject = Subject { groups, meters: Some(meters), origin_ns };
-        let (sink, writer) = running.recording().map(|recording| (recording.sampler(), recording.tid() as i32)).unzip();
+        let (sink, writer) = running.recording().map(|recording| (recording.row_sender(), recording.tid() as i32)).unzip();
         let threads = OurThreads { driver: Vec::new(), meters: writer.into_iter().collect() };
         let round = Box::new(Round::begin(subject, threads));
         let mut spans = Spans { round, sink, order: &order, origin_ns, decide, decision: Decision::Continue };
@@ -167,7 +167,7 @@ type Ran = (Run, Instant);
 /// The spans of the records, one after the other.
 struct Spans<'a, F> {
     round: Box<Round>,
-    sink: Option<Sampler>,
+    sink: Option<RowSender>,
     order: &'a MeterOrder,
     origin_ns: u64,
     decide: F,
@@ -247,7 +247,7 @@ fn name_of(command: &[OsString]) -> String {
 }
 
 /// Records the command as a user who typed one line, if there was one.
-fn record(mut front: Front, order: &MeterOrder, ran: Option<&Ran>) {
+fn record(mut front: DriverRecorder, order: &MeterOrder, ran: Option<&Ran>) {
     front.phase(Phase::Steady, Instant(0));
     let Some((run, ended)) = ran else { return };
     let sent = Instant(ended.0.saturating_sub(run.real_ns));
@@ -255,7 +255,7 @@ fn record(mut front: Front, order: &MeterOrder, ran: Option<&Ran>) {
         Exit::Status(status) => (Some(status as u8), if status == 0 { Outcome::Ok } else { Outcome::Failed }),
         Exit::Signal(_) => (None, Outcome::Died),
     };
-    front.session(&Session {
+    front.session(&SessionRow {
         user: COMMAND_USER_ID,
         planned: sent,
         started: sent,
@@ -263,7 +263,7 @@ fn record(mut front: Front, order: &MeterOrder, ran: Option<&Ran>) {
         ended: *ended,
         outcome: "done",
     });
-    front.interaction(&Interaction {
+    front.interaction(&InteractionRow {
         user: COMMAND_USER_ID,
         pass: 1,
         line: 1,
@@ -282,7 +282,7 @@ fn record(mut front: Front, order: &MeterOrder, ran: Option<&Ran>) {
     });
     if run.lost > 0 {
         let reason = "the kernel could not deliver what ended processes had used".into();
-        front.lost(&Lost { at: *ended, user: Some(COMMAND_USER_ID), what: "usage", count: run.lost, reason });
+        front.lost(&LostRow { at: *ended, user: Some(COMMAND_USER_ID), what: "usage", count: run.lost, reason });
     }
 }
 

@@ -1,10 +1,10 @@
 //! Progress of a run: counted by the driver's thread, read by any other.
 
 use crate::asked::Asked;
-use loadgo_core::record::{Interaction, Lost, Phase, Recorder, Session};
+use loadgo_core::record::{InteractionRow, LostRow, Phase, Recorder, SessionRow};
 use loadgo_core::time::Instant;
 use loadgo_statistics::{Estimator, StopReason};
-use loadgo_store::Front;
+use loadgo_store::DriverRecorder;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
@@ -39,13 +39,13 @@ pub enum Decision {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Shared {
+pub(crate) struct RunCounters {
     phase: AtomicU8,
     logged_in: AtomicU32,
     interactions: AtomicU64,
 }
 
-impl Shared {
+impl RunCounters {
     pub(crate) fn at(&self, asked: &Asked, at: Instant) -> Progress {
         Progress {
             phase: ["log-in", "warm-up", "steady", "ramp-down"][usize::from(self.phase.load(Ordering::Relaxed))],
@@ -64,8 +64,8 @@ const MOST_ROWS: u64 = 10_000_000;
 
 /// A recorder that counts its rows, and knows when the run has enough of them.
 pub(crate) struct Watched {
-    front: Front,
-    progress: Arc<Shared>,
+    front: DriverRecorder,
+    progress: Arc<RunCounters>,
     estimator: Option<Estimator>,
     /// Number of rows that ends a run whose figures never become precise, or whose lines are never answered.
     most_rows: u64,
@@ -73,7 +73,7 @@ pub(crate) struct Watched {
 
 impl Watched {
     /// A recorder without rows.
-    pub(crate) fn new(front: Front, progress: Arc<Shared>, asked: &Asked) -> Watched {
+    pub(crate) fn new(front: DriverRecorder, progress: Arc<RunCounters>, asked: &Asked) -> Watched {
         let length = asked.until.as_ref().and_then(|until| until.interactions);
         let most_rows = length.map_or(MOST_ROWS, |length| length.saturating_mul(2).max(MOST_ROWS));
         Watched { front, progress, estimator: asked.until.clone().map(Estimator::new), most_rows }
@@ -98,13 +98,13 @@ impl Watched {
     pub(crate) fn lost_usage(&mut self, count: u64, at: Instant) {
         if count > 0 {
             let reason = "the kernel could not deliver what ended processes had used, or a session could not be asked".into();
-            self.front.lost(&Lost { at, user: None, what: "usage", count, reason });
+            self.front.lost(&LostRow { at, user: None, what: "usage", count, reason });
         }
     }
 }
 
 impl Recorder for Watched {
-    fn interaction(&mut self, row: &Interaction<'_>) {
+    fn interaction(&mut self, row: &InteractionRow<'_>) {
         // The driver's thread alone writes this: a load and a store, no locked operation.
         let count = self.progress.interactions.load(Ordering::Relaxed) + 1;
         self.progress.interactions.store(count, Ordering::Relaxed);
@@ -114,11 +114,11 @@ impl Recorder for Watched {
         self.front.interaction(row);
     }
 
-    fn session(&mut self, row: &Session) {
+    fn session(&mut self, row: &SessionRow) {
         self.front.session(row);
     }
 
-    fn lost(&mut self, row: &Lost) {
+    fn lost(&mut self, row: &LostRow) {
         self.front.lost(row);
     }
 

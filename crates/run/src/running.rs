@@ -8,16 +8,16 @@ use crate::account::Account;
 use crate::asked::Asked;
 use crate::beside::Company;
 use crate::clock::Clock;
-use crate::driver::{Begun, Driveable, Driven, Driver, Order, StopSwitch};
+use crate::driver::{Begun, Driveable, Driven, Driver, DriverArguments, StopSwitch};
 use crate::finished::Finished;
 use crate::metering::MetersState;
-use crate::progress::{Decision, Progress, Shared};
+use crate::progress::{Decision, Progress, RunCounters};
 use crate::refusal::{Failure, RunRefusal};
 use crate::sampling::{BeginSampling, Sampling};
-use loadgo_core::record::Lost;
+use loadgo_core::record::LostRow;
 use loadgo_host::leftovers::Leftovers;
 use loadgo_host::usage::sampler::OurThreads;
-use loadgo_store::{Folder, Front, Recording, WhenFull};
+use loadgo_store::{DriverRecorder, Folder, Recording, WhenFull};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -33,7 +33,7 @@ pub(crate) struct Running {
     sampling: Option<Sampling>,
     recording: Option<Recording>,
     /// Losses that the owner found: measurements that the records do not hold.
-    lost: Vec<Lost>,
+    lost: Vec<LostRow>,
     pub company: Company,
     folder: Option<Folder>,
     pub leftovers: Option<Leftovers>,
@@ -41,7 +41,7 @@ pub(crate) struct Running {
 }
 
 /// Arguments of a run's driver.
-pub(crate) struct Plan {
+pub(crate) struct RunArguments {
     pub asked: Asked,
     pub when_full: WhenFull,
     pub stop: StopSwitch,
@@ -51,7 +51,7 @@ pub(crate) struct Plan {
 
 /// Result of a run.
 #[derive(Debug)]
-pub(crate) struct End {
+pub(crate) struct RunResult {
     pub driven: Driven,
     /// Interactions on the disk.
     pub interactions: u64,
@@ -87,7 +87,7 @@ impl Running {
     ///
     /// # Errors
     /// The folder's refusal of the streams.
-    pub(crate) fn record(&mut self, when_full: WhenFull) -> Result<Option<(Front, &Recording)>, RunRefusal> {
+    pub(crate) fn record(&mut self, when_full: WhenFull) -> Result<Option<(DriverRecorder, &Recording)>, RunRefusal> {
         let Some(folder) = self.folder.clone() else { return Ok(None) };
         let (front, recording) = Recording::start(folder, when_full)?;
         Ok(Some((front, self.recording.insert(recording))))
@@ -100,20 +100,26 @@ impl Running {
     /// Returns the refusal of a thread or of the folder. [`Running::end`] then ends what was started.
     pub(crate) fn run<S: Driveable>(
         &mut self,
-        plan: Plan,
-        bring_up: impl FnOnce(&Order) -> Result<(S, Begun), RunRefusal> + Send + 'static,
+        plan: RunArguments,
+        bring_up: impl FnOnce(&DriverArguments) -> Result<(S, Begun), RunRefusal> + Send + 'static,
         decide: &mut dyn FnMut(&Progress) -> Decision,
     ) -> Result<bool, RunRefusal> {
-        let Plan { asked, when_full, stop, sampling } = plan;
+        let RunArguments { asked, when_full, stop, sampling } = plan;
         let (front, recording) = self.record(when_full)?.expect("a run that is driven is recorded");
-        let (sampler, writer) = (recording.sampler(), recording.tid() as i32);
-        let progress = Arc::new(Shared::default());
-        let order = Order { asked: asked.clone(), front, progress: Arc::clone(&progress), stop, sampler: sampler.clone() };
+        let (row_sender, writer) = (recording.row_sender(), recording.tid() as i32);
+        let progress = Arc::new(RunCounters::default());
+        let order = DriverArguments {
+            asked: asked.clone(),
+            front,
+            progress: Arc::clone(&progress),
+            stop,
+            row_sender: row_sender.clone(),
+        };
         let (driver, begun) = Driver::start(order, bring_up)?;
         self.driver = Some(driver);
         if let Some(begin) = sampling {
             let threads = OurThreads { driver: vec![begun.thread_id], meters: vec![writer] };
-            match Sampling::start(begin, threads, sampler) {
+            match Sampling::start(begin, threads, row_sender) {
                 Ok(sampling) => self.sampling = Some(sampling),
                 Err(reason) => self.lose("meters", format!("the sampler's thread could not be started: {reason}")),
             }
@@ -130,7 +136,7 @@ impl Running {
         &mut self,
         asked: &Asked,
         when_full: WhenFull,
-        progress: &Shared,
+        progress: &RunCounters,
         decide: &mut dyn FnMut(&Progress) -> Decision,
     ) -> Result<bool, RunRefusal> {
         let (mut decision, mut unrecorded) = (Decision::Continue, false);
@@ -161,7 +167,7 @@ impl Running {
 
     /// Notes a loss: measurements that the records will not hold.
     fn lose(&mut self, what: &'static str, reason: String) {
-        self.lost.push(Lost { at: self.clock.now(), user: None, what, count: 1, reason });
+        self.lost.push(LostRow { at: self.clock.now(), user: None, what, count: 1, reason });
     }
 
     /// Adds the final state of the meters to `run.toml`.
@@ -173,7 +179,7 @@ impl Running {
     ///
     /// # Errors
     /// That of `result`; a panic of a thread; nobody could log in; the folder could not be written.
-    pub(crate) fn end<T>(mut self, result: Result<T, RunRefusal>, outcome: &'static str) -> Result<(T, End), Failure> {
+    pub(crate) fn end<T>(mut self, result: Result<T, RunRefusal>, outcome: &'static str) -> Result<(T, RunResult), Failure> {
         let (value, failure) = match result {
             Ok(value) => (Some(value), None),
             Err(refusal) => (None, Some(refusal)),
@@ -183,7 +189,7 @@ impl Running {
     }
 
     /// Ends all that is left, in order. Whatever goes wrong on the way, the rest is ended too.
-    fn finish(&mut self, failure: Option<RunRefusal>, outcome: &'static str) -> Result<End, Failure> {
+    fn finish(&mut self, failure: Option<RunRefusal>, outcome: &'static str) -> Result<RunResult, Failure> {
         self.is_over = true;
         let driven = self.driver.take().map(Driver::end);
         self.end_sampling();
@@ -232,7 +238,7 @@ impl Running {
         failure: Option<RunRefusal>,
         driven: Option<Result<Driven, RunRefusal>>,
         outcome: &'static str,
-    ) -> (End, Option<RunRefusal>) {
+    ) -> (RunResult, Option<RunRefusal>) {
         let (driven, outcome, failed) = match driven {
             None => (Driven::default(), outcome, None),
             Some(Ok(driven)) => {
@@ -249,15 +255,15 @@ impl Running {
             self.account.notes(&[format!("the run failed: {refusal}")]);
         }
         let notes = driven.notes.clone();
-        (End { driven, interactions: 0, outcome, notes, left_behind: Vec::new() }, failure.or(failed))
+        (RunResult { driven, interactions: 0, outcome, notes, left_behind: Vec::new() }, failure.or(failed))
     }
 
     /// Ends the writer. Returns the losses that only `run.toml` can tell, and the refusal when the writer has panicked.
-    fn end_recording(&mut self, end: &mut End) -> (Vec<Lost>, Option<RunRefusal>) {
+    fn end_recording(&mut self, end: &mut RunResult) -> (Vec<LostRow>, Option<RunRefusal>) {
         let lost = std::mem::take(&mut self.lost);
         let Some(recording) = self.recording.take() else { return (lost, None) };
-        let sampler = recording.sampler();
-        lost.into_iter().for_each(|lost| sampler.lost(lost));
+        let row_sender = recording.row_sender();
+        lost.into_iter().for_each(|lost| row_sender.lost(lost));
         let stopped = recording.stop();
         end.interactions = stopped.interactions;
         let panicked =
@@ -276,10 +282,10 @@ impl Drop for Running {
     }
 }
 
-impl End {
+impl RunResult {
     /// The run as its caller sees it, with `notes` from before it began.
     pub(crate) fn finished(self, notes: Vec<String>) -> Finished {
-        let End { driven, interactions, outcome, notes: later, left_behind } = self;
+        let RunResult { driven, interactions, outcome, notes: later, left_behind } = self;
         Finished {
             summary: driven.summary,
             interactions,

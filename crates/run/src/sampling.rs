@@ -2,7 +2,7 @@
 
 use crate::driver::words_of;
 use crate::metering::MetersState;
-use loadgo_core::record::{Lost, Sample};
+use loadgo_core::record::{LostRow, MeterRows};
 use loadgo_core::time::Instant;
 use loadgo_host::groups::Groups;
 use loadgo_host::usage::sampler::{OurThreads, Processors, Sampler};
@@ -20,7 +20,7 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// A subject of a sampler's thread.
 pub(crate) trait Sampled {
     /// Returns the rows of the span since the last sample, and their losses.
-    fn sample(&mut self) -> (Sample, Vec<Lost>);
+    fn sample(&mut self) -> (MeterRows, Vec<LostRow>);
     /// Ends the sampling, and returns the final state of the kernel meters, if any.
     fn end(self: Box<Self>) -> Option<MetersState>;
 }
@@ -44,7 +44,7 @@ pub(crate) struct Round {
     meters: Option<Meters>,
     origin_ns: u64,
     /// Measurements that could not begin; the first sample reports them.
-    lost: Vec<Lost>,
+    lost: Vec<LostRow>,
 }
 
 impl Round {
@@ -61,13 +61,13 @@ impl Round {
 }
 
 impl Sampled for Round {
-    fn sample(&mut self) -> (Sample, Vec<Lost>) {
+    fn sample(&mut self) -> (MeterRows, Vec<LostRow>) {
         let now = Instant(monotonic_ns() - self.origin_ns);
-        let (mut sample, mut lost) = (Sample::default(), std::mem::take(&mut self.lost));
+        let (mut sample, mut lost) = (MeterRows::default(), std::mem::take(&mut self.lost));
         if let Some(meters) = &mut self.meters {
             match meters.sample(now) {
                 Ok(rows) => sample = rows,
-                Err(reason) => lost.push(Lost { at: now, user: None, what: "meters", count: 1, reason }),
+                Err(reason) => lost.push(LostRow { at: now, user: None, what: "meters", count: 1, reason }),
             }
             lost.extend(meters.take_lost());
         }
@@ -84,9 +84,9 @@ impl Sampled for Round {
     }
 }
 
-fn unknown_use(at: Instant, reason: &io::Error) -> Lost {
+fn unknown_use(at: Instant, reason: &io::Error) -> LostRow {
     let reason = format!("who used the processors is not known: {reason}");
-    Lost { at, user: None, what: "meters", count: 1, reason }
+    LostRow { at, user: None, what: "meters", count: 1, reason }
 }
 
 /// Sampling under way; dropping it ends it.
@@ -101,7 +101,7 @@ impl Sampling {
     ///
     /// # Errors
     /// When no thread can be started.
-    pub(crate) fn start(begin: BeginSampling, threads: OurThreads, sink: loadgo_store::Sampler) -> io::Result<Sampling> {
+    pub(crate) fn start(begin: BeginSampling, threads: OurThreads, sink: loadgo_store::RowSender) -> io::Result<Sampling> {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let sample = move || {

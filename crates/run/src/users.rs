@@ -9,7 +9,7 @@ use loadgo_host::leftovers::{Leftovers, Thing};
 use loadgo_host::refusal::Refusal;
 use loadgo_host::terminals::host::Setting;
 use loadgo_host::terminals::login::Login;
-use loadgo_host::usage::meter::Meter;
+use loadgo_host::usage::meter::UsageMeter;
 use loadgo_host::usage::sources::{Demand, Sources};
 use loadgo_meters::Meters;
 use std::os::unix::fs::DirBuilderExt;
@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub(crate) struct Prepared {
     pub login: Login,
     pub groups: Option<Arc<Groups>>,
-    pub meter: Meter,
+    pub meter: UsageMeter,
     pub homes: PathBuf,
     pub sources: Sources,
 }
@@ -64,7 +64,7 @@ pub(crate) fn prepare(request: &Request, leftovers: &mut Leftovers, notes: &mut 
     let homes = make_homes(request, leftovers)?;
     limit(request, groups.as_mut(), &homes, leftovers)?;
     let demand = Demand { users: request.asked.load.users as usize, every: request.every(), taskstats: true };
-    let meter = Meter::open(groups.as_ref(), demand, leftovers).map_err(RunRefusal::from_kernel)?;
+    let meter = UsageMeter::open(groups.as_ref(), demand, leftovers).map_err(RunRefusal::from_kernel)?;
     let sources = if login.is_out_of_reach() { out_of_reach(&login, request.every()) } else { meter.sources().clone() };
     Ok(Prepared { login, groups: groups.map(Arc::new), meter, homes, sources })
 }

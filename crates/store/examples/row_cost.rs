@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant as Clock};
 
-use loadgo_core::record::{Interaction, Outcome, Phase, Recorder};
+use loadgo_core::record::{InteractionRow, Outcome, Phase, Recorder};
 use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
 use loadgo_store::{Folder, Recording, WhenFull, finish};
@@ -48,10 +48,10 @@ fn drive(front: &mut impl Recorder, rows: u64, rate: u64) -> Duration {
     spent
 }
 
-fn row(number: u64) -> Interaction<'static> {
+fn row(number: u64) -> InteractionRow<'static> {
     let sent = number * 7_700;
     let usage = Usage { cpu_user_ns: Some(number % 977 * 1000), cpu_system_ns: Some(number % 331 * 1000), ..Usage::default() };
-    Interaction {
+    InteractionRow {
         user: (number % 64) as u32 + 1,
         pass: (number / 640) as u32 + 1,
         line: (number % 5) as u32 + 1,

@@ -4,7 +4,7 @@
 use std::fs::{self, OpenOptions};
 use std::path::Path;
 
-use loadgo_core::record::{Interaction, Lost, Outcome, Phase, ProcessRow, Recorder, Session, TimeRow};
+use loadgo_core::record::{InteractionRow, LostRow, Outcome, Phase, ProcessRow, Recorder, SessionRow, TimeRow};
 use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
 use loadgo_store::{Folder, Recording, Table, WhenFull, complete, finish};
@@ -48,13 +48,13 @@ fn record(dir: &Path) -> Folder {
     }
     for user in 1..=2 {
         let (at, ended) = (Instant(u64::from(user)), Instant(20 * SECOND));
-        front.session(&Session { user, planned: at, started: at, ready: Some(Instant(SECOND)), ended, outcome: "done" });
+        front.session(&SessionRow { user, planned: at, started: at, ready: Some(Instant(SECOND)), ended, outcome: "done" });
     }
     let at = Instant(19 * SECOND);
-    front.lost(&Lost { at, user: Some(2), what: "session", count: 1, reason: "the shell ended".into() });
-    let sampler = recording.sampler();
-    sampler.time(&[TimeRow { at, span_ns: SECOND, processor: Some(0), category: "idle", time_ns: SECOND }]);
-    sampler.processes(&[ProcessRow {
+    front.lost(&LostRow { at, user: Some(2), what: "session", count: 1, reason: "the shell ended".into() });
+    let row_sender = recording.row_sender();
+    row_sender.time(&[TimeRow { at, span_ns: SECOND, processor: Some(0), category: "idle", time_ns: SECOND }]);
+    row_sender.processes(&[ProcessRow {
         at,
         span_ns: SECOND,
         who: "driver".into(),
@@ -67,10 +67,10 @@ fn record(dir: &Path) -> Folder {
     recording.stop().folder
 }
 
-fn interaction(number: u32) -> Interaction<'static> {
+fn interaction(number: u32) -> InteractionRow<'static> {
     let (line, sent) = (number / 2 + 1, u64::from(number + 2) * SECOND);
     let died = number == 5;
-    Interaction {
+    InteractionRow {
         user: number % 2 + 1,
         pass: 1,
         line,

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array};
 use loadgo_core::record::{
-    FaultRow, Lost, MemoryRow, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, SegmentRow, Session, StackRow, TimeRow,
+    FaultRow, LostRow, MemoryRow, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, SegmentRow, SessionRow, StackRow, TimeRow,
 };
 use loadgo_core::time::Instant;
 
 use crate::Table;
-use crate::rows::{Packed, measured};
+use crate::rows::{PackedInteraction, measured};
 
 /// `interactions`; `commands` are all commands so far, by number.
-pub fn interactions(rows: &[Packed], commands: &[Arc<str>]) -> RecordBatch {
+pub fn interactions(rows: &[PackedInteraction], commands: &[Arc<str>]) -> RecordBatch {
     let columns: Vec<ArrayRef> = vec![
         u32s(rows, |row| row.user),
         u32s(rows, |row| row.pass),
@@ -40,7 +40,7 @@ pub fn interactions(rows: &[Packed], commands: &[Arc<str>]) -> RecordBatch {
 }
 
 /// `sessions`.
-pub fn sessions(rows: &[Session]) -> RecordBatch {
+pub fn sessions(rows: &[SessionRow]) -> RecordBatch {
     let columns: Vec<ArrayRef> = vec![
         u32s(rows, |row| row.user),
         u64s(rows, |row| row.planned.0),
@@ -79,7 +79,7 @@ pub fn processes(rows: &[ProcessRow]) -> RecordBatch {
 }
 
 /// `lost`.
-pub fn lost(rows: &[Lost]) -> RecordBatch {
+pub fn lost(rows: &[LostRow]) -> RecordBatch {
     let columns: Vec<ArrayRef> = vec![
         u64s(rows, |row| row.at.0),
         maybe_u32s(rows, |row| row.user),

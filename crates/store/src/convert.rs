@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrow_array::{RecordBatch, new_null_array};
 use arrow_schema::{DataType, FieldRef};
 use arrow_select::coalesce::BatchCoalescer;
-use loadgo_core::record::Lost;
+use loadgo_core::record::LostRow;
 use loadgo_core::time::Instant;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding};
@@ -29,7 +29,7 @@ const ENCODER_ROWS: usize = 1 << 13;
 /// Ends `folder`'s run: Parquet beside the streams, then `run.toml` as `run_toml` with what is `unwritten`, then the streams go.
 ///
 /// Errors: the system's refusal, a full disk above all. The streams are kept then, and are as good to read.
-pub fn finish(folder: &Folder, run_toml: &str, unwritten: &[Lost]) -> Result<()> {
+pub fn finish(folder: &Folder, run_toml: &str, unwritten: &[LostRow]) -> Result<()> {
     let converted = convert(folder);
     let cut = converted.as_deref().unwrap_or_default();
     folder.write_run_toml(&format!("{run_toml}{}{}", told(unwritten), told(cut)))?;
@@ -58,7 +58,7 @@ pub fn complete(folder: &Folder) -> Result<()> {
 }
 
 /// Converts every stream, and tells what was cut off; all or none of the Parquet files appear under their own names.
-fn convert(folder: &Folder) -> Result<Vec<Lost>> {
+fn convert(folder: &Folder) -> Result<Vec<LostRow>> {
     let streamed = || Table::ALL.into_iter().filter(|table| folder.stream(*table).exists());
     let mut cut = Vec::new();
     for table in streamed() {
@@ -81,9 +81,9 @@ fn convert(folder: &Folder) -> Result<Vec<Lost>> {
 }
 
 /// A batch that the stream of `table` does not hold whole; how many rows it had nobody knows.
-fn cut_off(table: Table, reason: &str) -> Lost {
+fn cut_off(table: Table, reason: &str) -> LostRow {
     let reason = format!("{} ends in a batch that is not whole: {reason}", table.name());
-    Lost { at: Instant(0), user: None, what: "record", count: 1, reason }
+    LostRow { at: Instant(0), user: None, what: "record", count: 1, reason }
 }
 
 /// Converts one stream; the words for what is behind its last whole batch, if anything.
@@ -142,8 +142,8 @@ fn remove(path: &Path) -> Result<()> {
 }
 
 /// The losses that only `run.toml` can hold, as its `[[lost]]`.
-fn told(unwritten: &[Lost]) -> String {
-    let entry = |lost: &Lost| {
+fn told(unwritten: &[LostRow]) -> String {
+    let entry = |lost: &LostRow| {
         let reason = toml::Value::from(lost.reason.as_str());
         format!("\n[[lost]]\nat_ns = {}\nwhat = \"{}\"\ncount = {}\nreason = {reason}\n", lost.at.0, lost.what, lost.count)
     };

@@ -116,7 +116,7 @@ impl Follower {
 
 /// How much of a stream is whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Whole {
+pub struct WholePart {
     /// Bytes at the stream's beginning that any reader of Arrow streams can read.
     pub bytes: u64,
     /// Rows in these bytes.
@@ -124,9 +124,9 @@ pub struct Whole {
 }
 
 /// How much of the stream at `path` is whole, whatever a kill or a full disk left behind that.
-pub fn whole(path: &Path) -> Result<Whole> {
+pub fn whole_part(path: &Path) -> Result<WholePart> {
     let mut follower = Follower::open(path)?;
-    let mut whole = Whole::default();
+    let mut whole = WholePart::default();
     loop {
         match follower.next_message() {
             Ok(Some(message)) => {

@@ -17,10 +17,10 @@ mod table;
 mod writer;
 
 pub use convert::{complete, finish};
-pub use disk::{Disk, Output};
+pub use disk::{Disk, DiskFile};
 pub use error::{Error, Result};
 pub use folder::Folder;
-pub use follow::{Follower, Whole, whole};
-pub use record::{Recording, Sampler, Stopped};
-pub use rows::{Front, WhenFull};
+pub use follow::{Follower, WholePart, whole_part};
+pub use record::{Recording, RowSender, StoppedRecording};
+pub use rows::{DriverRecorder, WhenFull};
 pub use table::Table;

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use loadgo_core::record::{Lost, ProcessRow, Sample, TimeRow};
+use loadgo_core::record::{LostRow, MeterRows, ProcessRow, TimeRow};
 use loadgo_core::time::Instant;
 
 use crate::error::{Error, Result};
 use crate::folder::Folder;
-use crate::rows::{Front, Rows, WhenFull, WriterThread};
+use crate::rows::{DriverRecorder, QueuedRows, WhenFull, WriterThread};
 use crate::writer::Writer;
 
 /// Rows reach their file this long after they came, at the most: a killed run loses no more.
@@ -24,11 +24,11 @@ pub struct Recording {
     folder: Folder,
     stop: Arc<AtomicBool>,
     /// `None` once it was waited for.
-    thread: Option<JoinHandle<Vec<Lost>>>,
+    thread: Option<JoinHandle<Vec<LostRow>>>,
     writer: WriterThread,
     when_full: WhenFull,
-    driven: Arc<Mutex<Rows>>,
-    sampled: Arc<Mutex<Rows>>,
+    driven: Arc<Mutex<QueuedRows>>,
+    sampled: Arc<Mutex<QueuedRows>>,
     counts: Arc<Counts>,
     tid: u32,
 }
@@ -41,16 +41,16 @@ struct Counts {
 }
 
 impl Recording {
-    /// Begins to record into `folder`; the [`Front`] is for the driver.
+    /// Begins to record into `folder`; the [`DriverRecorder`] is for the driver.
     ///
     /// Errors: the system's refusal of making the streams or the thread, before anything is recorded.
-    pub fn start(folder: Folder, when_full: WhenFull) -> Result<(Front, Recording)> {
+    pub fn start(folder: Folder, when_full: WhenFull) -> Result<(DriverRecorder, Recording)> {
         let dir = folder.dir().to_path_buf();
         let writer = Writer::create(folder.clone())?;
         let (stop, driven, sampled, counts) = (Arc::default(), Arc::default(), Arc::default(), Arc::default());
-        let over = Over(Arc::default());
+        let over = OverOnDrop(Arc::default());
         let tells_when_over = Arc::clone(&over.0);
-        let back = Back {
+        let back = WriterLoop {
             over,
             writer,
             stop: Arc::clone(&stop),
@@ -67,7 +67,7 @@ impl Recording {
         let thread = thread.map_err(Error::refused("start the thread that writes", &dir))?;
         let tid = told.recv().expect("the writer's thread tells its number first");
         let writer = WriterThread { thread: thread.thread().clone(), over: tells_when_over };
-        let front = Front::new(Arc::clone(&driven), writer.clone(), when_full);
+        let front = DriverRecorder::new(Arc::clone(&driven), writer.clone(), when_full);
         Ok((front, Recording { folder, stop, thread: Some(thread), writer, when_full, driven, sampled, counts, tid }))
     }
 
@@ -92,19 +92,19 @@ impl Recording {
     }
 
     /// A handle for a thread that samples.
-    pub fn sampler(&self) -> Sampler {
-        Sampler { rows: Arc::clone(&self.sampled), writer: self.writer.clone(), when_full: self.when_full }
+    pub fn row_sender(&self) -> RowSender {
+        RowSender { rows: Arc::clone(&self.sampled), writer: self.writer.clone(), when_full: self.when_full }
     }
 
-    /// Ends the recording when the [`Front`] has been dropped: all rows are on the disk then, or counted in what comes back.
-    pub fn stop(mut self) -> Stopped {
+    /// Ends the recording when the [`DriverRecorder`] has been dropped: all rows are on the disk then, or counted in what comes back.
+    pub fn stop(mut self) -> StoppedRecording {
         let (unwritten, panicked) = self.end();
         let interactions = self.counts.written.load(Ordering::Relaxed);
-        Stopped { folder: self.folder.clone(), unwritten, interactions, panicked }
+        StoppedRecording { folder: self.folder.clone(), unwritten, interactions, panicked }
     }
 
     /// Ends the writer's thread; what is not on the disk, and whether the thread has panicked.
-    fn end(&mut self) -> (Vec<Lost>, bool) {
+    fn end(&mut self) -> (Vec<LostRow>, bool) {
         let Some(thread) = self.thread.take() else { return (Vec::new(), false) };
         self.stop.store(true, Ordering::Release);
         self.writer.unpark();
@@ -115,11 +115,11 @@ impl Recording {
     }
 
     /// The rows that wait for a writer's thread that has panicked, as a loss; at least those that it had in hand.
-    fn left_by_a_panic(&self, panic: &(dyn Any + Send)) -> Lost {
+    fn left_by_a_panic(&self, panic: &(dyn Any + Send)) -> LostRow {
         let waiting = [&self.driven, &self.sampled].map(|rows| locked(rows).count());
         let said = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
         let reason = format!("the writer's thread panicked: {}", said.unwrap_or("it gave no reason"));
-        Lost { at: Instant(0), user: None, what: "record", count: waiting.iter().sum::<u64>().max(1), reason }
+        LostRow { at: Instant(0), user: None, what: "record", count: waiting.iter().sum::<u64>().max(1), reason }
     }
 }
 
@@ -130,26 +130,26 @@ impl Drop for Recording {
 }
 
 /// Sets its flag when it is dropped, however the writer's thread ends.
-struct Over(Arc<AtomicBool>);
+struct OverOnDrop(Arc<AtomicBool>);
 
-impl Drop for Over {
+impl Drop for OverOnDrop {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Release);
     }
 }
 
 /// The rows that wait for the writer; a thread that panicked with them in hand has left them whole.
-fn locked(rows: &Mutex<Rows>) -> MutexGuard<'_, Rows> {
+fn locked(rows: &Mutex<QueuedRows>) -> MutexGuard<'_, QueuedRows> {
     rows.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The result of a recording.
 #[derive(Debug)]
-pub struct Stopped {
+pub struct StoppedRecording {
     /// Where its streams are.
     pub folder: Folder,
     /// Losses that the table `lost` could not hold either; they belong into `run.toml`.
-    pub unwritten: Vec<Lost>,
+    pub unwritten: Vec<LostRow>,
     /// How many interactions are on the disk.
     pub interactions: u64,
     /// Whether the writer's thread has panicked; `unwritten` says why.
@@ -158,8 +158,8 @@ pub struct Stopped {
 
 /// Brings a sampler's rows to the writer; it may wait for a moment.
 #[derive(Clone, Debug)]
-pub struct Sampler {
-    rows: Arc<Mutex<Rows>>,
+pub struct RowSender {
+    rows: Arc<Mutex<QueuedRows>>,
     writer: WriterThread,
     when_full: WhenFull,
 }
@@ -167,19 +167,19 @@ pub struct Sampler {
 /// Most sampled rows that wait for the writer; on a live host further ones are lost.
 const MOST_QUEUED_SAMPLED_ROWS: u64 = 1 << 17;
 
-impl Sampler {
+impl RowSender {
     /// Records total time.
     pub fn time(&self, rows: &[TimeRow]) {
-        self.sample(Sample { time: rows.to_vec(), ..Sample::default() });
+        self.sample(MeterRows { time: rows.to_vec(), ..MeterRows::default() });
     }
 
     /// Records who used the processors.
     pub fn processes(&self, rows: &[ProcessRow]) {
-        self.sample(Sample { processes: rows.to_vec(), ..Sample::default() });
+        self.sample(MeterRows { processes: rows.to_vec(), ..MeterRows::default() });
     }
 
     /// Records what the meters tell of a span.
-    pub fn sample(&self, mut rows: Sample) {
+    pub fn sample(&self, mut rows: MeterRows) {
         while self.when_full == WhenFull::Wait && self.writer.lives() && self.waiting() >= MOST_QUEUED_SAMPLED_ROWS {
             self.writer.unpark();
             thread::sleep(Duration::from_micros(200));
@@ -198,36 +198,36 @@ impl Sampler {
     }
 
     /// Records a loss.
-    pub fn lost(&self, row: Lost) {
+    pub fn lost(&self, row: LostRow) {
         self.with(|waiting| waiting.lost.push(row));
     }
 
-    fn with(&self, put: impl FnOnce(&mut Rows)) {
+    fn with(&self, put: impl FnOnce(&mut QueuedRows)) {
         put(&mut locked(&self.rows));
     }
 }
 
 /// The writing thread's side.
-struct Back {
+struct WriterLoop {
     writer: Writer,
-    over: Over,
+    over: OverOnDrop,
     stop: Arc<AtomicBool>,
-    driven: Arc<Mutex<Rows>>,
-    sampled: Arc<Mutex<Rows>>,
+    driven: Arc<Mutex<QueuedRows>>,
+    sampled: Arc<Mutex<QueuedRows>>,
     counts: Arc<Counts>,
 }
 
-impl Back {
-    fn run(mut self) -> Vec<Lost> {
+impl WriterLoop {
+    fn run(mut self) -> Vec<LostRow> {
         let _over = self.over;
-        let mut rows = Rows::default();
+        let mut rows = QueuedRows::default();
         loop {
             let last = self.stop.load(Ordering::Acquire);
             take(&self.driven, &mut rows);
             self.writer.write(&mut rows);
             take(&self.sampled, &mut rows);
             self.writer.write(&mut rows);
-            rows.sampled = Sample::default(); // thousands of log-ins fill it once, and never again
+            rows.sampled = MeterRows::default(); // thousands of log-ins fill it once, and never again
             self.counts.written.store(self.writer.interactions(), Ordering::Relaxed);
             self.counts.lost.store(self.writer.lost(), Ordering::Relaxed);
             if last {
@@ -239,7 +239,7 @@ impl Back {
 }
 
 /// Exchanges `rows`, which are empty but keep their memory, for those that wait.
-fn take(waiting: &Mutex<Rows>, rows: &mut Rows) {
+fn take(waiting: &Mutex<QueuedRows>, rows: &mut QueuedRows) {
     std::mem::swap(rows, &mut locked(waiting));
 }
 

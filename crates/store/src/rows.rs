@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread::Thread;
 use std::time::Duration;
 
-use loadgo_core::record::{Interaction, Lost, Outcome, Phase, Recorder, Sample, Session};
+use loadgo_core::record::{InteractionRow, LostRow, MeterRows, Outcome, Phase, Recorder, SessionRow};
 use loadgo_core::time::Instant;
 
 /// The driver's behaviour when the writer is far behind.
@@ -44,7 +44,7 @@ const WAKE_WRITER_ROWS: usize = MOST_QUEUED_ROWS / 4;
 
 /// An interaction in 136 bytes; a time or count that was not measured is [`NOT_MEASURED`].
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Packed {
+pub(crate) struct PackedInteraction {
     pub user: u32,
     pub pass: u32,
     pub line: u32,
@@ -71,15 +71,15 @@ pub(crate) struct Packed {
 /// A value that no count of nanoseconds, faults or bytes reaches: 584 years.
 const NOT_MEASURED: u64 = u64::MAX;
 
-/// The value that [`Packed`] holds, or `None` when it was not measured.
+/// The value that [`PackedInteraction`] holds, or `None` when it was not measured.
 pub fn measured(value: u64) -> Option<u64> {
     (value != NOT_MEASURED).then_some(value)
 }
 
-fn packed(row: &Interaction<'_>, command: u32) -> Packed {
+fn packed(row: &InteractionRow<'_>, command: u32) -> PackedInteraction {
     let count = |value: Option<u64>| value.unwrap_or(NOT_MEASURED);
     let instant = |value: Option<Instant>| value.map_or(NOT_MEASURED, |at| at.0);
-    Packed {
+    PackedInteraction {
         user: row.user,
         pass: row.pass,
         line: row.line,
@@ -106,22 +106,22 @@ fn packed(row: &Interaction<'_>, command: u32) -> Packed {
 
 /// Rows of all tables, on their way to the writer.
 #[derive(Debug, Default)]
-pub struct Rows {
-    /// Commands that appear for the first time; their place among all of them is their number in [`Packed`].
+pub struct QueuedRows {
+    /// Commands that appear for the first time; their place among all of them is their number in [`PackedInteraction`].
     pub commands: Vec<Arc<str>>,
-    pub interactions: Vec<Packed>,
-    pub sessions: Vec<Session>,
-    pub lost: Vec<Lost>,
+    pub interactions: Vec<PackedInteraction>,
+    pub sessions: Vec<SessionRow>,
+    pub lost: Vec<LostRow>,
     pub phases: Vec<(Phase, Instant)>,
     /// The rows of the meters.
-    pub sampled: Sample,
+    pub sampled: MeterRows,
     /// Rows for which there was no room, and the time of the first of them.
     pub dropped: Option<(u64, Instant)>,
 }
 
-impl Rows {
+impl QueuedRows {
     /// Moves all rows of `other` behind these.
-    pub fn append(&mut self, other: &mut Rows) {
+    pub fn append(&mut self, other: &mut QueuedRows) {
         self.commands.append(&mut other.commands);
         self.interactions.append(&mut other.interactions);
         self.sessions.append(&mut other.sessions);
@@ -134,7 +134,7 @@ impl Rows {
     }
 
     /// Moves the rows of the meters in `sample` behind these.
-    pub fn sample(&mut self, sample: &mut Sample) {
+    pub fn sample(&mut self, sample: &mut MeterRows) {
         let sampled = &mut self.sampled;
         sampled.time.append(&mut sample.time);
         sampled.processes.append(&mut sample.processes);
@@ -164,21 +164,21 @@ impl Rows {
 /// The driver tries the lock and never waits for it. The writer holds it only to exchange two pointers; a row that comes in
 /// that moment stays here until the next one.
 #[derive(Debug)]
-pub struct Front {
-    shared: Arc<Mutex<Rows>>,
+pub struct DriverRecorder {
+    shared: Arc<Mutex<QueuedRows>>,
     writer: WriterThread,
     when_full: WhenFull,
-    kept: Rows,
-    known: Known,
+    kept: QueuedRows,
+    known: CommandNumbers,
 }
 
-impl Front {
-    pub(crate) fn new(shared: Arc<Mutex<Rows>>, writer: WriterThread, when_full: WhenFull) -> Front {
-        Front { shared, writer, when_full, kept: Rows::default(), known: Known::default() }
+impl DriverRecorder {
+    pub(crate) fn new(shared: Arc<Mutex<QueuedRows>>, writer: WriterThread, when_full: WhenFull) -> DriverRecorder {
+        DriverRecorder { shared, writer, when_full, kept: QueuedRows::default(), known: CommandNumbers::default() }
     }
 
     /// Gives `put` the rows on their way to the writer.
-    fn with(&mut self, put: impl FnOnce(&mut Rows)) {
+    fn with(&mut self, put: impl FnOnce(&mut QueuedRows)) {
         let waiting = match self.shared.try_lock() {
             Ok(mut shared) => {
                 shared.append_if_any(&mut self.kept);
@@ -210,16 +210,16 @@ impl Front {
     }
 }
 
-impl Rows {
-    fn append_if_any(&mut self, kept: &mut Rows) {
+impl QueuedRows {
+    fn append_if_any(&mut self, kept: &mut QueuedRows) {
         if !kept.interactions.is_empty() || !kept.lost.is_empty() || !kept.sessions.is_empty() || !kept.phases.is_empty() {
             self.append(kept);
         }
     }
 }
 
-impl Recorder for Front {
-    fn interaction(&mut self, row: &Interaction<'_>) {
+impl Recorder for DriverRecorder {
+    fn interaction(&mut self, row: &InteractionRow<'_>) {
         let (command, new) = self.known.number(row.line, row.command);
         let packed = packed(row, command);
         self.with(|rows| {
@@ -231,11 +231,11 @@ impl Recorder for Front {
         });
     }
 
-    fn session(&mut self, row: &Session) {
+    fn session(&mut self, row: &SessionRow) {
         self.with(|rows| rows.sessions.push(row.clone()));
     }
 
-    fn lost(&mut self, row: &Lost) {
+    fn lost(&mut self, row: &LostRow) {
         self.with(|rows| rows.lost.push(row.clone()));
     }
 
@@ -244,7 +244,7 @@ impl Recorder for Front {
     }
 }
 
-impl Drop for Front {
+impl Drop for DriverRecorder {
     fn drop(&mut self) {
         if let Ok(mut shared) = self.shared.lock() {
             shared.append(&mut self.kept);
@@ -254,16 +254,16 @@ impl Drop for Front {
 
 /// The commands seen so far, by number; a line's own command is found without hashing.
 #[derive(Debug, Default)]
-struct Known {
+struct CommandNumbers {
     names: Vec<Arc<str>>,
     numbers: HashMap<Arc<str>, u32>,
     by_line: Vec<u32>,
 }
 
-/// Lines up to this number have a place in [`Known::by_line`].
+/// Lines up to this number have a place in [`CommandNumbers::by_line`].
 const LINES: usize = 1 << 16;
 
-impl Known {
+impl CommandNumbers {
     /// The number of `command`, and the command itself when it is new.
     fn number(&mut self, line: u32, command: &str) -> (u32, Option<Arc<str>>) {
         let line = line as usize % LINES;

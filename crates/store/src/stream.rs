@@ -5,12 +5,12 @@ use std::io::{self, SeekFrom};
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
 
-use crate::disk::Output;
+use crate::disk::DiskFile;
 use crate::{Error, Folder, Result, Table};
 
 /// A stream that is open for appending. What is on the disk is always whole: a batch that does not fit is taken back.
 pub struct Stream {
-    file: Box<dyn Output>,
+    file: Box<dyn DiskFile>,
     length: u64,
     encoder: StreamWriter<Vec<u8>>,
 }
@@ -55,7 +55,7 @@ impl Stream {
 }
 
 /// Cuts `file` to `length`, the end of its last whole batch.
-fn take_back(file: &mut dyn Output, length: u64) -> io::Result<()> {
+fn take_back(file: &mut dyn DiskFile, length: u64) -> io::Result<()> {
     file.cut(length)?;
     file.seek(SeekFrom::Start(length))?;
     Ok(())

@@ -4,10 +4,10 @@ use std::io;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use loadgo_core::record::{Lost, Sample};
+use loadgo_core::record::{LostRow, MeterRows};
 use loadgo_core::time::Instant;
 
-use crate::rows::{Packed, Rows};
+use crate::rows::{PackedInteraction, QueuedRows};
 use crate::stream::Stream;
 use crate::{Folder, Result, Table, columns};
 
@@ -18,7 +18,7 @@ const BATCH_ROWS: usize = 1 << 16;
 pub struct Writer {
     streams: Vec<(Table, Stream)>,
     commands: Vec<Arc<str>>,
-    unwritten: Vec<Lost>,
+    unwritten: Vec<LostRow>,
     written: u64,
     lost: u64,
 }
@@ -42,7 +42,7 @@ impl Writer {
     }
 
     /// Appends all `rows` and leaves `rows` empty. What a disk refuses becomes a row of `lost`.
-    pub fn write(&mut self, rows: &mut Rows) {
+    pub fn write(&mut self, rows: &mut QueuedRows) {
         self.commands.append(&mut rows.commands);
         for some in rows.interactions.chunks(BATCH_ROWS) {
             self.write_interactions(some);
@@ -60,7 +60,7 @@ impl Writer {
         self.write_lost(&mut rows.lost);
     }
 
-    fn write_sampled(&mut self, rows: &mut Sample) {
+    fn write_sampled(&mut self, rows: &mut MeterRows) {
         let at = |at: Option<Instant>| at.unwrap_or_default();
         self.write_rows(Table::Time, &mut rows.time, |rows| (columns::time(rows), at(rows.first().map(|r| r.at))));
         self.write_rows(Table::Processes, &mut rows.processes, |rows| (columns::processes(rows), at(rows.first().map(|r| r.at))));
@@ -74,7 +74,7 @@ impl Writer {
         self.write_rows(Table::Memory, &mut rows.memory, |rows| (columns::memory(rows), at(rows.first().map(|r| r.at))));
     }
 
-    fn write_interactions(&mut self, some: &[Packed]) {
+    fn write_interactions(&mut self, some: &[PackedInteraction]) {
         let batch = columns::interactions(some, &self.commands);
         match self.append(Table::Interactions, &batch) {
             Ok(()) => self.written += some.len() as u64,
@@ -93,7 +93,7 @@ impl Writer {
     }
 
     /// Writes what is lost, and what of that could not be written before; keeps what still cannot.
-    fn write_lost(&mut self, rows: &mut Vec<Lost>) {
+    fn write_lost(&mut self, rows: &mut Vec<LostRow>) {
         self.unwritten.append(rows);
         if !self.unwritten.is_empty() {
             let batch = columns::lost(&self.unwritten);
@@ -119,7 +119,7 @@ impl Writer {
     }
 
     /// Ends all streams; what `lost` could not hold comes back.
-    pub fn end(mut self) -> Vec<Lost> {
+    pub fn end(mut self) -> Vec<LostRow> {
         self.write_lost(&mut Vec::new());
         for (_, stream) in &mut self.streams {
             // An end mark that finds no room is no loss: readers take the whole batches.
@@ -136,6 +136,6 @@ fn remove_streams(folder: &Folder) {
     }
 }
 
-fn record_lost(count: u64, at: Instant, reason: String) -> Lost {
-    Lost { at, user: None, what: "record", count, reason }
+fn record_lost(count: u64, at: Instant, reason: String) -> LostRow {
+    LostRow { at, user: None, what: "record", count, reason }
 }

@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::UInt64Type;
 use loadgo_core::record::Recorder as _;
-use loadgo_store::{Error, Folder, Follower, Recording, Stopped, Table, WhenFull, finish, whole};
+use loadgo_store::{Error, Folder, Follower, Recording, StoppedRecording, Table, WhenFull, finish, whole_part};
 use timeouts::interaction;
 
 const ROWS: u64 = 200_000;
@@ -57,7 +57,7 @@ impl Drop for Disk {
     }
 }
 
-fn record(folder: Folder, rows: u64) -> Stopped {
+fn record(folder: Folder, rows: u64) -> StoppedRecording {
     let (mut front, recording) = Recording::start(folder, WhenFull::Wait).unwrap();
     for number in 0..rows {
         front.interaction(&interaction(number));
@@ -84,7 +84,7 @@ fn what_does_not_fit_on_the_disk_is_counted_to_the_row() {
     let Some(disk) = Disk::mounted() else { return };
     let stopped = record(Folder::create(disk.run(), RUN).unwrap(), ROWS);
     let stream = stopped.folder.stream(Table::Interactions);
-    let held = whole(&stream).unwrap();
+    let held = whole_part(&stream).unwrap();
     assert_eq!(held.rows, stopped.interactions);
     assert!(fs::metadata(&stream).unwrap().len() <= held.bytes + 8, "nothing but whole batches and the end mark");
     let in_run: u64 = stopped.unwritten.iter().map(|lost| lost.count).sum();
@@ -107,7 +107,7 @@ fn a_disk_that_fills_while_a_run_is_finished_leaves_the_streams() {
     fill(&ballast);
     let error = finish(&stopped.folder, "format = 1\nfinished = true\n", &[]).unwrap_err();
     assert!(matches!(error, Error::Refused(..)) && error.to_string().contains("make room on this disk"), "{error}");
-    assert_eq!(whole(&stream).unwrap().rows, 1000);
+    assert_eq!(whole_part(&stream).unwrap().rows, 1000);
     assert!(Table::ALL.iter().all(|table| !stopped.folder.parquet(*table).exists()), "no half of a conversion is left");
     assert_eq!(fs::read_to_string(disk.run().join("run.toml")).unwrap(), RUN, "run.toml is whole, the old one");
 
@@ -133,7 +133,7 @@ fn rows_are_written_again_when_there_is_room_again() {
     front.interaction(&interaction(tried));
     drop(front);
     let stopped = recording.stop();
-    let held = whole(&run.stream(Table::Interactions)).unwrap().rows;
+    let held = whole_part(&run.stream(Table::Interactions)).unwrap().rows;
     let told = counted(&run.stream(Table::Lost));
     assert!(held >= 1 && told >= lost, "held {held}, told {told}, lost {lost}");
     assert_eq!((held + told, stopped.unwritten), (tried + 1, vec![]));

@@ -9,19 +9,19 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array as _, RecordBatch};
 use loadgo_core::record::{
-    FaultRow, Interaction, Lost, MemoryRow, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, Recorder, Sample, SegmentRow,
-    Session, StackRow, TimeRow,
+    FaultRow, InteractionRow, LostRow, MemoryRow, MeterRows, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, Recorder,
+    SegmentRow, SessionRow, StackRow, TimeRow,
 };
 use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
-use loadgo_store::{Error, Folder, Follower, Recording, Table, WhenFull, complete, finish, whole};
+use loadgo_store::{Error, Folder, Follower, Recording, Table, WhenFull, complete, finish, whole_part};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 const RUN: &str = "format = 1\nname = \"typical user\"\nfinished = false\noutcome = \"done\"\n\n[load]\nusers = 2\n";
 
-fn interaction(number: u32, command: &str) -> Interaction<'_> {
+fn interaction(number: u32, command: &str) -> InteractionRow<'_> {
     let sent = u64::from(number) * 1000;
-    Interaction {
+    InteractionRow {
         user: number,
         pass: 1,
         line: number % 3 + 1,
@@ -47,12 +47,12 @@ fn record_all_tables(dir: &Path) -> Folder {
     for number in 1..=10 {
         front.interaction(&interaction(number, if number % 2 == 0 { "edit" } else { "compile" }));
     }
-    front.session(&Session { user: 1, planned: at, started: at, ready: None, ended: at, outcome: "refused" });
-    front.lost(&Lost { at, user: Some(1), what: "log-in", count: 1, reason: "no terminal \"left\"".into() });
+    front.session(&SessionRow { user: 1, planned: at, started: at, ready: None, ended: at, outcome: "refused" });
+    front.lost(&LostRow { at, user: Some(1), what: "log-in", count: 1, reason: "no terminal \"left\"".into() });
     front.phase(Phase::WarmUp, at);
-    let sampler = recording.sampler();
-    sampler.time(&[TimeRow { at, span_ns: 9, processor: None, category: "idle", time_ns: 8 }]);
-    sampler.processes(&[ProcessRow {
+    let row_sender = recording.row_sender();
+    row_sender.time(&[TimeRow { at, span_ns: 9, processor: None, category: "idle", time_ns: 8 }]);
+    row_sender.processes(&[ProcessRow {
         at,
         span_ns: 9,
         who: "driver".into(),
@@ -61,7 +61,7 @@ fn record_all_tables(dir: &Path) -> Folder {
         user: None,
         ready_wait_ns: None,
     }]);
-    sampler.sample(meters_of(at, 1));
+    row_sender.sample(meters_of(at, 1));
     drop(front);
     let stopped = recording.stop();
     assert_eq!((stopped.interactions, stopped.unwritten), (10, vec![]));
@@ -69,7 +69,7 @@ fn record_all_tables(dir: &Path) -> Folder {
 }
 
 /// A row or two of each meter.
-fn meters_of(at: Instant, count: u64) -> Sample {
+fn meters_of(at: Instant, count: u64) -> MeterRows {
     let fault = FaultRow {
         at,
         span_ns: 9,
@@ -115,14 +115,14 @@ fn meters_of(at: Instant, count: u64) -> Sample {
     let queue = QueueRow { at, span_ns: 9, queue: "processors".into(), measure: "ready", value: 0.25 };
     let memory =
         MemoryRow { user: Some(1), resident_bytes: Some(4096), taken_pages: Some(count), ..MemoryRow::of(at, 9, "users".into()) };
-    Sample {
+    MeterRows {
         memory: vec![memory],
         faults: vec![fault, slow],
         primitives: vec![line],
         segments: vec![segment],
         queue: vec![queue],
         stacks: vec![stack_of(at, count)],
-        ..Sample::default()
+        ..MeterRows::default()
     }
 }
 
@@ -253,11 +253,11 @@ fn a_stream_cut_anywhere_gives_its_whole_batches() {
     let folder = record_all_tables(dir.path());
     let path = folder.stream(Table::Interactions);
     let bytes = fs::read(&path).unwrap();
-    let all = whole(&path).unwrap();
+    let all = whole_part(&path).unwrap();
     assert_eq!((all.rows, all.bytes), (10, bytes.len() as u64 - 8), "all but the end mark");
     for length in 0..bytes.len() as u64 {
         fs::write(&path, &bytes[..length as usize]).unwrap();
-        let whole_here = whole(&path).unwrap();
+        let whole_here = whole_part(&path).unwrap();
         assert_eq!(whole_here.rows, if length >= all.bytes { 10 } else { 0 });
         assert!(whole_here.bytes <= length);
         assert_eq!(rows(&followed(&path)) as u64, whole_here.rows);
@@ -287,7 +287,7 @@ fn bytes_that_are_no_batch_end_the_stream_and_are_told() {
     let dir = tempfile::tempdir().unwrap();
     let folder = record_all_tables(dir.path());
     let path = folder.stream(Table::Interactions);
-    let end = whole(&path).unwrap().bytes as usize;
+    let end = whole_part(&path).unwrap().bytes as usize;
     let mut bytes = fs::read(&path).unwrap();
     bytes.truncate(end);
     bytes.extend([0; 4096]);
@@ -320,17 +320,17 @@ fn a_killed_run_keeps_all_but_its_last_second() {
         .spawn()
         .unwrap();
     let stream = run.join("interactions.arrows");
-    while !whole(&stream).is_ok_and(|whole| whole.rows > 300_000) {
+    while !whole_part(&stream).is_ok_and(|whole| whole.rows > 300_000) {
         assert!(child.try_wait().unwrap().is_none(), "the writing process lives until it is killed");
         std::thread::yield_now();
     }
     let folder = Folder::open(&run).unwrap();
     assert!(matches!(complete(&folder), Err(Error::Running(_))), "a run that is being written is left alone");
-    let before = whole(&stream).unwrap();
+    let before = whole_part(&stream).unwrap();
     child.kill().unwrap();
     assert_eq!(child.wait().unwrap().signal(), Some(9));
 
-    let after = whole(&stream).unwrap();
+    let after = whole_part(&stream).unwrap();
     assert!(after.rows >= before.rows && before.rows > 300_000);
     complete(&folder).unwrap();
     let kept = parquet(&run.join("interactions.parquet"));
@@ -345,9 +345,9 @@ fn a_killed_run_keeps_all_but_its_last_second() {
 /// A run in which the meters' rows come one by one, or all at once.
 fn sampled(dir: &Path, pause: bool) -> Folder {
     let (front, recording) = Recording::start(Folder::create(dir, RUN).unwrap(), WhenFull::Wait).unwrap();
-    let sampler = recording.sampler();
+    let row_sender = recording.row_sender();
     for count in 0..4 {
-        sampler.sample(meters_of(Instant(count), count));
+        row_sender.sample(meters_of(Instant(count), count));
         let mut follower = pause.then(|| Follower::open(&dir.join("queue.arrows")).unwrap());
         while follower.as_mut().is_some_and(|follower| rows_of(follower) <= count as usize) {
             std::thread::yield_now();

@@ -2,9 +2,9 @@
 
 mod timeouts;
 
-use loadgo_core::record::{Recorder as _, Sample, TimeRow};
+use loadgo_core::record::{MeterRows, Recorder as _, TimeRow};
 use loadgo_core::time::Instant;
-use loadgo_store::{Disk, Folder, Output, Recording, WhenFull};
+use loadgo_store::{Disk, DiskFile, Folder, Recording, WhenFull};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -24,11 +24,11 @@ struct PanickingFile {
 }
 
 impl Disk for Panicking {
-    fn create(&self, path: &Path) -> io::Result<Box<dyn Output>> {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
         Ok(Box::new(PanickingFile { file: File::create(path)?, writes: 0 }))
     }
 
-    fn create_new(&self, path: &Path) -> io::Result<Box<dyn Output>> {
+    fn create_new(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
         Ok(Box::new(PanickingFile { file: OpenOptions::new().write(true).create_new(true).open(path)?, writes: 0 }))
     }
 }
@@ -51,7 +51,7 @@ impl Seek for PanickingFile {
     }
 }
 
-impl Output for PanickingFile {
+impl DiskFile for PanickingFile {
     fn cut(&mut self, length: u64) -> io::Result<()> {
         self.file.set_len(length)
     }
@@ -66,13 +66,13 @@ fn nobody_waits_for_a_writer_that_has_panicked_and_what_it_left_is_told() {
     let dir = tempfile::tempdir().unwrap();
     let folder = Folder::create_on(Arc::new(Panicking), dir.path().join("run"), "format = 1\n").unwrap();
     let (mut front, recording) = Recording::start(folder, WhenFull::Wait).unwrap();
-    let sampler = recording.sampler();
+    let row_sender = recording.row_sender();
     for number in 0..ROWS {
         front.interaction(&interaction(number));
     }
     let row = TimeRow { at: Instant(1), span_ns: 1, processor: None, category: "idle", time_ns: 1 };
-    sampler.sample(Sample { time: vec![row.clone(); 200_000], ..Sample::default() });
-    sampler.sample(Sample { time: vec![row], ..Sample::default() });
+    row_sender.sample(MeterRows { time: vec![row.clone(); 200_000], ..MeterRows::default() });
+    row_sender.sample(MeterRows { time: vec![row], ..MeterRows::default() });
     assert!(!recording.is_written());
     drop(front);
     let stopped = recording.stop();

@@ -38,29 +38,29 @@ impl TrafficFigure {
 
 /// Why a figure is not known, or not in full.
 #[derive(Debug)]
-enum MissingFigure {
+enum UnmeasuredTraffic {
     /// The kernel refuses the program at this tracepoint.
     NoProgram { figure: TrafficFigure, tracepoint: &'static str, reason: String },
     /// The kernel's way to charge interrupts is not known, with the reason.
     UnclearCharge(String),
 }
 
-impl MissingFigure {
+impl UnmeasuredTraffic {
     fn figure(&self) -> Option<TrafficFigure> {
         match self {
-            MissingFigure::NoProgram { figure, .. } => Some(*figure),
-            MissingFigure::UnclearCharge(_) => None,
+            UnmeasuredTraffic::NoProgram { figure, .. } => Some(*figure),
+            UnmeasuredTraffic::UnclearCharge(_) => None,
         }
     }
 }
 
-impl fmt::Display for MissingFigure {
+impl fmt::Display for UnmeasuredTraffic {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            MissingFigure::NoProgram { figure, tracepoint, reason } => {
+            UnmeasuredTraffic::NoProgram { figure, tracepoint, reason } => {
                 write!(out, "{}: not known in full: nothing runs at {tracepoint}: {reason}", figure.label())
             }
-            MissingFigure::UnclearCharge(reason) => out.write_str(reason),
+            UnmeasuredTraffic::UnclearCharge(reason) => out.write_str(reason),
         }
     }
 }
@@ -94,7 +94,7 @@ const COMMAND_ACCOUNT: u32 = 1;
 pub(crate) struct SocketMeter {
     programs: TransferPrograms,
     _links: Vec<BtfTracePointLink>,
-    missing: Vec<MissingFigure>,
+    missing: Vec<UnmeasuredTraffic>,
     before: NetworkInterruptTime,
     charge: InterruptCharge,
 }
@@ -135,7 +135,7 @@ impl SocketMeter {
                 Err(reason) if figure == TrafficFigure::Bytes => {
                     return Err(Unavailable(format!("the kernel does not take {program} at {tracepoint}: {reason}").into()));
                 }
-                Err(reason) => missing.push(MissingFigure::NoProgram { figure, tracepoint, reason }),
+                Err(reason) => missing.push(UnmeasuredTraffic::NoProgram { figure, tracepoint, reason }),
             }
         }
         for program in ["on_command", "on_look", "on_enter"] {
@@ -147,7 +147,7 @@ impl SocketMeter {
             meter.charge = find_charge(&mut meter.programs);
         }
         if let InterruptCharge::Unclear(reason) = &meter.charge {
-            meter.missing.push(MissingFigure::UnclearCharge(reason.clone()));
+            meter.missing.push(UnmeasuredTraffic::UnclearCharge(reason.clone()));
         }
         Ok(meter)
     }

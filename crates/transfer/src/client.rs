@@ -11,7 +11,7 @@ use std::time::Instant;
 use loadgo_sys::shared_ring::SharedRing;
 
 use crate::bounds::{CONTROL_TIMEOUT, TransferLimits};
-use crate::end::{self, StopReason};
+use crate::end::{self, EndStopReason};
 use crate::measuring::interrupts::{InterruptAccount, MeterOrReason};
 use crate::measuring::row::EndRow;
 use crate::mover::{Arriving, Mover, Payload};
@@ -263,5 +263,5 @@ fn move_data(
         is_late |= Instant::now() > until;
         stop.fetch_or(is_late, Ordering::Relaxed);
     });
-    end.map(|end| end.row(is_late.then_some(StopReason::TimeOver))).ok_or_else(|| "the transfer failed".into())
+    end.map(|end| end.row(is_late.then_some(EndStopReason::TimeOver))).ok_or_else(|| "the transfer failed".into())
 }

@@ -35,25 +35,25 @@ pub(crate) struct MovedEnd {
 
 /// Why an end was stopped by its own side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum StopReason {
+pub(crate) enum EndStopReason {
     /// The time allowed for the transfer was over.
     TimeOver,
     /// The other end closed its control connection.
     PeerGone,
 }
 
-impl fmt::Display for StopReason {
+impl fmt::Display for EndStopReason {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
-            StopReason::TimeOver => "the time that is allowed for it was over",
-            StopReason::PeerGone => PEER_GONE_REASON,
+            EndStopReason::TimeOver => "the time that is allowed for it was over",
+            EndStopReason::PeerGone => PEER_GONE_REASON,
         })
     }
 }
 
 impl MovedEnd {
     /// The end's row. If the end was stopped, `reason` replaces the row's own words.
-    pub fn row(self, reason: Option<StopReason>) -> EndRow {
+    pub fn row(self, reason: Option<EndStopReason>) -> EndRow {
         match reason.filter(|_| self.is_stopped) {
             Some(reason) => EndRow { broke_off: Some(reason.to_string()), ..self.row },
             None => self.row,

@@ -20,7 +20,7 @@ use serde::Deserialize;
 use crate::accept::{Accepted, accept_next};
 use crate::batch_host::{BatchHost, JobData};
 use crate::bounds::{CONTROL_TIMEOUT, MOST_MESSAGE_BYTES, STOP_POLL_PERIOD, TransferLimits};
-use crate::end::{self, StopReason};
+use crate::end::{self, EndStopReason};
 use crate::measuring::interrupts::{InterruptAccount, MeterOrReason};
 use crate::measuring::row::EndRow;
 use crate::mover::{Arriving, Mover, Payload};
@@ -280,8 +280,8 @@ impl ServerState {
         let mover = Mover::start(payload, way, account, socket)?;
         let mut reason = None;
         let end = mover.wait(|| {
-            let time_over = (Instant::now() > deadline).then_some(StopReason::TimeOver);
-            reason = reason.or(time_over).or_else(|| control.is_over().then_some(StopReason::PeerGone));
+            let time_over = (Instant::now() > deadline).then_some(EndStopReason::TimeOver);
+            reason = reason.or(time_over).or_else(|| control.is_over().then_some(EndStopReason::PeerGone));
             stop.fetch_or(reason.is_some() || self.stop.load(Ordering::Relaxed), Ordering::Relaxed);
         });
         let end = end.ok_or_else(|| io::Error::other("the transfer failed"))?.row(reason);

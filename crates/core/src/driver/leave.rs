@@ -2,7 +2,7 @@
 
 use super::DriverLoop;
 use crate::load::LoadModel;
-use crate::record::{Lost, Outcome, Phase, Recorder, Session};
+use crate::record::{LostRow, Outcome, Phase, Recorder, SessionRow};
 use crate::system::{Response, System};
 use crate::time::Instant;
 use crate::user::UserState;
@@ -45,7 +45,7 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
     pub(super) fn die(&mut self, index: usize, at: Instant, reason: String) {
         let id = self.users[index].id;
         self.summary.died += 1;
-        self.recorder.lost(&Lost { at, user: Some(id), what: "session", count: 1, reason });
+        self.recorder.lost(&LostRow { at, user: Some(id), what: "session", count: 1, reason });
         self.leave(index, at, "died");
     }
 
@@ -74,7 +74,7 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         self.users_present -= 1;
         self.deadlines.clear(user.id);
         let (user, planned, started, ready) = (user.id, user.arrival, user.started, user.logged_in);
-        self.recorder.session(&Session { user, planned, started, ready, ended: at, outcome });
+        self.recorder.session(&SessionRow { user, planned, started, ready, ended: at, outcome });
         if !self.is_barrier_open && self.summary.logged_in > 0 && outcome == "died" {
             self.next_log_in();
         }
@@ -86,7 +86,7 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         let waiting = self.users.iter().filter(|user| user.state == UserState::Waiting).count() as u64;
         if waiting > 0 {
             let reason = "the run was stopped before the system was ready again".into();
-            self.recorder.lost(&Lost { at, user: None, what: "interaction", count: waiting, reason });
+            self.recorder.lost(&LostRow { at, user: None, what: "interaction", count: waiting, reason });
         }
         for index in 0..self.users.len() {
             match self.users[index].state {

@@ -1,7 +1,7 @@
 //! One line of a user: thinking, typing, sending, waiting for the system, and recording the row.
 
 use super::DriverLoop;
-use crate::record::{Interaction, Outcome, Recorder};
+use crate::record::{InteractionRow, Outcome, Recorder};
 use crate::script::Script;
 use crate::system::{Response, SentLine, System};
 use crate::time::{Instant, Span};
@@ -111,7 +111,7 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         let user = &self.users[index];
         let line = user.line.expect("a line was sent");
         self.summary.interactions += 1;
-        self.recorder.interaction(&Interaction {
+        self.recorder.interaction(&InteractionRow {
             user: user.id,
             pass: user.pass,
             line: line.number,

@@ -3,7 +3,7 @@
 use super::{DriverLoop, RUN_KEY};
 use crate::load::{LoadModel, WarmUp};
 use crate::random::{RandomStream, StreamPurpose};
-use crate::record::{Lost, Phase, Recorder};
+use crate::record::{LostRow, Phase, Recorder};
 use crate::system::System;
 use crate::time::{Instant, Span};
 use crate::user::UserState;
@@ -61,7 +61,7 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         self.log_ins_under_way -= 1;
         self.summary.refused += 1;
         let id = self.users[index].id;
-        self.recorder.lost(&Lost { at, user: Some(id), what: "log-in", count: 1, reason: reason.clone() });
+        self.recorder.lost(&LostRow { at, user: Some(id), what: "log-in", count: 1, reason: reason.clone() });
         self.summary.refusal.get_or_insert(reason);
         self.leave(index, at, "refused");
         if self.is_open() {

@@ -1,7 +1,7 @@
 //! A system in virtual time, which answers each line after a planned time, and a recorder that keeps all rows.
 #![allow(dead_code)] // each test binary uses a part
 
-use loadgo_core::record::{Interaction, Lost, Outcome, Phase, Recorder, Session};
+use loadgo_core::record::{InteractionRow, LostRow, Outcome, Phase, Recorder, SessionRow};
 use loadgo_core::script::{Script, parse};
 use loadgo_core::system::{Event, Response, SentLine, System, UserId};
 use loadgo_core::time::{Instant, Span};
@@ -180,8 +180,8 @@ pub struct Row {
 #[derive(Default)]
 pub struct Kept {
     pub rows: Vec<Row>,
-    pub sessions: Vec<Session>,
-    pub lost: Vec<Lost>,
+    pub sessions: Vec<SessionRow>,
+    pub lost: Vec<LostRow>,
     pub phases: Vec<(Phase, Instant)>,
 }
 
@@ -196,7 +196,7 @@ impl Kept {
 }
 
 impl Recorder for Kept {
-    fn interaction(&mut self, row: &Interaction<'_>) {
+    fn interaction(&mut self, row: &InteractionRow<'_>) {
         self.rows.push(Row {
             user: row.user,
             pass: row.pass,
@@ -211,10 +211,10 @@ impl Recorder for Kept {
             phase: row.phase,
         });
     }
-    fn session(&mut self, row: &Session) {
+    fn session(&mut self, row: &SessionRow) {
         self.sessions.push(row.clone());
     }
-    fn lost(&mut self, row: &Lost) {
+    fn lost(&mut self, row: &LostRow) {
         self.lost.push(row.clone());
     }
     fn phase(&mut self, phase: Phase, at: Instant) {

@@ -20,7 +20,7 @@ use loadgo_sys::clock::monotonic_ns;
 use crate::commands::cold::{Cold, files_of, find_program, make_cold};
 use crate::groups::Groups;
 use crate::leftovers::Leftovers;
-use crate::usage::meter::Meter;
+use crate::usage::meter::UsageMeter;
 use crate::usage::sources::{Demand, Sources};
 use crate::usage::waits::Waits;
 
@@ -30,7 +30,7 @@ const NOBODY_ELSE: UserId = 1;
 #[derive(Debug)]
 pub struct Oneshot {
     groups: Option<Arc<Groups>>,
-    meter: Meter,
+    meter: UsageMeter,
     no_groups: Option<String>,
     running: Arc<AtomicI32>,
     // Last, so that it is dropped last.
@@ -92,7 +92,7 @@ impl Oneshot {
             groups.add_user(NOBODY_ELSE)?;
         }
         let demand = Demand { users: 1, every: 1, taskstats: true };
-        let meter = Meter::open(groups.as_deref(), demand, &mut leftovers)?;
+        let meter = UsageMeter::open(groups.as_deref(), demand, &mut leftovers)?;
         Ok(Oneshot { groups, meter, no_groups, running: Arc::default(), leftovers })
     }
 
@@ -183,7 +183,7 @@ fn let_go(groups: &Groups) -> (usize, usize) {
 }
 
 /// Takes the first reading of the process whose id comes through `joined`, and releases it; the time of the release.
-fn first_reading(meter: &mut Meter, mut joined: PipeReader, mut release: PipeWriter) -> io::Result<u64> {
+fn first_reading(meter: &mut UsageMeter, mut joined: PipeReader, mut release: PipeWriter) -> io::Result<u64> {
     let mut pid = [0; 4];
     joined.read_exact(&mut pid)?;
     meter.began(NOBODY_ELSE, u32::from_ne_bytes(pid));

@@ -11,7 +11,7 @@ use crate::groups::Groups;
 use crate::terminals::login::{self, Login};
 use crate::terminals::session::{Session, Stage, Watch};
 use crate::terminals::starting::{Ground, Starters};
-use crate::usage::meter::Meter;
+use crate::usage::meter::UsageMeter;
 use loadgo_core::deadlines::Deadlines;
 use loadgo_core::ready::ReadyPatterns;
 use loadgo_core::script::{ReadyRule, Script, ScriptStep};
@@ -70,7 +70,7 @@ pub struct Host {
     starters: Starters,
     /// Users whose session was given up before it was started.
     unwanted: HashSet<UserId>,
-    meter: Meter,
+    meter: UsageMeter,
     /// Whether the meter reaches the users' programs.
     metered: bool,
     epoll: Epoll,
@@ -93,7 +93,7 @@ impl Host {
     ///
     /// # Errors
     /// When the kernel refuses a descriptor or memory.
-    pub fn new(setting: Setting, meter: Meter, groups: Option<Arc<Groups>>, stop: Arc<Bell>) -> io::Result<Host> {
+    pub fn new(setting: Setting, meter: UsageMeter, groups: Option<Arc<Groups>>, stop: Arc<Bell>) -> io::Result<Host> {
         let (epoll, timer, started) = (Epoll::new()?, Timer::new()?, Arc::new(Bell::new()?));
         epoll.add_level_triggered(timer.fd(), TIMER)?;
         epoll.add_level_triggered(stop.fd(), STOP)?;
@@ -128,7 +128,7 @@ impl Host {
     }
 
     /// The meter, for messages about itself.
-    pub fn meter(&mut self) -> &mut Meter {
+    pub fn meter(&mut self) -> &mut UsageMeter {
         &mut self.meter
     }
 

@@ -30,7 +30,7 @@ const ACCOUNT_AT_LEAST_EVERY: u8 = 16;
 
 /// Meters every user of a run.
 #[derive(Debug)]
-pub struct Meter {
+pub struct UsageMeter {
     accounts: Option<Accounts>,
     keep_open: bool,
     kernel: Option<Kernel>,
@@ -88,10 +88,10 @@ struct Files {
     schedstat: Option<OwnedFd>,
 }
 
-impl Meter {
+impl UsageMeter {
     /// Opens the best meter that this host permits. Delay accounting is switched on for the run where that is allowed, so this
     /// comes before the first user logs in. It fails only without `/proc`.
-    pub fn open(groups: Option<&Groups>, demand: Demand, leftovers: &mut Leftovers) -> io::Result<Meter> {
+    pub fn open(groups: Option<&Groups>, demand: Demand, leftovers: &mut Leftovers) -> io::Result<UsageMeter> {
         let proc = Proc::open()?;
         let mut notes = Vec::new();
         let kernel = if demand.taskstats { noted(open_taskstats(demand.users), &mut notes) } else { None };
@@ -113,7 +113,7 @@ impl Meter {
         };
         let mut users = Vec::new();
         users.resize_with(demand.users + 1, UserMeter::default);
-        Ok(Meter { accounts, keep_open, kernel, delays, proc, waits: None, sources, users, lost: 0 })
+        Ok(UsageMeter { accounts, keep_open, kernel, delays, proc, waits: None, sources, users, lost: 0 })
     }
 
     /// Reads waits from `waits`, a finer account, from the next session on.
@@ -200,7 +200,7 @@ impl Meter {
 
     /// Takes the records of ended processes out of the kernel's buffer; to be called when nobody was ready for a while.
     pub fn drain(&mut self) {
-        let Meter { kernel: Some(kernel), users, .. } = self else { return };
+        let UsageMeter { kernel: Some(kernel), users, .. } = self else { return };
         kernel.ended.drain(|user, ended| users[user as usize].credit(ended));
     }
 
@@ -238,7 +238,7 @@ impl Meter {
     }
 
     fn read_leader(&mut self, user: UserId) {
-        let Meter { kernel: Some(kernel), users, .. } = self else { return };
+        let UsageMeter { kernel: Some(kernel), users, .. } = self else { return };
         let meter = &mut users[user as usize];
         if let Some(last) = meter.leader_at_its_end() {
             meter.leader = last;

@@ -40,7 +40,7 @@ pub struct Sampler {
     threads: OurThreads,
     processors: Processors,
     memory: Memory,
-    last: Sample,
+    last: SampledTotals,
 }
 
 /// Whether the sampler also reads the processors' account.
@@ -53,7 +53,7 @@ pub enum Processors {
 }
 
 #[derive(Debug)]
-struct Sample {
+struct SampledTotals {
     at: Instant,
     processors: Vec<(u16, Ticks)>,
     cpu_ns: [u64; 3],
@@ -63,7 +63,7 @@ impl Sampler {
     /// Begins to sample at `now`.
     pub fn begin(groups: Option<Arc<Groups>>, threads: OurThreads, processors: Processors, now: Instant) -> io::Result<Sampler> {
         let proc = open_directory(Path::new("/proc"))?;
-        let nothing = Sample { at: now, processors: Vec::new(), cpu_ns: [0; 3] };
+        let nothing = SampledTotals { at: now, processors: Vec::new(), cpu_ns: [0; 3] };
         let memory = Memory::begin(groups.clone(), now)?;
         let mut sampler = Sampler { proc, groups, threads, processors, memory, last: nothing };
         sampler.last = sampler.sample(now)?;
@@ -71,7 +71,7 @@ impl Sampler {
     }
 
     /// Adds the rows of the span that ends `now`; nothing when no time has passed.
-    pub fn sample_into(&mut self, now: Instant, rows: &mut record::Sample) -> io::Result<()> {
+    pub fn sample_into(&mut self, now: Instant, rows: &mut record::MeterRows) -> io::Result<()> {
         let span_ns = now.since(self.last.at).0;
         if span_ns == 0 {
             return Ok(());
@@ -95,14 +95,14 @@ impl Sampler {
         Ok(())
     }
 
-    fn sample(&self, at: Instant) -> io::Result<Sample> {
+    fn sample(&self, at: Instant) -> io::Result<SampledTotals> {
         let processors = match self.processors {
             Processors::Read => parse_processors(&fs::read_to_string("/proc/stat")?),
             Processors::Left => Vec::new(),
         };
         let users = self.groups.as_ref().and_then(|groups| groups.users_cpu_ns().ok()).unwrap_or(0);
         let of_threads = |ids: &[i32]| ids.iter().filter_map(|id| self.thread_cpu_ns(*id)).sum();
-        Ok(Sample { at, processors, cpu_ns: [users, of_threads(&self.threads.driver), of_threads(&self.threads.meters)] })
+        Ok(SampledTotals { at, processors, cpu_ns: [users, of_threads(&self.threads.driver), of_threads(&self.threads.meters)] })
     }
 
     /// The processor time of a thread of this process, from its `schedstat`, which is exact.
@@ -190,7 +190,7 @@ mod tests {
         let mut sampler = Sampler::begin(None, threads, Processors::Read, Instant(0)).unwrap();
         let busy = std::time::Instant::now();
         while busy.elapsed().as_millis() < 30 {}
-        let mut rows = record::Sample::default();
+        let mut rows = record::MeterRows::default();
         sampler.sample_into(Instant(30_000_000), &mut rows).unwrap();
         assert!(rows.time.len() >= TIME_CATEGORIES.len());
         let driver = rows.processes.iter().find(|row| &*row.who == "driver").unwrap();

@@ -30,7 +30,7 @@ enum EventKind {
 
 /// An event at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Event {
+pub(super) enum CalendarEvent {
     /// The processor has finished its segment.
     SegmentEnd(usize),
     /// The end of a segment that was cut short: nothing happens.
@@ -76,7 +76,7 @@ impl EventQueue {
 
     /// Moves the clock to the next event and removes it, if it comes at `until` or before.
     #[inline]
-    pub fn take_next(&mut self, until: u64) -> Option<Event> {
+    pub fn take_next(&mut self, until: u64) -> Option<CalendarEvent> {
         let (at, payload) = self.calendar.take_next_until(until)?;
         debug_assert!(at >= self.now, "time goes back");
         self.now = at;
@@ -84,19 +84,19 @@ impl EventQueue {
         Some(if kind == EventKind::SegmentEnd as u32 {
             let processor = (entity & PROCESSOR_MASK) as usize;
             if self.epochs[processor] == entity >> PROCESSOR_BITS {
-                Event::SegmentEnd(processor)
+                CalendarEvent::SegmentEnd(processor)
             } else {
                 self.cancelled -= 1;
-                Event::Cancelled
+                CalendarEvent::Cancelled
             }
         } else if kind >= EventKind::ServiceEnd as u32 {
-            Event::ServiceEnd { store: (kind - EventKind::ServiceEnd as u32) as usize, server: entity }
+            CalendarEvent::ServiceEnd { store: (kind - EventKind::ServiceEnd as u32) as usize, server: entity }
         } else if kind == EventKind::ThinkEnd as u32 {
-            Event::ThinkEnd(entity)
+            CalendarEvent::ThinkEnd(entity)
         } else if kind == EventKind::Arrival as u32 {
-            Event::Arrival(entity as usize)
+            CalendarEvent::Arrival(entity as usize)
         } else {
-            Event::LimitCheck
+            CalendarEvent::LimitCheck
         })
     }
 

@@ -1,7 +1,7 @@
 //! Time moves: the next event is taken and handled, again and again, until there is something to report.
 
 use super::clockwork::Clockwork;
-use super::events::Event;
+use super::events::CalendarEvent;
 use super::sink::InteractionSink;
 use super::told::Advance;
 use crate::disciplines::ReadyList;
@@ -23,12 +23,12 @@ impl<L: ReadyList> Clockwork<L> {
         if self.shared.is_none() || !self.on_share_end(until) {
             let Some(event) = self.events.take_next(until) else { return false };
             match event {
-                Event::SegmentEnd(p) => self.on_segment_end(p),
-                Event::ServiceEnd { store, server } => self.on_service_end(store, server),
-                Event::ThinkEnd(pid) => self.on_think_end(pid),
-                Event::Arrival(class) => self.on_arrival(class),
-                Event::LimitCheck => self.on_limit_check(),
-                Event::Cancelled => {}
+                CalendarEvent::SegmentEnd(p) => self.on_segment_end(p),
+                CalendarEvent::ServiceEnd { store, server } => self.on_service_end(store, server),
+                CalendarEvent::ThinkEnd(pid) => self.on_think_end(pid),
+                CalendarEvent::Arrival(class) => self.on_arrival(class),
+                CalendarEvent::LimitCheck => self.on_limit_check(),
+                CalendarEvent::Cancelled => {}
             }
         }
         self.update_idle_causes();

@@ -8,7 +8,7 @@ use super::super::meters::{Category, EventTally, FaultKind, MachineMeters, Primi
 use super::super::spec::Machine;
 use super::memory::MemoryReporter;
 pub(super) use super::span::{SampledSpan, SpanEnd};
-use loadgo_core::record::{FaultRow, PrimitiveRow, ProcessRow, QueueRow, Sample, SegmentRow, TimeRow};
+use loadgo_core::record::{FaultRow, MeterRows, PrimitiveRow, ProcessRow, QueueRow, SegmentRow, TimeRow};
 use loadgo_core::time::Instant;
 use std::sync::Arc;
 
@@ -54,13 +54,13 @@ impl SpanSampler {
     }
 
     /// The rows of the span that ends now; `None` if no time has passed.
-    pub(super) fn sample(&mut self, engine: &Engine, end: SpanEnd) -> Option<Sample> {
+    pub(super) fn sample(&mut self, engine: &Engine, end: SpanEnd) -> Option<MeterRows> {
         let now = engine.meters();
         if now.at == self.before.at {
             return None;
         }
         let span = SampledSpan { at: Instant(now.at), span_ns: now.at - self.before.at };
-        let mut sample = Sample::default();
+        let mut sample = MeterRows::default();
         self.time(&now, span, &mut sample);
         self.sums(&now, span, &mut sample);
         self.queues(&now, span, &mut sample);
@@ -79,7 +79,7 @@ impl SpanSampler {
         Some(sample)
     }
 
-    fn time(&self, now: &MachineMeters, span: SampledSpan, sample: &mut Sample) {
+    fn time(&self, now: &MachineMeters, span: SampledSpan, sample: &mut MeterRows) {
         let SampledSpan { at, span_ns } = span;
         let (mut users_ns, mut supervisor_ns) = (0, 0);
         for (processor, (times, before)) in now.time_ns.iter().zip(&self.before.time_ns).enumerate() {
@@ -110,7 +110,7 @@ impl SpanSampler {
         }
     }
 
-    fn sums(&self, now: &MachineMeters, span: SampledSpan, sample: &mut Sample) {
+    fn sums(&self, now: &MachineMeters, span: SampledSpan, sample: &mut MeterRows) {
         for kind in FaultKind::ALL {
             let (now_meter, before) = (&now.faults[kind as usize], &self.before.faults[kind as usize]);
             if now_meter.count > before.count {
@@ -135,7 +135,7 @@ impl SpanSampler {
         }
     }
 
-    fn queues(&self, now: &MachineMeters, span: SampledSpan, sample: &mut Sample) {
+    fn queues(&self, now: &MachineMeters, span: SampledSpan, sample: &mut MeterRows) {
         let before = &self.before;
         let mut push = |queue: &Arc<str>, measure, value| {
             sample.queue.push(QueueRow { at: span.at, span_ns: span.span_ns, queue: Arc::clone(queue), measure, value });
@@ -155,7 +155,7 @@ impl SpanSampler {
         }
     }
 
-    fn histograms(&mut self, now: &MachineMeters, sample: &mut Sample) {
+    fn histograms(&mut self, now: &MachineMeters, sample: &mut MeterRows) {
         let before = std::mem::replace(&mut self.last_histogram, now.clone());
         let span = SampledSpan { at: Instant(now.at), span_ns: now.at - before.at };
         let buckets = |now_meter: &EventTally, before: &EventTally| now_meter.durations.since(&before.durations);

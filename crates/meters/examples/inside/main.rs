@@ -7,7 +7,7 @@ mod kernel;
 mod loads;
 mod rows;
 
-use loadgo_core::record::Sample;
+use loadgo_core::record::MeterRows;
 use loadgo_core::time::Instant;
 use loadgo_meters::{MeterRequest, Meters, Tier};
 use loads::{Child, LOADS, Load};
@@ -59,7 +59,7 @@ fn meter_one(meters: &mut Meters, load: &Load) -> Result<Vec<String>, Box<dyn Er
     let inner = kernel::Figures::read(child.pid(), load)?;
     child.go()?;
     let inner = kernel::Figures::read(child.pid(), load)?.since(&inner);
-    let sample: Sample = meters.sample(now())?;
+    let sample: MeterRows = meters.sample(now())?;
     let outer = kernel::Figures::read(child.pid(), load)?.since(&outer);
     child.end()?;
     let mut told = rows::lines(&sample);

@@ -1,9 +1,9 @@
 //! Prints the rows of a sample as lines, without rows by user and histograms.
 
-use loadgo_core::record::Sample;
+use loadgo_core::record::MeterRows;
 
 /// A line for each row: table, names, values.
-pub fn lines(sample: &Sample) -> Vec<String> {
+pub fn lines(sample: &MeterRows) -> Vec<String> {
     let mut lines = Vec::new();
     for row in &sample.time {
         if let Some(processor) = row.processor {

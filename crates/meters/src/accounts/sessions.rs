@@ -11,7 +11,7 @@ const RING_SLOTS: usize = 4096;
 
 /// An event of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum SessionEvent {
+enum DriverReport {
     /// A user's session began; the process `pid` leads it, and its descendants belong to it.
     Began { pid: u32, user: UserId },
     /// A line of `command` (0 for none) was typed at `at_ns` of CLOCK_MONOTONIC.
@@ -20,21 +20,21 @@ enum SessionEvent {
     Ended { pid: u32, at_ns: u64 },
 }
 
-impl SessionEvent {
+impl DriverReport {
     fn to_message(self) -> Message {
         match self {
-            SessionEvent::Began { pid, user } => [1 << 32 | u64::from(pid), user.into(), 0],
-            SessionEvent::Line { pid, command, at_ns } => [2 << 32 | u64::from(pid), command.into(), at_ns],
-            SessionEvent::Ended { pid, at_ns } => [3 << 32 | u64::from(pid), 0, at_ns],
+            DriverReport::Began { pid, user } => [1 << 32 | u64::from(pid), user.into(), 0],
+            DriverReport::Line { pid, command, at_ns } => [2 << 32 | u64::from(pid), command.into(), at_ns],
+            DriverReport::Ended { pid, at_ns } => [3 << 32 | u64::from(pid), 0, at_ns],
         }
     }
 
-    fn from_message([head, number, at_ns]: Message) -> SessionEvent {
+    fn from_message([head, number, at_ns]: Message) -> DriverReport {
         let (pid, number) = (head as u32, number as u32);
         match head >> 32 {
-            1 => SessionEvent::Began { pid, user: number },
-            2 => SessionEvent::Line { pid, command: number, at_ns },
-            _ => SessionEvent::Ended { pid, at_ns },
+            1 => DriverReport::Began { pid, user: number },
+            2 => DriverReport::Line { pid, command: number, at_ns },
+            _ => DriverReport::Ended { pid, at_ns },
         }
     }
 }
@@ -46,20 +46,20 @@ pub(crate) struct SessionReporter(Sender);
 impl SessionReporter {
     /// Reports that the process `pid` leads a new session of the user.
     pub fn session_began(&mut self, user: UserId, pid: u32) {
-        self.send(SessionEvent::Began { pid, user });
+        self.send(DriverReport::Began { pid, user });
     }
 
     /// Reports that a line of `command` (0 for none) was typed at `at_ns` of CLOCK_MONOTONIC in the session that `pid` leads.
     pub fn line_sent(&mut self, pid: u32, command: u32, at_ns: u64) {
-        self.send(SessionEvent::Line { pid, command, at_ns });
+        self.send(DriverReport::Line { pid, command, at_ns });
     }
 
     /// Reports that the session of the leader `pid` ended at `at_ns`.
     pub fn session_ended(&mut self, pid: u32, at_ns: u64) {
-        self.send(SessionEvent::Ended { pid, at_ns });
+        self.send(DriverReport::Ended { pid, at_ns });
     }
 
-    fn send(&mut self, event: SessionEvent) {
+    fn send(&mut self, event: DriverReport) {
         self.0.send(event.to_message());
     }
 }
@@ -96,16 +96,16 @@ impl Sessions {
     /// Reads the driver's events since the last call.
     pub fn read_events(&mut self) {
         while let Some(message) = self.events.take() {
-            match SessionEvent::from_message(message) {
-                SessionEvent::Began { pid, user } => {
+            match DriverReport::from_message(message) {
+                DriverReport::Began { pid, user } => {
                     self.by_leader.insert(pid, SessionLines { user, lines: Vec::new(), ended_ns: None });
                 }
-                SessionEvent::Line { pid, command, at_ns } => {
+                DriverReport::Line { pid, command, at_ns } => {
                     if let Some(session) = self.by_leader.get_mut(&pid) {
                         session.lines.push((at_ns, command));
                     }
                 }
-                SessionEvent::Ended { pid, at_ns } => {
+                DriverReport::Ended { pid, at_ns } => {
                     if let Some(session) = self.by_leader.get_mut(&pid) {
                         session.ended_ns = Some(at_ns);
                     }

@@ -4,7 +4,7 @@
 
 use crate::calibration::Calibration;
 use crate::tables::faults::CLOCKED_KINDS;
-use loadgo_core::record::{Sample, TimeRow};
+use loadgo_core::record::{MeterRows, TimeRow};
 use std::collections::BTreeMap;
 
 /// The category of the meter programs' own time.
@@ -23,7 +23,7 @@ struct SpanEvents {
 type TimesByName = BTreeMap<&'static str, u64>;
 
 /// Corrects the rows of `time` in a sample by the numbers of events in its other rows.
-pub(crate) fn correct_time_rows(calibration: &Calibration, exact: bool, sample: &mut Sample) {
+pub(crate) fn correct_time_rows(calibration: &Calibration, exact: bool, sample: &mut MeterRows) {
     let events = count_events(sample);
     let Some(span) = sample.time.first().cloned() else { return };
     let mut processors: BTreeMap<Option<u16>, TimesByName> = BTreeMap::new();
@@ -54,7 +54,7 @@ fn add(mut sums: TimesByName, times: &TimesByName) -> TimesByName {
     sums
 }
 
-fn count_events(sample: &Sample) -> SpanEvents {
+fn count_events(sample: &MeterRows) -> SpanEvents {
     let calls = sample.primitives.iter().filter(|row| row.user.is_none() && row.command.is_none() && row.bucket_ns.is_none());
     let faults = sample.faults.iter().filter(|row| row.user.is_none() && row.command.is_none() && row.bucket_ns.is_none());
     let all = faults.filter(|row| row.device.is_none());

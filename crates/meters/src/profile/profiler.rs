@@ -130,7 +130,7 @@ impl Profiler {
                 }
             }
             KernelNote::Minor { address } => self.on_faults(RegionFault { pid: event.pid, address, count: 1 }, event.time),
-            KernelNote::Lost { count } => self.lost += count,
+            KernelNote::LostRow { count } => self.lost += count,
             KernelNote::Forked { .. } | KernelNote::Ended => {}
         }
     }

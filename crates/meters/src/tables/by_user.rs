@@ -6,7 +6,7 @@ use crate::programs::names::call_names;
 use crate::tables::faults::{CLOCKED_KINDS_COUNT, FAULT_KINDS};
 use crate::tables::who::{CountKey, FAULT_EVENT_INDEX, KeyTotals, UserCommandTable};
 use crate::wanted::{MeterRequest, Tier};
-use loadgo_core::record::{FaultRow, Lost, PrimitiveRow, Sample};
+use loadgo_core::record::{FaultRow, LostRow, MeterRows, PrimitiveRow};
 use loadgo_core::system::UserId;
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ impl ByUser {
 }
 
 impl MeterPart for ByUser {
-    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut Sample) -> Result<(), String> {
+    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), String> {
         for (key, totals) in self.who.increases()? {
             let (user, command) = (context.user_of(key.slot), self.command_of(key));
             if user.is_none() && command.is_none() {
@@ -50,10 +50,10 @@ impl MeterPart for ByUser {
         Ok(())
     }
 
-    fn take_lost(&mut self, _: &Context, span: RecordSpan) -> Vec<Lost> {
+    fn take_lost(&mut self, _: &Context, span: RecordSpan) -> Vec<LostRow> {
         let reason =
             "more users, commands and primitives in a span than there is room for: the sums of all have them".to_string();
-        let lost = Lost { at: span.at, user: None, what: "usage", count: self.who.take_lost(), reason };
+        let lost = LostRow { at: span.at, user: None, what: "usage", count: self.who.take_lost(), reason };
         Vec::from_iter((lost.count > 0).then_some(lost))
     }
 }

@@ -9,7 +9,7 @@ use crate::programs::load::map_array;
 use crate::programs::names::{SYSTEM_CALL_NUMBERS, call_names};
 use crate::tables::histogram::{HISTOGRAM_BUCKETS, increases};
 use crate::wanted::{MeterRequest, Tier};
-use loadgo_core::record::{PrimitiveRow, Sample};
+use loadgo_core::record::{MeterRows, PrimitiveRow};
 use loadgo_sys::mapped::MappedWords;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -41,7 +41,7 @@ impl CallTable {
 }
 
 impl MeterPart for CallTable {
-    fn rows(&mut self, _: &mut Context, span: RecordSpan, sample: &mut Sample) -> Result<(), String> {
+    fn rows(&mut self, _: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), String> {
         for (number, before) in self.last.iter_mut().enumerate() {
             if call_count(&self.table, number) == before.totals[0] {
                 continue;

@@ -7,7 +7,7 @@ use crate::programs::load::Loaded;
 use crate::tables::histogram::{HISTOGRAM_BUCKETS, increases};
 use crate::wanted::{MeterRequest, Tier};
 use aya::maps::{Array, MapData};
-use loadgo_core::record::{FaultRow, Sample};
+use loadgo_core::record::{FaultRow, MeterRows};
 
 /// Kinds of faults, in the order of `enum fault_kind`. The last two are counted by the kernel for the task, but have no event: faults
 /// inside a primitive on the task's behalf.
@@ -77,7 +77,7 @@ impl FaultTable {
 }
 
 impl MeterPart for FaultTable {
-    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut Sample) -> Result<(), String> {
+    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), String> {
         let read = read(&context.loaded)?;
         for (index, (now, before)) in read.iter().zip(&self.last).enumerate() {
             if now.count != before.count {
@@ -89,7 +89,7 @@ impl MeterPart for FaultTable {
     }
 }
 
-fn add_rows(span: RecordSpan, kind: usize, now: &FaultTotals, before: &FaultTotals, sample: &mut Sample) {
+fn add_rows(span: RecordSpan, kind: usize, now: &FaultTotals, before: &FaultTotals, sample: &mut MeterRows) {
     let row = FaultRow {
         at: span.at,
         span_ns: span.span_ns,

@@ -6,7 +6,7 @@ use crate::programs::layout::{account, counter};
 use crate::programs::load::{Loaded, map_array, take_map};
 use crate::wanted::MeterRequest;
 use aya::maps::{Map, MapData, Queue};
-use loadgo_core::record::{Lost, Sample};
+use loadgo_core::record::{LostRow, MeterRows};
 use loadgo_sys::mapped::MappedWords;
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -52,7 +52,7 @@ fn two_handles(loaded: &mut Loaded) -> Result<(SlotOfPid, SlotOfPid), String> {
 }
 
 impl MeterPart for AccountReaper {
-    fn rows(&mut self, _: &mut Context, _span: RecordSpan, _sample: &mut Sample) -> Result<(), String> {
+    fn rows(&mut self, _: &mut Context, _span: RecordSpan, _sample: &mut MeterRows) -> Result<(), String> {
         for slot in std::mem::replace(&mut self.ended, self.accounts.take_ended()) {
             // The entry may be gone, with another session of the same process id.
             let _ = self.slot_of_pid.remove(&self.accounts.pid_of(slot));
@@ -64,11 +64,11 @@ impl MeterPart for AccountReaper {
         Ok(())
     }
 
-    fn take_lost(&mut self, _: &Context, span: RecordSpan) -> Vec<Lost> {
+    fn take_lost(&mut self, _: &Context, span: RecordSpan) -> Vec<LostRow> {
         let lost = self.counters.words()[counter::SESSIONS_LOST].load(Relaxed);
         let count = lost - std::mem::replace(&mut self.lost, lost);
         let reason = "more processes of our own than accounts: their waits and their users' are not told apart".to_string();
-        if count == 0 { Vec::new() } else { vec![Lost { at: span.at, user: None, what: "usage", count, reason }] }
+        if count == 0 { Vec::new() } else { vec![LostRow { at: span.at, user: None, what: "usage", count, reason }] }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::tables::processors::ProcessorMap;
 use crate::tables::unclocked_interrupts::{Clocked, Unclocked};
 use crate::wanted::{MeterRequest, Tier};
 use aya::maps::{Array, MapData, PerCpuHashMap, PerCpuValues};
-use loadgo_core::record::{FaultRow, Lost, Sample};
+use loadgo_core::record::{FaultRow, LostRow, MeterRows};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -147,7 +147,7 @@ impl InterruptTable {
     }
 
     /// Adds rows of unclocked interrupts in the span, which have a count and no time.
-    fn add_unclocked(&mut self, span: RecordSpan, sample: &mut Sample) {
+    fn add_unclocked(&mut self, span: RecordSpan, sample: &mut MeterRows) {
         let now = self.unclocked.by_source();
         for (clocked, unclocked) in CLOCKED_AND_UNCLOCKED_KINDS {
             let increases = now.iter().filter(|(source, _)| source.kind == clocked).filter_map(|(source, count)| {
@@ -190,7 +190,7 @@ impl InterruptReading {
 }
 
 impl MeterPart for InterruptTable {
-    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut Sample) -> Result<(), String> {
+    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), String> {
         let InterruptReading { all, lost, .. } = self.read_between(&context.loaded, Unclocked::learn)?;
         for (kind, _) in CLOCKED_AND_UNCLOCKED_KINDS {
             add_rows(span, kind, None, &sum(&all, kind), &sum(&self.last, kind), sample);
@@ -206,10 +206,10 @@ impl MeterPart for InterruptTable {
         Ok(())
     }
 
-    fn take_lost(&mut self, _: &Context, span: RecordSpan) -> Vec<Lost> {
+    fn take_lost(&mut self, _: &Context, span: RecordSpan) -> Vec<LostRow> {
         let count = std::mem::take(&mut self.newly_lost);
         let reason = "interrupts of more devices than are told apart".into();
-        if count == 0 { Vec::new() } else { vec![Lost { at: span.at, user: None, what: "record", count, reason }] }
+        if count == 0 { Vec::new() } else { vec![LostRow { at: span.at, user: None, what: "record", count, reason }] }
     }
 }
 
@@ -226,7 +226,7 @@ fn add_rows(
     device: Option<&Arc<str>>,
     now: &InterruptTotals,
     before: &InterruptTotals,
-    sample: &mut Sample,
+    sample: &mut MeterRows,
 ) {
     let count = now.count.wrapping_sub(before.count);
     if count == 0 {
@@ -316,7 +316,7 @@ mod tests {
         }
     }
 
-    fn count(sample: &Sample, kind: &str) -> u64 {
+    fn count(sample: &MeterRows, kind: &str) -> u64 {
         let rows = sample.faults.iter().filter(|row| row.kind == kind && row.device.is_none() && row.bucket_ns.is_none());
         rows.map(|row| row.count).sum()
     }
@@ -337,8 +337,8 @@ mod tests {
             let program: &mut BtfTracePoint = program.try_into().expect("it is one");
             program.unload().expect("it is ours");
         }
-        part.rows(&mut context, SPAN, &mut Sample::default()).expect("the kernel answers");
-        let (began, mut sample) = (soft_interrupts(&context.loaded), Sample::default());
+        part.rows(&mut context, SPAN, &mut MeterRows::default()).expect("the kernel answers");
+        let (began, mut sample) = (soft_interrupts(&context.loaded), MeterRows::default());
         while soft_interrupts(&context.loaded) < began + 300 {
             std::thread::yield_now();
         }

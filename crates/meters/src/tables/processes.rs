@@ -10,7 +10,7 @@ use crate::programs::load::map_array;
 use crate::programs::map_sizes::process_name_entries;
 use crate::tables::processors::{ProcessorMap, ProcessorWords};
 use crate::wanted::MeterRequest;
-use loadgo_core::record::{Lost, ProcessRow, Sample, process_name};
+use loadgo_core::record::{LostRow, MeterRows, ProcessRow, process_name};
 use loadgo_core::system::UserId;
 use loadgo_sys::mapped::MappedWords;
 use std::collections::{BTreeMap, HashMap};
@@ -21,7 +21,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 const OTHERS_NAME: &str = "others";
 
 /// The processes as they were last shown.
-pub(crate) struct ProcessTable {
+pub(crate) struct ProcessTimesTable {
     table: MappedWords,
     counters: MappedWords,
     processors: ProcessorMap,
@@ -43,12 +43,12 @@ struct RunningNames {
     since: Vec<u64>,
 }
 
-impl ProcessTable {
+impl ProcessTimesTable {
     pub fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, String> {
         let loaded = &context.loaded;
         let table = map_array(loaded, "names", process_name_entries(wanted) as usize * named::WORDS * 8)?;
         let counters = map_array(loaded, "counters", counter::WORDS * 8)?;
-        Ok(Some(Box::new(ProcessTable {
+        Ok(Some(Box::new(ProcessTimesTable {
             table,
             counters,
             processors: ProcessorMap::open(loaded)?,
@@ -94,7 +94,7 @@ impl ProcessTable {
     }
 }
 
-impl MeterPart for ProcessTable {
+impl MeterPart for ProcessTimesTable {
     fn read(&mut self, _: &Context) {
         self.running.clear();
         let charged = |state: &ProcessorWords| self.table.words()[name_index(state) * named::WORDS + named::CPU].load(Acquire);
@@ -108,7 +108,7 @@ impl MeterPart for ProcessTable {
         }
     }
 
-    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut Sample) -> Result<(), String> {
+    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), String> {
         let most_names = self.table.words().len() / named::WORDS;
         let names = (self.counter(counter::NAMES_GIVEN) as usize + 1).min(most_names);
         self.shown.resize(names, [0; 2]);
@@ -132,11 +132,11 @@ impl MeterPart for ProcessTable {
         Ok(())
     }
 
-    fn take_lost(&mut self, _: &Context, span: RecordSpan) -> Vec<Lost> {
+    fn take_lost(&mut self, _: &Context, span: RecordSpan) -> Vec<LostRow> {
         let lost = self.counter(counter::NAMES_LOST) + self.counter(counter::TASKS_LOST);
         let count = lost - std::mem::replace(&mut self.lost, lost);
         let reason = format!("more names of processes than places: they are `{OTHERS_NAME}`");
-        if count == 0 { Vec::new() } else { vec![Lost { at: span.at, user: None, what: "usage", count, reason }] }
+        if count == 0 { Vec::new() } else { vec![LostRow { at: span.at, user: None, what: "usage", count, reason }] }
     }
 }
 

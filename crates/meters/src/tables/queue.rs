@@ -7,7 +7,7 @@ use crate::programs::load::map_array;
 use crate::tables::processors::{ProcessorMap, ProcessorWords};
 use crate::tables::shown::increases_of_span;
 use crate::wanted::MeterRequest;
-use loadgo_core::record::{QueueRow, Sample};
+use loadgo_core::record::{MeterRows, QueueRow};
 use loadgo_sys::mapped::MappedWords;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -78,7 +78,7 @@ impl MeterPart for QueueTable {
         self.present_read = self.present();
     }
 
-    fn rows(&mut self, _: &mut Context, span: RecordSpan, sample: &mut Sample) -> Result<(), String> {
+    fn rows(&mut self, _: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), String> {
         let (mut sums, mut lengths) = (QueueTotals::default(), [0; QUEUE_LENGTHS]);
         for state in &self.read {
             sums.area += state.at(processor::QUEUE_AREA);

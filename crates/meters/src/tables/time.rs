@@ -8,7 +8,7 @@ use crate::tables::idle::WaitIntegrals;
 use crate::tables::processors::{CategoryTimes, ProcessorMap, ProcessorWords, read_waiting};
 use crate::tables::shown::increases_of_span;
 use crate::wanted::{MeterRequest, Tier};
-use loadgo_core::record::{Sample, TimeRow};
+use loadgo_core::record::{MeterRows, TimeRow};
 
 /// The processors' times as they were last shown.
 pub(crate) struct TotalTime {
@@ -35,7 +35,7 @@ impl MeterPart for TotalTime {
         self.waiting = read_waiting(&context.loaded);
     }
 
-    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut Sample) -> Result<(), String> {
+    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), String> {
         let waiting = self.waiting.as_ref().map_err(Clone::clone)?;
         let online = online();
         for ((number, state), shown) in (0..).zip(&self.read).zip(&mut self.shown) {

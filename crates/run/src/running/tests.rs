@@ -8,11 +8,11 @@ mod virtual_host;
 mod faulty;
 mod faulty_users;
 
-use super::{End, Plan, Running};
+use super::{RunArguments, RunResult, Running};
 use crate::account::Account;
 use crate::asked::Asked;
 use crate::conditions;
-use crate::driver::{Begun, Order, StopSwitch};
+use crate::driver::{Begun, DriverArguments, StopSwitch};
 use crate::progress::Decision;
 use crate::refusal::{Failure, RunRefusal};
 use crate::sampling::Sampled;
@@ -23,7 +23,7 @@ use loadgo_core::load::OfferedLoad;
 use loadgo_core::time::Span;
 use loadgo_host::leftovers::{Leftovers, Thing};
 use loadgo_host::refusal::Refusal;
-use loadgo_store::{Folder, Table, WhenFull, whole};
+use loadgo_store::{Folder, Table, WhenFull, whole_part};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ const PASSES: u32 = 20;
 
 /// One life of a run, and what it has left.
 struct Lived {
-    result: Result<End, Failure>,
+    result: Result<RunResult, Failure>,
     panicked: bool,
     folder: PathBuf,
     life: Arc<Life>,
@@ -77,7 +77,7 @@ fn live(fault: Fault) -> Lived {
     Lived { result, panicked, folder, life, writes: disk.writes(), _dir: dir }
 }
 
-fn whole_run(fault: Fault, folder: &Path, dir: &Path, disk: Arc<FaultyDisk>, life: &Arc<Life>) -> Result<End, Failure> {
+fn whole_run(fault: Fault, folder: &Path, dir: &Path, disk: Arc<FaultyDisk>, life: &Arc<Life>) -> Result<RunResult, Failure> {
     let asked = asked(folder);
     let account = Account::begin(&asked, this_host());
     let folder = Folder::create_on(disk, folder, &account.toml())?;
@@ -111,13 +111,13 @@ fn steps(running: &mut Running, fault: Fault, request: Asked, dir: &Path, life: 
         watched.meters_at_work.store(true, Ordering::Release);
         Box::new(CountingMeters { fault, samples: 0, life: watched }) as Box<dyn Sampled>
     });
-    let plan = Plan {
+    let plan = RunArguments {
         asked: request,
         when_full: WhenFull::Lose,
         stop: StopSwitch::new(move || asks.store(true, Ordering::Release)),
         sampling: Some(sampling),
     };
-    let bring_up = move |_: &Order| {
+    let bring_up = move |_: &DriverArguments| {
         assert_ne!(fault, Fault::SystemPanicsAtItsBegin, "as the test has it");
         if fault == Fault::SystemRefused {
             return Err(Refusal::new("no descriptor is left").into());
@@ -345,7 +345,7 @@ fn rows(folder: &Path, table: Table) -> u64 {
     let folder = Folder::open(folder).expect("a run");
     let stream = folder.stream(table);
     match stream.exists() {
-        true => whole(&stream).expect("a stream").rows,
+        true => whole_part(&stream).expect("a stream").rows,
         false => {
             let file = std::fs::File::open(folder.parquet(table)).expect("a table");
             let reader = SerializedFileReader::new(file).expect("a whole table");

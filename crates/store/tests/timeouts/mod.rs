@@ -1,12 +1,12 @@
 //! Interactions that ended by their time limit, numbered by their times: rows for tests that need many.
 
-use loadgo_core::record::{Interaction, Outcome, Phase};
+use loadgo_core::record::{InteractionRow, Outcome, Phase};
 use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
 
 /// An interaction that was due, and sent, at the instant `number`.
-pub fn interaction(number: u64) -> Interaction<'static> {
-    Interaction {
+pub fn interaction(number: u64) -> InteractionRow<'static> {
+    InteractionRow {
         user: 1,
         pass: 1,
         line: 1,

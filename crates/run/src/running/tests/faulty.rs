@@ -1,6 +1,6 @@
 //! A disk on which writes fail: all from one on, one alone, or one with a panic of the thread that writes.
 
-use loadgo_store::{Disk, Output};
+use loadgo_store::{Disk, DiskFile};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -48,13 +48,13 @@ impl FaultyDisk {
         self.writes.load(Ordering::SeqCst)
     }
 
-    fn output(&self, file: File) -> Box<dyn Output> {
+    fn output(&self, file: File) -> Box<dyn DiskFile> {
         Box::new(FaultyFile { file, happens: self.happens, number: self.number, writes: Arc::clone(&self.writes) })
     }
 }
 
 impl Disk for FaultyDisk {
-    fn create(&self, path: &Path) -> io::Result<Box<dyn Output>> {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
         let is_account = path.file_name().is_some_and(|name| name == "run.toml.part");
         if is_account && self.accounts.fetch_add(1, Ordering::SeqCst) == 1 && self.happens == Happens::AccountRefusal {
             return Err(io::ErrorKind::StorageFull.into());
@@ -62,7 +62,7 @@ impl Disk for FaultyDisk {
         Ok(self.output(File::create(path)?))
     }
 
-    fn create_new(&self, path: &Path) -> io::Result<Box<dyn Output>> {
+    fn create_new(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
         Ok(self.output(OpenOptions::new().write(true).create_new(true).open(path)?))
     }
 }
@@ -89,7 +89,7 @@ impl Seek for FaultyFile {
     }
 }
 
-impl Output for FaultyFile {
+impl DiskFile for FaultyFile {
     fn cut(&mut self, length: u64) -> io::Result<()> {
         self.file.set_len(length)
     }

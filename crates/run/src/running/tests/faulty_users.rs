@@ -7,7 +7,7 @@ use crate::driver::Driveable;
 use crate::metering::MetersState;
 use crate::progress::Watched;
 use crate::sampling::Sampled;
-use loadgo_core::record::{Lost, Sample};
+use loadgo_core::record::{LostRow, MeterRows};
 use loadgo_core::system::{Event, SentLine, System, UserId};
 use loadgo_core::time::Instant;
 use std::path::PathBuf;
@@ -116,12 +116,12 @@ pub(super) struct CountingMeters {
 }
 
 impl Sampled for CountingMeters {
-    fn sample(&mut self) -> (Sample, Vec<Lost>) {
+    fn sample(&mut self) -> (MeterRows, Vec<LostRow>) {
         self.samples += 1;
         assert_ne!(self.fault, Fault::SamplerPanicsAtSample(self.samples), "as the test has it");
         let reason = "the meters do not answer".into();
-        let lost = Lost { at: Instant(0), user: None, what: "meters", count: 1, reason };
-        (Sample::default(), if self.fault == Fault::MetersLose { vec![lost] } else { Vec::new() })
+        let lost = LostRow { at: Instant(0), user: None, what: "meters", count: 1, reason };
+        (MeterRows::default(), if self.fault == Fault::MetersLose { vec![lost] } else { Vec::new() })
     }
     fn end(self: Box<Self>) -> Option<MetersState> {
         None
