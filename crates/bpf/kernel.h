@@ -53,9 +53,11 @@ struct mm_struct {
 	} RELOCATED;
 } RELOCATED;
 
-/* What the scheduler notes of a task, on its own clock: when it last came to a processor. */
+/* What the scheduler notes of a task, on its own clock. */
 struct sched_info {
-	u64 last_arrival;
+	u64 run_delay; /* ns that it has been ready, without the present wait */
+	u64 last_arrival; /* when it last came to a processor */
+	u64 last_queued; /* since when it has been ready; 0 from its arrival on */
 } RELOCATED;
 
 struct rq {

@@ -90,6 +90,7 @@ int on_each_task(struct task_iteration *context)
 	if (task->on_cpu)
 		return 0;
 	kept->out = now;
+	kept->run_delay = task->sched_info.run_delay;
 	if (!state && throttled(task))
 		stands_waiting(kept, GOVERNED, now);
 	else if (!state)

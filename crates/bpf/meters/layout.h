@@ -132,6 +132,7 @@ struct kept {
 	struct doing doing;
 	u64 out; /* when it was switched out; 0: it runs */
 	u64 ready; /* when it became ready; 0: it is not */
+	u64 run_delay; /* the scheduler's count of its time ready, when it was switched out */
 	u64 loaded; /* ns that its program has run since it was begun */
 	u32 cause; /* why it does not run */
 	u32 counted; /* whether it stands in `waiting` */

@@ -5,6 +5,12 @@
 #include "ready.h"
 
 const volatile u32 switch_tells_state = 0; /* whether the tracepoint's last argument is the state (kernels since 5.18) */
+const volatile u32 unseen_process = 0; /* for tests: while it has the processor no program runs, as with process 1 on some kernels */
+
+INLINE u32 unseen(void)
+{
+	return unseen_process && current_pid_tgid() >> 32 == unseen_process;
+}
 
 /* Where a task stands is settled before it stands elsewhere, whatever was missed: nothing in `waiting` and in the queue is left over. */
 INLINE void settle(struct processor *cpu, struct kept *kept, u64 now)
@@ -61,6 +67,7 @@ INLINE void leave(void *context, struct processor *cpu, struct task_struct *task
 	if (exact)
 		kept->doing = cpu->doing;
 	kept->out = now;
+	kept->run_delay = task->sched_info.run_delay;
 	if (state)
 		stands_waiting(kept, cause_of(context, cpu, task, kept, state), now);
 	else if (throttled(task))
@@ -69,6 +76,17 @@ INLINE void leave(void *context, struct processor *cpu, struct task_struct *task
 		kept->cause = NO_CAUSE;
 		stands_ready(cpu, kept, now);
 	}
+}
+
+/* Since when a task was ready that came to the processor at `came`, and whose wake-up no program saw: by the scheduler's own count
+ * of its time ready. It has the last wait in it once the task has arrived, which is after the tracepoint. */
+INLINE u64 became_ready_unseen(struct processor *cpu, struct task_struct *task, struct kept *kept, u64 came)
+{
+	u64 queued = task->sched_info.last_queued;
+	u64 waited = task->sched_info.run_delay - kept->run_delay;
+	if (queued && cpu->ahead && queued + cpu->ahead < came)
+		waited += came - (queued + cpu->ahead);
+	return waited < came - kept->out ? came - waited : kept->out;
 }
 
 /* Takes a task up again, which came to the processor at `came`; since when it has been ready. */
@@ -85,6 +103,8 @@ INLINE u64 enter(struct processor *cpu, struct task_struct *task, u64 now, u64 c
 	if (!kept->name)
 		kept->name = name_of(task, kept->slot);
 	u64 ready = kept->ready, out = kept->out;
+	if (!ready && out && out < came && kept->cause != GOVERNED)
+		ready = became_ready_unseen(cpu, task, kept, came);
 	settle(cpu, kept, now);
 	if (exact) {
 		u64 off = out && came > out ? came - out : 0;
@@ -145,6 +165,8 @@ static __attribute__((noinline)) int take_over(struct processor *cpu, u64 now)
 SECTION("tp_btf/sched_switch")
 int on_switch(u64 *context)
 {
+	if (unseen())
+		return 0;
 	u32 preempted = (u8)context[0];
 	struct task_struct *before = (void *)context[1], *after = (void *)context[2];
 	struct processor *cpu = processor_now();
@@ -184,7 +206,7 @@ INLINE int woken(struct task_struct *task)
 	struct kept *kept = kept_of(task);
 	struct processor *cpu = processor_now();
 	u64 now = ktime_ns();
-	if (!kept || !cpu || !kept->out || kept->ready)
+	if (!kept || !cpu || !kept->out || kept->ready || unseen())
 		return 0;
 	settle(cpu, kept, now);
 	if (!throttled(task)) {

@@ -15,6 +15,8 @@ pub mod programs;
 pub mod refused;
 mod shares;
 pub mod tables;
+#[cfg(test)]
+mod unseen_wakeups;
 mod wanted;
 
 pub use meter::Meter;

@@ -85,27 +85,30 @@ def answer(summary: Summary) -> str:
 
 def warnings(summary: Summary) -> list[str]:
     """The reasons to doubt the entire report, each with a remedy; empty for a good run."""
-    messages = [f"INVALID: {reason}" for reason in _driver_faults(summary.driver)]
-    if not summary.run.finished:
-        messages.append("The run has not ended, or was killed: these are the figures up to its last whole record.")
-    elif summary.run.outcome not in ("", "done"):
-        messages.append(f"The run ended early ({summary.run.outcome}): the figures are of what was run until then.")
+    messages = [*_early_end(summary), *(f"INVALID: {reason}" for reason in _driver_faults(summary.driver))]
     messages += [f"Failed: {result.text}." for result in summary.fail_if if result.failed]
     if doubtful := account_warning(summary):
         messages.append(doubtful)
     if others := "" if without_load(summary) else _others(summary):
         messages.append(others)
-    if records := _lost_records(summary):
+    if records := _number_lost(summary, "record"):
         are = "is" if records == 1 else "are"
-        messages.append(
-            f"{_counted(records, 'record')} {are} lost (see Lost): the figures are of those that were kept."
-        )
+        kept = "the figures are of those that were kept"
+        messages.append(f"{_counted(records, 'record')} {are} lost (see Lost): {kept}.")
     if summary.audit is not None and summary.audit.verdict == "broken":
         messages.append(
             "The records contradict themselves: Little's law does not hold (see the audit). "
             "Trust no figure before that is explained."
         )
     return messages
+
+
+def _early_end(summary: Summary) -> list[str]:
+    """A warning if the run did not come to its planned end."""
+    if not summary.run.finished:
+        return ["The run has not ended, or was killed: these are the figures up to its last whole record."]
+    early = f"The run ended early ({summary.run.outcome}): the figures are of what was run until then."
+    return [early] if summary.run.outcome not in ("", "done") else []
 
 
 def _others(summary: Summary) -> str:
@@ -145,8 +148,9 @@ def fine_print(summary: Summary, view: View | None = None) -> list[tuple[str, st
     return [(label, line) for label, line in lines if line]
 
 
-def _lost_records(summary: Summary) -> int:
-    return sum(loss.count for loss in summary.losses if loss.what == "record")
+def _number_lost(summary: Summary, what: str) -> int:
+    """Number of lost things of a kind. A lost interaction is a line that waited when the run was stopped."""
+    return sum(loss.count for loss in summary.losses if loss.what == what)
 
 
 def _lost(summary: Summary) -> list[tuple[str, str]]:
@@ -285,8 +289,10 @@ def _nothing(summary: Summary) -> str:
         return f"Nobody was served: all {number(summary.sessions.users)} log-ins were refused."
     if summary.sessions.users and summary.sessions.died == summary.sessions.users:
         return f"Nobody was served: all {number(summary.sessions.users)} sessions died before a line was answered."
-    if _lost_records(summary):
+    if _number_lost(summary, "record"):
         return "No record of a line was kept: there is nothing to report."
+    if waiting := _number_lost(summary, "interaction"):
+        return f"No line was answered: {_counted(waiting, 'line')} waited when the run was stopped."
     return "Nobody typed a line: there is nothing to report."
 
 
@@ -304,6 +310,7 @@ def _missed(summary: Summary) -> list[str]:
         (everything.outcomes.timeouts, "line timed out", "lines timed out"),
         (everything.outcomes.failed, "line failed", "lines failed"),
         (everything.outcomes.unconfirmed, "answer is unconfirmed", "answers are unconfirmed"),
+        (_number_lost(summary, "interaction"), "line had no answer at the end", "lines had no answer at the end"),
     ]
     return [f"{number(count)} {singular if count == 1 else plural}" for count, singular, plural in counts if count]
 
@@ -311,7 +318,7 @@ def _missed(summary: Summary) -> list[str]:
 def _served(summary: Summary) -> str:
     everything, ended = summary.everything, summary.sessions
     missed = _missed(summary)
-    good = not (ended.refused or ended.died or everything.outcomes.errors)
+    good = not (ended.refused or ended.died or everything.outcomes.errors or _number_lost(summary, "interaction"))
     served = "everyone was served" if good else "not everyone was well served"
     failures = f" {', '.join(missed)};" if missed else ""
     return f"{_who(summary)}; {served}:{failures} {_slowest(summary)}"

@@ -10,7 +10,7 @@ from loadgo.measures.audit import Loss
 from loadgo.measures.summary import summarize
 from loadgo.records.tables import Tables
 from loadgo.reporting.document import report_document
-from loadgo.reporting.words import warnings
+from loadgo.reporting.words import answer, warnings
 from support.synthetic import closed_loop, frame
 
 MS = 1_000_000
@@ -99,6 +99,25 @@ def test_a_killed_run_says_so_at_the_top() -> None:
     assert (
         "has not ended, or was killed" in text_document(report_document(summarize(killed)), width=200).splitlines()[0]
     )
+
+
+def test_a_run_that_ended_early_says_so_before_anything_else() -> None:
+    """Also if its driver took too much of the host, and although every line with an answer had a good one."""
+    run = greedy("sh")
+    waiting = frame(
+        [{"at_ns": 9, "user": None, "what": "interaction", "count": 3, "reason": "the run was stopped"}], "lost"
+    )
+    for end, words in (
+        ({"outcome": "stopped"}, "The run ended early (stopped)"),
+        ({"finished": False}, "The run has not ended, or was killed"),
+    ):
+        summary = summarize(dataclasses.replace(run, conditions=run.conditions | end, lost=waiting))
+        first, second = warnings(summary)[:2]
+        assert first.startswith(words)
+        assert second.startswith("INVALID: the driver took 25.0 %")
+        assert answer(summary).startswith("10 users; not everyone was well served: 3 lines had no answer at the end;")
+        unanswered = dataclasses.replace(run, interactions=run.interactions.clear(), lost=waiting)
+        assert answer(summarize(unanswered)) == "No line was answered: 3 lines waited when the run was stopped."
 
 
 def test_one_late_line_of_a_few_tells_nothing_and_two_do() -> None:

@@ -96,7 +96,12 @@ fn load_object(wanted: &MeterRequest, btf: &Btf, processors: u32, switch_tells_s
     let exact = u32::from(wanted.tier == Tier::Exact);
     let accounts = wanted.accounts + 1; // the first belongs to no user
     let swap = swap_counters();
-    EbpfLoader::new()
+    let mut loader = EbpfLoader::new();
+    #[cfg(test)]
+    let unseen_process = crate::unseen_wakeups::UNSEEN_PROCESS.load(std::sync::atomic::Ordering::Relaxed);
+    #[cfg(test)]
+    loader.override_global("unseen_process", &unseen_process, true);
+    loader
         .btf(Some(btf))
         .allow_unsupported_maps()
         .override_global("switch_tells_state", &u32::from(switch_tells_state), true)
