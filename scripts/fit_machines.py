@@ -89,7 +89,7 @@ def csr_rfc_20_cells(lab: Lab, changes: Changes) -> Mapping[str, float]:
 def mpl_16_cells(lab: Lab, changes: Changes) -> Mapping[str, float]:
     """The page time of MPL-16's certification run."""
     runs = mpl_16.certification(lab, changes)
-    faults = fmean(run.every.faults * run.every.count for run in runs)
+    faults = fmean(run.overall.faults * run.overall.count for run in runs)
     return {"certification, page time": faults * machine_number("multics-3.0.2", "supervisor.page_fault")}
 
 

@@ -16,8 +16,8 @@ from loadgo.measures.total_time import OWNER_GROUPS
 from loadgo.notation.figures import duration, number, share
 from loadgo.records.following import latest_ns
 from loadgo.records.tables import Tables, tables
-from loadgo.watching.frame import USER_STATES, WatchWindow, window_of
 from loadgo.watching.terminal import answer
+from loadgo.watching.window import USER_STATES, WatchWindow, window_of
 from support.watched import NEEDS_CHROMIUM, Sight, chromium, host_run, looked_at, served
 
 if TYPE_CHECKING:

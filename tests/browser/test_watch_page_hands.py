@@ -12,7 +12,7 @@ import pytest
 from loadgo.notation.figures import duration, share
 from loadgo.records.following import latest_ns
 from loadgo.records.tables import Tables, tables
-from loadgo.watching.frame import USER_STATES
+from loadgo.watching.window import USER_STATES
 from support.watched import NEEDS_CHROMIUM, PHONE, WIDE, Served, Sight, chromium, looked_at, served
 
 if TYPE_CHECKING:

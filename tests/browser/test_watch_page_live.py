@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 from loadgo.records.following import latest_ns
 from loadgo.records.tables import tables
-from loadgo.watching.frame import window_of
 from loadgo.watching.terminal import answer
+from loadgo.watching.window import window_of
 from support.outside import PATIENCE_S, Bench, wait_until
 from support.watched import NEEDS_CHROMIUM, PHONE, SHORT, Served, Sight, address_in, chromium, looked_at, served
 

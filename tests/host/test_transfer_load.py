@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from loadgo.errors import Refused
-from loadgo.transfers.background_load import MOST_BUSY_PROCESSES, at_loads, beside, loads_of, merged, running
+from loadgo.transfers.background_load import MOST_BUSY_PROCESSES, at_loads, busy_processes, loads_of, merged, running
 from loadgo.transfers.csv_table import read_table
 from loadgo.transfers.transfer import Transferred
 from support.outside import Bench
@@ -39,7 +39,7 @@ def busy_ns(pid: int) -> int:
 
 
 def test_busy_processes_compute_and_are_gone_afterwards() -> None:
-    with beside(3) as ids:
+    with busy_processes(3) as ids:
         assert len(set(ids)) == 3
         before = [busy_ns(pid) for pid in ids]
         until(lambda: all(busy_ns(pid) > was for pid, was in zip(ids, before, strict=True)))
@@ -52,7 +52,7 @@ def test_they_are_gone_when_what_is_beside_them_fails() -> None:
     started: list[int] = []
 
     def fails() -> None:
-        with beside(2) as ids:
+        with busy_processes(2) as ids:
             started.extend(ids)
             raise Refused("on purpose")
 
@@ -64,8 +64,8 @@ def test_they_are_gone_when_what_is_beside_them_fails() -> None:
 
 def test_they_end_when_their_program_is_killed() -> None:
     text = (
-        "from loadgo.transfers.background_load import beside\n"
-        "with beside(2) as ids:\n print(*ids, flush=True)\n input()"
+        "from loadgo.transfers.background_load import busy_processes\n"
+        "with busy_processes(2) as ids:\n print(*ids, flush=True)\n input()"
     )
     program = subprocess.Popen([sys.executable, "-c", text], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert program.stdout is not None
@@ -78,7 +78,7 @@ def test_they_end_when_their_program_is_killed() -> None:
 
 @pytest.mark.parametrize("count", [-1, MOST_BUSY_PROCESSES + 1])
 def test_a_load_out_of_range_is_refused(count: int) -> None:
-    with pytest.raises(ValueError, match="out of range"), beside(count):
+    with pytest.raises(ValueError, match="out of range"), busy_processes(count):
         pass
 
 

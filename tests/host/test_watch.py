@@ -22,10 +22,10 @@ from loadgo.notation.figures import duration, share
 from loadgo.prediction.figures import figures_of
 from loadgo.records.following import follow, latest_ns
 from loadgo.records.tables import Tables, tables
-from loadgo.watching.expected import Model, beside
-from loadgo.watching.frame import USER_STATES, window_of
+from loadgo.watching.expected import Model, in_background
 from loadgo.watching.play import Clock, screens
 from loadgo.watching.terminal import STATE_SIGNS, ScreenContext, screen
+from loadgo.watching.window import USER_STATES, window_of
 from support.outside import COMMAND, PATIENCE_S, environment
 from support.watched import asked
 
@@ -123,7 +123,7 @@ def test_who_waited_for_a_processor_is_told_with_the_longest_wait(told: Tables) 
 def test_what_a_model_expects_stands_beside_what_was_measured(run: Path, told: Tables, width: int) -> None:
     model = Model(str(run), run)
     frame = window_of(told, latest_ns(told), latest_ns(told), 40)
-    with beside(model, waits=True) as expected:
+    with in_background(model, waits=True) as expected:
         lines = screen(frame, ScreenContext("a run", "ended", None, expected()), width, 24)
     figures = figures_of(told, "steady")
     mean = duration(figures[frame.commands[0].name, "response"])
@@ -291,7 +291,7 @@ def test_memory_and_faults_are_what_the_tables_say(told: Tables) -> None:
     lines = screen(frame, ScreenContext("a run", "ended"), 100, 40)
     assert any(line.startswith("memory") and "free" in line for line in lines)
     assert frame.fault_cpu is not None
-    assert any(line.startswith("fault CPU") and f"{duration(frame.fault_ns[0])} on" in line for line in lines)
+    assert any(line.startswith("fault CPU") and f"mean {duration(frame.fault_ns[0])}" in line for line in lines)
     assert any(line.startswith("fault wait") for line in lines)
 
 

@@ -114,7 +114,7 @@ def test_log_ins_that_are_refused_are_users_that_are_not_held(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"target": "p90 < 4s", "max_users": 0}, "0 users cannot be had"),
+        ({"target": "p90 < 4s", "max_users": 0}, "0 users are out of range"),
         ({"target": "p90 < 4s", "within": 0}, "at least 1"),
         ({"target": "p90 < 4s", "trials": 0}, "at least 1"),
         ({"target": "speed < 4s"}, "'speed' is no figure"),
@@ -156,7 +156,7 @@ def test_the_command_tells_the_answer_and_ends_as_the_finding_asks(tmp_path: Pat
     assert "1 user, " in bad.stderr
     wrong = command("--target", "p90 < 1s", "--max-users", "0")
     assert wrong.returncode == 2
-    assert "0 users cannot be had" in wrong.stderr
+    assert "0 users are out of range" in wrong.stderr
 
 
 def test_a_trial_that_lost_records_tells_nothing_and_says_why(tmp_path: Path) -> None:

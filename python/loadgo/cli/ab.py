@@ -19,7 +19,7 @@ from loadgo.cli.options import (
 from loadgo.cli.output import STATUS_GOOD, STATUS_INTERRUPTED, errors_as_messages, print_note
 from loadgo.cli.page_output import FileOption, FormatOption, page_output
 
-_SET_HELP = "The same for this variant alone. May be given again."
+_SET_HELP = "As --set, for this variant alone. May be given again."
 _BEFORE_HELP = "A command for the shell before each run of this variant, outside of what is measured."
 
 
@@ -34,13 +34,13 @@ def ab(
     typing: TypingOption = None,
     warm_up: Annotated[str | None, typer.Option(help="The beginning of each run that is left out.")] = None,
     limit: LimitOption = None,
-    limit_a: Annotated[str | None, typer.Option(help="The same for A alone.")] = None,
-    limit_b: Annotated[str | None, typer.Option(help="The same for B alone.")] = None,
+    limit_a: Annotated[str | None, typer.Option(help="As --limit, for A alone.")] = None,
+    limit_b: Annotated[str | None, typer.Option(help="As --limit, for B alone.")] = None,
     before_a: Annotated[str | None, typer.Option(metavar="COMMAND", help=_BEFORE_HELP)] = None,
     before_b: Annotated[str | None, typer.Option(metavar="COMMAND", help=_BEFORE_HELP)] = None,
     on: SystemOption = "here",
-    on_a: Annotated[str | None, typer.Option(metavar="SYSTEM", help="The simulated machine of A alone.")] = None,
-    on_b: Annotated[str | None, typer.Option(metavar="SYSTEM", help="The simulated machine of B alone.")] = None,
+    on_a: Annotated[str | None, typer.Option(metavar="SYSTEM", help="As --on, for A alone.")] = None,
+    on_b: Annotated[str | None, typer.Option(metavar="SYSTEM", help="As --on, for B alone.")] = None,
     set: SetOption = None,
     set_a: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help=_SET_HELP)] = None,
     set_b: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help=_SET_HELP)] = None,
@@ -54,7 +54,7 @@ def ab(
             "by default response and cpu."
         ),
     ] = None,
-    pairs: Annotated[int, typer.Option(min=1, help="The most pairs of runs.")] = 30,
+    pairs: Annotated[int, typer.Option(min=1, help="The largest number of pairs of runs.")] = 30,
     time_limit: Annotated[str | None, typer.Option(help="Begin no pair that would end later: 3min.")] = None,
     meters: MetersOption = None,
     seed: Annotated[int, typer.Option(help="The first pair's seed; each pair has the next.")] = 1,

@@ -37,11 +37,11 @@ from loadgo.cli.output import (
     STATUS_BAD_FINDING,
     STATUS_GOOD,
     STATUS_INTERRUPTED,
-    complain_of_leftovers,
     error_console,
     errors_as_messages,
-    notes_without,
+    notes_without_leftovers,
     print_error,
+    print_leftovers,
     print_note,
     print_output,
     wants_color,
@@ -56,8 +56,8 @@ if TYPE_CHECKING:
     from loadgo.measures.fail_if_figures import ConditionResult
 
 FIRST_STEPS_TEXT = """\
-loadgo loads this host with users who type, and tells how many it holds, what each interaction costs, and where the
-time goes. A first command that works:
+loadgo loads this host with users who type, and measures how many it holds, what each interaction costs, and where the
+time goes. A first command to try:
 
     loadgo run typical-user --users 20 --think 'uniform(0.5s, 3s)'
 
@@ -158,7 +158,10 @@ def run(
         from loadgo.cli.progress import progress_bar
         from loadgo.running.host import Driver
 
-        with progress_bar(error_console(), shown=not quiet) as shown, with_watcher(shown, wanted=watch) as progress:
+        with (
+            progress_bar(error_console(), shown=not quiet) as show_bar,
+            with_watcher(show_bar, wanted=watch) as progress,
+        ):
             finished = loadgo.run(
                 script,
                 on=on,
@@ -192,15 +195,9 @@ def run(
                 finished.folder,
                 None,
             )
-            print_note(
-                "\n".join(
-                    (
-                        *notes_without(finished.left_behind, finished.notes),
-                        f"the run is in {finished.folder}",
-                    )
-                )
-            )
-        complain_of_leftovers(finished.left_behind)
+            notes = notes_without_leftovers(finished.notes, finished.left_behind)
+            print_note("\n".join((*notes, f"the run is in {finished.folder}")))
+        print_leftovers(finished.left_behind)
         _exit_with_status(finished)
 
 
@@ -279,5 +276,6 @@ for command in (
     watch_command,
 ):
     app.command()(command)
-for command_of_another in (ready, meter, profile):
-    app.command(context_settings={"allow_interspersed_args": False})(command_of_another)
+# Options after the first word of COMMAND are the command's own.
+for command_with_command in (ready, meter, profile):
+    app.command(context_settings={"allow_interspersed_args": False})(command_with_command)

@@ -57,10 +57,13 @@ def capacity(
     limit: LimitOption = None,
     meters: MetersOption = None,
     shortest: Annotated[
-        str | None, typer.Option(help="The shortest trial, in the system's own time; 30s on this host.")
+        str | None,
+        typer.Option(
+            help="The shortest time of a trial; by default 30s on this host. A simulated machine counts virtual time."
+        ),
     ] = None,
     longest: Annotated[
-        str | None, typer.Option(help="The longest trial, in the system's own time; 5min on this host.")
+        str | None, typer.Option(help="The longest time of a trial; by default 5min on this host.")
     ] = None,
     trials: Annotated[
         int | None,

@@ -1,4 +1,4 @@
-"""The commands for lists of runs, ready messages, recordings, this host's abilities, and queries."""
+"""The commands `runs`, `ready`, `record`, `doctor` and `query`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ def ready(
     ] = 1,
     cold: Annotated[
         bool,
-        typer.Option("--cold", help="Drop its pages first; runs it three times: cold first, warm first, following."),
+        typer.Option(
+            "--cold",
+            help="Run it three times: after its pages are dropped from memory, right after that, and once more.",
+        ),
     ] = False,
     quiet_output: Annotated[
         bool, typer.Option("--quiet-output", help="Discard the output and the errors of the command itself.")
@@ -74,7 +77,7 @@ def record(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
 ) -> None:
-    """Makes a script of a session at a real shell, with its think times and its typing rate."""
+    """Records a session at a real shell as a script, with its think times and its typing rate."""
     with errors_as_messages():
         from loadgo.running.record import closing_message, opening_message
 
@@ -84,7 +87,7 @@ def record(
 
 
 def doctor(format: ListFormatOption = "text", output: FileOption = None) -> None:
-    """Lists what can be measured and controlled on this host, and the reason for each that cannot."""
+    """Lists what can be measured and controlled on this host, and why the rest cannot."""
     with errors_as_messages():
         from loadgo.cli.lists import ability_list
         from loadgo.documents.listing import render_listing

@@ -15,7 +15,7 @@ _SIDE = (
     "csr-rfc-20:645, mpl-16:ctss."
 )
 FirstSideArgument = Annotated[str, typer.Argument(metavar="A", help=_SIDE)]
-SecondSideArgument = Annotated[str, typer.Argument(metavar="B", help="The same; B is judged better or worse than A.")]
+SecondSideArgument = Annotated[str, typer.Argument(metavar="B", help="As for A. B is judged better or worse than A.")]
 
 
 def compare(
@@ -65,8 +65,8 @@ def compare(
         raise typer.Exit(STATUS_BAD_FINDING if comparison.bad or outside else STATUS_GOOD)
 
 
-def _by_choice(measured: list[str]) -> dict[str, list[str]]:
-    """The runs by the names of their changes. Raises `ValueError` for a text that names no runs."""
+def _runs_by_changes(measured: list[str]) -> dict[str, list[str]]:
+    """The runs of `--measured` by their changes, such as `cpu+disk`. Raises `ValueError` for a text without runs."""
     runs_by_changes: dict[str, list[str]] = {}
     for text in measured:
         key, equals, names = text.partition("=")
@@ -114,14 +114,15 @@ def speedup(
         list[str] | None,
         typer.Option(
             metavar="CHANGES=RUN,RUN",
-            help="Existing runs for each choice of the changes: =a,b cpu=c,d disk=e,f cpu+disk=g,h.",
+            help="Existing runs for each combination of the changes: =a,b (none of them) "
+            "cpu=c,d disk=e,f cpu+disk=g,h.",
         ),
     ] = None,
     tariff: TariffOption = "default",
     format: FormatOption = "text",
     output: FileOption = None,
 ) -> None:
-    """Attributes a speed-up to its changes, by all machines between the two, and to the meters' parts."""
+    """Divides a speed-up among its changes, from runs with each combination of them, and among the meters' parts."""
     with errors_as_messages():
         from loadgo.attribution.document import render_speedup
         from loadgo.attribution.measured_runs import speedup_of
@@ -131,7 +132,7 @@ def speedup(
         if measured:
             if script is not None or change or to:
                 raise ValueError("--measured takes existing runs: leave the script, --change and --to out")
-            attributed = speedup_of(_by_choice(measured), tariff=tariff)
+            attributed = speedup_of(_runs_by_changes(measured), tariff=tariff)
         else:
             if script is None:
                 raise ValueError("name a script, or existing runs with --measured")

@@ -22,7 +22,8 @@ def cost(
     tariff: Annotated[
         list[str] | None,
         typer.Option(
-            help="NAME, NAME:SHIFT, or a file FILE.toml; machine is a simulated machine's own. May be given again."
+            help="A tariff's NAME or NAME:SHIFT, a FILE.toml, or machine for a simulated machine's own. May be given "
+            "again."
         ),
     ] = None,
     by: Annotated[

@@ -64,7 +64,10 @@ def reproduce(
     format: Annotated[Literal["text", "html", "json", "csv", "md"], typer.Option(help="The output's format.")] = "text",
     output: FileOption = None,
     here: Annotated[
-        bool, typer.Option("--here", help="Make the transfers of rfc-392 on this host too: its rows under the printed.")
+        bool,
+        typer.Option(
+            "--here", help="Make the transfers of rfc-392 on this host too, and print them under the document's."
+        ),
     ] = False,
     tariff: Annotated[str, typer.Option(help="With --here: what this host's processor and network cost.")] = "cloud",
 ) -> None:
@@ -72,11 +75,10 @@ def reproduce(
     with errors_as_messages():
         from loadgo.reproduction.render import render_reproduction
         from loadgo.reproduction.reproduce import reproduce as run_documents
-
-        page = page_output(format, output, "reproduce.html")
         from loadgo.transfers.prices import prices
 
-        priced = prices(tariff, processors=os.cpu_count() or 1) if here else None
-        reproduction = run_documents(name, here=priced, progress=print_note)
+        page = page_output(format, output, "reproduce.html")
+        unit_prices = prices(tariff, processors=os.cpu_count() or 1) if here else None
+        reproduction = run_documents(name, here=unit_prices, progress=print_note)
         page.show(render_reproduction, reproduction)
         raise typer.Exit(STATUS_BAD_FINDING if reproduction.bad else STATUS_GOOD)

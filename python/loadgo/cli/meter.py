@@ -14,10 +14,10 @@ from loadgo.cli.output import (
     STATUS_GOOD,
     STATUS_INTERRUPTED,
     check_writable,
-    complain_of_leftovers,
     errors_as_messages,
-    notes_without,
+    notes_without_leftovers,
     print_error,
+    print_leftovers,
     print_note,
     print_output,
     wants_color,
@@ -39,13 +39,15 @@ def meter(
             help="cheap: context switches, idle times and waits; exact: each system call, fault and interrupt too."
         ),
     ] = "cheap",
-    every: Annotated[str, typer.Option(help="The length of a span of the records.")] = "1s",
+    every: Annotated[str, typer.Option(help="The time that each row of the records covers.")] = "1s",
     serve: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS:PORT", help="Let Prometheus read the meters here meanwhile: 127.0.0.1:9464."),
+        typer.Option(
+            metavar="ADDRESS:PORT", help="Serve the meters to Prometheus meanwhile, at this address: 127.0.0.1:9464."
+        ),
     ] = None,
     beyond_loopback: Annotated[
-        bool, typer.Option("--beyond-loopback", help="Allow other hosts to read them there.")
+        bool, typer.Option("--beyond-loopback", help="Allow an address that other hosts can reach.")
     ] = False,
     otlp: Annotated[
         str | None,
@@ -53,7 +55,7 @@ def meter(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="The folder of the records; a new one in runs/ by default, none where others read."),
+        typer.Option(help="The folder of the records; by default a new one in runs/, and none with --serve or --otlp."),
     ] = None,
     vocabulary: VocabularyOption = "today",
     format: Annotated[ReportFormat, typer.Option(help=FORMAT_HELP)] = "text",
@@ -83,7 +85,7 @@ def meter(
             print_error(str(refusal))
             raise typer.Exit(refusal.status) from None
         _print_report(metered, format, vocabulary, output, quiet=quiet, to_stderr=bool(command))
-        complain_of_leftovers(metered.left_behind)
+        print_leftovers(metered.left_behind)
         if metered.signal is not None or metered.exit_status:
             ended = f"signal {metered.signal}" if metered.signal is not None else f"status {metered.exit_status}"
             print_note(f"the command ended with {ended}")
@@ -106,7 +108,7 @@ def _print_report(
     quiet: bool,
     to_stderr: bool,
 ) -> None:
-    """Prints the report. Text goes to the standard error if a command has the standard output for itself."""
+    """Prints the report. With `to_stderr`, text goes to the standard error, since the command has the output."""
     if metered.folder is None:
         return
     if quiet:
@@ -117,4 +119,5 @@ def _print_report(
         sys.stderr.write(str(content))
     else:
         write_report(content, format, metered.folder, output)
-    print_note("\n".join((*notes_without(metered.left_behind, metered.notes), f"the records are in {metered.folder}")))
+    notes = notes_without_leftovers(metered.notes, metered.left_behind)
+    print_note("\n".join((*notes, f"the records are in {metered.folder}")))

@@ -13,16 +13,17 @@ FORMAT_HELP = "The report's format."
 TariffOption = Annotated[
     str,
     typer.Option(
-        help="Prices of the resources: NAME, NAME:SHIFT, or FILE.toml; machine, or machine:SHIFT, is a machine's own."
+        help="Prices of the resources: a tariff's NAME or NAME:SHIFT, a FILE.toml, or machine (or machine:SHIFT) for a "
+        "simulated machine's own."
     ),
 ]
 VocabularyOption = Annotated[
     Literal["today", "1969", "1973"],
-    typer.Option(help="Words for total time: those of today, of March 1969, or of May 1973."),
+    typer.Option(help="Words for the processors' time: today's, or those of March 1969 or May 1973."),
 ]
 ByOption = Annotated[
     Literal["command", "user"] | None,
-    typer.Option(help="Faults and system calls of each command, or of each user, too."),
+    typer.Option(help="Add tables of faults and system calls by command, or by user."),
 ]
 TopOption = Annotated[int | None, typer.Option(min=1, metavar="N", help="The largest number of rows of a long table.")]
 QuietOption = Annotated[

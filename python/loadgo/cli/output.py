@@ -40,13 +40,13 @@ def errors_as_messages() -> Iterator[None]:
         raise typer.Exit(NOT_RUN_STATUS) from None
     except KeyboardInterrupt as interrupt:
         print_error("interrupted")
-        complain_of_leftovers(getattr(interrupt, "__notes__", ()))
+        print_leftovers(getattr(interrupt, "__notes__", ()))
         raise typer.Exit(STATUS_INTERRUPTED) from None
     except (LoadgoError, ValueError, OSError) as error:
         if os.environ.get("LOADGO_TRACEBACK"):
             raise
         print_error(_message_of(error))
-        complain_of_leftovers(getattr(error, "__notes__", ()))
+        print_leftovers(getattr(error, "__notes__", ()))
         raise typer.Exit(NOT_RUN_STATUS) from None
 
 
@@ -82,9 +82,9 @@ def write_file(path: Path, content: str | bytes) -> None:
 
 
 def check_writable(path: Path | None, option: str = "-o") -> None:
-    """Checks before the work that a file can be written after it. Creates no file and changes none.
+    """Raises `ValueError` with the remedy if the file at `path` cannot be written. Creates no file and changes none.
 
-    None and `-` are the standard output. Raises `ValueError` with the remedy.
+    None and `-` are the standard output. Commands call it before their work, which may be long.
     """
     if path is None or str(path) == "-":
         return
@@ -93,12 +93,12 @@ def check_writable(path: Path | None, option: str = "-o") -> None:
             raise ValueError(f"{path} is a folder: name a file in it with {option}")
         if not path.parent.is_dir():
             raise ValueError(f"{path}: there is no folder {path.parent}; make it, or name another file with {option}")
-        _open_and_leave(path)
+        _try_to_open(path)
     except OSError as refusal:
         raise ValueError(f"{path} cannot be written ({refusal.strerror}): name another file with {option}") from None
 
 
-def _open_and_leave(path: Path) -> None:
+def _try_to_open(path: Path) -> None:
     """Opens a file for writing and closes it. Pipes and devices are not opened, since that is possible only once."""
     existed = path.exists()
     if existed and not path.is_file():
@@ -110,7 +110,7 @@ def _open_and_leave(path: Path) -> None:
 
 
 def print_output(content: str | bytes) -> None:
-    """Writes to the standard output without a buffer, so that an error occurs here."""
+    """Writes to the standard output and flushes it, so that an error is raised here."""
     sys.stdout.buffer.write(content if isinstance(content, bytes) else content.encode())
     sys.stdout.buffer.flush()
 
@@ -128,14 +128,14 @@ def print_error(text: str) -> None:
     error_console().print(shown, style="red", soft_wrap=True)
 
 
-def complain_of_leftovers(left_behind: Iterable[str]) -> None:
-    """Says what a run leaves on this host, also where nothing else is said."""
+def print_leftovers(left_behind: Iterable[str]) -> None:
+    """Prints what a run leaves on this host as errors, also with `--quiet`."""
     for text in left_behind:
         print_error(text)
 
 
-def notes_without(left_behind: Iterable[str], notes: Iterable[str]) -> list[str]:
-    """The notes of a run but for what it leaves on this host, which is complained of; with options for arguments."""
+def notes_without_leftovers(notes: Iterable[str], left_behind: Iterable[str]) -> list[str]:
+    """The notes of a run, without those on leftovers, which `print_leftovers` prints. They name options."""
     from loadgo.cli.option_names import with_option_names
 
     return [with_option_names(text, ("limit",)) for text in notes if text not in set(left_behind)]
@@ -152,5 +152,5 @@ def wants_color() -> bool:
 
 
 def _abandon_output() -> None:
-    """Redirects the standard output to nowhere, so that Python does not fail on it when it exits."""
+    """Redirects the standard output to nowhere, so that Python's flush at its exit does not fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

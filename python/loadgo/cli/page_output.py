@@ -29,13 +29,14 @@ FileOption = Annotated[
 
 @dataclass(frozen=True)
 class PageOutput:
-    """The requested format, and the file; None is the standard output."""
+    """Where a document goes, and in which format."""
 
     format: Any
-    """A format of the command."""
+    """A format that the command offers."""
     path: Path | None
+    """The file; None is the standard output."""
     to_stderr: bool = False
-    """Whether a document without a file goes to the standard error."""
+    """Whether a document without a file goes to the standard error instead."""
 
     def show(self, render: Callable[..., str], value: object, **options: object) -> None:
         """Renders the result of a command, and writes it."""
@@ -55,14 +56,14 @@ class PageOutput:
             if self.format != "html":
                 print_output(content)
             raise
-        print_note(f"it is in {self.path}")
+        print_note(f"the output is in {self.path}")
 
 
 def page_output(format: str, output: Path | None, default_name: str, *, beside_command: bool = False) -> PageOutput:
     """The place for a document: `output`, or by default the standard output, and for HTML the file `default_name`.
 
-    Text goes to the standard error if it is shown `beside_command`, whose output has the standard output for itself.
-    Checks before the work that the file can be written, and raises `ValueError` with the remedy if it cannot.
+    With `beside_command`, text goes to the standard error, since a metered command writes to the standard output.
+    Raises `ValueError` with the remedy if the file cannot be written.
     """
     path = Path(default_name) if output is None and format == "html" else output
     path = None if path is None or str(path) == "-" else path

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loadgo.cli.output import STATUS_BAD_FINDING, check_writable, errors_as_messages, print_error, print_note
+from loadgo.cli.output import (
+    STATUS_BAD_FINDING,
+    check_writable,
+    errors_as_messages,
+    print_error,
+    print_note,
+    write_file,
+)
 from loadgo.cli.page_output import FileOption, FormatOption, page_output, wide_text_chars
 
 if TYPE_CHECKING:
@@ -37,7 +44,7 @@ def profile(
     format: FormatOption = "text",
     output: FileOption = None,
 ) -> None:
-    """Prints by mapping and function where processors spend time, and what faults. Exits as COMMAND does."""
+    """Prints where processors spend their time and what faults, by mapping and function. Exits as COMMAND does."""
     with errors_as_messages():
         from loadgo.profiling.document import render_profile
         from loadgo.profiling.profile import profile as take_profile
@@ -72,10 +79,6 @@ def _write_files(profiled: Profile, folded: Path | None, speedscope: Path | None
     for file, form in zip((folded, speedscope, pprof), forms, strict=True):
         if file is None:
             continue
-        content = form(profiled)
-        try:
-            file.write_bytes(content if isinstance(content, bytes) else content.encode())
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, str(file)) from None
+        write_file(file, form(profiled))
         if not profiled.stacks:
             print_note(f"{file} has no stacks, since the records have none")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def progress_bar(console: Console, *, shown: bool = True) -> Iterator[Callable[[dict[str, Any]], None] | None]:
-    """Gives a function that shows the progress of `loadgo.run`; None without a terminal, or if nothing is `shown`."""
+    """Yields a function that shows the progress of `loadgo.run`; None if `console` is no terminal, or not `shown`."""
     if not (shown and console.is_terminal):
         yield None
         return
@@ -28,13 +28,15 @@ def progress_bar(console: Console, *, shown: bool = True) -> Iterator[Callable[[
         task = display.add_task("starting", total=None, summary="")
 
         def show(state: dict[str, Any]) -> None:
-            done, total = amount_done(state)
-            display.update(task, description=str(state["phase"]), completed=done, total=total, summary=in_words(state))
+            done, total = _amount_done(state)
+            display.update(
+                task, description=str(state["phase"]), completed=done, total=total, summary=_state_line(state)
+            )
 
         yield show
 
 
-def amount_done(state: dict[str, Any]) -> tuple[float, float | None]:
+def _amount_done(state: dict[str, Any]) -> tuple[float, float | None]:
     """The amount of work that is done, and the total if it is known."""
     if state["phase"] == "log-in":
         return float(state["users_logged_in"]), float(state["users"])
@@ -44,7 +46,7 @@ def amount_done(state: dict[str, Any]) -> tuple[float, float | None]:
     return float(state["interactions"]), None if expected is None else float(expected)
 
 
-def in_words(state: dict[str, Any]) -> str:
+def _state_line(state: dict[str, Any]) -> str:
     """The present state of the run in a line."""
     if state["phase"] == "log-in":
         return f"{state['users_logged_in']:,} of {state['users']:,} users logged in"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import loadgo
-from loadgo.cli.options import QuietOption, TariffOption
+from loadgo.cli.options import TariffOption
 from loadgo.cli.output import (
     STATUS_BAD_FINDING,
     STATUS_GOOD,
@@ -130,7 +130,7 @@ def transfer(
     tariff: TariffOption = "default",
     format: FormatOption = "text",
     output: FileOption = None,
-    quiet: QuietOption = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="For serve: print no line for each transfer.")] = False,
     methods: Annotated[bool, typer.Option("--methods", help="List the methods, and end.")] = False,
 ) -> None:
     """Moves data to another host or from it, or runs COMMAND, and prints the cost: time, faults, money."""
@@ -218,7 +218,7 @@ def _transfer_between_hosts(to: str, request: _TransferRequest, destination: _Tr
     from loadgo.transfers.rounds import in_rounds
 
     check_writable(destination.csv, "--csv")
-    priced = prices(destination.tariff, destination.network, processors=os.cpu_count() or 1)
+    unit_prices = prices(destination.tariff, destination.network, processors=os.cpu_count() or 1)
     size = None if request.size is None else byte_count(request.size, "size")
     if request.into is not None and (not request.receive or "," in request.method or request.method == "all"):
         raise ValueError("--into keeps the data of one method: give --receive and one --method")
@@ -227,7 +227,7 @@ def _transfer_between_hosts(to: str, request: _TransferRequest, destination: _Tr
     if request.into is not None and os.path.lexists(request.into):
         raise ValueError(f"{request.into} exists: name a new file with --into")
     if request.grid is not None:
-        raise typer.Exit(_transfer_grid(to, request, destination, priced, size))
+        raise typer.Exit(_transfer_grid(to, request, destination, unit_prices, size))
     if request.load is not None:
         raise ValueError("--load compares the same transfers at several loads: give --grid too")
     if request.into is not None and request.times > 1:
@@ -246,13 +246,13 @@ def _transfer_between_hosts(to: str, request: _TransferRequest, destination: _Tr
             time_s=request.time_s,
         ),
     )
-    content = render_transfer(transferred, destination.page.format, prices=priced, color=wants_color())
+    content = render_transfer(transferred, destination.page.format, prices=unit_prices, color=wants_color())
     _write_output(content, destination, grid_csv(transferred.rows))
     raise typer.Exit(_exit_status(transferred))
 
 
 def _transfer_grid(
-    to: str, request: _TransferRequest, destination: _TransferOutput, priced: Prices, size: int | None
+    to: str, request: _TransferRequest, destination: _TransferOutput, unit_prices: Prices, size: int | None
 ) -> int:
     """Makes a grid of transfers at one load or several, prints its parts, and returns the exit status."""
     from loadgo.transfers.analysis import LOAD_AVERAGE_NOTE, RUNNING_LOAD_NOTE, taken_apart
@@ -265,21 +265,21 @@ def _transfer_grid(
     loads, turns = _busy_processes(request.load), (request.grid or 1) * request.times
     levels = at_loads(
         loads or [0],
-        lambda after: run_grid(
+        lambda count_running: run_grid(
             to,
             largest=size or 64 << 20,
             method=request.method,
             times=1 if len(loads) > 1 else turns,
             receive=request.receive,
             token=request.token,
-            progress=after,
+            progress=count_running,
         ),
         turns if len(loads) > 1 else 1,
     )
     transferred = merged(levels)
     running = loads_of(levels) if len(loads) > 1 else None
     breakdown = taken_apart(
-        table_of_grid(transferred, running), priced, LOAD_AVERAGE_NOTE if running is None else RUNNING_LOAD_NOTE
+        table_of_grid(transferred, running), unit_prices, LOAD_AVERAGE_NOTE if running is None else RUNNING_LOAD_NOTE
     )
     _write_output(
         render_apart(breakdown, destination.page.format, color=wants_color()),

@@ -52,7 +52,7 @@ def transfer_command(
 
 
 def check_table(path: Path | None) -> None:
-    """Raises `ValueError` if no row of a command can be added to the table at `path`."""
+    """Raises `ValueError` if the file at `path` cannot get a command's row: unwritable, or another table."""
     from loadgo.transfers.command_csv import header
 
     check_writable(path, "--csv")

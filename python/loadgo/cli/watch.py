@@ -21,7 +21,7 @@ from loadgo.cli.output import STATUS_GOOD, errors_as_messages, print_error, prin
 
 ReportProgress = Callable[[dict[str, Any]], None]
 
-_WATCHER_PRIORITY = 10
+_WATCHER_NICENESS = 10
 _WATCHER_END_S = 5.0
 _PICTURE_PERIOD_S, _SIGNAL_CHECK_S = 0.5, 0.05
 
@@ -44,7 +44,9 @@ def watch(
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port of the page; 0 is any free port.")] = 0,
     model: Annotated[
         str | None,
-        typer.Option(help="The expected figures to show beside: a fitted machine's file, which is run here, or a run."),
+        typer.Option(
+            help="Show expected figures beside: from a fitted machine's file, which is run here, or from a run."
+        ),
     ] = None,
     meters: Annotated[
         Literal["cheap", "exact"] | None,
@@ -77,7 +79,7 @@ def watch(
 def _show_pictures(pictures: Iterator[list[str]]) -> None:
     """Redraws in place until the last picture or a signal, and then restores the terminal.
 
-    Signals are checked between two pictures. An exception of a signal handler inside polars would end as its panic.
+    Signals are checked between two pictures: a signal handler that raised inside polars would make polars panic.
     """
     from loadgo.running.stopping import catch_stop_signals
 
@@ -104,10 +106,10 @@ def _show_pictures(pictures: Iterator[list[str]]) -> None:
 
 @contextmanager
 def with_watcher(progress: ReportProgress | None, *, wanted: bool) -> Iterator[ReportProgress | None]:
-    """Gives a progress function that also starts the watcher, if it is `wanted`, as soon as the run has a folder.
+    """Yields a progress function that starts the watcher as soon as the run has a folder, if it is `wanted`.
 
-    The watcher serves the run's page. It is a process of lower priority, so that the driver does not wait for it, and
-    it ends with the run.
+    The watcher is a process that serves the run's page and ends with the run. Its priority is low, so that the driver
+    does not wait for it.
     """
     if not wanted:
         yield progress
@@ -118,7 +120,7 @@ def with_watcher(progress: ReportProgress | None, *, wanted: bool) -> Iterator[R
         if not children and (Path(state["folder"]) / "run.toml").exists():
             command = [sys.executable, "-m", "loadgo", "watch", state["folder"], "--leave"]
             children.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True))
-            os.setpriority(os.PRIO_PROCESS, children[0].pid, _WATCHER_PRIORITY)
+            os.setpriority(os.PRIO_PROCESS, children[0].pid, _WATCHER_NICENESS)
         if progress is not None:
             progress(state)
 
@@ -130,7 +132,7 @@ def with_watcher(progress: ReportProgress | None, *, wanted: bool) -> Iterator[R
 
 
 def _end_watcher(child: subprocess.Popen[bytes]) -> None:
-    """Waits for the watcher, which ends when its viewers have the entire run, and terminates it if it does not."""
+    """Waits until the watcher's viewers have the entire run and it ends; terminates it after `_WATCHER_END_S`."""
     try:
         child.wait(_WATCHER_END_S)
     except subprocess.TimeoutExpired:

@@ -1,8 +1,9 @@
 """The grammar of conditions about figures, such as `p90(edit) < 2s and errors = 0`; mistakes show their place.
 
-    condition  = all ("or" all)*        all = one ("and" one)*        one = "(" condition ")" | comparison
-    comparison = figure compare quantity                              figure = NAME | NAME "(" COMMAND ")"
-    compare    = > >= < <= = == !=                                    quantity = NUMBER UNIT?
+    condition  = conjunction ("or" conjunction)*      conjunction = term ("and" term)*
+    term       = "(" condition ")" | comparison       comparison  = figure compare quantity
+    figure     = NAME | NAME "(" COMMAND ")"          quantity    = NUMBER UNIT?
+    compare    = > >= < <= = == !=
 
 A COMMAND with brackets goes into quotes.
 """
@@ -67,13 +68,13 @@ class ConditionError(BadArgument):
 
 @dataclass(frozen=True)
 class Figures:
-    """The figures that the conditions of one argument compare: of each dimension their names, with blanks between."""
+    """The figures that conditions of one argument may name: by dimension, the names in one text with spaces between."""
 
     argument: str
     of_commands: Mapping[Dimension, str]
     of_run: Mapping[Dimension, str]
     any_quantile: bool = False
-    """Whether each `pNN` is a time of commands."""
+    """Whether every `pNN`, such as `p42`, is a time of commands too."""
 
     @property
     def dimensions(self) -> dict[str, Dimension]:
@@ -101,7 +102,7 @@ class Comparison:
 
     @property
     def limit(self) -> float:
-        """The limit in nanoseconds, a second, currency or plain counts; a share of one for `%`."""
+        """The limit in the unit of its dimension: ns, events a second, currency, or a count. `%` gives a share of 1."""
         return self.number * _UNITS[self.dimension].get(self.unit, 1.0)
 
     @property
@@ -121,7 +122,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Both:
-    """`and`."""
+    """Both conditions must hold: `and`."""
 
     left: Condition
     right: Condition
@@ -129,7 +130,7 @@ class Both:
 
 @dataclass(frozen=True)
 class Either:
-    """`or`."""
+    """At least one of the conditions must hold: `or`."""
 
     left: Condition
     right: Condition
@@ -173,14 +174,14 @@ class _Reader:
         self.place = len(self.text) - len(self.text[place:].lstrip())
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """The match at this place, which is then behind the reader; None without one."""
+        """Matches a pattern at this place and skips the match. None without a match."""
         found = pattern.match(self.text, self.place)
         if found:
             self.advance(found.end())
         return found
 
     def takes(self, *words: str) -> bool:
-        """Whether one of `words` is next; the reader is behind it then."""
+        """Skips the next word if it is one of `words`, and returns whether it is."""
         found = _SIGN.match(self.text, self.place) or _WORD.match(self.text, self.place)
         if found is None or found[0] not in words:
             return False
@@ -195,18 +196,18 @@ class _Reader:
             raise self.error(f"here must be {expected}")
 
     def condition(self) -> Condition:
-        left = self.all()
+        left = self.conjunction()
         while self.takes("or", "OR"):
-            left = Either(left, self.all())
+            left = Either(left, self.conjunction())
         return left
 
-    def all(self) -> Condition:
-        left = self.one()
+    def conjunction(self) -> Condition:
+        left = self.term()
         while self.takes("and", "AND"):
-            left = Both(left, self.one())
+            left = Both(left, self.term())
         return left
 
-    def one(self) -> Condition:
+    def term(self) -> Condition:
         if self.takes("("):
             inner = self.condition()
             if not self.takes(")"):
@@ -229,8 +230,9 @@ class _Reader:
         columns["quantity"] = self.column
         number, unit = self.quantity(figure, dimension)
         words = " ".join(self.text[begins : self.place].split())
-        said = (self.figures.argument, self.text, words, figure, dimension, command, compare[0], number, unit)
-        return Comparison(*said, columns)
+        return Comparison(
+            self.figures.argument, self.text, words, figure, dimension, command, compare[0], number, unit, columns
+        )
 
     def figure(self) -> tuple[str, Dimension]:
         dimensions = self.figures.dimensions

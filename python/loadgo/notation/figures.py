@@ -14,7 +14,7 @@ TOO_FEW_TEXT = "few"
 NEVER_TEXT = "never"
 
 MOST_PATH_CHARS = 36
-"""Most characters of a path in a table."""
+"""The largest number of characters of a path in a table."""
 
 _TIMES = ((1e-3, "ps"), *((TIME_NS[unit], unit) for unit in ("ns", "µs", "ms", "s")))
 _BYTES = ((1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB"))
@@ -93,7 +93,7 @@ def shares(parts: Sequence[int]) -> list[str]:
 
 
 def quantile(measured: Quantile) -> str:
-    """A quantile, or the reason why there is none in a word."""
+    """A quantile, or one word that says why there is none."""
     if measured.state == "too few samples":
         return TOO_FEW_TEXT
     return NEVER_TEXT if measured.state == "never" else duration(measured.value_ns)
@@ -116,7 +116,7 @@ def joined(low: str, high: str) -> str:
 
 
 def money_scale(costs: list[float | None]) -> int:
-    """The number of interactions that costs are printed for: 1, 10³, 10⁶ or 10⁹, so that the largest has digits."""
+    """The number of interactions whose cost is printed: 1, 10³, 10⁶ or 10⁹. The largest cost then has digits."""
     greatest = max((cost for cost in costs if cost), default=0.0)
     scales = [(1, 1e-3), (10**3, 1e-5), (10**6, 1e-7), (10**9, 0.0)]
     return next(scale for scale, least in scales if greatest >= least or greatest == 0.0)

@@ -1,6 +1,6 @@
-"""Laws of a machine file, such as `lognormal(80ms, 120ms)`: reading, writing, mean and spread, and changes of both.
+"""Laws of a machine file, such as `lognormal(80ms, 120ms)`: read, written, scaled, and given another spread.
 
-Times are in nanoseconds. A law's bounds scale with it. Its mean and spread are those without bounds, as in a machine
+Times are in nanoseconds. The bounds `min` and `max` of a law count in neither its mean nor its spread, as in a machine
 file.
 """
 
@@ -36,6 +36,7 @@ class Law:
     """Whether the amounts are nanoseconds. Otherwise they are numbers."""
     least: float | None = None
     most: float | None = None
+    """The bounds `min` and `max` of its values."""
 
     @property
     def mean(self) -> float:
@@ -108,7 +109,7 @@ def number(value: float) -> str:
 
 
 def scaled(law: Law, factor: float) -> Law:
-    """The law of the values of `law` times `factor`."""
+    """The law of values that are `factor` times those of `law`. Its bounds are scaled too."""
     amounts = range(len(law.values)) if law.name == "empirical" else _AMOUNTS[law.name]
     values = tuple(value * factor if i in amounts else value for i, value in enumerate(law.values))
     if law.name == "geometric":

@@ -18,7 +18,7 @@ MEASURE_LABELS = {
     "output": "bytes of output",
     "cycle": "prompt to prompt",
 }
-"""The names of measures in reports, where they differ from the measure's own."""
+"""The names in reports of measures that are printed under another name than their own."""
 
 
 def name_of(measure: str) -> str:

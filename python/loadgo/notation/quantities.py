@@ -25,7 +25,7 @@ def span_s(span: str | float, argument: str | None = None) -> float:
             return span_s(span)
     seconds = _loadgo.parse_span(span) / 1e9 if isinstance(span, str) else float(span)
     if not (math.isfinite(seconds) and seconds > 0):
-        raise BadArgument(f"{span} is no span: it must be more than nothing, such as 90s or 2min")
+        raise BadArgument(f"{span} is no span: it must be more than 0, such as 90s or 2min")
     return seconds
 
 
@@ -55,12 +55,9 @@ def chars_per_second(asked: str | float) -> float | None:
 
 
 def user_count(asked: int) -> int:
-    """A number of users that can be driven.
-
-    Raises `BadArgument`.
-    """
+    """A number of users, from 1 to `MOST_USERS`; raises `BadArgument` for any other."""
     if not isinstance(asked, int) or not 1 <= asked <= MOST_USERS:
-        raise BadArgument(f"{asked!r} users cannot be had: between 1 and {MOST_USERS:,} can be asked for")
+        raise BadArgument(f"{asked!r} users are out of range: 1 to {MOST_USERS:,} are possible")
     return asked
 
 

@@ -13,7 +13,7 @@ from loadgo.reproduction.reproduce import ReproducedDocument
 
 _VERDICT_COLORS = {"within": ACCENT_COLOR, "outside": "#c23b3b", "misprint": "#a35fc0"}
 _MOST_DRAWN_RATIO = 4.0
-"""Ratios above this, and below its reciprocal, are drawn at the edge of the chart."""
+"""Ratios above this number, and below its reciprocal, are drawn at the edge of the chart."""
 
 
 def charts(reproduced: ReproducedDocument) -> list[Chart]:
@@ -56,9 +56,9 @@ def _ratio_chart(reproduced: ReproducedDocument) -> Chart | None:
         )
     )
     line_at_one = alt.Chart(pl.DataFrame({"one": [1.0]})).mark_rule(strokeDash=[4, 3]).encode(x="one:Q")
-    caption = f"{len(rows)} predicted figures; the dashed line is where ours is what is printed."
+    caption = f"{len(rows)} predicted figures; at the dashed line, ours equals the printed figure."
     if beyond := sum(row["ratio"] != row["drawn"] for row in rows):
-        caption += f" {beyond} lie beyond the edge, further than a factor of {_MOST_DRAWN_RATIO:g}."
+        caption += f" {beyond} of them, off by a factor of more than {_MOST_DRAWN_RATIO:g}, are drawn at the edge."
     height = 40 * frame["where"].n_unique()
     name = f"ratios-{reproduced.document.name}"
     return chart_of(name, "What was predicted", caption, line_at_one + points, max(60, height))

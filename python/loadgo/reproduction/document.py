@@ -63,7 +63,7 @@ def _chapter(reproduced: ReproducedDocument) -> list[Section]:
 
 
 def lists(reproduced: ReproducedDocument) -> list[Points]:
-    """Lists of mistakes: contradictions in the document, and figures of ours that are not as they should be."""
+    """Lists of mistakes: contradictions in the document, figures of ours with a bad verdict, and loose fits."""
     found_lists = [
         Points("Where the document contradicts itself", words.findings(reproduced)),
         Points("Not as it should be", tuple((line,) for line in words.troubles(reproduced))),

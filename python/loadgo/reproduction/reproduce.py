@@ -66,7 +66,7 @@ class ReproducedFigure:
 
 @dataclass(frozen=True)
 class ReproducedTotal:
-    """A figure that follows from printed figures, with the one that follows from ours."""
+    """A total of printed figures, with the same total of ours."""
 
     total: Total
     printed: float
@@ -76,7 +76,7 @@ class ReproducedTotal:
 
     @property
     def ratio(self) -> float | None:
-        """Ours over the figure that follows from the printed ones."""
+        """Ours over the total of the printed figures."""
         return self.ours / self.printed if self.ours is not None and self.printed else None
 
 

@@ -27,9 +27,9 @@ def remedy_tables(remedies: Sequence[RemedyCost]) -> list[Table]:
         return []
     assumed = "; ".join(f"{cost.remedy.name}, {cost.remedy.basis}" for cost in remedies if cost.remedy.basis)
     lead = (
-        f"Processor time a bit of {LONG_TRANSFER_BYTES:,} bytes on the simulated machine; beside it what the memo's "
-        "figures come to (600 to 700 us a byte, less 120 us of BIN or BOUT and 1 ms a message of 1000 bytes, plus what "
-        f"takes their place). Assumed: {assumed}."
+        f"Processor time per bit of {LONG_TRANSFER_BYTES:,} bytes on the simulated machine; beside it the same "
+        "computed from the memo's figures (600 to 700 us a byte, less 120 us of BIN or BOUT and 1 ms a message of 1000 "
+        f"bytes, plus the remedy's costs). Assumed: {assumed}."
     )
     columns = ("send us/bit", "receive us/bit", "by the memo", "saves", "$ a million bits", "times network")
     rows = [ShownRow(cost.remedy.name, tuple(map(ShownCell, _remedy_cells(cost)))) for cost in remedies]
@@ -66,14 +66,15 @@ def _table(table: PrintedTable, here: LocalTransfers) -> Table:
         rows.append(ShownRow(row.label, tuple(cells)))
     headings = tuple(column.label for column in table.columns)
     lead = (
-        f"In 1972, and under it today: {here.host}, in blocked records over loopback, of several the transfer with the "
-        "median runtime. The load is of processes that want this end's processor, the transfer among them."
+        f"Printed in 1972, and below it today: {here.host}, in blocked records over loopback; of several transfers the "
+        "one with the median processor time. The load counts the processes that want this end's processor, with the "
+        "transfer itself."
     )
     return stacked_table(f"{table.title}, and this host", headings, rows, lead=lead, under=_UNDER)
 
 
 def _local_cells(repeated: RepeatedTransfer) -> dict[str, tuple[str, float | None]]:
-    """The cells of a row by column: text, and value in the printed column's unit."""
+    """Our cells of a row, by the printed column's name: text, and value in that column's unit."""
     row = repeated.row
     bits_per_s, us_per_bit = row.bits_per_s or 0.0, 1e6 * (row.cpu_s_per_bit or 0.0)
     return {
@@ -112,10 +113,10 @@ def _conclusions(reproduced: ReproducedDocument, here: LocalTransfers) -> Table:
     ):
         rows.append(_line(label, digits(printed[name]), digits(ours), ours / printed[name]))
     rows += _part_lines(here)
-    among = "" if here.running is None else f"; {digits(here.running)} processes were running, whoever they were of"
+    among = "" if here.running is None else f"; on the whole host {digits(here.running)} processes were running"
     lead = (
-        f"This host: {here.host}{among}; {here.prices.about}. Over loopback most of what the network's protocol does "
-        "is in the time of who sends."
+        f"This host: {here.host}{among}; {here.prices.about}. Over loopback the sender's time has most of the "
+        "network protocol's work."
     )
     return listed_table("What the memo concludes, then and here", "1972", rows, lead=lead, under=_UNDER)
 

@@ -12,8 +12,8 @@ WITHOUT_RATIO = ("date", "clock time")
 def is_within(printed: Number, ours: ReproducedValue, within: Tolerance) -> bool:
     """Whether our figure lies within the tolerance of the printed number or range.
 
-    The rounding of the printed digits is always allowed. Of `at most` and `at least`, only one side counts. If our
-    figure is a range, both of its ends must lie within the tolerance.
+    The rounding of the printed digits is always allowed. A printed `at most` bounds only from above, an `at least` only
+    from below. If our figure is a range, both of its ends must lie within the tolerance.
     """
     low, high = _widest_bounds(float(printed.low), within)[0], _widest_bounds(float(printed.high), within)[1]
     low = min(low, float(printed.low - printed.low_half))

@@ -71,7 +71,7 @@ SUMMARY_COLUMNS = (
     "not modelled",
     "findings",
 )
-"""The columns of the summary. `not predicted`: to be predicted or fitted, and missing or only fed in."""
+"""The columns of the summary. `not predicted` counts figures that should be predicted or fitted, and are not."""
 
 SUMMARY_NOTES = (
     "findings: places where the document contradicts itself",

@@ -48,7 +48,7 @@ class AtLoad:
 
 
 @contextmanager
-def beside(count: int) -> Iterator[tuple[int, ...]]:
+def busy_processes(count: int) -> Iterator[tuple[int, ...]]:
     """Starts `count` processes that always want a processor, and yields their ids.
 
     They end with the block, or with this program. Raises `errors.Refused` if a process cannot be started, `ValueError`
@@ -82,14 +82,14 @@ def at_loads(
     """Makes transfers beside each number of busy processes, for a number of `turns` or until it is stopped.
 
     Each turn goes through all loads, so that other changes on the host affect all of them. `make` receives a function
-    that it calls after each transfer. Raises the errors of `beside`.
+    that it calls after each transfer. Raises the errors of `busy_processes`.
     """
     counts: dict[int, list[int]] = {busy: [] for busy in loads}
     transfers: dict[int, list[Transferred]] = {busy: [] for busy in loads}
-    with beside(max(loads)):
+    with busy_processes(max(loads)):
         pass  # a load that cannot be started fails before the first transfer
     for busy in list(loads) * turns:
-        with beside(busy):
+        with busy_processes(busy):
             transfers[busy].append(make(partial(_count, counts[busy])))
         if transfers[busy][-1].stopped:
             break

@@ -6,6 +6,7 @@ a run that has ended, a prediction or a measurement, whose figures are the expec
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -21,12 +22,13 @@ from loadgo.records.prediction import ALL_COMMANDS
 from loadgo.records.tables import Tables, read_conditions, tables
 from loadgo.running.apart import ProcessCall
 from loadgo.running.machines import find as find_machine
-from loadgo.watching.frame import window_of
+from loadgo.watching.window import window_of
 
 Expected = dict[str, Any]
 """Expected figures by name.
 
-`figures` is a list of command, measure and value, and for a prediction low and high. `busy`, `ready` and `note` follow.
+`figures` is a list of command, measure and value, and for a prediction low and high. `busy` is the share of the
+processors' time, `ready` the mean length of the run queue, `note` a sentence about the source or the failure.
 """
 
 
@@ -37,7 +39,7 @@ class Model:
     name: str
     watched: Path
     _running: ProcessCall | None = None
-    _over: bool = False
+    _is_ended: bool = False
 
     def check(self) -> None:
         """Raises `BadRun` if the model is neither a machine nor a run, or a machine without a script to run."""
@@ -68,7 +70,7 @@ class Model:
 
     def end(self) -> None:
         """Ends the machine's run, which is no longer needed."""
-        self._over = True
+        self._is_ended = True
         if self._running is not None:
             self._running.end()
 
@@ -77,7 +79,7 @@ class Model:
 
     def _run(self, **arguments: Any) -> None:
         """Calls `loadgo.run` in a process of its own, at the lowest priority: the watched run may be on this host."""
-        if self._over:
+        if self._is_ended:
             raise Refused("nobody waits for the model any more")
         self._running = ProcessCall(_run, idle=True, **arguments)
         try:
@@ -96,7 +98,7 @@ def _run(**arguments: Any) -> str:
 
 
 @contextmanager
-def beside(model: Model, *, waits: bool) -> Iterator[Callable[[], Expected]]:
+def in_background(model: Model, *, waits: bool) -> Iterator[Callable[[], Expected]]:
     """Runs the model in the background, and yields a function that returns its figures.
 
     With `waits`, the function waits for the figures and raises the errors of `Model.expected`. Otherwise it returns at
@@ -105,15 +107,15 @@ def beside(model: Model, *, waits: bool) -> Iterator[Callable[[], Expected]]:
     with ThreadPoolExecutor(1) as executor:
         future = executor.submit(model.expected)
         try:
-            yield future.result if waits else lambda: _so_far(future)
+            yield future.result if waits else lambda: _figures_so_far(future)
         finally:
             model.end()
 
 
-def _so_far(future: Future[Expected]) -> Expected:
+def _figures_so_far(future: Future[Expected]) -> Expected:
     no_figures: Expected = {"figures": [], "busy": None, "ready": None}
     if not future.done():
-        return no_figures | {"note": "the model is asked"}
+        return no_figures | {"note": "the model is running"}
     try:
         return future.result()
     except (LoadgoError, OSError, ValueError) as error:
@@ -147,15 +149,15 @@ def of_run(run: Tables, origin: str) -> Expected:
         {"command": command, "measure": measure, "value": value}
         for (command, measure), value in figures_of(run, steady).items()
     ]
-    reach = latest_ns(run)
-    frame = window_of(run, reach, reach, 1)
-    ready = float(frame.ready[0])
+    end_ns = latest_ns(run)
+    whole_run = window_of(run, end_ns, end_ns, 1)
+    busy, ready = whole_run.busy_share, float(whole_run.ready[0])
     intervals = "; low to high: 95 of 100 runs, if the model is right" if predicted else ""
     return {
         "figures": [
             figure for figure in figures if figure["command"] == ALL_COMMANDS or figure["measure"] == "response"
         ],
-        "busy": None if frame.busy_share != frame.busy_share else frame.busy_share,
-        "ready": None if ready != ready else ready,
+        "busy": None if math.isnan(busy) else busy,
+        "ready": None if math.isnan(ready) else ready,
         "note": f"Expected: the {steady} part {origin}{intervals}. Measured: the window above.",
     }

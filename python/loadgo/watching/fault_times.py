@@ -16,11 +16,11 @@ import polars as pl
 
 from loadgo.stats.resample import Floats
 
-Per = Literal["cpu_ns", "wait_ns"]
+TimeColumn = Literal["cpu_ns", "wait_ns"]
 
 
 @dataclass(frozen=True)
-class Lengths:
+class FaultTimes:
     """Faults by duration, in buckets of powers of 2 in nanoseconds."""
 
     first: int
@@ -33,18 +33,18 @@ class Lengths:
         return 2.0**self.first, 2.0 ** (self.first + len(self.counts))
 
 
-def lengths(faults: pl.DataFrame, per: Per, waited: Sequence[str]) -> Lengths | None:
-    """The durations in rows of the table `faults` of the whole system. `waited` are the kinds of faults that wait.
+def fault_times(faults: pl.DataFrame, time_column: TimeColumn, waited: Sequence[str]) -> FaultTimes | None:
+    """The times in rows of the table `faults` of the whole system. `waited` are the kinds of faults that wait.
 
-    None if no row has a duration.
+    None if no row has a time.
     """
     kind, is_sum = pl.col("kind").cast(pl.String), pl.col("bucket_ns").is_null()
     longest = faults.filter(is_sum)["span_ns"].max()
     # A simulated machine has durations only by phase, but sums for every second, which show more.
     is_bucket = ~is_sum & (pl.col("span_ns") <= pl.lit(longest))
-    has_durations = kind.is_in(waited) if per == "wait_ns" else ~kind.is_in(waited)
+    has_durations = kind.is_in(waited) if time_column == "wait_ns" else ~kind.is_in(waited)
     clocked_kinds = faults.filter(is_bucket & has_durations).select(kind.unique()).to_series().to_list()
-    mean = pl.col(per).cast(pl.Float64) / pl.col("count")
+    mean = pl.col(time_column).cast(pl.Float64) / pl.col("count")
     length = pl.when(is_sum).then(mean).otherwise(pl.col("bucket_ns").cast(pl.Float64))
     is_chosen = pl.when(kind.is_in(clocked_kinds)).then(is_bucket).otherwise(is_sum)
     durations = faults.filter(is_chosen & (pl.col("count") > 0)).select(length.alias("length"), pl.col("count"))
@@ -54,4 +54,4 @@ def lengths(faults: pl.DataFrame, per: Per, waited: Sequence[str]) -> Lengths | 
     powers = np.floor(np.log2(durations["length"].to_numpy())).astype(np.int64)
     first = int(powers.min())
     counts = np.bincount(powers - first, weights=durations["count"].to_numpy().astype(np.float64))
-    return Lengths(first, counts.astype(np.float64))
+    return FaultTimes(first, counts.astype(np.float64))

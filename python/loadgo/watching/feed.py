@@ -67,7 +67,7 @@ class Feed:
         return [self._message(name, frame) for name, frame in reduced.items() if len(frame)]
 
     def _reduced(self, table: str, frame: pl.DataFrame) -> pl.DataFrame:
-        return self._holders.told(frame) if table == "memory" else _reduced(table, frame)
+        return self._holders.reduced(frame) if table == "memory" else _reduced(table, frame)
 
     def _message(self, table: str, frame: pl.DataFrame) -> bytes:
         columns = FED_COLUMNS[table]

@@ -1,8 +1,8 @@
 """Memory by holder for each span, from a table in which many users have rows in turns.
 
-Computes only. A user's last row is valid until the next one, so each span gets the holdings known at its end. Holders
-that are no users have their rows. All users together have one row. Users with the largest holdings or losses have rows
-of their own.
+Computes only. A user's last row is valid until the next one, so each span gets the holdings known at its end. Other
+holders keep their rows. All users together have one row, and only the users with the largest holdings or losses have
+rows of their own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 SHOWN_HOLDERS = 12
-"""Number of users shown by number: those with the largest memory, and those that lost the most pages."""
+"""Number of users with rows of their own by largest memory, and as many by pages lost."""
 
 USERS_LABEL = "users"
 AMOUNT_COLUMNS = ("resident_bytes", "device_bytes", "taken_pages", "brought_pages")
@@ -29,7 +29,7 @@ class Holders:
 
     _held: dict[int, MemoryRow] = field(default_factory=dict)
 
-    def told(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def reduced(self, frame: pl.DataFrame) -> pl.DataFrame:
         """New rows of the table `memory`, with the rows of users reduced to the sum and the largest."""
         rows = [row for span in _spans(frame) for row in self._span(span)]
         return pl.DataFrame(rows, schema=frame.schema)
@@ -46,9 +46,9 @@ class Holders:
             name: _sum(fresh, name) for name in AMOUNT_COLUMNS[2:]
         }
         yield {**at, "who": USERS_LABEL, "user": None, "size_bytes": None, **sums}
-        silent = dict.fromkeys(AMOUNT_COLUMNS[2:])
+        no_pages = dict.fromkeys(AMOUNT_COLUMNS[2:])
         for user in _largest(self._held, fresh):
-            yield fresh[user] if user in fresh else {**self._held[user], **at, **silent}
+            yield fresh[user] if user in fresh else {**self._held[user], **at, **no_pages}
         self._held = {user: row for user, row in self._held.items() if row["resident_bytes"] or row["device_bytes"]}
 
 

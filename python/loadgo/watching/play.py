@@ -1,4 +1,4 @@
-"""The moment of a run that is shown: the newest of a running one, or the time of a clock that plays a recorded one."""
+"""Screen after screen of a run: of its newest moment, or of the moment of a clock that plays a recorded run."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from loadgo.notation.figures import digits
 from loadgo.records.following import Following, latest_ns
 from loadgo.watching.expected import Expected
-from loadgo.watching.frame import window_of
 from loadgo.watching.terminal import ScreenContext, columns_of, screen
+from loadgo.watching.window import window_of
 
 
 @dataclass
@@ -30,11 +30,11 @@ class Clock:
             self._started_ns = self.now_ns()
         return min((self.begin_ns or 0) + round((self.now_ns() - self._started_ns) * self.speed), reach_ns)
 
-    def mode(self, how: str) -> str:
-        """The mode in a word or two, for the first line of the screen."""
+    def mode(self, run_state: str) -> str:
+        """The mode in a word or two, for the first line of the screen. `run_state` is `live` or `ended`."""
         if self.speed is not None:
             return f"× {digits(self.speed)}"
-        return "held" if how == "live" and self.begin_ns is not None else how
+        return "held" if run_state == "live" and self.begin_ns is not None else run_state
 
 
 def screens(
@@ -45,7 +45,7 @@ def screens(
     size: Callable[[], os.terminal_size],
     expected: Callable[[], Expected] | None = None,
 ) -> Iterator[list[str]]:
-    """Yields one screen after another. The last one shows the end. Raises `BadRun` if the run cannot be read.
+    """Yields one screen after another. The last screen shows the end. Raises `BadRun` if the run cannot be read.
 
     `expected` returns the figures of a model so far.
     """
@@ -54,12 +54,12 @@ def screens(
         reach = latest_ns(records)
         moment = clock.moment(reach)
         terminal = size()
-        frame = window_of(records, moment, width_ns, columns_of(terminal.columns))
+        window = window_of(records, moment, width_ns, columns_of(terminal.columns))
         title = title_of(records.conditions)
-        shown = ScreenContext(
+        context = ScreenContext(
             title, clock.mode(following.state_word), target_ns, None if expected is None else expected()
         )
-        yield screen(frame, shown, terminal.columns, terminal.lines - 1)
+        yield screen(window, context, terminal.columns, terminal.lines - 1)
         if following.ended and (moment >= reach or clock.speed is None):
             return
 

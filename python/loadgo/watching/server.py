@@ -84,8 +84,8 @@ class PageMessages:
             new_messages += self._feed.messages({_LONG_TABLE: rows})
         return new_messages
 
-    async def expect(self) -> None:
-        """Runs the model, if there is one, which may take a while. The page shows its failure as a line."""
+    async def run_model(self) -> None:
+        """Runs the model, if there is one, and adds its figures or its failure as a message."""
         if self.model is None:
             return
         try:
@@ -101,7 +101,7 @@ class PageMessages:
 
     async def keep_up(self) -> None:
         """Reads new rows until the run has ended, and wakes the waiting viewers."""
-        expectation = asyncio.create_task(self.expect())
+        model_run = asyncio.create_task(self.run_model())
         while not (self.following.ended or self.damage):
             await asyncio.sleep(READ_PERIOD_S)
             try:
@@ -110,7 +110,7 @@ class PageMessages:
                 self.damage = str(damage)
                 self.messages.append(message({"damage": self.damage}))
             self._wake()
-        await expectation
+        await model_run
         self.messages.append(message({"over": True}))
         self.ended = True
         self._wake()
@@ -146,7 +146,7 @@ _LONG_TABLE = "interactions"
 """The table that may have very many rows."""
 
 
-class Impatient(H11Protocol):
+class ConnectionWithTimeout(H11Protocol):
     """A connection that is closed if it sends no request: without a secret, it could occupy a viewer's slot."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -183,10 +183,10 @@ def serve(page: PageMessages, port: int, announce: Callable[[str], None], *, lea
             server.should_exit = leaves or server.should_exit
 
         app = application(page, token, at, over)
-        # An end while viewers are connected is no error to report.
+        # Only critical messages: uvicorn reports viewers that are connected at the end as errors.
         config = uvicorn.Config(
             app,
-            http=Impatient,
+            http=ConnectionWithTimeout,
             log_level="critical",
             lifespan="on",
             limit_concurrency=MOST_VIEWERS,
@@ -205,16 +205,18 @@ def application(page: PageMessages, token: str, at: str, over: Callable[[], None
 
     async def file(request: Request) -> Response:
         name = request.path_params.get("file", "index.html")
-        if not _ours(request, token, at) or name not in _FILES:
+        if not _is_allowed(request, token, at) or name not in _FILES:
             return _not_found()
         return Response(_FILES[name], media_type=MIME_TYPES[Path(name).suffix], headers=_headers())
 
     async def feed(request: Request) -> Response:
-        if not _ours(request, token, at):
+        if not _is_allowed(request, token, at):
             return _not_found()
         position = request.query_params.get("from", "0")
         if not position.isdecimal() or len(position) > 12:
-            return PlainTextResponse("from is a whole number: the messages that are known", 400, headers=_headers())
+            return PlainTextResponse(
+                "from is a whole number: the number of messages received so far", 400, headers=_headers()
+            )
         return StreamingResponse(page.after(int(position)), media_type="application/octet-stream", headers=_headers())
 
     async def until_over() -> None:
@@ -223,7 +225,7 @@ def application(page: PageMessages, token: str, at: str, over: Callable[[], None
         over()
 
     @asynccontextmanager
-    async def life(_: Starlette) -> AsyncIterator[None]:
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
         reading = asyncio.create_task(until_over())
         yield
         reading.cancel()
@@ -233,13 +235,13 @@ def application(page: PageMessages, token: str, at: str, over: Callable[[], None
             await reading
 
     routes = [Route("/{token}/", file), Route("/{token}/feed", feed), Route("/{token}/{file}", file)]
-    return Starlette(routes=routes, lifespan=life)
+    return Starlette(routes=routes, lifespan=lifespan)
 
 
 _FILES = {path.name: path.read_bytes() for path in sorted(PAGE_FOLDER.iterdir()) if path.suffix in MIME_TYPES}
 
 
-def _ours(request: Request, token: str, at: str) -> bool:
+def _is_allowed(request: Request, token: str, at: str) -> bool:
     """Whether a request has the right secret and host name, and comes from our page."""
     given_token = str(request.path_params["token"])
     origin = request.headers.get("origin")

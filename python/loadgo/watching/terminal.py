@@ -14,8 +14,8 @@ from loadgo.notation.figures import NOT_MEASURED, duration, number, people, plai
 from loadgo.records.prediction import ALL_COMMANDS
 from loadgo.stats.resample import Floats
 from loadgo.watching.expected import Expected
-from loadgo.watching.fault_times import Lengths
-from loadgo.watching.frame import USER_STATES, WatchWindow, WindowCommand
+from loadgo.watching.fault_times import FaultTimes
+from loadgo.watching.window import USER_STATES, WatchWindow, WindowCommand
 
 STATE_SIGNS = {
     "running": "█",
@@ -29,7 +29,7 @@ STATE_SIGNS = {
 }
 """The character of each state. Their shapes differ, so no colour is needed."""
 
-SHORT_STATE_NAMES = {"page wait": "page", "disk wait": "disk", "other wait": "other wait", "not known yet": "not known"}
+SHORT_STATE_NAMES = {"page wait": "page", "disk wait": "disk", "not known yet": "not known"}
 """Shorter names of states, so that the legend fits in 80 columns."""
 
 LABEL_CHARS = 12
@@ -37,9 +37,11 @@ LABEL_CHARS = 12
 SMALLEST_SCREEN = (60, 16)
 """Columns and lines of the smallest screen; a smaller terminal shows its top left part."""
 ROOMY_LINES = 28
-"""A screen of at least this many lines also shows major faults, the lengths of faults, and pages taken."""
+"""A screen of at least this many lines also shows major faults, the times of faults, and pages taken."""
 _SHOWN_WAITERS = 2
 
+_SHOWN_STATE_SHARE = 0.02
+"""Share of a column from which a state of an interaction is shown, although typing or thinking may be longer."""
 _FULL_BUSY_SHARE = 0.9
 _HELD_UP_WAIT_SHARE = 0.4
 _IDLE_CAUSE_SHARE = 0.1
@@ -123,7 +125,7 @@ def _state_in_words(state: str) -> str:
         "ready": "waiting for a processor",
         "page wait": "waiting for pages",
         "disk wait": "waiting for a disk",
-        "other wait": "waiting for what no meter tells",
+        "other wait": "waiting for something that is not metered",
     }[state]
 
 
@@ -155,16 +157,14 @@ def _user_lines(window: WatchWindow, room: int) -> list[str]:
 
 
 def _band(band: Mapping[str, Floats]) -> str:
-    """For each column the character of its longest state; waits are shown before thinking, even if they are short."""
+    """A character for each column: its longest state of an interaction, or if those are short its longest state."""
     signs = []
     for column in range(len(band["running"])):
         shares = {state: float(values[column]) for state, values in band.items()}
-        waits = {state: value for state, value in shares.items() if state in USER_STATES[:5]}
-        longest = max(waits, key=lambda state: waits[state])
-        largest = max(shares, key=lambda state: shares[state])
-        signs.append(
-            STATE_SIGNS[longest] if waits[longest] > 0.02 else STATE_SIGNS[largest] if shares[largest] > 0 else " "
-        )
+        longest = max(shares, key=lambda state: shares[state])
+        longest_served = max(USER_STATES[:5], key=lambda state: shares[state])
+        state = longest_served if shares[longest_served] > _SHOWN_STATE_SHARE else longest
+        signs.append(STATE_SIGNS[state] if shares[state] > 0 else " ")
     return "".join(signs)
 
 
@@ -183,19 +183,19 @@ def _system_lines(window: WatchWindow, *, roomy: bool) -> list[str]:
     if roomy and window.fault_ns is not None:
         cpu, wait = window.fault_ns
         lines += [
-            *_length_lines("fault CPU", window.fault_cpu, cpu),
-            *_length_lines("fault wait", window.fault_waits, wait),
+            *_fault_time_lines("fault CPU", window.fault_cpu, cpu),
+            *_fault_time_lines("fault wait", window.fault_waits, wait),
         ]
     return lines
 
 
-def _length_lines(name: str, lengths: Lengths | None, mean_ns: float) -> list[str]:
+def _fault_time_lines(name: str, times: FaultTimes | None, mean_ns: float) -> list[str]:
     """The distribution of fault times: a character for each power of 2, the shortest at the left."""
-    if lengths is None:
+    if times is None:
         return []
-    shortest, longest = map(duration, lengths.range_ns)
-    bars = line(list(lengths.counts / lengths.counts.max()))
-    return [f"{name:<{LABEL_CHARS}}{bars} {shortest} to {longest}, {duration(mean_ns)} on the mean"]
+    shortest, longest = map(duration, times.range_ns)
+    bars = line(list(times.counts / times.counts.max()))
+    return [f"{name:<{LABEL_CHARS}}{bars} {shortest} to {longest}, mean {duration(mean_ns)}"]
 
 
 def _waiter_lines(window: WatchWindow) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Literal
 from loadgo.errors import BadArgument
 from loadgo.notation.quantities import span_s
 from loadgo.records.following import Following, follow
-from loadgo.watching.expected import Expected, Model, beside
+from loadgo.watching.expected import Expected, Model, in_background
 from loadgo.watching.play import Clock, screens
 from loadgo.watching.this_host import metered
 
@@ -38,7 +38,7 @@ class Watching:
     target_ns: float | None
     model: Model | None
     live: bool
-    """Whether this host is watched, rather than a run."""
+    """Whether this host is watched, not a run."""
 
     def picture(self, width: int = 80, height: int = 24) -> str:
         """Returns one picture as text; waits until there is something to show, and for the model's answer."""
@@ -78,7 +78,7 @@ class Watching:
         if self.model is None:
             yield None
             return
-        with beside(self.model, waits=waits) as expected:
+        with in_background(self.model, waits=waits) as expected:
             yield expected
 
 
@@ -104,7 +104,7 @@ def watch(
         at: The time in a recorded run at which the display begins.
         speed: How many times as fast as it was a recorded run is played.
         target: The response time that matters, in seconds or as a text.
-        model: The expected figures to show beside: a fitted machine's file, which is run for them, or a run.
+        model: The source of expected figures, shown beside: a fitted machine's file, which is run for them, or a run.
         meters: The meters of this host, `cheap` (the default) or `exact`.
 
     Returns:
@@ -122,16 +122,14 @@ def watch(
     begin_ns = None if at is None else round(span_s(at, "at") * 1e9)
     target_ns = None if target is None else span_s(target, "target") * 1e9
     if run is None and (begin_ns is not None or speed is not None):
-        raise BadArgument("`at` and `speed` are of a run that was recorded: name it, or last").about("at", "speed")
+        raise BadArgument("`at` and `speed` need a recorded run: name one, or last").about("at", "speed")
     if model is not None and run is None:
-        raise BadArgument("`model` is of a run: name one, or last").about("model")
+        raise BadArgument("`model` needs a run to compare with: name one, or last").about("model")
     if run is not None and meters is not None:
-        raise BadArgument("`meters` is of this host without a run: the run's own were chosen when it began").about(
-            "meters"
-        )
+        raise BadArgument("`meters` is for this host alone: those of a run were chosen when it began").about("meters")
     with ExitStack() as ends:
         following = follow(ends.enter_context(metered(meters or "cheap")) if run is None else run)
-        expects = None if model is None else Model(os.fspath(model), following.folder)
-        if expects is not None:
-            expects.check()
-        yield Watching(following, window_ns, begin_ns, speed, target_ns, expects, live=run is None)
+        expected_by = None if model is None else Model(os.fspath(model), following.folder)
+        if expected_by is not None:
+            expected_by.check()
+        yield Watching(following, window_ns, begin_ns, speed, target_ns, expected_by, live=run is None)

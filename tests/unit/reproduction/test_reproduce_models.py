@@ -59,11 +59,11 @@ def test_an_experiment_is_run_once_however_often_it_is_asked_for(lab: Lab) -> No
 
 def test_a_run_comes_to_totals_by_line_and_command(lab: Lab) -> None:
     totals = lab.run(CALCULATION, "ctss", 2)
-    assert totals.every.count == 6
+    assert totals.overall.count == 6
     assert totals.commands["compute"].count == 6
     assert sorted(totals.lines) == [(1, 1), (2, 1), (3, 1)]
-    assert sum(totals.time.values()) == pytest.approx(1.0, abs=1e-12)
-    assert totals.every.paging_wait_s > 0
+    assert sum(totals.time_shares.values()) == pytest.approx(1.0, abs=1e-12)
+    assert totals.overall.paging_wait_s > 0
 
 
 def test_what_is_set_changes_the_machine(lab: Lab) -> None:
@@ -73,4 +73,4 @@ def test_what_is_set_changes_the_machine(lab: Lab) -> None:
             Experiment(CALCULATION, "ctss", 1, set=("processors.speed=2",)),
         ]
     )
-    assert fast.every.cpu_s == pytest.approx(plain.every.cpu_s / 2, rel=1e-6)
+    assert fast.overall.cpu_s == pytest.approx(plain.overall.cpu_s / 2, rel=1e-6)

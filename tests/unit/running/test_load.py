@@ -47,7 +47,7 @@ def test_limits_are_written_as_the_option_has_them() -> None:
         ({"limit": "cpus=1", "limits": loadgo.Limits(cpus=1)}, "`limit` and `limits` mean the same"),
         ({"set": ["processors.speed=2"]}, "`set` changes a simulated machine: name one with `on`"),
         ({"draws": 8}, "`draws` predicts with a simulated machine"),
-        ({"users": 0}, "0 users cannot be had"),
+        ({"users": 0}, "0 users are out of range"),
         ({"on": "multics-645", "meters": "cheap"}, "`meters=cheap` is for a host"),
         ({"on": "multics-645", "limit": "cpus=1"}, "`limit` is for a host: a machine has .* `set=memory.frames=512`"),
     ],

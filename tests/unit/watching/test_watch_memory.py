@@ -46,14 +46,14 @@ def test_the_users_sum_is_what_each_was_last_told_to_hold(seed: int, users: int,
     while 0 < cut < len(rows) and rows[cut]["at_ns"] == rows[cut - 1]["at_ns"]:
         cut += 1
     holders = Holders()
-    told = pl.concat([holders.told(table(rows[:cut])), holders.told(table(rows[cut:]))])
+    told = pl.concat([holders.reduced(table(rows[:cut])), holders.reduced(table(rows[cut:]))])
     assert sums(told, "resident_bytes") == expected
     assert told.filter(pl.col("who") == "free")["resident_bytes"].to_list() == [7] * spans
 
 
 def test_of_many_users_the_largest_are_told_and_those_that_lose_pages() -> None:
     rows = [row(1, user, 1000 + user, taken_pages=5 if user == 3 else 0) for user in range(100)]
-    told = Holders().told(table(rows))
+    told = Holders().reduced(table(rows))
     named = told.filter(pl.col("user").is_not_null())["user"].to_list()
     assert named == [3, *range(100 - SHOWN_HOLDERS, 100)]
     assert sums(told, "taken_pages") == {1: 5}
@@ -61,8 +61,8 @@ def test_of_many_users_the_largest_are_told_and_those_that_lose_pages() -> None:
 
 def test_what_is_not_measured_stays_so_and_a_silent_user_has_no_pages_taken() -> None:
     holders = Holders()
-    first = holders.told(table([row(1, 1, 10), row(1, 2, 20, taken_pages=4)]))
-    second = holders.told(table([row(2, 1, 11)]))
+    first = holders.reduced(table([row(1, 1, 10), row(1, 2, 20, taken_pages=4)]))
+    second = holders.reduced(table([row(2, 1, 11)]))
     assert sums(first, "device_bytes") == {1: None}
     assert sums(first, "taken_pages") == {1: 4}
     assert sums(second, "resident_bytes") == {2: 31}

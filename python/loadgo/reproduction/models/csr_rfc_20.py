@@ -18,7 +18,7 @@ ABSENTEE_USERS = 20
 RUN_SEEDS = tuple(range(1, 11))
 """Ten seeds, since the idle time at the end of a run depends on its last user."""
 ABSENTEE_SETTINGS = ("supervisor.process_creation=0s", "supervisor.line_in=0s")
-"""In the document, the meters began after all log-ins, and lines came from a file."""
+"""Making processes and reading lines take no time, as in the document: metered after all log-ins, lines from a file."""
 STUDENT_T_QUANTILE = 2.262
 """Student's t for a 95 % interval from ten runs."""
 
@@ -28,7 +28,7 @@ IDLE_ROWS = {
     "ttm-idle-mp": ("idle not eligible",),
     "ttm-idle-nmp": ("idle page wait", "idle disk wait", "idle dispatch"),
 }
-"""The document's rows of idle time, with our categories."""
+"""Our categories of time for each idle row of the document."""
 METER_ROWS = {
     "ttm-page-faults": ("page fault",),
     "ttm-getwork": ("getwork",),
@@ -51,7 +51,7 @@ FITTED_ROWS = {
     "ttm-getwork": "the 6180's time of choosing a process was set by it",
     "ttm-interrupts": "the 6180's time of an interrupt was set by it",
 }
-"""Rows of the 6180 that set its times in the supervisor."""
+"""Printed rows of the 6180 that its supervisor's times were fitted to."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ def machine_rows(machine: str, runs: Sequence[RunTotals]) -> MachineRows:
 
 
 def _rows(machine: str, run: RunTotals) -> dict[str, float]:
-    shares = {row: 100 * sum(run.time.get(name, 0.0) for name in names) for row, names in METER_ROWS.items()}
-    interrupts = 100 * run.time.get("interrupt", 0.0)
+    shares = {row: 100 * sum(run.time_shares.get(name, 0.0) for name in names) for row, names in METER_ROWS.items()}
+    interrupts = 100 * run.time_shares.get("interrupt", 0.0)
     drum = interrupts * _drum_share(run)
     busy_s = run.elapsed_s * (1 - shares["ttm-idle-total"] / 100)
     virtual = shares["ttm-other"] + shares["ttm-seg-faults"] + shares["ttm-bound-faults"]
@@ -106,7 +106,7 @@ def _rows(machine: str, run: RunTotals) -> dict[str, float]:
         "cpu-total": busy_s,
         "cpu-virtual": run.elapsed_s * virtual / 100,
         "cpu-good": run.elapsed_s * shares["ttm-other"] / 100,
-        "page-faults": run.every.faults * run.every.count,
+        "page-faults": run.overall.faults * run.overall.count,
     }
     if machine_toml(machine)["memory"]["device"] == "drum":
         rows["ttm-drum-interrupts"] = drum

@@ -14,8 +14,8 @@ LIGHT_LOAD_USERS, FULL_LOAD_USERS = 10, 19
 """The numbers of users between which the document measured."""
 DIRECTORY_READS, RECORD_WORDS = 2, 432
 """Assumed: a search reads one record of the master's directory of files, and one of the user's directory."""
-BEST_PAGES = 3
-"""Size of the program and its machine conditions."""
+BEST_CASE_PAGES = 3
+"""Size of the program and its machine conditions in the best case on Multics."""
 
 CALCULATOR_LINES = 40
 THINK_LAW = "exponential(8s, max 60s)"
@@ -59,7 +59,7 @@ def _ctss(light: RunTotals, full: RunTotals) -> dict[str, ReproducedValue]:
         "summary/first-recent/value": ReproducedValue(
             first_ms,
             "predicted",
-            "what is in core dumped onto the drum, a mean access to the disk, and the image's words",
+            "dumping the core onto the drum, a mean access to the disk, and reading the image",
         ),
         "summary/first-search/value": ReproducedValue(
             searched_ms, "predicted", "the same with two reads of the disk for the directory, each with its seek"
@@ -89,17 +89,17 @@ def _multics_forecast() -> dict[str, ReproducedValue]:
     cpu_ms = machine_number("ctss", "commands.compute.cpu") * 1000 * rates[0] / rates[1]
     revolution_ms = machine_number("multics-645", "storage.drum.revolution") * 1000
     sectors = machine_number("multics-645", "storage.drum.sectors")
-    core_ms = revolution_ms * (BEST_PAGES / (BEST_PAGES + 1) + 1 / sectors)
+    core_ms = revolution_ms * (BEST_CASE_PAGES / (BEST_CASE_PAGES + 1) + 1 / sectors)
     words = machine_number("ctss", "commands.compute.image_words") + machine_number("ctss", "memory.conditions_words")
     core_words = machine_number("multics-645", "memory.frames") * machine_number("multics-645", "memory.frame_words")
-    at_once = f"{BEST_PAGES} pages asked of the drum at once: the last comes after 3/4 of a revolution and a sector"
+    core_how = f"{BEST_CASE_PAGES} pages requested at once: the drum has read them after 3/4 revolution and a sector"
     tied_words = 3000
-    swap_ms = 145 + 12
+    ctss_ms = 145 + 12  # swapping and processor time, as printed
     return {
         "text/multics-cpu": ReproducedValue(
             cpu_ms, "predicted", "CTSS's 12 ms at the two processors' instructions a second"
         ),
-        "text/multics-core-time": ReproducedValue(core_ms, "predicted", at_once),
+        "text/multics-core-time": ReproducedValue(core_ms, "predicted", core_how),
         "text/multics-core-words": ReproducedValue(
             math.ceil(words / 1024) * 1024,
             "predicted",
@@ -109,9 +109,9 @@ def _multics_forecast() -> dict[str, ReproducedValue]:
             100 * tied_words / (core_words / 2), "predicted", "3000 words of one of the 645's two boxes of core (128K)"
         ),
         "text/improvement": ReproducedValue(
-            swap_ms / (cpu_ms * 0.2 + core_ms * tied_words / (core_words / 2)),
+            ctss_ms / (cpu_ms * 0.2 + core_ms * tied_words / (core_words / 2)),
             "predicted",
-            "157 ms of all of CTSS over ours at the document's share of the machine's price for the processor (20 %)",
+            "CTSS's 157 ms over ours, with the processor at its 20 % of the machine's price, as in the document",
         ),
     }
 

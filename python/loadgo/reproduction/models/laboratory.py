@@ -65,7 +65,7 @@ class Lab:
     def runs(self, experiments: Iterable[Experiment]) -> list[RunTotals]:
         """The totals of all `experiments` in their order. As many run at a time as there are processors.
 
-        An experiment must not call it.
+        An experiment must not call it, since it would wait for itself.
         """
         return [future.result() for future in [self._submit(experiment) for experiment in experiments]]
 

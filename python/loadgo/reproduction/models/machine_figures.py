@@ -20,7 +20,7 @@ def machine_toml(machine: str) -> dict[str, Any]:
 
 
 def machine_number(machine: str, key: str) -> float:
-    """The number at a dotted `key`, for a time in seconds. Raises `KeyError` for a missing key."""
+    """The number at a dotted `key`; a time is in seconds. Raises `KeyError` for a missing key."""
     node: Any = machine_toml(machine)
     for name in key.split("."):
         node = node[name]

@@ -17,7 +17,8 @@ from loadgo.reproduction.models.totals import RunTotals
 from loadgo.reproduction.models.values import Area, Mark, Plot, PlottedCurve, ReproducedValue, ReproducedValues
 
 MACHINE_NAME = "multics-3.0.2"
-USERS_AT_LOGIN = 4
+CONSOLE_USERS = 4
+"""Number of users in the console sessions, who think between lines."""
 RUN_SEEDS = (1, 2, 3, 4, 5, 6)
 SCRIPT_COMMANDS = ("edit-1", "compile-1", "edit-2", "compile-2", "rename", "print", "run", "list", "delete")
 NONPAGE_S = ((2.9, 9.4, 1.1, 7.7, 1.7, 0.7, 0.4, 1.7, 1.8), (1.3, 7.9, 1.5, 8.2, 1.6, 0.8, 0.7, 0.8, 1.1))
@@ -37,7 +38,7 @@ def reproduced_values(lab: Lab) -> ReproducedValues:
     with _table_machine() as machine:
         console = lab.runs(
             [
-                Experiment(script_from_lines(PRINTED_ROWS, think=THINK_LAW), machine, USERS_AT_LOGIN, seed)
+                Experiment(script_from_lines(PRINTED_ROWS, think=THINK_LAW), machine, CONSOLE_USERS, seed)
                 for seed in RUN_SEEDS
             ]
         )
@@ -45,7 +46,7 @@ def reproduced_values(lab: Lab) -> ReproducedValues:
     values = _cells(console)
     page_s, certified_s = (_page_s(runs, range(len(PRINTED_ROWS))) for runs in (console, certified))
     how = (
-        f"the script's page faults, {USERS_AT_LOGIN} users who think, over those of one user who does not, "
+        f"the script's page faults, {CONSOLE_USERS} users who think, over those of one user who does not, "
         f"on `{MACHINE_NAME}`"
     )
     values["text/console"] = values["commands/total/multics-total"]
@@ -80,8 +81,8 @@ def reproduced_plots(lab: Lab) -> tuple[Plot, ...]:
             for pages in WORKING_SET_PAGES
         ]
     )
-    points = sorted((run.every.faults, _saturation(run)) for run in runs)
-    most = max(faults for faults, _ in points)
+    points = sorted((run.overall.faults, _saturation(run)) for run in runs)
+    most_faults = max(faults for faults, _ in points)
     return (
         Plot(
             name="users-by-faults",
@@ -93,7 +94,7 @@ def reproduced_plots(lab: Lab) -> tuple[Plot, ...]:
                 PlottedCurve("the model's saturation point", tuple(points)),
                 PlottedCurve(
                     "maximum number of users allowed",
-                    ((0.0, MOST_USERS_ALLOWED), (most, MOST_USERS_ALLOWED)),
+                    ((0.0, MOST_USERS_ALLOWED), (most_faults, MOST_USERS_ALLOWED)),
                     dashed=True,
                 ),
             ),
@@ -121,7 +122,7 @@ def _cells(console: Sequence[RunTotals]) -> dict[str, ReproducedValue]:
 
 def _row(row: str, page_s: float, nonpage_s: float, mark: Mark) -> dict[str, ReproducedValue]:
     how = (
-        f"page faults at 8 ms each, {USERS_AT_LOGIN} users who think, the mean of {len(RUN_SEEDS)} sessions "
+        f"page faults at 8 ms each, {CONSOLE_USERS} users who think, the mean of {len(RUN_SEEDS)} sessions "
         f"on `{MACHINE_NAME}`"
     )
     return {
@@ -138,7 +139,7 @@ def _page_s(runs: Sequence[RunTotals], rows: Sequence[int] | range) -> float:
 
 
 def _saturation(run: RunTotals) -> float:
-    return (run.every.think_s + run.every.cpu_s) / run.every.cpu_s
+    return (run.overall.think_s + run.overall.cpu_s) / run.overall.cpu_s
 
 
 def _curve_range(points: Sequence[tuple[float, float]], left: float, right: float) -> tuple[float, float]:

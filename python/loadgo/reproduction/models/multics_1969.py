@@ -24,7 +24,7 @@ MARCH_1969_SETTINGS = (
 SCHERR_THINK_LAW = "exponential(35s)"
 """The think time that Scherr measured on CTSS (1965): 35.2 s on average."""
 HEADWAY_USERS = 3
-"""Assumed number of users in the measurement of the running time between page faults. The document has none."""
+"""Assumed number of users in the measurement of the running time between page faults. The document gives none."""
 RUN_SEEDS = (1, 2, 3)
 LIGHT_THINK_LAW, LIGHT_TYPING_RATE = "exponential(10s, min 1s, max 60s)", "8 chars/s"
 """Think time and typing rate of the bundled script `light`."""
@@ -38,18 +38,19 @@ CLASS_DESCRIPTIONS = {
 FAULT_INSTRUCTIONS, NEW_INSTRUCTIONS, CHECK_INSTRUCTIONS = 7000, 2000, 400
 """Instructions of the page-fault path in the old and the new file system, and of one of its five checks."""
 TABLE_USERS = (2, 4, 8, 12, 16, 20, 24, 32)
+"""Numbers of users in the chart of the system table's size."""
 
 
 def reproduced_values(lab: Lab) -> ReproducedValues:
     """Our figures by the ids of the printed figures, without those that follow by arithmetic."""
     values = {
         **_headway(lab),
-        **_path(),
+        **_fault_path(),
         **_processors(),
         **_classes(lab),
-        **_new_path(lab),
-        **_print(lab),
-        **_script(lab),
+        **_short_fault_path(lab),
+        **_print_command(lab),
+        **_script_gain(lab),
     }
     return {f"multics-1969/{name}": value for name, value in values.items()}
 
@@ -72,7 +73,7 @@ def reproduced_plots(lab: Lab) -> tuple[Plot, ...]:
     width = len(TABLE_USERS)
     curves = [
         PlottedCurve(
-            name, tuple((n, run.every.response_s) for n, run in zip(TABLE_USERS, runs[index * width :], strict=False))
+            name, tuple((n, run.overall.response_s) for n, run in zip(TABLE_USERS, runs[index * width :], strict=False))
         )
         for index, name in enumerate(systems)
     ]
@@ -107,10 +108,10 @@ def between_faults_ms(lab: Lab, changes: tuple[str, ...] = ()) -> list[float]:
     """The mean running time between page faults in several sessions, on the machine with these changes."""
     script, settings = script_without_timeouts("typical-user"), (*MARCH_1969_SETTINGS, *changes)
     runs = lab.runs([Experiment(script, MACHINE_NAME, HEADWAY_USERS, seed, settings) for seed in RUN_SEEDS])
-    return [1000 * run.every.cpu_user_s / run.every.faults for run in runs]
+    return [1000 * run.overall.cpu_user_s / run.overall.faults for run in runs]
 
 
-def _path() -> dict[str, ReproducedValue]:
+def _fault_path() -> dict[str, ReproducedValue]:
     """The time of the page-fault path, from its instructions."""
     rate = machine_number(MACHINE_NAME, "processors.instructions_per_second")
     old, new = (1000 * instructions / rate for instructions in (FAULT_INSTRUCTIONS, NEW_INSTRUCTIONS))
@@ -147,8 +148,11 @@ def _classes(lab: Lab) -> dict[str, ReproducedValue]:
     }
 
 
-def _new_path(lab: Lab) -> dict[str, ReproducedValue]:
-    """The users with a page-fault path of 5 ms. The document expects 15, 30 and 40, from more changes than that."""
+def _short_fault_path(lab: Lab) -> dict[str, ReproducedValue]:
+    """The saturation point of each class with a page-fault path of 5 ms, the first of the document's changes.
+
+    With all its changes, the document expects 15, 30 and 40 users.
+    """
     users_by_class = _users_by_class(lab, ("supervisor.page_fault=5ms",))
     how = "the saturation point with a page-fault path of 5 ms and nothing else changed"
     return {
@@ -176,13 +180,13 @@ def _saturation(lab: Lab, script: str, think: str | None, changes: tuple[str, ..
             for n in (1, SATURATING_USERS)
         ]
     )
-    throughput = full.every.count / full.elapsed_s
-    cycle_s = alone.elapsed_s / alone.every.count
+    throughput = full.overall.count / full.elapsed_s
+    cycle_s = alone.elapsed_s / alone.overall.count
     return throughput * cycle_s
 
 
-def _print(lab: Lab) -> dict[str, ReproducedValue]:
-    before, after = (_mean_print(lab, changes) for changes in ((), MARCH_1969_SETTINGS))
+def _print_command(lab: Lab) -> dict[str, ReproducedValue]:
+    before, after = (_mean_print_use(lab, changes) for changes in ((), MARCH_1969_SETTINGS))
     how = (
         f"print in sessions of {HEADWAY_USERS} typical users on `{MACHINE_NAME}`, as of MPL-16, "
         "with eleven lines at their price"
@@ -195,7 +199,7 @@ def _print(lab: Lab) -> dict[str, ReproducedValue]:
     }
 
 
-def _mean_print(lab: Lab, changes: tuple[str, ...]) -> tuple[float, float]:
+def _mean_print_use(lab: Lab, changes: tuple[str, ...]) -> tuple[float, float]:
     """The print command's processor time in seconds and its page faults, the mean of several sessions."""
     runs = lab.runs(
         [
@@ -207,7 +211,7 @@ def _mean_print(lab: Lab, changes: tuple[str, ...]) -> tuple[float, float]:
     return fmean(use.cpu_s for use in uses), fmean(use.faults for use in uses)
 
 
-def _script(lab: Lab) -> dict[str, ReproducedValue]:
+def _script_gain(lab: Lab) -> dict[str, ReproducedValue]:
     """The gain of the new typewriter module and shorter page faults, for the typical user."""
     old, new = lab.runs(
         [
@@ -233,4 +237,4 @@ def _script(lab: Lab) -> dict[str, ReproducedValue]:
 
 
 def _time_s(runs: Sequence[RunTotals]) -> float:
-    return sum(run.every.cpu_s * run.every.count for run in runs)
+    return sum(run.overall.cpu_s * run.overall.count for run in runs)

@@ -16,7 +16,7 @@ from loadgo.reproduction.models.values import Mark, Plot, PlottedCurve, Reproduc
 MACHINE_NAME = "tenex"
 SCRIPT_PASSES = 2
 COMPETING_COMMAND, COMPETING_LINES = "compile", 12
-"""Assumed: the command of the other processes, and the number of times between two transfers."""
+"""Assumed: the command of the other processes, and how often it runs between two transfers."""
 NETWORK_PRICE = 0.30
 """Planned price in dollars of a million bits on the network: Roberts and Wessler, 1970."""
 TRANSFER_BYTES = (250, 500, 1000, 2000, 5000, 20000, 100000)
@@ -85,7 +85,7 @@ def reproduced_plots(lab: Lab) -> tuple[Plot, ...]:
 
 
 def _uses(lab: Lab, transfers: Sequence[PrintedTransfer]) -> Mapping[PrintedTransfer, InteractionUse]:
-    """The use of each transfer. As many processes as the load average transfer and compute in turn."""
+    """The use of each transfer. Several processes, as many as its load average, compute and transfer in turn."""
     loads = sorted({transfer.users for transfer in transfers})
     groups = {load: [transfer for transfer in transfers if transfer.users == load] for load in loads}
     runs = lab.runs([Experiment(_script(groups[load]), MACHINE_NAME, load) for load in loads])
@@ -117,7 +117,7 @@ def _row(transfer: PrintedTransfer, use: InteractionUse) -> dict[str, Reproduced
         f"`{transfer.command} {transfer.bytes}` on `{MACHINE_NAME}` among {transfer.users} processes "
         "that always want to run"
     )
-    cpu_how = f"{how}; time a byte and at all set by table 1" if mark == "fitted" else how
+    cpu_how = f"{how}; the times for a byte and for a transfer were set by table 1" if mark == "fitted" else how
     bits = 8 * transfer.bytes
     return {
         f"{row_id}/cpu": ReproducedValue(use.cpu_s, mark, cpu_how),

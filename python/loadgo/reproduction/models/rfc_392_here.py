@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from loadgo.errors import Refused
 from loadgo.published.catalogue import DOCUMENTS_FOLDER
 from loadgo.reproduction.models.rfc_392 import PrintedTransfer, printed_transfers
-from loadgo.transfers.background_load import beside, running
+from loadgo.transfers.background_load import busy_processes, running
 from loadgo.transfers.csv_table import read_table
 from loadgo.transfers.grid import table_of
 from loadgo.transfers.parts import Parts, parts_of
@@ -88,7 +88,7 @@ def repeat_transfers_here(
         for users in sorted({printed.users for printed in transfers}):
             if progress is not None:
                 progress(f"rfc-392 on this host: {users - 1} busy processes beside the transfers")
-            with beside(users - 1):
+            with busy_processes(users - 1):
                 rows |= {
                     f"{printed.table}/{printed.row:02}": _repeated(printed, server.address, times)
                     for printed in transfers
@@ -108,7 +108,8 @@ def _repeated(printed: PrintedTransfer, to: str, times: int) -> RepeatedTransfer
     counts: list[int] = []
     for _ in range(times):
         transferred = transfer(to, size=printed.bytes, method=TRANSFER_METHOD, receive=printed.command == "receive")
-        counts.extend(count for count in [running()] if count is not None)
+        if (count := running()) is not None:
+            counts.append(count)
         (row,) = (row for row in transferred.rows if row.side == "here")
         if row.broke_off or transferred.stopped:
             raise Refused(f"{printed.table} row {printed.row}: {row.broke_off or 'it was interrupted'}")

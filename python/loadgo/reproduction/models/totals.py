@@ -47,13 +47,13 @@ class RunTotals:
     users: int
     elapsed_s: float
     """Time from the first line sent to the last answer."""
-    every: InteractionUse
-    """The mean over all interactions. Multiplied by `every.count`, it is the total."""
+    overall: InteractionUse
+    """The mean over all interactions. Multiplied by `overall.count`, it is the total."""
     commands: Mapping[str, InteractionUse]
     """The mean by command, in the script's order."""
     lines: Mapping[tuple[int, int], InteractionUse]
     """The mean by pass and line of the script, both numbered from 1."""
-    time: Mapping[str, float]
+    time_shares: Mapping[str, float]
     """Share of all processors' time by category. The shares add up to 1."""
     tables: Tables
     """The raw tables, for other quantities."""
@@ -70,13 +70,13 @@ def totals_of(tables: Tables) -> RunTotals:
     return RunTotals(
         users=answered["user"].n_unique(),
         elapsed_s=(int(last) - int(first)) / 1e9,
-        every=_use(answered),
+        overall=_use(answered),
         commands={str(name): _use(rows) for (name,), rows in by_line.group_by("command", maintain_order=True)},
         lines={
             (int(number), int(line)): _use(rows)
             for (number, line), rows in by_place.group_by("pass", "line", maintain_order=True)
         },
-        time=_shares(tables.time),
+        time_shares=_shares(tables.time),
         tables=tables,
     )
 

@@ -1,10 +1,10 @@
-// The answer in one sentence: is it fine, what is full, who waits for what; watch_terminal.py gives the same one.
+// The answer in one sentence: is it fine, what is full, who waits for what; watching/terminal.py gives the same one.
 import { isIdle, waits } from "./figures.js";
 import { STATES } from "./states.js";
 import { duration, share } from "./words.js";
 
 const BUSY = 0.9, HELD = 0.4, IDLE = 0.1;
-const CAUSES = { "ready": "waiting for a processor", "page wait": "waiting for pages", "disk wait": "waiting for a disk", "other wait": "waiting for what no meter tells" };
+const CAUSES = { "ready": "waiting for a processor", "page wait": "waiting for pages", "disk wait": "waiting for a disk", "other wait": "waiting for something that is not metered" };
 const IDLE_CAUSES = { "idle page wait": "wait for a page", "idle disk wait": "wait for a disk", "idle governed": "quota" };
 
 export function answer(told, window, everybody, target) {

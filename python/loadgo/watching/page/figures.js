@@ -1,4 +1,4 @@
-// The figures of a window of the run, from its rows; the terminal's view computes the same ones in watch_frame.py.
+// The figures of a window of the run, from its rows; the terminal's view computes the same ones in watching/window.py.
 import { STATES, WAITS } from "./states.js";
 import { after, NONE } from "./table.js";
 

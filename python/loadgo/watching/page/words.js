@@ -1,4 +1,4 @@
-// Numbers as people read them, with the digits that report_figures.py gives them.
+// Numbers as people read them, with the digits that notation/figures.py gives them.
 const NOT_MEASURED = "–";
 const TIMES = [[1, "ns"], [1e3, "µs"], [1e6, "ms"], [1e9, "s"]];
 const BYTES = [[1, "B"], [1e3, "kB"], [1e6, "MB"], [1e9, "GB"], [1e12, "TB"]];

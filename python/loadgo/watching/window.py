@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from loadgo.measures.total_time import OWNER_GROUPS
+from loadgo.measures.total_time import OWNER_GROUPS, is_busy
 from loadgo.records.interactions import CPU_NS, IS_ANSWERED, IS_MEASURED, LATENESS_NS, PROMPTED_NS, RESPONSE_NS
 from loadgo.stats.quantiles import sorted_quantile
 from loadgo.stats.resample import Floats
-from loadgo.watching.fault_times import Lengths, lengths
+from loadgo.watching.fault_times import FaultTimes, fault_times
 from loadgo.watching.memory_holders import USERS_LABEL, Holdings, holdings
 
 if TYPE_CHECKING:
@@ -25,11 +25,6 @@ if TYPE_CHECKING:
 
 USER_STATES = ("running", "ready", "page wait", "disk wait", "other wait", "typing", "thinking", "not known yet")
 """The states of a user. The times of an interaction in the first five are known, but not their order."""
-
-
-def is_idle(category: str) -> bool:
-    """Whether a processor was idle, or was taken by the hypervisor, in the time of this category."""
-    return category.startswith("idle") or category in ("steal", "iowait")
 
 
 @dataclass(frozen=True)
@@ -86,9 +81,9 @@ class WatchWindow:
     """Page faults a second that waited for a device."""
     fault_ns: tuple[float, float] | None
     """Mean processor time of a fault, and mean wait of a fault that waited; None where they are not metered."""
-    fault_cpu: Lengths | None
+    fault_cpu: FaultTimes | None
     """Processor times of faults: of each fault that does not wait, and the span's mean of those that wait."""
-    fault_waits: Lengths | None
+    fault_waits: FaultTimes | None
     """Times of faults that wait, with their handling: each fault, or the mean of a span where faults are summed."""
     memory: Holdings | None
     """None where it was not measured."""
@@ -113,7 +108,7 @@ class WatchWindow:
     @property
     def busy_share(self) -> float:
         """Busy share of the processors' time over the window; NaN where it was not measured."""
-        return sum(part for name, part in self.time.items() if not is_idle(name)) if self.time else np.nan
+        return sum(part for name, part in self.time.items() if is_busy(name)) if self.time else np.nan
 
     @property
     def waiting(self) -> Mapping[str, float]:
@@ -157,8 +152,8 @@ def window_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Watch
         if len(faults)
         else _counted_rates(ended, edges, _FAULT_COLUMNS[1]),
         fault_ns=_mean_fault_ns(_rows_in_window(faults, edges)),
-        fault_cpu=lengths(window_faults, "cpu_ns", _WAITING_KINDS),
-        fault_waits=lengths(window_faults, "wait_ns", _WAITING_KINDS),
+        fault_cpu=fault_times(window_faults, "cpu_ns", _WAITING_KINDS),
+        fault_waits=fault_times(window_faults, "wait_ns", _WAITING_KINDS),
         memory=holdings(tables.memory, start_ns, end_ns),
         answered=len(ended),
         per_second=np.histogram(ended["ready_ns"].to_numpy(), edges)[0] / np.diff(edges) * 1e9,
@@ -225,8 +220,7 @@ def _state_bands(typed: pl.DataFrame, sessions: pl.DataFrame, edges: Floats) -> 
         since = float(last_ready_ns.get(user) or started_ns.get(user) or 0)
         until = min(float(ended_ns.get(user, edges[-1])), edges[-1])
         if until > max(since, edges[0]):
-            whole = np.ones(1)
-            band["not known yet"] += _overlap(whole * since, whole * until, whole, edges)
+            band["not known yet"] += _overlap(np.array([since]), np.array([until]), np.ones(1), edges)
         bands[int(user)] = {state: values / width for state, values in band.items()}
     return bands
 
@@ -236,7 +230,10 @@ TimeStretches = tuple[Floats, Floats, Floats]
 
 
 def _stretches_by_state(rows: pl.DataFrame) -> dict[str, TimeStretches]:
-    """One user's stretches by state. Each part of an interaction has its whole response time, weighted by its share."""
+    """One user's stretches by state.
+
+    The order of an interaction's parts is unknown: each is spread over the whole response time, weighted by its share.
+    """
     times = rows.select(CPU_NS, RESPONSE_NS, PROMPTED_NS.alias("prompted_ns"), *_TIME_COLUMNS)
     values_by_name = {column.name: column.cast(pl.Float64).fill_null(0.0).to_numpy() for column in times}
     sent, ready, length = (
@@ -264,7 +261,7 @@ _TIME_COLUMNS = ("sent_ns", "ready_ns", "ready_wait_ns", "paging_wait_ns", "io_w
 
 
 def _overlap(begins: Floats, ends: Floats, weights: Floats, edges: Floats) -> Floats:
-    """How many ns of each column the stretches cover: the difference of the cover up to its two edges."""
+    """Time in ns of each column that the stretches cover: what they cover until its end, less until its beginning."""
     until = np.clip(edges[:, None] - begins[None, :], 0.0, np.maximum(ends - begins, 0.0)[None, :])
     return np.diff((until * weights[None, :]).sum(axis=1))
 
@@ -318,14 +315,10 @@ def _fault_rates(faults: pl.DataFrame, edges: Floats, kinds: tuple[str, ...]) ->
     return _filled_series(sums.with_columns(rate=pl.col("count") * 1e9 / pl.col("span_ns")), "rate", edges, rows)
 
 
-def _is_busy() -> pl.Expr:
-    name = pl.col("category").cast(pl.String)
-    idle: pl.Expr = name.str.starts_with("idle") | name.is_in(["steal", "iowait"])
-    return idle.not_()
-
-
 def _busy_series(time: pl.DataFrame, edges: Floats) -> Floats:
-    busy = pl.when(_is_busy()).then(pl.col("time_ns")).otherwise(0).sum()
+    category = pl.col("category").cast(pl.String)
+    busy_categories = [name for name in time.select(category.unique()).to_series() if is_busy(name)]
+    busy = pl.when(category.is_in(busy_categories)).then(pl.col("time_ns")).otherwise(0).sum()
     sums = time.group_by(_column(edges)).agg(busy.alias("busy"), pl.col("time_ns").sum()).sort("column")
     return _filled_series(sums.with_columns(share=pl.col("busy") / pl.col("time_ns")), "share", edges, time)
 
@@ -348,11 +341,11 @@ def _process_shares(processes: pl.DataFrame, edges: Floats, processors: int) -> 
         .sort("cpu_ns", "who", descending=[True, False])
         .head(_SHOWN_PROCESSES)
     )
-    lengths = process_rows.unique(["column", "at_ns"]).group_by("column").agg(pl.col("length").sum())
+    spans = process_rows.unique(["column", "at_ns"]).group_by("column").agg(pl.col("length").sum())
     shares = {}
     for name in busiest["who"].to_list():
         used = process_rows.filter(pl.col("who") == name).group_by("column").agg(pl.col("cpu_ns").sum())
-        joined = lengths.join(used, on="column", how="left").with_columns(
+        joined = spans.join(used, on="column", how="left").with_columns(
             share=pl.col("cpu_ns").fill_null(0) / pl.col("length") / processors
         )
         shares[str(name)] = _filled_series(joined.sort("column"), "share", edges, process_rows)
