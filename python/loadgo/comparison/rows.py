@@ -27,7 +27,7 @@ from loadgo.comparison.cells import (
 )
 from loadgo.comparison.side import COMPARED_MEASURES, Side
 from loadgo.errors import BadArgument
-from loadgo.records.interactions import waits_in
+from loadgo.records.interactions import span_in_waits
 from loadgo.stats.resample import FEWEST_UNITS, Floats, Interval, interval_of, quantile_interval, too_short, wider
 
 MOST_LINES = 40
@@ -155,7 +155,7 @@ def matched(a: Side, b: Side, by: Literal["line", "command"] | None = None) -> M
 def _waits(side: Side) -> float:
     """How many mean waits a run lasts; infinite where that is not known, or nobody waits."""
     span_ns = sum(one.span_ns for one in side.stretches) / max(len(side.stretches), 1)
-    return waits_in(side.rows, span_ns, WAIT_MEASURES, pl.col("response") - pl.col("cpu").fill_null(0.0))
+    return span_in_waits(side.rows, span_ns, WAIT_MEASURES, pl.col("response") - pl.col("cpu").fill_null(0.0))
 
 
 def _unjudged(measures: Mapping[str, Difference]) -> dict[str, Difference]:

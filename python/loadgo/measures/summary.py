@@ -18,7 +18,7 @@ from loadgo.measures.tariff import Tariff, tariff_on
 from loadgo.measures.total_time import TotalTime, events_by_category, total_time_of
 from loadgo.measures.usage import Outcomes, Usage, outcomes_of, usage_of
 from loadgo.measures.whose_time import WhoseTime, whose_time_of
-from loadgo.records.interactions import TimeByClass, classes_of, waits_in
+from loadgo.records.interactions import TimeByClass, classes_of, span_in_waits
 from loadgo.records.phases import Stretch, classified_in, stretch_of
 from loadgo.records.prediction import Prediction
 from loadgo.stats.quantiles import Response, Sample, responses
@@ -151,7 +151,7 @@ def _summarize_commands(
     users = rows["user"].rank("dense").cast(pl.Int64).to_numpy() - 1 if len(rows) else np.empty(0, np.int64)
     unanswered = pl.col("response_ns").is_null() | pl.col("outcome").cast(pl.String).is_in(["timeout", "died"])
     values = rows.select(pl.when(unanswered).then(np.inf).otherwise(pl.col("response_ns"))).to_series().to_numpy()
-    waits = waits_in(rows, stretch.span_ns)
+    waits = span_in_waits(rows, stretch.span_ns)
     stretches = _stretch_indices(rows, stretch_count(len(rows), waits))
     sample = Sample.drawn(values, users, stretches, judged=not too_short(1, waits))
     names = rows.with_row_index("row").group_by(pl.col("command").cast(pl.String), maintain_order=True)

@@ -147,7 +147,7 @@ def _value(figure: SimulatedFigure, form: Callable[[float], str]) -> str:
 
 
 def _width(figure: SimulatedFigure) -> str:
-    relative = figure.relative
+    relative = figure.precision
     if not relative:
         return ""
     return f"±{digits(100 * relative)} %" if 100 * relative >= _EXACT_PERCENT else "±0 %"

@@ -22,10 +22,10 @@ def test_a_simulation_goes_on_until_it_is_as_precise_as_asked(tmp_path: Path) ->
     file.write_text(repairman(34, "exponential(0.3s)"))
     told = loadgo.simulate(file, until="precision(mean)=2%, precision(p90)=3%")
     assert told.end == "precision"
-    assert told.response_s.relative is not None
-    assert told.response_s.relative <= 0.02
-    assert told.all.p90_s.relative is not None
-    assert told.all.p90_s.relative <= 0.03
+    assert told.response_s.precision is not None
+    assert told.response_s.precision <= 0.02
+    assert told.all.p90_s.precision is not None
+    assert told.all.p90_s.precision <= 0.03
     assert told.interactions >= 20_000
     assert told.response_s.value == pytest.approx(1.5222, rel=0.03)
 
