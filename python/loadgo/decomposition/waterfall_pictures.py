@@ -8,7 +8,7 @@ from functools import partial
 
 from loadgo.decomposition.waterfall import SMALLEST_STEP_RATIO, Step, Waterfall
 from loadgo.documents.document import SignPicture
-from loadgo.documents.signs import between, cut, marks, place
+from loadgo.documents.signs import cut, half_bar, marks, place
 from loadgo.notation.figures import digits, duration
 from loadgo.notation.measures import factor, factor_interval
 
@@ -77,5 +77,5 @@ class _LogAxis:
         begin, end = sorted((self.half(step.start), self.half(step.end)))
         if abs(step.factor - 1) < SMALLEST_STEP_RATIO:
             return marks(self.signs, [(begin // 2, _NO_EFFECT_SIGN)])
-        bar = between(self.signs, begin, max(end, begin + 1))
+        bar = half_bar(self.signs, begin, max(end, begin + 1))
         return bar if step.factor >= 1 else bar.translate(_TO_MORE_SIGNS)
