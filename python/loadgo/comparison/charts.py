@@ -10,7 +10,7 @@ import polars as pl
 from loadgo.comparison.chart_data import DRAWN_MEASURES, Distribution, DrawnRow, distribution_of, drawn_rows
 from loadgo.comparison.compare import Comparison
 from loadgo.comparison.figures import change, change_interval
-from loadgo.decomposition.waterfall import of_chains
+from loadgo.decomposition.waterfall import chain_waterfalls
 from loadgo.decomposition.waterfall_charts import INCREASE_COLOR, waterfall_charts
 from loadgo.documents.chart import ACCENT_COLOR, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of, safe
 from loadgo.notation.measures import figure, name_of
@@ -37,7 +37,7 @@ def comparison_charts(comparison: Comparison) -> list[Chart]:
     ]
     distribution = distribution_of(comparison)
     charts += [None if distribution is None else _distribution(distribution)]
-    return [*(chart for chart in charts if chart is not None), *waterfall_charts(of_chains(comparison.chains))]
+    return [*(chart for chart in charts if chart is not None), *waterfall_charts(chain_waterfalls(comparison.chains))]
 
 
 def _sides(measure: str, rows: list[DrawnRow]) -> Chart | None:

@@ -153,7 +153,7 @@ def _summarize_commands(
     values = rows.select(pl.when(unanswered).then(np.inf).otherwise(pl.col("response_ns"))).to_series().to_numpy()
     waits = span_in_waits(rows, stretch.span_ns)
     stretches = _stretch_indices(rows, stretch_count(len(rows), waits))
-    sample = Sample.drawn(values, users, stretches, judged=not too_short(1, waits))
+    sample = Sample.resampled(values, users, stretches, judged=not too_short(1, waits))
     names = rows.with_row_index("row").group_by(pl.col("command").cast(pl.String), maintain_order=True)
     ordered = names.agg(pl.col("line").min(), pl.col("row")).sort("line", maintain_order=True)
     commands = []
