@@ -124,7 +124,7 @@ def summarize(
     run = _run_description(tables)
     holdings = shared_holdings(tables, stretch, float(classes.total_ns))
     commands, everything = _summarize_commands(rows, stretch, chosen_tariff, holdings)
-    open_audit = little_open if run.model == "open" else None
+    is_open = run.model == "open"
     return Summary(
         run=run,
         stretch=stretch,
@@ -134,7 +134,7 @@ def summarize(
         total_time=total,
         whose_time=whose_time_of(tables, stretch),
         meters=meters,
-        audit=open_audit(tables.sessions, stretch) if open_audit else little_closed(rows, tables.sessions, stretch),
+        audit=little_open(tables.sessions, stretch) if is_open else little_closed(rows, tables.sessions, stretch),
         driver=driver_audit(rows, total, tables, None if target is None else target * 1e9),
         sessions=count_sessions(tables.sessions),
         losses=group_losses(tables.lost),

@@ -9,7 +9,7 @@ import loadgo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadgo.comparison.chart_data import distribution_of, drawn_rows
+from loadgo.comparison.chart_data import chart_rows, distribution_of
 from loadgo.comparison.charts import comparison_charts
 from loadgo.comparison.compare import Comparison, compare
 from loadgo.comparison.document import render_comparison
@@ -86,7 +86,7 @@ def test_every_chart_has_something_to_show_and_a_caption(made: Comparison) -> No
 
 
 def test_rows_of_passes_have_names_of_their_own(made: Comparison) -> None:
-    names = [row.name for row in drawn_rows(made, "cpu")]
+    names = [row.name for row in chart_rows(made, "cpu")]
     assert len(set(names)) == len(names) == 13
     assert names[:2] == ["edit, pass 1", "compile, pass 1"]
 
