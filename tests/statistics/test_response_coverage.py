@@ -28,7 +28,7 @@ def response_of(run: QueueRun) -> Response:
     waits = float(span / (run.response - run.service).mean())
     count = stretch_count(len(run.sent), waits)
     stretches = np.minimum((run.sent - run.sent[0]) / span * count, count - 1).astype(np.int64)
-    return responses(Sample.drawn(run.response, run.users, stretches, judged=not too_short(1, waits)))
+    return responses(Sample.resampled(run.response, run.users, stretches, judged=not too_short(1, waits)))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from loadgo.attribution.results import Cause, Caused, Change, Pair, Speedup
 from loadgo.decomposition.json_keys import JSON_KEYS as DECOMPOSITION_KEYS
 from loadgo.decomposition.tables import chain_tables, road_notes, road_table, road_warnings
-from loadgo.decomposition.waterfall import Waterfall, of_chains, waterfall_of
+from loadgo.decomposition.waterfall import Waterfall, chain_waterfalls, waterfall_of
 from loadgo.decomposition.waterfall_pictures import waterfall_pictures
 from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Charts, Document
@@ -47,7 +47,7 @@ def speedup_json(speedup: Speedup) -> str:
 
 def waterfalls_of(speedup: Speedup) -> tuple[Waterfall, ...]:
     """The waterfalls of a speed-up: first those of its causes, then those of what its meters moved by."""
-    return (*cause_waterfalls(speedup.causes), *of_chains(speedup.bookkeeping))
+    return (*cause_waterfalls(speedup.causes), *chain_waterfalls(speedup.bookkeeping))
 
 
 def speedup_document(speedup: Speedup) -> Document:

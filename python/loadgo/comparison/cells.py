@@ -1,8 +1,9 @@
 """Sums of one side's interactions by unit of resampling and by row, and the mean of each row in each resample.
 
-Units are users (or runs), and stretches of time. Users of one machine wait for each other, so the waits of one user
-depend on all who were there at the time. With stretches, a row's mean is its estimate plus the mean residual of the
-drawn stretches. Every resample then has every row, and differences between commands add no spread.
+Units are users, runs or stretches of time. Users of one machine wait for each other, so the waits of one user depend on
+all users of that time. With stretches, a row's mean in a resample is its estimate plus the mean residual of the
+stretches in the resample. Every resample then has every row, and differences between commands do not widen the
+interval.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ class Cells:
     sums: Mapping[str, Floats]
     counts: Mapping[str, Floats]
     units: int
-    numbers: Integers
-    """The unit of each interaction of the frame, numbered from 0."""
+    unit_indices: Integers
+    """The index of the unit of each interaction in the frame."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class ResampledRows:
     """The means by measure, of shape (resamples, rows)."""
     weights: Floats
     units: int
-    numbers: Integers
+    unit_indices: Integers
 
 
 def with_stretches(frame: pl.DataFrame, waits: float = math.inf) -> pl.DataFrame:
@@ -48,7 +49,7 @@ def with_stretches(frame: pl.DataFrame, waits: float = math.inf) -> pl.DataFrame
     return frame.with_columns(stretch=pl.col("run") * count + index)
 
 
-def mirrored(frame: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
+def in_counterpart_stretches(frame: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
     """Moves each interaction of `frame` to the stretch of its counterpart in `other`, if it has a counterpart."""
     keys = ["run", "user", "pass", "line"]
     counterparts = other.group_by(keys).agg(pl.col("stretch").first().alias("counterpart"))
@@ -58,8 +59,8 @@ def mirrored(frame: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
 
 def cells_of(frame: pl.DataFrame, unit: str, rows: int) -> Cells:
     """The cells of a frame with the columns `row` and `unit` (whole numbers, in any order)."""
-    units, numbers = np.unique(frame[unit].to_numpy(), return_inverse=True)
-    cell_indices = numbers * rows + frame["row"].to_numpy()
+    units, unit_indices = np.unique(frame[unit].to_numpy(), return_inverse=True)
+    cell_indices = unit_indices * rows + frame["row"].to_numpy()
 
     def summed(weights: Floats) -> Floats:
         cells: Floats = np.bincount(cell_indices, weights, len(units) * rows).astype(np.float64)
@@ -71,7 +72,7 @@ def cells_of(frame: pl.DataFrame, unit: str, rows: int) -> Cells:
             values = frame[name].to_numpy()
             is_known = np.isfinite(values)
             sums[name], counts[name] = summed(np.where(is_known, values, 0.0)), summed(is_known.astype(np.float64))
-    return Cells(sums, counts, len(units), numbers)
+    return Cells(sums, counts, len(units), unit_indices)
 
 
 def paired_cells(a: Cells, b: Cells) -> tuple[Cells, Cells]:
@@ -84,7 +85,7 @@ def paired_cells(a: Cells, b: Cells) -> tuple[Cells, Cells]:
             {name: cells.sums[name] * on_both[name] for name in cells.sums},
             {name: counts[name] * on_both[name] for name in cells.sums},
             cells.units,
-            cells.numbers,
+            cells.unit_indices,
         )
 
     return masked(a, b), masked(b, a)
@@ -97,15 +98,15 @@ def by_unit(cells: Cells, seed: int) -> ResampledRows:
     for name in cells.sums:
         with np.errstate(invalid="ignore", divide="ignore"):
             means[name] = (weights @ grouped(cells.sums[name])) / (weights @ grouped(cells.counts[name]))
-    return ResampledRows(means, weights, cells.units, cells.numbers)
+    return ResampledRows(means, weights, cells.units, cells.unit_indices)
 
 
 def by_stretch(cells: Cells, estimates: Mapping[str, Floats], strata: Integers, seed: int) -> ResampledRows:
     """Resamples stretches of time and computes the rows' means around `estimates`.
 
-    `strata` are the commands of the rows, numbered from 0. A residual is the difference from the mean of the command,
-    wherever in the script it stands. All users type a line of one pass at about the same time, so the line's own mean
-    would hide the load at that time.
+    `strata` are the commands of the rows, numbered from 0. A residual is the difference from the mean of the command
+    over all its lines and passes. All users type a line of a pass at about the same time, so a difference from that
+    line's own mean would hide the load at that time.
     """
     weights = drawn(cells.units, seed)
     means = {}
@@ -119,7 +120,7 @@ def by_stretch(cells: Cells, estimates: Mapping[str, Floats], strata: Integers, 
         residuals = cells.sums[name] - counts * command_means[strata]
         row_counts = np.maximum(counts.sum(axis=0), 1.0)
         means[name] = estimate + (weights @ grouped(residuals) - residuals.sum(axis=0)) / row_counts
-    return ResampledRows(means, weights, cells.units, cells.numbers)
+    return ResampledRows(means, weights, cells.units, cells.unit_indices)
 
 
 def quantiles_of(frame: pl.DataFrame, side: ResampledRows, probabilities: Sequence[float]) -> list[Floats | None]:
@@ -133,5 +134,5 @@ def quantiles_of(frame: pl.DataFrame, side: ResampledRows, probabilities: Sequen
         return [None for _ in probabilities]
     values = frame["response"].fill_null(np.inf).to_numpy()
     order = np.argsort(values, kind="stable")
-    quantiles = iter(quantile_replicates(values[order], side.numbers[order], side.weights, possible))
+    quantiles = iter(quantile_replicates(values[order], side.unit_indices[order], side.weights, possible))
     return [next(quantiles) if probability in possible else None for probability in probabilities]

@@ -13,8 +13,8 @@ from loadgo.comparison.rows import Difference, Row
 from loadgo.comparison.side import Side
 from loadgo.stats.resample import Floats
 
-DRAWN_MEASURES = ("response", "cpu")
-"""The measures that are drawn row by row."""
+CHART_MEASURES = ("response", "cpu")
+"""The measures whose rows have charts."""
 MOST_ROWS = 40
 FEWEST_ANSWERS = 20
 """Fewest answers on a side for which a distribution is drawn."""
@@ -22,7 +22,7 @@ DISTRIBUTION_PROBABILITIES = (*(number / 100 for number in range(1, 100)), 0.995
 
 
 @dataclass(frozen=True)
-class DrawnRow:
+class ChartRow:
     """A row of the comparison, with a name that no other row has."""
 
     name: str
@@ -40,14 +40,14 @@ class Distribution:
     counts: tuple[int, int]
 
 
-def drawn_rows(comparison: Comparison, measure: str) -> list[DrawnRow]:
+def chart_rows(comparison: Comparison, measure: str) -> list[ChartRow]:
     """The rows with a known change of `measure`, at most 40. With several passes, a row's name has its pass."""
     has_passes = any(row.kind == "subtotal" for row in comparison.rows.rows)
     rows, pass_number = [], 1
     for row in comparison.rows.rows:
         difference = row.measures[measure]
         if difference.change is not None:
-            rows.append(DrawnRow(_row_name(row, pass_number, has_passes), row.kind, difference))
+            rows.append(ChartRow(_row_name(row, pass_number, has_passes), row.kind, difference))
         pass_number += row.kind == "subtotal"
     return rows if len(rows) <= MOST_ROWS else [row for row in rows if row.kind != "row"] or rows[:MOST_ROWS]
 

@@ -7,10 +7,10 @@ import math
 import altair as alt
 import polars as pl
 
-from loadgo.comparison.chart_data import DRAWN_MEASURES, Distribution, DrawnRow, distribution_of, drawn_rows
+from loadgo.comparison.chart_data import CHART_MEASURES, ChartRow, Distribution, chart_rows, distribution_of
 from loadgo.comparison.compare import Comparison
 from loadgo.comparison.figures import change, change_interval
-from loadgo.decomposition.waterfall import of_chains
+from loadgo.decomposition.waterfall import chain_waterfalls
 from loadgo.decomposition.waterfall_charts import INCREASE_COLOR, waterfall_charts
 from loadgo.documents.chart import ACCENT_COLOR, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of, safe
 from loadgo.notation.measures import figure, name_of
@@ -33,14 +33,14 @@ _BOUNDS = {"low": pl.Float64(), "high": pl.Float64()}
 def comparison_charts(comparison: Comparison) -> list[Chart]:
     """All charts that have data."""
     charts = [
-        draw(measure, drawn_rows(comparison, measure)) for measure in DRAWN_MEASURES for draw in (_sides, _changes)
+        draw(measure, chart_rows(comparison, measure)) for measure in CHART_MEASURES for draw in (_sides, _changes)
     ]
     distribution = distribution_of(comparison)
     charts += [None if distribution is None else _distribution(distribution)]
-    return [*(chart for chart in charts if chart is not None), *waterfall_charts(of_chains(comparison.chains))]
+    return [*(chart for chart in charts if chart is not None), *waterfall_charts(chain_waterfalls(comparison.chains))]
 
 
-def _sides(measure: str, rows: list[DrawnRow]) -> Chart | None:
+def _sides(measure: str, rows: list[ChartRow]) -> Chart | None:
     """The mean of each row on both sides, on a logarithmic axis, without totals and sub-totals."""
     shown = [
         row
@@ -90,7 +90,7 @@ def _sides_layers(frame: pl.DataFrame, names: list[str]) -> alt.LayerChart | alt
     return alt.layer(rule, point.encode(x=alt.X("at:Q", scale=scale, axis=axis), shape=shape, tooltip=tooltip))
 
 
-def _changes(measure: str, rows: list[DrawnRow]) -> Chart | None:
+def _changes(measure: str, rows: list[ChartRow]) -> Chart | None:
     """The relative change of each row, with sub-totals and the total."""
     points = [
         {

@@ -34,7 +34,7 @@ DEFAULT_WORSE_MEASURES = ("response", "cpu")
 
 @dataclass(frozen=True)
 class Threshold:
-    """The increase for the worse, in percent, that a measure may have."""
+    """The largest deterioration of a measure that does not fail, in percent."""
 
     measure: str
     percent: float

@@ -15,7 +15,7 @@ from loadgo.comparison.side import Side
 from loadgo.comparison.tables import comparison_tables
 from loadgo.decomposition.json_keys import JSON_KEYS as DECOMPOSITION_KEYS
 from loadgo.decomposition.tables import road_notes, road_warnings
-from loadgo.decomposition.waterfall import of_chains
+from loadgo.decomposition.waterfall import chain_waterfalls
 from loadgo.decomposition.waterfall_pictures import waterfall_pictures
 from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Charts, Document
@@ -63,7 +63,7 @@ def comparison_document(comparison: Comparison) -> Document:
 
     tables = comparison_tables(comparison)
     first_tables = bool(comparison.conditions) + bool(comparison.judged)
-    pictures = (*comparison_pictures(comparison), *waterfall_pictures(of_chains(comparison.chains)))
+    pictures = (*comparison_pictures(comparison), *waterfall_pictures(chain_waterfalls(comparison.chains)))
     return Document(
         title=f"{comparison.b.name} compared with {comparison.a.name}",
         answer=_answer(comparison),
@@ -96,7 +96,7 @@ def comparison_json(comparison: Comparison) -> str:
         "parts": comparison.parts.parts,
         "by_output_line": comparison.parts.output,
         "bookkeeping": comparison.chains,
-        "waterfalls": of_chains(comparison.chains),
+        "waterfalls": chain_waterfalls(comparison.chains),
         "distribution": distribution_of(comparison),
         "roads": comparison.roads,
         "checks": [{"side": side, **members_of(check, _KEYS)} for side, check in comparison.checks],

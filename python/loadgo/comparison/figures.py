@@ -27,7 +27,7 @@ def change_interval(difference: Difference) -> str:
 
 
 def percent_interval(low: float, high: float) -> str:
-    """The interval from `low` to `high`, parts of a figure, as in `−14 to −10 %`."""
+    """An interval of shares in percent, as in `−14 to −10 %`."""
     is_small = max(abs(low), abs(high)) < LARGEST_DECIMAL_SHARE
     low_text, high_text = (percent(end, 1 if is_small or abs(end) < 0.01 else 0) for end in (low, high))
     return f"{low_text.removesuffix(' %')} to {high_text}"

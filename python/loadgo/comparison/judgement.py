@@ -20,7 +20,7 @@ from loadgo.notation.quantities import percentage
 from loadgo.stats.resample import Interval
 
 DEFAULT_WITHIN_SHARE = 0.2
-"""Default limit of the interval's distance from the prediction, as a part of the prediction."""
+"""Default of the largest error that counts as inside, as a share of the prediction."""
 JUDGED_MEASURES = ("response", "p90 response", "cpu", "throughput")
 """The measures that a prediction is judged by."""
 
@@ -45,7 +45,7 @@ class Judged(Difference):
 
     @property
     def judgement(self) -> Judgement:
-        """`outside` if the difference is not chance, `inside` if it is at most `within`; else no verdict."""
+        """`outside` if the difference is not chance, `inside` if its interval is within the limit, else undecided."""
         if self.reach is None:
             return "not to be judged"
         if self.verdict != "no difference":

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from loadgo.comparison.chart_data import DRAWN_MEASURES, Distribution, DrawnRow, distribution_of, drawn_rows
+from loadgo.comparison.chart_data import CHART_MEASURES, ChartRow, Distribution, chart_rows, distribution_of
 from loadgo.comparison.compare import Comparison
 from loadgo.comparison.figures import change
 from loadgo.documents.document import SignPicture
@@ -31,8 +31,8 @@ _FEWEST_BINS = 12
 def comparison_pictures(comparison: Comparison) -> tuple[SignPicture, ...]:
     """The pictures of a comparison that have data."""
     pictures = []
-    for measure in DRAWN_MEASURES:
-        rows = _shown([row for row in drawn_rows(comparison, measure) if row.difference.relative is not None])
+    for measure in CHART_MEASURES:
+        rows = _shown([row for row in chart_rows(comparison, measure) if row.difference.relative is not None])
         if rows:
             title = f"How much {name_of(measure)} changed from A to B"
             pictures.append(SignPicture(title, partial(change_lines, rows)))
@@ -42,23 +42,23 @@ def comparison_pictures(comparison: Comparison) -> tuple[SignPicture, ...]:
     return tuple(pictures)
 
 
-def change_lines(rows: Sequence[DrawnRow], width: int) -> list[str]:
+def change_lines(rows: Sequence[ChartRow], width: int) -> list[str]:
     """The changes of `rows` with their intervals, a line of at most `width` signs for each row, and a legend."""
     texts = [(cut(row.name, _NAME_CHARS), change(row.difference), row.difference.verdict) for row in rows]
     widths = [max(len(text[column]) for text in texts) for column in range(3)]
     axis = min(_MOST_AXIS_CHARS, width - sum(widths) - 6)
-    reach = _reach(rows)
+    half_axis = _half_axis(rows)
     lines = [
-        f"{name:{widths[0]}}  {_change(row, reach, axis)}  {figure:>{widths[1]}}  {verdict}".rstrip()
+        f"{name:{widths[0]}}  {_change(row, half_axis, axis)}  {figure:>{widths[1]}}  {verdict}".rstrip()
         for row, (name, figure, verdict) in zip(rows, texts, strict=True)
     ]
     intervals = ", ─ its 95 % interval" if any(row.difference.interval for row in rows) else ""
-    ends = f"{-100 * reach:.0f} % to +{100 * reach:.0f} %".replace("-", "−")
+    ends = f"{-100 * half_axis:.0f} % to +{100 * half_axis:.0f} %".replace("-", "−")
     legend = f"{ends}; │ no change, ● the change{intervals}"
     return [*lines, f"{' ' * max(0, min(widths[0] + 2, width - len(legend)))}{legend}"[:width]]
 
 
-def _shown(rows: list[DrawnRow]) -> list[DrawnRow]:
+def _shown(rows: list[ChartRow]) -> list[ChartRow]:
     return rows if len(rows) <= _MOST_ROWS else [row for row in rows if row.kind != "row"] or rows[:_MOST_ROWS]
 
 
@@ -91,7 +91,7 @@ def _shares(
 ) -> list[float]:
     """The share of interactions in each bin between `edges`, by interpolation of the quantiles.
 
-    Of quantiles that are equal the last counts.
+    Where several probabilities have the same quantile, the largest of them counts.
     """
     times = np.maximum(values, 1.0)
     is_last = np.append(times[1:] > times[:-1], True)
@@ -109,8 +109,8 @@ def _quantiles(values: Sequence[float], distribution: Distribution) -> str:
     )
 
 
-def _reach(rows: Sequence[DrawnRow]) -> float:
-    """The round number whose negative and positive are the ends of an axis for all changes and their intervals."""
+def _half_axis(rows: Sequence[ChartRow]) -> float:
+    """The half length of an axis around 0 that holds all changes and their intervals: a round number."""
     ends = [0.01]
     for row in rows:
         difference = row.difference
@@ -122,11 +122,11 @@ def _reach(rows: Sequence[DrawnRow]) -> float:
     return next(step * tens for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * tens >= most * (1 - 1e-9))
 
 
-def _change(row: DrawnRow, reach: float, width: int) -> str:
+def _change(row: ChartRow, half_axis: float, width: int) -> str:
     """The change of a row on an axis of `width` signs."""
 
     def position(value: float) -> int:
-        return place(value, -reach, reach, width)
+        return place(value, -half_axis, half_axis, width)
 
     difference, ends = row.difference, None
     before = difference.before or 1.0

@@ -20,14 +20,14 @@ from loadgo.comparison.cells import (
     by_stretch,
     by_unit,
     cells_of,
-    mirrored,
+    in_counterpart_stretches,
     paired_cells,
     quantiles_of,
     with_stretches,
 )
 from loadgo.comparison.side import COMPARED_MEASURES, Side
 from loadgo.errors import BadArgument
-from loadgo.records.interactions import waits_in
+from loadgo.records.interactions import span_in_waits
 from loadgo.stats.resample import FEWEST_UNITS, Floats, Interval, interval_of, quantile_interval, too_short, wider
 
 MOST_LINES = 40
@@ -104,21 +104,21 @@ class Matched:
     left_out: tuple[str, ...]
     """Sentences about rows that only one side has, and about users without a counterpart."""
     waits: float | None = None
-    """Length of a run in mean waits, if that is too short to judge response times; else None.
+    """Length of a run in mean waits if it is too short to judge response times; else None.
 
-    The side with the smaller number counts.
+    It is the smaller number of the two sides.
     """
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """The way in which the rows and units of two sides are matched."""
+    """How the rows and the units of two sides correspond."""
 
     by: Literal["line", "command"]
     paired: bool
     unit: Literal["user", "run"]
     kinds: tuple[str, str]
-    mirrored: bool
+    same_draws: bool
     """Whether both sides are simulated with the same seeds, so that users draw the same in each interaction."""
     keys: pl.DataFrame
     """The rows, with the columns row, pass and line or command, and label."""
@@ -153,9 +153,9 @@ def matched(a: Side, b: Side, by: Literal["line", "command"] | None = None) -> M
 
 
 def _waits(side: Side) -> float:
-    """How many mean waits a run lasts; infinite where that is not known, or nobody waits."""
-    span_ns = sum(one.span_ns for one in side.stretches) / max(len(side.stretches), 1)
-    return waits_in(side.rows, span_ns, WAIT_MEASURES, pl.col("response") - pl.col("cpu").fill_null(0.0))
+    """Length of a run in mean waits; infinite if no user waits, or the waits are not known."""
+    span_ns = sum(stretch.span_ns for stretch in side.stretches) / max(len(side.stretches), 1)
+    return span_in_waits(side.rows, span_ns, WAIT_MEASURES, pl.col("response") - pl.col("cpu").fill_null(0.0))
 
 
 def _unjudged(measures: Mapping[str, Difference]) -> dict[str, Difference]:
@@ -175,7 +175,7 @@ def _plan(a: Side, b: Side, by: Literal["line", "command"] | None) -> _Plan:
     is_printed = a.kind == "printed" or b.kind == "printed"
     lines = [side.rows.select("pass", "line", "command").unique() for side in (a, b)]
     common = lines[0].join(lines[1], on=["pass", "line", "command"])
-    can_match_lines = (is_same_script or (is_printed and len(common) > 0)) and a.passes and b.passes
+    can_match_lines = (is_same_script or (is_printed and len(common) > 0)) and a.has_passes and b.has_passes
     chosen: Literal["line", "command"] = "line" if can_match_lines and len(common) <= MOST_LINES else "command"
     if by is not None:
         if by == "line" and not can_match_lines:
@@ -187,8 +187,8 @@ def _plan(a: Side, b: Side, by: Literal["line", "command"] | None) -> _Plan:
     has_same_units = runs[0] == runs[1] and (unit == "run" or users[0] == users[1])
     paired = is_same_script and has_same_units and (unit == "user" or a.seeds == b.seeds)
     kinds = (a.kind, b.kind)
-    mirrored = paired and kinds == ("machine", "machine") and a.seeds == b.seeds
-    return _Plan(chosen, paired, unit, kinds, mirrored, _keys(a, b, chosen, common))
+    same_draws = paired and kinds == ("machine", "machine") and a.seeds == b.seeds
+    return _Plan(chosen, paired, unit, kinds, same_draws, _keys(a, b, chosen, common))
 
 
 def _keys(a: Side, b: Side, by: str, common: pl.DataFrame) -> pl.DataFrame:
@@ -277,10 +277,10 @@ def _resamples(plan: _Plan, left: pl.DataFrame, right: pl.DataFrame, waits: floa
     resamples = [(*units, min(a.units, b.units))]
     if plan.unit == "user" and "printed" not in plan.kinds:
         frames = [with_stretches(frame, waits) for frame in (left, right)]
-        if plan.mirrored:
-            frames[1] = mirrored(frames[1], frames[0])
+        if plan.same_draws:
+            frames[1] = in_counterpart_stretches(frames[1], frames[0])
         stretches = [cells_of(frame, "stretch", rows) for frame in frames]
-        has_same_stretches = plan.mirrored and stretches[0].units == stretches[1].units
+        has_same_stretches = plan.same_draws and stretches[0].units == stretches[1].units
         seeds = (_SEED + 1, _SEED + 1 if has_same_stretches else _OTHER_SEED + 1)
         strata = (plan.keys["command"].rank("dense").cast(pl.Int64) - 1).to_numpy()
         sides = [
@@ -292,7 +292,7 @@ def _resamples(plan: _Plan, left: pl.DataFrame, right: pl.DataFrame, waits: floa
 
 
 def _mix(left: pl.DataFrame, right: pl.DataFrame, rows: int) -> Floats:
-    """Each row's share of the interactions, as the mean of both sides, so that both have one mix."""
+    """Each row's share of the interactions: the mean of both sides, so that both are weighted alike."""
     counts = [np.bincount(frame["row"].to_numpy(), minlength=rows) / len(frame) for frame in (left, right)]
     mix: Floats = (counts[0] + counts[1]) / 2
     return mix

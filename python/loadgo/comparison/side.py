@@ -96,7 +96,7 @@ class Side:
         return tuple(self.rows.group_by("run").agg(pl.col("seed").first()).sort("run")["seed"].to_list())
 
     @property
-    def passes(self) -> bool:
+    def has_passes(self) -> bool:
         """Whether the users typed a number of passes, so that each typed the same lines."""
         loads = [tables.conditions.get("load", {}) for tables in self.tables]
         return self.kind == "printed" or all("duration_s" not in load and "until" not in load for load in loads)

@@ -15,7 +15,7 @@ from loadgo.notation.measures import EXTRAPOLATED_MARK, figure, name_of, percent
 
 _MOST_CONDITION_CHARS = 30
 """Most characters of a condition's value in a table."""
-_IN_ALL = (
+_WHOLE_MEASURES = (
     *("response", "p50 response", "p90 response", "cpu", "programs", "work", "page", "faults", "major faults"),
     *("ready wait", "paging wait", "I/O wait", "output", "cost", "throughput"),
 )
@@ -96,7 +96,7 @@ def _processor(comparison: Comparison) -> Table | None:
         Column("A CPU" if is_split else "A", _cells(rows, "cpu", _before)),
         *(split_columns[1] if is_split else []),
         Column("B CPU" if is_split else "B", _cells(rows, "cpu", _after)),
-        *_judging(rows, "cpu"),
+        *_verdict_columns(rows, "cpu"),
     )
     return Table("Processor time", columns, total_rows=1)
 
@@ -109,7 +109,7 @@ def _measure_table(comparison: Comparison, measure: str, title: str) -> Table | 
         Column(_heading(comparison), _labels(rows)),
         Column("A", _cells(rows, measure, _before)),
         Column("B", _cells(rows, measure, _after)),
-        *_judging(rows, measure),
+        *_verdict_columns(rows, measure),
     )
     return Table(title, columns, total_rows=1)
 
@@ -139,7 +139,7 @@ def _cells(rows: Sequence[Row], measure: str, figure_of: Callable[[Difference], 
     return tuple(figure(measure, figure_of(row.measures[measure])) for row in rows)
 
 
-def _judging(rows: Sequence[Row], measure: str) -> tuple[Column, ...]:
+def _verdict_columns(rows: Sequence[Row], measure: str) -> tuple[Column, ...]:
     differences = [row.measures[measure] for row in rows]
     return (
         Column("change", tuple(change(difference) for difference in differences)),
@@ -156,7 +156,7 @@ def _intervals(differences: Sequence[Difference]) -> tuple[Column, ...]:
 
 
 def _whole(comparison: Comparison) -> Table | None:
-    measured = [comparison.rows.whole[name] for name in _IN_ALL if name in comparison.rows.whole]
+    measured = [comparison.rows.whole[name] for name in _WHOLE_MEASURES if name in comparison.rows.whole]
     shown = [difference for difference in measured if difference.before is not None or difference.after is not None]
     if not shown:
         return None
@@ -185,14 +185,14 @@ def _parts(comparison: Comparison) -> Table | None:
         Column("A", tuple(duration(part.before) for part in shown), spare=1),
         Column("B", tuple(duration(part.after) for part in shown), spare=1),
         Column("change", tuple(signed(part.change) for part in shown)),
-        *_spreads(shown),
+        *_interval_columns(shown),
         Column("of all", tuple(percent(part.change / all_change) if all_change else NOT_MEASURED for part in shown)),
         *(_counted(shown) if has_counts else ()),
     )
     return Table("Where one interaction's processor time went, and what changed it", columns, total_rows=1)
 
 
-def _spreads(shown: Sequence[Part]) -> tuple[Column, ...]:
+def _interval_columns(shown: Sequence[Part]) -> tuple[Column, ...]:
     if not any(part.interval for part in shown):
         return ()
     cells = [

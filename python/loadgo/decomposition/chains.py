@@ -5,10 +5,11 @@
     response = programs + system + page faults + waits + what is not metered
     cost     = price × CPU, and the cost of waiting
 
-Work is the time in the users' own programs. Overhead is the time in which the processors were wanted, over the work.
-Idle is all time over the time in which they were wanted. A counted part of the overhead is a number for each second of
-work, times the time of one. Time that no meter measured is a factor or a part of its own. This is bookkeeping: it says
-how the meters differ, not what would have happened without a change.
+Wanted time is all processor time without the idle time in which no task wanted a processor. Work is the time in the
+users' own programs, overhead is wanted time divided by work, and idle is all time divided by wanted time. A part of the
+overhead whose events are counted is their number for each second of work, times the mean time of an event. Time that no
+meter measured is a factor or a part of its own. The decomposition says how the meters differ, not what would have
+happened without a change.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Factor:
 
     name: str
     of: str
-    """The sum within which this is a factor. Empty for a link of the chain."""
+    """The sum to which the meter contributes. Empty for a link of the chain."""
     factor: float
     """Above 1 if less is used after than before."""
     interval: Interval | None
@@ -82,7 +83,7 @@ class _Sides:
         return before, per_interaction(self.b, figure, self.weights[1])
 
     def is_known_everywhere(self, is_known: Callable[[RunAccount], bool]) -> bool:
-        """Whether every account has a figure."""
+        """Whether `is_known` is true of every account."""
         return all(is_known(account) for account in (*self.a, *self.b))
 
     def names(self, mapping: Callable[[RunAccount], Mapping[str, float]]) -> list[str]:
@@ -154,7 +155,8 @@ def _factor(name: str, parent: str, log: Floats, runs: int, description: str) ->
     )
 
 
-def _work_ns(account: RunAccount) -> float:
+def work_ns(account: RunAccount) -> float:
+    """Processor time of the users' own programs."""
     return sum(account.time_ns.get(name, 0.0) for name in WORK_CATEGORIES)
 
 
@@ -163,14 +165,14 @@ def _all_time_ns(account: RunAccount) -> float:
 
 
 def _work_link(sides: _Sides) -> Link:
-    if not sides.is_known_everywhere(lambda account: _work_ns(account) > 0):
+    if not sides.is_known_everywhere(lambda account: work_ns(account) > 0):
         raise ValueError("the time of the users' own programs is not known on both sides")
-    return meter("work", *sides.per_interaction(_work_ns), "processor time of the users' own programs")
+    return meter("work", *sides.per_interaction(work_ns), "processor time of the users' own programs")
 
 
 def _overhead(sides: _Sides, is_overhead: Callable[[str], bool], unmetered_ns: Callable[[RunAccount], float]) -> Link:
     """The processors' time for each second of work: 1 for the work itself, and each category of the overhead."""
-    work = sides.per_interaction(_work_ns)
+    work = sides.per_interaction(work_ns)
     parts = [meter("the work itself", np.ones_like(work[0]), np.ones_like(work[1]))]
     for name in sides.names(lambda account: account.time_ns):
         if name in WORK_CATEGORIES or not is_overhead(name):
@@ -181,7 +183,7 @@ def _overhead(sides: _Sides, is_overhead: Callable[[str], bool], unmetered_ns: C
     unmetered = sides.per_interaction(unmetered_ns)
     if any(np.any(np.abs(time) > 1e-9 * side_work) for time, side_work in zip(unmetered, work, strict=True)):
         ratios = unmetered[0] / work[0], unmetered[1] / work[1]
-        parts.append(meter("not metered", *ratios, "rounding, and what no category has"))
+        parts.append(meter("not metered", *ratios, "rounding, and time in no category"))
     return total("overhead", tuple(parts), "what the processors do beside the work, for each second of it")
 
 
@@ -210,12 +212,12 @@ def _elapsed(sides: _Sides) -> Link:
     overhead = _overhead(sides, lambda name: name not in UNWANTED_IDLE_CATEGORIES, unmetered_ns)
     wanted = work.before * overhead.before, work.after * overhead.after
     total_ns = sides.per_interaction(_all_time_ns)
-    idle = meter("idle", total_ns[0] / wanted[0], total_ns[1] / wanted[1], "time that nobody wanted")
+    idle = meter("idle", total_ns[0] / wanted[0], total_ns[1] / wanted[1], "all time over the time that tasks wanted")
     links = [work, overhead, idle]
     processors = [np.mean([account.processors or 1.0 for account in side]) for side in (sides.a, sides.b)]
     if processors[0] != processors[1]:
         ones = np.ones_like(total_ns[0]), np.ones_like(total_ns[1])
-        links.append(meter("processors", ones[0] / processors[0], ones[1] / processors[1], "how many there are"))
+        links.append(meter("processors", ones[0] / processors[0], ones[1] / processors[1], "their number"))
     return product("elapsed", tuple(links))
 
 
@@ -244,7 +246,7 @@ def _response(sides: _Sides) -> Link:
     unmetered = sides.per_interaction(
         lambda account: account.used["response"] - sum(account.used[name] for name in names)
     )
-    parts.append(meter("not metered", *unmetered, "what of the response no meter tells"))
+    parts.append(meter("not metered", *unmetered, "the part of the response that no meter measured"))
     return total("response", tuple(parts))
 
 

@@ -16,9 +16,6 @@ from loadgo.measures.account import OUTPUT_LINES, RunAccount
 from loadgo.measures.total_time import is_busy
 from loadgo.stats.resample import Floats, Interval, drawn, interval_of
 
-UNMETERED_LABEL = "not metered"
-"""Name of the difference between all time and the sum of the categories."""
-
 
 @dataclass(frozen=True)
 class Part:
@@ -60,7 +57,7 @@ class Part:
 
     @property
     def by_each(self) -> float | None:
-        """The part of the change that is the effect of the time of one event. `by_count` and this make the change."""
+        """The part of the change that is the effect of the time of one event: the change less `by_count`."""
         return None if self.by_count is None else self.change - self.by_count
 
 
@@ -89,7 +86,7 @@ def parts_of(a: Sequence[RunAccount], b: Sequence[RunAccount], *, paired: bool) 
         return Parts((), None, ())
     names = list(dict.fromkeys(name for account in (*a, *b) for name in account.time_ns))
     parts = [_part(name, a, b, paired) for name in names]
-    busy = _uncounted_part("busy", True, (a, b), (_busy_ns, _busy_ns), paired)
+    busy = _uncounted_part("busy", True, (a, b), busy_ns, paired)
     return Parts(tuple(part for part in parts if part.before or part.after), busy, _output(a, b))
 
 
@@ -113,7 +110,7 @@ def _part(name: str, a: Sequence[RunAccount], b: Sequence[RunAccount], paired: b
     def time(account: RunAccount) -> float:
         return account.time_ns.get(name, 0.0)
 
-    part = _uncounted_part(name, is_busy(name), (a, b), (time, time), paired)
+    part = _uncounted_part(name, is_busy(name), (a, b), time, paired)
     counted = [name in account.counts for side in (a, b) for account in side]
     if not any(counted):
         return part
@@ -131,17 +128,18 @@ def _uncounted_part(
     name: str,
     busy: bool,
     sides: tuple[Sequence[RunAccount], Sequence[RunAccount]],
-    figures: tuple[Callable[[RunAccount], float], Callable[[RunAccount], float]],
+    figure: Callable[[RunAccount], float],
     paired: bool,
 ) -> Part:
-    drawn_runs = zip(sides, figures, run_weights(*sides, paired=paired), strict=True)
-    before, after = (per_interaction(side, figure, weights) for side, figure, weights in drawn_runs)
+    resampled_sides = zip(sides, run_weights(*sides, paired=paired), strict=True)
+    before, after = (per_interaction(side, figure, weights) for side, weights in resampled_sides)
     interval = interval_of(after - before, min(len(side) for side in sides))
     return Part(name, busy, float(before[0]), float(after[0]), interval, None, None)
 
 
-def _busy_ns(account: RunAccount) -> float:
-    return sum(time for name, time in account.time_ns.items() if is_busy(name) and name != UNMETERED_LABEL)
+def busy_ns(account: RunAccount) -> float:
+    """Busy time of all processors."""
+    return sum(time for name, time in account.time_ns.items() if is_busy(name))
 
 
 def _output(a: Sequence[RunAccount], b: Sequence[RunAccount]) -> tuple[OutputLine, ...]:
@@ -154,7 +152,7 @@ def _output(a: Sequence[RunAccount], b: Sequence[RunAccount]) -> tuple[OutputLin
         before, after = (sum(map(figure, side)) / count for side, count in zip((a, b), lines, strict=True))
         return before, after
 
-    quantities = [OutputLine("processor time", "ns", *by_line(_busy_ns))]
+    quantities = [OutputLine("processor time", "ns", *by_line(busy_ns))]
     for name, category in (("page faults", "page fault"), ("wall crossings", "wall crossing")):
         if any(account.counts.get(category) for account in (*a, *b)):
             quantities.append(OutputLine(name, "", *by_line(lambda account, c=category: account.counts.get(c, 0.0))))  # type: ignore[misc]

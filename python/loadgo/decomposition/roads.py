@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadgo.decomposition.chains import WORK_CATEGORIES
-from loadgo.decomposition.parts import per_interaction, run_weights
+from loadgo.decomposition.chains import work_ns
+from loadgo.decomposition.parts import busy_ns, per_interaction, run_weights
 from loadgo.measures.account import RunAccount
-from loadgo.measures.total_time import is_busy
 from loadgo.stats.factors import exponential_interval
 from loadgo.stats.resample import Floats, Interval, interval_of
 
@@ -63,9 +62,9 @@ _FigureOfRatio = tuple[str, str, str, Callable[[RunAccount], float]]
 
 
 def roads_of(a: Sequence[RunAccount], b: Sequence[RunAccount], *, paired: bool = False) -> tuple[Road, ...]:
-    """All estimates that both sides have figures for, by interaction. Meters of a shared host are not among them.
+    """All estimates of ratios, per interaction, for which both sides have figures. A host's own meters are left out.
 
-    With `paired`, the runs of both sides are resampled in pairs.
+    They also include the time of other programs. With `paired`, the runs of both sides are resampled in pairs.
     """
     if not a or not b:
         return ()
@@ -88,8 +87,8 @@ def roads_of(a: Sequence[RunAccount], b: Sequence[RunAccount], *, paired: bool =
 def disagreeing(roads: Sequence[Road]) -> list[Disagreement]:
     """The pairs of estimates that differ by more than 5 %, and by more than chance.
 
-    The first estimate of each ratio is compared with the others. Charges are left out: their table says that they
-    need the same price.
+    The first estimate of each ratio is compared with the others. Charges are left out, since they give the same ratio
+    only at the same prices.
     """
     return [pair for pair in _pairs(roads) if abs(math.log1p(pair.apart)) > DISAGREEMENT_SHARE]
 
@@ -122,8 +121,8 @@ def _figures(a: Sequence[RunAccount], b: Sequence[RunAccount]) -> list[_FigureOf
     ]
     if all(account.alone for account in accounts):
         figures += [
-            ("busy time by the meters", cpu, "ns", _busy_ns),
-            ("work by the meters", "work", "ns", _work_ns),
+            ("busy time by the meters", cpu, "ns", busy_ns),
+            ("work by the meters", "work", "ns", work_ns),
         ]
     figures.append(
         ("user time of the interactions", "work", "ns", lambda account: account.used.get("programs", 0.0)),
@@ -133,11 +132,3 @@ def _figures(a: Sequence[RunAccount], b: Sequence[RunAccount]) -> list[_FigureOf
     for name in dict.fromkeys(name for account in accounts for name in account.roads):
         figures.append((name, "work", "ns", lambda account, key=name: account.roads.get(key, 0.0) * 1e9))  # type: ignore[misc]
     return figures
-
-
-def _busy_ns(account: RunAccount) -> float:
-    return sum(time for name, time in account.time_ns.items() if is_busy(name))
-
-
-def _work_ns(account: RunAccount) -> float:
-    return sum(account.time_ns.get(name, 0.0) for name in WORK_CATEGORIES)

@@ -19,7 +19,7 @@ SMALLEST_STEP_RATIO = 0.0005
 """Smallest difference of a factor from 1 that is a step of its own. Chosen by hand."""
 MOST_STEPS = 16
 """Largest number of steps. The smallest factors share the last step. Chosen by hand."""
-TAKEN_APART = ("elapsed", "response")
+WATERFALL_MEASURES = ("elapsed", "response")
 """The measures whose chains have a waterfall. For the others a table is enough."""
 
 
@@ -52,12 +52,12 @@ class Waterfall(RatioFactors):
         return f"Decomposition of {self.measure} by meters, per interaction"
 
 
-def of_chains(chains: Sequence[Chain]) -> tuple[Waterfall, ...]:
+def chain_waterfalls(chains: Sequence[Chain]) -> tuple[Waterfall, ...]:
     """The waterfalls of elapsed time and response, down to the meters.
 
     Factors without effect share one step, and so do the smallest of many. A ratio without factors has no waterfall.
     """
-    return tuple(_of_chain(chain) for chain in chains if chain.measure in TAKEN_APART and chain.factors)
+    return tuple(_of_chain(chain) for chain in chains if chain.measure in WATERFALL_MEASURES and chain.factors)
 
 
 def _of_chain(chain: Chain) -> Waterfall:

@@ -17,7 +17,7 @@ INCREASE_COLOR = "#cf4f12"
 """The colour of the factors that make B larger than A."""
 _LESS_LABEL, _MORE_LABEL = "less in B", "more in B"
 _INTERVAL_COLUMNS = {"low": pl.Float64(), "high": pl.Float64()}
-_CENT_LABEL = "format(datum.value, '~g')"
+_MONEY_LABEL = "format(datum.value, '~g')"
 
 
 def waterfall_charts(waterfalls: Sequence[Waterfall]) -> list[Chart]:
@@ -41,7 +41,7 @@ def waterfall_chart(waterfall: Waterfall, name: str) -> Chart:
     title = "money for one interaction" if waterfall.unit == "$" else "time for one interaction"
     axis = alt.Axis(
         title=title,
-        labelExpr=TIME_LABEL if waterfall.unit == "ns" else _CENT_LABEL,
+        labelExpr=TIME_LABEL if waterfall.unit == "ns" else _MONEY_LABEL,
         labelOverlap="greedy",
         labelSeparation=6,
     )

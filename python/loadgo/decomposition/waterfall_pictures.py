@@ -8,7 +8,7 @@ from functools import partial
 
 from loadgo.decomposition.waterfall import SMALLEST_STEP_RATIO, Step, Waterfall
 from loadgo.documents.document import SignPicture
-from loadgo.documents.signs import between, cut, marks, place
+from loadgo.documents.signs import cut, half_bar, marks, place
 from loadgo.notation.figures import digits, duration
 from loadgo.notation.measures import factor, factor_interval
 
@@ -56,26 +56,26 @@ def _factor_cells(step: Step) -> tuple[str, str]:
 
 
 class _LogAxis:
-    """A logarithmic axis of `signs` characters, at least 10."""
+    """A logarithmic axis of `width_chars` characters, at least 10."""
 
-    def __init__(self, waterfall: Waterfall, signs: int) -> None:
+    def __init__(self, waterfall: Waterfall, width_chars: int) -> None:
         values = [waterfall.before, waterfall.after, *(step.end for step in waterfall.steps)]
         self.low, self.high = min(values), max(values)
-        self.signs = max(10, signs)
+        self.width_chars = max(10, width_chars)
 
     def half(self, value: float) -> int:
         """The position of a value in half characters; the middle where all values are the same."""
         span = math.log(self.high / self.low)
-        return place(math.log(value / self.low), 0.0, span, 2 * self.signs) if span else self.signs
+        return place(math.log(value / self.low), 0.0, span, 2 * self.width_chars) if span else self.width_chars
 
     def end(self, value: float) -> str:
         """A mark at one end of the waterfall."""
-        return marks(self.signs, [(self.half(value) // 2, _END_SIGN)])
+        return marks(self.width_chars, [(self.half(value) // 2, _END_SIGN)])
 
     def bar(self, step: Step) -> str:
         """The bar between the figures without the factor and with it, at least half a character."""
         begin, end = sorted((self.half(step.start), self.half(step.end)))
         if abs(step.factor - 1) < SMALLEST_STEP_RATIO:
-            return marks(self.signs, [(begin // 2, _NO_EFFECT_SIGN)])
-        bar = between(self.signs, begin, max(end, begin + 1))
+            return marks(self.width_chars, [(begin // 2, _NO_EFFECT_SIGN)])
+        bar = half_bar(self.width_chars, begin, max(end, begin + 1))
         return bar if step.factor >= 1 else bar.translate(_TO_MORE_SIGNS)

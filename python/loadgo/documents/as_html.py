@@ -1,4 +1,4 @@
-"""A document as one HTML file that loads nothing: tables, charts and the code that draws them, in light and dark."""
+"""A document as one HTML file that loads no other file: it has tables, charts, and the code that draws them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ADDRESSES = (
 """Addresses in the drawing code that are never loaded; they are removed, so that the page holds no address."""
 
 PlacedSection = Table | Chapter | Points | Remarks
-"""A section that stands in the page as it is."""
+"""A section that the page shows at its place in the document. Charts are collected, and sign pictures left out."""
 
 
 def html_document(document: Document) -> str:
@@ -67,10 +67,10 @@ def html_page(page: str, page_charts: Sequence[Chart], style: str = "", **shown:
 
 
 def _around_charts(sections: Sequence[Section]) -> tuple[list[PlacedSection], list[Chart], list[PlacedSection]]:
-    """The sections above the charts, the charts, and the sections below; pictures made of characters are left out."""
-    place = next((i for i, section in enumerate(sections) if isinstance(section, Charts)), len(sections))
-    before = [section for section in sections[:place] if isinstance(section, PlacedSection)]
-    after = [section for section in sections[place:] if isinstance(section, PlacedSection)]
+    """The sections above the charts, all charts, and the sections below. Pictures made of characters are left out."""
+    first_charts = next((i for i, section in enumerate(sections) if isinstance(section, Charts)), len(sections))
+    before = [section for section in sections[:first_charts] if isinstance(section, PlacedSection)]
+    after = [section for section in sections[first_charts:] if isinstance(section, PlacedSection)]
     drawn = [chart for section in sections if isinstance(section, Charts) for chart in section.draw()]
     return before, drawn, after
 

@@ -25,7 +25,7 @@ _UNSAFE = re.compile(r"[^\n -~]")
 
 
 def json_document(members: Mapping[str, object], keys: Keys, columns: Mapping[str, object] | None = None) -> str:
-    """Writes the members as one JSON object that begins with `"format"`. Each of the long `columns` is on one line.
+    """Writes the members as one JSON object that begins with `"format"`. Each list in `columns` stands on one line.
 
     Raises `KeyError` for a type without keys in `keys`.
     """

@@ -18,7 +18,7 @@ from loadgo.documents.table import Table
 from loadgo.notation.figures import plain
 
 FEWEST_PAGE_CHARS = 60
-"""The smallest width of a document. On a narrower terminal its lines wrap."""
+"""The smallest width of a document. A narrower terminal wraps its lines."""
 
 MOST_REMARK_CHARS = 80
 """The largest width of running text, since longer lines are hard to read."""
@@ -75,7 +75,7 @@ def _section(section: Section, width: int) -> Iterator[RenderableType]:
     elif isinstance(section, Table):
         if section.lead:
             yield _text(section.lead, "dim") if section.title else _text(f"“{section.lead}”", "italic")
-        yield _printed(section, width) if section.as_printed else _table(section.fitting(width))
+        yield _printed_layout(section, width) if section.as_printed else _table(section.fitting(width))
 
 
 def _item(item: tuple[str, ...], width: int) -> Text:
@@ -92,7 +92,7 @@ def _remarks(remarks: Remarks, width: int) -> Text:
     return Text("\n".join(line for paragraph in lines for line in paragraph))
 
 
-def _printed(table: Table, width: int) -> Text:
+def _printed_layout(table: Table, width: int) -> Text:
     lines = [_text(line.rstrip(), style) for line, style in printed_lines(table, width)]
     shown = Text("\n").join(lines)
     shown.no_wrap, shown.overflow = True, "ignore"

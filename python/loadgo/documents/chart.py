@@ -1,4 +1,4 @@
-"""Charts: a Vega-Lite specification with a heading and a caption, as a part of a page or as a picture; and axes."""
+"""Charts, each a Vega-Lite specification with a heading and a caption, for a page or as a picture; and their axes."""
 
 from __future__ import annotations
 
@@ -108,4 +108,4 @@ TIME_LABEL = (
     " : datum.value >= 0.000001 ? format(datum.value * 1000000, '.3~r') + ' µs'"
     " : format(datum.value * 1000000000, '.3~r') + ' ns'"
 )
-"""Vega expression for an axis label: a time in seconds, printed with a unit of its size."""
+"""Vega expression for an axis label: a time in seconds, printed with the unit that suits it."""

@@ -30,11 +30,11 @@ class Charts:
 
 @dataclass(frozen=True)
 class Chapter:
-    """The beginning of a part of the document: the sections up to the next chapter belong to it."""
+    """The heading of a part of the document. All sections up to the next chapter belong to the part."""
 
     title: str
     source: str
-    """Where its figures are from."""
+    """The origin of the chapter's figures."""
     answer: str
     bad: bool = False
     """Whether the answer is a warning."""
@@ -42,15 +42,16 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Points:
-    """A list: of each item its first line, and what is to be said below that."""
+    """A list of items."""
 
     title: str
     items: tuple[tuple[str, ...], ...]
+    """Each item has a first line, and further lines that stand below it."""
 
 
 @dataclass(frozen=True)
 class Remarks:
-    """Running text, one paragraph for each remark."""
+    """Running text, with a paragraph for each remark."""
 
     paragraphs: tuple[str, ...]
 

@@ -24,7 +24,7 @@ LIST_FORMATS: tuple[ListFormat, ...] = get_args(ListFormat)
 
 @dataclass(frozen=True)
 class Listing:
-    """A list with its name, such as `runs`: what people read of it, and its records in full."""
+    """A named list, such as `runs`: headings and rows for people, keys and full records for JSON and CSV."""
 
     name: str
     headings: tuple[str, ...]
@@ -57,8 +57,8 @@ def listing(
 ) -> str:
     """The rows under their headings as text. Columns in `figures`, counted from 0, are aligned to the right.
 
-    The text is empty without headings. Without a `width`, the table has the terminal's width. It has its own width if
-    the terminal is too narrow or the output is no terminal. A name that a user may copy is then not cut.
+    The text is empty without headings. Without a `width`, the table has the terminal's width. If that is too narrow, or
+    if the output is no terminal, the table is as wide as its cells need. Names that a user may copy are then not cut.
     """
     if not headings:
         return ""

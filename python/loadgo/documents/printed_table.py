@@ -12,17 +12,17 @@ Line = tuple[str, str]
 
 _GAP = "  "
 _LEAST_NAME_CHARS = 12
-"""Characters of a row's name that other columns leave it."""
+"""Fewest characters that a long name of a row keeps when the other columns need room."""
 _LEAST_MARKED_CHARS = 6
 _MARK_CHARS = 2
 _LONG_CELL_CHARS = 20
-"""Longer cells than this are running text, and wrapped."""
+"""A longer cell beside a mark is running text, and is wrapped."""
 _STYLES = {"p!": "bold red", "!": "bold red", "?": "bold red", "p*": "magenta", "p": "green", "f": "cyan"}
-"""By mark: the worst first."""
+"""The style of a row by its mark. The worst mark comes first."""
 
 
 def printed_lines(table: Table, page: int) -> list[Line]:
-    """The table's headings and rows, of at most `page` characters; a list without marks beside figures is set in."""
+    """The table's headings and rows, of at most `page` characters. A table without marks beside figures is indented."""
     names, *columns = table.columns
     indent = "" if any(column.marks for column in columns) else _GAP
     longest = max([8 if table.below_names else 1, *map(len, names.cells)])
@@ -43,7 +43,7 @@ def _in_halves(lines: list[Line]) -> list[Line]:
 
 
 def _widths(columns: list[Column], room: int) -> list[int]:
-    """The columns' widths: where there is not enough room, those that hold text are wrapped more narrowly."""
+    """The columns' widths. Without enough room, columns of text become narrower, and their cells are wrapped."""
     least = [_least_width(column) for column in columns]
     widths = [max(width, _text_width(column)) for width, column in zip(least, columns, strict=True)]
     over = sum(widths) - room
@@ -73,7 +73,7 @@ def _figures_width(column: Column) -> int:
 
 
 def _text_width(column: Column) -> int:
-    """The width that the column's running text asks for."""
+    """The width of the column's longest running text, up to a limit."""
     texts = [column.cells[row] for row in range(len(column.cells)) if _is_text(column, row)]
     return min(_LONG_CELL_CHARS, max(map(len, texts), default=0))
 
@@ -104,7 +104,7 @@ def _row(table: Table, row: int, name: list[str], widths: list[int], name_width:
     style, lines = _style(table, row), []
     for k in range(max(len(names), *map(len, cells))):
         parts = [cell[k] if k < len(cell) else " " * width for cell, width in zip(cells, widths, strict=True)]
-        # A cell that is longer than its column's fixed width takes of the gap.
+        # A cell that is longer than its column's fixed width extends into the gap before it.
         behind_gap = [part.rjust(len(_GAP) + width) for part, width in zip(parts, widths, strict=True)]
         line = "".join([(names[k] if k < len(names) else "").ljust(name_width), *behind_gap])
         lines.append((line, (style or "dim") if k and below else "" if below else style))

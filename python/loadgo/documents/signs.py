@@ -17,13 +17,13 @@ def line(shares: Sequence[float]) -> str:
 
 
 def bar(share: float, width: int) -> str:
-    """A bar over a share of `width` characters, in eighths of a character; a share above 0 shows at least one."""
+    """A bar whose length is a share of `width` characters, in eighths of a character; above 0, at least an eighth."""
     eighths = max(1 if share > 0 else 0, round(share * width * 8))
     return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
 
 
-def between(width: int, begin: int, end: int) -> str:
-    """A line of `width` characters that is filled from the half character `begin` up to, without, `end`."""
+def half_bar(width: int, begin: int, end: int) -> str:
+    """A line of `width` characters with a bar from `begin` to before `end`, both counted in half characters."""
     return "".join(_HALVES[2 * (begin <= at < end) + (begin <= at + 1 < end)] for at in range(0, 2 * width, 2))
 
 
@@ -54,7 +54,7 @@ def place(value: float, low: float, high: float, width: int) -> int:
 
 
 def marks(width: int, placed: Iterable[tuple[int, str]], between: tuple[int, int] | None = None) -> str:
-    """A line with a sign at each position; a later sign covers an earlier one. `between` is drawn as an interval."""
+    """A line with signs at their positions, where a later sign covers an earlier one, and an interval, `between`."""
     signs = [" "] * width
     if between is not None:
         signs[between[0] : between[1] + 1] = "─" * (between[1] - between[0] + 1)

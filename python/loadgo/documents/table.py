@@ -12,8 +12,10 @@ MOST_NAME_CHARS = 24
 """Most characters of a row's name in a text, since users' names for commands have any length."""
 
 Kind = Literal["figure", "words", "name", "mark"]
-"""Figures stand to the right. Words stand to the left, and are folded; names are cut where there is no room.
-Marks stand to the left and say of each row what came of it.
+"""How a column's cells are aligned and shortened.
+
+Figures are aligned to the right, and words, names and marks to the left. Without enough room, words are wrapped, and
+names are cut. A mark is a sign for the row's result.
 """
 
 
@@ -24,17 +26,17 @@ class Column:
     heading: str
     cells: tuple[str, ...]
     spare: int = 0
-    """A narrow page leaves out columns with the largest number first. A column with 0 stays."""
+    """How dispensable the column is: a narrow page leaves out the largest numbers first. A column with 0 stays."""
     kind: Kind = "figure"
-    """How the cells are aligned. The first column has names, unless its kind is `words`."""
+    """The kind of the cells. The first column has names, unless its kind is `words`."""
     below: tuple[str, ...] = ()
     """Lines below each cell, such as half of its interval. Empty if no cell has any."""
     over: str = ""
-    """A heading over this column and its neighbours, which have the same."""
+    """A heading above this column's own. Neighbours with the same text share it."""
     marks: tuple[str, ...] = ()
-    """A sign beside each cell; empty where no cell has one."""
+    """A sign beside each cell. Empty if no cell has a sign."""
     chars: int = 0
-    """Characters of a printed table's column, with the gap before it. 0 is as many as its cells need."""
+    """Width in characters, with the gap before the column, in a table `as_printed`. With 0, the cells decide."""
     hints: tuple[str, ...] = ()
     """Text that an HTML page shows when the pointer is on a cell."""
 
@@ -56,15 +58,15 @@ class Table:
     columns: tuple[Column, ...]
     total_rows: int = 0
     name_width: int | None = MOST_NAME_CHARS
-    """How many characters of its rows' names a page of text shows; None is as many as there is room for."""
+    """Most characters of a row's name in a text. With None, names get all the room that there is."""
     lead: str = ""
-    """Running text above it; without a title, a quotation that its figures are of."""
+    """Running text above the table. In a table without a title, it is a quotation that contains the figures."""
     as_printed: bool = False
-    """Whether a page of text shows it in the layout of a printed document, as close as that."""
+    """Whether a text shows the table in the compact layout of a printed document (`printed_table`)."""
     below_names: tuple[str, ...] = ()
-    """Names of the lines below the cells, of a table as printed."""
+    """Names of the lines below the cells, for a table `as_printed`."""
     in_halves: bool = False
-    """Whether a printed table without headings shows the second half of its rows beside the first."""
+    """Whether a table `as_printed` without headings shows the second half of its rows beside the first."""
 
     @property
     def width(self) -> int:
@@ -88,7 +90,7 @@ class Table:
 
     @property
     def has_over(self) -> bool:
-        """Whether a line of headings stands over those of the columns."""
+        """Whether any column has a heading above its own."""
         return any(column.over for column in self.columns)
 
     def _with_names_cut(self, width: int) -> Table:

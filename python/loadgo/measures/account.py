@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from loadgo.measures.charges import HOUR_NS
 from loadgo.measures.meters import Meters
 from loadgo.measures.tariff import Tariff
 from loadgo.measures.total_time import events_by_category, total_time_of
@@ -16,7 +17,6 @@ from loadgo.records.phases import Stretch
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
-HOUR_NS = 3.6e12
 OTHER_PROGRAMS_LABEL = "other programs"
 """The category of programs on a host that are not the users': the driver, and all other programs."""
 OUTPUT_LINES = "line out"
@@ -55,7 +55,7 @@ class RunAccount:
 def account_of(
     tables: Tables, stretch: Stretch, meters: Meters, rows: pl.DataFrame, price: Tariff
 ) -> RunAccount | None:
-    """The account of a run whose interactions are `rows` of a compared side; it leaves out extrapolated interactions.
+    """The account of a run, without extrapolated interactions. `rows` are its interactions as rows of a compared side.
 
     None without interactions, or where the processors' time was not measured. Usage that was sampled stands for all
     interactions. On a host, the spans that lie inside the stretch stand for all of it.

@@ -38,20 +38,20 @@ class MachineTime:
 
 @dataclass(frozen=True)
 class RunUse:
-    """The use of one or several runs."""
+    """The charged quantities that one or several runs used."""
 
     cells: pl.DataFrame
     """Sums by run, user, command and stretch of the time (from 0).
 
-    The other columns are place (of the command in the script), count, and for each NAME of `AVERAGED_QUANTITIES` the
-    sum NAME with the number of interactions in it, `NAME known`.
+    `place` is the first line of the command in the script, and `count` the number of interactions. Each NAME of
+    `AVERAGED_QUANTITIES` has two columns: the sum NAME, and the number of interactions in it, `NAME known`.
     """
     held: SharedHoldings
     machine: MachineTime | None
     """None where the processors' time was not measured."""
     stretches: tuple[Stretch, ...]
     sampled: int
-    """Usage was read at every interaction that this number divides."""
+    """N, if usage was read for every N-th interaction of a user; 1 if it was read for each."""
 
     @property
     def interactions(self) -> int:

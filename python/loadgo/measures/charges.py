@@ -1,8 +1,8 @@
 """The cost of one interaction: a tariff's prices for its own use, and its part of the shared costs of the run.
 
 Processor time, paging wait and bytes are an interaction's own use. Log-in time, memory and a rented machine are shared
-costs, paid by the hour. Each interaction pays the part that its time has of all users' time, from prompt to prompt. So
-the parts add up to the rent exactly, and on an idle machine an interaction costs more.
+costs, paid by the hour. They are divided among the interactions in proportion to their time from prompt to prompt. So
+all interactions together pay the rent exactly, and on an idle machine an interaction costs more.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class SharedHoldings:
     logged_in_ns: float
     """Log-in time of all users together."""
     present_ns: float
-    """Time of all interactions from prompt to prompt. `logged_in_ns` also has what the stretch cuts off."""
+    """Time of all interactions from prompt to prompt. `logged_in_ns` also has cycles that the stretch cuts off."""
     memory_byte_ns: float | None = None
     """The integral of the users' memory over time, in bytes × ns; None where it was not measured."""
 
@@ -98,7 +98,7 @@ def interaction_cost(
 ) -> float | None:
     """The mean cost of an interaction, in the tariff's currency; None when a charged quantity is not known.
 
-    `present_ns` is its mean time from prompt to prompt, and `holdings` what its run held.
+    `present_ns` is its mean time from prompt to prompt, and `holdings` are the shared holdings of its run.
     """
     means = {
         "cpu_ns": usage.cpu_ns,
@@ -112,7 +112,7 @@ def interaction_cost(
 def cost_of(
     usage: Usage, count: int, classes: TimeByClass, tariff: Tariff, holdings: SharedHoldings | None = None
 ) -> Cost:
-    """The cost of a mean interaction, and of a user-hour: `count` interactions, divided by the users' hours."""
+    """The cost of a mean interaction, and of a user-hour: that of `count` interactions, divided by the users' hours."""
     present = classes.total_ns / count if count else None
     interaction = interaction_cost(usage, tariff, present_ns=present, holdings=holdings)
     hours = (classes.total_ns if holdings is None else holdings.logged_in_ns) / HOUR_NS

@@ -5,10 +5,10 @@ Open load: L = lambda W, with lambda log-ins a second and W the mean length of a
 N comes from the table of sessions, X, R and Z from that of interactions. J. D. C. Little, Operations Research 9 (1961),
 page 383.
 
-Either end of the window cuts a cycle of every user, and a long cycle is cut more often than a short one. The mean
-length of a cut cycle is E[C^2] / E[C]. The law may be off by two such cycles for every user, by the longest cycle for
-one user, or by 5 %, whichever is largest. The window is too short to tell when that is more than half of it. Fewer than
-30 interactions, or log-ins in an open load, are too few.
+Each end of the window cuts a cycle of every user, and a long cycle is cut more often than a short one. The mean length
+of a cut cycle is E[C^2] / E[C]. The two numbers may differ by the largest of three amounts: two cut cycles of every
+user, the longest cycle of one user, or 5 %. If the cycles are more than half of the window, it is too short to tell. So
+are fewer than 30 interactions, or log-ins in an open load.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ AUDIT_TOLERANCE = 0.05
 FEWEST_AUDITED_INTERACTIONS = 30
 """Fewest interactions of a closed load, or log-ins of an open load, that the audit judges."""
 _MOST_CUT_SHARE = 0.5
-"""Largest share of the window that its two ends may cut; a window that loses more is too short."""
+"""Largest share of the window that cut cycles at its two ends may take. A larger share makes it too short to tell."""
 
 
 @dataclass(frozen=True)

@@ -144,7 +144,7 @@ def _metered_command(tables: Tables) -> str | None:
 
 
 def _with_command(command: str, rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows with `command` as the command of all rows of a user, since there is no line to divide them by."""
+    """The rows with `command` as the command of each row that has a user. A run without a load has no lines."""
     named = pl.when(pl.col("user").is_not_null()).then(pl.lit(command)).alias("command")
     return rows.with_columns(named)
 
@@ -302,7 +302,7 @@ def _meters_by_part(faults: pl.DataFrame, primitives: pl.DataFrame, by: Breakdow
 
 
 def _rows_by_owner(rows: pl.DataFrame, by: BreakdownColumn) -> dict[str, pl.DataFrame]:
-    """The rows of each command or user, without the rows that the other column divides further, if it can."""
+    """The rows of each command or user. Rows that are also divided by the other column are used only if all are."""
     other = "user" if by == "command" else "command"
     owned = rows.filter(pl.col(by).is_not_null() & pl.col("device").is_null())
     undivided = owned.filter(pl.col(other).is_null())

@@ -111,9 +111,9 @@ def _touched_stretch(tables: Tables, stretch: Stretch, rows: pl.DataFrame) -> St
     return replace(stretch, start_ns=start, end_ns=end)
 
 
-def _check_littles_law(tables: Tables, stretch: Stretch, typed: pl.DataFrame) -> RunCheck:
+def _check_littles_law(tables: Tables, stretch: Stretch, rows: pl.DataFrame) -> RunCheck:
     open_load = tables.conditions.get("load", {}).get("model") == "open"
-    audit = little_open(tables.sessions, stretch) if open_load else little_closed(typed, tables.sessions, stretch)
+    audit = little_open(tables.sessions, stretch) if open_load else little_closed(rows, tables.sessions, stretch)
     if audit is None or audit.verdict == "too short to tell":
         return RunCheck("Little's law", "cannot be told", "too short to tell")
     text = f"{audit.law}: {digits(audit.measured)} users by the sessions, {digits(audit.computed)} by the law"
@@ -153,7 +153,7 @@ def _check_losses(tables: Tables) -> RunCheck:
     return RunCheck("nothing is lost", "broken" if lost else "holds", f"{number(lost)} records were lost")
 
 
-def _check_driver(tables: Tables, total: TotalTime | None, typed: pl.DataFrame) -> RunCheck:
-    driver = driver_audit(typed, total, tables, None)
+def _check_driver(tables: Tables, total: TotalTime | None, rows: pl.DataFrame) -> RunCheck:
+    driver = driver_audit(rows, total, tables, None)
     text = f"{number(driver.late_lines)} lines were sent late; the driver used {share(driver.host_share)} of the host"
     return RunCheck("the driver was not the bottleneck", "holds" if driver.valid else "broken", text)

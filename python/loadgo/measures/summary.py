@@ -19,7 +19,7 @@ from loadgo.measures.tariff import Tariff, tariff_on
 from loadgo.measures.total_time import TotalTime, events_by_category, total_time_of
 from loadgo.measures.usage import Outcomes, Usage, outcomes_of, usage_of
 from loadgo.measures.whose_time import WhoseTime, whose_time_of
-from loadgo.records.interactions import TimeByClass, classes_of, waits_in
+from loadgo.records.interactions import TimeByClass, classes_of, span_in_waits
 from loadgo.records.phases import Stretch, classified_in, stretch_of
 from loadgo.records.prediction import Prediction
 from loadgo.stats.quantiles import Response, Sample, responses
@@ -127,7 +127,7 @@ def summarize(
     run = _run_description(tables)
     holdings = shared_holdings(tables, stretch, float(classes.total_ns))
     commands, everything = _summarize_commands(rows, stretch, chosen_tariff, holdings)
-    open_audit = little_open if run.model == "open" else None
+    is_open = run.model == "open"
     return Summary(
         run=run,
         stretch=stretch,
@@ -137,7 +137,7 @@ def summarize(
         total_time=total,
         whose_time=whose_time_of(tables, stretch),
         meters=meters,
-        audit=open_audit(tables.sessions, stretch) if open_audit else little_closed(rows, tables.sessions, stretch),
+        audit=little_open(tables.sessions, stretch) if is_open else little_closed(rows, tables.sessions, stretch),
         driver=driver_audit(rows, total, tables, None if target is None else target * 1e9),
         sessions=count_sessions(tables.sessions),
         losses=group_losses(tables.lost),
@@ -154,9 +154,9 @@ def _summarize_commands(
     users = rows["user"].rank("dense").cast(pl.Int64).to_numpy() - 1 if len(rows) else np.empty(0, np.int64)
     unanswered = pl.col("response_ns").is_null() | pl.col("outcome").cast(pl.String).is_in(["timeout", "died"])
     values = rows.select(pl.when(unanswered).then(np.inf).otherwise(pl.col("response_ns"))).to_series().to_numpy()
-    waits = waits_in(rows, stretch.span_ns)
+    waits = span_in_waits(rows, stretch.span_ns)
     stretches = _stretch_indices(rows, stretch_count(len(rows), waits))
-    sample = Sample.drawn(values, users, stretches, judged=not too_short(1, waits))
+    sample = Sample.resampled(values, users, stretches, judged=not too_short(1, waits))
     names = rows.with_row_index("row").group_by(pl.col("command").cast(pl.String), maintain_order=True)
     ordered = names.agg(pl.col("line").min(), pl.col("row")).sort("line", maintain_order=True)
     commands = []

@@ -4,7 +4,7 @@ Busy time of neither the users, nor the driver, nor the sampling threads is *una
 terminal bytes, and other processes. `/proc/stat` counts in ticks, so the unattributed time has a resolution.
 
 loadgo's own time is that of the driver, the threads that sample and write, and the meter programs in the kernel. The
-last is known by calibration, and runs within the time of what the programs measure.
+time of the meter programs is estimated by calibration. It is a part of the time that the programs measure.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Category:
     busy: bool
     """False for idle time, and for time that a hypervisor gave to others."""
     in_non_idle: bool
-    """Whether the base of the percent of non-idle has this category: all but `_UNWANTED_IDLE`."""
+    """Whether the category belongs to the non-idle time, the base of *of non-idle*: all but `_UNWANTED_IDLE`."""
     count: int | None
     """Number of faults, system calls or dispatches; None where they are not counted."""
     each_ns: float | None
@@ -119,7 +119,7 @@ class TotalTime:
 
     @property
     def non_idle_ns(self) -> int:
-        """The base of the percent of non-idle."""
+        """The time of the categories that are `in_non_idle`."""
         return sum(category.time_ns for category in self.categories if category.in_non_idle)
 
     @property

@@ -49,10 +49,10 @@ def whose_time_of(tables: Tables, stretch: Stretch) -> WhoseTime:
     user_rows = rows.filter(pl.col("user").is_not_null())
     user_totals = user_rows.filter(pl.col("who") == "users")
     metered = user_totals if len(user_totals) else user_rows
-    typed_use = _interaction_use(tables, stretch)
+    interaction_use = _interaction_use(tables, stretch)
     return WhoseTime(
         source="processes" if len(metered) else "interactions",
-        users=_owner_times(_join_waits(metered, typed_use) if len(metered) else typed_use),
+        users=_owner_times(_join_waits(metered, interaction_use) if len(metered) else interaction_use),
         processes=_owner_times(_sum_by(process_rows, "who").with_columns(paging=pl.lit(None), io=pl.lit(None))),
     )
 
@@ -77,9 +77,9 @@ def _interaction_use(tables: Tables, stretch: Stretch) -> pl.DataFrame:
     )
 
 
-def _join_waits(metered: pl.DataFrame, typed: pl.DataFrame) -> pl.DataFrame:
+def _join_waits(metered: pl.DataFrame, from_interactions: pl.DataFrame) -> pl.DataFrame:
     """The use of each user: processor time and ready wait from the meters, other waits from the interactions."""
-    return _sum_by(metered, "user").join(typed.select("name", "paging", "io"), on="name", how="left")
+    return _sum_by(metered, "user").join(from_interactions.select("name", "paging", "io"), on="name", how="left")
 
 
 def _measured_sum(column: str | pl.Expr) -> pl.Expr:

@@ -61,6 +61,16 @@ def user_count(asked: int) -> int:
     return asked
 
 
+def seed(asked: int) -> int:
+    """A seed of random draws.
+
+    Raises `BadArgument`.
+    """
+    if not 0 <= asked < 2**63:
+        raise BadArgument(f"seed {asked} is out of range: it lies between 0 and 2^63 - 1")
+    return asked
+
+
 def byte_count(asked: str, argument: str) -> int:
     """A number of bytes from words such as `1GiB`, `64MB`, `512`; raises `BadArgument`, which names `argument`."""
     units = {unit.lower(): size for unit, size in UNIT_BYTES.items()}

@@ -13,7 +13,7 @@ from loadgo.errors import BadArgument
 from loadgo.prediction.fitted import drawn_settings, fitted_in, keys_as_fitted
 
 MOST_TRIES_PER_DRAW = 100
-"""Where fewer than one draw in 100 makes a valid machine, the fit's covariance says nothing of the machine."""
+"""Largest number of draws for each valid one. Where more are needed, the covariance does not describe the machine."""
 
 Settings = tuple[str, ...]
 """Values of a machine file as `--set` takes them: `commands.edit.cpu=83ms`."""
@@ -52,9 +52,9 @@ def uncertain_parameters(text: str) -> UncertainParameters | None:
 def draw_parameters(
     text: str, count: int, seed: int, is_valid: Callable[[Settings], bool]
 ) -> tuple[tuple[Settings, ...], int]:
-    """Draws `count` valid settings of a machine's merged text, and counts the invalid draws. A seed repeats its draws.
+    """Draws `count` valid settings of a machine's merged text. Returns them and the number of invalid draws.
 
-    Raises `ValueError` where hardly any draw is valid.
+    The same seed gives the same draws. Raises `ValueError` if hardly any draw is valid.
     """
     valid: list[Settings] = []
     tries = 0

@@ -1,4 +1,4 @@
-"""The figures of a prediction, each with the interval of another run and the parameters' part of it.
+"""The figures of a prediction: the interval in which another run lies, and the parts of the parameters and of chance.
 
 The machine is run K times as fitted and K times with drawn parameters. Both runs of a pair have the same seed, so the
 users type the same and the machine draws the same. The ratio of the pair's figures then comes from the parameters,
@@ -24,9 +24,8 @@ from loadgo.stats.student import student_reach
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
-_AFTER_THE_MEAN = ("cpu", "throughput", *PREDICTED_QUANTILES)
-_NOT_RESPONSE = ("cpu", "throughput")
-"""Figures are ordered: the mean response, its quantiles, and what is not a response time."""
+_MEASURE_ORDER = ("response", *PREDICTED_QUANTILES, "cpu", "throughput")
+"""The order of the figures of one command."""
 
 FigureKey = tuple[str, str]
 """A command (empty for all) and a measure of comparisons. Times are in nanoseconds, throughput is per second."""
@@ -46,8 +45,10 @@ def figures_of(tables: Tables, phases: str) -> FiguresByKey:
         (str(row["command"]), name): row[name] for row in by_command.iter_rows(named=True) for name in COMMAND_MEASURES
     }
     figures |= {(ALL_COMMANDS, name): rows[name].mean() for name in COMMAND_MEASURES}
-    answered = rows["response"].fill_null(np.inf)
-    figures |= {(ALL_COMMANDS, name): answered.quantile(share, "linear") for name, share in PREDICTED_QUANTILES.items()}
+    responses = rows["response"].fill_null(np.inf)
+    figures |= {
+        (ALL_COMMANDS, name): responses.quantile(share, "linear") for name, share in PREDICTED_QUANTILES.items()
+    }
     cycle = rows["cycle"].mean()
     if isinstance(cycle, float) and cycle > 0:
         figures[ALL_COMMANDS, "throughput"] = rows["user"].n_unique() * 1e9 / cycle
@@ -57,7 +58,7 @@ def figures_of(tables: Tables, phases: str) -> FiguresByKey:
 def predicted_figures(fitted: Sequence[FiguresByKey], drawn: Sequence[FiguresByKey]) -> tuple[PredictedFigure, ...]:
     """Each figure that all runs have, from the runs as fitted and their partners with drawn parameters."""
     keys = [key for key in fitted[0] if all(key in figures for figures in (*fitted, *drawn))]
-    keys.sort(key=lambda key: (key[0] != ALL_COMMANDS, key[1] in _NOT_RESPONSE, key[1] in _AFTER_THE_MEAN))
+    keys.sort(key=lambda key: (key[0] != ALL_COMMANDS, _MEASURE_ORDER.index(key[1])))
     return tuple(
         _predicted_figure(key, *(np.array([figures[key] for figures in runs]) for runs in (fitted, drawn)))
         for key in keys
@@ -76,7 +77,7 @@ def _predicted_figure(key: FigureKey, fitted: Floats, drawn: Floats) -> Predicte
 
 
 def _prediction_interval(logs: Floats) -> Interval:
-    """The interval of another value, from the logarithms of independent values."""
+    """The interval in which one more value is expected, from the logarithms of independent values."""
     count = len(logs)
     half = float(student_reach(count - 1) * logs.std(ddof=1) * np.sqrt(1 + 1 / count))
     middle = float(logs.mean())

@@ -19,8 +19,8 @@ from loadgo.errors import Mistake
 from loadgo.notation.laws import Law, read_law
 from loadgo.prediction.fitted import Fitted, Parameter, fitted_in, law_at
 
-MOST_LOG_DEVIATION_EXPONENT = 5.0
-"""Largest standard deviation of a parameter's logarithm. Above it, two draws in three differ more than 100 times."""
+MOST_DEVIATION_EXPONENT = 5.0
+"""Largest standard deviation of a parameter's logarithm. A third of the draws are off by more than e to this power."""
 _ROUNDING_SHARE = 1e-6
 """Negative eigenvalues of at most this share of the largest are rounding."""
 _FIT_AGAIN = "fit the machine again"
@@ -31,10 +31,10 @@ class FitMistake:
     """Something in `[fit]` that is wrong."""
 
     mark: str
-    """Text in the mistake's line."""
+    """Text by which the mistake's line is found."""
     message: str
     second_mark: str = ""
-    """Text that tells the line from others with the mark."""
+    """Further text in that line, which other lines with the mark do not have."""
 
 
 def check_fit(text: str, *, source: str | None = None, file: str | None = None) -> None:
@@ -111,11 +111,11 @@ def _law_or_none(read: Callable[[], Law | None]) -> Law | None:
 def _covariance_mistake(fit: Fitted) -> FitMistake | None:
     deviations = np.sqrt(np.diag(fit.covariance))
     worst = int(np.argmax(deviations))
-    if deviations[worst] > MOST_LOG_DEVIATION_EXPONENT:
+    if deviations[worst] > MOST_DEVIATION_EXPONENT:
         return FitMistake(
             "covariance",
             f"covariance: row {worst + 1}, of {fit.parameters[worst].key}, has {deviations[worst] ** 2:.3g} on the "
-            f"diagonal, so that the parameter is practically unknown: the limit is {MOST_LOG_DEVIATION_EXPONENT**2:g}; "
+            f"diagonal, so that the parameter is practically unknown: the limit is {MOST_DEVIATION_EXPONENT**2:g}; "
             f"{_FIT_AGAIN}, from more interactions",
         )
     eigenvalues = np.linalg.eigvalsh((fit.covariance + fit.covariance.T) / 2)

@@ -82,8 +82,8 @@ def _parameter(row: Mapping[str, str]) -> Parameter:
 def drawn_settings(text: str, draws: int, seed: int = 1) -> list[tuple[str, ...]]:
     """Draws settings of a machine's merged `text`, as `--set` takes them: one tuple for each of `draws`.
 
-    Empty if the machine was not fitted, has no covariance, or keeps no fitted value. Draw k does not depend on the
-    number of draws.
+    The list is empty if the machine was not fitted, has no covariance, or has none of the fitted values any more.
+    Draw k does not depend on the number of draws.
     """
     fit = fitted_in(text)
     if fit is None or not len(fit.covariance):
@@ -136,7 +136,7 @@ def law_at(machine: Mapping[str, Any], key: str) -> Law | None:
 
 
 def _square_root(covariance: Floats) -> Floats:
-    """A matrix whose product with its transpose is the covariance. Negative eigenvalues are rounding."""
+    """A matrix whose product with its transpose is the covariance. Negative eigenvalues, from rounding, become 0."""
     values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
     root: Floats = vectors * np.sqrt(np.clip(values, 0.0, None))
     return root

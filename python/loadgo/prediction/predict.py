@@ -1,6 +1,6 @@
-"""A prediction from a fitted machine: further runs with parameters drawn from the fit's covariance.
+"""A prediction from a fitted machine: the run is repeated with parameters drawn from the fit's covariance.
 
-So the interval of a predicted figure includes the uncertainty of the measured parameters.
+The interval of a predicted figure therefore includes the uncertainty of the fitted parameters.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ DEFAULT_DRAWS = 20
 """With 20 draws, the ends of an interval are known to a sixth of its width."""
 
 RunAgain = Callable[[Settings, int, Path, Callable[[], bool]], None]
-"""Repeats the run with these settings and this seed, into this folder, while the last argument returns True."""
+"""Repeats the run with these settings and this seed, into this folder. It stops if the last argument returns False."""
 Progress = Callable[[dict[str, Any]], None]
 _FurtherRun = tuple[Settings, int, Path]
 

@@ -52,7 +52,7 @@ class Reference:
 Expression = Operation | Reference | Fraction
 
 CellSource = Callable[[Reference], NumberRange]
-"""Gives the numbers of a cell: the printed ones with their rounding, or ours."""
+"""Returns the possible values of a reference: the printed number with its rounding, or our figure."""
 
 
 @dataclass(frozen=True)
@@ -87,13 +87,18 @@ def parse_expression(text: str) -> Expression:
 
 
 def resolve(expression: Expression, find: Callable[[str], tuple[str, ...]]) -> Expression:
-    """The expression with the cells of each pattern, which `find` returns. Raises `ValueError` if there are none."""
+    """The expression with the ids of its figures, which `find` returns for each cell or pattern.
+
+    Raises `ValueError` for a cell without a figure, and for a pattern of several figures outside a sum.
+    """
     if isinstance(expression, Operation):
         return Operation(expression.sign, resolve(expression.left, find), resolve(expression.right, find))
     if isinstance(expression, Reference):
         cells = find(expression.cell)
-        if not cells or (len(cells) > 1 and not expression.sum):
-            raise ValueError(f"a claim speaks of {expression.cell}, which there is not")
+        if not cells:
+            raise ValueError(f"a claim names {expression.cell}, and the document has no such figure")
+        if len(cells) > 1 and not expression.sum:
+            raise ValueError(f"{expression.cell} matches {len(cells)} figures: a sum of them is {{+{expression.cell}}}")
         return Reference(expression.cell, expression.end, expression.sum, cells)
     return expression
 
@@ -106,7 +111,7 @@ def references(expression: Expression) -> list[Reference]:
 
 
 def is_sum(expression: Expression) -> bool:
-    """Whether an expression only adds and subtracts cells: then its last printed digit must be right too."""
+    """Whether an expression only adds and subtracts cells. The last printed digit of such a sum must be right."""
     if isinstance(expression, Operation):
         return expression.sign in "+-" and is_sum(expression.left) and is_sum(expression.right)
     return isinstance(expression, Reference)

@@ -27,7 +27,7 @@ from loadgo.published.document import (
     Total,
     figures_of,
 )
-from loadgo.published.number import read_number
+from loadgo.published.number import Number, read_number
 
 FIGURE_MARKS = ("given", "fitted", "predicted", "not modelled")
 
@@ -99,12 +99,13 @@ def _parts(content: DocumentToml) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class _Heading:
-    """Label and unit of a column, or of a row where the rows differ in unit."""
+    """The heading of a column or a row. A row has a unit only if the rows differ in unit."""
 
     name: str
     label: str
     unit: str
-    text: bool
+    holds_words: bool
+    """Whether the cells hold words, so that a digit in them is no figure."""
 
 
 def _table(document: str, table: DocumentToml, folder: Path) -> Table:
@@ -119,7 +120,7 @@ def _table(document: str, table: DocumentToml, folder: Path) -> Table:
 
 
 def _csv_rows(table: DocumentToml, folder: Path) -> list[DocumentToml]:
-    """The rows of a CSV table whose columns have the values of `where`, numbered from 1."""
+    """The rows of a table in a CSV file, numbered from 1: the lines that have the values of `where`."""
     with (folder / table["csv"]).open(encoding="utf-8", newline="") as file:
         lines = [line for line in csv.DictReader(file) if all(line[k] == v for k, v in table["where"].items())]
     fields = [column["field"] for column in table["columns"]]
@@ -152,7 +153,7 @@ def _cell(prefix: str, row: _Heading, column: _Heading, printed: tuple[str, int]
     text, line = printed
     braced = _BRACES.search(text)
     plain = _BRACES.sub(r"\1", text)
-    if not braced and (row.text or column.text or not re.search(r"\d", text)):
+    if not braced and (row.holds_words or column.holds_words or not re.search(r"\d", text)):
         return Cell(plain)
     number_text = braced[1] if braced else text
     unit = row.unit or column.unit
@@ -161,7 +162,7 @@ def _cell(prefix: str, row: _Heading, column: _Heading, printed: tuple[str, int]
     return Cell(plain, Figure(key, plain, _number(number_text, unit, key), unit, line, label))
 
 
-def _number(text: str, unit: str, key: str) -> Any:
+def _number(text: str, unit: str, key: str) -> Number:
     try:
         return read_number(text, unit)
     except ValueError as mistake:
@@ -226,7 +227,7 @@ def _rule(document: str, rule: DocumentToml) -> Rule:
         raise ValueError(f"mark {rule['mark']!r} is none of {', '.join(FIGURE_MARKS)}")
     within = parse_tolerance(rule["within"]) if "within" in rule else None
     if (rule["mark"] == "predicted") != (within is not None):
-        raise ValueError(f"{rule['cells']}: what is predicted, and nothing else, has a tolerance (`within`)")
+        raise ValueError(f"{rule['cells']}: a rule has a tolerance (`within`) exactly if its mark is `predicted`")
     return Rule(f"{document}/{rule['cells']}", rule["mark"], rule["why"], within)
 
 
@@ -251,6 +252,6 @@ def _check_rules(document: Document) -> None:
     ids = [figure.id for figure in figures_of(document.tables, document.passages)]
     for key in ids:
         if not any(fnmatch.fnmatchcase(key, rule.cells) for rule in document.rules):
-            raise ValueError(f"no rule says what is to become of {key}")
+            raise ValueError(f"no rule of [[reproduce]] matches {key}")
         if ids.count(key) > 1:
             raise ValueError(f"two figures have the key {key}")

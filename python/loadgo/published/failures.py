@@ -17,7 +17,7 @@ class Numbers:
     """The figures with which the claims of a document are evaluated."""
 
     figures: Mapping[str, Figure]
-    cut: frozenset[str] = frozenset()
+    truncated: frozenset[str] = frozenset()
     """The ids of figures that are assumed to be truncated rather than rounded."""
     corrected: tuple[tuple[str, Fraction], ...] = ()
     """Figures that are assumed to be misprinted, each with the number to use instead."""
@@ -50,7 +50,7 @@ class Numbers:
         number = self.figures[key].number
         assert exact.low is not None
         assert exact.high is not None
-        if key in self.cut:
+        if key in self.truncated:
             return NumberRange(exact.low, exact.high + 2 * halves[1])
         low = None if number.bound == "at most" else max(exact.low - halves[0], Fraction(0))
         return NumberRange(low, None if number.bound == "at least" else exact.high + halves[1])

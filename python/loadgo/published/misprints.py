@@ -14,7 +14,7 @@ _MOST_STEPS = 40
 
 
 def suspect_cells(failures: tuple[Failure, ...], claims: tuple[Claim, ...], numbers: Numbers) -> tuple[Suspect, ...]:
-    """For each failure, the cells whose correction mends the most claims. `claims` are all claims of the document."""
+    """The cells of each failing claim whose correction mends the most of `claims`, all claims of the document."""
     suspects: dict[str, Suspect] = {}
     for failure in failures:
         in_claim = [suspect for key in failure.figures if (suspect := _suspect(key, failure.claim, claims, numbers))]
@@ -24,7 +24,7 @@ def suspect_cells(failures: tuple[Failure, ...], claims: tuple[Claim, ...], numb
 
 
 def _suspect(key: str, claim: Claim, claims: tuple[Claim, ...], numbers: Numbers) -> Suspect | None:
-    """The cell with the number that makes its claim hold. None if no correction helps, or if it breaks a claim."""
+    """The cell with a correction that makes its claim hold. None if there is none, or if it breaks another claim."""
     corrected = _solve(key, claim, numbers)
     if corrected is None:
         return None
@@ -53,7 +53,7 @@ def _twins(key: str, claims: tuple[Claim, ...], numbers: Numbers) -> frozenset[s
 
 
 def _solve(key: str, claim: Claim, numbers: Numbers) -> Fraction | None:
-    """The number that makes both sides equal, rounded to the printed place, by the rule of false position."""
+    """The number that makes both sides equal, rounded to the printed place, by the secant method."""
     figure = numbers.figures[key].number
     if figure.is_range or not figure.low_half or not figure.low:
         return None

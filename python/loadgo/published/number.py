@@ -1,7 +1,7 @@
 """A number as printed: `.4`, `$1,995.07`, `20-30`, `≤ 15`, `about 600`, `four-fold`, `5/13/69`, `02:56`.
 
-It stands for an interval of half a unit of the last printed place to either side. In a round number that the document
-calls approximate (`about 600`) the last place is that of the last digit that is not 0.
+The number may be off by half a unit of its last printed place. In a round number that the document calls approximate
+(`about 600`), the last place is that of the last digit other than 0.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NUMBER_WORDS = {
     "fifteen": Fraction(15),
     "twenty": Fraction(20),
     "million": Fraction(10**6),
-    "a milli": Fraction(1),
+    "a milli": Fraction(1),  # "a millisecond"
 }
 """Numbers that the documents print in words."""
 

@@ -47,14 +47,14 @@ class AlternativeReading:
 class _Change:
     """The differences between a reading and the document's own."""
 
-    upside_down: bool
+    is_inverted: bool
     factor: Fraction
-    cut: str
+    truncated_column: str
     """The truncated column, as the last part of an id. Empty if all columns are rounded."""
 
     @property
     def count(self) -> int:
-        return self.upside_down + (self.factor != 1) + bool(self.cut)
+        return self.is_inverted + (self.factor != 1) + bool(self.truncated_column)
 
 
 def find_reading(relation: Relation, numbers: Numbers, failures: tuple[Failure, ...]) -> AlternativeReading | None:
@@ -70,22 +70,24 @@ def find_reading(relation: Relation, numbers: Numbers, failures: tuple[Failure, 
 
 def _changes(claims: tuple[Claim, ...]) -> list[_Change]:
     first_cells = [*references(claims[0].left), *references(claims[0].right)]
-    cuts = [""]
+    columns = [""]
     if len(claims) >= FEWEST_TRUNCATED_CLAIMS:
-        columns = [part.cell.rpartition("/")[2] for part in first_cells if "text/" not in part.cell]
-        cuts += list(dict.fromkeys(columns))
-    turned = (False, True) if isinstance(claims[0].right, Operation) else (False,)
+        columns += dict.fromkeys(part.cell.rpartition("/")[2] for part in first_cells if "text/" not in part.cell)
+    inversions = (False, True) if isinstance(claims[0].right, Operation) else (False,)
     factors = [*UNIT_SLIPS, *(1 / factor for factor in UNIT_SLIPS if factor != 1)]
-    return [_Change(upside, factor, cut) for upside in turned for factor in factors for cut in cuts]
+    return [
+        _Change(is_inverted, factor, column) for is_inverted in inversions for factor in factors for column in columns
+    ]
 
 
 def _alternative(claims: tuple[Claim, ...], numbers: Numbers, change: _Change) -> AlternativeReading:
-    cut = frozenset(
-        key for key in numbers.figures if change.cut and key.endswith(f"/{change.cut}") and "/text/" not in key
+    column = change.truncated_column
+    truncated = frozenset(
+        key for key in numbers.figures if column and key.endswith(f"/{column}") and "/text/" not in key
     )
-    cut_numbers = replace(numbers, cut=cut)
+    truncated_numbers = replace(numbers, truncated=truncated)
     reread = tuple(_reread(claim, change) for claim in claims)
-    return AlternativeReading(_words(change), change.count, _held(reread, cut_numbers), reread, cut_numbers)
+    return AlternativeReading(_words(change), change.count, _held(reread, truncated_numbers), reread, truncated_numbers)
 
 
 def _held(claims: tuple[Claim, ...], numbers: Numbers) -> int:
@@ -100,7 +102,7 @@ def _held(claims: tuple[Claim, ...], numbers: Numbers) -> int:
 
 def _reread(claim: Claim, change: _Change) -> Claim:
     right = claim.right
-    if change.upside_down:
+    if change.is_inverted:
         right = Operation("/", Fraction(1), right)
     if change.factor != 1:
         right = Operation("*", right, change.factor)
@@ -109,13 +111,13 @@ def _reread(claim: Claim, change: _Change) -> Claim:
 
 def _words(change: _Change) -> str:
     parts = []
-    if change.upside_down:
+    if change.is_inverted:
         parts.append("the formula is upside down")
     if change.factor != 1:
         larger = change.factor > 1
         factor = change.factor if larger else 1 / change.factor
         side = "right" if larger else "left"
         parts.append(f"the {side} side lacks a factor of {int(factor):,} ({UNIT_SLIPS[factor]})")
-    if change.cut:
-        parts.append(f"the column {change.cut} is cut off, not rounded")
+    if change.truncated_column:
+        parts.append(f"the column {change.truncated_column} is cut off, not rounded")
     return ", and ".join(parts)

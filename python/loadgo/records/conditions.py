@@ -22,13 +22,13 @@ _COMMAND = re.compile(r"(machine commands\.[^.]+\.)(.+)")
 _MEASURED_TOLERANCE = 0.1
 """Measured conditions (free memory, load average) differ if they are further apart than this share."""
 _LOAD_AVERAGE_TOLERANCE = 0.5
-_NO_CONDITIONS = ("source", "notes", "proof", "virtual_s", "computed_s")
+_OTHER_KEYS = ("source", "notes", "proof", "virtual_s", "computed_s")
 """Keys of `run.toml` that are not conditions."""
-_IN_MACHINE_FILE = ("set", "speed", "frames", "discipline", "processors")
+_MACHINE_FILE_KEYS = ("set", "speed", "frames", "discipline", "processors")
 """Keys of `run.toml` that repeat the values of a simulated machine's file."""
-_WITHOUT_EFFECT = ("title", "source", "fit.")
+_KEYS_WITHOUT_EFFECT = ("title", "source", "fit.")
 """Keys of a machine file that do not change what the machine does."""
-_MEASURED = ("memory_available_bytes", "used_bytes", "load_average")
+_MEASURED_CONDITIONS = ("memory_available_bytes", "used_bytes", "load_average")
 
 
 @dataclass(frozen=True)
@@ -49,15 +49,15 @@ def conditions_of(folder: Path, run_toml: Mapping[str, Any]) -> dict[str, str]:
     conditions = {"script": str(run_toml.get("name", "")), SCRIPT_TEXT: _checksum(folder / SCRIPT_FILE)}
     for section in ("load", "system", "limit", "conditions", "usage"):
         for name, value in _flat(run_toml.get(section, {})).items():
-            is_of_the_end = name.endswith("_end") or "_end_" in name
-            if not is_of_the_end and name.rpartition(".")[2] not in _NO_CONDITIONS:
+            is_read_at_end = name.endswith("_end") or "_end_" in name
+            if not is_read_at_end and name.rpartition(".")[2] not in _OTHER_KEYS:
                 conditions[name] = value
     machine = folder / MACHINE_FILE
     if machine.exists():
         values = _flat(tomllib.loads(machine.read_text(encoding="utf-8")))
-        conditions = {name: value for name, value in conditions.items() if name not in _IN_MACHINE_FILE}
+        conditions = {name: value for name, value in conditions.items() if name not in _MACHINE_FILE_KEYS}
         conditions |= {
-            f"machine {name}": value for name, value in values.items() if not name.startswith(_WITHOUT_EFFECT)
+            f"machine {name}": value for name, value in values.items() if not name.startswith(_KEYS_WITHOUT_EFFECT)
         }
     return conditions
 
@@ -91,7 +91,7 @@ def _checksum(path: Path) -> str:
 
 
 def script_lines(folder: Path) -> tuple[tuple[str, str], ...]:
-    """The lines of the run's script, each with its command; empty if the script cannot be read."""
+    """The number and the command of each line of the run's script; empty if the script cannot be read."""
     path = folder / SCRIPT_FILE
     try:
         script = _loadgo.parse_script(path.read_text(encoding="utf-8"))
@@ -101,7 +101,7 @@ def script_lines(folder: Path) -> tuple[tuple[str, str], ...]:
 
 
 def differing_conditions(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[DifferingCondition, ...]:
-    """The conditions that differ, in their order. Commands of a machine that differ alike give one row together."""
+    """The conditions that differ, in their order. Commands of a machine with the same difference share one row."""
     names_by_difference: dict[tuple[str, str, str], list[str]] = {}
     for name in dict.fromkeys([*before, *after]):
         values = before.get(name, ""), after.get(name, "")
@@ -117,7 +117,7 @@ def differing_conditions(before: Mapping[str, str], after: Mapping[str, str]) ->
 def _is_same(name: str, before: str, after: str) -> bool:
     if before == after:
         return True
-    if not name.startswith(_MEASURED):
+    if not name.startswith(_MEASURED_CONDITIONS):
         return False
     try:
         a, b = float(before), float(after)
@@ -128,7 +128,7 @@ def _is_same(name: str, before: str, after: str) -> bool:
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
-    """The values of nested tables by flat names. Of the three load averages, only the first is taken."""
+    """The values of nested tables by flat names, such as `load.users`; of the three load averages only the first."""
     flat: dict[str, str] = {}
     for key, node in table.items():
         name = f"{prefix}{key}"

@@ -1,8 +1,8 @@
 """Estimated rows for a user who died: the lines that the user did not reach, from the other users' lines.
 
-CSR RFC 20 did so for one of twenty processes, which ended after about 80 % of its script. A missing line gets the
-other users' mean at the same place of the script. Each measure is multiplied by a ratio: the user's own answered lines
-over the others' lines at the same places.
+A missing line gets the other users' mean at the same place of the script. Each measure is then multiplied by a ratio:
+the user's own answered lines over the others' lines at the same places. CSR RFC 20 did this for one of twenty
+processes, which ended after about 80 % of its script.
 
 The missing lines are known only if users do a fixed number of passes. Such rows have the outcome `extrapolated`, and
 every figure that includes them is marked.
@@ -84,7 +84,7 @@ def _place_means(answered: pl.DataFrame) -> pl.DataFrame:
 
 
 def _user_ratios(done: pl.DataFrame, place_means: pl.DataFrame) -> dict[str, float]:
-    """A user's lines over the others' at the same places, by measure; 1 if the others used nothing."""
+    """The ratio of a user's sum to the others' at the same places of the script, by measure; 1 if the others' is 0."""
     own_rows = done.with_columns(RESPONSE_NS.cast(pl.Float64)).select(
         *_PLACE, *(pl.col(name).cast(pl.Float64).alias(f"own {name}") for name in _SCALED_COLUMNS)
     )
@@ -100,7 +100,7 @@ def _user_ratios(done: pl.DataFrame, place_means: pl.DataFrame) -> dict[str, flo
 def _extrapolated_rows(
     interactions: pl.DataFrame, user: int, missing: pl.DataFrame, ratios: dict[str, float]
 ) -> pl.DataFrame:
-    """Rows with the columns of `interactions`. They are sent at the moment when the user sent the last line."""
+    """The missing lines as rows of `interactions`. Their sending time is that of the last line which the user sent."""
     last_sent = interactions.filter(pl.col("user") == user)["sent_ns"].cast(pl.Int64).max() or 0
     sent_ns = pl.lit(last_sent, pl.UInt64)
     scaled = {name: (pl.col(name) * ratios[name]).round().cast(pl.UInt64) for name in _SCALED_COLUMNS}

@@ -1,4 +1,4 @@
-"""A run that is followed: its tables are read while they grow, or at once if the run has ended."""
+"""Reads the tables of a run while they grow, or at once if the run has ended."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class Following:
     ended: bool = False
     """Whether the run has ended and all of its rows have been read."""
     conditions: dict[str, Any] = field(default_factory=dict)
-    _stamp: tuple[int, int] | None = None
+    _run_toml_version: tuple[int, int] | None = None
     _streams: dict[str, _loadgo.Growing] = field(default_factory=dict)
     _frames: dict[str, pl.DataFrame] = field(default_factory=dict)
     _tables: Tables | None = None
 
     def new_rows(self) -> NewRows:
-        """The rows that the run has written since the last call. Raises `BadRun` for a damaged run, or for no run."""
+        """The rows that the run has written since the last call. Raises `BadRun` for a damaged or missing folder."""
         if self.ended:
             return {}
         conditions = self._read_conditions()
@@ -62,7 +62,7 @@ class Following:
         return new_rows
 
     def all_tables(self) -> Tables:
-        """All rows that the run has written by now. Raises `BadRun` for a damaged run, or for no run."""
+        """All rows that the run has written by now. Raises `BadRun` for a damaged or missing folder."""
         if self.ended:
             self._tables = self._tables or tables(self.folder)
             return self._tables
@@ -89,9 +89,9 @@ class Following:
             raise BadRun(f"{self.folder} is not a run's folder any more: its run.toml is gone") from None
         except OSError as error:
             raise BadRun(f"{self.folder} cannot be read any more: {error.strerror}") from error
-        if self._stamp != (status.st_mtime_ns, status.st_ino):
+        if self._run_toml_version != (status.st_mtime_ns, status.st_ino):
             self.conditions = read_conditions(self.folder)
-            self._stamp = (status.st_mtime_ns, status.st_ino)
+            self._run_toml_version = (status.st_mtime_ns, status.st_ino)
         return self.conditions
 
     def _new_stream_rows(self, name: str) -> pl.DataFrame | None:

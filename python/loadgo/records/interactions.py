@@ -24,7 +24,10 @@ USAGE_COLUMNS = (
 )
 """Columns of the resources that an interaction used."""
 CLASS_COLUMNS = ("thinking_ns", "typed_ns", "driver_ns", "waiting_ns")
-"""Columns of `with_classes` that add up to all of a user's time."""
+"""Columns of `with_classes` that add up to all of a user's time.
+
+Unlike the recorded `typing_ns`, `typed_ns` leaves out the driver's lateness.
+"""
 
 
 def _ns(name: str) -> pl.Expr:
@@ -99,15 +102,16 @@ def _with_session_end(interactions: pl.DataFrame, sessions: pl.DataFrame) -> pl.
     return interactions.join(ends, on="user", how="left", maintain_order="left")
 
 
-def waits_in(
+def span_in_waits(
     rows: pl.DataFrame,
     span_ns: float,
     metered: Sequence[str] = ("ready_wait_ns", "paging_wait_ns", "io_wait_ns"),
     unmetered: pl.Expr = RESPONSE_LESS_CPU_NS,
 ) -> float:
-    """The length of a span in mean waits for the system; infinite if no user waits.
+    """The length of a span as a multiple of the users' mean wait for the system; infinite if no user waits.
 
-    A wait is the sum of the `metered` columns. If the first of them is empty, it is the `unmetered` expression.
+    The wait of a row is the sum of the `metered` columns. If the first of these was not measured, the wait is the
+    expression `unmetered`.
     """
     measured = [name for name in metered if rows[name].count()]
     wait = pl.sum_horizontal(pl.col(measured).cast(pl.Float64)) if metered[0] in measured else unmetered

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 PHASE_CHOICES = ("steady", "all")
 
 SHORTEST_RATED_SPAN_NS = 1_000_000_000
-"""Shortest stretch of an unfinished run that has a rate. In a shorter one, one more interaction would change it."""
+"""Shortest stretch of an unfinished run that has a rate. In a shorter one, the rate jumps with each interaction."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Stretch:
 def stretch_of(tables: Tables, wanted: str = "steady") -> Stretch:
     """The stretch `wanted` (`steady` or `all`) of a run. Without a line in the steady phase, it is `all`, with a note.
 
-    Raises `ValueError` for another word.
+    Raises `ValueError` for another name.
     """
     if wanted not in PHASE_CHOICES:
         raise BadArgument(f"phases: {wanted!r} is neither of {', '.join(PHASE_CHOICES)}")
@@ -120,12 +120,12 @@ def _bounds(tables: Tables, name: str) -> tuple[int, int]:
 
 
 def _last_sample_ns(tables: Tables) -> int:
-    """The last sample of processor time: until then an unfinished run certainly went on."""
+    """The instant of the last sample of processor time. An unfinished run went on at least until then."""
     return max((int(str(frame["at_ns"].max())) for frame in (tables.time, tables.processes) if len(frame)), default=0)
 
 
 def _metered_bounds(tables: Tables) -> tuple[int, int]:
-    """Start and end of a run that metered a command without a load: from its begin to its last record."""
+    """Start and end of a run that metered this host without a load: 0, and its last record."""
     return 0, max(_first_and_last(tables.interactions)[1], _last_sample_ns(tables))
 
 

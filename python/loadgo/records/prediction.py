@@ -1,4 +1,4 @@
-"""A prediction as a run's folder keeps it: which parameters were drawn, and each figure with its interval.
+"""A prediction in a run's folder: the drawn parameters, and each figure with its interval.
 
 - `RUN/`: a run of the machine as it was fitted, with the files of any run.
 - `RUN/fitted/02` …: the same with other seeds, which show the effect of chance.
@@ -44,11 +44,11 @@ class PredictedFigure:
     predicted: float
     """The mean over the runs of the machine as fitted."""
     interval: Interval
-    """The 95 % prediction interval of another run of the same load, if the machine is of the right form."""
+    """The 95 % prediction interval for another run of the same load. It assumes that the machine has the right form."""
     doubt: Interval
-    """The part of the interval that comes from the parameters, as factors."""
+    """The interval that the uncertainty of the parameters alone would give, as factors of the predicted figure."""
     chance: Interval
-    """The part of the interval that comes from chance in one run, as factors."""
+    """The interval that the chance of one run alone would give, as factors of the predicted figure."""
 
     @property
     def central(self) -> float:

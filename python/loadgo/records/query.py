@@ -17,7 +17,7 @@ RunSpec = str | PathLike[str]
 
 
 def query(sql: str, run: RunSpec | Sequence[RunSpec] = LAST_RUN_NAME) -> pl.DataFrame:
-    """Answers a question in SQL from the tables of one or more runs.
+    """Answers an SQL query from the tables of one or more runs.
 
         loadgo.query("SELECT command, avg(ready_ns - sent_ns) FROM interactions GROUP BY command", run="last")
 
@@ -47,7 +47,7 @@ def query(sql: str, run: RunSpec | Sequence[RunSpec] = LAST_RUN_NAME) -> pl.Data
 
 
 def _with_words_as_text(frame: pl.DataFrame) -> pl.LazyFrame:
-    """The table with dictionary columns as text, for LIKE and text functions. Only those in the query are read."""
+    """The table with categorical columns as text, for LIKE and text functions. Polars reads only queried columns."""
     return frame.lazy().with_columns(pl.col(pl.Categorical).cast(pl.String))
 
 

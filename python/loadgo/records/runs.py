@@ -25,7 +25,7 @@ _SECTIONS = ("load", "system", "conditions", "limit", "usage", "meters", "driver
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """A recorded run, as a list of runs shows it. Every call that takes a run's folder takes it, too."""
+    """A run in a list of runs. Each call that accepts a run's folder also accepts a `RecordedRun`."""
 
     id: str
     folder: Path
@@ -66,7 +66,7 @@ def runs(folder: Path | None = None) -> list[RecordedRun]:
 def find_run(run: str | os.PathLike[str] = LAST_RUN_NAME) -> Path:
     """The folder of `run`: a path, an id or the beginning of an id, or `"last"`.
 
-    Raises `BadRun` for an unknown run, and if several ids begin so.
+    Raises `BadRun` for an unknown run, and for a beginning that several ids have.
     """
     all_runs = runs_folder()
     if run == LAST_RUN_NAME:
@@ -133,7 +133,7 @@ def _interaction_count(folder: Path) -> int:
 
 
 def _folders(all_runs: Path) -> list[Path]:
-    """The folders of runs in `all_runs`, ordered by the start of the run. Their names do not matter."""
+    """The folders of runs in `all_runs`, ordered by the start of the run, not by name."""
     return sorted((path.parent for path in all_runs.glob("*/run.toml")), key=_start_key)
 
 

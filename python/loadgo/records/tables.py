@@ -267,7 +267,7 @@ def _read_frame(folder: Path, name: str) -> pl.DataFrame | None:
 
 
 def with_columns(frame: pl.DataFrame | None, columns: Columns) -> pl.DataFrame:
-    """`frame` with these columns and types. A missing column is filled with null, and no frame gives an empty one."""
+    """`frame` with these columns and types. A missing column is filled with null. None gives an empty frame."""
     if frame is None:
         return pl.DataFrame(schema=columns)
     missing = [pl.lit(None).alias(name) for name in columns if name not in frame.columns]
@@ -275,6 +275,6 @@ def with_columns(frame: pl.DataFrame | None, columns: Columns) -> pl.DataFrame:
 
 
 def losses_from_conditions(conditions: dict[str, Any]) -> pl.DataFrame:
-    """The rows of `lost` that are in `run.toml`, because they came after the table was closed."""
+    """The losses that are recorded in `run.toml`, since they happened after the table `lost` was closed."""
     rows = conditions.get("lost", [])
     return with_columns(pl.DataFrame(rows) if rows else None, COLUMNS_BY_TABLE["lost"])

@@ -14,7 +14,7 @@ MOST_FILE_BYTES = 16 * 2**20
 
 @dataclass(frozen=True)
 class Source:
-    """A file with its text, and the name or path under which it was requested."""
+    """The text of a script or machine file, its path, and the name or path that the caller gave."""
 
     requested: str
     path: Path

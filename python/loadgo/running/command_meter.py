@@ -53,7 +53,7 @@ class MeteredRuns:
     runs: tuple[CommandRun, ...]
     sources: dict[str, Any]
     floor_bytes: int
-    """Loadgo's own largest memory, which a child inherits."""
+    """Loadgo's own peak memory. The peak of a child is never reported lower, since it starts as a copy of loadgo."""
     interrupted: int | None
     """The last signal that loadgo received; None without one."""
 
@@ -102,7 +102,7 @@ def _raw_runs(
     meter: _loadgo.CommandMeter, order: CommandOrder, signals: ReceivedSignals
 ) -> list[tuple[dict[str, Any], Stage, bool]]:
     input_offset = _input_offset()
-    is_readable = len(order.stages) == 1 or input_offset is not None
+    has_input = len(order.stages) == 1 or input_offset is not None
     raw_runs = []
     for stage in order.stages:
         if signals.last is not None:
@@ -111,16 +111,16 @@ def _raw_runs(
             os.lseek(0, input_offset, os.SEEK_SET)
         signals.in_run = True
         try:
-            raw_run = _raw_run(meter, order, stage, is_readable)
+            raw_run = _raw_run(meter, order, stage, has_input)
         finally:
             signals.in_run = False
         raw_runs.append((raw_run, stage, signals.last is not None))
     return raw_runs
 
 
-def _raw_run(meter: _loadgo.CommandMeter, order: CommandOrder, stage: Stage, is_readable: bool) -> dict[str, Any]:
+def _raw_run(meter: _loadgo.CommandMeter, order: CommandOrder, stage: Stage, has_input: bool) -> dict[str, Any]:
     try:
-        return meter.run(order.command, is_readable, not order.quiet, stage == "cold first")
+        return meter.run(order.command, has_input, not order.quiet, stage == "cold first")
     except OSError as error:
         raise start_failure(order.command[0], error) from error
 
@@ -198,16 +198,16 @@ def _in_foreground() -> bool:
 
 
 def loadgo_peak_bytes() -> int:
-    """Loadgo's own largest memory."""
+    """Loadgo's own peak memory."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def prefer_wait4(sources: dict[str, Any]) -> dict[str, Any]:
-    """The sources with wait4 in place of `/proc`, whose ticks are coarser, and in place of a missing source."""
+    """The sources without control groups: wait4 replaces `/proc`, whose ticks are coarser, and any missing source."""
     if sources["groups"]:
         return sources
     notes = [note for note in sources["notes"] if not note.endswith("in clock ticks")]
-    notes.append("by wait4: counted from the process's creation on, without what the command has not waited for")
+    notes.append("by wait4: counted from the process's creation on, without children that the command did not wait for")
     faults = "wait4" if sources["faults"] == "/proc" else sources["faults"]
     return sources | {"cpu": "wait4", "cpu_resolution_ns": 1000, "faults": faults, "notes": notes}
 
@@ -222,7 +222,7 @@ def _with_wait4_usage(
 
 
 def _without_silent_taskstats(usage: dict[str, int | None], waited: Wait4Usage) -> dict[str, int | None]:
-    """The usage with faults by wait4 and without waits, if taskstats reported nothing.
+    """The usage; if taskstats reported nothing, with the faults of wait4 and without waits.
 
     The kernel reports a task's usage at its end (taskstats) in its first network namespace only. Without a report the
     faults are 0, which no program has.
@@ -234,7 +234,7 @@ def _without_silent_taskstats(usage: dict[str, int | None], waited: Wait4Usage) 
 
 
 def _without_impossible_waits(usage: dict[str, int | None], began_ns: int) -> dict[str, int | None]:
-    """The usage without waits that are longer than the host has been up.
+    """The usage without waits that are longer than the host had been up when the first run began.
 
     The kernel reports such waits if its delay accounting was switched while the command waited.
     """

@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Literal
 
 Stage = Literal["as it is", "cold first", "warm first", "following"]
-"""The kind of a run: alone, or one of the three runs of a cold round. Before the first of these, memory is dropped."""
+"""The kind of a run: single (`as it is`), or one of the three runs of a cold round.
+
+Before `cold first`, the pages of the command's files are dropped from memory.
+"""
 
 
 @dataclass(frozen=True)
 class Wait4Usage:
-    """The usage that wait4 returns: of the command and of the children that it waited for, since its creation."""
+    """The usage that wait4 returns, since the command's creation, with that of the children for which it waited."""
 
     user_ns: int
     system_ns: int
@@ -58,7 +61,7 @@ class CommandRun:
     paging_wait_ns: int | None
     io_wait_ns: int | None
     max_resident_bytes: int | None
-    """The largest memory of any process of the command; None below loadgo's own, which every child starts with."""
+    """The peak memory of any process of the command. None if it is below loadgo's own, with which each child starts."""
     waited: Wait4Usage
     exit_status: int | None
     signal: int | None
@@ -66,7 +69,7 @@ class CommandRun:
     left_running: int | None
     """The number of the command's processes that still ran at its end; None without a control group."""
     let_go: int
-    """The number of those that were left to run; the others were killed."""
+    """The number of these processes that loadgo did not kill."""
     lost: int
     """The number of usage records that were lost."""
     cold: ColdStart | None

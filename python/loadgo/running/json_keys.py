@@ -1,4 +1,4 @@
-"""The JSON keys of what ran, a simulation or a metered command, type by type: `key`, or `key=field`."""
+"""The JSON keys of simulations and metered commands, by type: `key`, or `key=field`."""
 
 from __future__ import annotations
 

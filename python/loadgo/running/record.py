@@ -77,7 +77,7 @@ def record(
     env: Mapping[str, str] | None = None,
     force: bool = False,
 ) -> Recorded:
-    """Records a session at a real shell, and makes a script of it, with think times, typing rate and secrets left out.
+    """Records a session at a real shell, and makes a script of it with its think times and typing rate, but no secrets.
 
     Args:
         path: The script that is written.
@@ -102,7 +102,7 @@ def record(
     name = script.stem.replace("_", " ").replace("-", " ").strip() or "recorded session"
     if from_cast is not None:
         if cast_file is not None:
-            raise Refused("a session from a cast is already saved there: omit `cast`")
+            raise Refused("a session from a cast is already saved there: omit `cast`").about("cast")
         login = None if shell is None else shlex.join(shell_words(shell))
         recorded = _read_cast(os.fspath(from_cast), name, login)
     else:
@@ -133,7 +133,7 @@ def opening_message(path: str | os.PathLike[str], shell: str | Sequence[str] | N
     """The line that the person sees before a session."""
     command = shell_words(shell)
     has_marks = _loadgo.marks_prompts(command)
-    prompts = "its prompts are marked" if has_marks else "its prompts cannot be marked, they are estimated"
+    prompts = "its prompts are marked" if has_marks else "its prompts cannot be marked: they are estimated"
     return f"recording {shlex.join(command)} into {os.fspath(path)} ({prompts}); it ends with the shell"
 
 

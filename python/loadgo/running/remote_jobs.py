@@ -1,7 +1,8 @@
 """The transfers of remote jobs on a simulated machine, in the table format of a batch host.
 
-The script gives the job of each line and so its direction. The machine gives the bytes that its command moves, and
-their messages. The times are those of the whole line, not of the transfer in it, so they are marked as estimated.
+The script says which job a line requests, and so the direction of its transfer. The machine file says how many bytes
+the line's command moves, and how long messages are. The times are those of the whole line, not of the transfer alone.
+They are marked as estimated.
 Load averages are computed from the machine's queue as on a host: damped over minutes, and 0 at the run's beginning.
 """
 
@@ -26,13 +27,13 @@ TRANSFER_COLUMNS = (
     "job", "method", "direction", "bytes", "message", "messages", "faults",
     "real_s", "cpu_s", "bits_per_s", "us_per_bit", "load", "load_1min", "estimated",
 )  # fmt: skip
-"""Columns of a batch host's table, and `estimated`, which names the columns that are about the whole line."""
+"""Columns of a batch host's table, and `estimated`: the names of the columns that describe the whole line."""
 
 ESTIMATED_COLUMNS = "faults real_s cpu_s bits_per_s us_per_bit"
 _PROGRAM = "loadgo-rjs"
 _DIRECTIONS = {"submit": "s", "store": "s", "print": "r"}
 _METHOD = "records"
-_MINUTES = (5, 1)
+_LOAD_AVERAGE_MINUTES = (5, 1)
 
 
 def remote_jobs(script: str) -> dict[int, str]:
@@ -45,7 +46,7 @@ def remote_jobs(script: str) -> dict[int, str]:
 
 
 def simulated_transfers(run: Tables, jobs: Mapping[int, str], machine: str) -> str | None:
-    """A CSV row for each of the `jobs` that succeeded; None if the machine file gives no sizes of transfers."""
+    """CSV with a row for each of the `jobs` that succeeded and whose size the machine file has. None without any."""
     machine_toml = tomllib.loads(machine)
     commands = machine_toml.get("commands", {})
     message = int(machine_toml.get("supervisor", {}).get("message_bytes", 0))
@@ -98,9 +99,9 @@ def _load_averages(run: Tables) -> list[tuple[float, ...]]:
     spans = ready.join(running, on="at_ns", how="left").sort("at_ns")
     task_counts = spans.select("at_ns", "span_ns", pl.col("value") + pl.col("busy_ns").fill_null(0) / pl.col("span_ns"))
     rows: list[tuple[float, ...]] = []
-    averages = [0.0 for _ in _MINUTES]
+    averages = [0.0 for _ in _LOAD_AVERAGE_MINUTES]
     for at_ns, span_ns, count in task_counts.iter_rows():
-        weights = [math.exp(-span_ns / (60e9 * minutes)) for minutes in _MINUTES]
+        weights = [math.exp(-span_ns / (60e9 * minutes)) for minutes in _LOAD_AVERAGE_MINUTES]
         averages = [old * weight + count * (1 - weight) for old, weight in zip(averages, weights, strict=True)]
         rows.append((at_ns, *averages))
     return rows
@@ -109,4 +110,4 @@ def _load_averages(run: Tables) -> list[tuple[float, ...]]:
 def _averages_at(loads: list[tuple[float, ...]], instant_ns: int) -> tuple[float, ...]:
     """The load averages at the end of the last span before an instant; 0 before the first."""
     index = bisect_right(loads, (instant_ns, math.inf))
-    return loads[index - 1][1:] if index else tuple(0.0 for _ in _MINUTES)
+    return loads[index - 1][1:] if index else tuple(0.0 for _ in _LOAD_AVERAGE_MINUTES)

@@ -31,14 +31,14 @@ DEFAULT_METERING = Metering()
 
 @dataclass(frozen=True)
 class Run:
-    """A run that has ended: its folder and its summary. Every call that takes a run's folder takes it, too."""
+    """A run that has ended: its folder and its summary. Each call that accepts a run's folder also accepts a `Run`."""
 
     folder: Path
     outcome: str
     """`done`, `stopped` or `failed`."""
     summary: Summary
     notes: tuple[str, ...] = ()
-    """Notes: files that were removed or could not be, and requests that this host did not grant."""
+    """Notes about leftovers, removed or not, and about requests that this host did not grant."""
     left_behind: tuple[str, ...] = ()
     """Texts about things that stay on this host, such as a file that cannot be removed: each with reason and remedy.
 
@@ -122,9 +122,9 @@ def run(
     ready = prepare_run(source, on, settings)
     if on == THIS_HOST and draws:
         raise BadArgument("`draws` predicts with a simulated machine: name one with `on`").about("draws", "on")
-    # In an open load users arrive, do their passes and leave. Only in a closed load they stay until the time is over.
-    is_endless = load.arrivals is None and (load.duration is not None or load.until is not None)
-    options["passes"] = _passes(load.passes, ready.script["passes"], is_endless=is_endless)
+    # Users of an open load leave after their passes. Those of a closed load repeat the script until the load ends.
+    repeats = load.arrivals is None and (load.duration is not None or load.until is not None)
+    options["passes"] = _passes(load.passes, ready.script["passes"], until_load_ends=repeats)
     plan = None if on == THIS_HOST or draws == 0 else _draw_plan(ready.options, draws, load.seed)
     checked = _CheckedRun(
         source=source,
@@ -197,7 +197,7 @@ def _load_options(load: Load) -> dict[str, Any]:
         "duration_s": duration_s,
         "warm_up_s": None if load.warm_up is None else quantities.span_s(load.warm_up, "warm_up"),
         "until": until,
-        "seed": _seed(load.seed),
+        "seed": quantities.seed(load.seed),
     }
 
 
@@ -213,17 +213,11 @@ def _users(users: int | None, rate: float | None, duration_s: float | None) -> i
     return quantities.user_count(math.ceil(rate * duration_s))
 
 
-def _passes(passes: int | None, script_passes: int, *, is_endless: bool) -> int | None:
-    """Number of passes of each user; None if another condition ends the load (`is_endless`)."""
+def _passes(passes: int | None, script_passes: int, *, until_load_ends: bool) -> int | None:
+    """Number of passes of each user. None, an unlimited number, for users who repeat the script until the load ends."""
     if passes is not None and passes < 1:
         raise BadArgument(f"{passes} passes are impossible: at least 1")
-    return passes if passes is not None or is_endless else script_passes
-
-
-def _seed(seed: int) -> int:
-    if not 0 <= seed < 2**63:
-        raise BadArgument(f"seed {seed} is out of range: it lies between 0 and 2^63 - 1")
-    return seed
+    return passes if passes is not None or until_load_ends else script_passes
 
 
 def _check_conditions(fail_if: Sequence[str], commands: list[str]) -> None:

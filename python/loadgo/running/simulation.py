@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from loadgo import _loadgo
 from loadgo.errors import BadArgument, Mistake
+from loadgo.notation import quantities
 
 DEFAULT_UNTIL = "precision(mean)=2%"
 """Default end of a simulation: the interval of the mean response time is at most 2 % to each side."""
@@ -45,7 +46,7 @@ class SimulatedFigure:
 
     @property
     def relative(self) -> float | None:
-        """Half the interval's width as a share of the value."""
+        """Half the interval's width as a share of the value. None without an interval, and for the value 0."""
         if self.value is None or self.half_width is None or self.value == 0.0:
             return None
         return self.half_width / abs(self.value)
@@ -90,10 +91,11 @@ class SimulatedStation:
 
 @dataclass(frozen=True)
 class LittleAudit:
-    """Little's law for users with a pending command: their counted mean number, and throughput times response time."""
+    """The check of Little's law: the mean number of users with a pending command, counted and computed."""
 
     counted: float
     computed: float
+    """Throughput times mean response time."""
     holds: bool
     """Whether both agree within their intervals and 1 %."""
     verdict: AuditVerdict
@@ -203,10 +205,9 @@ def simulate_text(
     if streams < 1:
         raise BadArgument(f"{streams} streams cannot be run: at least 1")
     began = perf_counter()
-    if not 0 <= seed < 2**63:
-        raise BadArgument(f"seed {seed} is out of range: it lies between 0 and 2^63 - 1")
-    results = _loadgo.simulate(text, list(set), {"users": users, "until": until, "seed": seed, "streams": streams})
-    return _simulation(results, seed, streams, until, perf_counter() - began)
+    options = {"users": users, "until": until, "seed": quantities.seed(seed), "streams": streams}
+    raw_figures = _loadgo.simulate(text, list(set), options)
+    return _simulation(raw_figures, seed, streams, until, perf_counter() - began)
 
 
 def sweep(machines: Iterable[tuple[str, int]], *, until: str, threads: int | None = None) -> list[Simulation]:
@@ -219,31 +220,32 @@ def sweep(machines: Iterable[tuple[str, int]], *, until: str, threads: int | Non
     all_results = _loadgo.sweep(pairs, until, threads or len(os.sched_getaffinity(0)))
     seconds = (perf_counter() - began) / max(len(pairs), 1)
     return [
-        _simulation(results, seed, 1, until, seconds) for results, (_, seed) in zip(all_results, pairs, strict=True)
+        _simulation(raw_figures, seed, 1, until, seconds)
+        for raw_figures, (_, seed) in zip(all_results, pairs, strict=True)
     ]
 
 
-def _simulation(study: Mapping[str, Any], seed: int, streams: int, until: str, seconds: float) -> Simulation:
-    everything, by_law = _responses(study["all"]), _figure(study["little"])
-    stations, asking = tuple(map(_station, study["stations"])), _figure(study["asking"])
-    counted_s = COUNTED_RUN_SHARE * study["simulated_s"] / streams
+def _simulation(raw_figures: Mapping[str, Any], seed: int, streams: int, until: str, seconds: float) -> Simulation:
+    everything, by_law = _responses(raw_figures["all"]), _figure(raw_figures["little"])
+    stations, asking = tuple(map(_station, raw_figures["stations"])), _figure(raw_figures["asking"])
+    counted_s = COUNTED_RUN_SHARE * raw_figures["simulated_s"] / streams
     return Simulation(
-        title=study["title"],
+        title=raw_figures["title"],
         seed=seed,
         streams=streams,
         until=until,
-        end=study["end"],
-        interactions=study["interactions"],
-        simulated_s=study["simulated_s"],
-        events=study["events"],
+        end=raw_figures["end"],
+        interactions=raw_figures["interactions"],
+        simulated_s=raw_figures["simulated_s"],
+        events=raw_figures["events"],
         seconds=seconds,
         all=everything,
         response_by_law_s=by_law,
-        classes=tuple(map(_responses, study["classes"])),
+        classes=tuple(map(_responses, raw_figures["classes"])),
         stations=stations,
         asking=asking,
-        time={category: _figure(share) for category, share in study["time"].items()},
-        little=little_audit(_figure(study["active"]), everything, _overloaded_count(stations, asking), counted_s),
+        time={category: _figure(share) for category, share in raw_figures["time"].items()},
+        little=little_audit(_figure(raw_figures["active"]), everything, _overloaded_count(stations, asking), counted_s),
     )
 
 
@@ -284,12 +286,17 @@ def _overloaded_count(stations: Iterable[SimulatedStation], asking: SimulatedFig
 def little_audit(
     active: SimulatedFigure, everything: ClassResponses, overloaded: float, counted_s: float
 ) -> LittleAudit | None:
-    """Audits `counted_s` seconds, in which a mean of `overloaded` commands was in queues that may grow without limit.
+    """Checks Little's law over a window of `counted_s` seconds. None without an interval to judge by.
 
-    Both numbers may differ by their intervals and 1 %. A command that is pending at an end of the window counts in one
-    number, and in part or not at all in the other. So a difference below one response time at each end is too short to
-    tell. A command that is never answered counts in the first number only. That is no error as long as the overloaded
-    queues hold as many commands. In an open load such a queue keeps growing; in a closed one, users fill it once.
+    `overloaded` is the mean number of commands in queues that may grow without limit.
+
+    The counted and the computed number may differ by the interval and 1 %. Two causes explain a larger difference:
+
+    - Commands that are pending when the window begins or ends. Only a part of their response is in the window. They
+      explain a difference of one response time at each end: the window is too short to tell.
+    - Commands in overloaded queues, which are counted but never answered. They explain a difference of at most
+      `overloaded` commands: the system is not steady. In an open load such queues grow throughout the run, so this
+      cause is preferred there.
     """
     rate, mean = everything.throughput, everything.mean_s
     if active.value is None or active.half_width is None or rate.value is None or mean.value is None:

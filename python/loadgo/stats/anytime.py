@@ -1,12 +1,13 @@
 """Confidence intervals of a mean that hold after every observation, so that an experiment may stop at any time.
 
-An interval of Student's t holds for a number of observations that was fixed before. Whoever looks after each one, and
-stops when the interval leaves out 0, is wrong far more often than once in twenty. The intervals here hold at all
-numbers of observations at once. In 95 of 100 experiments none of them misses the mean, whenever somebody stops.
+An interval of Student's t holds for a number of observations that was fixed in advance. An experimenter who computes it
+after each observation, and stops when it leaves out 0, is wrong far more often than once in twenty. The intervals here
+hold at all numbers of observations at once. In 95 of 100 experiments none of them misses the mean.
 
-The likelihood ratio compares a mean that lies a normal number of standard deviations from the tested mean with that
-mean. Under the right Haar prior of the standard deviation it is a martingale if the tested mean is true. By Ville's
-inequality it exceeds 1/α with a probability of at most α. The interval holds all means for which it does not. Sources:
+The likelihood ratio compares two hypotheses: the tested mean, and a mixture of other means. The distance of the other
+means from the tested mean is normally distributed, in standard deviations of an observation. Under the right Haar prior
+of the standard deviation, the ratio is a martingale if the tested mean is true. By Ville's inequality it then exceeds
+1/α with a probability of at most α. The interval has all means whose ratio does not exceed 1/α. Sources:
 T. L. Lai, Annals of Statistics 4 (1976), page 265; H. Wang and A. Ramdas, Anytime-valid t-tests and confidence
 sequences for Gaussian means with unknown variance, Sequential Analysis 44 (2025).
 """
@@ -24,8 +25,8 @@ ANYTIME_CONFIDENCE = 0.95
 PRIOR_VARIANCE_RATIO = 4.0
 """The variance of the mixture, in variances of one observation.
 
-It decides at which number of observations the interval is narrowest beside a fixed one. With 4 the first intervals come
-after 4 observations, and at 10 the interval is 1.8 times as wide as Student's.
+It decides after how many observations the interval is nearest to Student's in width. With 4, the first intervals come
+after 4 observations, and after 10 the interval is 1.8 times as wide as Student's.
 """
 
 

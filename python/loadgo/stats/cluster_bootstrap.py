@@ -38,26 +38,26 @@ def quantile_replicates(
 
 @dataclass(frozen=True)
 class _WeightedSample:
-    """Sorted values, with the weight before each block of values in each replicate."""
+    """Sorted values with their units, and the weights of the units in each resample, or replicate."""
 
     values: Floats
-    users: Integers
+    owners: Integers
     weights: Floats
     before: Floats
     totals: Floats
     block: int
 
     @staticmethod
-    def of(values: Floats, users: Integers, weights: Floats) -> _WeightedSample:
+    def of(values: Floats, owners: Integers, weights: Floats) -> _WeightedSample:
         groups = weights.shape[1]
         block = max(_FEWEST_BLOCK_VALUES, -(-len(values) // _MOST_BLOCKS))
         blocks = -(-len(values) // block)
-        cells = (np.arange(len(values)) // block) * groups + users
+        cells = (np.arange(len(values)) // block) * groups + owners
         counts = np.bincount(cells, minlength=blocks * groups).reshape(blocks, groups).astype(np.float64)
         through = (weights @ counts.T).cumsum(axis=1)
         has_values = through[:, -1] > 0
         before = np.hstack([np.zeros((len(through), 1)), through[:, :-1]])
-        return _WeightedSample(values, users, weights[has_values], before[has_values], through[has_values, -1], block)
+        return _WeightedSample(values, owners, weights[has_values], before[has_values], through[has_values, -1], block)
 
     def quantiles(self, probability: float) -> Floats:
         """The quantile in each replicate that contains a value."""
@@ -94,7 +94,7 @@ class _WeightedSample:
         blocks = (before <= ranks[:, None]).sum(axis=1) - 1
         length = min(self.block, len(self.values))
         index = blocks[:, None] * self.block + np.arange(length)
-        weights = self.weights[replicates[:, None], self.users[np.minimum(index, len(self.values) - 1)]]
+        weights = self.weights[replicates[:, None], self.owners[np.minimum(index, len(self.values) - 1)]]
         through = before[np.arange(len(ranks)), blocks][:, None] + weights.cumsum(axis=1)
         position = blocks * self.block + (through <= ranks[:, None]).sum(axis=1)
         assert (position < len(self.values)).all(), "a rank lies past the last value"

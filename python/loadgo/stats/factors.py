@@ -25,7 +25,7 @@ CLOSURE_TOLERANCE = 1e-12
 
 @dataclass(frozen=True)
 class Link:
-    """A figure before and after, with the parts that it is the sum or product of. A figure without parts is a meter."""
+    """A figure before and after: the sum or the product of its parts, or without parts a meter."""
 
     name: str
     before: Floats
@@ -42,7 +42,7 @@ class Share:
 
     name: str
     of: str
-    """The part of the ratio that the meter belongs to. Empty if the meter itself is a part of the ratio."""
+    """The sum to which the meter contributes. Empty if the meter is itself a factor of the ratio."""
     log: Floats
     before: Floats
     after: Floats

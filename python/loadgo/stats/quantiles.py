@@ -1,6 +1,6 @@
 """Quantiles of response times from raw values, each with its interval, or with the reason why there is no quantile.
 
-A line that was never answered (timed out, or its session died) took longer than every line that was. It ranks last, as
+A line that was never answered (it timed out, or its session died) counts as longer than all others. It ranks last, as
 *never*. A quantile p needs 1/(1 - p) samples: p50 needs 2, p90 needs 10, p99 needs 100. With fewer it would be the
 maximum.
 """
@@ -89,7 +89,7 @@ class Sample:
     """Whether the run is long enough for intervals."""
 
     @staticmethod
-    def drawn(values_ns: Floats, users: Integers, stretches: Integers, *, judged: bool = True) -> Sample:
+    def resampled(values_ns: Floats, users: Integers, stretches: Integers, *, judged: bool = True) -> Sample:
         """The sample with resamples of its users and of its stretches of time."""
         counts = [int(units.max()) + 1 if len(units) else 0 for units in (users, stretches)]
         draws = [drawn(count, replicates=QUANTILE_REPLICATES) for count in counts]
@@ -117,7 +117,10 @@ def responses(sample: Sample) -> Response:
         users=_count(sorted_sample.users),
         mean_ns=float(answered.mean()) if len(answered) else None,
         max_ns=float(answered[-1]) if len(answered) else None,
-        quantiles=tuple(map(_quantile, [values] * len(REPORTED_QUANTILES), REPORTED_QUANTILES, intervals)),
+        quantiles=tuple(
+            _quantile(values, probability, interval)
+            for probability, interval in zip(REPORTED_QUANTILES, intervals, strict=True)
+        ),
     )
 
 

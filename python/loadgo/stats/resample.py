@@ -26,8 +26,7 @@ DEFAULT_REPLICATES = 2000
 FEWEST_UNITS = 5
 """Fewest units that give an interval."""
 STUDENT_T_BELOW_UNITS = 8
-"""Number of units below which Student's t replaces the percentiles. These would lie at the extremes of the resamples.
-"""
+"""Number of units below which Student's t replaces percentiles, which would be the extremes of the resamples."""
 MOST_STRETCHES = 8
 """Most stretches of a run's time. They are few and long, since busy times last."""
 FEWEST_STRETCH_WAITS = 2.0

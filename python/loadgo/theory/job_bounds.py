@@ -66,5 +66,5 @@ def job_bounds(
 
 
 def _cycle_s(users: float, away_s: float, total_s: float, each_s: float, others_away_s: float) -> float:
-    """Time from prompt to prompt: away, in service, and behind the other users in proportion to their time there."""
+    """Time from prompt to prompt: away, in service, and in the queue, behind the other users who are not away."""
     return away_s + total_s + (users - 1.0) * each_s / (1.0 + others_away_s / total_s)

@@ -28,7 +28,7 @@ Constants = NDArray[np.longdouble]
 """Normalising constants by the number of users of each class."""
 
 _MOST_STATES = 20_000
-"""Largest number of populations to compute: the work grows with its square. Chosen by hand."""
+"""Largest number of populations to compute. The work grows with its square. Chosen by hand."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def mean_values(classes: Sequence[Class], stations: Sequence[Station]) -> MeanVa
     ]
     constants = reduce(_convolve, parts, thinking)
     if not np.isfinite(constants).all() or constants[tuple(n - 1 for n in shape)] == 0.0:
-        raise BadArgument("the numbers of this network are beyond the machine's arithmetic: fewer users, please")
+        raise BadArgument("the constants of this network exceed the range of floating-point numbers: use fewer users")
     throughput = tuple(_class_throughput(constants, index) / scale for index in range(len(classes)))
     values_by_station = {}
     for index, station in enumerate(stations):
@@ -117,7 +117,8 @@ def _delay_constants(shape: tuple[int, ...], demands: Sequence[float]) -> Consta
 def _queue_constants(shape: tuple[int, ...], demands: Sequence[float], servers: int) -> Constants:
     """Constants of a station with a number of servers.
 
-    They are the product of D^n / n! over the classes, times all! over the product of min(j, servers) for j up to all.
+    A constant is the product of D^n / n! over the classes, times N! over the product of min(j, servers) for j up to N.
+    Here n is the number of users of a class, and N the number of all users.
     """
     together = np.add.reduce(np.indices(shape), axis=0)
     factors = np.array([1.0, *(n / min(n, servers) for n in range(1, int(together.max()) + 1))], dtype=np.longdouble)
@@ -137,7 +138,7 @@ def _convolve(left: Constants, right: Constants) -> Constants:
 
 
 def _class_throughput(constants: Constants, index: int) -> float:
-    """Throughput of one class with all users: the constant with one user of it less, over the constant of all."""
+    """Throughput of one class: the constant without one of its users, over the constant of all users."""
     if constants.shape[index] == 1:
         return 0.0
     one_less = tuple(size - 1 - (axis == index) for axis, size in enumerate(constants.shape))
@@ -149,7 +150,8 @@ def _station_values(
 ) -> StationValues:
     """Mean values of one station.
 
-    The probability of each population at the station is its constant times that of the others with all other users.
+    A population is at the station with a probability in proportion to two constants. They are the station's constant
+    of this population, and the other stations' constant of all remaining users.
     """
     reversed_others = others[tuple(slice(None, None, -1) for _ in others.shape)]
     weights = part * reversed_others

@@ -1,8 +1,8 @@
 """Closed queueing networks for all numbers of users at once: exact throughputs of curves and of mixes.
 
-The networks and their normalising constants are those of `theory.networks`, which convolves the stations with each
-other. Here each station is applied to the constants of all stations before it. That takes time in proportion to the
-number of populations, not to its square.
+The networks and their normalising constants are those of `theory.networks`. That module convolves the stations with
+each other, in time proportional to the square of the number of populations. Here each station is applied in turn to
+the constants of the stations before it, in time proportional to the number of populations.
 
 The generating function of a station of c servers is the sum of s^m / (min(1, c) ... min(m, c)). In it s is the sum of
 D z over the classes, with demands D. It equals (sum for m < c of (1 - m / c) s^m / m!) / (1 - s / c). So a station
@@ -62,7 +62,7 @@ class Populations:
 
 
 def populations(classes: Sequence[Class], stations: Sequence[Station]) -> Populations:
-    """Solves the network for up to `users` of each class.
+    """Solves the network for all numbers of users up to those of `classes`.
 
     Raises `ValueError` for a network that is too large, that serves nobody, or whose constants overflow.
     """
@@ -80,7 +80,7 @@ def populations(classes: Sequence[Class], stations: Sequence[Station]) -> Popula
             demands = [demand / unit_s for demand in station.demands_s]
             constants = _divide(_multiply(constants, demands, station.servers), demands, station.servers)
     if not np.isfinite(constants).all() or (constants == 0.0).any():
-        raise BadArgument("the numbers of this network are beyond the machine's arithmetic: fewer users, please")
+        raise BadArgument("the constants of this network exceed the range of floating-point numbers: use fewer users")
     return Populations(tuple(classes), tuple(stations), constants, unit_s)
 
 

@@ -1,7 +1,7 @@
 """Queues with exact solutions: one station, open or with a fixed number of users; operational laws and bounds.
 
 Networks of stations are in `theory.networks`. Times are in seconds, rates in customers a second. Each function names
-its source. For a queue that would grow without end, `ValueError` says how much is asked of its servers.
+its source, and raises `ValueError` for a queue that would grow without end.
 
 R is the response time, Z the think time, X the throughput, N the number of users. D is a service demand, U a
 utilisation, scv a squared coefficient of variation.
@@ -71,7 +71,7 @@ def mmc(rate: float, service_s: float, servers: int) -> Open:
 
 
 def erlang_b(servers: int, offered: float) -> float:
-    """Share of calls that find all servers busy and are lost, with `offered` erlangs (Erlang 1917)."""
+    """Share of calls that are lost, since all servers are busy, at a load of `offered` erlangs (Erlang 1917)."""
     blocked = 1.0
     for server in range(1, servers + 1):
         blocked = offered * blocked / (server + offered * blocked)
@@ -139,11 +139,9 @@ def exponential(service_s: float) -> Callable[[float], float]:
 
 
 def mg1_finite(users: int, think_s: float, service_s: float, transform: Callable[[float], float]) -> Closed:
-    """M/G/1//N, first come first served: exponential think times, and the Laplace transform of the service.
+    """M/G/1//N, first come first served, with exponential think times and any service time (Takacs 1962, chapter 5).
 
-    Takacs 1962, chapter 5.
-
-    M/D/1//N is `mg1_finite(N, Z, D, constant(D))`.
+    `transform` is the Laplace transform of the service time: M/D/1//N is `mg1_finite(N, Z, D, constant(D))`.
     """
     total, product = 1.0, 1.0
     for r in range(1, users):
@@ -203,7 +201,7 @@ def utilisation_law(throughput: float, demand_s: float, servers: int = 1) -> flo
 
 def _stable(load: float) -> float:
     if not load < 1.0:
-        raise BadArgument(f"the queue grows without end: its servers are asked for {load:.4g} of what they can do")
+        raise BadArgument(f"the queue grows without end: its servers would need a utilisation of {load:.4g}")
     return load
 
 

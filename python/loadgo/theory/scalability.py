@@ -66,7 +66,7 @@ class FittedLaw:
 
     law: Scalability
     intervals: dict[str, Interval | None]
-    """95 % intervals by parameter. None at its bound, and with no more points than parameters."""
+    """95 % intervals by parameter. None for a parameter at its bound, and for all without degrees of freedom."""
     covariance: tuple[tuple[float, ...], ...]
     """Covariance of alpha, beta and gamma. Zero for a parameter at its bound."""
     at_bound: tuple[str, ...]
@@ -135,7 +135,7 @@ def _with_intervals(n: Floats, x: Floats, parameters: Floats, free: list[int]) -
 def _best_fit(n: Floats, x: Floats) -> tuple[Floats, list[int]]:
     """The parameters with the least sum of squares, and the indices of those that are free.
 
-    If one of them is negative, every choice of parameters to set to 0 is tried.
+    If the best fit has a negative alpha or beta, fits with either or both set to 0 are compared.
     """
     candidates: list[tuple[float, int, Floats, list[int]]] = []
     for fixed in itertools.chain.from_iterable(itertools.combinations((0, 1), count) for count in range(3)):

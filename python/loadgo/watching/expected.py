@@ -20,8 +20,8 @@ from loadgo.prediction.figures import figures_of
 from loadgo.records.following import latest_ns
 from loadgo.records.prediction import ALL_COMMANDS
 from loadgo.records.tables import Tables, read_conditions, tables
-from loadgo.running.apart import ProcessCall
 from loadgo.running.machines import find as find_machine
+from loadgo.running.process_call import ProcessCall
 from loadgo.watching.window import window_of
 
 Expected = dict[str, Any]

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 from loadgo.errors import LoadgoError, Refused
-from loadgo.running.apart import ProcessCall
+from loadgo.running.process_call import ProcessCall
 
 _START_TIMEOUT_S = 60.0
 _POLL_PERIOD_S = 0.1

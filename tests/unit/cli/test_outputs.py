@@ -75,3 +75,10 @@ def test_a_link_to_nothing_is_not_made_a_file(tmp_path: Path) -> None:
     link.symlink_to(tmp_path / "later")
     check_writable(link)
     assert (link.is_symlink(), link.exists()) == (True, False)
+
+
+def test_a_second_cast_is_refused_by_the_name_of_its_option(tmp_path: Path) -> None:
+    arguments = ["record", str(tmp_path / "a.toml"), "--from-cast", "a.cast", "--cast", str(tmp_path / "b.cast")]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 2
+    assert "omit --cast" in " ".join(result.output.split())

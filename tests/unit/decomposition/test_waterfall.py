@@ -9,13 +9,13 @@ import loadgo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadgo.comparison.chart_data import distribution_of, drawn_rows
+from loadgo.comparison.chart_data import chart_rows, distribution_of
 from loadgo.comparison.charts import comparison_charts
 from loadgo.comparison.compare import Comparison, compare
 from loadgo.comparison.document import render_comparison
 from loadgo.comparison.pictures import comparison_pictures, distribution_lines
 from loadgo.decomposition.chains import Chain, Factor
-from loadgo.decomposition.waterfall import MOST_STEPS, of_chains
+from loadgo.decomposition.waterfall import MOST_STEPS, chain_waterfalls
 from loadgo.decomposition.waterfall_charts import waterfall_chart
 from loadgo.decomposition.waterfall_pictures import waterfall_lines
 from support.small_machine import laid
@@ -43,7 +43,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
 
 @given(logs)
 def test_steps_lead_from_the_figure_before_to_that_after_and_multiply_to_the_ratio(steps: list[float]) -> None:
-    (told,) = of_chains([chain_of(steps)])
+    (told,) = chain_waterfalls([chain_of(steps)])
     assert told.steps[0].start == told.before
     assert told.steps[-1].end == pytest.approx(told.after, rel=1e-12)
     assert all(one.end == later.start for one, later in zip(told.steps, told.steps[1:], strict=False))
@@ -53,7 +53,7 @@ def test_steps_lead_from_the_figure_before_to_that_after_and_multiply_to_the_rat
 
 @given(logs, st.integers(60, 200))
 def test_a_picture_of_signs_is_no_wider_than_the_page(steps: list[float], width: int) -> None:
-    (told,) = of_chains([chain_of(steps)])
+    (told,) = chain_waterfalls([chain_of(steps)])
     lines = waterfall_lines(told, width)
     assert max(map(len, lines)) <= width
     assert len(lines) == len(told.steps) + 3
@@ -62,7 +62,7 @@ def test_a_picture_of_signs_is_no_wider_than_the_page(steps: list[float], width:
 @given(st.lists(st.floats(0.01, 2), min_size=2, max_size=8), st.booleans())
 def test_bars_of_one_sign_are_as_long_as_their_logarithms(steps: list[float], more: bool) -> None:
     """Half a sign's rounding at both ends."""
-    (told,) = of_chains([chain_of([-log for log in steps] if more else steps)])
+    (told,) = chain_waterfalls([chain_of([-log for log in steps] if more else steps)])
     lines = waterfall_lines(told, 120)[1:-2]
     signs = [sum({"█": 2, "▌": 1, "▐": 1, "▒": 2}.get(sign, 0) for sign in line) / 2 for line in lines]
     whole = max(len(line.split("  ×")[0].rstrip()) for line in lines) - 9
@@ -71,7 +71,7 @@ def test_bars_of_one_sign_are_as_long_as_their_logarithms(steps: list[float], mo
 
 
 def test_a_factor_above_1_is_less_and_one_below_is_more(made: Comparison) -> None:
-    (elapsed, _) = of_chains(made.chains)
+    (elapsed, _) = chain_waterfalls(made.chains)
     bars = waterfall_chart(elapsed, "w").spec["layer"][0]
     values = waterfall_chart(elapsed, "w").spec["datasets"][bars["data"]["name"]]
     assert {row["way"] for row in values if row["to"] < row["from"]} == {"less in B"}
@@ -86,7 +86,7 @@ def test_every_chart_has_something_to_show_and_a_caption(made: Comparison) -> No
 
 
 def test_rows_of_passes_have_names_of_their_own(made: Comparison) -> None:
-    names = [row.name for row in drawn_rows(made, "cpu")]
+    names = [row.name for row in chart_rows(made, "cpu")]
     assert len(set(names)) == len(names) == 13
     assert names[:2] == ["edit, pass 1", "compile, pass 1"]
 

@@ -146,10 +146,11 @@ def test_a_number_in_braces_is_the_figure_of_its_cell() -> None:
 @pytest.mark.parametrize(
     ("change", "wrong"),
     [
-        ({"reproduce": [{"cells": "x", "mark": "given", "why": "a test"}]}, "no rule says"),
+        ({"reproduce": [{"cells": "x", "mark": "given", "why": "a test"}]}, "no rule of"),
         ({"reproduce": [{"cells": "*", "mark": "predicted", "why": "a test"}]}, "tolerance"),
         ({"reproduce": [{"cells": "*", "mark": "guessed", "why": "a test"}]}, "none of"),
-        ({"relations": [{"name": "n", "says": "s", "claim": "{costs/one/c} = 1"}]}, "which there is not"),
+        ({"relations": [{"name": "n", "says": "s", "claim": "{costs/one/c} = 1"}]}, "has no such figure"),
+        ({"relations": [{"name": "n", "says": "s", "claim": "{costs/one/*} = 1"}]}, r"matches 2 figures: a sum"),
         ({"relations": [{"name": "n", "says": "s", "claim": "{costs/one/a} + 1"}]}, "compares nothing"),
     ],
 )

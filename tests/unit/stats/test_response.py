@@ -10,7 +10,7 @@ def of(values: list[float], users: int = 1) -> Response:
     """The response times `values`, dealt out to `users` in turn, in one run."""
     places = np.arange(len(values))
     stretches = places * stretch_count(len(values)) // max(len(values), 1)
-    return responses(Sample.drawn(np.array(values), places % users, stretches))
+    return responses(Sample.resampled(np.array(values), places % users, stretches))
 
 
 def test_an_interval_holds_where_all_users_wait_in_one_queue() -> None:

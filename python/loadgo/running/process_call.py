@@ -79,7 +79,7 @@ def _serve(connection: Connection) -> None:
 
 
 def _interrupt_without_caller(connection: Connection) -> None:
-    """Interrupts this process at the end of the pipe, since the caller sends nothing after the call."""
+    """Waits until the caller closes the pipe, on which nothing follows the call, and then interrupts this process."""
     connection.poll(None)
     os.kill(os.getpid(), signal.SIGINT)
 
