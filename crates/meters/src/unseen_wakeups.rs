@@ -13,8 +13,6 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 /// The process during whose time the meters' programs see nothing; 0 for none.
 pub static UNSEEN_PROCESS: AtomicU32 = AtomicU32::new(0);
 
-const USER: u32 = 7;
-
 /// Sleeps 100 times when it is told to go.
 const SLEEPS: &str = "
 import time
@@ -71,13 +69,14 @@ fn ready_beside_unseen(tier: Tier) -> (u64, u64) {
     let wanted = MeterRequest { tier, accounts: 8, commands: Vec::new(), profile_hz: None, segments: false };
     let mut meters = Meters::begin(&wanted, Instant(monotonic_ns())).unwrap_or_else(|why| panic!("this test needs root: {why}"));
     let mut waits = meters.waits(vec![0]).expect("sessions are told apart");
+    let user = 7;
     let mut sleeper = Pinned::start(&["python3", "-c", SLEEPS], processor);
-    waits.began(USER, sleeper.0.id());
+    waits.began(user, sleeper.0.id());
     let before_ns = sleeper.ready_ns_at("begun");
-    waits.interaction(USER).expect("the program has an account");
+    waits.interaction(user).expect("the program has an account");
     sleeper.0.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
     let counted_ns = sleeper.ready_ns_at("slept") - before_ns;
-    (waits.interaction(USER).unwrap().ready_ns, counted_ns)
+    (waits.interaction(user).unwrap().ready_ns, counted_ns)
 }
 
 #[test]

@@ -105,8 +105,8 @@ def by_stretch(cells: Cells, estimates: Mapping[str, Floats], strata: Integers, 
     """Resamples stretches of time and computes the rows' means around `estimates`.
 
     `strata` are the commands of the rows, numbered from 0. A residual is the difference from the mean of the command
-    over all its lines and passes. All users type a line of a pass at about the same time, so a difference from that
-    line's own mean would hide the load at that time.
+    over all its lines and passes. All users type a line of a pass at about the same time. A difference from that line's
+    own mean would therefore hide the load at that time.
     """
     weights = drawn(cells.units, seed)
     means = {}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from loadgo.measures.audit import DriverAudit
-from loadgo.measures.littles_law import LittleAudit
 from loadgo.measures.summary import CommandSummary, Summary
 from loadgo.notation.figures import (
     NOT_MEASURED,
@@ -14,10 +12,10 @@ from loadgo.notation.figures import (
     number,
     people,
     quantile,
-    seconds,
     share,
     size,
 )
+from loadgo.reporting.audit_words import driver_faults, driver_line, little_line
 from loadgo.reporting.prediction import prediction_answer, prediction_words
 from loadgo.reporting.processor_time_words import account_warning, metered_answer, time_lines, without_load
 from loadgo.reporting.simulated_machine import machine, simulated, virtual_time
@@ -85,7 +83,7 @@ def answer(summary: Summary) -> str:
 
 def warnings(summary: Summary) -> list[str]:
     """The reasons to doubt the entire report, each with a remedy; empty for a good run."""
-    messages = [*_early_end(summary), *(f"INVALID: {reason}" for reason in _driver_faults(summary.driver))]
+    messages = [*_early_end(summary), *(f"INVALID: {reason}" for reason in driver_faults(summary.driver))]
     messages += [f"Failed: {result.text}." for result in summary.fail_if if result.failed]
     if doubtful := account_warning(summary):
         messages.append(doubtful)
@@ -135,9 +133,9 @@ def fine_print(summary: Summary, view: View | None = None) -> list[tuple[str, st
         *(("Prediction", line) for line in prediction_words(summary.prediction)),
         *time_lines(summary, view or View()),
         ("Usage", _usage(summary)),
-        ("Driver", _driver(summary)),
+        ("Driver", driver_line(summary)),
         *(("Driver", note) for note in summary.driver.notes),
-        ("Audit", "There is nothing to audit." if summary.audit is None else _little(summary.audit)),
+        ("Audit", "There is nothing to audit." if summary.audit is None else little_line(summary.audit)),
         ("Cost", _tariff(summary)),
         *(("Fail if", result.text) for result in summary.fail_if),
         ("Conditions", _conditions(summary)),
@@ -229,27 +227,6 @@ def scope(summary: Summary) -> str:
     left_out = f"{number(stretch.warm_up)} of warm-up and {number(stretch.ramp_down)} of ramp-down are left out"
     steady = f"the {counted(stretch.counted, 'interaction')} of the steady phase ({duration(stretch.span_ns)})"
     return f"Figures are of {steady}; {left_out}."
-
-
-def _driver(summary: Summary) -> str:
-    """The verdict on the driver in a line."""
-    driver = summary.driver
-    if driver.lateness_p99_ns is None:
-        return "It sent nothing."
-    if simulated(summary):
-        return "Good: time is virtual, and no line was late."
-    times = (driver.lateness_p50_ns, driver.lateness_p99_ns, driver.lateness_max_ns)
-    late = " / ".join(duration(time) for time in times)
-    parts = [f"lateness p50 / p99 / max {late} (p99 at most {duration(driver.lateness_limit_ns)})"]
-    if driver.late_lines == 1:
-        parts.append("one line was later than that, which alone tells nothing")
-    if driver.host_share is not None:
-        parts.append(f"{share(driver.host_share)} of the host (at most {share(driver.host_share_limit)})")
-    if driver.scheduling:
-        parts.append(f"scheduling {driver.scheduling}")
-    if driver.proof:
-        parts.append(driver.proof)
-    return f"{'Good' if driver.valid else 'NOT GOOD'}: {', '.join(parts)}."
 
 
 def _tariff(summary: Summary) -> str:
@@ -357,43 +334,6 @@ def _busy(summary: Summary) -> str:
     if total_time is None:
         return ""
     return f"; the processors were {share(total_time.busy_share)} busy"
-
-
-def _driver_faults(driver: DriverAudit) -> list[str]:
-    faults = []
-    if driver.late:
-        faults.append(
-            f"the driver was the bottleneck: 1 line in 100 was sent more than {duration(driver.lateness_p99_ns)} late "
-            f"({duration(driver.lateness_limit_ns)} is allowed). Run with fewer users, give the driver SCHED_FIFO or a "
-            "processor of its own (see `loadgo doctor`), or drive from another machine."
-        )
-    if driver.takes_too_much:
-        faults.append(
-            f"the driver took {share(driver.host_share)} of the host that it measures "
-            f"({share(driver.host_share_limit)} is allowed). Run with fewer users or longer think times, "
-            "or drive from another machine over ssh."
-        )
-    return faults
-
-
-def _little(audit: LittleAudit) -> str:
-    users = f"{_users(audit.computed)} users computed, {_users(audit.measured)} there"
-    verdict = {
-        "holds": f"holds within {share(abs(audit.discrepancy))}",
-        "broken": f"BROKEN by {share(abs(audit.discrepancy))}",
-        "too short to tell": "too few interactions, or too short a window beside their cycles, to tell",
-    }[audit.verdict]
-    if audit.law == "L = lambda W":
-        terms = f"L = λW = {number(audit.rate_per_s)}/s × {seconds(audit.stay_s or 0)}"
-    else:
-        response, think = seconds(audit.response_s or 0), seconds(audit.think_s or 0)
-        terms = f"N = X(R + Z) = {number(audit.rate_per_s)}/s × ({response} + {think})"
-    return f"Little's law, {terms}: {users}; {verdict}."
-
-
-def _users(value: float) -> str:
-    """A mean number of users with one decimal."""
-    return f"{value:,.1f}"
 
 
 def _unmeasured(row: CommandSummary) -> bool:

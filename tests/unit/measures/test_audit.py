@@ -33,6 +33,12 @@ def greedy(login: str) -> Tables:
     return dataclasses.replace(run, processes=processes, conditions=run.conditions | {"system": system})
 
 
+def scheduled(run: Tables, scheduling: str) -> Tables:
+    """The run with a driver that was scheduled like this."""
+    driver = run.conditions["driver"] | {"scheduling": scheduling}
+    return dataclasses.replace(run, conditions=run.conditions | {"driver": driver})
+
+
 def test_a_driver_in_time_is_good() -> None:
     summary = summarize(late(20_000))
     assert summary.driver.valid
@@ -46,7 +52,14 @@ def test_a_late_driver_makes_the_run_invalid_in_the_first_line_of_the_report_and
     first = text_document(report_document(summary), width=200).splitlines()[0]
     assert first.startswith("INVALID: the driver was the bottleneck")
     assert "2.00 ms late" in first
-    assert "SCHED_FIFO" in text_document(report_document(summary), width=200)
+    assert "Run with fewer users" in first
+
+
+def test_the_advice_to_a_late_driver_names_nothing_that_it_has() -> None:
+    (real_time,) = warnings(summarize(scheduled(late(2 * MS), "fifo 10")))
+    (ordinary,) = warnings(summarize(scheduled(late(2 * MS), "other")))
+    assert "give the driver a processor of its own" in real_time
+    assert "give the driver SCHED_FIFO or a processor of its own" in ordinary
 
 
 def test_lateness_is_held_against_a_twentieth_of_the_target() -> None:

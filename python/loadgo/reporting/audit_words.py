@@ -1,0 +1,71 @@
+"""The sentences of a report on its driver and on Little's law."""
+
+from __future__ import annotations
+
+from loadgo.measures.audit import DriverAudit
+from loadgo.measures.littles_law import LittleAudit
+from loadgo.measures.summary import Summary
+from loadgo.notation.figures import duration, number, seconds, share
+from loadgo.reporting.simulated_machine import simulated
+
+
+def driver_line(summary: Summary) -> str:
+    """The verdict on the driver in a line."""
+    driver = summary.driver
+    if driver.lateness_p99_ns is None:
+        return "It sent nothing."
+    if simulated(summary):
+        return "Good: time is virtual, and no line was late."
+    times = (driver.lateness_p50_ns, driver.lateness_p99_ns, driver.lateness_max_ns)
+    late = " / ".join(duration(time) for time in times)
+    parts = [f"lateness p50 / p99 / max {late} (p99 at most {duration(driver.lateness_limit_ns)})"]
+    if driver.late_lines == 1:
+        parts.append("one line was later than that, which alone tells nothing")
+    if driver.host_share is not None:
+        parts.append(f"{share(driver.host_share)} of the host (at most {share(driver.host_share_limit)})")
+    if driver.scheduling:
+        parts.append(f"scheduling {driver.scheduling}")
+    if driver.proof:
+        parts.append(driver.proof)
+    return f"{'Good' if driver.valid else 'NOT GOOD'}: {', '.join(parts)}."
+
+
+def driver_faults(driver: DriverAudit) -> list[str]:
+    """The reasons why the run measured its driver and not the system, each with remedies that fit this driver."""
+    faults = []
+    if driver.late:
+        own = (
+            "a processor of its own" if driver.scheduling.startswith("fifo") else "SCHED_FIFO or a processor of its own"
+        )
+        faults.append(
+            f"the driver was the bottleneck: 1 line in 100 was sent more than {duration(driver.lateness_p99_ns)} late "
+            f"({duration(driver.lateness_limit_ns)} is allowed). Run with fewer users, give the driver {own} "
+            "(see `loadgo doctor`), or drive from another machine."
+        )
+    if driver.takes_too_much:
+        faults.append(
+            f"the driver took {share(driver.host_share)} of the host that it measures "
+            f"({share(driver.host_share_limit)} is allowed). Run with fewer users or longer think times, "
+            "or drive from another machine over ssh."
+        )
+    return faults
+
+
+def little_line(audit: LittleAudit) -> str:
+    users = f"{_users(audit.computed)} users computed, {_users(audit.measured)} there"
+    verdict = {
+        "holds": f"holds within {share(abs(audit.discrepancy))}",
+        "broken": f"BROKEN by {share(abs(audit.discrepancy))}",
+        "too short to tell": "too few interactions, or too short a window beside their cycles, to tell",
+    }[audit.verdict]
+    if audit.law == "L = lambda W":
+        terms = f"L = λW = {number(audit.rate_per_s)}/s × {seconds(audit.stay_s or 0)}"
+    else:
+        response, think = seconds(audit.response_s or 0), seconds(audit.think_s or 0)
+        terms = f"N = X(R + Z) = {number(audit.rate_per_s)}/s × ({response} + {think})"
+    return f"Little's law, {terms}: {users}; {verdict}."
+
+
+def _users(value: float) -> str:
+    """A mean number of users with one decimal."""
+    return f"{value:,.1f}"
