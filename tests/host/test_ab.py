@@ -30,6 +30,7 @@ def test_twice_the_work_is_found(bench: Bench) -> None:
     assert document["end"] == "decided", document["answer"]
     cpu = next(change for change in document["changes"] if change["measure"] == "cpu")
     assert cpu["verdict"] == "worse"
+    assert cpu["change"] > 0.3
     assert cpu["interval"]["low"] <= cpu["change"] <= cpu["interval"]["high"]
     assert (bench.folder / "kept" / "experiment.json").exists()
 

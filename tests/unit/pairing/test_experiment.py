@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import loadgo
+import polars as pl
 import pytest
 from loadgo.errors import BadArgument, Refused
 from loadgo.pairing.document import experiment_document, render_experiment
 from loadgo.pairing.experiment import ab
-from loadgo.pairing.results import Experiment
-from loadgo.pairing.run_figures import log_ratio
+from loadgo.pairing.results import Experiment, Pair
 from loadgo.pairing.variant import Variant
 from support.small_machine import laid
 
@@ -45,8 +45,10 @@ def test_twice_the_speed_is_seen_and_is_half_the_processor_time(faster: Experime
     assert response is not None
     assert cpu.interval is not None
     assert (cpu.verdict, response.verdict) == ("better", "better")
+    assert cpu.relative == pytest.approx(-0.5, abs=0.02)
     assert cpu.interval.low <= cpu.relative <= cpu.interval.high < 0
-    assert cpu.b == pytest.approx(cpu.a * (1 + cpu.relative))
+    assert cpu.b / cpu.a == pytest.approx(0.5, abs=0.02)
+    assert cpu.a == pytest.approx(math.exp(math.fsum(map(recorded_log_cpu, faster.pairs)) / len(faster.pairs)))
 
 
 def test_the_runs_of_a_pair_have_one_seed_and_each_pair_the_next(faster: Experiment) -> None:
@@ -61,12 +63,42 @@ def test_of_two_pairs_each_variant_begins_one(faster: Experiment) -> None:
     assert all(set(firsts[number : number + 2]) == {"A", "B"} for number in range(0, len(firsts) - 1, 2))
 
 
-def test_a_change_is_the_mean_of_the_pairs_logarithms(faster: Experiment) -> None:
-    response = faster.change("response")
-    assert response is not None
-    logs = [log_ratio(pair.a, pair.b, "response") for pair in faster.pairs]
-    assert response.logs == tuple(logs)
-    assert math.log1p(response.relative) == pytest.approx(sum(response.logs) / len(logs))
+SPANS = {
+    "response": pl.col("ready_ns").cast(pl.Float64) - pl.col("sent_ns").cast(pl.Float64),
+    "cpu": pl.col("cpu_user_ns").cast(pl.Float64) + pl.col("cpu_system_ns").cast(pl.Float64),
+}
+"""Each measure of an interaction as an expression of its recorded columns."""
+
+
+def steady_rows(folder: Path) -> pl.DataFrame:
+    """The recorded interactions of a run's steady part."""
+    return loadgo.tables(folder).interactions.filter(pl.col("phase").cast(pl.String) == "steady")
+
+
+def recorded_log_cpu(pair: Pair) -> float:
+    """The logarithm of the mean processor time of A's recorded interactions."""
+    return math.log(steady_rows(pair.a.folder).select(SPANS["cpu"].mean()).item())
+
+
+def recorded_log_ratio(pair: Pair, measure: str) -> float:
+    """The logarithm of B's mean over A's by the recorded interactions, in the commands' mix of both runs together."""
+    means = [
+        steady_rows(run.folder).group_by("command").agg(pl.len().alias("count"), SPANS[measure].mean().alias("mean"))
+        for run in (pair.a, pair.b)
+    ]
+    both = means[0].join(means[1], on="command", suffix="_b")
+    assert both.height == means[0].height == 3
+    counts = both["count"] + both["count_b"]
+    return math.log((both["mean_b"] * counts).sum() / (both["mean"] * counts).sum())
+
+
+@pytest.mark.parametrize("measure", SPANS)
+def test_a_change_is_the_mean_of_the_pairs_logarithms(faster: Experiment, measure: str) -> None:
+    change = faster.change(measure)
+    assert change is not None
+    logs = [recorded_log_ratio(pair, measure) for pair in faster.pairs]
+    assert change.logs == pytest.approx(logs)
+    assert change.relative == pytest.approx(math.exp(sum(logs) / len(logs)) - 1)
 
 
 def test_the_result_is_kept_beside_the_runs(faster: Experiment) -> None:
