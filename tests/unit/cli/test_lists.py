@@ -1,7 +1,6 @@
 """Lists in all formats, by the command line: the same records in each."""
 
 import csv
-import html
 import io
 import json
 import re
@@ -14,6 +13,7 @@ import pytest
 from loadgo.cli.app import app
 from loadgo.documents.listing import Listing, render_listing
 from loadgo.running.doctor import Ability
+from support import printed_rows
 from support.places import TESTS
 from typer.testing import CliRunner
 
@@ -67,16 +67,15 @@ def text_rows(name: str) -> list[list[str]]:
 
 def markdown_rows(name: str) -> list[list[str]]:
     text = printed(*LISTS[name], "--format", "md")
-    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
-    assert text.startswith(f"**{len(rows) - 2:,} {name}**")
-    return [[re.sub(r"\\(.)", r"\1", html.unescape(cell)) for cell in row] for row in [rows[0], *rows[2:]]]
+    rows = printed_rows.markdown_rows(text)
+    assert text.startswith(f"**{len(rows) - 1:,} {name}**")
+    return rows
 
 
 def html_rows(name: str) -> list[list[str]]:
     page = printed(*LISTS[name], "--format", "html", "-o", "-")
     assert page.startswith("<!doctype html>")
-    rows = re.findall(r"<tr>(.*?)</tr>", page, re.DOTALL)
-    return [[html.unescape(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)] for row in rows]
+    return printed_rows.html_rows(page)
 
 
 @pytest.mark.parametrize("name", LISTS)

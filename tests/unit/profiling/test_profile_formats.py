@@ -17,6 +17,7 @@ from loadgo.profiling.pprof import pprof
 from loadgo.profiling.profile import Frame, Profile, Segment, Stack, frame_of
 from loadgo.profiling.speedscope import speedscope
 from support.places import TESTS
+from support.printed_rows import html_rows, markdown_rows
 
 MAIN, WORK = Frame("/usr/bin/prime", "main"), Frame("/usr/bin/prime", "divide<int>(long)")
 COPY, CALL = Frame("[kernel]", "copy_page"), Frame("[kernel]", "do_syscall_64")
@@ -175,6 +176,32 @@ def test_a_long_path_keeps_its_end() -> None:
 
 def test_json_has_all_stacks_and_the_other_formats_the_tables() -> None:
     members = json.loads(render_profile(PROFILE, "json"))
-    assert [stack["samples"] for stack in members["stacks"]] == [stack.samples for stack in PROFILE.stacks]
-    for each in ("text", "md", "html"):
-        assert "By function" in render_profile(PROFILE, each)  # type: ignore[arg-type]
+    frames = [[(frame["segment"], frame["function"]) for frame in stack["frames"]] for stack in members["stacks"]]
+    assert frames == [[(frame.segment, frame.function) for frame in stack.frames] for stack in PROFILE.stacks]
+    assert [(stack["user"], stack["command"], stack["process"], stack["samples"]) for stack in members["stacks"]] == [
+        (stack.user, stack.command, stack.process, stack.samples) for stack in PROFILE.stacks
+    ]
+    as_html = html_rows(render_profile(PROFILE, "html"))
+    assert as_html == TABLES
+    assert markdown_rows(render_profile(PROFILE, "md")) == TABLES
+    lines = [" ".join(line.split()) for line in render_profile(PROFILE, "text", width=120).splitlines()]
+    assert [row for row in TABLES if " ".join(row).strip() not in lines] == []
+
+
+TABLES = [
+    ["segment", "samples", "share", "±"],
+    ["/usr/bin/prime", "600", "60.0 %", "3.1 %"],
+    ["[kernel]", "300", "30.0 %", "2.9 %"],
+    ["/lib/stripped.so", "100", "10.0 %", "1.9 %"],
+    ["all", "1,000", "100.0 %", ""],
+    ["function", "segment", "samples", "share", "in calls"],
+    ["divide<int>(long)", "prime", "600", "60.0 %", "600"],
+    ["copy_page", "[kernel]", "300", "30.0 %", "300"],
+    ["no symbols (stripped.so)", "stripped.so", "100", "10.0 %", "100"],
+    ["page faults in", "minor", "major"],
+    ["/usr/bin/prime", "40", "2"],
+    ["[heap]", "1,000", "0"],
+    ["/lib/stripped.so", "5", "0"],
+    ["all", "1,045", "2"],
+]
+"""The tables of `PROFILE`: each function's samples, mapping by mapping, and page faults."""
