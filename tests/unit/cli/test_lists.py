@@ -36,7 +36,7 @@ ROWS: dict[str, Callable[[dict[str, Any]], tuple[object, ...]]] = {
 
 @pytest.fixture(scope="module")
 def abilities() -> list[Ability]:
-    """What this host can measure, looked at once: some of its counts and times differ from call to call."""
+    """The abilities of this host, looked at once: some counts and times in them differ from call to call."""
     return loadgo.doctor()
 
 

@@ -4,11 +4,12 @@ import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import loadgo
 import numpy as np
 import pytest
+from loadgo.documents.render import Format
 from loadgo.fitting.demands import fit_processor_times
 from loadgo.fitting.document import render_fit
 from loadgo.fitting.reading import RunReading, read_runs
@@ -167,7 +168,8 @@ def test_under_its_own_load_the_machine_gives_what_was_measured(made: loadgo.Fit
 
 def test_a_fit_has_the_same_figures_in_all_formats(made: loadgo.Fit) -> None:
     """Each row of the tables has the figures of the JSON, whose figures are the fit's own."""
-    members = json.loads(render_fit(made, "json"))
+    shown = {name: render_fit(made, name, width=250) for name in get_args(Format)}
+    members, checks = json.loads(shown["json"]), made.checks
     values = ("key", "of", "value", "low", "high", "source")
     assert members["parameters"] == [{name: getattr(one, name) for name in values} for one in made.fitted.parameters]
     means = [value for value in members["parameters"] if value["of"] == "mean"]
@@ -176,13 +178,13 @@ def test_a_fit_has_the_same_figures_in_all_formats(made: loadgo.Fit) -> None:
     rows = [headings, *(mean_row(value) for value in means)]
     rows.append(["figure", "users", "measured", "the machine", "off by"])
     assert len(members["checks"]) == 4
-    for check, shown in zip(members["checks"], made.checks, strict=True):
-        assert (check["measured"], check["machine"]) == (shown.measured, shown.machine)
-        off = f"{100 * (check['machine'] / check['measured'] - 1):+.1f} %"
-        rows.append([check["figure"], "5", shown.shown(check["measured"]), shown.shown(check["machine"]), off])
-    assert html_rows(render_fit(made, "html")) == rows
-    assert markdown_rows(render_fit(made, "md")) == rows
-    text = " ".join(render_fit(made, "text", width=250).split())
+    for members_of_check, check in zip(members["checks"], checks, strict=True):
+        assert (members_of_check["measured"], members_of_check["machine"]) == (check.measured, check.machine)
+        off = f"{100 * (check.machine / check.measured - 1):+.1f} %"
+        rows.append([check.figure, "5", check.shown(check.measured), check.shown(check.machine), off])
+    assert html_rows(shown["html"]) == rows
+    assert markdown_rows(shown["md"]) == rows
+    text = " ".join(shown["text"].split())
     assert [row for row in rows if " ".join(row) not in text] == []
 
 

@@ -185,7 +185,7 @@ def test_demands_that_grow_with_the_users_are_told_and_widen_the_doubt() -> None
     grown = replace(last, utilisation={"processors": 0.99, "disk": 0.9}, throughput=replace(last.throughput, value=2.0))
     told = models_of([first, grown], SERVERS)
     assert told is not None
-    assert any("times as large with 40 users as with 10" in note for note in told.notes)
+    assert any("demand of disk is 2.2 times as large with 40 users as with 10" in note for note in told.notes)
     assert told.mean_values is not None
     between = told.mean_values.curve[-1].throughput.interval
     assert between is not None
