@@ -115,17 +115,17 @@ def meter(
     with open_viewers(viewers, meters) as view:
         if progress is not None and view.serving:
             progress({"at_s": 0.0, "serving": view.serving})
-        result = _watch_host(options, view.totals, progress)
-    notes = [str(note) for note in result["notes"]]
+        last_progress = _watch_host(options, view.totals, progress)
+    notes = [str(note) for note in last_progress["notes"]]
     if view.exports is not None and view.failed_exports:
         notes.append(f"{view.failed_exports} of {view.exports.begun} exports to {viewers.otlp} failed")
     return Metered(
         folder,
-        str(result["outcome"]),
-        result["exit_status"],
-        result["signal"],
+        str(last_progress["outcome"]),
+        last_progress["exit_status"],
+        last_progress["signal"],
         tuple(notes),
-        tuple(result["left_behind"]),
+        tuple(last_progress["left_behind"]),
         view.failed_exports,
     )
 

@@ -41,7 +41,7 @@ NO_VIEWERS = Viewers()
 
 @dataclass(frozen=True)
 class View:
-    """What viewers read while the host is metered."""
+    """The sums that viewers read while the host is metered, and what came of that."""
 
     totals: Totals | None = None
     """The sums; None without viewers."""
