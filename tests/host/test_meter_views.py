@@ -216,6 +216,27 @@ def test_a_collector_receives_sums_gauges_and_histograms() -> None:
     assert not histogram.HasField("max")
 
 
+def test_exports_that_fail_are_counted(tmp_path: Path) -> None:
+    with collector() as server:
+        address = f"http://127.0.0.1:{server.server_port}/v1/metrics"
+        with export_metrics(totals(), address, every_s=3600) as good:
+            pass
+    with export_metrics(totals(), address, every_s=3600) as bad:
+        pass
+    assert (good.begun, good.failed) == (1, 0)
+    assert (bad.begun, bad.failed) == (1, 1)
+
+
+@NEEDS_ROOT
+def test_a_failed_export_makes_the_status_bad(tmp_path: Path) -> None:
+    (tmp_path / "homes").mkdir()
+    bench = Bench(tmp_path)
+    nobody_listens = "http://127.0.0.1:9/v1/metrics"
+    completed = bench.loadgo("meter", "--for", "200ms", "--every", "100ms", "--otlp", nobody_listens, status=1)
+    assert f"loadgo: 1 of 1 exports to {nobody_listens} failed" in completed.stderr
+    assert bench.loadgo("meter", "--otlp", nobody_listens, "--", "sh", "-c", "exit 3", status=3)
+
+
 def read_at(running: subprocess.Popen[str], port: int, more_than_s: float) -> float:
     """Reads until the processors' time is more than it was; what it is then, in seconds."""
     times: list[float] = []

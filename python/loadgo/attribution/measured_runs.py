@@ -20,7 +20,7 @@ from loadgo.attribution.results import Change, Speedup
 from loadgo.comparison.side import Side, side_of_runs
 from loadgo.errors import BadArgument
 from loadgo.measures.record_checks import checks_of
-from loadgo.measures.total_time import TotalTime, total_time_of
+from loadgo.measures.total_time import OTHERS_WARNING_SHARE
 from loadgo.notation.figures import number, share
 from loadgo.records.conditions import SCRIPT_TEXT, conditions_of, script_values
 from loadgo.records.runs import find_run
@@ -29,20 +29,8 @@ from loadgo.stats.shapley import MOST_CHANGES
 
 RunPath = str | os.PathLike[str]
 
-OTHERS_WARNING_SHARE = 0.1
-"""Largest share of the processors' time of other programs, in any run, without a warning."""
 _VOLATILE_CONDITIONS = ("seed", "load_average", "memory_available_bytes", "users_logged_in")
 """Conditions that differ from run to run, and by which no change is recognised."""
-_KERNEL_CATEGORIES = (
-    "kernel thread",
-    "interrupt",
-    "soft interrupt",
-    "getwork",
-    "irq",
-    "softirq",
-    "meters",
-    "uncharged",
-)
 """Categories of busy time without an owner that are no sign of other programs: the kernel works for users too."""
 _SHOWN_VALUE_CHARS = 40
 """Longest part of a condition's value that is shown."""
@@ -174,30 +162,20 @@ def _conditions(folder: Path, run: Tables) -> dict[str, str]:
 def _broken(name: str, side: Side) -> list[str]:
     """Warnings about checks of the records that fail, and about other programs on the host."""
     texts_by_check: dict[str, list[str]] = {}
-    largest_share = 0.0
     for run, stretch in zip(side.tables, side.stretches, strict=True):
         for check in checks_of(run, stretch):
             if check.verdict == "broken":
                 texts_by_check.setdefault(check.name, []).append(check.text)
-        largest_share = max(largest_share, _others_share(total_time_of(run, stretch)))
     warnings = [
         f"With {name}, in {len(texts)} of {len(side.tables)} runs it does not hold that {check}: {texts[0]}."
         for check, texts in texts_by_check.items()
     ]
-    if side.kind == "host" and largest_share > OTHERS_WARNING_SHARE:
+    if side.others_share > OTHERS_WARNING_SHARE:
         warnings.append(
-            f"With {name} other programs had up to {share(largest_share)} of the processors' time of a run: "
+            f"With {name} other programs had up to {share(side.others_share)} of the processors' time of a run: "
             "measure again when the host is quiet."
         )
     return warnings
-
-
-def _others_share(total: TotalTime | None) -> float:
-    """Share of all time of other programs: not the users', loadgo's or the kernel's own. From 0 to 1."""
-    if total is None:
-        return 0.0
-    kernel_ns = sum(category.time_ns for category in total.categories if category.name in _KERNEL_CATEGORIES)
-    return total.share_of(max((total.account.unattributed_ns or 0) - kernel_ns, 0)) or 0.0
 
 
 def _unanswered(name: str, side: Side) -> list[str]:

@@ -49,6 +49,7 @@ from loadgo.cli.output import (
 )
 from loadgo.cli.profile import profile
 from loadgo.cli.transfer import transfer
+from loadgo.cli.usage_errors import PlainCommand
 from loadgo.cli.watch import watch as watch_command
 from loadgo.cli.watch import with_watcher
 
@@ -96,7 +97,7 @@ def _without_command(
         print_output(FIRST_STEPS_TEXT)
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def run(
     script: Annotated[
         str, typer.Argument(metavar="SCRIPT", help="A bundled script's name, or the path of one (a TOML file).")
@@ -201,7 +202,7 @@ def run(
         _exit_with_status(finished)
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def report(
     run: Annotated[str, typer.Argument(metavar="RUN", help="A run's folder, its id, or last.")] = "last",
     format: Annotated[ReportFormat, typer.Option(help=FORMAT_HELP)] = "text",
@@ -275,7 +276,7 @@ for command in (
     reproduce,
     watch_command,
 ):
-    app.command()(command)
+    app.command(cls=PlainCommand)(command)
 # Options after the first word of COMMAND are the command's own.
 for command_with_command in (ready, meter, profile):
-    app.command(context_settings={"allow_interspersed_args": False})(command_with_command)
+    app.command(cls=PlainCommand, context_settings={"allow_interspersed_args": False})(command_with_command)

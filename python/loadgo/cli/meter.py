@@ -11,6 +11,7 @@ import typer
 import loadgo
 from loadgo.cli.options import FORMAT_HELP, QuietOption, ReportFileOption, ReportFormat, VocabularyOption
 from loadgo.cli.output import (
+    STATUS_BAD_FINDING,
     STATUS_GOOD,
     STATUS_INTERRUPTED,
     check_writable,
@@ -51,7 +52,7 @@ def meter(
     ] = False,
     otlp: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="Send them to this OpenTelemetry collector (needs loadgo[otel])."),
+        typer.Option(metavar="URL", help="Send them to this OpenTelemetry collector (needs loadgo\\[otel])."),
     ] = None,
     out: Annotated[
         Path | None,
@@ -89,9 +90,12 @@ def meter(
         if metered.signal is not None or metered.exit_status:
             ended = f"signal {metered.signal}" if metered.signal is not None else f"status {metered.exit_status}"
             print_note(f"the command ended with {ended}")
+        if metered.failed_exports:
+            print_error(metered.notes[-1])
         if metered.outcome == "stopped":
             raise typer.Exit(STATUS_INTERRUPTED)
-        raise typer.Exit(metered.status if command else STATUS_GOOD)
+        bad_export = STATUS_BAD_FINDING if metered.failed_exports else STATUS_GOOD
+        raise typer.Exit((metered.status if command else STATUS_GOOD) or bad_export)
 
 
 def _print_address(progress: dict[str, Any]) -> None:

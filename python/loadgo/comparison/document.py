@@ -21,7 +21,8 @@ from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.render import Format, render
 from loadgo.measures.record_checks import RunCheck
-from loadgo.notation.figures import number
+from loadgo.measures.total_time import OTHERS_WARNING_SHARE
+from loadgo.notation.figures import number, share
 from loadgo.notation.measures import EXTRAPOLATED_MARK, name_of
 from loadgo.records.conditions import DifferingCondition
 from loadgo.records.extrapolation import ExtrapolatedUser
@@ -163,6 +164,11 @@ def _warnings(comparison: Comparison) -> tuple[str, ...]:
         elif check.verdict == "broken":
             warnings.append(f"{name}: {check.name}: {check.text}.")
     for side in (comparison.a, comparison.b):
+        if side.others_share > OTHERS_WARNING_SHARE:
+            warnings.append(
+                f"{side.name}: the host was busy with other things, which had up to {share(side.others_share)} of its "
+                "processors' time. The sides may differ by that alone: loadgo ab runs both in turn."
+            )
         for user in side.extrapolated:
             warnings.append(
                 f"{side.name}: user {user.user} died {100 * user.share_done:.0f} % through the script; "

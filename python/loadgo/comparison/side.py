@@ -17,6 +17,7 @@ from loadgo.measures.charged_use import charge_expression, shared_holdings
 from loadgo.measures.charges import Rate, rates_of
 from loadgo.measures.meters import Meters, meters_of
 from loadgo.measures.tariff import tariff_on
+from loadgo.measures.total_time import total_time_of
 from loadgo.notation.figures import people
 from loadgo.records.extrapolation import ExtrapolatedUser, with_missing
 from loadgo.records.interactions import CPU_NS, CYCLE_NS, IS_MEASURED, with_classes
@@ -94,6 +95,14 @@ class Side:
     def seeds(self) -> tuple[int, ...]:
         """The seeds of the side's runs, in their order."""
         return tuple(self.rows.group_by("run").agg(pl.col("seed").first()).sort("run")["seed"].to_list())
+
+    @property
+    def others_share(self) -> float:
+        """The share of other programs in the host's processor time, in the run with the largest; 0 if unknown."""
+        if self.kind != "host":
+            return 0.0
+        totals = [total_time_of(run, stretch) for run, stretch in zip(self.tables, self.stretches, strict=True)]
+        return max(((total and total.others_share) or 0.0 for total in totals), default=0.0)
 
     @property
     def has_passes(self) -> bool:

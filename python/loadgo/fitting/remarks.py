@@ -14,11 +14,10 @@ from loadgo.fitting.machine_file import FileHeading, OwnLoad
 from loadgo.fitting.reading import RunReading
 from loadgo.fitting.trial import FittedCheck, is_open
 from loadgo.fitting.unowned_time import UnownedTime
+from loadgo.measures.total_time import OTHERS_WARNING_SHARE
 from loadgo.notation.figures import people
 from loadgo.notation.laws import number, written
 
-_OTHERS_WARNING_SHARE = 0.05
-"""From this share of the processors' time on, the use by others is worth a warning."""
 _MISS_WARNING_SHARE = 0.1
 _MISS_STANDARD_ERRORS = 2.0
 """A miss under the load of the fit is worth a warning if it exceeds both this share and this many standard errors."""
@@ -75,7 +74,7 @@ def fit_warnings(
             f"no interaction was answered and metered of {', '.join(unknown)}, so the machine has no such command"
         )
     others_share = _others_share(readings, unowned)
-    is_disturbed = others_share > _OTHERS_WARNING_SHARE
+    is_disturbed = others_share > OTHERS_WARNING_SHARE
     if is_disturbed:
         warnings.append(
             f"others than these users and loadgo used {100 * others_share:.1f} % of the processors' time: "

@@ -30,6 +30,15 @@ OWNER_GROUPS = ("users", "driver", "meters", "supervisor")
 METER_PROGRAMS_CATEGORY = "meters"
 """The category of the meter programs' time."""
 
+OTHERS_WARNING_SHARE = 0.1
+"""A host is busy with others if they have more than this share of its processors' time."""
+
+_KERNEL_CATEGORIES = (
+    *("kernel thread", "interrupt", "soft interrupt", "getwork", "irq", "softirq", "uncharged"),
+    METER_PROGRAMS_CATEGORY,
+)
+"""Categories of the kernel's own time, which belongs to nobody."""
+
 # Busy categories, then idle ones, of a host's meters, of a simulated machine, and of the kernel's own account.
 _CATEGORY_ORDER = (
     *("user", "nice", "system", "primitive", "page fault", "segment fault", "bound fault", "irq", "softirq"),
@@ -68,7 +77,7 @@ class Category:
     busy: bool
     """False for idle time, and for time that a hypervisor gave to others."""
     in_non_idle: bool
-    """Whether the category belongs to the non-idle time, the base of *of non-idle*: all but `_UNWANTED_IDLE`."""
+    """Whether the category belongs to the non-idle time, the base of the column *of non-idle*."""
     count: int | None
     """Number of faults, system calls or dispatches; None where they are not counted."""
     each_ns: float | None
@@ -129,9 +138,16 @@ class TotalTime:
 
     @property
     def others_share(self) -> float | None:
-        """Share of others in all time, 0 to 1: busy time of neither users nor loadgo. None where it is not known."""
+        """Share of others in all time, 0 to 1: not the users', loadgo's or the kernel's own. None if unknown."""
         unattributed_ns = self.account.unattributed_ns
-        return None if unattributed_ns is None or not self.total_ns else max(0.0, unattributed_ns / self.total_ns)
+        if unattributed_ns is None or not self.total_ns:
+            return None
+        return max(unattributed_ns - self.category_time_ns(*_KERNEL_CATEGORIES), 0) / self.total_ns
+
+    @property
+    def busy_with_others(self) -> bool:
+        """Whether others had so much of the processors' time that figures are those of a busy host."""
+        return (self.others_share or 0.0) > OTHERS_WARNING_SHARE
 
     def share_of(self, part_ns: float | None) -> float | None:
         """The share of `part_ns` in all time, 0 to 1; None if `part_ns` was not measured."""

@@ -41,6 +41,8 @@ class Metered:
     notes: tuple[str, ...] = ()
     left_behind: tuple[str, ...] = ()
     """Texts about things that stay on this host, each with its reason and its remedy; `notes` have them too."""
+    failed_exports: int = 0
+    """Number of exports that the OpenTelemetry collector did not accept; `notes` say so too."""
 
     @property
     def status(self) -> int:
@@ -113,10 +115,19 @@ def meter(
     with open_viewers(viewers, meters) as view:
         if progress is not None and view.serving:
             progress({"at_s": 0.0, "serving": view.serving})
-        result = _watch_host(options, view.totals, progress)
-    notes = tuple(str(note) for note in result["notes"])
-    left_behind = tuple(result["left_behind"])
-    return Metered(folder, str(result["outcome"]), result["exit_status"], result["signal"], notes, left_behind)
+        last_progress = _watch_host(options, view.totals, progress)
+    notes = [str(note) for note in last_progress["notes"]]
+    if view.exports is not None and view.failed_exports:
+        notes.append(f"{view.failed_exports} of {view.exports.begun} exports to {viewers.otlp} failed")
+    return Metered(
+        folder,
+        str(last_progress["outcome"]),
+        last_progress["exit_status"],
+        last_progress["signal"],
+        tuple(notes),
+        tuple(last_progress["left_behind"]),
+        view.failed_exports,
+    )
 
 
 def _in_utf8(what: str, *words: object) -> None:

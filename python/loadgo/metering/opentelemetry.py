@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 from opentelemetry.sdk.metrics.export import (
@@ -14,6 +15,7 @@ from opentelemetry.sdk.metrics.export import (
     Histogram,
     HistogramDataPoint,
     Metric,
+    MetricExportResult,
     MetricsData,
     NumberDataPoint,
     ResourceMetrics,
@@ -31,21 +33,39 @@ EXPORT_TIMEOUT_S = 5.0
 SCHEMA_URL = ""
 
 
+@dataclass
+class ExportCounts:
+    """The number of exports so far. One that is never answered counts as failed."""
+
+    begun: int = 0
+    succeeded: int = 0
+
+    @property
+    def failed(self) -> int:
+        """The number of exports that the collector did not accept."""
+        return self.begun - self.succeeded
+
+
 @contextmanager
-def export_metrics(totals: Totals, address: str, every_s: float = EXPORT_PERIOD_S) -> Iterator[None]:
-    """Exports the sums to `address` every `every_s` seconds, and once more at the end."""
+def export_metrics(totals: Totals, address: str, every_s: float = EXPORT_PERIOD_S) -> Iterator[ExportCounts]:
+    """Exports the sums to `address` every `every_s` seconds, and once more at the end. Yields the counts of exports."""
     exporter = OTLPMetricExporter(endpoint=address, timeout=EXPORT_TIMEOUT_S)
-    began_ns, over = time.time_ns(), threading.Event()
+    began_ns, over, counts = time.time_ns(), threading.Event(), ExportCounts()
 
     def export() -> None:
-        while not over.wait(every_s):
-            exporter.export(metrics_data(totals, began_ns))
-        exporter.export(metrics_data(totals, began_ns))
+        counts.begun += 1
+        if exporter.export(metrics_data(totals, began_ns)) is MetricExportResult.SUCCESS:
+            counts.succeeded += 1
 
-    thread = threading.Thread(target=export, name="loadgo-otlp", daemon=True)
+    def export_until_over() -> None:
+        while not over.wait(every_s):
+            export()
+        export()
+
+    thread = threading.Thread(target=export_until_over, name="loadgo-otlp", daemon=True)
     thread.start()
     try:
-        yield
+        yield counts
     finally:
         over.set()
         thread.join(2 * EXPORT_TIMEOUT_S)

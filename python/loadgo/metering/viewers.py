@@ -10,10 +10,14 @@ import ipaddress
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from loadgo import _loadgo
 from loadgo.errors import BadArgument, Refused
 from loadgo.metering.totals import Totals
+
+if TYPE_CHECKING:
+    from loadgo.metering.opentelemetry import ExportCounts
 
 
 @dataclass(frozen=True)
@@ -37,10 +41,19 @@ NO_VIEWERS = Viewers()
 
 @dataclass(frozen=True)
 class View:
-    """The sums that viewers read, or None without viewers, and the address where they are served."""
+    """The sums that viewers read while the host is metered, and what came of that."""
 
     totals: Totals | None = None
+    """The sums; None without viewers."""
     serving: str | None = None
+    """The address where the sums are served."""
+    exports: ExportCounts | None = None
+    """The exports to a collector, whose counts grow until the view is closed."""
+
+    @property
+    def failed_exports(self) -> int:
+        """The number of exports that the collector did not accept."""
+        return 0 if self.exports is None else self.exports.failed
 
 
 @contextmanager
@@ -53,7 +66,7 @@ def open_viewers(viewers: Viewers, tier: str) -> Iterator[View]:
         yield View()
         return
     totals = Totals(tier, _loadgo.__version__)
-    serving = None
+    serving = exports = None
     with ExitStack() as views:
         if viewers.serve is not None:
             address, port = parse_address(viewers.serve, beyond_loopback=viewers.beyond_loopback)
@@ -62,8 +75,8 @@ def open_viewers(viewers: Viewers, tier: str) -> Iterator[View]:
             port = views.enter_context(serve_metrics(totals, address, port))
             serving = f"http://{f'[{address}]' if ':' in address else address}:{port}/metrics"
         if viewers.otlp is not None:
-            views.enter_context(_export(totals, viewers.otlp))
-        yield View(totals, serving)
+            exports = views.enter_context(_export(totals, viewers.otlp))
+        yield View(totals, serving, exports)
 
 
 def parse_address(text: str, *, beyond_loopback: bool) -> tuple[str, int]:
@@ -90,10 +103,10 @@ def parse_address(text: str, *, beyond_loopback: bool) -> tuple[str, int]:
 
 
 @contextmanager
-def _export(totals: Totals, address: str) -> Iterator[None]:
+def _export(totals: Totals, address: str) -> Iterator[ExportCounts]:
     try:
         from loadgo.metering.opentelemetry import export_metrics
     except ImportError:
         raise Refused("OpenTelemetry's exporter is not installed: pip install 'loadgo[otel]'") from None
-    with export_metrics(totals, address):
-        yield
+    with export_metrics(totals, address) as exports:
+        yield exports

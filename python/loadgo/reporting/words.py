@@ -22,9 +22,6 @@ from loadgo.reporting.simulated_machine import machine, simulated, virtual_time
 from loadgo.reporting.view import View
 from loadgo.stats.quantiles import REPORTED_QUANTILES, samples_needed
 
-OTHERS_WARNING_SHARE = 0.25
-"""The report begins with a warning if others than this run used this share of the processors' time."""
-
 
 def title(summary: Summary) -> str:
     """The run's name and load: `typical user: 20 users, closed load, …`."""
@@ -110,17 +107,13 @@ def _early_end(summary: Summary) -> list[str]:
 
 
 def _others(summary: Summary) -> str:
-    """A warning if the processors were mostly busy with something else than this run."""
-    total_time = summary.total_time
-    others_share = None if total_time is None else total_time.others_share
-    if total_time is None or others_share is None or others_share <= OTHERS_WARNING_SHARE:
-        return ""
-    if others_share < (total_time.share_of(total_time.account.users_ns) or 0.0):
+    """A warning if the host was busy with something else than this run."""
+    if summary.total_time is None or not summary.total_time.busy_with_others:
         return ""
     return (
-        f"The host was busy with other things: {share(others_share)} of its processors' time was neither the users' "
-        "nor loadgo's. These are the response times of a busy host: run it again when it is quiet, or say so beside "
-        "them."
+        f"The host was busy with other things: {share(summary.total_time.others_share)} of its processors' time was "
+        "neither the users' nor loadgo's nor the kernel's own. These are the response times of a busy host: run it "
+        "again when it is quiet, or say so beside them."
     )
 
 

@@ -1,0 +1,37 @@
+"""Errors in the words of the command line, where the library that reads arguments has words of its own."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+_PLAIN_WORDS = (
+    (re.compile(r"Input should be a valid integer.*", re.DOTALL), "write a whole number, such as 20"),
+    (re.compile(r"Input should be a valid number.*", re.DOTALL), "write a number, such as 1.5"),
+    (re.compile(r"Input should be greater than or equal to (\S+)"), r"it must be \1 or more"),
+    (re.compile(r"Input should be less than or equal to (\S+)"), r"it must be \1 or less"),
+    (re.compile(r"Input should be "), "it must be "),
+    (re.compile(r"Value error, "), ""),
+)
+
+
+class PlainCommand(TyperCommand):
+    """A command whose errors about a value are in plain words."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Reads the arguments. Raises `typer.BadParameter` for a value that makes no sense."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            error.message = in_plain_words(error.message)
+            raise
+
+
+def in_plain_words(message: str) -> str:
+    """The message without the words of the library that checks values."""
+    for pattern, words in _PLAIN_WORDS:
+        message = pattern.sub(words, message)
+    return message
