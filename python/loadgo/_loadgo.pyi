@@ -64,6 +64,9 @@ def run_machine(
     Raises `errors.Mistake`, `errors.Refused`, `errors.BadRun`, `ValueError`.
     """
 
+def table_columns() -> dict[str, list[tuple[str, str]]]:
+    """The columns of each table of a run folder, in order: name and type, which docs/run-folder.md explains."""
+
 def whole(path: str | PathLike[str]) -> tuple[int, int]:
     """The bytes at a stream's beginning that are whole batches, and the rows in them; raises `errors.BadRun`."""
 
@@ -143,6 +146,9 @@ class LiveProfile:
 
     def close(self) -> None:
         """Ends it."""
+
+def transfer_columns() -> list[str]:
+    """The columns of a batch host's table of transfers, in order."""
 
 def transfer_methods() -> list[tuple[str, int, str | None]]:
     """The methods of a transfer by name, with the bytes that a call of each moves at most where nobody says."""

@@ -22,6 +22,7 @@ from support.outside import (
     stolen_ns,
     wait_until,
 )
+from support.run_files import assert_written_columns
 
 BUSY = "i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done"
 # Choosing who is next, the kernel charges to who comes and the meters to who goes: where others are in it too, that
@@ -46,6 +47,7 @@ def test_a_command_is_the_only_user_and_its_life_the_only_interaction(bench: Ben
     result = bench.loadgo("meter", "--out", "kept", "--", "sh", "-c", f"{BUSY}; echo done; exit 3", status=3)
     assert result.stdout == "done\n"
     assert "ended with status 3" in result.stderr
+    assert_written_columns(bench.folder / "kept")
     measured = bench.tables("kept")
     (row,) = measured.interactions.rows(named=True)
     assert row["command"].startswith("sh -c i=0;")

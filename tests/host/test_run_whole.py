@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from loadgo.running import bundled
 from support.outside import NEEDS_ROOT, Bench, left_behind
+from support.run_files import assert_written_columns
 
 WORK = """
 name = "work"
@@ -41,6 +42,7 @@ def report_of(bench: Bench, run: str) -> dict[str, Any]:
 
 def test_the_figures_of_the_report_are_those_of_the_tables(bench: Bench) -> None:
     bench.run(bench.script(WORK), "--users", "4")
+    assert_written_columns(bench.folder / "kept")
     rows = bench.tables("kept").interactions.filter(pl.col("phase").cast(pl.String) == "steady")
     summary = report_of(bench, "kept")
     assert [row["name"] for row in summary["commands"]] == ["sort", "print", "count", "look"]

@@ -36,18 +36,18 @@ def named_in(text: str) -> set[str]:
 
 def exists(name: str) -> bool:
     """Whether a dotted name can be imported, or is reached from what can: by what a module defines, not by imports."""
-    found: object = loadgo
+    owner: object = loadgo
     path = "loadgo"
     for part in name.split(".")[1:]:
         path = f"{path}.{part}"
-        if not hasattr(found, part):
+        if not hasattr(owner, part):
             try:
                 import_module(path)
             except ImportError:
                 return False
-        elif isinstance(found, ModuleType) and path not in sys.modules and part not in own_names(found):
+        elif isinstance(owner, ModuleType) and path not in sys.modules and part not in own_names(owner):
             return False
-        found = getattr(found, part)
+        owner = getattr(owner, part)
     return True
 
 

@@ -42,6 +42,11 @@ impl AmountLaw {
         *self == AmountLaw::ZERO
     }
 
+    /// Whether the numbers that the law gives can be times or counts.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.mean() >= 0.0 && self.mean().is_finite()
+    }
+
     /// The law's name and its values, as in a machine file, without bounds.
     pub fn parts(&self) -> (&'static str, Vec<f64>) {
         match self {
@@ -101,4 +106,9 @@ impl AmountLaw {
             AmountLaw::Bounded(law, least, most) => law.mean().clamp(*least, *most),
         }
     }
+}
+
+/// Whether `number` is above 0, and not infinite.
+pub(crate) fn is_positive(number: f64) -> bool {
+    number > 0.0 && number.is_finite()
 }

@@ -3,11 +3,9 @@
 //! `sources` joins all texts, `merge` makes one table of them, and one file for each table reads it. `print` writes a machine as
 //! TOML. Offsets become line and column at the end, so that every mistake names its text.
 
-mod choice;
 mod commands;
 mod exclusive;
 mod fit;
-mod law;
 mod load;
 mod memory;
 mod merge;
@@ -18,19 +16,18 @@ mod sources;
 mod storage;
 mod supervisor;
 mod tariff;
-mod values;
 
-pub use law::parse as parse_law;
+pub use crate::notation::law::parse as parse_law;
 pub use print::print;
 pub use sources::{MachineMistake, Origin, Resolve, key_and_value};
 
 use super::spec::Machine;
+use crate::notation::values::{FileReader, positive, required, table as table_under, text};
 use loadgo_core::notation::mistakes::SyntaxMistake;
 use loadgo_core::notation::table::KeyedTable;
 use merge::{TableKind, merged};
 use sources::MachineTexts;
 use toml::de::DeTable;
-use values::{FileReader, positive, required, table as table_under, text};
 
 /// The keys of a machine file.
 const KEYS: [&str; 12] = [

@@ -15,6 +15,7 @@ pub mod engine;
 pub mod file;
 pub mod frames;
 pub mod meters;
+mod notation;
 pub mod simulate;
 pub mod spec;
 pub mod study;

@@ -5,6 +5,7 @@
 
 mod command;
 
+use super::devices::StoreKind;
 use super::draw::AmountLaw;
 
 pub use command::{Amount, Command, Route, RouteStage};
@@ -202,20 +203,6 @@ pub struct Store {
     pub kind: StoreKind,
     /// Whether the end of a request interrupts a processor.
     pub interrupts: bool,
-}
-
-/// A kind of storage device, with its values.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "the variant's sentence describes its fields")]
-pub enum StoreKind {
-    /// A general server: one queue in the order of arrival, and `servers` requests at once (`u32::MAX`: a delay).
-    Server { service: AmountLaw, servers: u32 },
-    /// A drum: with `sectors`, one page and one queue for each; otherwise a latency and `words_per_second`.
-    Drum { revolution_ns: u64, sectors: Option<u32>, words_per_second: Option<f64> },
-    /// A bulk store: an access and `words_per_second`, and `channels` requests at once.
-    Bulk { access_ns: u64, words_per_second: Option<f64>, channels: u32 },
-    /// Disk units behind channels: a seek on the unit, then rotation and transfer on a channel.
-    Disk { seek: AmountLaw, revolution_ns: u64, words_per_second: f64, units: u32, channels: u32 },
 }
 
 /// Processor times of the supervisor's operations, in ns at speed 1.

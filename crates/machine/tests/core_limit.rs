@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use crate::markov_chain::Chain;
 use crate::models::{exponential, machine, work};
+use loadgo_machine::devices::{ServerSpec, StoreKind};
 use loadgo_machine::simulate::{self, InteractionSink};
 use loadgo_machine::spec::{
-    Discipline, EligibilityLimit, HeadwaySpec, Machine, Paging, Population, Replacement, Residence, Store, StoreKind, Supervisor,
+    Discipline, EligibilityLimit, HeadwaySpec, Machine, Paging, Population, Replacement, Residence, Store, Supervisor,
 };
 
 const USERS: u32 = 20;
@@ -91,7 +92,7 @@ fn limited(most: u32) -> Machine {
         store: 0,
         behind: None,
     };
-    let drum = StoreKind::Server { service: exponential(DRUM), servers: 1 };
+    let drum = StoreKind::Server(ServerSpec { service: exponential(DRUM), servers: 1 });
     Machine {
         residence: Residence::Paging(paging),
         limit: EligibilityLimit::Fixed(most),

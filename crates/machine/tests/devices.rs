@@ -4,9 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use loadgo_core::random::{RandomStream, StreamPurpose};
-use loadgo_machine::devices::{Completion, Device, DeviceRequest, Storage};
+use loadgo_machine::devices::{BulkSpec, Completion, Device, DeviceRequest, DiskSpec, DrumSpec, ServerSpec, Storage, StoreKind};
 use loadgo_machine::draw::AmountLaw;
-use loadgo_machine::spec::StoreKind;
 use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
@@ -20,7 +19,7 @@ fn request(id: u32, words: u64) -> DeviceRequest {
 }
 
 fn firehose() -> StoreKind {
-    StoreKind::Drum { revolution_ns: 36 * MS, sectors: Some(18), words_per_second: None }
+    StoreKind::Drum(DrumSpec { revolution_ns: 36 * MS, sectors: Some(18), words_per_second: None })
 }
 
 /// Completes what is due first; whose it was, and when.
@@ -37,7 +36,7 @@ fn next(device: &mut Storage, due: &mut BinaryHeap<Reverse<(u64, u32)>>, stream:
 
 #[test]
 fn a_server_takes_requests_in_the_order_of_coming() {
-    let mut device = Storage::new(&StoreKind::Server { service: AmountLaw::Fixed(10.0), servers: 2 });
+    let mut device = Storage::new(&StoreKind::Server(ServerSpec { service: AmountLaw::Fixed(10.0), servers: 2 }));
     let stream = &mut stream();
     assert_eq!(device.submit(request(1, 0), 0, stream), Some(Completion { server: 0, at: 10 }));
     assert_eq!(device.submit(request(2, 0), 4, stream), Some(Completion { server: 1, at: 14 }));
@@ -52,7 +51,7 @@ fn a_server_takes_requests_in_the_order_of_coming() {
 
 #[test]
 fn nobody_waits_for_a_delay_and_a_drawn_service_is_kept() {
-    let mut device = Storage::new(&StoreKind::Server { service: AmountLaw::Fixed(10.0), servers: u32::MAX });
+    let mut device = Storage::new(&StoreKind::Server(ServerSpec { service: AmountLaw::Fixed(10.0), servers: u32::MAX }));
     for id in 0..100 {
         let asked = DeviceRequest { service_ns: Some(1000 - u64::from(id)), ..request(id, 0) };
         let due = device.submit(asked, 5, &mut stream()).unwrap();
@@ -114,7 +113,7 @@ fn an_idle_drum_makes_one_wait_half_a_revolution() {
 
 #[test]
 fn a_ctss_program_takes_75_ms_each_way() {
-    let kind = StoreKind::Drum { revolution_ns: 17_200_000, sectors: None, words_per_second: Some(33_800.0) };
+    let kind = StoreKind::Drum(DrumSpec { revolution_ns: 17_200_000, sectors: None, words_per_second: Some(33_800.0) });
     let mut device = Storage::new(&kind);
     let stream = &mut stream();
     let mut sum = 0;
@@ -131,15 +130,15 @@ fn a_ctss_program_takes_75_ms_each_way() {
 
 #[test]
 fn a_bulk_store_takes_the_same_time_for_every_page() {
-    let mut device = Storage::new(&StoreKind::Bulk { access_ns: 384_000, words_per_second: None, channels: 1 });
+    let mut device = Storage::new(&StoreKind::Bulk(BulkSpec { access_ns: 384_000, words_per_second: None, channels: 1 }));
     assert_eq!(device.submit(request(1, 1024), 0, &mut stream()).unwrap().at, 384_000);
-    let mut device = Storage::new(&StoreKind::Bulk { access_ns: 4_000, words_per_second: Some(1e6), channels: 2 });
+    let mut device = Storage::new(&StoreKind::Bulk(BulkSpec { access_ns: 4_000, words_per_second: Some(1e6), channels: 2 }));
     assert_eq!(device.submit(request(1, 1024), 10, &mut stream()).unwrap().at, 10 + 4_000 + 1_024_000);
 }
 
 fn disk(units: u32, channels: u32) -> Storage {
     let seek = AmountLaw::Fixed(30e6);
-    Storage::new(&StoreKind::Disk { seek, revolution_ns: 1, words_per_second: 1e6, units, channels })
+    Storage::new(&StoreKind::Disk(DiskSpec { seek, revolution_ns: 1, words_per_second: 1e6, units, channels }))
 }
 
 #[test]
@@ -175,17 +174,21 @@ fn units_seek_at_once_and_share_a_channel_in_the_order_of_their_seeks() {
 
 fn kinds() -> impl Strategy<Value = StoreKind> {
     prop_oneof![
-        (1..4u32).prop_map(|servers| StoreKind::Server { service: AmountLaw::Exponential(1e6), servers }),
-        (1..20u32).prop_map(|n| StoreKind::Drum { revolution_ns: 33 * MS + 1, sectors: Some(n), words_per_second: None }),
-        Just(StoreKind::Drum { revolution_ns: 17 * MS, sectors: None, words_per_second: Some(33_800.0) }),
-        (1..4u32).prop_map(|channels| StoreKind::Bulk { access_ns: 384_000, words_per_second: Some(1e6), channels }),
-        (1..5u32, 1..5u32).prop_map(|(units, channels)| StoreKind::Disk {
+        (1..4u32).prop_map(|servers| StoreKind::Server(ServerSpec { service: AmountLaw::Exponential(1e6), servers })),
+        (1..20u32).prop_map(|n| StoreKind::Drum(DrumSpec {
+            revolution_ns: 33 * MS + 1,
+            sectors: Some(n),
+            words_per_second: None
+        })),
+        Just(StoreKind::Drum(DrumSpec { revolution_ns: 17 * MS, sectors: None, words_per_second: Some(33_800.0) })),
+        (1..4u32).prop_map(|channels| StoreKind::Bulk(BulkSpec { access_ns: 384_000, words_per_second: Some(1e6), channels })),
+        (1..5u32, 1..5u32).prop_map(|(units, channels)| StoreKind::Disk(DiskSpec {
             seek: AmountLaw::Exponential(20e6),
             revolution_ns: 25 * MS,
             words_per_second: 1e5,
             units,
             channels,
-        }),
+        })),
     ]
 }
 

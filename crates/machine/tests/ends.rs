@@ -10,11 +10,12 @@ use loadgo_core::random::{RandomStream, StreamPurpose};
 use loadgo_core::record::MeterRows;
 use loadgo_core::system::System as _;
 use loadgo_core::time::Instant;
+use loadgo_machine::devices::{ServerSpec, StoreKind};
 use loadgo_machine::draw::AmountLaw;
 use loadgo_machine::engine::{Advance, Engine};
 use loadgo_machine::meters::MachineMeters;
 use loadgo_machine::simulate::{self, InteractionSink};
-use loadgo_machine::spec::{Command, Discipline, Machine, Population, Store, StoreKind};
+use loadgo_machine::spec::{Command, Discipline, Machine, Population, Store};
 use loadgo_machine::system::{self, MachineSystem};
 
 const SECOND: u64 = 1_000_000_000;
@@ -63,7 +64,7 @@ fn time_that_would_pass_292_years_is_told() {
     stored.commands[0].requests = vec![(0, AmountLaw::Fixed(1.0))];
     stored.stores = vec![Store {
         name: "disk".into(),
-        kind: StoreKind::Server { service: AmountLaw::Fixed(1e30), servers: 1 },
+        kind: StoreKind::Server(ServerSpec { service: AmountLaw::Fixed(1e30), servers: 1 }),
         interrupts: false,
     }];
     let linux = Discipline::Linux { slice_ns: u64::MAX, switch_ns: 0 };

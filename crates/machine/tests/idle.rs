@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use crate::models::machine;
+use loadgo_machine::devices::{ServerSpec, StoreKind};
 use loadgo_machine::draw::AmountLaw;
 use loadgo_machine::meters::{Category, MachineMeters};
 use loadgo_machine::simulate::{self, InteractionSink};
-use loadgo_machine::spec::{Command, Discipline, EligibilityLimit, Machine, Population, Store, StoreKind};
+use loadgo_machine::spec::{Command, Discipline, EligibilityLimit, Machine, Population, Store};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -24,7 +25,7 @@ fn sixteen(users: u32, discipline: Discipline) -> Machine {
     let seconds = |count: f64| AmountLaw::Fixed(count * SECOND as f64);
     let waits = Command { cpu: seconds(1.0), requests: vec![(0, AmountLaw::Fixed(1.0))], ..Command::without_work("waits") };
     let mut made = machine(16, discipline, waits, Population::Closed(users), seconds(2.0));
-    let disk = StoreKind::Server { service: seconds(1.0), servers: u32::MAX };
+    let disk = StoreKind::Server(ServerSpec { service: seconds(1.0), servers: u32::MAX });
     made.stores = vec![Store { name: "disk".into(), kind: disk, interrupts: false }];
     made
 }

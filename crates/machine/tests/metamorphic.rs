@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use crate::models::{self, at_processors, at_store, machine, server};
+use loadgo_machine::devices::{BulkSpec, ServerSpec, StoreKind};
 use loadgo_machine::draw::AmountLaw;
 use loadgo_machine::engine::Engine;
 use loadgo_machine::meters::{Category, MachineMeters};
 use loadgo_machine::simulate::{self, InteractionSink};
 use loadgo_machine::spec::{
-    Command, Discipline, EligibilityLimit, HeadwaySpec, Machine, Paging, Population, Replacement, Residence, Store, StoreKind,
-    Swapping, SystemTable, WhenTableFull,
+    Command, Discipline, EligibilityLimit, HeadwaySpec, Machine, Paging, Population, Replacement, Residence, Store, Swapping,
+    SystemTable, WhenTableFull,
 };
 
 const MS: u64 = 1_000_000;
@@ -20,7 +21,7 @@ fn paged(frames: u32, limit: EligibilityLimit, users: u32) -> Machine {
     let mut paged = machine(1, Discipline::FirstCome, edit, Population::Closed(users), AmountLaw::Exponential(5e9));
     paged.stores = vec![Store {
         name: "drum".into(),
-        kind: StoreKind::Server { service: AmountLaw::Exponential(1e7), servers: 1 },
+        kind: StoreKind::Server(ServerSpec { service: AmountLaw::Exponential(1e7), servers: 1 }),
         interrupts: true,
     }];
     paged.supervisor.page_fault = vec![("all".into(), 2 * MS)];
@@ -172,7 +173,7 @@ fn what_cannot_work_is_refused_in_words() {
         "weight below 0",
     );
     refused(
-        &|made| made.stores[0].kind = StoreKind::Bulk { access_ns: 1, words_per_second: Some(f64::NAN), channels: 1 },
+        &|made| made.stores[0].kind = StoreKind::Bulk(BulkSpec { access_ns: 1, words_per_second: Some(f64::NAN), channels: 1 }),
         "`words_per_second` is above 0",
     );
     refused(

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use crate::models::{machine, server, work};
+use loadgo_machine::devices::{ServerSpec, StoreKind};
 use loadgo_machine::draw::AmountLaw;
 use loadgo_machine::engine::{Engine, EngineEvent};
 use loadgo_machine::file::{parse, print};
 use loadgo_machine::meters::{Category, MachineMeters};
-use loadgo_machine::spec::{Command, Discipline, Machine, Population, StoreKind};
+use loadgo_machine::spec::{Command, Discipline, Machine, Population};
 
 /// The meters after a user has typed these commands, one after the other.
 fn meters(machine: &Machine, commands: &[u32]) -> MachineMeters {
@@ -69,7 +70,7 @@ fn a_store_without_interrupts_costs_the_processor_none() {
     let mut interrupting = machine(1, Discipline::FirstCome, asking, Population::Closed(1), AmountLaw::ZERO);
     interrupting.supervisor.device_interrupt_ns = 3_000_000;
     interrupting.stores = vec![server("bulk", 1)];
-    interrupting.stores[0].kind = StoreKind::Server { service: AmountLaw::Fixed(1e6), servers: 1 };
+    interrupting.stores[0].kind = StoreKind::Server(ServerSpec { service: AmountLaw::Fixed(1e6), servers: 1 });
     let interrupted = |machine: &Machine| {
         let meters = meters(machine, &[0]);
         assert_eq!(meters.stores[0].requests, 10);

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use crate::models::{SECOND, machine};
 use crate::working_machine::machines;
+use loadgo_machine::devices::{ServerSpec, StoreKind};
 use loadgo_machine::draw::AmountLaw;
 use loadgo_machine::engine::{Engine, EngineEvent};
 use loadgo_machine::meters::{Category, MachineMeters};
-use loadgo_machine::spec::{Command, Discipline, Machine, Population, Replacement, Residence, Store, StoreKind, Supervisor};
+use loadgo_machine::spec::{Command, Discipline, Machine, Population, Replacement, Residence, Store, Supervisor};
 use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
@@ -129,7 +130,7 @@ fn work_costs_and_waits_of_an_interaction_are_all_of_its_time() {
     }];
     tested.stores = vec![Store {
         name: "disk".into(),
-        kind: StoreKind::Server { service: AmountLaw::Fixed(5e7), servers: 1 },
+        kind: StoreKind::Server(ServerSpec { service: AmountLaw::Fixed(5e7), servers: 1 }),
         interrupts: true,
     }];
     tested.supervisor = Supervisor {

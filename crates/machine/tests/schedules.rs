@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::discipline::bare::{come, live, machine};
 use crate::discipline::{Interaction, MS, interaction, schedule};
+use loadgo_machine::devices::{ServerSpec, StoreKind};
 use loadgo_machine::disciplines::CandidateFacts;
 use loadgo_machine::disciplines::ctss::Ctss;
 use loadgo_machine::disciplines::first_come::FirstCome;
@@ -15,7 +16,7 @@ use loadgo_machine::disciplines::tenex::Tenex;
 use loadgo_machine::draw::AmountLaw;
 use loadgo_machine::engine::{Engine, EngineEvent};
 use loadgo_machine::meters::Category;
-use loadgo_machine::spec::{Discipline, EligibilityLimit, Route, RouteStage, Store, StoreKind, TenexQueue};
+use loadgo_machine::spec::{Discipline, EligibilityLimit, Route, RouteStage, Store, TenexQueue};
 use proptest::prelude::*;
 
 /// The span of one quantum in the cases.
@@ -165,7 +166,7 @@ fn who_waits_for_a_device_keeps_its_eligibility_and_its_quantum() {
     let two = [work(0.0, 1.25), work(0.25, 0.5)];
     let mut one_eligible = machine(Discipline::Multics { first_ns: Q, last_ns: Q, most_ns: 8 * Q }, &two);
     one_eligible.limit = EligibilityLimit::Fixed(1);
-    let kind = StoreKind::Server { service: AmountLaw::Fixed(0.0), servers: u32::MAX };
+    let kind = StoreKind::Server(ServerSpec { service: AmountLaw::Fixed(0.0), servers: u32::MAX });
     one_eligible.stores = vec![Store { name: "io".to_owned(), kind, interrupts: true }];
     let stage =
         |store, quanta: f64, then| RouteStage { store, service: AmountLaw::Fixed(quanta * Q as f64), then: vec![(1.0, then)] };

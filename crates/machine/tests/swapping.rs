@@ -7,9 +7,10 @@
 use std::sync::Arc;
 
 use crate::models::{exponential, machine, work};
+use loadgo_machine::devices::{DrumSpec, StoreKind};
 use loadgo_machine::draw::AmountLaw;
 use loadgo_machine::simulate::{self, InteractionSink};
-use loadgo_machine::spec::{Command, Discipline, Machine, Population, Residence, Store, StoreKind, Swapping, UserClass};
+use loadgo_machine::spec::{Command, Discipline, Machine, Population, Residence, Store, Swapping, UserClass};
 
 const WORK: f64 = 0.012;
 const TRANSFER: f64 = 2241.0 / 33_800.0;
@@ -19,7 +20,8 @@ const THINK: f64 = 10.0;
 /// CTSS with users of desk calculators.
 fn ctss(users: u32, onion_skin: bool) -> Machine {
     let calculator = Command { image_words: AmountLaw::Fixed(1241.0), ..work("calculator", AmountLaw::Fixed(WORK * 1e9)) };
-    let drum = StoreKind::Drum { revolution_ns: (REVOLUTION * 1e9) as u64, sectors: None, words_per_second: Some(33_800.0) };
+    let drum =
+        StoreKind::Drum(DrumSpec { revolution_ns: (REVOLUTION * 1e9) as u64, sectors: None, words_per_second: Some(33_800.0) });
     Machine {
         residence: Residence::Swapping(Swapping { words: 32_768, store: 0, first: None, conditions_words: 1000, onion_skin }),
         stores: vec![Store { name: "drum".into(), kind: drum, interrupts: true }],

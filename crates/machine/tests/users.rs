@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use crate::models::{SECOND, machine, server};
 use crate::working_machine::machines;
+use loadgo_machine::devices::{ServerSpec, StoreKind};
 use loadgo_machine::draw::AmountLaw;
 use loadgo_machine::engine::{CommandResult, Engine, EngineEvent};
 use loadgo_machine::meters::MachineMeters;
 use loadgo_machine::simulate::{self, InteractionSink};
 use loadgo_machine::spec::{
-    Command, Discipline, EligibilityLimit, HeadwaySpec, Machine, Paging, Population, Replacement, Residence, StoreKind, Swapping,
-    UserClass,
+    Command, Discipline, EligibilityLimit, HeadwaySpec, Machine, Paging, Population, Replacement, Residence, Swapping, UserClass,
 };
 use proptest::prelude::*;
 
@@ -75,7 +75,7 @@ fn answers(share: u32, others: usize) -> Vec<CommandResult> {
     let edit = Command { cpu: AmountLaw::Exponential(2e9), pages: AmountLaw::Fixed(60.0), ..Command::without_work("edit") };
     let mut made = machine(2, Discipline::FirstCome, edit, Population::Closed(2), AmountLaw::ZERO);
     made.stores = vec![server("drum", u32::MAX)];
-    made.stores[0].kind = StoreKind::Server { service: AmountLaw::Fixed(1e7), servers: u32::MAX };
+    made.stores[0].kind = StoreKind::Server(ServerSpec { service: AmountLaw::Fixed(1e7), servers: u32::MAX });
     made.residence = paging(10 + 2 * share, Replacement::Equal);
     made.limit = EligibilityLimit::Fixed(2);
     let mut engine = Engine::new(&Arc::new(made), 3).unwrap();

@@ -4,16 +4,28 @@ use std::path::{Path, PathBuf};
 
 use loadgo_store::{self as store, Folder, Follower, Table};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors;
 
 /// Adds this part to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(table_columns, module)?)?;
     module.add_function(wrap_pyfunction!(whole, module)?)?;
     module.add_function(wrap_pyfunction!(complete, module)?)?;
     module.add_function(wrap_pyfunction!(is_being_written, module)?)?;
     module.add_class::<Growing>()
+}
+
+/// The columns of each table of a run folder, in order: name and type, which docs/run-folder.md explains.
+#[pyfunction]
+fn table_columns(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let tables = PyDict::new(py);
+    for table in Table::ALL {
+        let columns = table.columns().into_iter().map(|column| (column.name, column.kind));
+        tables.set_item(table.name(), columns.collect::<Vec<_>>())?;
+    }
+    Ok(tables)
 }
 
 /// Size of the whole part of the stream at `path`: (bytes, rows).

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use loadgo_rjs::jobs::{JobLimits, Jobs};
-use loadgo_rjs::rows::TransferCsv;
+use loadgo_rjs::rows::{self, TransferCsv};
 use loadgo_transfer::bounds::TransferLimits;
 use loadgo_transfer::client::{self, TransferOrder, TransferRefusal};
 use loadgo_transfer::measuring::row::{EndRow, InterruptsBy};
@@ -27,7 +27,14 @@ use crate::errors;
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Transfer>()?;
     module.add_class::<TransferServer>()?;
+    module.add_function(wrap_pyfunction!(transfer_columns, module)?)?;
     module.add_function(wrap_pyfunction!(transfer_methods, module)?)
+}
+
+/// The columns of a batch host's table of transfers, in order.
+#[pyfunction]
+fn transfer_columns() -> Vec<&'static str> {
+    rows::column_names()
 }
 
 /// The methods by name, with the default of the most bytes that a call moves, and the reason why this host cannot use the method.

@@ -7,9 +7,30 @@ use std::path::Path;
 use loadgo_transfer::measuring::row::EndRow;
 use loadgo_transfer::protocol::wire::{Direction, TransferRequest};
 
-/// The table's header. `load` is the mean over five minutes, as in RFC 392.
-pub const CSV_COLUMNS: &str =
-    "job,method,direction,bytes,message,messages,faults,real_s,cpu_s,bits_per_s,us_per_bit,load,load_1min";
+/// The value of a column, of a transfer that was asked for and the client's end.
+type Cell = fn(&TransferRequest, &EndRow) -> String;
+
+/// The columns in their order. `load` is the mean over five minutes, as in RFC 392.
+const COLUMNS: [(&str, Cell); 13] = [
+    ("job", |request, _| request.job.as_ref().map_or("", |job| job.verb()).into()),
+    ("method", |request, _| request.method.name().into()),
+    ("direction", |request, _| if request.direction == Direction::Send { "s" } else { "r" }.into()),
+    ("bytes", |_, end| end.moved.payload.to_string()),
+    ("message", |request, _| request.message.to_string()),
+    ("messages", |_, end| end.moved.messages.to_string()),
+    ("faults", |_, end| end.faults_minor.saturating_add(end.faults_major).to_string()),
+    ("real_s", |_, end| real_s(end).to_string()),
+    ("cpu_s", |_, end| cpu_s(end).to_string()),
+    ("bits_per_s", |_, end| quotient(bits(end) / real_s(end), end)),
+    ("us_per_bit", |_, end| quotient(1e6 * cpu_s(end) / bits(end), end)),
+    ("load", |_, end| end.load_5min.to_string()),
+    ("load_1min", |_, end| end.load_1min.to_string()),
+];
+
+/// The names of the table's columns, in their order.
+pub fn column_names() -> Vec<&'static str> {
+    COLUMNS.iter().map(|(name, _)| *name).collect()
+}
 
 /// A table of transfers in a file, open for appending.
 #[derive(Debug)]
@@ -23,10 +44,11 @@ impl TransferCsv {
     /// # Errors
     /// When the file cannot be written, or holds another table.
     pub fn open(path: &Path) -> io::Result<TransferCsv> {
+        let header = column_names().join(",");
         let mut file = File::options().create(true).append(true).open(path)?;
         if file.metadata()?.len() == 0 {
-            file.write_all(format!("{CSV_COLUMNS}\n").as_bytes())?;
-        } else if std::fs::read_to_string(path)?.lines().next() != Some(CSV_COLUMNS) {
+            file.write_all(format!("{header}\n").as_bytes())?;
+        } else if std::fs::read_to_string(path)?.lines().next() != Some(&header) {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "it is another table: name a new file"));
         }
         Ok(TransferCsv { file })
@@ -45,13 +67,22 @@ impl TransferCsv {
 }
 
 fn row(request: &TransferRequest, end: &EndRow) -> String {
-    let direction = if request.direction == Direction::Send { "s" } else { "r" };
-    let job = request.job.as_ref().map_or("", |job| job.verb());
-    let (bits, real_s, cpu_s) = (8.0 * end.moved.payload as f64, end.real_ns as f64 / 1e9, end.cpu_ns as f64 / 1e9);
-    let known = |number: f64| if number.is_finite() && bits > 0.0 { number.to_string() } else { String::new() };
-    let (rate, each) = (known(bits / real_s), known(1e6 * cpu_s / bits));
-    let (method, moved) = (request.method.name(), &end.moved);
-    let faults = end.faults_minor.saturating_add(end.faults_major);
-    let counts = format!("{job},{method},{direction},{},{},{},{faults}", moved.payload, request.message, moved.messages);
-    format!("{counts},{real_s},{cpu_s},{rate},{each},{},{}\n", end.load_5min, end.load_1min)
+    COLUMNS.map(|(_, cell)| cell(request, end)).join(",") + "\n"
+}
+
+fn real_s(end: &EndRow) -> f64 {
+    end.real_ns as f64 / 1e9
+}
+
+fn cpu_s(end: &EndRow) -> f64 {
+    end.cpu_ns as f64 / 1e9
+}
+
+fn bits(end: &EndRow) -> f64 {
+    8.0 * end.moved.payload as f64
+}
+
+/// `value`, or nothing if it was divided by 0, or if the end moved nothing.
+fn quotient(value: f64, end: &EndRow) -> String {
+    if value.is_finite() && end.moved.payload > 0 { value.to_string() } else { String::new() }
 }

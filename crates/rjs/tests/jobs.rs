@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use loadgo_rjs::jobs::deck::MOST_DECK_BYTES;
 use loadgo_rjs::jobs::{JobLimits, Jobs};
-use loadgo_rjs::rows::{CSV_COLUMNS, TransferCsv};
+use loadgo_rjs::rows::{TransferCsv, column_names};
 use loadgo_transfer::batch_host::BatchHost;
 use loadgo_transfer::bounds::TransferLimits;
 use loadgo_transfer::client::{TransferEnds, TransferOrder, TransferRefusal, transfer};
@@ -268,7 +268,8 @@ fn a_file_that_is_stored_is_counted_and_a_row_of_the_clients_end_is_told() {
     }
     let text = fs::read_to_string(&path).expect("it is there");
     let lines: Vec<_> = text.lines().collect();
-    assert_eq!(lines[0], CSV_COLUMNS);
+    assert_eq!(lines[0], "job,method,direction,bytes,message,messages,faults,real_s,cpu_s,bits_per_s,us_per_bit,load,load_1min");
+    assert_eq!(lines[0], column_names().join(","));
     assert!(lines[1].starts_with("store,records,s,200001,4096,"), "{}", lines[1]);
     assert_eq!(lines.len(), 3);
     let cells: Vec<_> = lines[1].split(',').collect();

@@ -1,237 +1,111 @@
-//! Rows as columns: one function a table, in the order of its schema.
+//! The types of columns, and the macro that makes tables and their batches of one list of columns.
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array};
-use loadgo_core::record::{
-    FaultRow, LostRow, MemoryRow, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, SegmentRow, SessionRow, StackRow, TimeRow,
-};
-use loadgo_core::time::Instant;
+use arrow_array::{ArrayRef, Float64Array, StringArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array};
+use arrow_schema::{DataType, Field};
 
-use crate::Table;
-use crate::rows::{PackedInteraction, measured};
-
-/// `interactions`; `commands` are all commands so far, by number.
-pub fn interactions(rows: &[PackedInteraction], commands: &[Arc<str>]) -> RecordBatch {
-    let columns: Vec<ArrayRef> = vec![
-        u32s(rows, |row| row.user),
-        u32s(rows, |row| row.pass),
-        u32s(rows, |row| row.line),
-        words(rows, |row| &commands[row.command as usize]),
-        u64s(rows, |row| row.planned_ns),
-        u64s(rows, |row| row.sent_ns),
-        maybe_u64s(rows, |row| measured(row.first_output_ns)),
-        maybe_u64s(rows, |row| measured(row.ready_ns)),
-        u64s(rows, |row| row.typing_ns),
-        u64s(rows, |row| row.think_ns),
-        maybe_u64s(rows, |row| measured(row.cpu_user_ns)),
-        maybe_u64s(rows, |row| measured(row.cpu_system_ns)),
-        maybe_u64s(rows, |row| measured(row.faults_minor)),
-        maybe_u64s(rows, |row| measured(row.faults_major)),
-        maybe_u64s(rows, |row| measured(row.ready_wait_ns)),
-        maybe_u64s(rows, |row| measured(row.paging_wait_ns)),
-        maybe_u64s(rows, |row| measured(row.io_wait_ns)),
-        u64s(rows, |row| row.bytes_out),
-        Arc::new(rows.iter().map(|row| row.exit_status).collect::<UInt8Array>()),
-        words(rows, |row| outcome(row.outcome)),
-        words(rows, |row| phase(row.phase)),
-    ];
-    batch(Table::Interactions, columns)
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// The column's name.
+    pub name: &'static str,
+    /// The type as `docs/run-folder.md` names it: `uint64`; with `?` if a value may be missing (*not measured*).
+    pub kind: &'static str,
+    data_type: DataType,
 }
 
-/// `sessions`.
-pub fn sessions(rows: &[SessionRow]) -> RecordBatch {
-    let columns: Vec<ArrayRef> = vec![
-        u32s(rows, |row| row.user),
-        u64s(rows, |row| row.planned.0),
-        u64s(rows, |row| row.started.0),
-        maybe_u64s(rows, |row| row.ready.map(|at| at.0)),
-        u64s(rows, |row| row.ended.0),
-        words(rows, |row| row.outcome),
-    ];
-    batch(Table::Sessions, columns)
-}
+impl Column {
+    pub(crate) fn of<K: ColumnType>(name: &'static str) -> Column {
+        Column { name, kind: K::NAME, data_type: K::DATA_TYPE }
+    }
 
-/// `time`.
-pub fn time(rows: &[TimeRow]) -> RecordBatch {
-    let columns: Vec<ArrayRef> = vec![
-        u64s(rows, |row| row.at.0),
-        u64s(rows, |row| row.span_ns),
-        Arc::new(rows.iter().map(|row| row.processor).collect::<UInt16Array>()),
-        words(rows, |row| row.category),
-        u64s(rows, |row| row.time_ns),
-    ];
-    batch(Table::Time, columns)
-}
-
-/// `processes`.
-pub fn processes(rows: &[ProcessRow]) -> RecordBatch {
-    let columns: Vec<ArrayRef> = vec![
-        u64s(rows, |row| row.at.0),
-        u64s(rows, |row| row.span_ns),
-        words(rows, |row| &row.who),
-        u64s(rows, |row| row.cpu_ns),
-        maybe_u64s(rows, |row| row.memory_bytes),
-        maybe_u32s(rows, |row| row.user),
-        maybe_u64s(rows, |row| row.ready_wait_ns),
-    ];
-    batch(Table::Processes, columns)
-}
-
-/// `lost`.
-pub fn lost(rows: &[LostRow]) -> RecordBatch {
-    let columns: Vec<ArrayRef> = vec![
-        u64s(rows, |row| row.at.0),
-        maybe_u32s(rows, |row| row.user),
-        words(rows, |row| row.what),
-        u64s(rows, |row| row.count),
-        words(rows, |row| &row.reason),
-    ];
-    batch(Table::Lost, columns)
-}
-
-/// `phases`.
-pub fn phases(rows: &[(Phase, Instant)]) -> RecordBatch {
-    let columns: Vec<ArrayRef> = vec![u64s(rows, |row| row.1.0), words(rows, |row| phase(row.0))];
-    batch(Table::Phases, columns)
-}
-
-/// `faults`.
-pub fn faults(rows: &[FaultRow]) -> RecordBatch {
-    let columns: Vec<ArrayRef> = vec![
-        u64s(rows, |row| row.at.0),
-        u64s(rows, |row| row.span_ns),
-        words(rows, |row| row.kind),
-        maybe_u32s(rows, |row| row.user),
-        maybe_words(rows, |row| row.command.as_deref()),
-        maybe_u64s(rows, |row| row.bucket_ns),
-        u64s(rows, |row| row.count),
-        maybe_u64s(rows, |row| row.cpu_ns),
-        maybe_u64s(rows, |row| row.wait_ns),
-        maybe_words(rows, |row| row.device.as_deref()),
-    ];
-    batch(Table::Faults, columns)
-}
-
-/// `segments`.
-pub fn segments(rows: &[SegmentRow]) -> RecordBatch {
-    let columns: Vec<ArrayRef> = vec![
-        u64s(rows, |row| row.at.0),
-        u64s(rows, |row| row.span_ns),
-        words(rows, |row| &row.segment),
-        maybe_u32s(rows, |row| row.user),
-        maybe_u64s(rows, |row| row.faults_minor),
-        maybe_u64s(rows, |row| row.faults_major),
-        maybe_u64s(rows, |row| row.samples),
-    ];
-    batch(Table::Segments, columns)
-}
-
-/// `primitives`.
-pub fn primitives(rows: &[PrimitiveRow]) -> RecordBatch {
-    let columns: Vec<ArrayRef> = vec![
-        u64s(rows, |row| row.at.0),
-        u64s(rows, |row| row.span_ns),
-        words(rows, |row| &row.name),
-        maybe_u32s(rows, |row| row.user),
-        maybe_words(rows, |row| row.command.as_deref()),
-        maybe_u64s(rows, |row| row.bucket_ns),
-        u64s(rows, |row| row.count),
-        maybe_u64s(rows, |row| row.errors),
-        maybe_u64s(rows, |row| row.time_ns),
-        maybe_u64s(rows, |row| row.wait_ns),
-        maybe_u64s(rows, |row| row.faults),
-    ];
-    batch(Table::Primitives, columns)
-}
-
-/// `queue`.
-pub fn queue(rows: &[QueueRow]) -> RecordBatch {
-    let columns: Vec<ArrayRef> = vec![
-        u64s(rows, |row| row.at.0),
-        u64s(rows, |row| row.span_ns),
-        words(rows, |row| &row.queue),
-        words(rows, |row| row.measure),
-        Arc::new(Float64Array::from_iter_values(rows.iter().map(|row| row.value))),
-    ];
-    batch(Table::Queue, columns)
-}
-
-/// `stacks`.
-pub fn stacks(rows: &[StackRow]) -> RecordBatch {
-    let columns: Vec<ArrayRef> = vec![
-        u64s(rows, |row| row.at.0),
-        u64s(rows, |row| row.span_ns),
-        maybe_u32s(rows, |row| row.user),
-        maybe_words(rows, |row| row.command.as_deref()),
-        words(rows, |row| &row.process),
-        words(rows, |row| &row.stack),
-        u64s(rows, |row| row.samples),
-    ];
-    batch(Table::Stacks, columns)
-}
-
-/// `memory`.
-pub fn memory(rows: &[MemoryRow]) -> RecordBatch {
-    let columns: Vec<ArrayRef> = vec![
-        u64s(rows, |row| row.at.0),
-        u64s(rows, |row| row.span_ns),
-        words(rows, |row| &row.who),
-        maybe_u32s(rows, |row| row.user),
-        maybe_u64s(rows, |row| row.resident_bytes),
-        maybe_u64s(rows, |row| row.device_bytes),
-        maybe_u64s(rows, |row| row.size_bytes),
-        maybe_u64s(rows, |row| row.taken_pages),
-        maybe_u64s(rows, |row| row.brought_pages),
-    ];
-    batch(Table::Memory, columns)
-}
-
-fn batch(table: Table, columns: Vec<ArrayRef>) -> RecordBatch {
-    RecordBatch::try_new(table.schema(), columns).expect("the columns are those of the table's schema")
-}
-
-fn u32s<R>(rows: &[R], value: impl Fn(&R) -> u32) -> ArrayRef {
-    Arc::new(UInt32Array::from_iter_values(rows.iter().map(value)))
-}
-
-fn u64s<R>(rows: &[R], value: impl Fn(&R) -> u64) -> ArrayRef {
-    Arc::new(UInt64Array::from_iter_values(rows.iter().map(value)))
-}
-
-fn maybe_u64s<R>(rows: &[R], value: impl Fn(&R) -> Option<u64>) -> ArrayRef {
-    Arc::new(rows.iter().map(value).collect::<UInt64Array>())
-}
-
-fn maybe_u32s<R>(rows: &[R], value: impl Fn(&R) -> Option<u32>) -> ArrayRef {
-    Arc::new(rows.iter().map(value).collect::<UInt32Array>())
-}
-
-fn maybe_words<'a, R>(rows: &'a [R], value: impl Fn(&'a R) -> Option<&'a str>) -> ArrayRef {
-    Arc::new(rows.iter().map(value).collect::<StringArray>())
-}
-
-fn words<'a, R>(rows: &'a [R], value: impl Fn(&'a R) -> &'a str) -> ArrayRef {
-    Arc::new(StringArray::from_iter_values(rows.iter().map(value)))
-}
-
-/// The word for an outcome.
-pub fn outcome(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Ok => "ok",
-        Outcome::Failed => "failed",
-        Outcome::Timeout => "timeout",
-        Outcome::Died => "died",
-        Outcome::Unconfirmed => "unconfirmed",
-        Outcome::Extrapolated => "extrapolated",
+    pub(crate) fn field(&self) -> Field {
+        Field::new(self.name, self.data_type.clone(), self.kind.ends_with('?'))
     }
 }
 
-/// The word for a phase.
-pub fn phase(phase: Phase) -> &'static str {
-    match phase {
-        Phase::WarmUp => "warm-up",
-        Phase::Steady => "steady",
-        Phase::RampDown => "ramp-down",
-    }
+/// The type of a column's values.
+pub(crate) trait ColumnType {
+    /// The value of a row.
+    type Value<'a>;
+    /// The type's name in [`Column::kind`].
+    const NAME: &'static str;
+    /// The type in Arrow.
+    const DATA_TYPE: DataType;
+    /// The values of `rows`.
+    fn array<'a, R>(rows: &'a [R], value: impl Fn(&'a R) -> Self::Value<'a>) -> ArrayRef;
 }
+
+/// Text with few different values.
+pub(crate) struct Word;
+
+/// Text with many different values.
+pub(crate) struct Text;
+
+macro_rules! column_types {
+    ($($column_type:ty: $name:literal, $data_type:ident, $value:ty, $array:ident::$collect:ident;)*) => {$(
+        impl ColumnType for $column_type {
+            type Value<'a> = $value;
+            const NAME: &'static str = $name;
+            const DATA_TYPE: DataType = DataType::$data_type;
+
+            fn array<'a, R>(rows: &'a [R], value: impl Fn(&'a R) -> Self::Value<'a>) -> ArrayRef {
+                Arc::new($array::$collect(rows.iter().map(value)))
+            }
+        }
+    )*};
+}
+
+column_types! {
+    u32: "uint32", UInt32, u32, UInt32Array::from_iter_values;
+    u64: "uint64", UInt64, u64, UInt64Array::from_iter_values;
+    f64: "float64", Float64, f64, Float64Array::from_iter_values;
+    Word: "word", Utf8, &'a str, StringArray::from_iter_values;
+    Text: "utf8", Utf8, &'a str, StringArray::from_iter_values;
+    Option<u8>: "uint8?", UInt8, Option<u8>, UInt8Array::from_iter;
+    Option<u16>: "uint16?", UInt16, Option<u16>, UInt16Array::from_iter;
+    Option<u32>: "uint32?", UInt32, Option<u32>, UInt32Array::from_iter;
+    Option<u64>: "uint64?", UInt64, Option<u64>, UInt64Array::from_iter;
+    Option<Word>: "word?", Utf8, Option<&'a str>, StringArray::from_iter;
+}
+
+/// Makes the enum `Table`, and a function for each table that makes a batch of rows, in the module `batch`.
+///
+/// A table is its name, its arguments (the rows first), a name for each row, and its columns: name, [`ColumnType`], value.
+macro_rules! tables {
+    ($($(#[$about:meta])* $table:ident, $name:ident($rows:ident: $rows_type:ty $(, $argument:ident: $argument_type:ty)*), $row:ident {
+        $($column:ident: $column_type:ty = $value:expr,)*
+    })*) => {
+        /// A table of a run folder.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Table { $($(#[$about])* $table,)* }
+
+        impl Table {
+            /// All tables.
+            pub const ALL: [Table; [$(Table::$table),*].len()] = [$(Table::$table),*];
+
+            /// The table's name, which is its files' name too.
+            pub fn name(self) -> &'static str {
+                match self { $(Table::$table => stringify!($name),)* }
+            }
+
+            /// The table's columns, in their order.
+            pub fn columns(self) -> Vec<Column> {
+                match self { $(Table::$table => vec![$(Column::of::<$column_type>(stringify!($column))),*],)* }
+            }
+        }
+
+        /// Rows as a batch: one function for each table.
+        pub(crate) mod batch {
+            use super::*;
+
+            $(pub fn $name($rows: $rows_type $(, $argument: $argument_type)*) -> RecordBatch {
+                let columns = vec![$(<$column_type>::array($rows, |$row| $value)),*];
+                RecordBatch::try_new(Table::$table.schema(), columns).expect("the columns are those of the table's schema")
+            })*
+        }
+    };
+}
+
+pub(crate) use tables;

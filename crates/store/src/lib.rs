@@ -16,6 +16,7 @@ mod stream;
 mod table;
 mod writer;
 
+pub use columns::Column;
 pub use convert::{complete, finish};
 pub use disk::{Disk, DiskFile};
 pub use error::{Error, Result};

@@ -1,226 +1,195 @@
 //! The tables of a run folder and their columns, as `docs/run-folder.md` has them.
 //!
-//! Words are plain UTF-8 in streams, so that a batch that could not be written spoils no later one. Readers without delta
-//! dictionaries can read them too. Parquet stores them as dictionary pages by itself.
+//! This is the one list of columns: schemas, batches and the Python readers' types follow from it. Words are plain UTF-8 in
+//! streams, so that a batch that could not be written spoils no later one. Readers without delta dictionaries can read them
+//! too. Parquet stores them as dictionary pages by itself.
 
 use std::sync::Arc;
 
-use arrow_schema::DataType::{self, Float64, UInt8, UInt16, UInt32, UInt64, Utf8};
-use arrow_schema::{Field, Schema, SchemaRef};
+use arrow_array::RecordBatch;
+use arrow_schema::{Schema, SchemaRef};
+use loadgo_core::record::{
+    FaultRow, LostRow, MemoryRow, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, SegmentRow, SessionRow, StackRow, TimeRow,
+};
+use loadgo_core::time::Instant;
 
-/// A table of a run folder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Table {
-    /// A row for each line that was typed.
-    Interactions,
-    /// A row for each log-in.
-    Sessions,
-    /// Total time by processor and category.
-    Time,
-    /// Processor time by process and user.
-    Processes,
-    /// Losses: rows, log-ins and usage that the records lack.
-    Lost,
-    /// When each phase began.
-    Phases,
-    /// Faults by kind, and how long they took.
-    Faults,
-    /// Faults by what is paged.
-    Segments,
-    /// System calls by name, or the primitives of a simulated machine.
-    Primitives,
-    /// How long the queues were.
-    Queue,
-    /// Where a clock found the processors.
-    Stacks,
-    /// Memory by holder, and pages taken from each.
-    Memory,
-}
+use crate::columns::{Column, ColumnType as _, Text, Word, tables};
+use crate::rows::{PackedInteraction, measured};
 
 impl Table {
-    /// All tables.
-    pub const ALL: [Table; 12] = [
-        Table::Interactions,
-        Table::Sessions,
-        Table::Time,
-        Table::Processes,
-        Table::Lost,
-        Table::Phases,
-        Table::Faults,
-        Table::Segments,
-        Table::Primitives,
-        Table::Queue,
-        Table::Stacks,
-        Table::Memory,
-    ];
-
-    /// The table's name, which is its files' name too.
-    pub fn name(self) -> &'static str {
-        match self {
-            Table::Interactions => "interactions",
-            Table::Sessions => "sessions",
-            Table::Time => "time",
-            Table::Processes => "processes",
-            Table::Lost => "lost",
-            Table::Phases => "phases",
-            Table::Faults => "faults",
-            Table::Segments => "segments",
-            Table::Primitives => "primitives",
-            Table::Queue => "queue",
-            Table::Stacks => "stacks",
-            Table::Memory => "memory",
-        }
-    }
-
     /// The table called `name`.
     pub fn named(name: &str) -> Option<Table> {
         Table::ALL.into_iter().find(|table| table.name() == name)
     }
 
-    /// The table's columns, in their order.
+    /// The table's columns in Arrow.
     pub fn schema(self) -> SchemaRef {
-        let fields = self.columns().iter().map(|(name, kind, nullable)| Field::new(*name, kind.clone(), *nullable));
-        Arc::new(Schema::new(fields.collect::<Vec<_>>()))
-    }
-
-    /// Name, type, and whether the value may be missing (*not measured*).
-    fn columns(self) -> &'static [(&'static str, DataType, bool)] {
-        match self {
-            Table::Interactions => &INTERACTIONS,
-            Table::Sessions => &SESSIONS,
-            Table::Time => &TIME,
-            Table::Processes => &PROCESSES,
-            Table::Lost => &LOST,
-            Table::Phases => &PHASES,
-            Table::Faults => &FAULTS,
-            Table::Segments => &SEGMENTS,
-            Table::Primitives => &PRIMITIVES,
-            Table::Queue => &QUEUE,
-            Table::Stacks => &STACKS,
-            Table::Memory => &MEMORY,
-        }
+        Arc::new(Schema::new(self.columns().iter().map(Column::field).collect::<Vec<_>>()))
     }
 }
 
-const INTERACTIONS: [(&str, DataType, bool); 21] = [
-    ("user", UInt32, false),
-    ("pass", UInt32, false),
-    ("line", UInt32, false),
-    ("command", Utf8, false),
-    ("planned_ns", UInt64, false),
-    ("sent_ns", UInt64, false),
-    ("first_output_ns", UInt64, true),
-    ("ready_ns", UInt64, true),
-    ("typing_ns", UInt64, false),
-    ("think_ns", UInt64, false),
-    ("cpu_user_ns", UInt64, true),
-    ("cpu_system_ns", UInt64, true),
-    ("faults_minor", UInt64, true),
-    ("faults_major", UInt64, true),
-    ("ready_wait_ns", UInt64, true),
-    ("paging_wait_ns", UInt64, true),
-    ("io_wait_ns", UInt64, true),
-    ("bytes_out", UInt64, false),
-    ("exit_status", UInt8, true),
-    ("outcome", Utf8, false),
-    ("phase", Utf8, false),
-];
+tables! {
+    /// A row for each line that was typed; `commands` are all commands so far, by number.
+    Interactions, interactions(rows: &[PackedInteraction], commands: &[Arc<str>]), row {
+        user: u32 = row.user,
+        pass: u32 = row.pass,
+        line: u32 = row.line,
+        command: Word = &commands[row.command as usize],
+        planned_ns: u64 = row.planned_ns,
+        sent_ns: u64 = row.sent_ns,
+        first_output_ns: Option<u64> = measured(row.first_output_ns),
+        ready_ns: Option<u64> = measured(row.ready_ns),
+        typing_ns: u64 = row.typing_ns,
+        think_ns: u64 = row.think_ns,
+        cpu_user_ns: Option<u64> = measured(row.cpu_user_ns),
+        cpu_system_ns: Option<u64> = measured(row.cpu_system_ns),
+        faults_minor: Option<u64> = measured(row.faults_minor),
+        faults_major: Option<u64> = measured(row.faults_major),
+        ready_wait_ns: Option<u64> = measured(row.ready_wait_ns),
+        paging_wait_ns: Option<u64> = measured(row.paging_wait_ns),
+        io_wait_ns: Option<u64> = measured(row.io_wait_ns),
+        bytes_out: u64 = row.bytes_out,
+        exit_status: Option<u8> = row.exit_status,
+        outcome: Word = outcome_word(row.outcome),
+        phase: Word = phase_word(row.phase),
+    }
 
-const SESSIONS: [(&str, DataType, bool); 6] = [
-    ("user", UInt32, false),
-    ("planned_ns", UInt64, false),
-    ("started_ns", UInt64, false),
-    ("ready_ns", UInt64, true),
-    ("ended_ns", UInt64, false),
-    ("outcome", Utf8, false),
-];
+    /// A row for each log-in.
+    Sessions, sessions(rows: &[SessionRow]), row {
+        user: u32 = row.user,
+        planned_ns: u64 = row.planned.0,
+        started_ns: u64 = row.started.0,
+        ready_ns: Option<u64> = row.ready.map(|at| at.0),
+        ended_ns: u64 = row.ended.0,
+        outcome: Word = row.outcome,
+    }
 
-const TIME: [(&str, DataType, bool); 5] = [
-    ("at_ns", UInt64, false),
-    ("span_ns", UInt64, false),
-    ("processor", UInt16, true),
-    ("category", Utf8, false),
-    ("time_ns", UInt64, false),
-];
+    /// Total time by processor and category.
+    Time, time(rows: &[TimeRow]), row {
+        at_ns: u64 = row.at.0,
+        span_ns: u64 = row.span_ns,
+        processor: Option<u16> = row.processor,
+        category: Word = row.category,
+        time_ns: u64 = row.time_ns,
+    }
 
-const PROCESSES: [(&str, DataType, bool); 7] = [
-    ("at_ns", UInt64, false),
-    ("span_ns", UInt64, false),
-    ("who", Utf8, false),
-    ("cpu_ns", UInt64, false),
-    ("memory_bytes", UInt64, true),
-    ("user", UInt32, true),
-    ("ready_wait_ns", UInt64, true),
-];
+    /// Processor time by process and user.
+    Processes, processes(rows: &[ProcessRow]), row {
+        at_ns: u64 = row.at.0,
+        span_ns: u64 = row.span_ns,
+        who: Word = &row.who,
+        cpu_ns: u64 = row.cpu_ns,
+        memory_bytes: Option<u64> = row.memory_bytes,
+        user: Option<u32> = row.user,
+        ready_wait_ns: Option<u64> = row.ready_wait_ns,
+    }
 
-const LOST: [(&str, DataType, bool); 5] =
-    [("at_ns", UInt64, false), ("user", UInt32, true), ("what", Utf8, false), ("count", UInt64, false), ("reason", Utf8, false)];
+    /// Losses: rows, log-ins and usage that the records lack.
+    Lost, lost(rows: &[LostRow]), row {
+        at_ns: u64 = row.at.0,
+        user: Option<u32> = row.user,
+        what: Word = row.what,
+        count: u64 = row.count,
+        reason: Text = &row.reason,
+    }
 
-const PHASES: [(&str, DataType, bool); 2] = [("at_ns", UInt64, false), ("phase", Utf8, false)];
+    /// When each phase began.
+    Phases, phases(rows: &[(Phase, Instant)]), row {
+        at_ns: u64 = row.1.0,
+        phase: Word = phase_word(row.0),
+    }
 
-const FAULTS: [(&str, DataType, bool); 10] = [
-    ("at_ns", UInt64, false),
-    ("span_ns", UInt64, false),
-    ("kind", Utf8, false),
-    ("user", UInt32, true),
-    ("command", Utf8, true),
-    ("bucket_ns", UInt64, true),
-    ("count", UInt64, false),
-    ("cpu_ns", UInt64, true),
-    ("wait_ns", UInt64, true),
-    ("device", Utf8, true),
-];
+    /// Faults by kind, and how long they took.
+    Faults, faults(rows: &[FaultRow]), row {
+        at_ns: u64 = row.at.0,
+        span_ns: u64 = row.span_ns,
+        kind: Word = row.kind,
+        user: Option<u32> = row.user,
+        command: Option<Word> = row.command.as_deref(),
+        bucket_ns: Option<u64> = row.bucket_ns,
+        count: u64 = row.count,
+        cpu_ns: Option<u64> = row.cpu_ns,
+        wait_ns: Option<u64> = row.wait_ns,
+        device: Option<Word> = row.device.as_deref(),
+    }
 
-const SEGMENTS: [(&str, DataType, bool); 7] = [
-    ("at_ns", UInt64, false),
-    ("span_ns", UInt64, false),
-    ("segment", Utf8, false),
-    ("user", UInt32, true),
-    ("faults_minor", UInt64, true),
-    ("faults_major", UInt64, true),
-    ("samples", UInt64, true),
-];
+    /// Faults by what is paged.
+    Segments, segments(rows: &[SegmentRow]), row {
+        at_ns: u64 = row.at.0,
+        span_ns: u64 = row.span_ns,
+        segment: Word = &row.segment,
+        user: Option<u32> = row.user,
+        faults_minor: Option<u64> = row.faults_minor,
+        faults_major: Option<u64> = row.faults_major,
+        samples: Option<u64> = row.samples,
+    }
 
-const PRIMITIVES: [(&str, DataType, bool); 11] = [
-    ("at_ns", UInt64, false),
-    ("span_ns", UInt64, false),
-    ("name", Utf8, false),
-    ("user", UInt32, true),
-    ("command", Utf8, true),
-    ("bucket_ns", UInt64, true),
-    ("count", UInt64, false),
-    ("errors", UInt64, true),
-    ("time_ns", UInt64, true),
-    ("wait_ns", UInt64, true),
-    ("faults", UInt64, true),
-];
+    /// System calls by name, or the primitives of a simulated machine.
+    Primitives, primitives(rows: &[PrimitiveRow]), row {
+        at_ns: u64 = row.at.0,
+        span_ns: u64 = row.span_ns,
+        name: Word = &row.name,
+        user: Option<u32> = row.user,
+        command: Option<Word> = row.command.as_deref(),
+        bucket_ns: Option<u64> = row.bucket_ns,
+        count: u64 = row.count,
+        errors: Option<u64> = row.errors,
+        time_ns: Option<u64> = row.time_ns,
+        wait_ns: Option<u64> = row.wait_ns,
+        faults: Option<u64> = row.faults,
+    }
 
-const QUEUE: [(&str, DataType, bool); 5] = [
-    ("at_ns", UInt64, false),
-    ("span_ns", UInt64, false),
-    ("queue", Utf8, false),
-    ("measure", Utf8, false),
-    ("value", Float64, false),
-];
+    /// How long the queues were.
+    Queue, queue(rows: &[QueueRow]), row {
+        at_ns: u64 = row.at.0,
+        span_ns: u64 = row.span_ns,
+        queue: Word = &row.queue,
+        measure: Word = row.measure,
+        value: f64 = row.value,
+    }
 
-const STACKS: [(&str, DataType, bool); 7] = [
-    ("at_ns", UInt64, false),
-    ("span_ns", UInt64, false),
-    ("user", UInt32, true),
-    ("command", Utf8, true),
-    ("process", Utf8, false),
-    ("stack", Utf8, false),
-    ("samples", UInt64, false),
-];
+    /// Where a clock found the processors.
+    Stacks, stacks(rows: &[StackRow]), row {
+        at_ns: u64 = row.at.0,
+        span_ns: u64 = row.span_ns,
+        user: Option<u32> = row.user,
+        command: Option<Word> = row.command.as_deref(),
+        process: Word = &row.process,
+        stack: Word = &row.stack,
+        samples: u64 = row.samples,
+    }
 
-const MEMORY: [(&str, DataType, bool); 9] = [
-    ("at_ns", UInt64, false),
-    ("span_ns", UInt64, false),
-    ("who", Utf8, false),
-    ("user", UInt32, true),
-    ("resident_bytes", UInt64, true),
-    ("device_bytes", UInt64, true),
-    ("size_bytes", UInt64, true),
-    ("taken_pages", UInt64, true),
-    ("brought_pages", UInt64, true),
-];
+    /// Memory by holder, and pages taken from each.
+    Memory, memory(rows: &[MemoryRow]), row {
+        at_ns: u64 = row.at.0,
+        span_ns: u64 = row.span_ns,
+        who: Word = &row.who,
+        user: Option<u32> = row.user,
+        resident_bytes: Option<u64> = row.resident_bytes,
+        device_bytes: Option<u64> = row.device_bytes,
+        size_bytes: Option<u64> = row.size_bytes,
+        taken_pages: Option<u64> = row.taken_pages,
+        brought_pages: Option<u64> = row.brought_pages,
+    }
+}
+
+/// The word for an outcome.
+fn outcome_word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Ok => "ok",
+        Outcome::Failed => "failed",
+        Outcome::Timeout => "timeout",
+        Outcome::Died => "died",
+        Outcome::Unconfirmed => "unconfirmed",
+        Outcome::Extrapolated => "extrapolated",
+    }
+}
+
+/// The word for a phase.
+fn phase_word(phase: Phase) -> &'static str {
+    match phase {
+        Phase::WarmUp => "warm-up",
+        Phase::Steady => "steady",
+        Phase::RampDown => "ramp-down",
+    }
+}

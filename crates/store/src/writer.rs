@@ -9,7 +9,8 @@ use loadgo_core::time::Instant;
 
 use crate::rows::{PackedInteraction, QueuedRows};
 use crate::stream::Stream;
-use crate::{Folder, Result, Table, columns};
+use crate::table::batch;
+use crate::{Folder, Result, Table};
 
 /// Most rows of a batch, so that neither writing nor reading one takes much memory.
 const BATCH_ROWS: usize = 1 << 16;
@@ -48,10 +49,9 @@ impl Writer {
             self.write_interactions(some);
         }
         rows.interactions.clear();
-        let at = |at: Option<Instant>| at.unwrap_or_default();
-        self.write_rows(Table::Sessions, &mut rows.sessions, |rows| (columns::sessions(rows), at(rows.first().map(|r| r.ended))));
+        self.write_rows(Table::Sessions, &mut rows.sessions, batch::sessions, |row| row.ended);
         self.write_sampled(&mut rows.sampled);
-        self.write_rows(Table::Phases, &mut rows.phases, |rows| (columns::phases(rows), at(rows.first().map(|r| r.1))));
+        self.write_rows(Table::Phases, &mut rows.phases, batch::phases, |row| row.1);
         if let Some((count, at)) = rows.dropped.take() {
             let reason = "the disk was slower than the records: put the run on a faster one";
             self.lost += count;
@@ -61,42 +61,38 @@ impl Writer {
     }
 
     fn write_sampled(&mut self, rows: &mut MeterRows) {
-        let at = |at: Option<Instant>| at.unwrap_or_default();
-        self.write_rows(Table::Time, &mut rows.time, |rows| (columns::time(rows), at(rows.first().map(|r| r.at))));
-        self.write_rows(Table::Processes, &mut rows.processes, |rows| (columns::processes(rows), at(rows.first().map(|r| r.at))));
-        self.write_rows(Table::Faults, &mut rows.faults, |rows| (columns::faults(rows), at(rows.first().map(|r| r.at))));
-        self.write_rows(Table::Segments, &mut rows.segments, |rows| (columns::segments(rows), at(rows.first().map(|r| r.at))));
-        self.write_rows(Table::Primitives, &mut rows.primitives, |rows| {
-            (columns::primitives(rows), at(rows.first().map(|r| r.at)))
-        });
-        self.write_rows(Table::Queue, &mut rows.queue, |rows| (columns::queue(rows), at(rows.first().map(|r| r.at))));
-        self.write_rows(Table::Stacks, &mut rows.stacks, |rows| (columns::stacks(rows), at(rows.first().map(|r| r.at))));
-        self.write_rows(Table::Memory, &mut rows.memory, |rows| (columns::memory(rows), at(rows.first().map(|r| r.at))));
+        self.write_rows(Table::Time, &mut rows.time, batch::time, |row| row.at);
+        self.write_rows(Table::Processes, &mut rows.processes, batch::processes, |row| row.at);
+        self.write_rows(Table::Faults, &mut rows.faults, batch::faults, |row| row.at);
+        self.write_rows(Table::Segments, &mut rows.segments, batch::segments, |row| row.at);
+        self.write_rows(Table::Primitives, &mut rows.primitives, batch::primitives, |row| row.at);
+        self.write_rows(Table::Queue, &mut rows.queue, batch::queue, |row| row.at);
+        self.write_rows(Table::Stacks, &mut rows.stacks, batch::stacks, |row| row.at);
+        self.write_rows(Table::Memory, &mut rows.memory, batch::memory, |row| row.at);
     }
 
     fn write_interactions(&mut self, some: &[PackedInteraction]) {
-        let batch = columns::interactions(some, &self.commands);
+        let batch = batch::interactions(some, &self.commands);
         match self.append(Table::Interactions, &batch) {
             Ok(()) => self.written += some.len() as u64,
             Err(error) => self.not_written(Table::Interactions, some.len(), Instant(some[0].sent_ns), &error),
         }
     }
 
-    fn write_rows<R>(&mut self, table: Table, rows: &mut Vec<R>, columns: impl Fn(&[R]) -> (RecordBatch, Instant)) {
-        if !rows.is_empty() {
-            let (batch, at) = columns(rows);
-            if let Err(error) = self.append(table, &batch) {
-                self.not_written(table, rows.len(), at, &error);
-            }
-            rows.clear();
+    /// Appends `rows`, of which each has a time `at`, and leaves `rows` empty.
+    fn write_rows<R>(&mut self, table: Table, rows: &mut Vec<R>, batch: fn(&[R]) -> RecordBatch, at: fn(&R) -> Instant) {
+        let Some(first) = rows.first() else { return };
+        if let Err(error) = self.append(table, &batch(rows)) {
+            self.not_written(table, rows.len(), at(first), &error);
         }
+        rows.clear();
     }
 
     /// Writes what is lost, and what of that could not be written before; keeps what still cannot.
     fn write_lost(&mut self, rows: &mut Vec<LostRow>) {
         self.unwritten.append(rows);
         if !self.unwritten.is_empty() {
-            let batch = columns::lost(&self.unwritten);
+            let batch = batch::lost(&self.unwritten);
             if self.append(Table::Lost, &batch).is_ok() {
                 self.unwritten.clear();
             }

@@ -24,111 +24,22 @@ RUN_FORMAT = 1
 Columns = dict[str, pl.DataType]
 """The columns of a table, in order."""
 
-_COUNT = pl.UInt64()
-_NUMBER = pl.UInt32()
-_WORD = pl.Categorical()
+_POLARS_TYPES: dict[str, pl.DataType] = {
+    "uint8": pl.UInt8(),
+    "uint16": pl.UInt16(),
+    "uint32": pl.UInt32(),
+    "uint64": pl.UInt64(),
+    "float64": pl.Float64(),
+    "word": pl.Categorical(),
+    "utf8": pl.String(),
+}
+"""Polars' type for each type of docs/run-folder.md. A `?` behind a type says that values may be null."""
 
 COLUMNS_BY_TABLE: dict[str, Columns] = {
-    "interactions": {
-        "user": _NUMBER,
-        "pass": _NUMBER,
-        "line": _NUMBER,
-        "command": _WORD,
-        "planned_ns": _COUNT,
-        "sent_ns": _COUNT,
-        "first_output_ns": _COUNT,
-        "ready_ns": _COUNT,
-        "typing_ns": _COUNT,
-        "think_ns": _COUNT,
-        "cpu_user_ns": _COUNT,
-        "cpu_system_ns": _COUNT,
-        "faults_minor": _COUNT,
-        "faults_major": _COUNT,
-        "ready_wait_ns": _COUNT,
-        "paging_wait_ns": _COUNT,
-        "io_wait_ns": _COUNT,
-        "bytes_out": _COUNT,
-        "exit_status": pl.UInt8(),
-        "outcome": _WORD,
-        "phase": _WORD,
-    },
-    "sessions": {
-        "user": _NUMBER,
-        "planned_ns": _COUNT,
-        "started_ns": _COUNT,
-        "ready_ns": _COUNT,
-        "ended_ns": _COUNT,
-        "outcome": _WORD,
-    },
-    "time": {"at_ns": _COUNT, "span_ns": _COUNT, "processor": pl.UInt16(), "category": _WORD, "time_ns": _COUNT},
-    "processes": {
-        "at_ns": _COUNT,
-        "span_ns": _COUNT,
-        "who": _WORD,
-        "cpu_ns": _COUNT,
-        "memory_bytes": _COUNT,
-        "user": _NUMBER,
-        "ready_wait_ns": _COUNT,
-    },
-    "lost": {"at_ns": _COUNT, "user": _NUMBER, "what": _WORD, "count": _COUNT, "reason": pl.String()},
-    "phases": {"at_ns": _COUNT, "phase": _WORD},
-    "faults": {
-        "at_ns": _COUNT,
-        "span_ns": _COUNT,
-        "kind": _WORD,
-        "user": _NUMBER,
-        "command": _WORD,
-        "bucket_ns": _COUNT,
-        "count": _COUNT,
-        "cpu_ns": _COUNT,
-        "wait_ns": _COUNT,
-        "device": _WORD,
-    },
-    "segments": {
-        "at_ns": _COUNT,
-        "span_ns": _COUNT,
-        "segment": _WORD,
-        "user": _NUMBER,
-        "faults_minor": _COUNT,
-        "faults_major": _COUNT,
-        "samples": _COUNT,
-    },
-    "primitives": {
-        "at_ns": _COUNT,
-        "span_ns": _COUNT,
-        "name": _WORD,
-        "user": _NUMBER,
-        "command": _WORD,
-        "bucket_ns": _COUNT,
-        "count": _COUNT,
-        "errors": _COUNT,
-        "time_ns": _COUNT,
-        "wait_ns": _COUNT,
-        "faults": _COUNT,
-    },
-    "queue": {"at_ns": _COUNT, "span_ns": _COUNT, "queue": _WORD, "measure": _WORD, "value": pl.Float64()},
-    "stacks": {
-        "at_ns": _COUNT,
-        "span_ns": _COUNT,
-        "user": _NUMBER,
-        "command": _WORD,
-        "process": _WORD,
-        "stack": _WORD,
-        "samples": _COUNT,
-    },
-    "memory": {
-        "at_ns": _COUNT,
-        "span_ns": _COUNT,
-        "who": _WORD,
-        "user": _NUMBER,
-        "resident_bytes": _COUNT,
-        "device_bytes": _COUNT,
-        "size_bytes": _COUNT,
-        "taken_pages": _COUNT,
-        "brought_pages": _COUNT,
-    },
+    table: {name: _POLARS_TYPES[kind.rstrip("?")] for name, kind in columns}
+    for table, columns in _loadgo.table_columns().items()
 }
-"""Every table of a run folder, and its columns."""
+"""Every table of a run folder, and its columns, as the Rust half writes them."""
 
 
 @dataclass(frozen=True)

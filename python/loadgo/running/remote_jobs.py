@@ -23,10 +23,7 @@ from loadgo.documents.as_csv import csv_lines
 from loadgo.records.interactions import CPU_NS, RESPONSE_NS
 from loadgo.records.tables import Tables
 
-TRANSFER_COLUMNS = (
-    "job", "method", "direction", "bytes", "message", "messages", "faults",
-    "real_s", "cpu_s", "bits_per_s", "us_per_bit", "load", "load_1min", "estimated",
-)  # fmt: skip
+TRANSFER_COLUMNS = (*_loadgo.transfer_columns(), "estimated")
 """Columns of a batch host's table, and `estimated`: the names of the columns that describe the whole line."""
 
 ESTIMATED_COLUMNS = "faults real_s cpu_s bits_per_s us_per_bit"

@@ -4,16 +4,19 @@
 wrote then must stay readable.
 """
 
+import itertools
 import shutil
+from dataclasses import fields
 from pathlib import Path
 
 import loadgo
 import polars as pl
 import pytest
+from loadgo import _loadgo
 from loadgo.errors import BadRun
 from loadgo.records.tables import COLUMNS_BY_TABLE, Tables, read_stream, tables
 from polars.testing import assert_frame_equal
-from support.places import TESTS
+from support.places import PROJECT, TESTS
 
 KEPT = TESTS / "runs" / "format-1"
 ENDED, CUT, KILLED = (KEPT / f"2026-11-21T01-37-05-{how}" for how in ("ended", "cut", "killed"))
@@ -129,3 +132,24 @@ def test_a_run_that_ended_well_and_lost_its_table_is_damaged_and_not_empty(tmp_p
     (folder / "run.toml").write_text('format = 1\nfinished = true\noutcome = "done"\n')
     with pytest.raises(BadRun, match="lost its table interactions"):
         tables(folder)
+
+
+def documented_columns(section: str) -> list[tuple[str, str]]:
+    """The columns and types in a section of docs/run-folder.md: a table, or a paragraph with `·` between columns."""
+    rows = [line.split("|") for line in section.partition("| column | type | meaning |")[2].splitlines()]
+    if rows:
+        rows = list(itertools.takewhile(lambda row: len(row) > 3, rows[2:]))
+        return [(name.strip(), row[2].strip()) for row in rows for name in row[1].split(",")]
+    paragraph = next(paragraph for paragraph in section.split("\n\n") if " · " in paragraph)
+    return [(name, kind) for name, kind, *_ in (column.split() for column in paragraph.split("·"))]
+
+
+def test_the_columns_are_documented_with_their_types_and_in_their_order() -> None:
+    page = (PROJECT / "docs" / "run-folder.md").read_text(encoding="utf-8")
+    sections = {section.partition(":")[0]: section for section in page.split("\n## ")}
+    for table, columns in _loadgo.table_columns().items():
+        assert documented_columns(sections[table]) == columns, table
+
+
+def test_frames_are_named_as_the_tables_that_are_written() -> None:
+    assert [field.name for field in fields(Tables)][:-2] == list(_loadgo.table_columns())

@@ -12,6 +12,7 @@ from loadgo.errors import Mistake, Refused
 from loadgo.records.tables import COLUMNS_BY_TABLE
 from loadgo.reporting.report import REPORT_FORMATS
 from loadgo.running.host import Driver
+from support.run_files import assert_written_columns
 from support.small_machine import MACHINE, SCRIPT, laid
 
 
@@ -32,6 +33,10 @@ def test_every_table_is_filled_but_those_of_losses_and_stacks(finished_run: load
     frames = loadgo.tables(finished_run).frames()
     assert {name for name, frame in frames.items() if frame.is_empty()} == {"lost", "stacks"}
     assert not list(finished_run.folder.glob("*.arrows"))
+
+
+def test_each_file_has_the_columns_that_readers_know(finished_run: loadgo.Run) -> None:
+    assert_written_columns(finished_run.folder)
 
 
 def test_the_same_seed_gives_the_same_bytes(finished_run: loadgo.Run, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from loadgo.running import bundled
 from loadgo.running.remote_jobs import ESTIMATED_COLUMNS, TRANSFER_COLUMNS, remote_jobs, simulated_transfers
 from loadgo.transfers.analysis import taken_apart
 from loadgo.transfers.analysis_document import render_apart
+from loadgo.transfers.csv_cells import KNOWN_COLUMNS
 from loadgo.transfers.csv_table import read_table
 from loadgo.transfers.prices import prices
 from support.far_end import waiting
@@ -49,9 +50,8 @@ def test_its_names_are_those_of_a_batch_hosts_table(tmp_path: Path) -> None:
     with waiting(rows=tmp_path / "rows.csv"):
         pass
     names = (tmp_path / "rows.csv").read_text().strip().split(",")
-    assert [name for name in names if name in TRANSFER_COLUMNS] == [
-        name for name in TRANSFER_COLUMNS if name != "estimated"
-    ]
+    assert names == [name for name in TRANSFER_COLUMNS if name != "estimated"]
+    assert set(TRANSFER_COLUMNS) - set(KNOWN_COLUMNS) == {"job", "load_1min"}
 
 
 def test_its_times_are_those_of_whole_lines_and_named_as_estimates(ran: Path) -> None:

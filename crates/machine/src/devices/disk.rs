@@ -6,10 +6,82 @@
 
 use std::collections::VecDeque;
 
+use super::kind::{DeviceSpec, REVOLUTION_IS_MISSING, check_channels, check_rate, check_times};
 use super::service::{Completion, Device, DeviceRequest, transfer_ns, whole_ns};
 use crate::draw::AmountLaw;
-use crate::spec::StoreKind;
+use crate::notation::law::AmountUnit;
+use crate::notation::values::{count32, law, positive, positive_span};
+use crate::notation::written::{TomlText, law as written_law};
+use loadgo_core::notation::mistakes::SyntaxMistake;
+use loadgo_core::notation::table::KeyedTable;
 use loadgo_core::random::RandomStream;
+
+/// Disk units behind channels: a seek on the unit, then rotation and transfer on a channel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DiskSpec {
+    /// Time of a seek.
+    pub seek: AmountLaw,
+    /// Time of a revolution.
+    pub revolution_ns: u64,
+    /// Rate of a transfer.
+    pub words_per_second: f64,
+    /// Number of units.
+    pub units: u32,
+    /// Transfers at once.
+    pub channels: u32,
+}
+
+impl DeviceSpec for DiskSpec {
+    type Device = Disk;
+    const KIND: &'static str = "disk";
+    const KEYS: &'static [&'static str] = &["seek", "revolution", "words_per_second", "units", "channels"];
+
+    fn read(table: &KeyedTable<'_>) -> Result<DiskSpec, SyntaxMistake> {
+        let seek = law(table, "seek", AmountUnit::Time)?;
+        let seek = Self::needed(seek, table, "a law of seeks: add seek = \"uniform(15ms, 45ms)\"")?;
+        let revolution = positive_span(table, "revolution", AmountUnit::Time)?;
+        let revolution_ns = Self::needed(revolution, table, REVOLUTION_IS_MISSING)?;
+        let rate = positive(table, "words_per_second")?;
+        let words_per_second = Self::needed(rate, table, "the rate of a transfer: add words_per_second = 41000")?;
+        let units = count32(table, "units", 1)?.unwrap_or(1);
+        Ok(DiskSpec { seek, revolution_ns, words_per_second, units, channels: count32(table, "channels", 1)?.unwrap_or(1) })
+    }
+
+    fn write(&self, rows: &mut TomlText) {
+        rows.key("seek", written_law(&self.seek, AmountUnit::Time));
+        rows.spans(&[("revolution", self.revolution_ns)]);
+        rows.number("words_per_second", Some(self.words_per_second));
+        rows.key("units", self.units.to_string());
+        rows.key("channels", self.channels.to_string());
+    }
+
+    fn check(&self) -> Result<(), &'static str> {
+        check_channels(self.channels)?;
+        if self.units == 0 {
+            return Err("has no unit: `units` is 1 or more");
+        }
+        check_times(&self.seek)?;
+        check_rate(Some(self.words_per_second))
+    }
+
+    fn build(&self) -> Disk {
+        assert!(self.units > 0 && self.channels > 0, "a disk has units and channels");
+        let unit = DiskUnit { queue: VecDeque::new(), state: UnitState::Seeks };
+        Disk {
+            seek: self.seek.clone(),
+            revolution_ns: self.revolution_ns,
+            words_per_second: self.words_per_second,
+            units: vec![unit; self.units as usize],
+            channels: vec![0; self.channels as usize],
+            held_ns: 0,
+            load: 0,
+        }
+    }
+
+    fn servers(&self) -> u32 {
+        self.units
+    }
+}
 
 /// Disk units behind channels. Each unit is drawn with the same probability for a request.
 #[derive(Clone, Debug)]
@@ -41,24 +113,6 @@ enum UnitState {
 }
 
 impl Disk {
-    /// Idle units of a [`StoreKind::Disk`]; another kind is a bug.
-    pub fn new(kind: &StoreKind) -> Disk {
-        let StoreKind::Disk { seek, revolution_ns, words_per_second, units, channels } = kind else {
-            panic!("a disk is made from a disk: {kind:?}");
-        };
-        assert!(*units > 0 && *channels > 0, "a disk has units and channels");
-        let unit = DiskUnit { queue: VecDeque::new(), state: UnitState::Seeks };
-        Disk {
-            seek: seek.clone(),
-            revolution_ns: *revolution_ns,
-            words_per_second: *words_per_second,
-            units: vec![unit; *units as usize],
-            channels: vec![0; *channels as usize],
-            held_ns: 0,
-            load: 0,
-        }
-    }
-
     /// Begins the seek for the unit's first request. A request with a service of its own takes a channel at once.
     fn start(&mut self, unit: u32, now: u64, stream: &mut RandomStream) -> Completion {
         if self.units[unit as usize].queue[0].service_ns.is_some() {

@@ -6,12 +6,83 @@
 
 use std::collections::VecDeque;
 
+use super::kind::{DeviceSpec, REVOLUTION_IS_MISSING, check_rate, one_of_devices};
 use super::server::{FifoServers, Service};
 use super::service::{Completion, Device, DeviceRequest, transfer_ns, whole_ns};
+use crate::notation::law::AmountUnit;
+use crate::notation::values::{count32, positive, positive_span, value_at};
+use crate::notation::written::TomlText;
+use loadgo_core::notation::mistakes::SyntaxMistake;
+use loadgo_core::notation::table::KeyedTable;
 use loadgo_core::random::RandomStream;
 
-/// A drum that serves one request at a time: a latency drawn evenly from a revolution, then the transfer.
-pub type Drum = FifoServers<Latency>;
+/// A drum: with `sectors`, one page and one queue for each; otherwise a latency and `words_per_second`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DrumSpec {
+    /// Time of a revolution.
+    pub revolution_ns: u64,
+    /// Sectors, if each has a page and a queue.
+    pub sectors: Option<u32>,
+    /// Rate of a transfer on a drum without sectors; `None`: the latency includes the transfer.
+    pub words_per_second: Option<f64>,
+}
+
+impl DeviceSpec for DrumSpec {
+    type Device = Drum;
+    const KIND: &'static str = "drum";
+    const KEYS: &'static [&'static str] = &["revolution", "sectors", "words_per_second"];
+
+    fn read(table: &KeyedTable<'_>) -> Result<DrumSpec, SyntaxMistake> {
+        let revolution = positive_span(table, "revolution", AmountUnit::Time)?;
+        let revolution_ns = Self::needed(revolution, table, REVOLUTION_IS_MISSING)?;
+        let (sectors, words_per_second) = (count32(table, "sectors", 1)?, positive(table, "words_per_second")?);
+        if sectors.is_some() && words_per_second.is_some() {
+            let message = "with sectors a drum gives a page a sector: leave `words_per_second` out, or `sectors`";
+            return Err(SyntaxMistake::new(value_at(table, "words_per_second"), message));
+        }
+        if sectors.is_some_and(|sectors| u64::from(sectors) > revolution_ns) {
+            return Err(SyntaxMistake::new(value_at(table, "sectors"), "so many sectors would pass in no time: lower `sectors`"));
+        }
+        Ok(DrumSpec { revolution_ns, sectors, words_per_second })
+    }
+
+    fn write(&self, rows: &mut TomlText) {
+        rows.spans(&[("revolution", self.revolution_ns)]);
+        self.sectors.iter().for_each(|sectors| rows.key("sectors", sectors.to_string()));
+        rows.number("words_per_second", self.words_per_second);
+    }
+
+    fn check(&self) -> Result<(), &'static str> {
+        match (self.revolution_ns, self.sectors) {
+            (0, _) => Err("does not turn: `revolution` is above 0"),
+            (_, Some(0)) => Err("has no sectors: `sectors` is 1 or more"),
+            _ => check_rate(self.words_per_second),
+        }
+    }
+
+    fn build(&self) -> Drum {
+        let DrumSpec { revolution_ns, sectors, words_per_second } = *self;
+        match sectors {
+            Some(sectors) => Drum::Sectors(SectorDrum::new(revolution_ns, sectors)),
+            None => Drum::Latency(FifoServers::new(Latency { revolution_ns, words_per_second }, 1)),
+        }
+    }
+
+    fn servers(&self) -> u32 {
+        1
+    }
+}
+
+/// A drum of either kind.
+#[derive(Clone, Debug)]
+pub enum Drum {
+    /// Serves one request at a time: a latency drawn evenly from a revolution, then the transfer.
+    Latency(FifoServers<Latency>),
+    /// Has a queue for each sector.
+    Sectors(SectorDrum),
+}
+
+one_of_devices! { Drum: Latency, Sectors, }
 
 /// The time of a request: the latency until its place comes by, and a transfer at a rate.
 #[derive(Clone, Copy, Debug)]
@@ -23,13 +94,6 @@ pub struct Latency {
 impl Service for Latency {
     fn service_ns(&self, request: &DeviceRequest, stream: &mut RandomStream) -> u64 {
         whole_ns(stream.unit() * self.revolution_ns as f64).saturating_add(transfer_ns(request.words, self.words_per_second))
-    }
-}
-
-impl Drum {
-    /// An idle drum without sectors.
-    pub fn of(revolution_ns: u64, words_per_second: Option<f64>) -> Drum {
-        FifoServers::new(Latency { revolution_ns, words_per_second }, 1)
     }
 }
 

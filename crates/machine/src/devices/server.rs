@@ -2,9 +2,57 @@
 
 use std::collections::VecDeque;
 
+use super::kind::{DeviceSpec, check_times};
 use super::service::{Completion, Device, DeviceRequest, whole_ns};
 use crate::draw::AmountLaw;
+use crate::notation::law::AmountUnit;
+use crate::notation::values::{count32, law};
+use crate::notation::written::{TomlText, law as written_law, quoted};
+use loadgo_core::notation::mistakes::SyntaxMistake;
+use loadgo_core::notation::table::KeyedTable;
 use loadgo_core::random::RandomStream;
+
+/// A general server: one queue in the order of arrival.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ServerSpec {
+    /// Service time of a request.
+    pub service: AmountLaw,
+    /// Requests that are served at once; `u32::MAX`: a delay.
+    pub servers: u32,
+}
+
+impl DeviceSpec for ServerSpec {
+    type Device = FifoServers<AmountLaw>;
+    const KIND: &'static str = "server";
+    const KEYS: &'static [&'static str] = &["service", "servers"];
+
+    fn read(table: &KeyedTable<'_>) -> Result<ServerSpec, SyntaxMistake> {
+        let service = law(table, "service", AmountUnit::Time)?;
+        let service = Self::needed(service, table, "a service: add service = \"exponential(0.2s)\"")?;
+        let any = table.get("servers").is_some_and(|value| value.get_ref().as_str() == Some("any"));
+        Ok(ServerSpec { service, servers: if any { u32::MAX } else { count32(table, "servers", 1)?.unwrap_or(1) } })
+    }
+
+    fn write(&self, rows: &mut TomlText) {
+        rows.key("service", written_law(&self.service, AmountUnit::Time));
+        rows.key("servers", if self.servers == u32::MAX { quoted("any") } else { self.servers.to_string() });
+    }
+
+    fn check(&self) -> Result<(), &'static str> {
+        match self.servers {
+            0 => Err("has no servers: `servers` is 1 or more"),
+            _ => check_times(&self.service),
+        }
+    }
+
+    fn build(&self) -> FifoServers<AmountLaw> {
+        FifoServers::new(self.service.clone(), self.servers)
+    }
+
+    fn servers(&self) -> u32 {
+        self.servers
+    }
+}
 
 /// The service time of a request.
 pub trait Service {
@@ -18,9 +66,6 @@ impl Service for AmountLaw {
         whole_ns(self.draw(stream))
     }
 }
-
-/// A server with service times from a law.
-pub type Server = FifoServers<AmountLaw>;
 
 /// Servers that take requests in the order of arrival. A queue allocates only when it is longer than ever before.
 #[derive(Clone, Debug)]

@@ -1,12 +1,12 @@
 //! Checks for configurations that cannot work, before a machine runs.
 
 use crate::spec::{
-    Discipline, EligibilityLimit, HeadwaySpec, Machine, Paging, Replacement, Residence, StoreKind, Supervisor, Swapping,
-    TenexQueue,
+    Discipline, EligibilityLimit, HeadwaySpec, Machine, Paging, Replacement, Residence, Supervisor, Swapping, TenexQueue,
 };
 
 use super::events::{MOST_PROCESSORS, MOST_STORES};
-use soundness::{check_store, is_positive, is_sound};
+use crate::draw::is_positive;
+use soundness::check_store;
 
 mod asked;
 mod soundness;
@@ -20,7 +20,7 @@ pub fn refuse(machine: &Machine) -> Result<(), String> {
     if machine.stores.len() > MOST_STORES {
         return Err(format!("{} stores are more than {MOST_STORES}, the most that a machine may have", machine.stores.len()));
     }
-    machine.stores.iter().try_for_each(|store| store_kind(&store.name, &store.kind))?;
+    machine.stores.iter().try_for_each(|store| store.kind.check().map_err(|why| format!("storage {:?} {why}", store.name)))?;
     match &machine.residence {
         Residence::Everything => {}
         Residence::Swapping(swapping) => swaps(machine, swapping)?,
@@ -59,29 +59,6 @@ fn processors(machine: &Machine) -> Result<(), String> {
         _ => return Ok(()),
     };
     Err(format!("the discipline has {missing}"))
-}
-
-fn store_kind(name: &str, kind: &StoreKind) -> Result<(), String> {
-    let wrong = match kind {
-        StoreKind::Server { servers: 0, .. } => "has no servers: `servers` is 1 or more",
-        StoreKind::Drum { revolution_ns: 0, .. } => "does not turn: `revolution` is above 0",
-        StoreKind::Drum { sectors: Some(0), .. } => "has no sectors: `sectors` is 1 or more",
-        StoreKind::Drum { words_per_second: Some(rate), .. } | StoreKind::Bulk { words_per_second: Some(rate), .. }
-            if !is_positive(*rate) =>
-        {
-            "never ends a transfer: `words_per_second` is above 0"
-        }
-        StoreKind::Bulk { channels: 0, .. } | StoreKind::Disk { channels: 0, .. } => "has no channel: `channels` is 1 or more",
-        StoreKind::Disk { units: 0, .. } => "has no unit: `units` is 1 or more",
-        StoreKind::Disk { seek: law, .. } | StoreKind::Server { service: law, .. } if !is_sound(law) => {
-            "has a law that gives no times: its mean is a number, 0 or more"
-        }
-        StoreKind::Disk { words_per_second, .. } if !is_positive(*words_per_second) => {
-            "never ends a transfer: `words_per_second` is above 0"
-        }
-        _ => return Ok(()),
-    };
-    Err(format!("storage {name:?} {wrong}"))
 }
 
 fn swaps(machine: &Machine, swapping: &Swapping) -> Result<(), String> {

@@ -1,13 +1,13 @@
 //! Reads `[commands.NAME]`: the work of each command, from the processor to the network, or its route.
 
 use super::exclusive::WORK_KEYS;
-use super::law::{self, AmountUnit};
 use super::merge::{TableKind, merged};
-use super::values::{
-    FileReader, count, count32, law as law_under, law_of, required, share, table as table_under, text, value_at,
-};
 use super::{route, storage};
 use crate::draw::AmountLaw;
+use crate::notation::law::{self, AmountUnit};
+use crate::notation::values::{
+    FileReader, count, count32, law as law_under, law_of, required, share, table as table_under, text, value_at,
+};
 use crate::spec::{Amount, Command, Residence};
 use loadgo_core::notation::mistakes::{SyntaxMistake, list_names, nearest};
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedValue, string};

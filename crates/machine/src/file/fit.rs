@@ -2,7 +2,7 @@
 //!
 //! A machine works without it. Predictions need it: the covariance of the parameters gives the prediction's uncertainty.
 
-use super::values::{count32, required, table as table_under, text, value_at};
+use crate::notation::values::{count32, required, table as table_under, text, value_at};
 use crate::spec::{Fit, Parameter};
 use loadgo_core::notation::mistakes::SyntaxMistake;
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedValue};

@@ -1,9 +1,9 @@
 //! Reads `[[load]]`: the machine's own users, for runs without a script.
 
 use super::commands::covered;
-use super::law::{AmountUnit, most};
-use super::values::{count32, law, text, value_at};
 use crate::draw::AmountLaw;
+use crate::notation::law::{AmountUnit, most};
+use crate::notation::values::{count32, law, text, value_at};
 use crate::spec::{Command, Population, UserClass};
 use loadgo_core::notation::mistakes::SyntaxMistake;
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedText, PlacedValue, string};

@@ -1,8 +1,8 @@
 //! Reads `[memory]` and `[multiprogramming]`: the way in which programs are in memory, and the limit of eligible processes.
 
-use super::choice::{DecidingKey, one_of};
-use super::law::AmountUnit;
-use super::values::{
+use crate::notation::choice::{DecidingKey, one_of};
+use crate::notation::law::AmountUnit;
+use crate::notation::values::{
     FileReader, count, count32, flag, number_at, positive, positive_span, required, share, table as table_under, text, time,
     time_of, value_at,
 };

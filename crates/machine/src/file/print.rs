@@ -1,15 +1,13 @@
 //! Writes a machine as TOML that [`super::parse`] reads back as the same value, without keys that have their default.
 
-mod written;
-
-use super::law::AmountUnit;
 use super::{supervisor, tariff};
 use crate::draw::AmountLaw;
+use crate::notation::law::AmountUnit;
+use crate::notation::written::{self, TomlText, inline, law, list, number, quoted, span};
 use crate::spec::{
     Amount, Command, Discipline, EligibilityLimit, Fit, HeadwaySpec, Machine, Parameter, Population, Replacement, Residence,
-    Route, Store, StoreKind, Supervisor, SystemTable, UserClass, WhenTableFull,
+    Route, Store, Supervisor, SystemTable, UserClass, WhenTableFull,
 };
-use written::{TomlText, inline, law, list, number, quoted, span};
 
 /// Writes `machine` as one TOML text, with times as spans, and without instructions and `like`.
 pub fn print(machine: &Machine) -> String {
@@ -153,34 +151,7 @@ fn limit(rows: &mut TomlText, machine: &Machine) {
 
 fn store(rows: &mut TomlText, store: &Store) {
     rows.heading(&format!("[storage.{}]", written::key(&store.name)));
-    let rate = |rows: &mut TomlText, rate: &Option<f64>| rate.iter().for_each(|rate| rows.key("words_per_second", number(*rate)));
-    match &store.kind {
-        StoreKind::Server { service, servers } => {
-            rows.key("kind", quoted("server"));
-            rows.key("service", law(service, AmountUnit::Time));
-            rows.key("servers", if *servers == u32::MAX { quoted("any") } else { servers.to_string() });
-        }
-        StoreKind::Drum { revolution_ns, sectors, words_per_second } => {
-            rows.key("kind", quoted("drum"));
-            rows.key("revolution", span(*revolution_ns));
-            sectors.iter().for_each(|sectors| rows.key("sectors", sectors.to_string()));
-            rate(rows, words_per_second);
-        }
-        StoreKind::Bulk { access_ns, words_per_second, channels } => {
-            rows.key("kind", quoted("bulk"));
-            rows.key("access", span(*access_ns));
-            rate(rows, words_per_second);
-            rows.key("channels", channels.to_string());
-        }
-        StoreKind::Disk { seek, revolution_ns, words_per_second, units, channels } => {
-            rows.key("kind", quoted("disk"));
-            rows.key("seek", law(seek, AmountUnit::Time));
-            rows.key("revolution", span(*revolution_ns));
-            rate(rows, &Some(*words_per_second));
-            rows.key("units", units.to_string());
-            rows.key("channels", channels.to_string());
-        }
-    }
+    store.kind.write(rows);
     if !store.interrupts {
         rows.key("interrupts", "false".into());
     }

@@ -1,7 +1,7 @@
 //! Reads `[processors]`: their number, their speed, and the discipline with its quanta.
 
-use super::choice::DecidingKey;
-use super::values::{FileReader, count, flag, positive, positive_span, required, span, span_of};
+use crate::notation::choice::DecidingKey;
+use crate::notation::values::{FileReader, count, flag, positive, positive_span, required, span, span_of, value_at};
 use crate::spec::{Discipline, ProcessorSpec, TenexQueue};
 use loadgo_core::notation::mistakes::SyntaxMistake;
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedValue, whole};
@@ -87,7 +87,7 @@ fn queues(table: &KeyedTable<'_>, reading: &FileReader) -> Result<Vec<TenexQueue
     for (key, length) in [("bases", bases.len()), ("shifts", shifts.len())] {
         if length != quanta.len() {
             let message = format!("`{key}` has {length} values where `quanta` has {}: one for each queue", quanta.len());
-            return Err(SyntaxMistake::new(super::values::value_at(table, key), message));
+            return Err(SyntaxMistake::new(value_at(table, key), message));
         }
     }
     let rows = quanta.into_iter().zip(bases).zip(shifts);
@@ -118,10 +118,7 @@ fn list<'a, T>(
     let missing = format!("the discipline tenex needs `{key}`, a value for each queue");
     let list = required(table.list(KeyDescription { key, value: "a list", example: "[…, …]" })?, table, &missing)?;
     if list.is_empty() {
-        return Err(SyntaxMistake::new(
-            super::values::value_at(table, key),
-            format!("`{key}` is empty: it has a value for each queue"),
-        ));
+        return Err(SyntaxMistake::new(value_at(table, key), format!("`{key}` is empty: it has a value for each queue")));
     }
     list.iter().map(read).collect()
 }

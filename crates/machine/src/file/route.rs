@@ -1,7 +1,7 @@
 //! Reads a command's `route` through the stations of a queueing network.
 
-use super::law::AmountUnit;
-use super::values::{FileReader, law, number_at, required, table as table_under, text, value_at};
+use crate::notation::law::AmountUnit;
+use crate::notation::values::{FileReader, law, number_at, required, table as table_under, text, value_at};
 use crate::spec::{Route, RouteStage};
 use loadgo_core::notation::mistakes::SyntaxMistake;
 use loadgo_core::notation::table::{KeyDescription, KeyedTable};

@@ -1,11 +1,12 @@
 //! Reads `[storage.NAME]`: drums, bulk stores, disks and general servers.
 
-use super::choice::DecidingKey;
-use super::law::AmountUnit;
-use super::values::{FileReader, count32, flag, law, positive, positive_span, required, span, value_at};
+use crate::devices::StoreKind;
 use crate::draw::AmountLaw;
-use crate::spec::{Store, StoreKind};
-use loadgo_core::notation::mistakes::SyntaxMistake;
+use crate::notation::choice::DecidingKey;
+use crate::notation::law::AmountUnit;
+use crate::notation::values::{self, FileReader, flag};
+use crate::spec::Store;
+use loadgo_core::notation::mistakes::{SyntaxMistake, list_names};
 use loadgo_core::notation::table::{KeyDescription, KeyedTable};
 
 /// The key for the kind of a store, with the keys of each kind.
@@ -14,12 +15,7 @@ pub(super) const STORE_KIND_KEY: DecidingKey = DecidingKey {
     table: "a table under [storage]",
     noun: "kind of store",
     shared: &["kind", "interrupts"],
-    options: &[
-        ("server", &["service", "servers"]),
-        ("drum", &["revolution", "sectors", "words_per_second"]),
-        ("bulk", &["access", "words_per_second", "channels"]),
-        ("disk", &["seek", "revolution", "words_per_second", "units", "channels"]),
-    ],
+    options: StoreKind::OPTIONS,
 };
 
 /// The two keys for the speed of a drum.
@@ -52,75 +48,20 @@ pub(super) fn read(tables: &[(String, KeyedTable<'_>)]) -> Result<Vec<Store>, Sy
 }
 
 fn kind(table: &KeyedTable<'_>) -> Result<StoreKind, SyntaxMistake> {
-    let chosen = required(STORE_KIND_KEY.of(table)?, table, "the store has no kind: add kind = \"drum\", bulk, disk or server")?;
+    let names: Vec<_> = StoreKind::OPTIONS.iter().map(|(name, _)| *name).collect();
+    let others = list_names(&names[1..]).replace(" and ", " or ");
+    let missing = || format!("the store has no kind: add kind = {:?}, {others}", names[0]);
+    let chosen = STORE_KIND_KEY.of(table)?.ok_or_else(|| SyntaxMistake::new(table.at, missing()))?;
     STORE_KIND_KEY.only(table, Some(chosen))?;
-    let needed = |what: &str| format!("a {chosen} needs {what}");
-    let revolution = || {
-        let what = needed("the time of a revolution: add revolution = \"33.3ms\"");
-        required(positive_span(table, "revolution", AmountUnit::Time)?, table, &what)
-    };
-    let channels = || Ok(count32(table, "channels", 1)?.unwrap_or(1));
-    Ok(match chosen {
-        "drum" => drum(table, revolution()?)?,
-        "bulk" => StoreKind::Bulk {
-            access_ns: required(
-                span(table, "access", AmountUnit::Time)?,
-                table,
-                &needed("the time of an access: add access = \"0.4ms\""),
-            )?,
-            words_per_second: positive(table, "words_per_second")?,
-            channels: channels()?,
-        },
-        "disk" => StoreKind::Disk {
-            seek: required(
-                law(table, "seek", AmountUnit::Time)?,
-                table,
-                &needed("a law of seeks: add seek = \"uniform(15ms, 45ms)\""),
-            )?,
-            revolution_ns: revolution()?,
-            words_per_second: required(
-                positive(table, "words_per_second")?,
-                table,
-                &needed("the rate of a transfer: add words_per_second = 41000"),
-            )?,
-            units: count32(table, "units", 1)?.unwrap_or(1),
-            channels: channels()?,
-        },
-        _ => StoreKind::Server {
-            service: required(
-                law(table, "service", AmountUnit::Time)?,
-                table,
-                &needed("a service: add service = \"exponential(0.2s)\""),
-            )?,
-            servers: servers(table)?,
-        },
-    })
-}
-
-fn drum(table: &KeyedTable<'_>, revolution_ns: u64) -> Result<StoreKind, SyntaxMistake> {
-    let (sectors, words_per_second) = (count32(table, "sectors", 1)?, positive(table, "words_per_second")?);
-    if sectors.is_some() && words_per_second.is_some() {
-        let message = "with sectors a drum gives a page a sector: leave `words_per_second` out, or `sectors`";
-        return Err(SyntaxMistake::new(value_at(table, "words_per_second"), message));
-    }
-    if sectors.is_some_and(|sectors| u64::from(sectors) > revolution_ns) {
-        return Err(SyntaxMistake::new(value_at(table, "sectors"), "so many sectors would pass in no time: lower `sectors`"));
-    }
-    Ok(StoreKind::Drum { revolution_ns, sectors, words_per_second })
-}
-
-/// Reads the number of servers; `"any"`: no request waits.
-fn servers(table: &KeyedTable<'_>) -> Result<u32, SyntaxMistake> {
-    let any = table.get("servers").is_some_and(|value| value.get_ref().as_str() == Some("any"));
-    if any { Ok(u32::MAX) } else { Ok(count32(table, "servers", 1)?.unwrap_or(1)) }
+    StoreKind::read(chosen, table)
 }
 
 /// Reads the laws for the number of requests to each store.
 pub(super) fn requests(table: &KeyedTable<'_>, reading: &FileReader) -> Result<Vec<(usize, AmountLaw)>, SyntaxMistake> {
-    let Some(requests) = super::values::table(table, "requests", "requests = { disk = 3 }")? else { return Ok(Vec::new()) };
+    let Some(requests) = values::table(table, "requests", "requests = { disk = 3 }")? else { return Ok(Vec::new()) };
     let law = |(key, value): (&toml::Spanned<toml::de::DeString<'_>>, _)| {
         let store = reading.store_named(key.get_ref()).map_err(|message| SyntaxMistake::new(key.span().start, message))?;
-        Ok((store, super::values::law_of(requests.text, value, "requests", AmountUnit::Number)?))
+        Ok((store, values::law_of(requests.text, value, "requests", AmountUnit::Number)?))
     };
     requests.in_order().into_iter().map(law).collect()
 }

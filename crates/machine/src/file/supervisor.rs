@@ -1,7 +1,7 @@
 //! Reads `[supervisor]`: the processor times of its operations, and the table whose entries all users share.
 
-use super::choice::one_of;
-use super::values::{FileReader, count32, required, span, span_of, table as table_under, text, value_at};
+use crate::notation::choice::one_of;
+use crate::notation::values::{FileReader, count32, required, span, span_of, table as table_under, text, value_at};
 use crate::spec::{Supervisor, SystemTable, WhenTableFull};
 use loadgo_core::notation::mistakes::SyntaxMistake;
 use loadgo_core::notation::table::{KeyedTable, PlacedValue};

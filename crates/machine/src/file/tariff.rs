@@ -1,6 +1,6 @@
 //! Reads `[tariff]`: the price of a processor hour, one for all shifts or one each.
 
-use super::values::{number, number_at, table as table_under, value_at};
+use crate::notation::values::{number, number_at, table as table_under, value_at};
 use loadgo_core::notation::mistakes::SyntaxMistake;
 use loadgo_core::notation::table::KeyedTable;
 

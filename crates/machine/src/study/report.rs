@@ -2,7 +2,7 @@
 
 use super::stream::{StudyStream, meter};
 use crate::meters::Category;
-use crate::spec::{Machine, Population, Store, StoreKind};
+use crate::spec::{Machine, Population, Store};
 use loadgo_statistics::{BatchSample, ConfidenceInterval, Figure, INTERVAL_CONFIDENCE, MissingFigure, RunWindows, StopReason};
 
 /// The quantiles of response times in a report.
@@ -141,11 +141,6 @@ fn each(sum: FigureResult, servers: u32) -> FigureResult {
 }
 
 fn servers(store: &Store) -> Option<u32> {
-    let count = match &store.kind {
-        StoreKind::Server { servers, .. } => *servers,
-        StoreKind::Drum { .. } => 1,
-        StoreKind::Bulk { channels, .. } => *channels,
-        StoreKind::Disk { units, .. } => *units,
-    };
+    let count = store.kind.servers();
     (count != u32::MAX).then_some(count)
 }

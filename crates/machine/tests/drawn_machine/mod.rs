@@ -1,5 +1,6 @@
 //! Machines drawn at random, over everything that a machine file can say.
 
+use loadgo_machine::devices::{BulkSpec, DiskSpec, DrumSpec, ServerSpec, StoreKind};
 use loadgo_machine::draw::AmountLaw;
 use loadgo_machine::spec::*;
 use proptest::collection::vec;
@@ -125,23 +126,23 @@ fn memory() -> impl Strategy<Value = (Residence, EligibilityLimit)> {
 fn store_kind() -> impl Strategy<Value = StoreKind> {
     let servers = prop_oneof![Just(u32::MAX), 1u32..99];
     prop_oneof![
-        (law(false), servers).prop_map(|(service, servers)| StoreKind::Server { service, servers }),
+        (law(false), servers).prop_map(|(service, servers)| StoreKind::Server(ServerSpec { service, servers })),
         (99u64..1 << 40, option::of(1u32..99), option::of(amount())).prop_map(|(revolution_ns, sectors, rate)| {
-            StoreKind::Drum { revolution_ns, sectors, words_per_second: rate.filter(|_| sectors.is_none()) }
+            StoreKind::Drum(DrumSpec { revolution_ns, sectors, words_per_second: rate.filter(|_| sectors.is_none()) })
         }),
-        (ns(), option::of(amount()), 1u32..99).prop_map(|(access_ns, words_per_second, channels)| StoreKind::Bulk {
+        (ns(), option::of(amount()), 1u32..99).prop_map(|(access_ns, words_per_second, channels)| StoreKind::Bulk(BulkSpec {
             access_ns,
             words_per_second,
             channels
-        }),
+        })),
         (law(false), positive_ns(), amount(), 1u32..99, 1u32..99).prop_map(
-            |(seek, revolution_ns, words_per_second, units, channels)| StoreKind::Disk {
+            |(seek, revolution_ns, words_per_second, units, channels)| StoreKind::Disk(DiskSpec {
                 seek,
                 revolution_ns,
                 words_per_second,
                 units,
                 channels
-            }
+            })
         ),
     ]
 }

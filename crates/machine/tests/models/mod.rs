@@ -1,10 +1,11 @@
 //! Machines whose answers are known, made without a file.
 #![allow(dead_code)] // the examples use a part
 
+use loadgo_machine::devices::{ServerSpec, StoreKind};
 use loadgo_machine::draw::AmountLaw;
 use loadgo_machine::spec::{
-    Command, Discipline, EligibilityLimit, Machine, Population, ProcessorSpec, Residence, Route, RouteStage, Store, StoreKind,
-    Supervisor, UserClass,
+    Command, Discipline, EligibilityLimit, Machine, Population, ProcessorSpec, Residence, Route, RouteStage, Store, Supervisor,
+    UserClass,
 };
 
 /// A second.
@@ -37,7 +38,7 @@ pub fn at_store(store: usize, service: AmountLaw, then: &[(f64, Option<usize>)])
 
 /// A server of its own.
 pub fn server(name: &str, servers: u32) -> Store {
-    Store { name: name.into(), kind: StoreKind::Server { service: AmountLaw::ZERO, servers }, interrupts: true }
+    Store { name: name.into(), kind: StoreKind::Server(ServerSpec { service: AmountLaw::ZERO, servers }), interrupts: true }
 }
 
 /// A machine with everything resident, no supervisor, and this command for this class.

@@ -1,10 +1,11 @@
 //! Machines drawn at random that can work: disciplines, memories, limits and supervisors in all combinations.
 
 use crate::models::{self, SECOND, at_processors, at_store, machine, server};
+use loadgo_machine::devices::{DiskSpec, DrumSpec, StoreKind};
 use loadgo_machine::draw::AmountLaw;
 use loadgo_machine::spec::{
     Amount, BackingStore, Command, Discipline, EligibilityLimit, HeadwaySpec, Machine, Paging, Population, Replacement,
-    Residence, Store, StoreKind, Supervisor, Swapping, SystemTable, TenexQueue, WhenTableFull,
+    Residence, Store, Supervisor, Swapping, SystemTable, TenexQueue, WhenTableFull,
 };
 use proptest::prelude::*;
 
@@ -125,10 +126,10 @@ prop_compose! {
         discipline in disciplines(), residence in residences(), limit in limits(), supervisor in supervisors(),
         count in 1..4u32, speed in 0.3..3.0f64,
     ) -> Machine {
-        let drum = StoreKind::Drum { revolution_ns: 33 * MS, sectors: Some(18), words_per_second: None };
-        let disk = StoreKind::Disk {
+        let drum = StoreKind::Drum(DrumSpec { revolution_ns: 33 * MS, sectors: Some(18), words_per_second: None });
+        let disk = StoreKind::Disk(DiskSpec {
             seek: AmountLaw::Uniform(1e7, 6e7), revolution_ns: 25 * MS, words_per_second: 1e5, units: 3, channels: 2,
-        };
+        });
         let mut made = machine(count, discipline, Command::without_work("none"), Population::Closed(1), AmountLaw::Fixed(1e9));
         made.processors.speed = speed;
         made.stores = vec![

@@ -2,8 +2,8 @@
 
 use super::super::errand::MOST_STOPS;
 use super::super::events::MOST_PROCESSES;
-use super::soundness::{check_store, is_positive, is_sound};
-use crate::draw::AmountLaw;
+use super::soundness::check_store;
+use crate::draw::{AmountLaw, is_positive};
 use crate::spec::{Amount, Command, Discipline, Machine, Population, Route, UserClass};
 
 /// Drawn counts of a command of which each costs an event or more.
@@ -17,7 +17,7 @@ const WEIGHT_SUM_TOLERANCE: f64 = 1e-6;
 /// # Errors
 /// The first mistake, with what would help.
 pub fn command(machine: &Machine, command: &Command) -> Result<(), String> {
-    if let Some((key, law)) = laws(command).into_iter().find(|(_, law)| !is_sound(law)) {
+    if let Some((key, law)) = laws(command).into_iter().find(|(_, law)| !law.is_sound()) {
         let (name, mean) = (&command.name, law.mean());
         return Err(format!("`{key}` of command {name:?} has a mean of {mean}: a law's mean is a number, 0 or more"));
     }
@@ -114,7 +114,7 @@ fn stage_without_end(route: &Route) -> Option<usize> {
 /// The first mistake, with what would help.
 pub fn load(machine: &Machine, class: &UserClass) -> Result<(), String> {
     let wrong = |why: &str| Err(format!("load {:?} {why}", class.name));
-    if !is_sound(&class.think) {
+    if !class.think.is_sound() {
         return wrong("has a think time that is none: its mean is a number, 0 or more");
     }
     if class.commands.is_empty() || class.commands.iter().any(|command| *command >= machine.commands.len()) {

@@ -1,6 +1,6 @@
 //! Writes single values of a machine in TOML so that each is read back to the last bit.
 
-use super::super::law::{AmountUnit, kinds};
+use super::law::{AmountUnit, kinds};
 use crate::draw::AmountLaw;
 use loadgo_core::notation::laws::LawValueKind;
 use loadgo_core::notation::spans::LONGEST_SPAN;
@@ -11,7 +11,7 @@ use toml::Value;
 
 /// The growing text of a TOML file.
 #[derive(Default)]
-pub(super) struct TomlText {
+pub struct TomlText {
     pub text: String,
 }
 
@@ -33,6 +33,11 @@ impl TomlText {
         }
     }
 
+    /// Adds a number, if there is one.
+    pub fn number(&mut self, key: &str, value: Option<f64>) {
+        value.iter().for_each(|value| self.key(key, number(*value)));
+    }
+
     /// Adds times in nanoseconds.
     pub fn spans(&mut self, times: &[(&str, u64)]) {
         times.iter().for_each(|(key, ns)| self.key(key, span(*ns)));
@@ -45,28 +50,28 @@ impl TomlText {
 }
 
 /// A string in TOML's notation.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     Value::String(text.into()).to_string()
 }
 
 /// A key in TOML's notation, in quotes if needed.
-pub(super) fn key(name: &str) -> String {
+pub(crate) fn key(name: &str) -> String {
     let bare = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
     if bare { name.into() } else { quoted(name) }
 }
 
 /// A number, without a fraction if it is whole.
-pub(super) fn number(number: f64) -> String {
+pub(crate) fn number(number: f64) -> String {
     if number.fract() == 0.0 && number.abs() < 1e15 { format!("{number:.0}") } else { format!("{number:?}") }
 }
 
 /// A time in whole nanoseconds.
-pub(super) fn span(ns: u64) -> String {
+pub(crate) fn span(ns: u64) -> String {
     quoted(&print_span(Span(ns)))
 }
 
 /// A law, or an amount that is always the same.
-pub(super) fn law(law: &AmountLaw, unit: AmountUnit) -> String {
+pub(crate) fn law(law: &AmountLaw, unit: AmountUnit) -> String {
     match law {
         AmountLaw::Fixed(value) if unit == AmountUnit::Number => number(*value),
         AmountLaw::Fixed(value) => quoted(&amount(*value, unit)),
@@ -108,12 +113,12 @@ fn amount(value: f64, unit: AmountUnit) -> String {
 }
 
 /// An inline table `{ key = value, … }`, whose keys are in TOML's notation already.
-pub(super) fn inline(fields: &[(String, String)]) -> String {
+pub(crate) fn inline(fields: &[(String, String)]) -> String {
     let fields: Vec<_> = fields.iter().map(|(key, value)| format!("{key} = {value}")).collect();
     format!("{{ {} }}", fields.join(", "))
 }
 
 /// A list `[value, …]`.
-pub(super) fn list(items: impl Iterator<Item = String>) -> String {
+pub(crate) fn list(items: impl Iterator<Item = String>) -> String {
     format!("[{}]", items.collect::<Vec<_>>().join(", "))
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use toml::de::DeValue;
 
 /// The facts of a machine file that readers of its values need.
-pub(super) struct FileReader {
+pub(crate) struct FileReader {
     /// Instructions a second of a processor of speed 1.
     pub instructions_per_second: Option<f64>,
     /// The names of the stores, by index.
@@ -43,22 +43,22 @@ impl FileReader {
 }
 
 /// The offset of the value of `key`, or of the table if it does not have the key.
-pub(super) fn value_at(table: &KeyedTable<'_>, key: &str) -> usize {
+pub(crate) fn value_at(table: &KeyedTable<'_>, key: &str) -> usize {
     table.get(key).map_or(table.at, |value| value.span().start)
 }
 
 /// A value that must be there; `missing` is the message if it is not.
-pub(super) fn required<T>(value: Option<T>, table: &KeyedTable<'_>, missing: &str) -> Result<T, SyntaxMistake> {
+pub(crate) fn required<T>(value: Option<T>, table: &KeyedTable<'_>, missing: &str) -> Result<T, SyntaxMistake> {
     value.ok_or_else(|| SyntaxMistake::new(table.at, missing))
 }
 
 /// Reads a time in whole nanoseconds.
-pub(super) fn span(table: &KeyedTable<'_>, key: &'static str, unit: AmountUnit) -> Result<Option<u64>, SyntaxMistake> {
+pub(crate) fn span(table: &KeyedTable<'_>, key: &'static str, unit: AmountUnit) -> Result<Option<u64>, SyntaxMistake> {
     table.get(key).map(|value| span_of(table.text, value, key, unit)).transpose()
 }
 
 /// Reads `value` as a time in whole nanoseconds.
-pub(super) fn span_of<'a>(
+pub(crate) fn span_of<'a>(
     text: &'a str,
     value: &'a PlacedValue<'a>,
     key: &'static str,
@@ -73,7 +73,7 @@ fn timed(key: &'static str) -> KeyDescription {
 }
 
 /// Reads a time in whole nanoseconds, over 0.
-pub(super) fn positive_span(table: &KeyedTable<'_>, key: &'static str, unit: AmountUnit) -> Result<Option<u64>, SyntaxMistake> {
+pub(crate) fn positive_span(table: &KeyedTable<'_>, key: &'static str, unit: AmountUnit) -> Result<Option<u64>, SyntaxMistake> {
     match span(table, key, unit)? {
         Some(0) => Err(SyntaxMistake::new(value_at(table, key), format!("`{key}` must be over 0s, as in {key} = \"10ms\""))),
         span => Ok(span),
@@ -81,12 +81,12 @@ pub(super) fn positive_span(table: &KeyedTable<'_>, key: &'static str, unit: Amo
 }
 
 /// Reads a time in nanoseconds.
-pub(super) fn time(table: &KeyedTable<'_>, key: &'static str, unit: AmountUnit) -> Result<Option<f64>, SyntaxMistake> {
+pub(crate) fn time(table: &KeyedTable<'_>, key: &'static str, unit: AmountUnit) -> Result<Option<f64>, SyntaxMistake> {
     table.get(key).map(|value| time_of(table.text, value, key, unit)).transpose()
 }
 
 /// Reads `value` as a time in nanoseconds.
-pub(super) fn time_of<'a>(
+pub(crate) fn time_of<'a>(
     text: &'a str,
     value: &'a PlacedValue<'a>,
     key: &'static str,
@@ -97,12 +97,12 @@ pub(super) fn time_of<'a>(
 }
 
 /// Reads a law of times or numbers.
-pub(super) fn law(table: &KeyedTable<'_>, key: &'static str, unit: AmountUnit) -> Result<Option<AmountLaw>, SyntaxMistake> {
+pub(crate) fn law(table: &KeyedTable<'_>, key: &'static str, unit: AmountUnit) -> Result<Option<AmountLaw>, SyntaxMistake> {
     table.get(key).map(|value| law_of(table.text, value, key, unit)).transpose()
 }
 
 /// Reads `value` as a law.
-pub(super) fn law_of<'a>(
+pub(crate) fn law_of<'a>(
     text: &'a str,
     value: &'a PlacedValue<'a>,
     key: &'static str,
@@ -140,18 +140,18 @@ fn not_negative(number: f64, value: &PlacedValue<'_>, key: &str) -> Result<f64, 
 }
 
 /// Reads a number of 0 or more.
-pub(super) fn number(table: &KeyedTable<'_>, key: &'static str) -> Result<Option<f64>, SyntaxMistake> {
+pub(crate) fn number(table: &KeyedTable<'_>, key: &'static str) -> Result<Option<f64>, SyntaxMistake> {
     table.get(key).map(|value| number_at(value, key)).transpose()
 }
 
 /// Reads `value` as a number of 0 or more.
-pub(super) fn number_at(value: &PlacedValue<'_>, key: &'static str) -> Result<f64, SyntaxMistake> {
+pub(crate) fn number_at(value: &PlacedValue<'_>, key: &'static str) -> Result<f64, SyntaxMistake> {
     let wanted = KeyDescription { key, value: "a number", example: "1.5" };
     number_of(value).ok_or_else(|| wanted.wrong(value)).and_then(|number| not_negative(number, value, key))
 }
 
 /// Reads a number over 0.
-pub(super) fn positive(table: &KeyedTable<'_>, key: &'static str) -> Result<Option<f64>, SyntaxMistake> {
+pub(crate) fn positive(table: &KeyedTable<'_>, key: &'static str) -> Result<Option<f64>, SyntaxMistake> {
     match number(table, key)? {
         Some(0.0) => Err(SyntaxMistake::new(value_at(table, key), format!("`{key}` must be over 0"))),
         number => Ok(number),
@@ -159,7 +159,7 @@ pub(super) fn positive(table: &KeyedTable<'_>, key: &'static str) -> Result<Opti
 }
 
 /// Reads a share from 0 to 1.
-pub(super) fn share(table: &KeyedTable<'_>, key: &'static str) -> Result<Option<f64>, SyntaxMistake> {
+pub(crate) fn share(table: &KeyedTable<'_>, key: &'static str) -> Result<Option<f64>, SyntaxMistake> {
     match number(table, key)? {
         Some(share) if share > 1.0 => {
             Err(SyntaxMistake::new(value_at(table, key), format!("`{key}` is a share, from 0 to 1, not {share}")))
@@ -169,23 +169,23 @@ pub(super) fn share(table: &KeyedTable<'_>, key: &'static str) -> Result<Option<
 }
 
 /// Reads a whole number in `range`.
-pub(super) fn count(table: &KeyedTable<'_>, key: &'static str, range: Range<u64>) -> Result<Option<u64>, SyntaxMistake> {
+pub(crate) fn count(table: &KeyedTable<'_>, key: &'static str, range: Range<u64>) -> Result<Option<u64>, SyntaxMistake> {
     table.whole(KeyDescription { key, value: "a whole number", example: "8" }, range)
 }
 
 /// Reads a whole number of at most 31 bits, `least` or more.
-pub(super) fn count32(table: &KeyedTable<'_>, key: &'static str, least: u64) -> Result<Option<u32>, SyntaxMistake> {
+pub(crate) fn count32(table: &KeyedTable<'_>, key: &'static str, least: u64) -> Result<Option<u32>, SyntaxMistake> {
     Ok(count(table, key, least..1 << 31)?.map(|count| count as u32))
 }
 
 /// Reads `true` or `false`.
-pub(super) fn flag(table: &KeyedTable<'_>, key: &'static str) -> Result<Option<bool>, SyntaxMistake> {
+pub(crate) fn flag(table: &KeyedTable<'_>, key: &'static str) -> Result<Option<bool>, SyntaxMistake> {
     let wanted = KeyDescription { key, value: "true or false", example: "true" };
     table.get(key).map(|value| value.get_ref().as_bool().ok_or_else(|| wanted.wrong(value))).transpose()
 }
 
 /// Reads a string.
-pub(super) fn text<'a>(
+pub(crate) fn text<'a>(
     table: &KeyedTable<'a>,
     key: &'static str,
     example: &'static str,
@@ -194,7 +194,7 @@ pub(super) fn text<'a>(
 }
 
 /// Reads the table under `key`.
-pub(super) fn table<'a>(
+pub(crate) fn table<'a>(
     table: &KeyedTable<'a>,
     key: &'static str,
     example: &'static str,

@@ -5,7 +5,7 @@ use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedText};
 use toml::de::DeTable;
 
 /// A key whose value decides which other keys its table may have.
-pub(super) struct DecidingKey {
+pub(crate) struct DecidingKey {
     /// The key.
     pub key: &'static str,
     /// The table of the key.
@@ -65,7 +65,7 @@ impl DecidingKey {
 }
 
 /// Reads one of `names`; `noun` says what they name.
-pub(super) fn one_of(name: &PlacedText<'_>, names: &[&'static str], noun: &str) -> Result<&'static str, SyntaxMistake> {
+pub(crate) fn one_of(name: &PlacedText<'_>, names: &[&'static str], noun: &str) -> Result<&'static str, SyntaxMistake> {
     if let Some(known) = names.iter().find(|known| **known == name.value) {
         return Ok(known);
     }

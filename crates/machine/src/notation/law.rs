@@ -8,7 +8,7 @@ use loadgo_core::notation::spans;
 
 /// The unit of an amount.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum AmountUnit {
+pub enum AmountUnit {
     /// A time: `3.3ms`.
     Time,
     /// The same time without rounding to whole nanoseconds.
@@ -58,12 +58,12 @@ impl AmountUnit {
 }
 
 /// The kinds of the values of the law with this name, in order.
-pub(super) fn kinds(name: &str) -> &'static [LawValueKind] {
+pub(crate) fn kinds(name: &str) -> &'static [LawValueKind] {
     OF_NUMBERS.iter().find(|shape| shape.name == name).map_or(&[], |shape| shape.values)
 }
 
 /// Reads `text` as an amount: nanoseconds for a time, otherwise the number itself.
-pub(super) fn amount(text: &str, unit: AmountUnit) -> Result<f64, SyntaxMistake> {
+pub(crate) fn amount(text: &str, unit: AmountUnit) -> Result<f64, SyntaxMistake> {
     let lead = text.len() - text.trim_start().len();
     let text = text.trim();
     if text.is_empty() {
@@ -84,7 +84,7 @@ pub(super) fn amount(text: &str, unit: AmountUnit) -> Result<f64, SyntaxMistake>
 }
 
 /// Reads `text` as a time in whole nanoseconds, which is exact if it is not in instructions.
-pub(super) fn span(text: &str, unit: AmountUnit) -> Result<u64, SyntaxMistake> {
+pub(crate) fn span(text: &str, unit: AmountUnit) -> Result<u64, SyntaxMistake> {
     match spans::read(text.trim()) {
         Ok(span) => Ok(span.0),
         Err(_) => amount(text, unit).map(|ns| ns.round() as u64),
@@ -125,7 +125,7 @@ fn number(text: &str) -> Result<f64, SyntaxMistake> {
 }
 
 /// Reads `text` as a law, or as an amount that is always the same.
-pub(super) fn read(text: &str, unit: AmountUnit) -> Result<AmountLaw, SyntaxMistake> {
+pub(crate) fn read(text: &str, unit: AmountUnit) -> Result<AmountLaw, SyntaxMistake> {
     let lead = text.len() - text.trim_start().len();
     let law = text.trim();
     if !law.starts_with(|c: char| c.is_ascii_alphabetic()) {
@@ -215,7 +215,7 @@ pub fn parse(text: &str) -> Result<(AmountLaw, bool), String> {
 }
 
 /// The largest number that `law` can give; infinite if it has no bound.
-pub(super) fn most(law: &AmountLaw) -> f64 {
+pub(crate) fn most(law: &AmountLaw) -> f64 {
     match law {
         AmountLaw::Fixed(value) | AmountLaw::Uniform(_, value) => *value,
         AmountLaw::Empirical(values) => values.iter().copied().fold(0.0, f64::max),
