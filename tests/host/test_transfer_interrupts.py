@@ -2,7 +2,9 @@
 
 import json
 import threading
+from collections.abc import Sequence
 from pathlib import Path
+from time import process_time
 
 import pytest
 from loadgo.transfers.document import render_transfer
@@ -29,19 +31,39 @@ def links() -> int:
     return found
 
 
+def assert_interrupts_within_the_thread(row: Row) -> None:
+    """Interrupts upon a thread are part of its time, in windows to four of their standard errors.
+
+    Too few windows give no error. Then the estimate is at most the time of the transfer, which a processor can spend.
+    """
+    doubt_s = 0.0
+    if row.interrupts_by == "windows":
+        doubt_s = row.real_s if row.interrupts_error_s is None else 4 * row.interrupts_error_s
+    assert 0 <= row.interrupts_upon_s <= row.thread_s + doubt_s
+
+
+def assert_within_this_process(rows: Sequence[Row], spent_s: float) -> None:
+    """The thread of this end used a part of the time that the kernel's clock of this process has."""
+    (here,) = [row for row in rows if row.side == "here"]
+    assert 0 < here.thread_s <= spent_s
+    assert here.cpu_s - here.soft_interrupt_s <= spent_s
+
+
 @NEEDS_ROOT
 @pytest.mark.parametrize("receive", [False, True], ids=["sends", "receives"])
 def test_each_end_has_the_interrupts_of_its_own_socket(receive: bool) -> None:
     with waiting() as server:
+        spent_s = -process_time()
         rows = transfer(server.address, size=8 << 20, receive=receive).rows
+        spent_s += process_time()
     for row in rows:
         assert row.interrupts_by in OF_NETWORK
         assert row.soft_interrupt_s > 0
         assert row.interrupt_s == 0  # no device brings what comes over loopback
-        # Clocked in windows, what came upon the thread is an estimate, which may be more than the thread has used.
-        assert row.interrupts_by == "windows" or row.interrupts_upon_s <= row.thread_s
+        assert_interrupts_within_the_thread(row)
         own_s = max(row.thread_s - row.interrupts_upon_s, 0.0)
         assert row.cpu_s == pytest.approx(own_s + row.soft_interrupt_s)
+    assert_within_this_process(rows, spent_s)
 
 
 @NEEDS_ROOT
@@ -62,11 +84,15 @@ def test_one_byte_has_few_interrupts_however_much_others_move_meanwhile() -> Non
 @NEEDS_ROOT
 def test_a_long_transfer_is_clocked_in_windows_and_says_so() -> None:
     with waiting() as server:
+        spent_s = -process_time()
         transferred = transfer(server.address, size=1 << 20, method="bytes")
+        spent_s += process_time()
     assert {row.interrupts_by for row in transferred.rows} == {"windows"}
     for row in transferred.rows:
         assert row.interrupts_clocked is not None
         assert 0 < row.interrupts_clocked < 1
+        assert_interrupts_within_the_thread(row)
+    assert_within_this_process(transferred.rows, spent_s)
     text = " ".join(render_transfer(transferred, "text", prices=prices("cloud"), width=100).split())
     assert "of its time was clocked, and stands for the rest" in text
     assert "~ " in text

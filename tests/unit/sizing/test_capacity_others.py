@@ -4,33 +4,22 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import polars as pl
 import pytest
 from loadgo.measures.tariff import load_tariff
-from loadgo.records.tables import Tables, tables
-from loadgo.running.prepared import RunSettings
+from loadgo.records.tables import Tables
 from loadgo.sizing.answer import AnswerContext, answer_of, first_saturation, others_share
 from loadgo.sizing.curve import LoadPoint
-from loadgo.sizing.models.demands import demands_of
 from loadgo.sizing.models.models import Models, models_of
 from loadgo.sizing.outcomes import CapacityFound, SearchGoal, Undecided
 from loadgo.sizing.points import point_of
-from loadgo.sizing.site import TrialLoad, prepare_site
-from loadgo.sizing.site import run_trial as site_trial
 from loadgo.sizing.targets import parse_targets
 from loadgo.sizing.trials import CapacityTrial, TrialQuestions, trial_from
 from support.capacity_results import capacity_of, rows_by_name, table_titled
 from support.known_capacity import MEAN, SERVERS, exact, exacts
 from support.synthetic import S, Work, closed_loop
 
-COUNTING = """\
-name  = "counting"
-login = "sh"
-think = "fixed(100ms)"
-lines = ["i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"]
-"""
 USERS = (5, 15, 25)
 OWN_S = 0.6
 WANTED = SearchGoal((MEAN,), 100, None, 10**6, 60, live=True)
@@ -111,27 +100,6 @@ def test_a_trial_tells_the_users_time_from_that_of_others() -> None:
     )
     assert point.users_cpu_s == pytest.approx(own_s, rel=0.1)
     assert point.utilisation["processors"] > 1.5 * (point.users_cpu_s or 0.0) * point.throughput.value / 2
-
-
-def test_a_trial_on_this_host_charges_a_user_no_more_than_the_user_used(tmp_path: Path) -> None:
-    """The users' own time is about that of their interactions, however busy this host is."""
-    script = tmp_path / "count.toml"
-    script.write_text(COUNTING, encoding="utf-8")
-    targets = parse_targets("mean < 30s")
-    site = prepare_site(script, "here", RunSettings(), out=tmp_path)
-    trial = site_trial(site, targets, TrialLoad(1, 1, 0.5, 4.0), lambda *_: True)
-    if trial.whose is None:
-        pytest.skip("whose time it was is not told apart here: loadgo doctor says why")
-    point = point_of([trial], targets)
-    (folder,) = (path for path in tmp_path.iterdir() if path.is_dir())
-    rows = tables(folder).interactions.filter(pl.col("phase").cast(pl.String) == "steady")
-    own_s = rows.select((pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).cast(pl.Float64).mean()).item() / S
-    assert point.users_cpu_s is not None
-    assert point.others is not None
-    assert 0 <= point.others < 1
-    assert 0.5 * own_s < point.users_cpu_s < 2 * own_s
-    (processors,) = demands_of([point], {"processors": site.servers["processors"]})
-    assert processors.seconds == pytest.approx(point.users_cpu_s / (1 - processors.background))
 
 
 @pytest.mark.parametrize("outcome", [CapacityFound(25, 24, 26, 0, enough=True), Undecided(5, 14, "5 trials were all")])
