@@ -24,7 +24,7 @@ for number, heard in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHU
         signal.signal(number, heard)
 
 
-MARKERS = {"host": "host", "cases": "host", "browser": "browser", "emulator": "emulator", "statistics": "statistical"}
+MARKERS = {"host": "host", "cases": "host", "browser": "browser", "emulator": "emulator"}
 """The marker of each folder's tests; what lies in the other folders needs nothing but the built package."""
 
 

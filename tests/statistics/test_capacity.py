@@ -28,6 +28,8 @@ from support.capacity_systems import (
     trial_runner,
 )
 
+pytestmark = pytest.mark.statistical
+
 REPAIRMAN = repairman_p90(0.3, 4.0)
 """37 users, beyond its knee."""
 

@@ -18,6 +18,8 @@ from loadgo.comparison.side import ROW_SCHEMA, Side
 from loadgo.records.phases import Stretch
 from support.small_machine import laid
 
+pytestmark = pytest.mark.statistical
+
 SEEDS = range(100)
 MEAN, FASTER = 2e9, 0.8
 LINES = (("edit x", "edit"),)

@@ -14,6 +14,8 @@ from loadgo.theory import networks, queueing
 from loadgo.theory.networks import Class, Station
 from support.model_machines import central_server, open_queue
 
+pytestmark = pytest.mark.statistical
+
 RUNS = 400
 MM1 = queueing.mm1(0.8, 1.0)
 CENTRAL = networks.mean_values([Class("users", 36, 10.0)], [Station("cpu", (0.6,), 2), Station("disk", (0.2,))])

@@ -16,6 +16,8 @@ from loadgo.records.tables import tables
 from support import small_machine
 from support.fitted_machine import SCRIPT, truth
 
+pytestmark = pytest.mark.statistical
+
 CHANGE = ["processors.count=4", "storage.disk.service=exponential(1ms)"]
 """A machine of twice the processors and a disk five times as fast."""
 

@@ -18,6 +18,8 @@ from loadgo.stats.resample import stretch_count, too_short
 from support.queue_runs import QueueRun, queue_run
 from support.small_machine import laid
 
+pytestmark = pytest.mark.statistical
+
 RUNS = 200
 LONG = 300_000
 
