@@ -7,12 +7,12 @@ use arrow_array::RecordBatch;
 use loadgo_core::record::{Lost, Sample};
 use loadgo_core::time::Instant;
 
-use crate::rows::{Packed, Rows};
+use crate::rows::{Packed, Rows, WAKE_WRITER_ROWS};
 use crate::stream::Stream;
 use crate::{Folder, Result, Table, columns};
 
-/// Most rows of a batch, so that neither writing nor reading one takes much memory.
-const BATCH_ROWS: usize = 1 << 16;
+/// Most interactions of a batch, so that neither writing nor reading one takes much memory.
+const BATCH_ROWS: usize = WAKE_WRITER_ROWS;
 
 /// The open streams of a run.
 pub struct Writer {
