@@ -220,14 +220,15 @@ struct WriterLoop {
 impl WriterLoop {
     fn run(mut self) -> Vec<LostRow> {
         let _over = self.over;
-        let mut rows = QueuedRows::default();
+        let (mut driven, mut sampled) = (QueuedRows::default(), QueuedRows::default());
         loop {
             let last = self.stop.load(Ordering::Acquire);
-            take(&self.driven, &mut rows);
-            self.writer.write(&mut rows);
-            take(&self.sampled, &mut rows);
-            self.writer.write(&mut rows);
-            rows.sampled = MeterRows::default(); // thousands of log-ins fill it once, and never again
+            take(&self.driven, &mut driven);
+            self.writer.write(&mut driven);
+            driven.free_spare_memory();
+            take(&self.sampled, &mut sampled);
+            self.writer.write(&mut sampled);
+            sampled.sampled = MeterRows::default(); // thousands of log-ins fill it once, and never again
             self.counts.written.store(self.writer.interactions(), Ordering::Relaxed);
             self.counts.lost.store(self.writer.lost(), Ordering::Relaxed);
             if last {

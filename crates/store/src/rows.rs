@@ -39,8 +39,10 @@ impl WriterThread {
     }
 }
 
-/// Number of waiting interactions at which the writer is woken before its time.
-const WAKE_WRITER_ROWS: usize = MOST_QUEUED_ROWS / 4;
+/// Number of waiting interactions at which the writer is woken before its time: half a megabyte.
+pub(crate) const WAKE_WRITER_ROWS: usize = 1 << 12;
+/// Most interactions for which empty rows keep memory. More of them wait only if the writer was late.
+const MOST_KEPT_ROWS: usize = 4 * WAKE_WRITER_ROWS;
 
 /// An interaction in 136 bytes; a time or count that was not measured is [`NOT_MEASURED`].
 #[derive(Clone, Copy, Debug)]
@@ -130,6 +132,13 @@ impl QueuedRows {
         self.phases.append(&mut other.phases);
         if let Some((count, at)) = other.dropped.take() {
             self.drop_rows(count, at);
+        }
+    }
+
+    /// Frees the memory of interactions if it is more than a writer in time needs.
+    pub(crate) fn free_spare_memory(&mut self) {
+        if self.interactions.is_empty() && self.interactions.capacity() > MOST_KEPT_ROWS {
+            self.interactions = Vec::new();
         }
     }
 

@@ -7,13 +7,13 @@ use arrow_array::RecordBatch;
 use loadgo_core::record::{LostRow, MeterRows};
 use loadgo_core::time::Instant;
 
-use crate::rows::{PackedInteraction, QueuedRows};
+use crate::rows::{PackedInteraction, QueuedRows, WAKE_WRITER_ROWS};
 use crate::stream::Stream;
 use crate::table::batch;
 use crate::{Folder, Result, Table};
 
-/// Most rows of a batch, so that neither writing nor reading one takes much memory.
-const BATCH_ROWS: usize = 1 << 16;
+/// Most interactions of a batch, so that neither writing nor reading one takes much memory.
+const BATCH_ROWS: usize = WAKE_WRITER_ROWS;
 
 /// The open streams of a run.
 pub struct Writer {

@@ -123,7 +123,61 @@ impl Exits {
 struct FamilyTree {
     me: u32,
     leaders: ByPid<UserId>,
-    pending: ByPid<Sums>,
+    pending: PendingSums,
+}
+
+/// Sums that wait for the record of their parent, by the parent's process id.
+///
+/// There is room for all from the beginning, because a table that grows would make the driver's thread late. The sums are in a list
+/// of their own, so that only as much memory is touched as sums wait.
+#[derive(Debug)]
+struct PendingSums {
+    places: ByPid<u32>,
+    sums: Vec<Sums>,
+    free: Vec<u32>,
+}
+
+impl PendingSums {
+    fn new() -> PendingSums {
+        let mut places = ByPid::default();
+        places.reserve(MOST_PENDING_PARENTS);
+        PendingSums { places, sums: Vec::with_capacity(MOST_PENDING_PARENTS), free: Vec::with_capacity(MOST_PENDING_PARENTS) }
+    }
+
+    fn remove(&mut self, pid: u32) -> Option<Sums> {
+        let place = self.places.remove(&pid)?;
+        self.free.push(place);
+        Some(self.sums[place as usize])
+    }
+
+    /// Adds to the sums that wait at `pid`; false if there is no room.
+    fn add(&mut self, pid: u32, sums: Sums) -> bool {
+        if let Some(place) = self.places.get(&pid) {
+            self.sums[*place as usize] += sums;
+            return true;
+        }
+        if self.places.len() >= MOST_PENDING_PARENTS {
+            return false;
+        }
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.sums[place as usize] = sums;
+                place
+            }
+            None => {
+                self.sums.push(sums);
+                self.sums.len() as u32 - 1
+            }
+        };
+        self.places.insert(pid, place);
+        true
+    }
+
+    fn clear(&mut self) {
+        self.places.clear();
+        self.sums.clear();
+        self.free.clear();
+    }
 }
 
 type ByPid<T> = HashMap<u32, T, BuildHasherDefault<PidHasher>>;
@@ -131,14 +185,12 @@ type ByPid<T> = HashMap<u32, T, BuildHasherDefault<PidHasher>>;
 impl FamilyTree {
     fn new(users: usize) -> FamilyTree {
         let mut leaders = ByPid::default();
-        leaders.reserve(2 * users);
-        let mut pending = ByPid::default();
-        pending.reserve(MOST_PENDING_PARENTS);
-        FamilyTree { me: std::process::id(), leaders, pending }
+        leaders.reserve(users);
+        FamilyTree { me: std::process::id(), leaders, pending: PendingSums::new() }
     }
 
     fn began(&mut self, user: UserId, pid: u32) {
-        self.pending.remove(&pid);
+        self.pending.remove(pid);
         self.leaders.insert(pid, user);
     }
 
@@ -162,7 +214,7 @@ impl FamilyTree {
         if record.process.is_some() && !record.last_thread {
             return self.wait_at(process, record.sums.clocked());
         }
-        let mut sums = self.pending.remove(&process).unwrap_or_default();
+        let mut sums = self.pending.remove(process).unwrap_or_default();
         sums += record.sums.clocked();
         match self.leaders.get(&record.parent) {
             Some(user) => credit(*user, Ended::Descendant(sums)),
@@ -173,15 +225,7 @@ impl FamilyTree {
     }
 
     fn wait_at(&mut self, pid: u32, sums: Sums) -> u64 {
-        if let Some(waiting) = self.pending.get_mut(&pid) {
-            *waiting += sums;
-            return 0;
-        }
-        if self.pending.len() >= MOST_PENDING_PARENTS {
-            return 1;
-        }
-        self.pending.insert(pid, sums);
-        0
+        u64::from(!self.pending.add(pid, sums))
     }
 }
 
@@ -225,7 +269,7 @@ mod tests {
         assert_eq!(credited(&mut tree, &[task(102, 102, 101, true)]), []);
         let sums = Sums { minor: 2, ..Sums::default() };
         assert_eq!(credited(&mut tree, &[task(101, 101, 100, true)]), [(7, Ended::Descendant(sums))]);
-        assert!(tree.pending.is_empty());
+        assert!(tree.pending.places.is_empty());
     }
 
     #[test]
@@ -252,7 +296,7 @@ mod tests {
         tree.began(7, 300);
         tree.ended(300);
         assert_eq!(credited(&mut tree, &[task(300, 300, 1, true)]), []);
-        assert!(tree.pending.is_empty());
+        assert!(tree.pending.places.is_empty());
     }
 
     #[test]
