@@ -1,9 +1,9 @@
-//! Usage of processes that have ended, sorted to the users they belonged to.
+//! Usage of processes that have ended, by user.
 //!
-//! The kernel sends a record for every thread on the machine at its end, before the waiting parent hears of the end. So at the
-//! ready mark the records of all descendants of a command are in the socket. A record names the parent process, not the user. So
-//! sums wait at their parent's id until that parent's own record comes, or until the parent proves to be a session's leader. A
-//! process that outlives its parent belongs to process 1 by then: its faults and waits are charged to nobody.
+//! The kernel sends a record for every thread on the machine at its end, before the waiting parent learns of the end. So at the
+//! ready mark, the records of all descendants of a command are in the socket. A record names the parent process, not the user. So
+//! sums are kept under their parent's id until the parent's own record comes, or until the parent is known as a session's leader.
+//! A process that outlives its parent becomes a child of process 1, and its faults and waits are charged to nobody.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -18,7 +18,7 @@ use loadgo_sys::netlink::{ERROR_MESSAGE_ID, NetlinkRequest, NetlinkSocket, paylo
 
 /// Size of the socket's buffer for records that were not yet taken.
 const BUFFER_BYTES: usize = 64 << 20;
-/// Largest number of parents for whose records sums wait.
+/// Largest number of parents under whose ids sums are kept.
 const MOST_PENDING_PARENTS: usize = 1 << 16;
 
 // The attribute that registers a listener, from linux/taskstats.h.
@@ -44,7 +44,7 @@ pub enum Ended {
 }
 
 impl Exits {
-    /// Listens on all processors; needs CAP_NET_ADMIN in the first namespaces. `users`: how many leaders there will be.
+    /// Listens on all processors, for `users` leaders. This needs CAP_NET_ADMIN in the host's own namespaces.
     pub fn listen(users: usize) -> io::Result<Exits> {
         Exits::listen_with_buffer(users, BUFFER_BYTES)
     }
@@ -202,7 +202,7 @@ impl FamilyTree {
         self.pending.clear();
     }
 
-    /// Sorts in one ended task; the number of records that had to be thrown away.
+    /// Assigns the record of one ended task. Returns the number of records that were dropped because the table is full.
     fn ended_task(&mut self, record: &Record, credit: &mut impl FnMut(UserId, Ended)) -> u64 {
         let process = record.process.unwrap_or(record.pid);
         if let Some(user) = self.leaders.get(&process) {
@@ -229,7 +229,7 @@ impl FamilyTree {
     }
 }
 
-/// Spreads small consecutive numbers; process ids need no more.
+/// A hash that spreads consecutive small numbers, which suffices for process ids.
 #[derive(Debug, Default)]
 struct PidHasher(u64);
 

@@ -1,11 +1,11 @@
-//! The meter of the users: the resources that the system used for each interaction.
+//! Measures the resources that the system used for each interaction of each user.
 //!
-//! Processor time is the account of the user's control group, exact and complete. Faults and waits come from taskstats: the
-//! session's leader is asked, and its descendants report at their ends. Descriptors may be too few for each user's account. Then
-//! a leader that has never started a process is asked alone, and its account is read only every sixteenth time. Background
-//! processes have their processor time in the account at once, their faults and waits when they end. Without the privilege for
-//! taskstats, `/proc` tells faults; without a control group, processor time too, in clock ticks. Where a finer account of waits
-//! exists ([`Waits`]), the meter takes waits from there.
+//! Processor time is the account of the user's control group, which is exact and complete. Faults and waits come from taskstats:
+//! the meter queries the session's leader, and the kernel sends a record of each descendant at its end. If there are too few
+//! descriptors to keep each user's account open, a leader that has never started a process is queried alone. Its account is then
+//! read only every sixteenth time. Of background processes, processor time is in the account at once, faults and waits when they
+//! end. Without the privilege for taskstats, faults come from `/proc`; without a control group, processor time too, in clock
+//! ticks. If a finer meter of waits exists ([`Waits`]), waits come from there.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -86,8 +86,8 @@ struct Interval {
 }
 
 impl UsageMeter {
-    /// Opens the best meter that this host permits. Delay accounting is switched on for the run where that is allowed, so this
-    /// comes before the first user logs in. It fails only without `/proc`.
+    /// Opens the best meter that this host permits, before the first log-in. It switches delay accounting on for the run, if that
+    /// is allowed. It fails only without `/proc`.
     pub fn open(groups: Option<&Groups>, demand: Demand, leftovers: &mut Leftovers) -> io::Result<UsageMeter> {
         let proc = Proc::open()?;
         let mut notes = Vec::new();
@@ -163,9 +163,8 @@ impl UsageMeter {
         }
     }
 
-    /// Announces that the script's line of this number is being sent. When usage is sampled, this call decides whether the line
-    /// is measured, and takes its first reading. When every line is measured there is nothing to do, for each begins where the
-    /// last ended.
+    /// Notes that the line of this number is being sent. If usage is sampled, this call decides whether the line is measured, and
+    /// takes its first reading. If every line is measured, no reading is needed, because each begins where the last one ended.
     pub fn sent(&mut self, user: UserId, line: u32) {
         if let Some(waits) = &mut self.waits {
             waits.line(user, line);
@@ -182,7 +181,7 @@ impl UsageMeter {
         }
     }
 
-    /// The resources that the system used for `user` since the last call; nothing when this interaction is not sampled.
+    /// The resources that the system used for `user` since the last call; without values if this interaction is not sampled.
     pub fn interaction(&mut self, user: UserId) -> Usage {
         match self.slot(user).sampled {
             true => self.interval(user),
@@ -190,7 +189,7 @@ impl UsageMeter {
         }
     }
 
-    /// Takes the records of ended processes out of the kernel's buffer; to be called when nobody was ready for a while.
+    /// Takes the records of ended processes out of the kernel's buffer.
     pub fn drain(&mut self) {
         let UsageMeter { kernel: Some(kernel), users, .. } = self else { return };
         kernel.ended.drain(|user, ended| users[user as usize].credit(ended));
@@ -301,7 +300,7 @@ impl UsageMeter {
         Some(used)
     }
 
-    /// Whether the account need not be read: reading costs an open and a close, and no process but the leader has ever run.
+    /// Whether the leader's own time stands for the account, because only the leader has ever run. It saves an open and a close.
     fn leader_speaks_for_all(&self, user: UserId) -> bool {
         let meter = &self.users[user as usize];
         let costly = meter.account.is_none();
