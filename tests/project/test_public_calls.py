@@ -24,11 +24,12 @@ def test_a_public_call_describes_each_argument_its_result_and_its_errors(name: s
     named = [parameter.name for parameter in parameters if parameter.kind is not parameter.VAR_KEYWORD]
     missing = [argument for argument in named if f"`{argument}`" not in text and f"\n    {argument}: " not in text]
     assert not missing, f"loadgo.{name} does not describe {', '.join(missing)}"
-    assert "Returns:" in text or name == "run"
+    assert "Returns:" in text
     assert "Raises" in text or name in WITHOUT_ERRORS
 
 
 def test_a_public_type_has_a_docstring_of_its_own() -> None:
     types = [name for name in loadgo.__all__ if inspect.isclass(getattr(loadgo, name))]
-    bare = [name for name in types if not vars(getattr(loadgo, name)).get("__doc__", "").strip(f"{name}(")]
-    assert not bare
+    docs = {name: vars(getattr(loadgo, name)).get("__doc__") or "" for name in types}
+    # A dataclass without a docstring has its signature in place of one.
+    assert not [name for name, doc in docs.items() if not doc.strip() or doc.startswith(f"{name}(")]

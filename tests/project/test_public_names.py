@@ -1,10 +1,14 @@
 """The library's public names: what the documents name exists, and what a call returns has a public type."""
 
+import ast
 import inspect
 import re
+import sys
 import typing
+from functools import cache
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import loadgo
 import polars as pl
@@ -31,18 +35,37 @@ def named_in(text: str) -> set[str]:
 
 
 def exists(name: str) -> bool:
-    """Whether a dotted name can be imported, or is reached from what can."""
-    found: object = loadgo
+    """Whether a dotted name can be imported, or is reached from what can: by what a module defines, not by imports."""
+    owner: object = loadgo
     path = "loadgo"
     for part in name.split(".")[1:]:
         path = f"{path}.{part}"
-        if not hasattr(found, part):
+        if not hasattr(owner, part):
             try:
                 import_module(path)
             except ImportError:
                 return False
-        found = getattr(found, part)
+        elif isinstance(owner, ModuleType) and path not in sys.modules and part not in own_names(owner):
+            return False
+        owner = getattr(owner, part)
     return True
+
+
+@cache
+def own_names(module: ModuleType) -> frozenset[str]:
+    """The names that a module lists in `__all__`, or else defines. All names of an extension module are its own."""
+    if hasattr(module, "__all__"):
+        return frozenset(module.__all__)
+    if not (module.__file__ or "").endswith(".py"):
+        return frozenset(vars(module))
+    defined: set[str] = set()
+    for statement in ast.parse(inspect.getsource(module)).body:
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            defined.add(statement.name)
+        elif isinstance(statement, ast.Assign | ast.AnnAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            defined |= {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+    return frozenset(defined)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -57,7 +80,10 @@ def test_names_are_looked_for_where_documents_have_them() -> None:
     imports = "`from loadgo.errors import Refused, Mistake` and\n    from loadgo import run"
     assert named_in(imports) == {"loadgo.errors", "loadgo.errors.Refused", "loadgo.errors.Mistake", "loadgo.run"}
     assert exists("loadgo.errors.LoadgoError")
+    assert exists("loadgo.records.tables.tables")
     assert not exists("loadgo.cost_page.render_costs")
+    assert not exists("loadgo.records.tables.pl")
+    assert not exists("loadgo.pairing.experiment.BadArgument")
 
 
 def classes_in(annotation: object) -> set[type]:

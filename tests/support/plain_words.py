@@ -1,7 +1,6 @@
 """Rules of plain words for names and docstrings, and the findings that break them.
 
-Run as a program, it prints every finding: `python tests/support/plain_words.py [PACKAGE]…`, or a table of counts with
-`--counts`.
+Run as a program, it prints every finding: `python tests/support/plain_words.py [PACKAGE]…`.
 """
 
 import ast
@@ -356,19 +355,11 @@ def rust_scope(lines: list[str], begin: int, name: str) -> int:
     return last - begin + 1
 
 
-def main(arguments: list[str]) -> None:
-    """Prints the findings of the packages that are named, or of all; `--counts` prints a table of their numbers."""
-    named = [argument for argument in arguments if not argument.startswith("-")]
-    shown = [finding for finding in findings() if not named or finding.package in named]
-    if "--counts" not in arguments:
-        for finding in shown:
+def main(packages: list[str]) -> None:
+    """Prints the findings of the packages, or of all."""
+    for finding in findings():
+        if not packages or finding.package in packages:
             print(f"{finding.path}:{finding.line}: {finding.rule}: {finding.text}")
-        return
-    counts = Counter((finding.package, finding.rule) for finding in shown)
-    print(f"{'package':<24}" + "".join(f"{rule:>25}" for rule in RULES) + f"{'all':>8}")
-    for package in sorted({package for package, _ in counts}):
-        row = [counts[package, rule] for rule in RULES]
-        print(f"{package:<24}" + "".join(f"{count:>25}" for count in row) + f"{sum(row):>8}")
 
 
 if __name__ == "__main__":

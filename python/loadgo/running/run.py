@@ -94,26 +94,37 @@ def run(
         run = loadgo.run("typical-user", users=20, duration="10min", think="exponential(8s)")
         print(run.summary.everything.response.quantile("p90"), run.folder)
 
-    `script` is the name of a bundled script, or a path. `on` is this host (`here`) or a simulated machine. A machine is
-    the name of a bundled machine, or the path of a machine file. `set` changes values in it (`processors.speed=2`).
+    Args:
+        script: The name of a bundled script, or the path of a script.
+        on: This host (`here`), the name of a bundled machine, or the path of a machine file, which is simulated.
+        load: The users' work. Its common fields are keywords too, and a keyword replaces the field: `users`, `passes`,
+            `duration`, `think`, `typing`, `arrivals`, `warm_up`, `until` and `seed`.
+        limits: The resources that the users of a host may have. The keyword `limit` is the same as a text:
+            `memory=256M,cpus=1`.
+        metering: How a host is metered. Its fields `meters` and `usage_every` are keywords too.
+        driver: How the driver itself runs.
+        set: Changes of values in the machine file, such as `processors.speed=2`.
+        draws: For a fitted machine, the number of further runs with parameters drawn from the fit's covariance. They
+            give the prediction its interval. None means 20 for a fitted machine, and 0 for any other.
+        tariff: Prices of the resources: a tariff's name, `NAME:SHIFT`, or the path of a TOML file.
+        fail_if: Conditions such as `p90(edit) > 1s`. Each becomes a finding of the run.
+        out: The new folder of the records. By default one in `runs/`.
+        command: The command line that asked for the run. It is saved in `run.toml`.
+        progress: A function that is called about three times a second with a dict. The dict always has `phase` and
+            `folder`.
 
-    `load` is the users' work, and `limits` the resources that users of a host may have. `metering` says how a host is
-    metered, and `driver` how the driver itself runs. The common fields are keywords too, and a keyword replaces the
-    field. They are `users`, `passes`, `duration`, `think`, `typing`, `arrivals`, `warm_up`, `until` and `seed` of
-    `Load`, `meters` and `usage_every` of `Metering`, and `limit`. The latter is `limits` as a text:
-    `memory=256M,cpus=1`.
+    Returns:
+        `Run` with the folder of the records and their summary. After an interrupt its outcome is `stopped`, and the
+        records are complete up to then.
 
-    `out` is the folder of the records, by default a new one in `runs/`. `tariff` has the prices of the summary, and
-    each condition of `fail_if` (`p90(edit) > 1s`) becomes a finding. `command` is saved in `run.toml`. `progress` is
-    called about three times a second with a dict, which always has `phase` and `folder`.
+    Raises:
+        loadgo.errors.BadArgument: An argument makes no sense; it is a `ValueError`.
+        loadgo.errors.Mistake: The script or the machine file has a mistake.
+        loadgo.errors.Refused: The system cannot do what the run needs.
+        loadgo.errors.BadRun: The system refuses the run after its start.
 
-    `draws` is for a fitted machine: the number of further runs with parameters drawn from the fit's covariance. They
-    give the prediction its interval. None means 20 for a fitted machine, and 0 for any other.
-
-    Raises `BadArgument`, which is a `ValueError`. Raises `Mistake` for a mistake in the script or the machine file, and
-    `Refused` or `BadRun` if the system refuses the run. All possible checks come before the first log-in.
-    An interrupt ends the run in order: its outcome is `stopped`, and its records are complete up to then. An exception
-    of `progress` does so too and is raised again, and the outcome in `run.toml` is `failed`.
+    All possible checks come before the first log-in. An exception of `progress` ends the run in order and is raised
+    again. The outcome in `run.toml` is then `failed`.
     """
     load, limit, metering = with_keywords(load, limits, metering, keywords)
     source = bundled.find_script(script)
@@ -214,7 +225,7 @@ def _users(users: int | None, rate: float | None, duration_s: float | None) -> i
 
 
 def _passes(passes: int | None, script_passes: int, *, until_load_ends: bool) -> int | None:
-    """Number of passes of each user. None, an unlimited number, for users who repeat the script until the load ends."""
+    """Number of passes of each user. None for users who repeat the script until the load ends."""
     if passes is not None and passes < 1:
         raise BadArgument(f"{passes} passes are impossible: at least 1")
     return passes if passes is not None or until_load_ends else script_passes

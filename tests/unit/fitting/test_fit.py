@@ -4,17 +4,21 @@ import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import loadgo
 import numpy as np
 import pytest
+from loadgo.documents.render import Format
 from loadgo.fitting.demands import fit_processor_times
 from loadgo.fitting.document import render_fit
 from loadgo.fitting.reading import RunReading, read_runs
 from loadgo.fitting.uncertainty import fit_covariance, log_interval, resample_groupings
+from loadgo.notation.figures import duration
+from loadgo.notation.keys import parts_of
 from loadgo.notation.laws import read_law
 from loadgo.prediction.fitted import drawn_settings, fitted_in
+from support.printed_rows import html_rows, markdown_rows
 
 SCRIPT = """\
 name  = "four commands"
@@ -163,12 +167,40 @@ def test_under_its_own_load_the_machine_gives_what_was_measured(made: loadgo.Fit
 
 
 def test_a_fit_has_the_same_figures_in_all_formats(made: loadgo.Fit) -> None:
-    members = json.loads(render_fit(made, "json"))
-    assert [value["key"] for value in members["parameters"]] == [value.key for value in made.fitted.parameters]
-    assert [check["measured"] for check in members["checks"]] == [check.measured for check in made.checks]
-    for shown in (render_fit(made, "text", width=120), render_fit(made, "md"), render_fit(made, "html")):
-        assert "compile, cpu" in shown
-        assert "mean response" in shown
+    """Each row of the tables has the figures of the JSON, whose figures are the fit's own."""
+    shown = {name: render_fit(made, name, width=250) for name in get_args(Format)}
+    members, checks = json.loads(shown["json"]), made.checks
+    values = ("key", "of", "value", "low", "high", "source")
+    assert members["parameters"] == [{name: getattr(one, name) for name in values} for one in made.fitted.parameters]
+    means = [value for value in members["parameters"] if value["of"] == "mean"]
+    assert len(means) >= 7
+    headings = ["value", "mean", "95 % interval", "from"]
+    rows = [headings, *(mean_row(value) for value in means)]
+    rows.append(["figure", "users", "measured", "the machine", "off by"])
+    assert len(members["checks"]) == 4
+    for members_of_check, check in zip(members["checks"], checks, strict=True):
+        assert (members_of_check["measured"], members_of_check["machine"]) == (check.measured, check.machine)
+        off = f"{100 * (check.machine / check.measured - 1):+.1f} %"
+        rows.append([check.figure, "5", check.shown(check.measured), check.shown(check.machine), off])
+    assert html_rows(shown["html"]) == rows
+    assert markdown_rows(shown["md"]) == rows
+    text = " ".join(shown["text"].split())
+    assert [row for row in rows if " ".join(row) not in text] == []
+
+
+def mean_row(value: Mapping[str, str]) -> list[str]:
+    """The row of a fitted mean: its key without the table's name, the mean with its interval, and the source."""
+    interval = f"{printed_mean(value['low'])} – {printed_mean(value['high'])}"
+    return [", ".join(parts_of(value["key"])[1:]), printed_mean(value["value"]), interval, value["source"]]
+
+
+def printed_mean(text: str) -> str:
+    """The mean of a law of times in a machine file, with three digits; a number as it is printed alone."""
+    try:
+        return f"{float(text):.4g}"
+    except ValueError:
+        law = read_law(text)
+    return duration(law.mean) if law.timed else f"{law.mean:.4g}"
 
 
 def test_what_the_supervisor_does_is_not_counted_twice(made: loadgo.Fit) -> None:

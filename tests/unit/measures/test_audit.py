@@ -17,7 +17,7 @@ MS = 1_000_000
 
 
 def late(by_ns: int) -> Tables:
-    """A run with every line sent so late."""
+    """A run in which every line is sent `by_ns` late."""
     run = closed_loop(10, 20)
     rows = run.interactions.with_columns(planned_ns=(pl.col("sent_ns").cast(pl.Int64) - by_ns).clip(0).cast(pl.UInt64))
     return dataclasses.replace(run, interactions=rows)
@@ -141,7 +141,7 @@ def test_one_late_line_of_a_few_tells_nothing_and_two_do() -> None:
         steady = rows.filter(pl.col("phase").cast(pl.String) == "steady")["index"].to_list()
         late = pl.col("index").is_in(steady[:count])
         planned = pl.when(late).then(sent - 3 * MS).otherwise(sent).clip(0).cast(pl.UInt64)
-        told = summarize(
+        driver = summarize(
             dataclasses.replace(run, interactions=rows.with_columns(planned_ns=planned).drop("index"))
         ).driver
-        assert (told.late_lines, told.valid) == (count, valid)
+        assert (driver.late_lines, driver.valid) == (count, valid)

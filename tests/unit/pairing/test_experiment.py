@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import loadgo
+import polars as pl
 import pytest
 from loadgo.errors import BadArgument, Refused
 from loadgo.pairing.document import experiment_document, render_experiment
 from loadgo.pairing.experiment import ab
-from loadgo.pairing.results import Experiment
-from loadgo.pairing.run_figures import log_ratio
+from loadgo.pairing.results import Experiment, Pair
 from loadgo.pairing.variant import Variant
 from support.small_machine import laid
 
@@ -45,8 +45,10 @@ def test_twice_the_speed_is_seen_and_is_half_the_processor_time(faster: Experime
     assert response is not None
     assert cpu.interval is not None
     assert (cpu.verdict, response.verdict) == ("better", "better")
+    assert cpu.relative == pytest.approx(-0.5, abs=0.02)
     assert cpu.interval.low <= cpu.relative <= cpu.interval.high < 0
-    assert cpu.b == pytest.approx(cpu.a * (1 + cpu.relative))
+    assert cpu.b / cpu.a == pytest.approx(0.5, abs=0.02)
+    assert cpu.a == pytest.approx(math.exp(math.fsum(map(recorded_log_cpu, faster.pairs)) / len(faster.pairs)))
 
 
 def test_the_runs_of_a_pair_have_one_seed_and_each_pair_the_next(faster: Experiment) -> None:
@@ -61,19 +63,49 @@ def test_of_two_pairs_each_variant_begins_one(faster: Experiment) -> None:
     assert all(set(firsts[number : number + 2]) == {"A", "B"} for number in range(0, len(firsts) - 1, 2))
 
 
-def test_a_change_is_the_mean_of_the_pairs_logarithms(faster: Experiment) -> None:
-    response = faster.change("response")
-    assert response is not None
-    logs = [log_ratio(pair.a, pair.b, "response") for pair in faster.pairs]
-    assert response.logs == tuple(logs)
-    assert math.log1p(response.relative) == pytest.approx(sum(response.logs) / len(logs))
+SPANS = {
+    "response": pl.col("ready_ns").cast(pl.Float64) - pl.col("sent_ns").cast(pl.Float64),
+    "cpu": pl.col("cpu_user_ns").cast(pl.Float64) + pl.col("cpu_system_ns").cast(pl.Float64),
+}
+"""Each measure of an interaction as an expression of its recorded columns."""
+
+
+def steady_rows(folder: Path) -> pl.DataFrame:
+    """The recorded interactions of a run's steady part."""
+    return loadgo.tables(folder).interactions.filter(pl.col("phase").cast(pl.String) == "steady")
+
+
+def recorded_log_cpu(pair: Pair) -> float:
+    """The logarithm of the mean processor time of A's recorded interactions."""
+    return math.log(steady_rows(pair.a.folder).select(SPANS["cpu"].mean()).item())
+
+
+def recorded_log_ratio(pair: Pair, measure: str) -> float:
+    """The logarithm of B's mean over A's by the recorded interactions, in the commands' mix of both runs together."""
+    means = [
+        steady_rows(run.folder).group_by("command").agg(pl.len().alias("count"), SPANS[measure].mean().alias("mean"))
+        for run in (pair.a, pair.b)
+    ]
+    both = means[0].join(means[1], on="command", suffix="_b")
+    assert both.height == means[0].height == 3
+    counts = both["count"] + both["count_b"]
+    return math.log((both["mean_b"] * counts).sum() / (both["mean"] * counts).sum())
+
+
+@pytest.mark.parametrize("measure", SPANS)
+def test_a_change_is_the_mean_of_the_pairs_logarithms(faster: Experiment, measure: str) -> None:
+    change = faster.change(measure)
+    assert change is not None
+    logs = [recorded_log_ratio(pair, measure) for pair in faster.pairs]
+    assert change.logs == pytest.approx(logs)
+    assert change.relative == pytest.approx(math.exp(sum(logs) / len(logs)) - 1)
 
 
 def test_the_result_is_kept_beside_the_runs(faster: Experiment) -> None:
-    kept = json.loads((faster.folder / "experiment.json").read_text())
-    assert kept["end"] == "decided"
-    assert kept["pairs"][0]["a"]["folder"].endswith("-a")
-    assert [pair["seed"] for pair in kept["pairs"]] == [pair.seed for pair in faster.pairs]
+    document = json.loads((faster.folder / "experiment.json").read_text())
+    assert document["end"] == "decided"
+    assert document["pairs"][0]["a"]["folder"].endswith("-a")
+    assert [pair["seed"] for pair in document["pairs"]] == [pair.seed for pair in faster.pairs]
     assert {path.name for path in faster.folder.iterdir()} == {
         "experiment.json", *(f"{number:03}-{side}" for number in range(1, len(faster.pairs) + 1) for side in "ab")
     }  # fmt: skip
@@ -95,19 +127,19 @@ def test_the_same_twice_is_no_difference(place: Path, variant: Variant) -> None:
 
 def test_too_few_pairs_cannot_tell_and_say_what_would(place: Path, variant: Variant) -> None:
     slower = replace(variant, set=("processors.speed=0.99",))
-    made = ab(variant, slower, users=4, duration="30s", margin="0.1%", most_pairs=5, out=place / "few")
-    assert made.end == "most pairs"
-    response = made.change("response")
+    experiment = ab(variant, slower, users=4, duration="30s", margin="0.1%", most_pairs=5, out=place / "few")
+    assert experiment.end == "most pairs"
+    response = experiment.change("response")
     assert response is not None
     assert response.verdict == "cannot tell"
-    warnings = experiment_document(made).warnings
+    warnings = experiment_document(experiment).warnings
     assert any("pairs like these" in line for line in warnings)
 
 
 def test_a_command_runs_before_each_run_of_its_variant(place: Path, variant: Variant) -> None:
     marked = replace(variant, before=f"echo before >> {place}/marks", set=("processors.speed=3",))
-    made = ab(variant, marked, users=2, duration="30s", most_pairs=2, out=place / "marked")
-    assert (place / "marks").read_text().split() == ["before"] * len(made.pairs)
+    experiment = ab(variant, marked, users=2, duration="30s", most_pairs=2, out=place / "marked")
+    assert (place / "marks").read_text().split() == ["before"] * len(experiment.pairs)
 
 
 def test_a_command_that_fails_is_told_with_its_words(place: Path, variant: Variant) -> None:
@@ -120,9 +152,9 @@ def test_after_an_error_the_pairs_before_it_are_kept_and_named(place: Path, vari
     once = replace(variant, before=f"mkdir {place}/once")
     with pytest.raises(Refused, match="File exists") as raised:
         ab(once, variant, users=2, duration="10s", margin="0.0001%", out=place / "error")
-    kept = json.loads((place / "error" / "experiment.json").read_text())
-    assert len(kept["pairs"]) == 1
-    assert kept["end"] is None
+    document = json.loads((place / "error" / "experiment.json").read_text())
+    assert len(document["pairs"]) == 1
+    assert document["end"] is None
     assert any(str(place / "error") in text for text in raised.value.__notes__)
 
 
@@ -130,13 +162,13 @@ def test_the_folder_says_what_it_is_from_the_first_run_on(place: Path, variant: 
     once = replace(variant, before=f"mkdir {place}/first-run")
     with pytest.raises(Refused, match="File exists"):
         ab(once, once, users=2, duration="10s", out=place / "one-run")
-    kept = json.loads((place / "one-run" / "experiment.json").read_text())
-    assert (kept["pairs"], kept["end"]) == ([], None)
+    document = json.loads((place / "one-run" / "experiment.json").read_text())
+    assert (document["pairs"], document["end"]) == ([], None)
 
 
 def test_passes_take_the_place_of_the_usual_duration(place: Path, variant: Variant) -> None:
-    made = ab(variant, variant, users=2, passes=1, most_pairs=1, out=place / "passes")
-    load = loadgo.tables(made.pairs[0].a.folder).conditions["load"]
+    experiment = ab(variant, variant, users=2, passes=1, most_pairs=1, out=place / "passes")
+    load = loadgo.tables(experiment.pairs[0].a.folder).conditions["load"]
     assert (load["passes"], load.get("duration_s")) == (1, None)
 
 
