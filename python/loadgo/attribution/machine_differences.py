@@ -1,7 +1,7 @@
 """The differences between two simulated machines, by the tables of their files. Every combination is a machine.
 
 A change is all that differs in one table (`[processors]`, `[memory]`, all of `[storage.*]`). A store that only one of
-the two machines has is on every combination, where nothing uses it unless a route names it. Tables that cannot be
+the two machines has belongs to every combination, where nothing uses it unless a route names it. Tables that cannot be
 changed without each other are one change.
 """
 
@@ -78,7 +78,7 @@ def between(on: str, to: str, set: Sequence[str]) -> MachineDifferences:
 def _with_valid_machines(differences: MachineDifferences) -> MachineDifferences:
     """Joins groups until every combination is a valid machine.
 
-    Each round joins two groups: the pair of which the largest number of invalid machines have only one changed.
+    Each round joins the two groups that invalid machines separate most often: one is changed, and the other is not.
     """
     while invalid := [
         choice for choice in range(1 << len(differences.groups)) if not _is_valid(differences.text(choice))

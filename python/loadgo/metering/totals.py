@@ -39,10 +39,10 @@ class Family:
 
 @dataclass(frozen=True)
 class Distribution:
-    """A histogram: the number of durations up to each of `BOUNDS_S`, and the sum of all durations."""
+    """A histogram: the number of durations between each two of `BOUNDS_S`, and the sum of all durations."""
 
     counts: tuple[int, ...]
-    """A count for each of `BOUNDS_S`, of durations above the bound before it; the last count is of longer ones."""
+    """A count for each of `BOUNDS_S`, which is the upper bound, and a last count of longer durations."""
     sum_s: float
 
     @property

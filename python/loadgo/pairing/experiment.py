@@ -99,7 +99,7 @@ def ab(
 
 
 class _RunningExperiment:
-    """An experiment while it goes: it makes one run after another, and writes the result after each pair."""
+    """An experiment while it goes: it makes one run after another, and writes the result after each of them."""
 
     def __init__(
         self,

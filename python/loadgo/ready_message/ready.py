@@ -64,7 +64,7 @@ class Ready:
 
     @property
     def status(self) -> int:
-        """The first exit status that is not 0, or 128 plus the signal that ended the measurement early."""
+        """The first status of a run that is not 0, or 128 plus the signal that ended the measurement early."""
         if self.interrupted is not None and (len(self.runs) != 1 or self.asked > 1):
             return 128 + self.interrupted
         return next((run.status for run in self.runs if run.status), 0)

@@ -178,7 +178,7 @@ class CommandTransfer:
 
     @property
     def _own_s(self) -> tuple[float, float] | None:
-        """User and system time without interrupts. These are in system time, as far as it is long enough."""
+        """User and system time without interrupts, subtracted from system time first and the rest from user time."""
         if self.run.cpu_user_ns is None or self.run.cpu_system_ns is None:
             return None
         inside = 0.0 if self.interrupts is None else self.interrupts.inside_s
