@@ -13,7 +13,7 @@ EXAMPLES = sorted((PROJECT / "examples").glob("*.py"))
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs_to_its_end(example: Path, tmp_path: Path) -> None:
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, example],
         cwd=tmp_path,
         capture_output=True,
@@ -21,8 +21,8 @@ def test_an_example_runs_to_its_end(example: Path, tmp_path: Path) -> None:
         timeout=PATIENCE_S,
         env=environment(USERS="2", THINK="uniform(1ms, 5ms)"),
     )
-    assert told.returncode == 0, told.stderr
-    assert not told.stderr
+    assert result.returncode == 0, result.stderr
+    assert not result.stderr
     assert (tmp_path / "runs").is_dir()
 
 

@@ -26,9 +26,9 @@ def bench(tmp_path: Path) -> Bench:
 def test_twice_the_work_is_found(bench: Bench) -> None:
     a, b = (bench.script(SPIN.format(count=count), name) for name, count in (("a", 5000), ("b", 10000)))
     load = ("--users", "2", "--for", "1s", "--measure", "cpu", "--pairs", "20")
-    made = json.loads(bench.loadgo("ab", a, b, *load, "--format", "json", "--out", "kept").stdout)
-    assert made["end"] == "decided", made["answer"]
-    cpu = next(change for change in made["changes"] if change["measure"] == "cpu")
+    document = json.loads(bench.loadgo("ab", a, b, *load, "--format", "json", "--out", "kept").stdout)
+    assert document["end"] == "decided", document["answer"]
+    cpu = next(change for change in document["changes"] if change["measure"] == "cpu")
     assert cpu["verdict"] == "worse"
     assert cpu["interval"]["low"] <= cpu["change"] <= cpu["interval"]["high"]
     assert (bench.folder / "kept" / "experiment.json").exists()
@@ -43,7 +43,7 @@ def test_an_interrupt_keeps_the_pairs_that_are_complete(bench: Bench) -> None:
     ended = finished(running)
     assert ended.returncode == 130, ended.stderr
     assert "The experiment was stopped" in ended.stdout
-    kept = json.loads(result.read_text())
-    assert kept["end"] == "stopped"
-    assert kept["pairs"]
+    document = json.loads(result.read_text())
+    assert document["end"] == "stopped"
+    assert document["pairs"]
     assert left_behind(bench) == []

@@ -62,8 +62,8 @@ def test_help_loads_nothing_of_the_analysis() -> None:
         "try:\n    loadgo.cli.app.app(['--help'])\nexcept SystemExit: pass\n"
         "print([m for m in ('altair', 'scipy', 'polars', 'numpy') if m in sys.modules], file=sys.stderr)"
     )
-    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert told.stderr.strip() == "[]"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stderr.strip() == "[]"
 
 
 @pytest.mark.parametrize(
@@ -159,12 +159,12 @@ def test_a_reader_who_goes_away_is_no_traceback(quick: Path, tmp_path: Path) -> 
     loadgo("run", quick, "--out", "kept", folder=tmp_path)
     reader, writer = os.pipe()
     os.close(reader)
-    told = subprocess.run(
+    result = subprocess.run(
         [*COMMAND, "report", "kept"], cwd=tmp_path, stdout=writer, stderr=subprocess.PIPE, text=True, env=environment()
     )
     os.close(writer)
-    assert told.returncode == 2
-    assert told.stderr.strip() == "loadgo: nobody reads the output any more"
+    assert result.returncode == 2
+    assert result.stderr.strip() == "loadgo: nobody reads the output any more"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

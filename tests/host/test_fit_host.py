@@ -160,10 +160,10 @@ def test_under_its_own_load_the_machine_answers_as_the_host_did(made: loadgo.Fit
 
 def test_what_nobody_owns_is_regressed_on_what_ended_in_each_span(tmp_path: Path) -> None:
     reading = read_runs([laid(tmp_path / "made", rows_of(seed=2), background=0.1)])
-    found = fit_unowned_time(reading)
-    assert found is not None
-    assert found.interaction_ns == pytest.approx(UNOWNED_NS, rel=0.2)
-    assert found.background == pytest.approx(0.1, rel=0.1)
+    regression = fit_unowned_time(reading)
+    assert regression is not None
+    assert regression.interaction_ns == pytest.approx(UNOWNED_NS, rel=0.2)
+    assert regression.background == pytest.approx(0.1, rel=0.1)
 
 
 def test_a_host_that_is_others_is_said_to_be(tmp_path: Path) -> None:
@@ -212,5 +212,5 @@ def test_a_run_on_this_host_becomes_a_machine_that_runs_its_script(tmp_path: Pat
         pytest.fail("this host meters no processor time at all: loadgo doctor says why")
     made = fit(run, output=tmp_path / "here.toml")
     assert all(read_law(told["cpu"]).mean > 0 for told in machine(made)["commands"].values())
-    again = loadgo.run(script, on=str(tmp_path / "here.toml"), users=8, passes=5, out=tmp_path / "foretold")
-    assert len(loadgo.tables(again).interactions) == 80
+    made_run = loadgo.run(script, on=str(tmp_path / "here.toml"), users=8, passes=5, out=tmp_path / "foretold")
+    assert len(loadgo.tables(made_run).interactions) == 80

@@ -44,9 +44,9 @@ def kept(folder: Path) -> dict[str, object]:
 
 
 def test_a_command_is_the_only_user_and_its_life_the_only_interaction(bench: Bench) -> None:
-    told = bench.loadgo("meter", "--out", "kept", "--", "sh", "-c", f"{BUSY}; echo done; exit 3", status=3)
-    assert told.stdout == "done\n"
-    assert "ended with status 3" in told.stderr
+    result = bench.loadgo("meter", "--out", "kept", "--", "sh", "-c", f"{BUSY}; echo done; exit 3", status=3)
+    assert result.stdout == "done\n"
+    assert "ended with status 3" in result.stderr
     assert_written_columns(bench.folder / "kept")
     measured = bench.tables("kept")
     (row,) = measured.interactions.rows(named=True)
@@ -81,8 +81,8 @@ def test_a_commands_waits_come_from_the_kernels_account(bench: Bench) -> None:
 
 
 def test_the_host_is_metered_for_a_time(bench: Bench) -> None:
-    told = bench.loadgo("meter", "--for", "1s", "--every", "250ms", "--out", "kept", "--format", "json")
-    json.loads(told.stdout)
+    result = bench.loadgo("meter", "--for", "1s", "--every", "250ms", "--out", "kept", "--format", "json")
+    json.loads(result.stdout)
     measured = bench.tables("kept")
     assert (len(measured.interactions), len(measured.sessions)) == (0, 0)
     assert measured.time["at_ns"].n_unique() >= 4
@@ -93,8 +93,8 @@ def test_the_host_is_metered_for_a_time(bench: Bench) -> None:
 @pytest.mark.parametrize("format", ["text", "html", "json", "csv", "md"])
 def test_everything_behind_the_folder_reads_it(bench: Bench, format: str) -> None:
     bench.loadgo("meter", "--quiet", "--out", "kept", "--", "true")
-    told = bench.loadgo("report", "kept", "--format", format, "--phases", "all", "--output", "-")
-    assert told.stdout
+    result = bench.loadgo("report", "kept", "--format", format, "--phases", "all", "--output", "-")
+    assert result.stdout
     asked = loadgo.query("SELECT category, sum(time_ns) FROM time GROUP BY category", run=bench.folder / "kept")
     assert len(asked) > 0
 
@@ -185,15 +185,15 @@ def test_a_full_disk_is_named_and_the_records_are_readable_up_to_there(bench: Be
 
 def test_without_privilege_it_is_refused_with_the_remedy(bench: Bench) -> None:
     readable_by_all(bench)
-    told = bench.loadgo("meter", "--for", "1s", status=2, before=NOBODY)
-    assert "meters cannot be had" in told.stderr
-    assert "root" in told.stderr or "CAP_BPF" in told.stderr
+    result = bench.loadgo("meter", "--for", "1s", status=2, before=NOBODY)
+    assert "meters cannot be had" in result.stderr
+    assert "root" in result.stderr or "CAP_BPF" in result.stderr
     assert not (bench.folder / "runs").exists()
 
 
 def test_a_kernel_that_does_not_tell_its_types_is_named(bench: Bench) -> None:
-    told = bench.loadgo("meter", "--for", "1s", status=2, before=WITHOUT_TYPES)
-    assert "BTF" in told.stderr
+    result = bench.loadgo("meter", "--for", "1s", status=2, before=WITHOUT_TYPES)
+    assert "BTF" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -97,13 +97,13 @@ def test_the_comparison_tells_the_device_the_major_faults_and_the_wait(paged: Pa
 
 @PAGES
 def test_measured_runs_of_both_devices_are_taken_apart_by_the_change_that_their_records_tell(paged: Paged) -> None:
-    made = speedup_of({"": [paged.folder / "file"], "zram": [paged.folder / "zram"]})
-    assert made.changes[0].set == (f"swap: file:{256 << 20} to zram:{256 << 20}",)
+    speedup_result = speedup_of({"": [paged.folder / "file"], "zram": [paged.folder / "zram"]})
+    assert speedup_result.changes[0].set == (f"swap: file:{256 << 20} to zram:{256 << 20}",)
     file = paged.tables("file").interactions
-    elapsed = next(one for one in made.causes if one.measure == "elapsed")
+    elapsed = next(one for one in speedup_result.causes if one.measure == "elapsed")
     typing = int(file["ready_ns"].max()) - int(paged.tables("file").phases["at_ns"].min())  # type: ignore[arg-type]
     assert elapsed.before == pytest.approx(typing / len(file), rel=1e-9)
-    response = next(one for one in made.causes if one.measure == "response")
+    response = next(one for one in speedup_result.causes if one.measure == "response")
     assert response.causes[0].factor == pytest.approx(response.ratio, rel=1e-12)
     page = paged.bench.loadgo("speedup", "--measured", "=file", "--measured", "zram=zram").stdout
     assert re.search(r"swap: file:\d+ to zram:\d+", page)
@@ -130,5 +130,5 @@ def test_without_privilege_it_says_what_would_help(tmp_path: Path) -> None:
     bench.homes.mkdir()
     readable_by_all(bench)
     before = NOBODY if ROOT else ()
-    told = bench.loadgo("run", "paging", "--limit", "memory=20M,swap=zram:64M", status=2, before=before)
-    assert "--limit needs a control group for the users, and none could be made; remedy: run as root" in told.stderr
+    result = bench.loadgo("run", "paging", "--limit", "memory=20M,swap=zram:64M", status=2, before=before)
+    assert "--limit needs a control group for the users, and none could be made; remedy: run as root" in result.stderr

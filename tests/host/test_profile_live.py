@@ -46,12 +46,15 @@ def test_shares_of_two_functions_and_a_library_are_within_the_sampling_error(
     known_program: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     before = stolen_ns()
-    made = profile([str(known_program), "spin", "600", "300", "300"], hz=1000)
+    clock_profile = profile([str(known_program), "spin", "600", "300", "300"], hz=1000)
     stolen_ms = (stolen_ns() - before) / 1e6
     spent = told(capfd.readouterr().out)
-    assert made.status == 0
-    counts = {"one_function": found(made, "one_function"), "another_function": found(made, "another_function")}
-    counts["library"] = found(made, "spin_in_library")
+    assert clock_profile.status == 0
+    counts = {
+        "one_function": found(clock_profile, "one_function"),
+        "another_function": found(clock_profile, "another_function"),
+    }
+    counts["library"] = found(clock_profile, "spin_in_library")
     samples, time = sum(counts.values()), sum(spent.values())
     assert samples > 1100 - stolen_ms  # of 1200 ms of processor time at 1 kHz, where no hypervisor has the processor
     for name, count in counts.items():
@@ -60,10 +63,10 @@ def test_shares_of_two_functions_and_a_library_are_within_the_sampling_error(
 
 
 def test_the_library_is_a_segment_of_its_own(known_program: Path) -> None:
-    made = profile([str(known_program), "spin", "50", "50", "300"], hz=1000)
-    samples = {segment.name: segment.samples or 0 for segment in made.segments}
+    clock_profile = profile([str(known_program), "spin", "50", "50", "300"], hz=1000)
+    samples = {segment.name: segment.samples or 0 for segment in clock_profile.segments}
     assert samples[str(known_program.parent / "libknown.so")] > samples[str(known_program)] > 0
-    assert made.build_ids[str(known_program)] == build_id(known_program)
+    assert clock_profile.build_ids[str(known_program)] == build_id(known_program)
 
 
 def build_id(path: Path) -> str:
@@ -77,27 +80,29 @@ def test_page_faults_by_segment_are_those_of_rusage(
 ) -> None:
     file = tmp_path / "mapped"
     file.write_bytes(bytes(4096) * PAGES)
-    made = profile([str(known_program), "touch", str(file), str(PAGES)], hz=100)
-    counted = {segment.name: (segment.faults_minor or 0) + (segment.faults_major or 0) for segment in made.segments}
+    clock_profile = profile([str(known_program), "touch", str(file), str(PAGES)], hz=100)
+    counted = {
+        segment.name: (segment.faults_minor or 0) + (segment.faults_major or 0) for segment in clock_profile.segments
+    }
     rusage = told(capfd.readouterr().out)
     assert counted[str(file)] == rusage[str(file)] == PAGES
     for name in ("[anon]", "[heap]", "[stack]"):
         assert rusage[name] >= PAGES - 8, name  # of a stack some pages were there before
         assert rusage[name] <= counted[name] <= rusage[name] + 60, name  # the loader's and the library's own
-    assert not made.lost
+    assert not clock_profile.lost
 
 
 def test_a_thousand_short_processes_find_their_segments() -> None:
     before = getrusage(RUSAGE_CHILDREN).ru_minflt
-    made = profile(["sh", "-c", "for i in $(seq 1000); do /bin/true; done"], hz=1000)
+    clock_profile = profile(["sh", "-c", "for i in $(seq 1000); do /bin/true; done"], hz=1000)
     minor = getrusage(RUSAGE_CHILDREN).ru_minflt - before
-    faults = {segment.name: segment.faults_minor or 0 for segment in made.segments}
+    faults = {segment.name: segment.faults_minor or 0 for segment in clock_profile.segments}
     print(minor, sum(faults.values()), faults)
     assert 0.95 * minor < sum(faults.values()) < 1.05 * minor
     assert faults.get("[unknown]", 0) < 0.001 * minor  # reading samples' stacks faults too, and brings no page
-    unknown = sum(segment.samples or 0 for segment in made.segments if segment.name == "[unknown]")
-    assert unknown < 0.01 * made.samples
-    assert not made.lost
+    unknown = sum(segment.samples or 0 for segment in clock_profile.segments if segment.name == "[unknown]")
+    assert unknown < 0.01 * clock_profile.samples
+    assert not clock_profile.lost
 
 
 def test_the_status_is_the_commands() -> None:
@@ -133,13 +138,13 @@ assert any("kernel's part is not here: it takes root, or CAP_PERFMON" in note fo
 assert not any("kptr_restrict" in note for note in made.notes), made.notes
 assert sum(segment.faults_minor or 0 for segment in made.segments) > 50
 """
-    said = subprocess.run(
+    result = subprocess.run(
         ["setpriv", "--bounding-set=-all", "--inh-caps=-all", sys.executable, "-c", program],
         capture_output=True,
         text=True,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
     )
-    assert said.returncode == 0, said.stderr
+    assert result.returncode == 0, result.stderr
 
 
 def test_signals_are_the_commands_whose_status_is_told() -> None:
@@ -155,7 +160,7 @@ def test_signals_are_the_commands_whose_status_is_told() -> None:
 
 
 def test_a_program_that_is_not_there_is_127() -> None:
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "loadgo", "profile", "--", "/nonexistent"], capture_output=True, text=True
     )
-    assert (done.returncode, done.stderr) == (127, "loadgo: /nonexistent: no such program\n")
+    assert (result.returncode, result.stderr) == (127, "loadgo: /nonexistent: no such program\n")

@@ -33,10 +33,10 @@ def ready(*arguments: str, status: int = 0, **settings: Any) -> subprocess.Compl
     """Runs `loadgo ready ARGUMENTS`, which must exit with `status`."""
     if "input" not in settings:
         settings.setdefault("stdin", subprocess.DEVNULL)
-    told = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=PATIENCE_S, **settings)
-    assert told.returncode == status, f"exit {told.returncode}\n{told.stdout}\n{told.stderr}"
-    assert "Traceback" not in told.stderr
-    return told
+    result = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=PATIENCE_S, **settings)
+    assert result.returncode == status, f"exit {result.returncode}\n{result.stdout}\n{result.stderr}"
+    assert "Traceback" not in result.stderr
+    return result
 
 
 def as_json(*arguments: str, status: int = 0, **settings: Any) -> dict[str, Any]:
@@ -260,10 +260,10 @@ def test_a_command_that_takes_an_interrupt_for_itself_is_not_interrupted(tmp_pat
 
 
 def test_from_python_it_is_a_call_of_the_same_name() -> None:
-    made = loadgo.ready("sh -c 'exit 4'", quiet=True)
-    assert isinstance(made, Ready)
-    assert (made.status, made.runs[0].exit_status, made.command) == (4, 4, ("sh", "-c", "exit 4"))
-    assert render_ready(made).startswith("r sh -c 'exit 4': real ")
+    message = loadgo.ready("sh -c 'exit 4'", quiet=True)
+    assert isinstance(message, Ready)
+    assert (message.status, message.runs[0].exit_status, message.command) == (4, 4, ("sh", "-c", "exit 4"))
+    assert render_ready(message).startswith("r sh -c 'exit 4': real ")
     with pytest.raises(NotRun):
         loadgo.ready(["no-such-program"])
     with pytest.raises(ValueError, match="no command"):
@@ -307,17 +307,17 @@ def test_without_privilege_it_says_what_is_not_measured(tmp_path: Path) -> None:
         "cwd": "/",
         "env": os.environ | {"HOME": "/"},
     }
-    told = subprocess.run([*nobody, "--quiet-output", *line], **options)
-    assert told.returncode == 0, told.stderr
-    said = json.loads(told.stdout)
-    (run,) = said["runs"]
-    assert said["notes"]
+    result = subprocess.run([*nobody, "--quiet-output", *line], **options)
+    assert result.returncode == 0, result.stderr
+    document = json.loads(result.stdout)
+    (run,) = document["runs"]
+    assert document["notes"]
     assert run["paging_wait_ns"] is None
     assert run["io_wait_ns"] is None
     waited = run["waited"]
     assert run["cpu_ns"] == waited["user_ns"] + waited["system_ns"] > 0
     assert run["faults_minor"] == waited["faults_minor"] > 0
-    assert (said["sources"]["cpu"], said["sources"]["faults"], run["left_running"]) == ("wait4", "wait4", None)
+    assert (document["sources"]["cpu"], document["sources"]["faults"], run["left_running"]) == ("wait4", "wait4", None)
     text = subprocess.run([*nobody, "--", "false"], **options)
     assert text.returncode == 1
     assert "– not measured: " in text.stderr

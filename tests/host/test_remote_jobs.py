@@ -32,16 +32,16 @@ def bench(tmp_path: Path) -> Bench:
 
 def rjs() -> str:
     """Where users find `loadgo-rjs`."""
-    found = shutil.which("loadgo-rjs", path=host._search_path())
-    assert found, "loadgo-rjs comes with loadgo: run scripts/setup"
-    return found
+    path = shutil.which("loadgo-rjs", path=host._search_path())
+    assert path, "loadgo-rjs comes with loadgo: run scripts/setup"
+    return path
 
 
 def job(folder: Path, *words: str, status: int = 0) -> str:
     """The output of `loadgo-rjs WORDS`."""
-    told = subprocess.run([rjs(), *words], cwd=folder, capture_output=True, text=True, check=False)
-    assert told.returncode == status, told
-    return told.stdout + told.stderr
+    result = subprocess.run([rjs(), *words], cwd=folder, capture_output=True, text=True, check=False)
+    assert result.returncode == status, result
+    return result.stdout + result.stderr
 
 
 def batch_host_of(bench: Bench) -> int:
@@ -133,9 +133,9 @@ def test_a_batch_host_elsewhere_is_named_by_the_environment(bench: Bench, monkey
 
 def test_a_program_beside_that_cannot_begin_is_refused_before_anybody_logs_in(bench: Bench) -> None:
     script = bench.script('lines = ["true"]\n[beside]\nHOST = "sh -c \'echo no room >&2; exit 5\'"\n')
-    told = bench.loadgo("run", script, "--out", "kept", status=2)
-    assert "HOST" in told.stderr
-    assert "ended before it said anything: no room" in told.stderr
+    result = bench.loadgo("run", script, "--out", "kept", status=2)
+    assert "HOST" in result.stderr
+    assert "ended before it said anything: no room" in result.stderr
 
 
 def test_what_a_program_beside_says_first_is_in_the_users_environment(bench: Bench) -> None:
@@ -188,8 +188,8 @@ def test_tenex_moves_the_bytes_that_the_users_of_this_host_move() -> None:
 def test_on_tenex_more_users_raise_the_load_and_stretch_each_transfer(tmp_path: Path) -> None:
     means = []
     for users in (1, 5):
-        done = loadgo.run("remote-jobs", on="tenex", users=users, out=tmp_path / str(users))
-        rows = loadgo.tables(done).interactions.filter(pl.col("command").cast(pl.String) == "print algebra")
+        run = loadgo.run("remote-jobs", on="tenex", users=users, out=tmp_path / str(users))
+        rows = loadgo.tables(run).interactions.filter(pl.col("command").cast(pl.String) == "print algebra")
         real = (rows["ready_ns"] - rows["sent_ns"]).mean()
         cpu = (rows["cpu_user_ns"] + rows["cpu_system_ns"]).mean()
         means.append((real, cpu))

@@ -67,8 +67,8 @@ def fill(disk: Path) -> Path:
 
 @pytest.mark.parametrize("place", ["/proc/nowhere", "/dev/null", "/dev/null/run"])
 def test_a_folder_that_cannot_be_made_is_refused_before_anybody_logs_in(place: str, bench: Bench) -> None:
-    told = bench.loadgo("run", bench.script(QUICK), "--out", place, status=2)
-    assert f"cannot create the folder {place}" in told.stderr
+    result = bench.loadgo("run", bench.script(QUICK), "--out", place, status=2)
+    assert f"cannot create the folder {place}" in result.stderr
     assert left_behind(bench) == []
 
 
@@ -77,9 +77,9 @@ def test_a_folder_without_write_permission_is_refused(bench: Bench) -> None:
         pytest.skip("root may write everywhere, and there is no setpriv to become somebody else: install util-linux")
     readable_by_all(bench)
     (bench.folder / "closed").mkdir(mode=0o555)
-    told = bench.loadgo("run", bench.script(QUICK), "--out", "closed/run", status=2, before=NOBODY if ROOT else ())
-    assert "cannot create the folder closed/run" in told.stderr
-    assert "Permission denied" in told.stderr
+    result = bench.loadgo("run", bench.script(QUICK), "--out", "closed/run", status=2, before=NOBODY if ROOT else ())
+    assert "cannot create the folder closed/run" in result.stderr
+    assert "Permission denied" in result.stderr
 
 
 def test_a_run_that_is_there_is_never_written_over(bench: Bench) -> None:
@@ -148,21 +148,21 @@ def test_users_who_fill_their_disk_fail_and_go_on(bench: Bench) -> None:
 
 
 def test_an_unknown_log_in_command_is_named_with_the_places_that_were_looked_at(bench: Bench) -> None:
-    told = bench.loadgo("run", bench.script('login = "no-such-shell"\nlines = ["true"]\n'), "--out", "run", status=2)
-    assert 'there is no program "no-such-shell" on the PATH' in told.stderr
+    result = bench.loadgo("run", bench.script('login = "no-such-shell"\nlines = ["true"]\n'), "--out", "run", status=2)
+    assert 'there is no program "no-such-shell" on the PATH' in result.stderr
     assert not (bench.folder / "run").exists()
 
 
 def test_an_unknown_person_is_refused_in_the_words_of_su(bench: Bench) -> None:
-    told = bench.loadgo("run", bench.script('login = "su - nobody-of-this-name"\nlines = ["true"]\n'), status=2)
-    assert 'nobody could log in with "su - nobody-of-this-name"' in told.stderr
-    assert "nobody-of-this-name" in told.stderr.split("it printed")[1]
+    result = bench.loadgo("run", bench.script('login = "su - nobody-of-this-name"\nlines = ["true"]\n'), status=2)
+    assert 'nobody could log in with "su - nobody-of-this-name"' in result.stderr
+    assert "nobody-of-this-name" in result.stderr.split("it printed")[1]
 
 
 def test_a_log_in_that_asks_what_nobody_answers_is_refused(bench: Bench) -> None:
     script = bench.script("login = \"sh -c 'printf Password:; read secret; echo Sorry; exit 1'\"\nlines = ['true']\n")
-    told = bench.loadgo("run", script, "--users", "3", "--out", "asked", status=2)
-    assert "Sorry" in told.stderr
+    result = bench.loadgo("run", script, "--users", "3", "--out", "asked", status=2)
+    assert "Sorry" in result.stderr
     assert bench.tables("asked").sessions["outcome"].to_list() == ["refused"] * 3
     assert left_behind(bench) == []
 
@@ -170,21 +170,21 @@ def test_a_log_in_that_asks_what_nobody_answers_is_refused(bench: Bench) -> None
 def test_one_of_ten_who_cannot_log_in_is_told_and_the_others_work(bench: Bench) -> None:
     login = "sh -c 'test $LOADGO_USER != 7 && exec sh; echo not you; exit 3'"
     script = bench.script(f'login = "{login}"\n' + QUICK)
-    told = bench.loadgo("run", script, "--users", "10", "--out", "kept", status=1)
+    result = bench.loadgo("run", script, "--users", "10", "--out", "kept", status=1)
     kept = bench.tables("kept")
     assert kept.lost.select("user", pl.col("what").cast(pl.String), "count").rows() == [(7, "log-in", 1)]
     assert "not you" in kept.lost["reason"][0]
     refused = kept.sessions.filter(pl.col("outcome").cast(pl.String) == "refused")
     assert refused["user"].to_list() == [7]
     assert kept.interactions.group_by("user").len()["len"].to_list() == [6] * 9
-    assert "1 was refused at log-in" in told.stdout
+    assert "1 was refused at log-in" in result.stdout
 
 
 def test_more_users_than_terminals_are_refused_with_the_remedy(bench: Bench) -> None:
     most = int(Path("/proc/sys/kernel/pty/max").read_text())
-    told = bench.loadgo("run", bench.script(QUICK), "--users", str(most + 1), "--out", "run", status=2)
-    assert f"kernel.pty.max is {most}" in told.stderr
-    assert "remedy: sysctl kernel.pty.max=" in told.stderr
+    result = bench.loadgo("run", bench.script(QUICK), "--users", str(most + 1), "--out", "run", status=2)
+    assert f"kernel.pty.max is {most}" in result.stderr
+    assert "remedy: sysctl kernel.pty.max=" in result.stderr
     assert not (bench.folder / "run").exists()
 
 
@@ -226,8 +226,10 @@ def test_two_runs_at_once_do_not_disturb_each_other(bench: Bench) -> None:
 
 
 def test_a_mistake_in_a_script_has_file_line_and_column_and_nothing_is_made(bench: Bench) -> None:
-    told = bench.loadgo("run", bench.script('name = "x"\nlines = ["true", { tipe = "x" }]\n'), "--out", "run", status=2)
-    assert "asked.toml, line 2, column 20: a line has no `tipe`; did you mean `type`?" in told.stderr
+    result = bench.loadgo(
+        "run", bench.script('name = "x"\nlines = ["true", { tipe = "x" }]\n'), "--out", "run", status=2
+    )
+    assert "asked.toml, line 2, column 20: a line has no `tipe`; did you mean `type`?" in result.stderr
     assert not (bench.folder / "run").exists()
 
 
@@ -250,12 +252,12 @@ def test_a_hostile_line_is_told_for_what_it_is(line: str, outcome: str, bench: B
     quoted = line.replace("\\", "\\\\").replace('"', '\\"')
     hostile = f'{{ type = "{quoted}", as = "hostile", timeout = "2s", status = 0 }}'
     asked = bench.script(f'think = "none"\nlines = ["true", {hostile}, "true"]\n')
-    told = bench.start("run", asked, "--quiet", "--out", "kept")
-    told.communicate(timeout=PATIENCE_S)
+    process = bench.start("run", asked, "--quiet", "--out", "kept")
+    process.communicate(timeout=PATIENCE_S)
     kept = bench.tables("kept")
     rows = kept.interactions.filter(pl.col("command").cast(pl.String) == "hostile")
     assert rows["outcome"].to_list() == [outcome]
-    assert told.returncode == 1 or kept.lost.is_empty(), "a loss is a bad finding"
+    assert process.returncode == 1 or kept.lost.is_empty(), "a loss is a bad finding"
     assert left_behind(bench) == []
 
 
@@ -294,17 +296,17 @@ def test_a_folder_of_somebody_else_gives_a_report_or_words(conditions: str, benc
     foreign = bench.folder / "foreign"
     foreign.mkdir()
     (foreign / "run.toml").write_text(conditions)
-    told = bench.start("report", "foreign")
-    out, err = told.communicate(timeout=PATIENCE_S)
-    assert told.returncode in (0, 2), err
+    process = bench.start("report", "foreign")
+    out, err = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode in (0, 2), err
     assert "Traceback" not in err
     assert out or err
 
 
 @pytest.mark.parametrize("sql", ["", "nonsense", "SELECT nothing FROM interactions", "SELECT * FROM nowhere"])
 def test_a_question_without_an_answer_names_what_there_is(sql: str, kept: Path, bench: Bench) -> None:
-    told = bench.loadgo("query", sql, "--run", str(kept), status=2)
-    assert "interactions: user, pass, line" in told.stderr
+    result = bench.loadgo("query", sql, "--run", str(kept), status=2)
+    assert "interactions: user, pass, line" in result.stderr
     assert len(bench.tables("kept").interactions) == 6
 
 

@@ -95,11 +95,11 @@ def errors_of(bench: Bench, attempts: str) -> list[str]:
     bench.started.append(program.pid)
     out, _ = program.communicate(timeout=600)
     assert program.returncode == 0
-    told = json.loads(out)
-    assert [held for _, held in told["said"] if held != told["before"]] == []
-    assert told["before"][0] == []
+    document = json.loads(out)
+    assert [held for _, held in document["said"] if held != document["before"]] == []
+    assert document["before"][0] == []
     assert left_behind(bench) == []
-    return [said for said, _ in told["said"]]
+    return [said for said, _ in document["said"]]
 
 
 @NEEDS_ROOT
@@ -180,14 +180,14 @@ def test_a_home_that_cannot_be_removed_is_told_also_with_quiet_and_the_others_go
     bench: Bench, private: tuple[str, ...]
 ) -> None:
     run = ["run", bench.script(ONE_STAYS), "--users", "3", "--quiet", "--out", "kept"]
-    told = bench.loadgo(*run, before=private)
+    result = bench.loadgo(*run, before=private)
     (kept,) = bench.homes.glob("*/*/*")
     assert (kept.parent.name, kept.name) == ("user-2", "here")
     assert len(list(bench.homes.glob("*/*"))) == 1, "the homes of the other users are gone"
-    assert told.stdout == "kept\n"
-    text = " ".join(told.stderr.split())
+    assert result.stdout == "kept\n"
+    text = " ".join(result.stderr.split())
     for words in (str(kept), "Operation not permitted", "remove what is named by hand"):
-        assert words in text, told.stderr
+        assert words in text, result.stderr
     notes = tomllib.loads((bench.folder / "kept" / "run.toml").read_text())["notes"]
     assert [note for note in notes if str(kept) in note and "Operation not permitted" in note]
     subprocess.run(["chattr", "-i", kept], check=True)

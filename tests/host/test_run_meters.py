@@ -126,9 +126,9 @@ def test_two_runs_at_once_have_each_their_own_meters(bench: Bench) -> None:
 def test_without_privilege_a_run_goes_on_and_says_why_it_has_no_meters(bench: Bench) -> None:
     readable_by_all(bench)
     script = bench.script(QUICK)
-    told = bench.start("run", script, "--out", "kept", before=NOBODY)
-    _, err = told.communicate()
-    assert told.returncode in (0, 1), err
+    process = bench.start("run", script, "--out", "kept", before=NOBODY)
+    _, err = process.communicate()
+    assert process.returncode in (0, 1), err
     assert "no kernel meters" in err
     measured = bench.tables("kept")
     assert measured.conditions["meters"]["tier"] == "none"
@@ -152,8 +152,8 @@ def test_a_simulated_machines_meters_are_always_exact(tmp_path: Path) -> None:
     for tier in ("none", "cheap"):
         with pytest.raises(ValueError, match="always exact"):
             loadgo.run("light", on="multics-645", meters=tier, out=tmp_path / tier)
-    made = loadgo.run("light", on="multics-645", passes=1, meters="exact", out=tmp_path / "exact")
-    assert made.outcome == "done"
+    run = loadgo.run("light", on="multics-645", passes=1, meters="exact", out=tmp_path / "exact")
+    assert run.outcome == "done"
 
 
 def test_meters_that_there_are_not_are_refused(tmp_path: Path) -> None:

@@ -117,8 +117,8 @@ def kill_in_the_middle(bench: Bench, run_id: str, *options: str) -> subprocess.P
 def test_after_a_kill_the_records_are_read_and_the_report_says_so(bench: Bench, request: pytest.FixtureRequest) -> None:
     run_id = named(request)
     kill_in_the_middle(bench, run_id)
-    told = bench.loadgo("report", run_id)
-    assert "killed" in told.stdout.splitlines()[0]
+    result = bench.loadgo("report", run_id)
+    assert "killed" in result.stdout.splitlines()[0]
     kept = bench.tables(run_id).interactions
     assert len(kept) > 100
     each = kept.group_by("user", maintain_order=True).agg("pass")

@@ -231,10 +231,10 @@ def test_python_and_the_command_line_make_the_same_run(bench: Bench, monkeypatch
     script = bench.script(WORK)
     bench.run(script, "--users", "2", "--seed", "3", out="line")
     told: list[dict[str, Any]] = []
-    made = loadgo.run(script, users=2, seed=3, out="python", progress=told.append)
+    run = loadgo.run(script, users=2, seed=3, out="python", progress=told.append)
     assert typed(bench, "line") == typed(bench, "python")
-    assert (made.outcome, made.findings) == ("done", ())
-    assert not made.summary.losses
-    assert loadgo.tables(made).interactions.equals(bench.tables("python").interactions)
+    assert (run.outcome, run.findings) == ("done", ())
+    assert not run.summary.losses
+    assert loadgo.tables(run).interactions.equals(bench.tables("python").interactions)
     assert {"phase", "at_s", "users_logged_in", "users", "interactions"} <= set(told[0])
-    assert loadgo.report(made) == bench.loadgo("report", "python").stdout
+    assert loadgo.report(run) == bench.loadgo("report", "python").stdout

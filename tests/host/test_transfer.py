@@ -22,12 +22,14 @@ SIZE = 300_001
 @pytest.mark.parametrize("receive", [False, True], ids=["sends", "receives"])
 def test_each_method_gives_a_row_of_each_end(receive: bool) -> None:
     with waiting() as server:
-        made = transfer(server.address, size=SIZE, method="all", receive=receive)
-    assert made.complete
+        transferred = transfer(server.address, size=SIZE, method="all", receive=receive)
+    assert transferred.complete
     possible = [method for method in methods() if method not in impossible()]
-    assert [(row.method, row.side) for row in made.rows] == [(m, side) for m in possible for side in ("here", "there")]
-    assert [why.split()[0] for why in made.left_out] == list(impossible())
-    for row in made.rows:
+    assert [(row.method, row.side) for row in transferred.rows] == [
+        (m, side) for m in possible for side in ("here", "there")
+    ]
+    assert [why.split()[0] for why in transferred.left_out] == list(impossible())
+    for row in transferred.rows:
         assert (row.direction == "s") == ((row.side == "here") != receive)
         assert row.bytes == SIZE
         assert row.wire_bytes >= SIZE
@@ -39,8 +41,8 @@ def test_each_method_gives_a_row_of_each_end(receive: bool) -> None:
 
 def test_a_byte_a_call_is_dearer_than_blocks() -> None:
     with waiting() as server:
-        made = transfer(server.address, size=SIZE, method="bytes,blocks")
-    dear, cheap = (row for row in made.rows if row.side == "here")
+        transferred = transfer(server.address, size=SIZE, method="bytes,blocks")
+    dear, cheap = (row for row in transferred.rows if row.side == "here")
     assert dear.calls > SIZE
     assert cheap.calls < 100
     assert (dear.cpu_s_per_bit or 0) > 5 * (cheap.cpu_s_per_bit or 0)
@@ -109,8 +111,8 @@ def test_a_tariff_without_a_price_for_this_is_refused() -> None:
 @pytest.mark.parametrize("format", ["text", "html", "md", "json"])
 def test_every_format_has_both_ends_and_the_price(format: str) -> None:
     with waiting() as server:
-        made = transfer(server.address, size=SIZE)
-    content = render_transfer(made, format, prices=prices("tenex-1972", "arpanet-1970"), width=80)  # type: ignore[arg-type]
+        transferred = transfer(server.address, size=SIZE)
+    content = render_transfer(transferred, format, prices=prices("tenex-1972", "arpanet-1970"), width=80)  # type: ignore[arg-type]
     if format == "json":
         assert [row["side"] for row in json.loads(content)["rows"]] == ["here", "there"]
         return
@@ -178,9 +180,9 @@ def test_the_command_at_both_ends(tmp_path: Path) -> None:
     server = bench.start("transfer", "serve", "--listen", "127.0.0.1:0", "--once")
     assert server.stderr is not None
     address = server.stderr.readline().split()[2]
-    told = bench.loadgo("transfer", "--to", address, "--size", "1MB", "--network", "0.09")
-    assert "blocks sends" in told.stdout
-    assert "times the network's price" in told.stdout
+    result = bench.loadgo("transfer", "--to", address, "--size", "1MB", "--network", "0.09")
+    assert "blocks sends" in result.stdout
+    assert "times the network's price" in result.stdout
     assert "1,000,000 bytes" in ended(server, 0).stderr
 
 
@@ -219,8 +221,8 @@ def test_from_python() -> None:
     ],
 )
 def test_options_that_do_not_belong_together_are_refused(tmp_path: Path, options: list[str], told: str) -> None:
-    said = Bench(tmp_path).loadgo("transfer", "--to", "127.0.0.1:9", *options, status=2)
-    assert told in said.stderr
+    result = Bench(tmp_path).loadgo("transfer", "--to", "127.0.0.1:9", *options, status=2)
+    assert told in result.stderr
 
 
 def test_who_speaks_a_byte_at_a_time_is_left_in_time() -> None:

@@ -61,17 +61,17 @@ def test_nothing_to_move_comes_over_whole(bench: Bench) -> None:
 def test_rows_that_cannot_be_written_are_told_after_the_answer(bench: Bench, grid: tuple[str, ...]) -> None:
     with waiting() as server:
         options = ("--to", server.address, "--size", "4096", *grid, "--csv", "/dev/full")
-        told = bench.loadgo("transfer", *options, status=2)
-    assert "Sending a" in told.stdout
-    assert "/dev/full: No space left on device" in told.stderr
+        result = bench.loadgo("transfer", *options, status=2)
+    assert "Sending a" in result.stdout
+    assert "/dev/full: No space left on device" in result.stderr
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here: no disk is full on demand")
 def test_a_page_that_cannot_be_written_does_not_keep_the_rows_back(bench: Bench) -> None:
     with waiting() as server:
         options = ("--to", server.address, "--size", "4096", "-o", "/dev/full", "--csv", "rows.csv")
-        told = bench.loadgo("transfer", *options, status=2)
-    assert "Sending a" in told.stdout
+        result = bench.loadgo("transfer", *options, status=2)
+    assert "Sending a" in result.stdout
     assert len((bench.folder / "rows.csv").read_text().splitlines()) == 3
 
 
@@ -79,9 +79,9 @@ def test_a_page_that_cannot_be_written_does_not_keep_the_rows_back(bench: Bench)
 def test_a_file_that_takes_only_a_part_is_not_left_behind(bench: Bench) -> None:
     with waiting() as server:
         options = ("--to", server.address, "--size", "64", "-o", "page.txt", "--csv", "rows.csv")
-        told = bench.loadgo("transfer", *options, status=2, before=("prlimit", "--fsize=100"))
-    assert "Sending a" in told.stdout
-    assert "rows.csv: File too large" in told.stderr
+        result = bench.loadgo("transfer", *options, status=2, before=("prlimit", "--fsize=100"))
+    assert "Sending a" in result.stdout
+    assert "rows.csv: File too large" in result.stderr
     assert not (bench.folder / "page.txt").exists()
     assert not (bench.folder / "rows.csv").exists()
 

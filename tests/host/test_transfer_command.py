@@ -37,10 +37,10 @@ def kinds_of(told: dict[str, Any]) -> dict[str, dict[str, Any]]:
 @NEEDS_ROOT
 @pytest.mark.parametrize(("there", "back"), [(1, 0), (300_001, 17), (64 << 20, 1 << 20)])
 def test_bytes_are_those_of_the_sockets_own_counters(bench: Bench, there: int, back: int) -> None:
-    told = bench.loadgo(
+    result = bench.loadgo(
         "transfer", "--format", "json", "-o", "told.json", "--", *PYTHON, BOTH_ENDS, str(there), str(back)
     )
-    sent, received = json.loads(told.stdout)
+    sent, received = json.loads(result.stdout)
     assert (sent, received) == (there + back, there + back)
     moved = kinds_of(json.loads((bench.folder / "told.json").read_text()))
     assert set(moved) == {"TCP, loopback"}
@@ -76,10 +76,10 @@ def test_what_the_kernel_still_sends_after_its_end_is_counted(bench: Bench) -> N
             came += len(data)
         far.close()
     ended(running, 0)
-    told = json.loads((bench.folder / "told.json").read_text())
+    document = json.loads((bench.folder / "told.json").read_text())
     assert came == size
-    assert kinds_of(told)["TCP, loopback"]["sent"] == size
-    assert told["unsent"] == 0
+    assert kinds_of(document)["TCP, loopback"]["sent"] == size
+    assert document["unsent"] == 0
 
 
 @NEEDS_ROOT
@@ -136,29 +136,29 @@ def test_a_daemon_that_it_leaves_is_told_and_its_open_connection_counted_so_far(
             came += len(far.recv(5000))
         far.send(b"x")
         ended(running, 0)
-        told = json.loads((bench.folder / "told.json").read_text())
+        document = json.loads((bench.folder / "told.json").read_text())
         far.close()  # and the daemon ends
-    assert told["run"]["left_running"] == 1
-    assert told["held"] == 1
-    assert (told["moved"]["sent"], told["moved"]["received"]) == (5000, 1)
+    assert document["run"]["left_running"] == 1
+    assert document["held"] == 1
+    assert (document["moved"]["sent"], document["moved"]["received"]) == (5000, 1)
 
 
 @NEEDS_ROOT
 def test_a_command_without_a_socket_says_so_and_its_output_is_its_own(bench: Bench) -> None:
-    told = bench.loadgo("transfer", "--", "echo", "its own words")
-    assert told.stdout == "its own words\n"
-    assert "echo used" in told.stderr
-    assert "opened no socket that moved anything" in told.stderr
-    assert "times the network" not in told.stderr
+    result = bench.loadgo("transfer", "--", "echo", "its own words")
+    assert result.stdout == "its own words\n"
+    assert "echo used" in result.stderr
+    assert "opened no socket that moved anything" in result.stderr
+    assert "times the network" not in result.stderr
 
 
 @NEEDS_ROOT
 def test_in_another_network_namespace_faults_are_none_of_nothing(bench: Bench) -> None:
     options = ("--format", "json", "-o", "told.json")
     bench.loadgo("transfer", *options, "--", "true", before=("unshare", "--net"))
-    told = json.loads((bench.folder / "told.json").read_text())
-    assert told["run"]["faults_minor"] > 0
-    assert told["run"]["ready_wait_ns"] != 0, "what is not known is not nothing"
+    document = json.loads((bench.folder / "told.json").read_text())
+    assert document["run"]["faults_minor"] > 0
+    assert document["run"]["ready_wait_ns"] != 0, "what is not known is not nothing"
 
 
 @pytest.mark.parametrize(
@@ -207,8 +207,8 @@ def test_what_a_command_cannot_be_told_is_refused_before_it_runs(
     bench: Bench, options: tuple[str, ...], said: str
 ) -> None:
     (bench.folder / "other.csv").write_text("bytes,direction,cpu_s\n1,s,1\n")
-    told = bench.loadgo("transfer", *options, "--", "touch", "ran", status=2)
-    assert said in " ".join(told.stderr.split())
+    result = bench.loadgo("transfer", *options, "--", "touch", "ran", status=2)
+    assert said in " ".join(result.stderr.split())
     assert not (bench.folder / "ran").exists()
 
 
@@ -216,11 +216,11 @@ def test_what_a_command_cannot_be_told_is_refused_before_it_runs(
 @pytest.mark.parametrize("before", [NOBODY, WITHOUT_TYPES], ids=["without rights", "without types"])
 def test_where_sockets_cannot_be_followed_the_rest_is_told_and_why(bench: Bench, before: tuple[str, ...]) -> None:
     readable_by_all(bench)
-    told = bench.loadgo("transfer", "--", "sh", "-c", "echo its own", before=before)
-    assert told.stdout == "its own\n"
-    assert "what its sockets moved is not known" in told.stderr
-    assert ("it takes root" if before == NOBODY else "does not tell its types") in " ".join(told.stderr.split())
-    assert "What it used" in told.stderr
+    result = bench.loadgo("transfer", "--", "sh", "-c", "echo its own", before=before)
+    assert result.stdout == "its own\n"
+    assert "what its sockets moved is not known" in result.stderr
+    assert ("it takes root" if before == NOBODY else "does not tell its types") in " ".join(result.stderr.split())
+    assert "What it used" in result.stderr
 
 
 @NEEDS_ROOT

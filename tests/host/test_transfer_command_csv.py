@@ -69,7 +69,7 @@ def test_each_run_adds_its_row_to_the_table(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here: no disk is full on demand")
 def test_a_table_that_takes_no_row_is_told_after_the_answer(tmp_path: Path) -> None:
     (tmp_path / "homes").mkdir()
-    told = Bench(tmp_path).loadgo("transfer", "--csv", "/dev/full", "--", "true", status=2)
-    assert "true used" in told.stderr
-    assert "/dev/full" in told.stderr
-    assert "No space left" in told.stderr
+    result = Bench(tmp_path).loadgo("transfer", "--csv", "/dev/full", "--", "true", status=2)
+    assert "true used" in result.stderr
+    assert "/dev/full" in result.stderr
+    assert "No space left" in result.stderr

@@ -123,18 +123,18 @@ OVER_SSH = pytest.mark.parametrize("program", ["scp", "rsync"])
 def test_a_file_sent_over_ssh_is_counted_as_the_far_socket_counts_it(place: Place, program: str) -> None:
     needs("sshd", program)
     with by_ssh(place, program) as ssh:
-        told = place.metered(*ssh.words("up", f"far:{place.there}/up"))
+        metered = place.metered(*ssh.words("up", f"far:{place.there}/up"))
     same(place.here / "up", place.there / "up")
-    holds(told, ssh.far, least_sent=SIZE, least_received=1000)
+    holds(metered, ssh.far, least_sent=SIZE, least_received=1000)
 
 
 @OVER_SSH
 def test_a_file_fetched_over_ssh_is_counted_as_the_far_socket_counts_it(place: Place, program: str) -> None:
     needs("sshd", program)
     with by_ssh(place, program) as ssh:
-        told = place.metered(*ssh.words(f"far:{place.there}/down", "down"))
+        metered = place.metered(*ssh.words(f"far:{place.there}/down", "down"))
     same(place.here / "down", place.there / "down")
-    holds(told, ssh.far, least_sent=1000, least_received=SIZE)
+    holds(metered, ssh.far, least_sent=1000, least_received=SIZE)
 
 
 @OVER_SSH
@@ -143,9 +143,9 @@ def test_the_processor_time_of_ssh_is_in_the_row_of_who_started_it(place: Place,
     with by_ssh(place, program) as ssh:
         command = (sys.executable, "-I", "-c", CHARGED, *ssh.words("up", f"far:{place.there}/up"))
         options = ("--format", "json", "-o", "told.json")
-        said = place.bench.loadgo("transfer", *options, "--", *command)
+        result = place.bench.loadgo("transfer", *options, "--", *command)
     run = json.loads((place.here / "told.json").read_text())["run"]
-    all_s, of_tools_s = map(float, said.stdout.split())
+    all_s, of_tools_s = map(float, result.stdout.split())
     in_row_s = (run["cpu_user_ns"] + run["cpu_system_ns"]) / 1e9
     assert of_tools_s > 0.01
     # What is in the row beside is the command's own end.
@@ -158,27 +158,27 @@ def test_a_file_by_rsyncs_daemon_is_counted_as_the_far_socket_counts_it(place: P
     with far_end(*rsync_daemon(place.here, place.there)) as far:
         url = f"rsync://127.0.0.1:{far.port}/far/"
         words = ("up", url) if up else (f"{url}down", "down")
-        told = place.metered("rsync", "--whole-file", *words)
+        metered = place.metered("rsync", "--whole-file", *words)
     name = "up" if up else "down"
     same(place.here / name, place.there / name)
-    holds(told, far, least_sent=SIZE if up else 10, least_received=10 if up else SIZE)
+    holds(metered, far, least_sent=SIZE if up else 10, least_received=10 if up else SIZE)
 
 
 def test_what_rsync_need_not_send_is_not_in_the_row(place: Place) -> None:
     needs("rsync")
     shutil.copy(place.here / "up", place.there / "up")
     with far_end(*rsync_daemon(place.here, place.there)) as far:
-        told = place.metered("rsync", "--no-whole-file", "--checksum", "up", f"rsync://127.0.0.1:{far.port}/far/")
-    holds(told, far, least_sent=10, least_received=10)
-    assert told["bytes"] < SIZE / 100
+        metered = place.metered("rsync", "--no-whole-file", "--checksum", "up", f"rsync://127.0.0.1:{far.port}/far/")
+    holds(metered, far, least_sent=10, least_received=10)
+    assert metered["bytes"] < SIZE / 100
 
 
 def test_a_file_by_curl_is_counted_as_the_far_socket_counts_it(place: Place) -> None:
     needs("curl")
     with far_end(*web_server(place.there / "down")) as far:
-        told = place.metered("curl", "-s", "--noproxy", "*", "-o", "down", f"http://127.0.0.1:{far.port}/down")
+        metered = place.metered("curl", "-s", "--noproxy", "*", "-o", "down", f"http://127.0.0.1:{far.port}/down")
     same(place.here / "down", place.there / "down")
-    holds(told, far, least_sent=10, least_received=SIZE)
+    holds(metered, far, least_sent=10, least_received=SIZE)
 
 
 def test_a_clone_by_git_is_counted_as_the_far_socket_counts_it(place: Place) -> None:
@@ -190,17 +190,17 @@ def test_a_clone_by_git_is_counted_as_the_far_socket_counts_it(place: Place) -> 
     for words in (("add", "."), ("commit", "-qm", "it")):
         subprocess.run(["git", "-C", str(origin), *who, *words], check=True)
     with far_end(*git_daemon(place.there)) as far:
-        told = place.metered("git", "clone", "-q", f"git://127.0.0.1:{far.port}/origin", "clone")
+        metered = place.metered("git", "clone", "-q", f"git://127.0.0.1:{far.port}/origin", "clone")
     same(place.here / "clone" / "down", place.there / "down")
-    holds(told, far, least_sent=10, least_received=SIZE)
+    holds(metered, far, least_sent=10, least_received=SIZE)
 
 
 def test_a_copy_that_is_refused_ends_as_scp_does_and_has_its_row(place: Place) -> None:
     needs("sshd", "scp")
     with by_ssh(place, "scp") as ssh:
         words = ssh.words("far:/no/such/file", "down")
-        told = place.bench.loadgo("transfer", "--csv", "rows.csv", "--", *words, status=1)
-    assert "scp ended with exit status 1" in told.stderr
+        result = place.bench.loadgo("transfer", "--csv", "rows.csv", "--", *words, status=1)
+    assert "scp ended with exit status 1" in result.stderr
     (row,) = pl.read_csv(place.here / "rows.csv").to_dicts()
     assert (row["method"], row["exit_status"]) == ("scp", 1)
     assert (row["sent"], row["received"]) == (ssh.far.received, ssh.far.sent)

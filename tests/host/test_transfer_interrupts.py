@@ -62,12 +62,12 @@ def test_one_byte_has_few_interrupts_however_much_others_move_meanwhile() -> Non
 @NEEDS_ROOT
 def test_a_long_transfer_is_clocked_in_windows_and_says_so() -> None:
     with waiting() as server:
-        made = transfer(server.address, size=1 << 20, method="bytes")
-    assert {row.interrupts_by for row in made.rows} == {"windows"}
-    for row in made.rows:
+        transferred = transfer(server.address, size=1 << 20, method="bytes")
+    assert {row.interrupts_by for row in transferred.rows} == {"windows"}
+    for row in transferred.rows:
         assert row.interrupts_clocked is not None
         assert 0 < row.interrupts_clocked < 1
-    text = " ".join(render_transfer(made, "text", prices=prices("cloud"), width=100).split())
+    text = " ".join(render_transfer(transferred, "text", prices=prices("cloud"), width=100).split())
     assert "of its time was clocked, and stands for the rest" in text
     assert "~ " in text
 
@@ -95,8 +95,8 @@ def test_who_may_not_load_programs_has_ticks_and_the_reason(tmp_path: Path) -> N
     server = bench.start("transfer", "serve", "--listen", "127.0.0.1:0", "--once")
     assert server.stderr is not None
     address = server.stderr.readline().split()[2]
-    told = bench.loadgo("transfer", "--to", address, "--size", "1MB", "--format", "json", before=NOBODY)
-    here, there = json.loads(told.stdout)["rows"]
+    result = bench.loadgo("transfer", "--to", address, "--size", "1MB", "--format", "json", before=NOBODY)
+    here, there = json.loads(result.stdout)["rows"]
     assert here["interrupts_by"] == "ticks"
     assert "it takes root" in here["interrupts_why"]
     assert here["cpu_s"] == here["thread_s"]

@@ -124,11 +124,11 @@ def test_a_grid_at_two_loads_is_told_by_the_command(tmp_path: Path) -> None:
     assert server.stderr is not None
     address = server.stderr.readline().split()[2]
     options = ("--size", "4096", "--grid", "2", "--load", "0,1", "--csv", "rows.csv")
-    told = bench.loadgo("transfer", "--to", address, *options)
+    result = bench.loadgo("transfer", "--to", address, *options)
     server.terminate()
     server.communicate()
-    assert "Against the load: the same transfers" in told.stdout
-    assert "processes running or ready to" in " ".join(told.stdout.split())
+    assert "Against the load: the same transfers" in result.stdout
+    assert "processes running or ready to" in " ".join(result.stdout.split())
     table = read_table(tmp_path / "rows.csv")
     assert len({one.load for one in table.transfers}) == 2
     assert len(table.transfers) == 2 * 2 * 2 * 4
@@ -144,6 +144,6 @@ def test_a_grid_at_two_loads_is_told_by_the_command(tmp_path: Path) -> None:
     ],
 )
 def test_loads_and_rounds_that_make_no_sense_are_refused(tmp_path: Path, options: list[str], told: str) -> None:
-    said = Bench(tmp_path).loadgo("transfer", "--to", "127.0.0.1:1", "--size", "4096", *options, status=2)
-    assert told in " ".join(said.stderr.split())
+    result = Bench(tmp_path).loadgo("transfer", "--to", "127.0.0.1:1", "--size", "4096", *options, status=2)
+    assert told in " ".join(result.stderr.split())
     assert not list(tmp_path.iterdir())

@@ -54,11 +54,11 @@ def test_two_network_namespaces_are_two_hosts(tmp_path: Path) -> None:
         asked = ("transfer", "--to", address, "--size", "300001", "--method", "all")
         assert "wants a token" in bench.loadgo(*asked, status=2, before=near.inside).stderr
         for way in ((), ("--receive",)):
-            told = bench.loadgo(*asked, *way, "--token-file", "token", before=near.inside)
+            result = bench.loadgo(*asked, *way, "--token-file", "token", before=near.inside)
             for method in ("unix", "shm"):
-                assert f"{method} works within one host, and the Unix socket of {address}" in words(told.stdout)
+                assert f"{method} works within one host, and the Unix socket of {address}" in words(result.stdout)
             both = {"blocks sends", "blocks receives there"} if not way else {"blocks receives", "blocks sends there"}
-            assert all(end in told.stdout for end in both)
+            assert all(end in result.stdout for end in both)
         said = stopped(server)
     assert said.count("300,001 bytes") >= 2 * (len(methods()) - len(impossible()) - 2)
 
@@ -71,9 +71,9 @@ def test_without_permission_for_io_uring_all_goes_on_without_it(tmp_path: Path) 
     asked = ("transfer", "--to", address, "--size", "1000", "--method")
     refused = bench.loadgo(*asked, "io-uring", status=2, before=WITHOUT_IO_URING)
     assert "io-uring is not possible here: io_uring may not be used" in words(refused.stderr)
-    told = bench.loadgo(*asked, "all", before=WITHOUT_IO_URING)
-    assert "io-uring is not possible here" in words(told.stdout)
-    assert "unix sends" in told.stdout
+    result = bench.loadgo(*asked, "all", before=WITHOUT_IO_URING)
+    assert "io-uring is not possible here" in words(result.stdout)
+    assert "unix sends" in result.stdout
     stopped(server)
 
 
@@ -88,8 +88,8 @@ def test_a_server_without_permission_for_io_uring_says_so(tmp_path: Path) -> Non
 
 
 def test_methods_that_are_not_possible_here_are_listed_with_the_reason(tmp_path: Path) -> None:
-    told = Bench(tmp_path).loadgo("transfer", "--methods", before=WITHOUT_IO_URING)
-    listed = told.stdout + told.stderr
+    result = Bench(tmp_path).loadgo("transfer", "--methods", before=WITHOUT_IO_URING)
+    listed = result.stdout + result.stderr
     assert re.search(r"^io-uring .*not here: io_uring may not be used", listed, re.MULTILINE)
     assert re.search(r"^blocks +65,536 bytes a call$", listed, re.MULTILINE)
 
@@ -98,9 +98,9 @@ def test_a_grid_of_all_methods_goes_on_without_those_that_are_not_possible(tmp_p
     bench = Bench(tmp_path)
     server, address = serving(bench)
     asked = ("transfer", "--to", address, "--size", "4096", "--grid", "1", "--csv", "rows.csv", "--method")
-    told = bench.loadgo(*asked, "all", before=WITHOUT_IO_URING)
+    result = bench.loadgo(*asked, "all", before=WITHOUT_IO_URING)
     left_out = {"io-uring", *impossible()}
-    assert [name for name in left_out if f"left out: {name} is not possible here" not in words(told.stdout)] == []
+    assert [name for name in left_out if f"left out: {name} is not possible here" not in words(result.stdout)] == []
     made = {line.split(",")[0] for line in (tmp_path / "rows.csv").read_text().splitlines()[1:]}
     assert made == set(methods()) - left_out
     refused = bench.loadgo(*asked, "blocks,io-uring", status=2, before=WITHOUT_IO_URING)
@@ -171,9 +171,9 @@ def test_a_full_disk_is_told_at_both_ends_and_nothing_is_left_there(tmp_path: Pa
     server, address = serving(bench, "--into", "small", before=on_it)
     ways = "blocks,records,splice,io-uring,unix,shm,tls"
     possible = [way for way in ways.split(",") if way not in impossible()]
-    told = bench.loadgo("transfer", "--to", address, "--size", "1MB", "--method", ",".join(possible), status=1)
+    result = bench.loadgo("transfer", "--to", address, "--size", "1MB", "--method", ",".join(possible), status=1)
     full = "receives there: broke off: No space left on device"
-    assert [way for way in possible if f"{way} {full}" not in words(told.stdout)] == []
+    assert [way for way in possible if f"{way} {full}" not in words(result.stdout)] == []
     assert list(Path(f"/proc/{server.pid}/root/{small}").iterdir()) == []
     assert stopped(server).count("No space left on device") == len(possible)
 
@@ -186,8 +186,8 @@ def test_a_full_disk_at_the_client_is_told_and_nothing_is_left_there(tmp_path: P
     on_it = ("unshare", "--mount", "sh", "-c", mounts, "small")
     server, address = serving(bench)
     asked = ("transfer", "--to", address, "--size", "1MB", "--receive", "--into", "small/deck")
-    told = bench.loadgo(*asked, status=1, before=on_it)
-    assert "blocks receives: broke off: No space left on device" in words(told.stdout)
+    result = bench.loadgo(*asked, status=1, before=on_it)
+    assert "blocks receives: broke off: No space left on device" in words(result.stdout)
     assert (tmp_path / "left").read_text() == ""
     stopped(server)
 
@@ -203,8 +203,8 @@ def test_a_receiver_that_is_killed_leaves_a_file_that_says_it_is_incomplete(tmp_
     client.communicate()
     assert part.exists()
     assert not (tmp_path / "deck").exists()
-    again = bench.loadgo(*asked, status=2)
-    assert "deck.incomplete: File exists" in words(again.stderr)
+    result = bench.loadgo(*asked, status=2)
+    assert "deck.incomplete: File exists" in words(result.stderr)
     assert "the other end is gone" in stopped(server)
 
 
@@ -219,13 +219,13 @@ def test_the_other_end_of_shared_memory_that_is_killed_is_missed(tmp_path: Path)
 
 
 def test_a_folder_in_which_nothing_can_be_kept_is_told_at_the_start(tmp_path: Path) -> None:
-    said = Bench(tmp_path).loadgo("transfer", "serve", "--listen", "127.0.0.1:0", "--into", "/proc", status=2)
-    assert "nothing can be kept in /proc" in words(said.stderr)
+    result = Bench(tmp_path).loadgo("transfer", "serve", "--listen", "127.0.0.1:0", "--into", "/proc", status=2)
+    assert "nothing can be kept in /proc" in words(result.stderr)
 
 
 def test_a_name_with_several_addresses_is_reached_by_the_one_that_answers(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     server, address = serving(bench)
-    told = bench.loadgo("transfer", "--to", f"localhost:{address.rpartition(':')[2]}", "--size", "1000")
-    assert "blocks sends" in told.stdout
+    result = bench.loadgo("transfer", "--to", f"localhost:{address.rpartition(':')[2]}", "--size", "1000")
+    assert "blocks sends" in result.stdout
     stopped(server)

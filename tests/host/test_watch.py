@@ -152,31 +152,33 @@ def test_a_long_expectation_is_not_cut(told: Tables) -> None:
 
 def test_one_picture_has_what_a_machine_expects_and_says_why_it_has_not(run: Path, tmp_path: Path) -> None:
     command = [*COMMAND, "watch", str(run), "--once", "--model"]
-    done = subprocess.run([*command, "multics-6180"], env=environment(COLUMNS="80"), capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "\nexpected    p50 " in done.stdout
+    result = subprocess.run([*command, "multics-6180"], env=environment(COLUMNS="80"), capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "\nexpected    p50 " in result.stdout
     metered = tmp_path / "metered"
     shutil.copytree(run, metered, ignore=shutil.ignore_patterns("script.toml"))
     words = [*COMMAND, "watch", str(metered), "--once", "--model", "multics-6180"]
-    done = subprocess.run(words, env=environment(), capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "no script" in done.stderr
+    result = subprocess.run(words, env=environment(), capture_output=True, text=True)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "no script" in result.stderr
     machine = tmp_path / "broken.toml"
     machine.write_text("processors = 0\n")
-    done = subprocess.run([*command, str(machine)], env=environment(), capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "broken.toml" in done.stderr
+    result = subprocess.run([*command, str(machine)], env=environment(), capture_output=True, text=True)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "broken.toml" in result.stderr
 
 
 def test_a_program_gets_the_pictures_that_the_command_shows(run: Path) -> None:
     arguments = {"window": "30s", "at": "40s", "target": "2s"}
     options = [word for name, value in arguments.items() for word in (f"--{name}", value)]
     words = [*COMMAND, "watch", str(run), "--once", *options]
-    shown = subprocess.run(words, env=environment(COLUMNS="90", LINES="30"), capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        words, env=environment(COLUMNS="90", LINES="30"), capture_output=True, text=True, check=True
+    )
     with loadgo.watch(run, **arguments) as watching:
-        assert watching.picture(90, 30) + "\n" == shown.stdout
+        assert watching.picture(90, 30) + "\n" == result.stdout
         assert ["\n".join(lines) + "\n" for lines in watching.pictures(lambda: os.terminal_size((90, 30)))] == [
-            shown.stdout
+            result.stdout
         ]
 
 
@@ -228,10 +230,10 @@ def test_a_run_that_grows_is_followed_and_comes_out_as_its_tables(tmp_path: Path
 
 def test_one_picture_goes_into_a_pipe(run: Path) -> None:
     command = [*COMMAND, "watch", str(run), "--once", "--window", "10min"]
-    done = subprocess.run(command, env=environment(COLUMNS="80"), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "typical user on" in done.stdout
-    assert max(map(len, done.stdout.splitlines())) <= 80
+    result = subprocess.run(command, env=environment(COLUMNS="80"), capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert "typical user on" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 80
     wrong = subprocess.run([*COMMAND, "watch", str(run.parent)], env=environment(), capture_output=True, text=True)
     assert wrong.returncode == 2
     assert "run.toml" in wrong.stderr or "no run" in wrong.stderr
@@ -239,9 +241,9 @@ def test_one_picture_goes_into_a_pipe(run: Path) -> None:
 
 def test_this_host_is_watched_without_a_run_and_nothing_stays_behind(tmp_path: Path) -> None:
     place = environment(COLUMNS="80", TMPDIR=str(tmp_path))
-    done = subprocess.run([*COMMAND, "watch", "--once"], env=place, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
+    result = subprocess.run([*COMMAND, "watch", "--once"], env=place, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    lines = result.stdout.splitlines()
     assert lines[1].startswith(("Fine: processors", "Full: processors"))
     assert any(line.startswith("busy ") for line in lines)
     assert max(map(len, lines)) <= 80

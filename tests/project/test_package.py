@@ -134,5 +134,5 @@ def test_a_wheel_holds_the_extension_the_calculator_and_the_bundled_files(tmp_pa
 
 def test_the_installed_calculator_calculates() -> None:
     calculator = Path(sys.executable).parent / "loadgo-calculator"
-    told = subprocess.run([calculator], input="a = 6 * 7\na\n", capture_output=True, text=True, check=True)
-    assert "42" in told.stdout
+    result = subprocess.run([calculator], input="a = 6 * 7\na\n", capture_output=True, text=True, check=True)
+    assert "42" in result.stdout

@@ -35,9 +35,9 @@ def test_the_capacity_of_a_known_system_is_found_to_the_user(known: Known, tmp_p
     """Three seeds; `bench/bench_capacity.py` has a hundred, and the price beside that of a sweep."""
     outcomes = []
     for seed in (2, 3, 4):
-        found = run_search(tries_of(laid(known, tmp_path), known), wanted(known), seed=1000 * seed)
-        assert isinstance(found.outcome, CapacityFound)
-        outcomes.append(found.outcome)
+        outcome = run_search(tries_of(laid(known, tmp_path), known), wanted(known), seed=1000 * seed)
+        assert isinstance(outcome.outcome, CapacityFound)
+        outcomes.append(outcome.outcome)
     assert all(abs(one.users - known.capacity) <= 1 for one in outcomes)
     assert sum(one.low <= known.capacity <= one.high for one in outcomes) >= 2
     assert all(one.high - one.low <= 1 for one in outcomes)
@@ -68,37 +68,47 @@ def test_the_answer_has_an_interval_a_curve_and_what_is_full_first(tmp_path: Pat
 
 def test_of_several_targets_the_first_to_be_missed_decides(tmp_path: Path) -> None:
     script, machine = paths(tmp_path)
-    made = loadgo.capacity(script, on=machine, target=["p90 < 20s", "busy < 60%", "mean < 9s"], within=2)
-    assert made.binding is not None
-    assert made.binding.text == "busy < 60%"
-    assert made.answer is not None
-    assert 19 <= made.answer <= 22
-    text = render_capacity(made, "text", width=120)
+    capacity_result = loadgo.capacity(script, on=machine, target=["p90 < 20s", "busy < 60%", "mean < 9s"], within=2)
+    assert capacity_result.binding is not None
+    assert capacity_result.binding.text == "busy < 60%"
+    assert capacity_result.answer is not None
+    assert 19 <= capacity_result.answer <= 22
+    text = render_capacity(capacity_result, "text", width=120)
     assert "busy < 60%" in text
 
 
 def test_a_target_that_no_number_of_users_meets_is_told_in_words(tmp_path: Path) -> None:
     script, machine = paths(tmp_path)
-    made = loadgo.capacity(script, on=machine, target="p90 < 100ms")
-    assert (made.end, made.answer, made.interval, made.bad) == ("no number", 0, (0, 0), True)
-    assert made.in_words.startswith("No number of users meets p90 < 100ms: with one user p90 is")
-    assert made.trials == 1
+    capacity_result = loadgo.capacity(script, on=machine, target="p90 < 100ms")
+    assert (capacity_result.end, capacity_result.answer, capacity_result.interval, capacity_result.bad) == (
+        "no number",
+        0,
+        (0, 0),
+        True,
+    )
+    assert capacity_result.in_words.startswith("No number of users meets p90 < 100ms: with one user p90 is")
+    assert capacity_result.trials == 1
 
 
 def test_a_target_that_every_number_of_users_meets_ends_at_the_limit(tmp_path: Path) -> None:
     script, machine = paths(tmp_path)
-    made = loadgo.capacity(script, on=machine, target="p90 < 4s", max_users=12)
-    assert (made.end, made.answer, made.interval, made.bad) == ("every number", 12, (12, None), False)
-    assert "up to the limit of 12" in made.in_words
-    assert max(point.users for point in made.points) == 12
+    capacity_result = loadgo.capacity(script, on=machine, target="p90 < 4s", max_users=12)
+    assert (capacity_result.end, capacity_result.answer, capacity_result.interval, capacity_result.bad) == (
+        "every number",
+        12,
+        (12, None),
+        False,
+    )
+    assert "up to the limit of 12" in capacity_result.in_words
+    assert max(point.users for point in capacity_result.points) == 12
 
 
 def test_targets_that_cannot_be_met_together_are_told_with_what_each_needs(tmp_path: Path) -> None:
     script, machine = paths(tmp_path)
-    made = loadgo.capacity(script, on=machine, target=["p90 < 4s", "throughput > 5/s"], within=4)
-    assert (made.end, made.answer, made.bad) == ("contradiction", None, True)
-    assert "No number of users meets p90 < 4s and throughput > 5/s" in made.in_words
-    assert "throughput is 3." in made.in_words
+    capacity_result = loadgo.capacity(script, on=machine, target=["p90 < 4s", "throughput > 5/s"], within=4)
+    assert (capacity_result.end, capacity_result.answer, capacity_result.bad) == ("contradiction", None, True)
+    assert "No number of users meets p90 < 4s and throughput > 5/s" in capacity_result.in_words
+    assert "throughput is 3." in capacity_result.in_words
 
 
 def test_log_ins_that_are_refused_are_users_that_are_not_held(tmp_path: Path) -> None:
@@ -106,9 +116,9 @@ def test_log_ins_that_are_refused_are_users_that_are_not_held(tmp_path: Path) ->
     table = '[supervisor]\ntable = { entries = 105, per_user = 10, full = "refuse" }\n'
     head, _, rest = Path(machine).read_text(encoding="utf-8").partition("[commands")
     Path(machine).write_text(f"{head}{table}\n[commands{rest}", encoding="utf-8")
-    made = loadgo.capacity(script, on=machine, target="p90 < 4s")
-    assert (made.end, made.answer, made.interval) == ("found", 10, (10, 10))
-    assert "could not log in" in made.in_words
+    capacity_result = loadgo.capacity(script, on=machine, target="p90 < 4s")
+    assert (capacity_result.end, capacity_result.answer, capacity_result.interval) == ("found", 10, (10, 10))
+    assert "could not log in" in capacity_result.in_words
 
 
 @pytest.mark.parametrize(
@@ -169,7 +179,7 @@ def test_a_trial_that_lost_records_tells_nothing_and_says_why(tmp_path: Path) ->
         {"at_ns": [1], "user": [None], "what": ["record"], "count": [40], "reason": ["the disk is full"]}
     )
     asked = TrialQuestions(5, "seed 1", parse_targets("p90 < 4s"), {"processors": 1}, load_tariff())
-    told = trial_from(replace(whole, lost=lost.cast(whole.lost.schema)), asked)
-    assert (told.valid, told.lost) == (False, 40)
-    assert told.why.startswith("40 records were lost of")
+    trial = trial_from(replace(whole, lost=lost.cast(whole.lost.schema)), asked)
+    assert (trial.valid, trial.lost) == (False, 40)
+    assert trial.why.startswith("40 records were lost of")
     assert trial_from(whole, asked).valid

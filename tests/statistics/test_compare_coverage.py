@@ -100,29 +100,29 @@ def test_a_run_that_lasts_a_few_waits_is_not_judged_by_what_is_waited_for() -> N
     assert matched(long, short).waits is None
     brief = Stretch("all", 0, long.stretches[0].span_ns // 10, 60, 0, 0, 0, None)
     cut = Side(short.name, "host", "", short.rows, (), {}, LINES, stretches=(brief,))
-    told = matched(long, cut)
-    assert told.waits == pytest.approx(50 / 10 / 0.9, rel=0.3)
-    assert {name for name, one in told.whole.items() if one.interval} == {"cpu"}
-    assert told.whole["response"].verdict in ("higher", "lower")
+    matched_rows = matched(long, cut)
+    assert matched_rows.waits == pytest.approx(50 / 10 / 0.9, rel=0.3)
+    assert {name for name, one in matched_rows.whole.items() if one.interval} == {"cpu"}
+    assert matched_rows.whole["response"].verdict in ("higher", "lower")
 
 
 def test_who_does_not_wait_is_judged_however_short_the_run() -> None:
     brief = Stretch("all", 0, int(4 * MEAN), 60, 0, 0, 0, None)
     a, b = (Side("x", "host", "", side(seed, MEAN).rows, (), {}, LINES, stretches=(brief,)) for seed in (1, 2))
-    told = matched(a, b)
-    assert told.waits is None
-    assert told.whole["response"].interval is not None
+    matched_rows = matched(a, b)
+    assert matched_rows.waits is None
+    assert matched_rows.whole["response"].interval is not None
 
 
 def test_a_short_run_on_a_saturated_machine_says_why_there_is_no_verdict_and_what_to_do(tmp_path: Path) -> None:
     script, machine = laid(tmp_path)
     for seed in (1, 2):
         loadgo.run(script, on=str(machine), users=20, passes=1, seed=seed, out=tmp_path / str(seed))
-    made = compare(tmp_path / "1", tmp_path / "2")
-    text = " ".join(render_comparison(made, "text", width=120).split())
-    assert made.rows.waits is not None
-    assert f"What users wait for is not judged: a run lasts {made.rows.waits:.0f} of its mean waits" in text
-    assert 2 < made.rows.waits < 10
+    comparison = compare(tmp_path / "1", tmp_path / "2")
+    text = " ".join(render_comparison(comparison, "text", width=120).split())
+    assert comparison.rows.waits is not None
+    assert f"What users wait for is not judged: a run lasts {comparison.rows.waits:.0f} of its mean waits" in text
+    assert 2 < comparison.rows.waits < 10
     assert "Take longer runs (10 waits), or 5 on each side." in text
-    assert made.rows.whole["cpu"].interval is not None
-    assert json.loads(render_comparison(made, "json"))["rows"]["waits"] == pytest.approx(made.rows.waits)
+    assert comparison.rows.whole["cpu"].interval is not None
+    assert json.loads(render_comparison(comparison, "json"))["rows"]["waits"] == pytest.approx(comparison.rows.waits)

@@ -48,9 +48,9 @@ def test_an_interval_from_five_users_holds_what_twenty_show(room: Path) -> None:
         loadgo.run(room / "script.toml", on=str(known), users=20, seed=200 + place, out=out)
         shown = figures_of(tables(out), "steady")
         script, below = room / "script.toml", room / f"foretold-{place}"
-        made = loadgo.run(script, on=str(found), users=20, seed=300 + place, draws=8, out=below)
-        assert made.summary.prediction is not None
-        told = [figure for figure in made.summary.prediction.figures["steady"] if figure.command == ALL_COMMANDS]
+        run = loadgo.run(script, on=str(found), users=20, seed=300 + place, draws=8, out=below)
+        assert run.summary.prediction is not None
+        told = [figure for figure in run.summary.prediction.figures["steady"] if figure.command == ALL_COMMANDS]
         covered |= {
             (place, figure.measure): figure.interval.holds(shown[ALL_COMMANDS, figure.measure]) for figure in told
         }
@@ -64,10 +64,10 @@ def test_a_changed_machine_is_foretold_from_the_fit_of_the_old_one(room: Path) -
     before = loadgo.run(script, on=str(known), users=20, passes=40, seed=7, out=room / "old")
     after = loadgo.run(script, on=str(known), users=20, passes=40, set=CHANGE, seed=8, out=room / "new")
     out = room / "foretold-new"
-    made = loadgo.run(script, on=str(found), users=20, passes=40, set=CHANGE, seed=9, draws=8, out=out)
-    judged = {one.measure: one for one in compare(made, after, judge=True, within="60%").judged}
+    run = loadgo.run(script, on=str(found), users=20, passes=40, set=CHANGE, seed=9, draws=8, out=out)
+    judged = {one.measure: one for one in compare(run, after, judge=True, within="60%").judged}
     assert {one.judgement for one in judged.values()} == {"inside"}, judged
-    assert {one.judgement for one in compare(made, before, judge=True, within="60%").judged} != {"inside"}
+    assert {one.judgement for one in compare(run, before, judge=True, within="60%").judged} != {"inside"}
     assert judged["response"].doubt is not None
 
 
@@ -82,7 +82,7 @@ def test_more_memory_and_a_faster_drum_are_what_ifs_of_a_machine_that_pages(room
     changes = {"little": "memory.frames=32", "much": "memory.frames=128", "drum": "storage.drum.revolution=2ms"}
     means = {}
     for name, change in changes.items():
-        made = loadgo.run(script, on=str(found), users=5, passes=5, seed=2, draws=5, set=[change], out=room / name)
-        assert made.summary.prediction is not None
-        means[name] = made.summary.prediction.figures["steady"][0].predicted
+        run = loadgo.run(script, on=str(found), users=5, passes=5, seed=2, draws=5, set=[change], out=room / name)
+        assert run.summary.prediction is not None
+        means[name] = run.summary.prediction.figures["steady"][0].predicted
     assert means["drum"] < means["much"] < means["little"]

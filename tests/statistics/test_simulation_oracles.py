@@ -84,41 +84,41 @@ def audited(told: Sequence[Simulation]) -> None:
 @pytest.mark.parametrize("discipline", ["first-come", "sharing", "round-robin"])
 def test_mm1_answers_in_five_services_in_any_order_that_does_not_look_at_them(discipline: str) -> None:
     quantum = "0.3s" if discipline == "round-robin" else ""
-    told = runs(open_queue(0.8, "exponential(1s)", discipline=discipline, quantum=quantum), 40_000)
+    simulations = runs(open_queue(0.8, "exponential(1s)", discipline=discipline, quantum=quantum), 40_000)
     exact = queueing.mm1(0.8, 1.0)
-    check(told, mean, exact.response_s)
-    check(told, by_law, exact.response_s)
-    check(told, there("processors"), exact.queue)
-    check(told, busy("processors"), 0.8)
-    check(told, throughput, 0.8)
-    audited(told)
+    check(simulations, mean, exact.response_s)
+    check(simulations, by_law, exact.response_s)
+    check(simulations, there("processors"), exact.queue)
+    check(simulations, busy("processors"), 0.8)
+    check(simulations, throughput, 0.8)
+    audited(simulations)
 
 
 def test_quantiles_of_mm1_are_those_of_its_exponential_response() -> None:
-    told = runs(open_queue(0.8, "exponential(1s)"), 100_000)
+    simulations = runs(open_queue(0.8, "exponential(1s)"), 100_000)
     for figure, share in (
         (lambda one: one.all.p50_s, 0.5),
         (lambda one: one.all.p90_s, 0.9),
         (lambda one: one.all.p95_s, 0.95),
     ):
-        check(told, figure, queueing.mm1_quantile(0.8, 1.0, share))
+        check(simulations, figure, queueing.mm1_quantile(0.8, 1.0, share))
 
 
 @pytest.mark.parametrize(("servers", "rate"), [(2, 1.6), (8, 7.0), (16, 15.0)])
 def test_mmc_waits_as_erlang_says(servers: int, rate: float) -> None:
-    told = runs(open_queue(rate, "exponential(1s)", count=servers), 40_000)
+    simulations = runs(open_queue(rate, "exponential(1s)", count=servers), 40_000)
     exact = queueing.mmc(rate, 1.0, servers)
-    check(told, mean, exact.response_s)
-    check(told, there("processors"), exact.queue)
-    check(told, busy("processors"), exact.utilisation)
-    audited(told)
+    check(simulations, mean, exact.response_s)
+    check(simulations, there("processors"), exact.queue)
+    check(simulations, busy("processors"), exact.utilisation)
+    audited(simulations)
 
 
 @pytest.mark.parametrize(("cpu", "scv"), [("1s", 0.0), ("erlang(2, 1s)", 0.5), ("hyperexponential(1s, 4)", 4.0)])
 def test_mg1_waits_by_the_variation_of_its_service(cpu: str, scv: float) -> None:
-    told = runs(open_queue(0.8, cpu), 40_000)
-    check(told, mean, queueing.mg1(0.8, 1.0, scv).response_s)
-    check(told, busy("processors"), 0.8)
+    simulations = runs(open_queue(0.8, cpu), 40_000)
+    check(simulations, mean, queueing.mg1(0.8, 1.0, scv).response_s)
+    check(simulations, busy("processors"), 0.8)
 
 
 @pytest.mark.parametrize("cpu", ["1s", "erlang(2, 1s)", "hyperexponential(1s, 4)", "pareto(1s, 2.5)"])
@@ -143,37 +143,37 @@ def test_the_repairman_answers_exactly_whatever_the_quantum(
     users: int, servers: int, discipline: str, quantum: str
 ) -> None:
     machine = repairman(users, "exponential(0.3s)", count=servers, discipline=discipline, quantum=quantum)
-    told = runs(machine)
+    simulations = runs(machine)
     exact = queueing.repairman(users, 10.0, 0.3, servers)
-    check(told, mean, exact.response_s)
-    check(told, by_law, exact.response_s)
-    check(told, throughput, exact.throughput)
-    check(told, busy("processors"), exact.utilisation)
-    check(told, there("processors"), exact.queue)
-    audited(told)
+    check(simulations, mean, exact.response_s)
+    check(simulations, by_law, exact.response_s)
+    check(simulations, throughput, exact.throughput)
+    check(simulations, busy("processors"), exact.utilisation)
+    check(simulations, there("processors"), exact.queue)
+    audited(simulations)
 
 
 @pytest.mark.parametrize("users", [10, 19, 60])
 def test_ctss_with_a_constant_service_answers_as_takacs_says(users: int) -> None:
-    told = runs(repairman(users, "157ms"))
+    simulations = runs(repairman(users, "157ms"))
     exact = queueing.mg1_finite(users, 10.0, 0.157, queueing.constant(0.157))
-    check(told, mean, exact.response_s)
-    check(told, busy("processors"), exact.utilisation)
+    check(simulations, mean, exact.response_s)
+    check(simulations, busy("processors"), exact.utilisation)
 
 
 @pytest.mark.parametrize("users", [1, 10, 36, 50])
 @pytest.mark.parametrize("discipline", ["round-robin", "sharing", "first-come"])
 def test_the_central_server_keeps_the_exact_mean_values(users: int, discipline: str) -> None:
-    told = runs(central_server(users, discipline=discipline))
+    simulations = runs(central_server(users, discipline=discipline))
     exact = networks.mean_values([Class("users", users, 10.0)], [Station("cpu", (0.6,), 2), Station("disk", (0.2,))])
-    check(told, mean, exact.response_s[0])
-    check(told, by_law, exact.response_s[0])
-    check(told, throughput, exact.throughput[0])
-    check(told, busy("processors"), exact.stations["cpu"].utilisation)
-    check(told, there("processors"), exact.stations["cpu"].queue[0])
-    check(told, busy("disk"), exact.stations["disk"].utilisation)
-    check(told, there("disk"), exact.stations["disk"].queue[0])
-    audited(told)
+    check(simulations, mean, exact.response_s[0])
+    check(simulations, by_law, exact.response_s[0])
+    check(simulations, throughput, exact.throughput[0])
+    check(simulations, busy("processors"), exact.stations["cpu"].utilisation)
+    check(simulations, there("processors"), exact.stations["cpu"].queue[0])
+    check(simulations, busy("disk"), exact.stations["disk"].utilisation)
+    check(simulations, there("disk"), exact.stations["disk"].queue[0])
+    audited(simulations)
 
 
 def test_two_classes_share_a_network_as_mean_values_say() -> None:
@@ -199,21 +199,21 @@ route = [
         [Class("light", 20, 4.0), Class("heavy", 5, 12.0)],
         [Station("processors", (0.05 / 0.75, 2.0)), Station("disk", (0.2 / 3, 0.2))],
     )
-    told = runs(machine)
+    simulations = runs(machine)
     for index in range(2):
-        check(told, lambda one, index=index: one.classes[index].mean_s, exact.response_s[index])
-        check(told, lambda one, index=index: one.classes[index].throughput, exact.throughput[index])
-    check(told, there("disk"), sum(exact.stations["disk"].queue))
-    check(told, busy("processors"), exact.stations["processors"].utilisation)
-    audited(told)
+        check(simulations, lambda one, index=index: one.classes[index].mean_s, exact.response_s[index])
+        check(simulations, lambda one, index=index: one.classes[index].throughput, exact.throughput[index])
+    check(simulations, there("disk"), sum(exact.stations["disk"].queue))
+    check(simulations, busy("processors"), exact.stations["processors"].utilisation)
+    audited(simulations)
 
 
 def test_a_delay_keeps_nobody_waiting() -> None:
     machine = central_server(50).replace("servers = 1", 'servers = "any"')
     exact = networks.mean_values([Class("users", 50, 10.2)], [Station("cpu", (0.6,), 2)])
-    told = runs(machine)
-    check(told, mean, exact.response_s[0] + 0.2)
-    assert told[0].station("disk").servers is None
+    simulations = runs(machine)
+    check(simulations, mean, exact.response_s[0] + 0.2)
+    assert simulations[0].station("disk").servers is None
 
 
 def test_round_robin_with_a_switch_cost_saturates_where_it_must() -> None:
@@ -279,9 +279,9 @@ cpu = "exponential(1s)"
 {terminals(20, "work", 15.0)}"""
     faults = (1.0 + (curve_pages / (frames / limit)) ** 2) / (2.0 * curve_s)
     exact = limited_chain(20, 15.0, limit, 1.0 / (1.0 + faults), faults / (1.0 + faults), device_s)
-    told = runs(machine, 4_000)
-    check(told, throughput, exact)
-    audited(told)
+    simulations = runs(machine, 4_000)
+    check(simulations, throughput, exact)
+    audited(simulations)
 
 
 def limited_chain(
@@ -315,11 +315,11 @@ def limited_chain(
 
 def test_equal_classes_merged_are_one() -> None:
     two = terminals(18, "transaction", name="a") + terminals(18, "transaction", name="b")
-    told = runs(central_server(36, load=two))
+    simulations = runs(central_server(36, load=two))
     exact = networks.mean_values([Class("users", 36, 10.0)], [Station("cpu", (0.6,), 2), Station("disk", (0.2,))])
     for index in range(2):
-        check(told, lambda one, index=index: one.classes[index].mean_s, exact.response_s[0])
-    check(told, throughput, exact.throughput[0])
+        check(simulations, lambda one, index=index: one.classes[index].mean_s, exact.response_s[0])
+    check(simulations, throughput, exact.throughput[0])
 
 
 def test_times_a_thousandfold_give_times_a_thousandfold() -> None:
@@ -339,9 +339,11 @@ def test_short_quanta_become_sharing() -> None:
 
 def test_a_device_of_no_service_is_no_device() -> None:
     exact = queueing.repairman(50, 10.0, 0.6, 2)
-    told = runs(central_server(50, discipline="first-come", disk_s=0.0))
-    check(told, throughput, networks.mean_values([Class("u", 50, 10.0)], [Station("cpu", (0.6,), 2)]).throughput[0])
-    check(told, mean, exact.response_s)
+    simulations = runs(central_server(50, discipline="first-come", disk_s=0.0))
+    check(
+        simulations, throughput, networks.mean_values([Class("u", 50, 10.0)], [Station("cpu", (0.6,), 2)]).throughput[0]
+    )
+    check(simulations, mean, exact.response_s)
 
 
 def test_a_limit_of_all_users_is_no_limit() -> None:

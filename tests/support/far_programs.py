@@ -78,12 +78,12 @@ def _answer(listener: socket.socket, program: Sequence[str], far_end: FarEnd) ->
         except OSError:
             return
         with far:
-            done = subprocess.run(program, stdin=far, stdout=far, stderr=subprocess.PIPE, text=True, check=False)
+            result = subprocess.run(program, stdin=far, stdout=far, stderr=subprocess.PIPE, text=True, check=False)
             sent, received = _counted(far)
         far_end.connections += 1
         far_end.sent += sent
         far_end.received += received
-        far_end.said.append(done.stderr)
+        far_end.said.append(result.stderr)
 
 
 def _counted(far: socket.socket) -> tuple[int, int]:

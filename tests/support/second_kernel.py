@@ -116,9 +116,9 @@ def built(example: str) -> Path:
     """
     what = ["--workspace", "--example", example]
     command = ["cargo", "build", "--quiet", *what, "--message-format", "json-render-diagnostics"]
-    said = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True)
-    assert said.returncode == 0, said.stderr
-    messages = [json.loads(line) for line in said.stdout.splitlines()]
+    result = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    messages = [json.loads(line) for line in result.stdout.splitlines()]
     (program,) = [m["executable"] for m in messages if m.get("executable") and m["target"]["name"] == example]
     return Path(program)
 

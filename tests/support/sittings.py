@@ -89,7 +89,7 @@ def sitting(home: Path, *shell: str, prompt: str = PROMPT) -> Iterator[Sitting]:
 
 def typed(script: Path) -> list[tuple[str, object]]:
     """Text and expected status of each line of a script."""
-    told = tomllib.loads(script.read_text())
-    status = told.get("status")
-    tables = [{"type": line} if isinstance(line, str) else line for line in told["lines"]]
+    document = tomllib.loads(script.read_text())
+    status = document.get("status")
+    tables = [{"type": line} if isinstance(line, str) else line for line in document["lines"]]
     return [(line["type"], line.get("status", status)) for line in tables]

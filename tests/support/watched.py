@@ -234,6 +234,6 @@ def host_run(folder: Path, seconds: int = 4) -> Path:
     (folder / "short.toml").write_text(SHORT)
     meters = ["--meters", "exact"] if os.geteuid() == 0 else []
     command = [*COMMAND, "run", "short.toml", "--users", "3", "--until", f"time={seconds}s", "--quiet", "--out", "run"]
-    done = subprocess.run([*command, *meters], cwd=folder, env=environment(), capture_output=True, text=True)
-    assert done.returncode in (0, 1), done.stderr
+    result = subprocess.run([*command, *meters], cwd=folder, env=environment(), capture_output=True, text=True)
+    assert result.returncode in (0, 1), result.stderr
     return folder / "run"

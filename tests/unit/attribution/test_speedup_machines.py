@@ -69,10 +69,10 @@ def test_two_machines_that_are_alike_are_refused_in_words(tmp_path: Path) -> Non
 def test_between_two_files_is_what_the_same_values_are_as_changes(tmp_path: Path) -> None:
     script, _ = laid(tmp_path)
     before, after = two(tmp_path, FASTER)
-    found = speedup(script, on=before, to=after, users=4, passes=1, runs=2)
+    speedup_result = speedup(script, on=before, to=after, users=4, passes=1, runs=2)
     named = ["processors: processors.speed=2", "memory: memory.frames=96"]
     given = speedup(script, on=before, changes=named, users=4, passes=1, runs=2)
-    for one, other in zip(found.causes, given.causes, strict=True):
+    for one, other in zip(speedup_result.causes, given.causes, strict=True):
         assert (one.measure, one.before, one.after) == (other.measure, other.before, other.after)
         assert [cause.factor for cause in one.causes] == [cause.factor for cause in other.causes]
 
@@ -81,8 +81,11 @@ def test_of_too_many_tables_those_that_do_least_are_one(tmp_path: Path) -> None:
     script, _ = laid(tmp_path)
     much = FASTER.replace("limit = 2", "limit = 3").replace('wall_crossing    = "0.1ms"', 'wall_crossing = "0.11ms"')
     before, after = two(tmp_path, much)
-    made = speedup_between(Load(script, users=4, passes=1), before, after, (1,), factors=2)
-    assert [change.name for change in made.changes] == ["processors", "the rest (memory, multiprogramming, supervisor)"]
-    for told in made.causes:
+    speedup_result = speedup_between(Load(script, users=4, passes=1), before, after, (1,), factors=2)
+    assert [change.name for change in speedup_result.changes] == [
+        "processors",
+        "the rest (memory, multiprogramming, supervisor)",
+    ]
+    for told in speedup_result.causes:
         assert math.prod(cause.factor for cause in told.causes) == pytest.approx(told.ratio, rel=1e-12)
-    assert "memory.frames 64 → 96" in render_speedup(made, "text", width=200)
+    assert "memory.frames 64 → 96" in render_speedup(speedup_result, "text", width=200)

@@ -91,8 +91,8 @@ def test_what_a_change_was_is_read_off_the_conditions(measured: Speedup) -> None
 
 def test_what_differs_otherwise_than_by_the_changes_is_told_first(room: Path) -> None:
     runs = all_four(room) | {"core+cpu": [ran(room, seed, (SPEED, "memory.frames=128")) for seed in SEEDS]}
-    made = speedup_of(runs)
-    assert made.warnings[0] == (
+    speedup_result = speedup_of(runs)
+    assert speedup_result.warnings[0] == (
         "machine memory.frames is not as the changes are: 64 with none of the changes; 64 with cpu; 96 with core; "
         "128 with cpu+core."
     )
@@ -138,9 +138,9 @@ def test_the_command_says_how_measured_runs_are_named() -> None:
     from loadgo.cli.app import app
 
     for text in ("zram", "zram=", "="):
-        told = CliRunner().invoke(app, ["speedup", "--measured", text])
-        assert told.exit_code == 2
-        assert "write CHANGES=RUN,RUN" in told.output
+        result = CliRunner().invoke(app, ["speedup", "--measured", text])
+        assert result.exit_code == 2
+        assert "write CHANGES=RUN,RUN" in result.output
 
 
 above_0 = st.floats(1.0, 1e6)

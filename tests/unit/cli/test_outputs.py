@@ -29,9 +29,9 @@ def said(name: str, place: Path) -> str:
     asked = COMMANDS[name]
     whole = [str(place) if word == "PLACE" else word for word in asked]
     whole += [] if "PLACE" in asked else ["-o", str(place)]
-    told = CliRunner().invoke(app, whole)
-    assert told.exit_code == 2, told.output
-    return " ".join(told.output.split())
+    result = CliRunner().invoke(app, whole)
+    assert result.exit_code == 2, result.output
+    return " ".join(result.output.split())
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -54,10 +54,10 @@ def test_a_place_that_is_tried_is_left_as_it_was(name: str, tmp_path: Path) -> N
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here: no disk is full on demand")
 def test_an_answer_that_cannot_be_written_after_all_is_not_lost() -> None:
-    told = CliRunner().invoke(app, ["compare", "mpl-16:ctss", "mpl-16:multics", "-o", "/dev/full"])
-    assert told.exit_code == 2
-    assert "B against A: CPU +39.7 %" in told.output
-    assert "/dev/full: No space left on device" in " ".join(told.output.split())
+    result = CliRunner().invoke(app, ["compare", "mpl-16:ctss", "mpl-16:multics", "-o", "/dev/full"])
+    assert result.exit_code == 2
+    assert "B against A: CPU +39.7 %" in result.output
+    assert "/dev/full: No space left on device" in " ".join(result.output.split())
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:

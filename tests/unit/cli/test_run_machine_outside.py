@@ -47,8 +47,8 @@ def test_after_a_kill_the_records_are_read_and_the_report_says_so(bench: Bench) 
     wait_until(lambda: len(bench.tables("kept").interactions) > 1000, running)
     running.kill()
     running.communicate()
-    told = bench.loadgo("report", "kept")
-    assert "killed" in told.stdout.splitlines()[0]
+    result = bench.loadgo("report", "kept")
+    assert "killed" in result.stdout.splitlines()[0]
     assert len(bench.tables("kept").interactions) > 1000
 
 
@@ -70,8 +70,8 @@ def test_the_disk_may_be_slower_than_the_machine_and_no_row_is_lost(bench: Bench
 def test_a_run_ends_when_the_disk_takes_no_more(bench: Bench, quick: tuple[str, ...]) -> None:
     no_more = ("prlimit", "--fsize=20000000")
     options = ("--for", "100h", "--users", "3", "--out", "kept")
-    told = bench.loadgo(*quick, *options, status=2, before=no_more)
-    assert "the disk takes no more" in told.stderr
+    result = bench.loadgo(*quick, *options, status=2, before=no_more)
+    assert "the disk takes no more" in result.stderr
     whole = bench.tables("kept")
     assert len(whole.interactions) > 1000
     assert (whole.conditions["finished"], whole.conditions["outcome"]) == (True, "stopped")
@@ -91,20 +91,20 @@ def test_a_run_ends_when_the_disk_takes_no_more(bench: Bench, quick: tuple[str, 
     ],
 )
 def test_what_makes_no_sense_is_told_in_words(bench: Bench, options: tuple[str, ...], words: str) -> None:
-    told = bench.loadgo("run", "small.toml", "--on", "small-machine.toml", *options, "--out", "kept", status=2)
-    assert words in told.stderr
+    result = bench.loadgo("run", "small.toml", "--on", "small-machine.toml", *options, "--out", "kept", status=2)
+    assert words in result.stderr
 
 
 def test_an_unknown_command_is_refused_before_anything_is_made(bench: Bench) -> None:
     (bench.folder / "small-machine.toml").write_text(MACHINE.partition('[commands."*"]')[0])
-    told = bench.loadgo("run", "small.toml", "--on", "small-machine.toml", "--out", "kept", status=2)
-    assert "does not know edit, ls" in told.stderr
+    result = bench.loadgo("run", "small.toml", "--on", "small-machine.toml", "--out", "kept", status=2)
+    assert "does not know edit, ls" in result.stderr
     assert not (bench.folder / "kept").exists()
 
 
 def test_an_unknown_machine_is_told_with_those_there_are(bench: Bench) -> None:
-    told = bench.loadgo("run", "light", "--on", "multics-654", status=2)
-    assert "multics-645" in told.stderr
+    result = bench.loadgo("run", "light", "--on", "multics-654", status=2)
+    assert "multics-645" in result.stderr
 
 
 def test_the_bundled_machines_are_listed_and_printed(bench: Bench) -> None:
@@ -119,9 +119,9 @@ def test_the_bundled_machines_are_listed_and_printed(bench: Bench) -> None:
 
 def test_a_condition_can_fail_a_run_on_a_machine(bench: Bench) -> None:
     options = ("--on", "small-machine.toml", "--users", "4", "--out", "kept", "--fail-if", "p50 > 1ms")
-    told = bench.loadgo("run", "small.toml", *options, status=1)
-    assert "failed:" in told.stderr
-    assert "Failed: p50 is" in told.stdout
+    result = bench.loadgo("run", "small.toml", *options, status=1)
+    assert "failed:" in result.stderr
+    assert "Failed: p50 is" in result.stdout
 
 
 def test_the_results_of_conditions_are_kept_and_others_can_be_asked_later(bench: Bench) -> None:
@@ -132,9 +132,9 @@ def test_the_results_of_conditions_are_kept_and_others_can_be_asked_later(bench:
     assert kept[0]["text"] in bench.loadgo("report", "kept").stdout
     reported = json.loads(bench.loadgo("report", "kept", "--format", "json").stdout)
     assert reported["fail_if"] == kept
-    told = bench.loadgo("report", "kept", "--fail-if", "p50 > 1ms", "--format", "json", status=1)
-    assert "failed: p50 is" in told.stderr
-    assert [(result["condition"], result["holds"]) for result in json.loads(told.stdout)["fail_if"]] == [
+    outcome = bench.loadgo("report", "kept", "--fail-if", "p50 > 1ms", "--format", "json", status=1)
+    assert "failed: p50 is" in outcome.stderr
+    assert [(result["condition"], result["holds"]) for result in json.loads(outcome.stdout)["fail_if"]] == [
         ("p50 > 1ms", True)
     ]
     bench.loadgo("report", "kept", "--fail-if", "p50 > 1h")

@@ -44,14 +44,14 @@ def faster(room: Path) -> Comparison:
 
 
 def test_a_run_compared_with_itself_differs_in_nothing(room: Path) -> None:
-    made = compare(ran(room, 1), ran(room, 1))
-    assert made.conditions == ()
-    known = [one for row in made.rows.rows for one in row.measures.values() if one.change is not None]
+    comparison = compare(ran(room, 1), ran(room, 1))
+    assert comparison.conditions == ()
+    known = [one for row in comparison.rows.rows for one in row.measures.values() if one.change is not None]
     assert known
     assert {one.change for one in known} == {0.0}
     assert {one.verdict for one in known} <= {"no difference"}
-    assert all(part.change == 0 for part in made.parts.parts)
-    assert all(chain.ratio == 1 for chain in made.chains)
+    assert all(part.change == 0 for part in comparison.parts.parts)
+    assert all(chain.ratio == 1 for chain in comparison.chains)
 
 
 @pytest.mark.statistical
@@ -131,12 +131,12 @@ def test_a_prediction_of_the_same_machine_is_inside_and_of_a_slow_one_outside(ro
 def test_of_five_runs_a_side_whole_runs_are_drawn_and_paired_by_seed(room: Path) -> None:
     a = [ran(room, seed) for seed in range(1, 7)]
     b = [ran(room, seed, "processors.speed=1.1") for seed in range(1, 7)]
-    made = compare(a, b)
-    assert (made.rows.unit, made.rows.units, made.rows.paired) == ("run", (6, 6), True)
-    assert made.rows.whole["cpu"].verdict == "better"
-    interval = made.chains[0].interval
+    comparison = compare(a, b)
+    assert (comparison.rows.unit, comparison.rows.units, comparison.rows.paired) == ("run", (6, 6), True)
+    assert comparison.rows.whole["cpu"].verdict == "better"
+    interval = comparison.chains[0].interval
     assert interval is not None
-    assert interval.holds(made.chains[0].ratio)
+    assert interval.holds(comparison.chains[0].ratio)
 
 
 def test_other_scripts_are_compared_by_the_commands_they_share(room: Path) -> None:
@@ -144,10 +144,10 @@ def test_other_scripts_are_compared_by_the_commands_they_share(room: Path) -> No
     other.write_text('name = "other"\npasses = 3\nthink = "exponential(3s)"\nlines = ["edit a", "sort b"]\n')
     if not (room / "other").exists():
         loadgo.run(other, on=str(room / "small-machine.toml"), users=8, seed=1, out=room / "other")
-    made = compare(ran(room, 1), room / "other")
-    assert (made.rows.by, made.rows.paired) == ("command", False)
-    assert [row.label for row in made.rows.rows if row.kind == "row"] == ["edit"]
-    assert any("sort" in text for text in made.notes)
+    comparison = compare(ran(room, 1), room / "other")
+    assert (comparison.rows.by, comparison.rows.paired) == ("command", False)
+    assert [row.label for row in comparison.rows.rows if row.kind == "row"] == ["edit"]
+    assert any("sort" in text for text in comparison.notes)
     with pytest.raises(ValueError, match="by line: the two sides have not done the same lines"):
         compare(ran(room, 1), room / "other", by="line")
 
@@ -181,11 +181,11 @@ def test_the_lines_of_a_user_who_died_are_what_they_took_the_others_in_the_users
 
 
 def test_what_is_extrapolated_is_marked_everywhere(room: Path, dead: Side) -> None:
-    made = of_sides(side_of(ran(room, 1)), dead)
-    page = comparison_document(made)
+    comparison = of_sides(side_of(ran(room, 1)), dead)
+    page = comparison_document(comparison)
     assert any("user 7 died 67 % through the script" in warning for warning in page.warnings)
     assert "dead †" in page.about[1]
-    text = render_comparison(made, "text", width=120)
+    text = render_comparison(comparison, "text", width=120)
     marked = [line for line in text.splitlines() if "†" in line and "sub-total, pass 3" in line]
     assert marked
     assert not [line for line in text.splitlines() if "†" in line and "sub-total, pass 1" in line]
@@ -222,9 +222,9 @@ def test_a_run_little_longer_than_a_span_is_held_against_all_spans_that_its_inte
 def test_an_empty_run_and_one_interaction_get_an_answer_in_words(room: Path) -> None:
     whole = side_of(ran(room, 1))
     nothing = replace(whole, rows=whole.rows.clear(), accounts=())
-    made = of_sides(whole, nothing)
-    assert comparison_document(made).answer == "Nothing can be compared: the two sides have no figure in common."
+    comparison = of_sides(whole, nothing)
+    assert comparison_document(comparison).answer == "Nothing can be compared: the two sides have no figure in common."
     single = replace(whole, rows=whole.rows.head(1))
-    told = of_sides(single, single)
-    assert told.rows.whole["cpu"].interval is None
-    assert render_comparison(told, "text", width=80)
+    compared = of_sides(single, single)
+    assert compared.rows.whole["cpu"].interval is None
+    assert render_comparison(compared, "text", width=80)

@@ -98,16 +98,16 @@ def test_the_page_says_what_the_document_concludes(of_1973: Fairness) -> None:
     assert "on shift 3 it is charged 1/1.14 of A's: 2.56 times what is fair" in shown
     assert "one of twenty processes ended approximately 80% through the script" in shown
     assert max(map(len, render_fairness(of_1973, "text", width=80).splitlines())) <= 80
-    told = json.loads(render_fairness(of_1973, "json"))
-    assert told["prices"][1]["for_the_same"]["cpu"]["verdict"] == "dearer"
+    document = json.loads(render_fairness(of_1973, "json"))
+    assert document["prices"][1]["for_the_same"]["cpu"]["verdict"] == "dearer"
     assert "<h1>B takes" in render_fairness(of_1973, "html")
     assert "| shift |" in render_fairness(of_1973, "md")
 
 
 def test_runs_are_held_against_each_other_at_their_machines_own_prices(room: Path) -> None:
     """Twice as fast for twice the price of an hour is no gain: B is twice as dear for the processor time it takes."""
-    made = cost_against(f"{room / 'slow-1'},{room / 'slow-2'}", room / "fast")
-    own, same = made.prices
+    fairness = cost_against(f"{room / 'slow-1'},{room / 'slow-2'}", room / "fast")
+    own, same = fairness.prices
     assert own.levels["cpu"].value == pytest.approx(2.0, rel=1e-9)
     assert same.levels["cpu"].value == pytest.approx(1.0, rel=1e-9)
     assert (own.verdict("cpu"), same.verdict("cpu")) == ("dearer", "fair")
@@ -119,18 +119,18 @@ def test_runs_are_held_against_each_other_at_their_machines_own_prices(room: Pat
 
 def test_what_cannot_be_told_from_fair_is_open(room: Path) -> None:
     """By response, two seeds of a machine differ by chance alone: the interval holds 1, and much beside it."""
-    made = cost_against(room / "slow-1", room / "slow-2", measure="response")
-    level = made.prices[0].levels["response"]
+    fairness = cost_against(room / "slow-1", room / "slow-2", measure="response")
+    level = fairness.prices[0].levels["response"]
     assert level.interval is not None
     assert level.interval.holds(1.0)
-    assert made.prices[0].verdict("response") == "open"
+    assert fairness.prices[0].verdict("response") == "open"
 
 
 def test_a_run_can_be_held_against_print_and_it_says_what_nobody_knows(room: Path) -> None:
-    made = cost_against(room / "slow-1", B)
-    assert [price.shift for price in made.prices] == ["1", "2"]
-    assert any("One side is printed" in note for note in made.notes)
-    assert any("shifts that the other side has not: 3" in note for note in made.notes)
+    fairness = cost_against(room / "slow-1", B)
+    assert [price.shift for price in fairness.prices] == ["1", "2"]
+    assert any("One side is printed" in note for note in fairness.notes)
+    assert any("shifts that the other side has not: 3" in note for note in fairness.notes)
 
 
 @pytest.mark.parametrize(
@@ -167,9 +167,9 @@ def test_two_currencies_and_two_scripts_are_refused(room: Path, tmp_path: Path) 
 def command(*arguments: str | Path, folder: Path, status: int = 0) -> subprocess.CompletedProcess[str]:
     """`loadgo cost` with these arguments, and the exit status that it must have."""
     words = [*COMMAND, "cost", *map(str, arguments)]
-    told = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, env=environment())
-    assert told.returncode == status, told.stderr
-    return told
+    result = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, env=environment())
+    assert result.returncode == status, result.stderr
+    return result
 
 
 def test_the_command_prices_holds_lists_and_prints(room: Path, tmp_path: Path) -> None:

@@ -108,12 +108,12 @@ def test_the_html_page_has_a_chart_for_each_tariff(made: Costs) -> None:
 
 
 def test_the_json_holds_every_point_in_full(made: Costs) -> None:
-    told = json.loads(render_costs(made, "json"))
-    assert [point["users"] for point in told["points"]] == list(LOADS)
-    rows = told["points"][0]["tariffs"][0]["rows"]
+    document = json.loads(render_costs(made, "json"))
+    assert [point["users"] for point in document["points"]] == list(LOADS)
+    rows = document["points"][0]["tariffs"][0]["rows"]
     assert rows[-1]["name"] == "all"
     curve: Curve = curves(made.points)[0]
-    assert [load["interaction"]["value"] for load in told["curves"][0]["loads"]] == [
+    assert [load["interaction"]["value"] for load in document["curves"][0]["loads"]] == [
         load.interaction.value for load in curve.loads
     ]
     assert "| users |" in render_costs(made, "md")

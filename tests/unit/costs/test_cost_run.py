@@ -41,9 +41,9 @@ def test_a_machine_that_was_seen_to_do_less_than_its_users_is_told_in_words_for_
     dozing = run.time.with_columns(
         time_ns=pl.when(pl.col("category").cast(pl.String) == "user").then(0).otherwise(pl.col("time_ns"))
     )
-    made = use_of([replace(run, time=dozing)])
+    run_use = use_of([replace(run, time=dozing)])
     price = charging(cpu_hour=1.0)
-    point = Point(5, ("killed",), made, command_counts([run]), (priced(made, price),))
+    point = Point(5, ("killed",), run_use, command_counts([run]), (priced(run_use, price),))
     words = dict(notes(Costs("killed", "command", (point,), (), ())))["Nobody's"]
     assert "less than the interactions used: not all of their time was metered" in words
     assert "more" not in words
@@ -58,21 +58,21 @@ def total(told: Priced) -> float:
 
 def test_processor_time_costs_what_was_used_of_it() -> None:
     run = closed_loop(8, 10, SCRIPT)
-    told = priced(use(run, "all"), charging(cpu_hour=HOUR))
+    priced_run = priced(use(run, "all"), charging(cpu_hour=HOUR))
     used = run.interactions.select((pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).sum()).item()
-    assert total(told) == pytest.approx(used / S)
+    assert total(priced_run) == pytest.approx(used / S)
 
 
 def test_a_rented_machine_costs_its_rent_however_it_is_shared() -> None:
     for phases in ("all", "steady"):
-        found = use(closed_loop(8, 10, SCRIPT), phases)
-        told = priced(found, charging(machine_hour=HOUR))
-        assert total(told) == pytest.approx(found.stretches[0].span_ns / S)
+        used = use(closed_loop(8, 10, SCRIPT), phases)
+        priced_run = priced(used, charging(machine_hour=HOUR))
+        assert total(priced_run) == pytest.approx(used.stretches[0].span_ns / S)
 
 
 def test_a_users_hour_on_a_rented_machine_is_his_part_of_the_rent() -> None:
-    found = priced(use(closed_loop(8, 10, SCRIPT)), charging(machine_hour=4.0))
-    assert found.user_hour.value == pytest.approx(4.0 / 8)
+    priced_run = priced(use(closed_loop(8, 10, SCRIPT)), charging(machine_hour=4.0))
+    assert priced_run.user_hour.value == pytest.approx(4.0 / 8)
 
 
 def test_an_interaction_costs_more_on_an_idle_machine_that_is_rented() -> None:
@@ -84,21 +84,21 @@ def test_an_interaction_costs_more_on_an_idle_machine_that_is_rented() -> None:
 
 
 def test_an_hour_logged_in_costs_its_price_whatever_was_typed() -> None:
-    found = priced(use(closed_loop(8, 10, SCRIPT)), charging(connect_hour=3.0))
-    assert found.user_hour.value == pytest.approx(3.0)
+    priced_run = priced(use(closed_loop(8, 10, SCRIPT)), charging(connect_hour=3.0))
+    assert priced_run.user_hour.value == pytest.approx(3.0)
 
 
 def test_memory_costs_as_much_as_was_held_for_as_long() -> None:
-    found = use(with_memory(closed_loop(8, 10, SCRIPT), 2_000_000_000))
-    told = priced(found, charging(memory_gigabyte_hour=HOUR))
-    assert total(told) == pytest.approx(2 * found.stretches[0].span_ns / S)
+    used = use(with_memory(closed_loop(8, 10, SCRIPT), 2_000_000_000))
+    priced_run = priced(used, charging(memory_gigabyte_hour=HOUR))
+    assert total(priced_run) == pytest.approx(2 * used.stretches[0].span_ns / S)
 
 
 def test_memory_that_was_not_measured_has_no_cost() -> None:
-    told = priced(use(closed_loop(8, 10)), charging(memory_gigabyte_hour=1.0, cpu_hour=1.0))
-    assert not told.known
-    assert told.everything.parts["memory"] is None
-    assert told.everything.parts["processor time"] is not None
+    priced_run = priced(use(closed_loop(8, 10)), charging(memory_gigabyte_hour=1.0, cpu_hour=1.0))
+    assert not priced_run.known
+    assert priced_run.everything.parts["memory"] is None
+    assert priced_run.everything.parts["processor time"] is not None
 
 
 def test_what_is_charged_for_adds_up_to_the_whole_and_so_do_commands_and_users() -> None:
@@ -111,11 +111,11 @@ def test_what_is_charged_for_adds_up_to_the_whole_and_so_do_commands_and_users()
         "machine_hour": 3.0,
     }
     for by in ("command", "user"):
-        told = priced(use(run), charging(**prices), "command" if by == "command" else "user")
-        assert sum(item.amount or 0.0 for item in told.items) == pytest.approx(total(told), rel=1e-12)
-        assert sum(row.total or 0.0 for row in told.rows) == pytest.approx(total(told), rel=1e-12)
-        assert sum(row.interactions for row in told.rows) == told.everything.interactions
-    assert len(told.items) == len(prices)
+        priced_run = priced(use(run), charging(**prices), "command" if by == "command" else "user")
+        assert sum(item.amount or 0.0 for item in priced_run.items) == pytest.approx(total(priced_run), rel=1e-12)
+        assert sum(row.total or 0.0 for row in priced_run.rows) == pytest.approx(total(priced_run), rel=1e-12)
+        assert sum(row.interactions for row in priced_run.rows) == priced_run.everything.interactions
+    assert len(priced_run.items) == len(prices)
 
 
 def test_the_report_and_the_bill_tell_the_same() -> None:
@@ -132,8 +132,8 @@ def test_a_megabit_by_the_network_of_1972_costs_what_was_printed() -> None:
     for us_a_bit, printed in ((75, 9.90), (85, 11.20)):
         cpu_ns = us_a_bit * 1000 * 8 * 5000
         sent = interaction(1, 10, 5, bytes_out=5000, cpu_user_ns=cpu_ns, cpu_system_ns=0)
-        told = priced(use(run_of([sent]), "all"), load_tariff("tenex-1972"))
-        assert told.megabit.value == pytest.approx(printed, rel=0.002)
+        priced_run = priced(use(run_of([sent]), "all"), load_tariff("tenex-1972"))
+        assert priced_run.megabit.value == pytest.approx(printed, rel=0.002)
 
 
 def test_usage_that_was_read_at_every_other_interaction_stands_for_all() -> None:
@@ -156,9 +156,9 @@ def test_a_run_without_processor_time_can_be_priced_by_the_rent_alone() -> None:
 
 
 def test_a_run_in_which_nobody_typed_anything_has_no_cost() -> None:
-    told = priced(use(empty_run()), load_tariff("cloud"))
-    assert not told.known
-    assert told.rows == ()
+    priced_run = priced(use(empty_run()), load_tariff("cloud"))
+    assert not priced_run.known
+    assert priced_run.rows == ()
 
 
 @pytest.mark.statistical
@@ -169,9 +169,9 @@ def test_intervals_hold_what_is_exact_also_where_users_wait_for_each_other() -> 
         exact = 1 / repairman(users, 2.0, 0.1).throughput
         held = [0, 0]
         for seed in range(100):
-            found = use(closed_loop(users, 12, seed=seed))
+            used = use(closed_loop(users, 12, seed=seed))
             for place, (tariff, truth) in enumerate(((own, 0.1), (rent, exact))):
-                interval = priced(found, tariff).interaction.interval
+                interval = priced(used, tariff).interaction.interval
                 held[place] += interval is not None and interval.holds(truth)
         assert min(held) >= 90, (users, held)
 

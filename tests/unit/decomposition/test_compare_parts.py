@@ -31,16 +31,16 @@ def test_half_of_the_gain_in_page_faults_and_half_of_that_because_they_are_short
         {"user": 850 - faults[1] - 34.5, "page fault": faults[1], "process creation": 34.5},
         {"page fault": after, "process creation": 0.01, OUTPUT_LINES: 11},
     )
-    found = parts_of([old], [new], paired=True)
-    assert found.busy is not None
-    assert found.busy.change / found.busy.before == pytest.approx(-0.15)
-    parts = {part.name: part for part in found.parts}
+    both_sides = parts_of([old], [new], paired=True)
+    assert both_sides.busy is not None
+    assert both_sides.busy.change / both_sides.busy.before == pytest.approx(-0.15)
+    parts = {part.name: part for part in both_sides.parts}
     fault, creation = parts["page fault"], parts["process creation"]
-    assert fault.change / found.busy.change == pytest.approx(0.5)
+    assert fault.change / both_sides.busy.change == pytest.approx(0.5)
     assert (fault.by_count, fault.by_each) == pytest.approx((-37.5 * MS, -37.5 * MS))
     assert creation.change / creation.before == pytest.approx(0.15)
     assert (creation.by_count, creation.by_each) == pytest.approx((0, 4.5 * MS))
-    by_line = {line.name: line for line in found.output}
+    by_line = {line.name: line for line in both_sides.output}
     assert by_line["page faults"].before == pytest.approx(before / 11)
     assert by_line["processor time"].before - by_line["processor time"].after == pytest.approx(150 * MS / 11)
 

@@ -92,13 +92,13 @@ def test_rows_of_passes_have_names_of_their_own(made: Comparison) -> None:
 
 
 def test_the_distribution_is_quantiles_of_raw_values(made: Comparison) -> None:
-    told = distribution_of(made)
-    assert told is not None
+    distribution = distribution_of(made)
+    assert distribution is not None
     ranked = made.a.rows["response"].sort().to_list()
-    assert told.counts == (len(ranked), len(made.b.rows))
-    assert told.a_ns[told.probabilities.index(0.5)] == ranked[math.ceil(0.5 * len(ranked)) - 1]
-    assert list(told.b_ns) == sorted(told.b_ns)
-    assert max(map(len, distribution_lines(told, 60))) <= 60
+    assert distribution.counts == (len(ranked), len(made.b.rows))
+    assert distribution.a_ns[distribution.probabilities.index(0.5)] == ranked[math.ceil(0.5 * len(ranked)) - 1]
+    assert list(distribution.b_ns) == sorted(distribution.b_ns)
+    assert max(map(len, distribution_lines(distribution, 60))) <= 60
 
 
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
@@ -110,11 +110,11 @@ def test_pictures_fit_pages_of_any_width(made: Comparison, width: int) -> None:
 
 
 def test_the_json_has_what_is_drawn(made: Comparison) -> None:
-    told = json.loads(render_comparison(made, "json"))
-    elapsed = told["waterfalls"][0]
+    document = json.loads(render_comparison(made, "json"))
+    elapsed = document["waterfalls"][0]
     assert (elapsed["kind"], elapsed["measure"]) == ("bookkeeping", "elapsed")
     assert math.prod(step["factor"] for step in elapsed["steps"]) == pytest.approx(elapsed["ratio"], rel=1e-12)
-    assert len(told["distribution"]["a_ns"]) == len(told["distribution"]["probabilities"])
+    assert len(document["distribution"]["a_ns"]) == len(document["distribution"]["probabilities"])
 
 
 def test_the_page_runs_only_what_draws_and_what_is_printed_has_no_distribution(made: Comparison) -> None:

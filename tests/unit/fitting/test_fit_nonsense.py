@@ -66,8 +66,8 @@ def test_lost_records_are_said_and_the_exit_status_is_bad(room: Path) -> None:
     told.write_text(
         told.read_text() + '\n[[lost]]\nat_ns = 5\nwhat = "record"\ncount = 12\nreason = "the disk is full"\n'
     )
-    made = fit(folder)
-    assert any(warning.startswith("12 records of these runs are lost") for warning in made.warnings)
+    fitted = fit(folder)
+    assert any(warning.startswith("12 records of these runs are lost") for warning in fitted.warnings)
     done = typed("fit", str(folder), "-o", str(room / "lossy.toml"))
     assert done.returncode == 1
     assert "12 records of these runs are lost" in done.stderr
@@ -111,12 +111,12 @@ def test_a_machine_that_swaps_whole_programs_is_refused(room: Path, tmp_path: Pa
 
 def test_a_command_typed_hardly_ever_is_said_to_be_known_as_little(room: Path) -> None:
     few = ~((pl.col("command").cast(pl.String) == "compile") & (pl.col("pass") != 3))
-    made = fit(spoilt(room, "few", few))
-    assert any("compile: fewer than 5 interactions" in text for text in made.fitted.assumed)
-    compiled = next(one for one in made.fitted.parameters if one.key == "commands.compile.cpu")
-    edited = next(one for one in made.fitted.parameters if one.key == "commands.edit.cpu")
-    at = {one.key: place for place, one in enumerate(made.fitted.parameters) if one.of == "mean"}
-    variances = made.fitted.covariance.diagonal()
+    fitted = fit(spoilt(room, "few", few))
+    assert any("compile: fewer than 5 interactions" in text for text in fitted.fitted.assumed)
+    compiled = next(one for one in fitted.fitted.parameters if one.key == "commands.compile.cpu")
+    edited = next(one for one in fitted.fitted.parameters if one.key == "commands.edit.cpu")
+    at = {one.key: place for place, one in enumerate(fitted.fitted.parameters) if one.of == "mean"}
+    variances = fitted.fitted.covariance.diagonal()
     assert variances[at[compiled.key]] > variances[at[edited.key]]
 
 
@@ -137,8 +137,8 @@ def test_users_on_another_machine_were_not_metered(room: Path) -> None:
 
 def test_a_command_that_was_never_answered_is_said_to_be_unknown(room: Path) -> None:
     silent = pl.when(pl.col("command").cast(pl.String) == "ls").then(pl.lit("timeout")).otherwise(pl.col("outcome"))
-    made = fit(spoilt(room, "silent", outcome=silent.cast(pl.Categorical)))
-    assert any("of ls, so the machine has no such command" in warning for warning in made.warnings)
+    fitted = fit(spoilt(room, "silent", outcome=silent.cast(pl.Categorical)))
+    assert any("of ls, so the machine has no such command" in warning for warning in fitted.warnings)
 
 
 def test_a_run_that_is_named_twice_would_count_twice(room: Path) -> None:

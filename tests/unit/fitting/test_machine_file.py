@@ -35,18 +35,18 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     (folder / "script.toml").write_text(tomlkit.dumps(script), encoding="utf-8")
     (folder / "machine.toml").write_text(tomlkit.dumps(machine), encoding="utf-8")
-    made = loadgo.run(
+    made_run = loadgo.run(
         folder / "script.toml", on=str(folder / "machine.toml"), users=3, passes=15, out=folder / 'run "1" # \x1f'
     )
-    return made.folder
+    return made_run.folder
 
 
 @pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_machine_may_have_any_title(run: Path, name: str, tmp_path: Path) -> None:
-    made = loadgo.fit(run, output=tmp_path / "fitted.toml", name=name)
+    fitted = loadgo.fit(run, output=tmp_path / "fitted.toml", name=name)
     read = tomllib.loads((tmp_path / "fitted.toml").read_text(encoding="utf-8"))
     assert read["title"] == name
-    assert made.title == name
+    assert fitted.title == name
 
 
 def test_a_blank_title_is_refused_before_anything_is_read() -> None:

@@ -141,7 +141,7 @@ def test_one_late_line_of_a_few_tells_nothing_and_two_do() -> None:
         steady = rows.filter(pl.col("phase").cast(pl.String) == "steady")["index"].to_list()
         late = pl.col("index").is_in(steady[:count])
         planned = pl.when(late).then(sent - 3 * MS).otherwise(sent).clip(0).cast(pl.UInt64)
-        told = summarize(
+        driver = summarize(
             dataclasses.replace(run, interactions=rows.with_columns(planned_ns=planned).drop("index"))
         ).driver
-        assert (told.late_lines, told.valid) == (count, valid)
+        assert (driver.late_lines, driver.valid) == (count, valid)

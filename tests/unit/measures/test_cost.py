@@ -85,9 +85,9 @@ def test_a_machines_own_prices_are_asked_for_by_name() -> None:
 
 
 def test_a_users_hour_is_what_its_interactions_cost() -> None:
-    found = cost_of(used(3600 * S / 100), 100, TimeByClass(3600 * S, 0, 0, 0), load_tariff("multics-645-1973"))
-    assert found.interaction == pytest.approx(5.05)
-    assert found.user_hour == pytest.approx(505.0)
+    run_cost = cost_of(used(3600 * S / 100), 100, TimeByClass(3600 * S, 0, 0, 0), load_tariff("multics-645-1973"))
+    assert run_cost.interaction == pytest.approx(5.05)
+    assert run_cost.user_hour == pytest.approx(505.0)
 
 
 def test_commands_cost_together_what_all_cost() -> None:

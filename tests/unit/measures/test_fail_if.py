@@ -135,10 +135,10 @@ def test_a_figure_that_was_not_measured_is_neither_above_nor_below_and_does_not_
 
 def test_lines_that_were_never_answered_are_slower_than_any_limit() -> None:
     rows = [interaction(1, at, None if at < 6 else 1) for at in range(2, 22)]
-    told = summarize(run_of(rows))
-    assert found("p90 > 10h", told).holds is True
-    assert found("max > 10h", told).holds is True
-    assert found("timeouts = 20%", told).holds is True
+    summary_of_run = summarize(run_of(rows))
+    assert found("p90 > 10h", summary_of_run).holds is True
+    assert found("max > 10h", summary_of_run).holds is True
+    assert found("timeouts = 20%", summary_of_run).holds is True
 
 
 def test_an_empty_run_passes_no_check_of_its_speed() -> None:
@@ -149,8 +149,8 @@ def test_an_empty_run_passes_no_check_of_its_speed() -> None:
 def test_losses_are_counted() -> None:
     run = closed_loop(5, 10)
     lost = pl.DataFrame({"at_ns": [1], "user": [1], "what": ["record"], "count": [3], "reason": ["full"]})
-    told = summarize(dataclasses.replace(run, lost=lost.cast(run.lost.schema)))
-    assert found("lost = 3", told).holds is True
+    summary_of_run = summarize(dataclasses.replace(run, lost=lost.cast(run.lost.schema)))
+    assert found("lost = 3", summary_of_run).holds is True
 
 
 @given(st.text(alphabet="p90()<>=! \"'.%/0123456789abcdemnorstu", max_size=40))

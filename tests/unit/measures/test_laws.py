@@ -29,20 +29,20 @@ def exact_response_s(users: int, service_s: float, think_s: float) -> float:
 
 @pytest.mark.parametrize("users", [5, 20, 40])
 def test_little_holds_for_a_closed_loop_and_response_is_that_of_mean_value_analysis(users: int) -> None:
-    found = audit_of(closed_loop(users, 1000, [Work("edit", 0.1)], think_s=2.0, seed=users))
-    assert found.verdict == "holds"
-    assert found.measured == pytest.approx(users, rel=1e-9)
-    assert found.computed == pytest.approx(users, rel=0.05)
-    assert found.response_s == pytest.approx(exact_response_s(users, 0.1, 2.0), rel=0.12)
-    assert found.think_s == pytest.approx(2.0, rel=0.06)
+    audit = audit_of(closed_loop(users, 1000, [Work("edit", 0.1)], think_s=2.0, seed=users))
+    assert audit.verdict == "holds"
+    assert audit.measured == pytest.approx(users, rel=1e-9)
+    assert audit.computed == pytest.approx(users, rel=0.05)
+    assert audit.response_s == pytest.approx(exact_response_s(users, 0.1, 2.0), rel=0.12)
+    assert audit.think_s == pytest.approx(2.0, rel=0.06)
 
 
 def test_little_is_broken_when_records_are_missing() -> None:
     run = closed_loop(20, 200)
     half = dataclasses.replace(run, interactions=run.interactions.gather_every(2))
-    found = audit_of(half)
-    assert found.verdict == "broken"
-    assert found.discrepancy == pytest.approx(-0.5, abs=0.05)
+    audit = audit_of(half)
+    assert audit.verdict == "broken"
+    assert audit.discrepancy == pytest.approx(-0.5, abs=0.05)
     assert any("contradict themselves" in line for line in warnings_of(half))
 
 
@@ -78,9 +78,9 @@ def test_one_long_cycle_that_the_window_cuts_breaks_no_law() -> None:
     rows = [interaction(1, 0.5 * (at + 1), 0.1, think_ns=400_000_000) for at in range(40)]
     rows.append(interaction(1, 20.4, 8.0, think_ns=300_000_000))
     phases = [{"at_ns": 0, "phase": "steady"}, {"at_ns": 20_500_000_000, "phase": "ramp-down"}]
-    found = audit_of(dataclasses.replace(run_of(rows), phases=frame(phases, "phases")))
-    assert found.discrepancy > 0.25
-    assert found.verdict != "broken"
+    audit = audit_of(dataclasses.replace(run_of(rows), phases=frame(phases, "phases")))
+    assert audit.discrepancy > 0.25
+    assert audit.verdict != "broken"
 
 
 def test_little_holds_for_an_open_load() -> None:
@@ -99,10 +99,10 @@ def test_little_holds_for_an_open_load() -> None:
         phases=frame(phases, "phases"),
         conditions={"load": {"model": "open"}},
     )
-    found = audit_of(run)
-    assert (found.law, found.verdict) == ("L = lambda W", "holds")
-    assert found.rate_per_s == pytest.approx(0.5)
-    assert found.stay_s == pytest.approx(float(stays.mean()), rel=0.01)
+    audit = audit_of(run)
+    assert (audit.law, audit.verdict) == ("L = lambda W", "holds")
+    assert audit.rate_per_s == pytest.approx(0.5)
+    assert audit.stay_s == pytest.approx(float(stays.mean()), rel=0.01)
 
 
 def test_an_empty_run_has_nothing_to_audit() -> None:
@@ -115,6 +115,6 @@ def test_users_who_leave_in_the_window_count_for_as_long_as_they_were_there() ->
     stays = run_of(rows).sessions.with_columns(
         ended_ns=pl.Series([100 * S, 50 * S], dtype=pl.UInt64), ready_ns=pl.lit(0, pl.UInt64)
     )
-    found = audit_of(dataclasses.replace(run_of(rows), sessions=stays, phases=frame(phases, "phases")))
-    assert found.measured == pytest.approx(1.5)
-    assert found.verdict == "holds"
+    audit = audit_of(dataclasses.replace(run_of(rows), sessions=stays, phases=frame(phases, "phases")))
+    assert audit.measured == pytest.approx(1.5)
+    assert audit.verdict == "holds"

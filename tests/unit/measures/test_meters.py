@@ -174,25 +174,25 @@ def test_a_machines_primitives_take_processor_time() -> None:
 
 
 def test_time_by_user_is_of_all_that_the_users_processes_did(run: Tables) -> None:
-    told = whose_time_of(run, stretch_of(run, "all"))
-    assert told.source == "processes"
-    assert [used.name for used in told.users[:2]] == ["12", "11"]
-    assert told.users[0].cpu_ns == SPANS * (10_000_000 + 12_000_000)
-    assert told.users[0].ready_wait_ns == SPANS * 2 * 24_000_000
-    assert {used.name for used in told.processes} == {"sh", "cc1", "kworker/0:1"}
+    times = whose_time_of(run, stretch_of(run, "all"))
+    assert times.source == "processes"
+    assert [used.name for used in times.users[:2]] == ["12", "11"]
+    assert times.users[0].cpu_ns == SPANS * (10_000_000 + 12_000_000)
+    assert times.users[0].ready_wait_ns == SPANS * 2 * 24_000_000
+    assert {used.name for used in times.processes} == {"sh", "cc1", "kworker/0:1"}
     assert (
-        sum(used.cpu_ns or 0 for used in told.processes)
+        sum(used.cpu_ns or 0 for used in times.processes)
         == run.processes.filter(~pl.col("who").cast(pl.String).is_in(["users", "driver", "meters"]))["cpu_ns"].sum()
     )
 
 
 def test_time_by_user_is_that_of_the_interactions_where_no_process_is_told_apart() -> None:
     run = closed_loop(5, 20)
-    told = whose_time_of(run, stretch_of(run, "all"))
-    assert told.source == "interactions"
-    assert told.processes == ()
+    times = whose_time_of(run, stretch_of(run, "all"))
+    assert times.source == "interactions"
+    assert times.processes == ()
     used = run.interactions.filter(pl.col("user") == 3)
-    of_three = next(row for row in told.users if row.name == "3")
+    of_three = next(row for row in times.users if row.name == "3")
     assert of_three.cpu_ns == used["cpu_user_ns"].sum() + used["cpu_system_ns"].sum()
     assert of_three.ready_wait_ns == used["ready_wait_ns"].sum()
 

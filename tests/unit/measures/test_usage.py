@@ -11,14 +11,14 @@ from support.synthetic import closed_loop, interaction, run_of
 
 def test_a_mean_is_over_the_interactions_that_were_measured() -> None:
     rows = [interaction(1, 2, 1, cpu_user_ns=10, cpu_system_ns=20), interaction(1, 4, 1), interaction(1, 6, 1)]
-    found = usage_of(run_of(rows).interactions)
-    assert (found.measured, found.cpu_user_ns, found.cpu_ns) == (1, 10.0, 30.0)
-    assert found.ready_wait_ns is None
+    usage = usage_of(run_of(rows).interactions)
+    assert (usage.measured, usage.cpu_user_ns, usage.cpu_ns) == (1, 10.0, 30.0)
+    assert usage.ready_wait_ns is None
 
 
 def test_processor_time_is_not_known_when_a_part_of_it_is_not() -> None:
-    found = usage_of(run_of([interaction(1, 2, 1, cpu_user_ns=10)]).interactions)
-    assert (found.cpu_user_ns, found.cpu_ns) == (10.0, None)
+    usage = usage_of(run_of([interaction(1, 2, 1, cpu_user_ns=10)]).interactions)
+    assert (usage.cpu_user_ns, usage.cpu_ns) == (10.0, None)
 
 
 def test_the_mean_of_all_is_the_weighted_mean_of_the_commands() -> None:
@@ -32,9 +32,9 @@ def test_every_outcome_is_counted_once() -> None:
     rows = [
         interaction(1, 2 + i, None if name in ("timeout", "died") else 1, outcome=name) for i, name in enumerate(names)
     ]
-    found = outcomes_of(run_of(rows).interactions)
-    assert dataclasses.astuple(found) == (1, 2, 1, 1, 1)
-    assert found.errors == 4
+    outcomes = outcomes_of(run_of(rows).interactions)
+    assert dataclasses.astuple(outcomes) == (1, 2, 1, 1, 1)
+    assert outcomes.errors == 4
 
 
 def test_a_failed_line_was_answered_and_counts_among_the_response_times() -> None:

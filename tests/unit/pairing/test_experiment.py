@@ -70,10 +70,10 @@ def test_a_change_is_the_mean_of_the_pairs_logarithms(faster: Experiment) -> Non
 
 
 def test_the_result_is_kept_beside_the_runs(faster: Experiment) -> None:
-    kept = json.loads((faster.folder / "experiment.json").read_text())
-    assert kept["end"] == "decided"
-    assert kept["pairs"][0]["a"]["folder"].endswith("-a")
-    assert [pair["seed"] for pair in kept["pairs"]] == [pair.seed for pair in faster.pairs]
+    document = json.loads((faster.folder / "experiment.json").read_text())
+    assert document["end"] == "decided"
+    assert document["pairs"][0]["a"]["folder"].endswith("-a")
+    assert [pair["seed"] for pair in document["pairs"]] == [pair.seed for pair in faster.pairs]
     assert {path.name for path in faster.folder.iterdir()} == {
         "experiment.json", *(f"{number:03}-{side}" for number in range(1, len(faster.pairs) + 1) for side in "ab")
     }  # fmt: skip
@@ -95,19 +95,19 @@ def test_the_same_twice_is_no_difference(place: Path, variant: Variant) -> None:
 
 def test_too_few_pairs_cannot_tell_and_say_what_would(place: Path, variant: Variant) -> None:
     slower = replace(variant, set=("processors.speed=0.99",))
-    made = ab(variant, slower, users=4, duration="30s", margin="0.1%", most_pairs=5, out=place / "few")
-    assert made.end == "most pairs"
-    response = made.change("response")
+    experiment = ab(variant, slower, users=4, duration="30s", margin="0.1%", most_pairs=5, out=place / "few")
+    assert experiment.end == "most pairs"
+    response = experiment.change("response")
     assert response is not None
     assert response.verdict == "cannot tell"
-    warnings = experiment_document(made).warnings
+    warnings = experiment_document(experiment).warnings
     assert any("pairs like these" in line for line in warnings)
 
 
 def test_a_command_runs_before_each_run_of_its_variant(place: Path, variant: Variant) -> None:
     marked = replace(variant, before=f"echo before >> {place}/marks", set=("processors.speed=3",))
-    made = ab(variant, marked, users=2, duration="30s", most_pairs=2, out=place / "marked")
-    assert (place / "marks").read_text().split() == ["before"] * len(made.pairs)
+    experiment = ab(variant, marked, users=2, duration="30s", most_pairs=2, out=place / "marked")
+    assert (place / "marks").read_text().split() == ["before"] * len(experiment.pairs)
 
 
 def test_a_command_that_fails_is_told_with_its_words(place: Path, variant: Variant) -> None:
@@ -120,9 +120,9 @@ def test_after_an_error_the_pairs_before_it_are_kept_and_named(place: Path, vari
     once = replace(variant, before=f"mkdir {place}/once")
     with pytest.raises(Refused, match="File exists") as raised:
         ab(once, variant, users=2, duration="10s", margin="0.0001%", out=place / "error")
-    kept = json.loads((place / "error" / "experiment.json").read_text())
-    assert len(kept["pairs"]) == 1
-    assert kept["end"] is None
+    document = json.loads((place / "error" / "experiment.json").read_text())
+    assert len(document["pairs"]) == 1
+    assert document["end"] is None
     assert any(str(place / "error") in text for text in raised.value.__notes__)
 
 
@@ -130,13 +130,13 @@ def test_the_folder_says_what_it_is_from_the_first_run_on(place: Path, variant: 
     once = replace(variant, before=f"mkdir {place}/first-run")
     with pytest.raises(Refused, match="File exists"):
         ab(once, once, users=2, duration="10s", out=place / "one-run")
-    kept = json.loads((place / "one-run" / "experiment.json").read_text())
-    assert (kept["pairs"], kept["end"]) == ([], None)
+    document = json.loads((place / "one-run" / "experiment.json").read_text())
+    assert (document["pairs"], document["end"]) == ([], None)
 
 
 def test_passes_take_the_place_of_the_usual_duration(place: Path, variant: Variant) -> None:
-    made = ab(variant, variant, users=2, passes=1, most_pairs=1, out=place / "passes")
-    load = loadgo.tables(made.pairs[0].a.folder).conditions["load"]
+    experiment = ab(variant, variant, users=2, passes=1, most_pairs=1, out=place / "passes")
+    load = loadgo.tables(experiment.pairs[0].a.folder).conditions["load"]
     assert (load["passes"], load.get("duration_s")) == (1, None)
 
 

@@ -44,10 +44,10 @@ def test_drawings_have_the_covariance_that_the_fit_has_found() -> None:
 
 
 def test_what_is_set_otherwise_than_fitted_is_in_no_doubt() -> None:
-    found = uncertain_parameters(machine().replace("lognormal(300.0ms, 240.0ms)", "lognormal(200ms, 160ms)"))
-    assert found is not None
-    assert found.parameters == ("commands.edit.cpu mean",)
-    assert found.set_aside == ("commands.compile.cpu",)
+    uncertain = uncertain_parameters(machine().replace("lognormal(300.0ms, 240.0ms)", "lognormal(200ms, 160ms)"))
+    assert uncertain is not None
+    assert uncertain.parameters == ("commands.edit.cpu mean",)
+    assert uncertain.set_aside == ("commands.compile.cpu",)
 
 
 def test_drawings_that_are_no_machine_are_drawn_again_and_counted() -> None:
@@ -202,8 +202,8 @@ def test_a_comparison_takes_a_prediction_as_its_runs_and_judges_with_its_doubt(
     file = room / "as-fitted.toml"
     file.write_text(machine(fit=False))
     measured = loadgo.run(room / "two-commands.toml", on=str(file), users=20, seed=77, out=room / "measured")
-    made = compare(predicted, measured, judge=True, within="100%")
-    assert made.predicted, made.judged
+    comparison = compare(predicted, measured, judge=True, within="100%")
+    assert comparison.predicted, comparison.judged
     response = compare(predicted, measured, judge=True).judged[0]
     assert (response.judgement, response.doubt is None) == ("too wide to judge", False)
     file.write_text(machine(edit_ms=150.0, fit=False))
@@ -219,10 +219,10 @@ def test_a_verdict_is_beside_the_answer_with_one_interval_for_each_figure(
     file = room / "as-fitted.toml"
     file.write_text(machine(fit=False))
     measured = loadgo.run(room / "two-commands.toml", on=str(file), users=20, seed=78, out=tmp_path / "measured")
-    made = compare(predicted, measured, judge=True)
-    response, whole = made.judged[0], made.rows.whole["response"]
+    comparison = compare(predicted, measured, judge=True)
+    response, whole = comparison.judged[0], comparison.rows.whole["response"]
     assert change_interval(response) != change_interval(whole)
-    text = " ".join(render_comparison(made, "text", width=120).split())
+    text = " ".join(render_comparison(comparison, "text", width=120).split())
     answer = text[: text.index("A: ")]
     assert answer.startswith("As a prediction, A ")
     assert f"response {change(response)} ({change_interval(response)})" in answer
@@ -234,14 +234,14 @@ def test_a_verdict_is_beside_the_answer_with_one_interval_for_each_figure(
 def test_a_what_if_on_a_fitted_machine_is_a_prediction_too(room: Path, predicted: loadgo.Run) -> None:
     script, file = room / "two-commands.toml", str(room / "fitted.toml")
     more = ["processors.count=4", "storage.disk.service=exponential(1ms)", "commands.compile.cpu=exponential(0.2s)"]
-    made = loadgo.run(script, on=file, users=20, draws=5, set=more, out=room / "what-if")
-    prediction, before = made.summary.prediction, predicted.summary.prediction
+    run = loadgo.run(script, on=file, users=20, draws=5, set=more, out=room / "what-if")
+    prediction, before = run.summary.prediction, predicted.summary.prediction
     assert prediction is not None
     assert before is not None
     assert prediction.set_aside == ("commands.compile.cpu",)
     assert prediction.parameters == ("commands.edit.cpu mean",)
     assert prediction.figures["steady"][0].predicted < before.figures["steady"][0].predicted
-    assert "set otherwise than fitted" in " ".join(str(loadgo.report(made)).split())
+    assert "set otherwise than fitted" in " ".join(str(loadgo.report(run)).split())
 
 
 def test_the_same_seed_predicts_the_same(room: Path) -> None:
@@ -255,9 +255,9 @@ def test_the_same_seed_predicts_the_same(room: Path) -> None:
 
 def test_a_run_that_predicts_nothing_leaves_no_runs_below_it(room: Path) -> None:
     script, file = room / "two-commands.toml", str(room / "fitted.toml")
-    made = loadgo.run(script, on=file, users=2, out=room / "plain")
-    assert made.summary.prediction is None
-    assert not [path for path in made.folder.iterdir() if path.is_dir()]
+    run = loadgo.run(script, on=file, users=2, out=room / "plain")
+    assert run.summary.prediction is None
+    assert not [path for path in run.folder.iterdir() if path.is_dir()]
 
 
 def test_draws_of_what_cannot_be_drawn_are_refused_before_anybody_logs_in(room: Path) -> None:
@@ -298,9 +298,9 @@ def command(*arguments: str | Path, folder: Path) -> subprocess.CompletedProcess
 def test_the_command_predicts_of_its_own_accord_and_judges_with_an_exit_status(room: Path) -> None:
     load = ("run", "two-commands.toml", "--on", "fitted.toml", "--users", "20", "--quiet")
     assert command(*load, "--out", "by-command", folder=room).returncode == 0
-    told = read_prediction(room / "by-command")
-    assert told is not None
-    assert told.draws == 20
+    prediction = read_prediction(room / "by-command")
+    assert prediction is not None
+    assert prediction.draws == 20
     assert command(*load, "--draws", "0", "--out", "no-draws", folder=room).returncode == 0
     assert read_prediction(room / "no-draws") is None
     judged = {

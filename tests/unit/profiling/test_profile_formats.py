@@ -47,15 +47,15 @@ def test_a_frame_is_read_as_it_is_written() -> None:
 
 def test_functions_of_a_file_without_symbols_are_one_in_every_format() -> None:
     stripped = [Stack(None, None, "gzip", (Frame("/lib/libz.so.1", f"0x{place}"),), 10) for place in range(9)]
-    made = Profile("gzip", 1.0, 1000, tuple(stripped), (Segment("/lib/libz.so.1", 90, None, None),))
-    table = text_document(profile_document(made), width=80)
+    clock_profile = Profile("gzip", 1.0, 1000, tuple(stripped), (Segment("/lib/libz.so.1", 90, None, None),))
+    table = text_document(profile_document(clock_profile), width=80)
     assert [line.split() for line in table.splitlines() if "no symbols" in line] == [
         ["no", "symbols", "(libz.so.1)", "libz.so.1", "90", "100.0", "%", "90"]
     ]
-    assert folded(made) == "gzip;no symbols (libz.so.1) 90\n"
-    frames = json.loads(speedscope(made))["shared"]["frames"]
+    assert folded(clock_profile) == "gzip;no symbols (libz.so.1) 90\n"
+    frames = json.loads(speedscope(clock_profile))["shared"]["frames"]
     assert [frame["name"] for frame in frames] == ["gzip", "no symbols (libz.so.1)"]
-    written = fields(gzip.decompress(pprof(made)))
+    written = fields(gzip.decompress(pprof(clock_profile)))
     assert sum(1 for number, _ in written if number == 5) == 1
     assert (6, b"no symbols (libz.so.1)") in written
     assert not any("0x" in str(value) for number, value in written if number == 6)
@@ -67,8 +67,8 @@ def test_what_is_of_no_file_and_has_no_name_is_its_segment() -> None:
 
 def test_unknown_segments_of_page_faults_are_explained_where_there_are_some() -> None:
     assert "[unknown]" not in text_document(profile_document(PROFILE), width=80)
-    made = Profile("x", 1.0, 1000, (), (Segment("[unknown]", None, 3, 0),))
-    lines = text_document(profile_document(made), width=80).splitlines()
+    clock_profile = Profile("x", 1.0, 1000, (), (Segment("[unknown]", None, 3, 0),))
+    lines = text_document(profile_document(clock_profile), width=80).splitlines()
     assert lines[-1].startswith("[unknown]  the kernel told of no mapping there")
     assert max(map(len, lines)) <= 80
 
@@ -83,11 +83,11 @@ def test_folded_stacks_are_sorted_lines_with_counts() -> None:
 
 def test_speedscope_takes_the_file_by_its_schema() -> None:
     schema = json.loads((TESTS / "support" / "speedscope.schema.json").read_text())
-    told = json.loads(speedscope(PROFILE))
-    jsonschema.validate(told, schema)
-    samples, minor, major = told["profiles"]
+    document = json.loads(speedscope(PROFILE))
+    jsonschema.validate(document, schema)
+    samples, minor, major = document["profiles"]
     assert samples["endValue"] == pytest.approx(1.0)
-    names = [frame["name"] for frame in told["shared"]["frames"]]
+    names = [frame["name"] for frame in document["shared"]["frames"]]
     assert [names[place] for place in samples["samples"][1]] == ["cc1", "main", "do_syscall_64", "copy_page"]
     assert dict(zip((names[stack[0]] for stack in minor["samples"]), minor["weights"], strict=True))["[heap]"] == 1000
     assert major["endValue"] == 2
@@ -164,8 +164,8 @@ def test_the_tables_fit_and_add_up(width: int) -> None:
 def test_a_long_path_keeps_its_end() -> None:
     path = "/very" * 30 + "/libend.so"
     stack = Stack(None, None, "x", (Frame(path, "long<" * 30),), 10)
-    made = Profile("x", 1.0, 1000, (stack,), (Segment(path, 10, 5, 6),))
-    text = text_document(profile_document(made), width=80)
+    clock_profile = Profile("x", 1.0, 1000, (stack,), (Segment(path, 10, 5, 6),))
+    text = text_document(profile_document(clock_profile), width=80)
     assert max(map(len, text.splitlines())) <= 80
     ends = [line.split() for line in text.splitlines() if "libend.so" in line]
     assert any(line[-5:] == ["10", "100.0", "%", "0.0", "%"] for line in ends)

@@ -59,9 +59,9 @@ def test_five_documents_are_published() -> None:
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_every_number_of_a_document_is_a_figure_or_said_to_be_none(name: str) -> None:
-    told = document(name)
-    others = Counter({number.lower(): count for number, count in told.not_figures.items()})
-    assert held(told) + others == Counter(number for _, number in counted(name))
+    printed = document(name)
+    others = Counter({number.lower(): count for number, count in printed.not_figures.items()})
+    assert held(printed) + others == Counter(number for _, number in counted(name))
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
@@ -138,9 +138,9 @@ def test_marks_of_a_number_are_read() -> None:
 
 def test_a_number_in_braces_is_the_figure_of_its_cell() -> None:
     rows = [{**SMALL["tables"][0]["rows"][0], "cells": ["1.0", "{12} D270's"]}]  # type: ignore[index]
-    told = parse_document({**SMALL, "tables": [{**SMALL["tables"][0], "rows": rows}]}, DOCUMENTS_FOLDER)  # type: ignore[dict-item]
-    assert told.figures["small/costs/one/b"].number.low == 12
-    assert told.figures["small/costs/one/b"].text == "12 D270's"
+    parsed = parse_document({**SMALL, "tables": [{**SMALL["tables"][0], "rows": rows}]}, DOCUMENTS_FOLDER)  # type: ignore[dict-item]
+    assert parsed.figures["small/costs/one/b"].number.low == 12
+    assert parsed.figures["small/costs/one/b"].text == "12 D270's"
 
 
 @pytest.mark.parametrize(

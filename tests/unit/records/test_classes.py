@@ -34,15 +34,23 @@ def test_the_classes_add_up_to_all_of_the_users_time(sessions: list[list[tuple[i
     classed = with_classes(run.interactions, stays)
     parts = classed.select("thinking_ns", "typed_ns", "waiting_ns", "driver_ns")
     assert all(value >= 0 for row in parts.rows() for value in row)
-    found = classes_of(classed)
-    assert found.total_ns == sum(ends)
-    assert found.total_ns == found.thinking_ns + found.typing_ns + found.waiting_ns + found.driver_ns
+    time_by_class = classes_of(classed)
+    assert time_by_class.total_ns == sum(ends)
+    assert (
+        time_by_class.total_ns
+        == time_by_class.thinking_ns + time_by_class.typing_ns + time_by_class.waiting_ns + time_by_class.driver_ns
+    )
 
 
 def test_lateness_is_the_drivers_and_not_the_users_thought() -> None:
     late = interaction(1, 10, 2, think_ns=3 * S, typing_ns=S, planned_ns=9 * S)
-    found = classes_of(with_classes(run_of([late]).interactions, run_of([late]).sessions))
-    assert (found.thinking_ns, found.typing_ns, found.waiting_ns, found.driver_ns) == (2 * S, S, 2 * S, S)
+    time_by_class = classes_of(with_classes(run_of([late]).interactions, run_of([late]).sessions))
+    assert (time_by_class.thinking_ns, time_by_class.typing_ns, time_by_class.waiting_ns, time_by_class.driver_ns) == (
+        2 * S,
+        S,
+        2 * S,
+        S,
+    )
 
 
 def test_a_line_that_was_never_answered_keeps_its_user_waiting_until_the_session_ends() -> None:

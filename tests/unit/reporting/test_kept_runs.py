@@ -23,9 +23,9 @@ def differences(kept: object, now: object, place: str = "") -> list[str]:
 
 @pytest.mark.parametrize("run", RUNS)
 def test_a_kept_run_has_the_figures_that_it_had(run: str) -> None:
-    kept = json.loads((KEPT / f"{run}.json").read_text())
+    document = json.loads((KEPT / f"{run}.json").read_text())
     now = json.loads(loadgo.report(KEPT / run, format="json"))
-    assert differences(kept, now) == []
+    assert differences(document, now) == []
 
 
 def test_runs_of_every_kind_are_kept() -> None:

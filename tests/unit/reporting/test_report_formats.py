@@ -99,18 +99,18 @@ def test_html_shows_a_hostile_name_as_it_is(page: Elements) -> None:
 
 
 def test_json_holds_every_figure_in_full(summary: Summary, run: Tables) -> None:
-    told = json.loads(text_of(summary, run, "json"))
-    assert [row["name"] for row in told["commands"]] == ["edit", HOSTILE, "=1+1"]
+    document = json.loads(text_of(summary, run, "json"))
+    assert [row["name"] for row in document["commands"]] == ["edit", HOSTILE, "=1+1"]
     quantile = summary.command("edit").response.quantile("p90")
-    assert told["commands"][0]["response"]["quantiles"][1]["value_ns"] == quantile.value_ns
-    assert told["classes"]["total_ns"] == summary.classes.total_ns
-    assert told["driver"]["valid"] is True
+    assert document["commands"][0]["response"]["quantiles"][1]["value_ns"] == quantile.value_ns
+    assert document["classes"]["total_ns"] == summary.classes.total_ns
+    assert document["driver"]["valid"] is True
 
 
 def test_json_is_json_even_where_a_quantile_has_no_end() -> None:
     run = run_of([interaction(user, 2, None if user < 9 else 1) for user in range(1, 12)])
-    told = json.loads(text_of(summarize(run), run, "json"), parse_constant=pytest.fail)
-    quantile = told["everything"]["response"]["quantiles"][1]
+    document = json.loads(text_of(summarize(run), run, "json"), parse_constant=pytest.fail)
+    quantile = document["everything"]["response"]["quantiles"][1]
     assert (quantile["state"], quantile["value_ns"]) == ("never", None)
 
 

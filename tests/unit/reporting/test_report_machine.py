@@ -22,9 +22,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def printed(*arguments: str) -> str:
     """The output of `loadgo report`."""
-    done = CliRunner().invoke(app, ["report", *arguments], env={"COLUMNS": "80"})
-    assert done.exit_code == 0, done.output
-    return done.stdout
+    result = CliRunner().invoke(app, ["report", *arguments], env={"COLUMNS": "80"})
+    assert result.exit_code == 0, result.output
+    return result.stdout
 
 
 def test_the_words_of_1973_are_as_rfc_20_prints_them(folder: Path) -> None:
@@ -37,11 +37,11 @@ def test_the_words_of_1973_are_as_rfc_20_prints_them(folder: Path) -> None:
 
 
 def test_a_page_fault_takes_the_time_that_the_machines_file_says(folder: Path) -> None:
-    told = json.loads(printed(str(folder), "--format", "json", "--vocabulary", "1969"))
-    lines = {line["name"]: line for line in told["vocabulary"]["lines"]}
+    document = json.loads(printed(str(folder), "--format", "json", "--vocabulary", "1969"))
+    lines = {line["name"]: line for line in document["vocabulary"]["lines"]}
     faults = lines["missing-page"]
     assert faults["each_ns"] == pytest.approx(3_316_000, rel=0.01)
-    assert faults["count"] == sum(row["count"] for row in told["meters"]["faults"] if row["name"] == "major")
+    assert faults["count"] == sum(row["count"] for row in document["meters"]["faults"] if row["name"] == "major")
 
 
 def test_the_machines_account_is_all_of_its_time_and_has_no_laboratory_in_it(folder: Path) -> None:

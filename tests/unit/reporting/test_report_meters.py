@@ -102,10 +102,10 @@ def test_the_laboratorys_own_time_is_a_line_of_its_own(summary: Summary, run: Ta
     text = page(summary, run, name, width=200)
     assert "1.30 % of all time was the laboratory's own" in re.sub(r"&#39;", "'", text)
     assert "the laboratory" in text
-    told = json.loads(page(summary, run, "json"))
+    document = json.loads(page(summary, run, "json"))
     assert summary.total_time is not None
     account = summary.total_time.account
-    assert told["total_time"]["account"]["laboratory_ns"] == account.laboratory_ns
+    assert document["total_time"]["account"]["laboratory_ns"] == account.laboratory_ns
     assert account.laboratory_ns == sum(
         part or 0 for part in (account.driver_ns, account.meters_ns, account.instrument_ns)
     )
@@ -198,11 +198,11 @@ def test_what_processes_and_files_are_called_cannot_speak_to_a_terminal_or_a_pag
         segments=pl.concat([run.segments, frame(segments, "segments")]),
         processes=pl.concat([run.processes, frame(processes, "processes")]),
     )
-    told = summarize(named, phases="all")
-    text = page(told, named, width=120)
+    summary_of_run = summarize(named, phases="all")
+    text = page(summary_of_run, named, width=120)
     assert not set(text) & set("\x1b\x07")
     assert "�]0;x�<img" in text
-    html = page(told, named, "html")
+    html = page(summary_of_run, named, "html")
     assert "<img src=x" not in html
     assert not set(html) & set("\x1b\x07")
 
@@ -265,9 +265,9 @@ def test_a_metered_commands_own_faults_and_system_calls_are_told(run: Tables) ->
 def test_what_a_metered_command_did_is_told_apart_by_command_and_by_user(run: Tables) -> None:
     made = the_command(run)
     for by, whose in (("command", "make"), ("user", "1")):
-        told = summarize(made, by=by)  # type: ignore[arg-type]
-        assert [part.whose for part in told.meters.parts] == [whose]
-        text = page(told, made, width=120, by=by)
+        summary_of_run = summarize(made, by=by)  # type: ignore[arg-type]
+        assert [part.whose for part in summary_of_run.meters.parts] == [whose]
+        text = page(summary_of_run, made, width=120, by=by)
         assert "did not tell faults and primitives apart" not in text
         assert f"Primitives by {by}" not in text
 
@@ -339,13 +339,13 @@ def test_why_time_by_process_is_not_the_busy_time_is_said_when_it_is_not(run: Ta
 
 @pytest.mark.parametrize("name", ["html", "json", "md", "csv"])
 def test_a_host_without_a_load_has_a_report_in_every_format(alone: Tables, name: Format) -> None:
-    made = page(summarize(alone), alone, name)
+    page_text = page(summarize(alone), alone, name)
     if name == "html":
-        drawn = set(json.loads(re.findall(r'id="specs">(.*?)</script>', made, re.DOTALL)[0]))
+        drawn = set(json.loads(re.findall(r'id="specs">(.*?)</script>', page_text, re.DOTALL)[0]))
         assert {"time", "faults", "queue"} <= drawn
         assert not {"response", "throughput", "users", "timeline"} & drawn
     if name == "json":
-        assert set(json.loads(made)["over_time"]) >= {"time", "faults"}
+        assert set(json.loads(page_text)["over_time"]) >= {"time", "faults"}
 
 
 def test_which_meters_were_exact_estimated_or_not_there_is_told(alone: Tables) -> None:

@@ -257,6 +257,6 @@ def test_no_command_is_called_the_slowest_of_all_when_others_have_too_few_sample
     of_print = pl.col("command").cast(pl.String) == "print"
     seldom = (pl.col("user") == 1) & (pl.col("pass") % 5 == 0)
     few = dataclasses.replace(run, interactions=run.interactions.filter(~of_print | seldom))
-    told = answer(summarize(few))
-    assert " for compile, the slowest of the 2 commands with samples enough for one, and p90 " in told
+    answer_text = answer(summarize(few))
+    assert " for compile, the slowest of the 2 commands with samples enough for one, and p90 " in answer_text
     assert " for compile, the slowest command, and p90 " in answer(summarize(run))

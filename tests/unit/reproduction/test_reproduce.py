@@ -15,17 +15,17 @@ from support.printed_values import as_printed
 
 def swap_of(value: ReproducedValue | None) -> ReproducedDocument:
     """The calculator's document with `value` for its swap time."""
-    told = document("ctss-trivial")
-    values = as_printed(told)
+    printed = document("ctss-trivial")
+    values = as_printed(printed)
     values.pop("ctss-trivial/summary/swap/value")
-    return judge_document(told, values if value is None else {**values, "ctss-trivial/summary/swap/value": value})
+    return judge_document(printed, values if value is None else {**values, "ctss-trivial/summary/swap/value": value})
 
 
 @pytest.mark.parametrize("told", documents(), ids=lambda told: told.name)
 def test_every_figure_has_a_verdict_and_a_model_that_gives_what_is_printed_is_right(told: Document) -> None:
-    again = judge_document(told, as_printed(told))
-    assert list(again.cells) == list(told.figures)
-    assert not again.count("outside", "missing", "not predicted")
+    reproduced = judge_document(told, as_printed(told))
+    assert list(reproduced.cells) == list(told.figures)
+    assert not reproduced.count("outside", "missing", "not predicted")
 
 
 @pytest.mark.parametrize("told", documents(), ids=lambda told: told.name)
@@ -35,14 +35,14 @@ def test_a_model_that_gives_three_times_what_is_printed_is_wrong(told: Document)
 
 @pytest.mark.parametrize("told", documents(), ids=lambda told: told.name)
 def test_what_no_model_gives_is_missing_and_never_taken_from_print(told: Document) -> None:
-    again = judge_document(told, {})
-    assert again.count("missing")
+    reproduced = judge_document(told, {})
+    assert reproduced.count("missing")
     said = [*told.derivations, *(relation for relation in told.relations if relation.derives)]
     sides = [(claim.left, references(claim.right)) for relation in said for claim in relation.claims]
     follows = {cell: parts for left, parts in sides if isinstance(left, Reference) for cell in left.cells}
-    for key, cell in again.cells.items():
+    for key, cell in reproduced.cells.items():
         if cell.verdict == "within":
-            used = [again.cells[part].verdict for reference in follows[key] for part in reference.cells]
+            used = [reproduced.cells[part].verdict for reference in follows[key] for part in reference.cells]
             assert set(used) <= {"given", "within"}, key
         if cell.verdict in ("missing", "not modelled"):
             assert cell.ours is None
@@ -70,12 +70,12 @@ def test_a_value_for_a_figure_that_there_is_not_is_refused() -> None:
 
 
 def test_what_follows_from_other_figures_is_worked_out() -> None:
-    told = document("ctss-trivial")
+    printed = document("ctss-trivial")
     swap = ReproducedValue(150.0, "predicted", "the drum")
-    ours = with_arithmetic(told, {"ctss-trivial/summary/swap/value": swap})
+    ours = with_arithmetic(printed, {"ctss-trivial/summary/swap/value": swap})
     assert ours["ctss-trivial/text/total"].value == pytest.approx(162.0)
     assert ours["ctss-trivial/text/total"].mark == "predicted"
-    assert "ctss-trivial/text/total" not in with_arithmetic(told, {})
+    assert "ctss-trivial/text/total" not in with_arithmetic(printed, {})
 
 
 def test_a_million_bits_cost_what_was_printed() -> None:
@@ -88,9 +88,9 @@ def test_a_million_bits_cost_what_was_printed() -> None:
 
 
 def test_the_speed_up_of_1973_is_taken_apart_again() -> None:
-    told = document("csr-rfc-20")
-    again = judge_document(told, as_printed(told))
-    totals = {total.total.id.rpartition("/")[2]: total.printed for total in again.totals}
+    printed = document("csr-rfc-20")
+    reproduced = judge_document(printed, as_printed(printed))
+    totals = {total.total.id.rpartition("/")[2]: total.printed for total in reproduced.totals}
     assert totals["factor-elapsed"] == pytest.approx(249.7 / 91.4)
     product = totals["factor-work"] * totals["factor-overhead"] * totals["factor-idle"]
     assert product == pytest.approx(totals["factor-elapsed"], rel=1e-12)
@@ -99,15 +99,15 @@ def test_the_speed_up_of_1973_is_taken_apart_again() -> None:
 
 
 def test_a_misprinted_figure_is_held_to_what_the_others_say() -> None:
-    told = document("mpl-16")
-    values = as_printed(told)
-    again = judge_document(told, {**values, "mpl-16/text/console": ReproducedValue(84.5, "predicted", "a run")})
-    assert again.cells["mpl-16/text/console"].verdict == "within"
-    told = document("csr-rfc-20")
+    printed = document("mpl-16")
+    values = as_printed(printed)
+    reproduced = judge_document(printed, {**values, "mpl-16/text/console": ReproducedValue(84.5, "predicted", "a run")})
+    assert reproduced.cells["mpl-16/text/console"].verdict == "within"
+    printed = document("csr-rfc-20")
     key = "csr-rfc-20/results/cpu-good/6180"
-    low = {**as_printed(told), key: ReproducedValue(3360.0, "predicted", "a run")}
-    assert judge_document(told, low).cells[key].verdict == "misprint"
-    assert judge_document(told, low).cells[key].corrected == "3,919"
+    low = {**as_printed(printed), key: ReproducedValue(3360.0, "predicted", "a run")}
+    assert judge_document(printed, low).cells[key].verdict == "misprint"
+    assert judge_document(printed, low).cells[key].corrected == "3,919"
 
 
 @pytest.mark.parametrize(

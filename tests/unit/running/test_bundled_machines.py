@@ -47,9 +47,9 @@ def test_a_figure_without_an_origin_is_found() -> None:
 @pytest.mark.parametrize("script", BUNDLED)
 @pytest.mark.parametrize("name", NAMES)
 def test_each_machine_runs_each_bundled_script(name: str, script: str, tmp_path: Path) -> None:
-    done = loadgo.run(script, on=name, users=2, passes=1, out=tmp_path / "run")
-    rows = loadgo.tables(done).interactions
-    assert done.outcome == "done"
+    run = loadgo.run(script, on=name, users=2, passes=1, out=tmp_path / "run")
+    rows = loadgo.tables(run).interactions
+    assert run.outcome == "done"
     assert len(rows) > 0
     assert rows["ready_ns"].null_count() == 0
     assert set(rows["outcome"].cast(str).unique()) <= {"ok", "failed"}
@@ -63,12 +63,12 @@ def test_the_same_seed_gives_the_same_interactions(name: str, tmp_path: Path) ->
 
 
 def test_the_6180_differs_from_the_645_in_processor_fault_path_and_storage_alone() -> None:
-    told = tomllib.loads((MACHINES / "multics-6180.toml").read_text(encoding="utf-8"))
-    assert told["like"] == "multics-645"
-    assert set(told) == {"title", "source", "like", "processors", "memory", "storage", "supervisor", "tariff"}
-    assert set(told["processors"]) == {"count", "speed", "instructions_per_second"}
-    assert set(told["memory"]) == {"frames", "device", "device_pages"}
-    assert told["memory"]["frames"] == 256
+    document = tomllib.loads((MACHINES / "multics-6180.toml").read_text(encoding="utf-8"))
+    assert document["like"] == "multics-645"
+    assert set(document) == {"title", "source", "like", "processors", "memory", "storage", "supervisor", "tariff"}
+    assert set(document["processors"]) == {"count", "speed", "instructions_per_second"}
+    assert set(document["memory"]) == {"frames", "device", "device_pages"}
+    assert document["memory"]["frames"] == 256
 
 
 def test_a_console_session_faults_more_than_a_certification_run(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_a_transfer_costs_by_its_bytes(tmp_path: Path) -> None:
     script = tmp_path / "sends.toml"
     lines = "\n".join(f'[[lines]]\nas = "send"\ntype = "send {size}"' for size in (10_000, 20_000))
     script.write_text(f'name = "sends"\nlogin = "rjs"\npasses = 1\nthink = "none"\n{lines}\n', encoding="utf-8")
-    done = loadgo.run(script, on="tenex", users=1, out=tmp_path / "run")
-    rows = loadgo.tables(done).interactions.sort("line")
+    run = loadgo.run(script, on="tenex", users=1, out=tmp_path / "run")
+    rows = loadgo.tables(run).interactions.sort("line")
     short, long = (rows["cpu_user_ns"] + rows["cpu_system_ns"]).to_numpy() / 1e9
     assert 0.5 < (long - short) / 10_000 * 1000 < 0.75

@@ -23,8 +23,8 @@ def test_a_load_as_a_value_is_the_load_as_keywords(tmp_path: Path) -> None:
 
 def test_a_keyword_wins_over_the_field_of_the_value(tmp_path: Path) -> None:
     script, machine = laid(tmp_path)
-    made = loadgo.run(script, on=str(machine), load=loadgo.Load(users=3, passes=2), users=2, out=tmp_path / "run")
-    interactions = loadgo.tables(made).interactions
+    run = loadgo.run(script, on=str(machine), load=loadgo.Load(users=3, passes=2), users=2, out=tmp_path / "run")
+    interactions = loadgo.tables(run).interactions
     assert sorted(interactions["user"].unique()) == [1, 2]
     assert interactions["pass"].max() == 2
 

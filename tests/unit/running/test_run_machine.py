@@ -41,44 +41,44 @@ def test_each_file_has_the_columns_that_readers_know(finished_run: loadgo.Run) -
 
 def test_the_same_seed_gives_the_same_bytes(finished_run: loadgo.Run, tmp_path: Path) -> None:
     script, machine = laid(tmp_path)
-    again = loadgo.run(script, on=str(machine), users=6, out=tmp_path / "again")
+    run = loadgo.run(script, on=str(machine), users=6, out=tmp_path / "again")
     other = loadgo.run(script, on=str(machine), users=6, seed=2, out=tmp_path / "other")
-    assert digests(again.folder) == digests(finished_run.folder)
+    assert digests(run.folder) == digests(finished_run.folder)
     assert digests(other.folder)["interactions.parquet"] != digests(finished_run.folder)["interactions.parquet"]
     assert sorted(digests(finished_run.folder)) == sorted(f"{name}.parquet" for name in COLUMNS_BY_TABLE)
 
 
 def test_the_time_of_each_processor_adds_up_to_the_time_of_the_run(finished_run: loadgo.Run) -> None:
-    told = loadgo.tables(finished_run)
-    spans = told.time.group_by("at_ns", "processor").agg(pl.col("span_ns").first(), pl.col("time_ns").sum())
+    run_tables = loadgo.tables(finished_run)
+    spans = run_tables.time.group_by("at_ns", "processor").agg(pl.col("span_ns").first(), pl.col("time_ns").sum())
     assert (spans["time_ns"] == spans["span_ns"]).all()
-    ends = told.time.select("at_ns", "span_ns").unique().sort("at_ns")
+    ends = run_tables.time.select("at_ns", "span_ns").unique().sort("at_ns")
     begins = ends["at_ns"].cast(pl.Int64) - ends["span_ns"].cast(pl.Int64)
     assert begins.to_list() == [0, *ends["at_ns"].to_list()[:-1]], "spans follow each other without a gap"
-    assert ends["at_ns"][-1] == told.sessions["ended_ns"].max()
-    assert told.time["processor"].unique().sort().to_list() == [0, 1]
+    assert ends["at_ns"][-1] == run_tables.sessions["ended_ns"].max()
+    assert run_tables.time["processor"].unique().sort().to_list() == [0, 1]
 
 
 def test_a_span_ends_where_a_phase_begins(finished_run: loadgo.Run) -> None:
-    told = loadgo.tables(finished_run)
-    began = told.phases.filter(pl.col("at_ns") > 0)["at_ns"].to_list()
-    assert set(began) <= set(told.time["at_ns"].to_list())
+    run_tables = loadgo.tables(finished_run)
+    began = run_tables.phases.filter(pl.col("at_ns") > 0)["at_ns"].to_list()
+    assert set(began) <= set(run_tables.time["at_ns"].to_list())
 
 
 def test_what_users_used_is_what_the_processors_gave(finished_run: loadgo.Run) -> None:
-    told = loadgo.tables(finished_run)
-    work = told.interactions["cpu_user_ns"].sum()
-    given = told.time.filter(pl.col("category").cast(pl.String) == "user")["time_ns"].sum()
+    run_tables = loadgo.tables(finished_run)
+    work = run_tables.interactions["cpu_user_ns"].sum()
+    given = run_tables.time.filter(pl.col("category").cast(pl.String) == "user")["time_ns"].sum()
     assert work == given
-    assert told.processes.filter(pl.col("who").cast(pl.String) == "users")["cpu_ns"].sum() == given
+    assert run_tables.processes.filter(pl.col("who").cast(pl.String) == "users")["cpu_ns"].sum() == given
 
 
 def test_faults_are_the_same_by_kind_by_command_and_by_interaction(finished_run: loadgo.Run) -> None:
-    told = loadgo.tables(finished_run)
-    major = told.faults.filter(pl.col("kind").cast(pl.String) == "major")
+    run_tables = loadgo.tables(finished_run)
+    major = run_tables.faults.filter(pl.col("kind").cast(pl.String) == "major")
     sums = major.filter(pl.col("bucket_ns").is_null())["count"].sum()
     assert sums == major.filter(pl.col("bucket_ns").is_not_null())["count"].sum()
-    assert sums == told.segments["faults_major"].sum() == told.interactions["faults_major"].sum() > 0
+    assert sums == run_tables.segments["faults_major"].sum() == run_tables.interactions["faults_major"].sum() > 0
 
 
 def test_waits_are_exact_and_part_of_the_response(finished_run: loadgo.Run) -> None:
@@ -92,37 +92,37 @@ def test_waits_are_exact_and_part_of_the_response(finished_run: loadgo.Run) -> N
 
 
 def test_the_folder_says_what_it_was(finished_run: loadgo.Run) -> None:
-    told = tomllib.loads((finished_run.folder / "run.toml").read_text())
-    assert told["format"] == 1
-    assert told["outcome"] == "done"
-    system = told["system"]
+    document = tomllib.loads((finished_run.folder / "run.toml").read_text())
+    assert document["format"] == 1
+    assert document["outcome"] == "done"
+    system = document["system"]
     assert (system["kind"], system["title"], system["processors"]) == ("machine", "A small machine", 2)
     assert system["tariff"]["shifts"] == {"1": 400.0, "2": 100.0}
     assert "hostname" not in system
-    assert "load_average" not in told["conditions"]
-    assert told["wall_s"] == told["conditions"]["virtual_s"] > 0
+    assert "load_average" not in document["conditions"]
+    assert document["wall_s"] == document["conditions"]["virtual_s"] > 0
     assert (finished_run.folder / "script.toml").read_text() == SCRIPT
     assert tomllib.loads((finished_run.folder / "machine.toml").read_text())["title"] == "A small machine"
 
 
 def test_the_machine_that_is_kept_runs_the_same_again(finished_run: loadgo.Run, tmp_path: Path) -> None:
     script = laid(tmp_path)[0]
-    again = loadgo.run(script, on=str(finished_run.folder / "machine.toml"), users=6, out=tmp_path / "again")
-    assert digests(again.folder) == digests(finished_run.folder)
+    run = loadgo.run(script, on=str(finished_run.folder / "machine.toml"), users=6, out=tmp_path / "again")
+    assert digests(run.folder) == digests(finished_run.folder)
 
 
 def test_what_is_set_changes_the_machine_and_is_kept(finished_run: loadgo.Run, tmp_path: Path) -> None:
     script, machine = laid(tmp_path)
     faster = loadgo.run(script, on=str(machine), users=6, set=["processors.speed=4"], out=tmp_path / "faster")
-    told = tomllib.loads((faster.folder / "run.toml").read_text())
-    assert told["system"]["set"] == ["processors.speed=4"]
-    assert told["system"]["speed"] == 4.0
+    document = tomllib.loads((faster.folder / "run.toml").read_text())
+    assert document["system"]["set"] == ["processors.speed=4"]
+    assert document["system"]["speed"] == 4.0
     before, after = (run.summary.everything.response.mean_ns for run in (finished_run, faster))
     assert before is not None
     assert after is not None
     assert after < before / 2
-    kept = loadgo.run(script, on=str(faster.folder / "machine.toml"), users=6, out=tmp_path / "kept")
-    assert digests(kept.folder) == digests(faster.folder)
+    made_run = loadgo.run(script, on=str(faster.folder / "machine.toml"), users=6, out=tmp_path / "kept")
+    assert digests(made_run.folder) == digests(faster.folder)
 
 
 def test_user_3_types_the_same_whatever_the_machine(finished_run: loadgo.Run, tmp_path: Path) -> None:
@@ -158,10 +158,10 @@ def test_a_run_goes_on_until_it_is_precise(tmp_path: Path) -> None:
 def test_long_runs_have_small_tables(tmp_path: Path) -> None:
     script, machine = laid(tmp_path)
     finished_run = loadgo.run(script, on=str(machine), users=2, duration="20h", out=tmp_path / "run")
-    told = loadgo.tables(finished_run)
-    spans = told.time["span_ns"].unique().sort()
+    run_tables = loadgo.tables(finished_run)
+    spans = run_tables.time["span_ns"].unique().sort()
     assert spans.max() == 128_000_000_000
-    assert told.time["at_ns"].n_unique() <= 8 * 512
+    assert run_tables.time["at_ns"].n_unique() <= 8 * 512
 
 
 def test_a_line_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
@@ -242,8 +242,8 @@ def test_the_report_is_to_be_had_in_all_formats_and_speaks_of_no_host(finished_r
     assert "host" not in text
     assert "Faults by command" in text
     assert all(len(line) <= 100 for line in text.splitlines())
-    told = json.loads(str(loadgo.report(finished_run, format="json")))
-    assert {row["name"] for row in told["meters"]["faults"]} >= {"major", "segment", "interrupt"}
+    document = json.loads(str(loadgo.report(finished_run, format="json")))
+    assert {row["name"] for row in document["meters"]["faults"]} >= {"major", "segment", "interrupt"}
 
 
 def test_faults_that_a_machine_does_not_have_have_no_column(finished_run: loadgo.Run) -> None:
@@ -263,8 +263,8 @@ def test_a_shift_of_the_machines_own_tariff_can_be_asked_for(finished_run: loadg
 
 def test_sql_asks_the_meters(finished_run: loadgo.Run) -> None:
     asked = "SELECT kind, SUM(count) AS n FROM faults WHERE bucket_ns IS NULL GROUP BY kind ORDER BY n DESC"
-    found = loadgo.query(asked, run=finished_run)
-    assert found["n"].min() > 0
+    answer = loadgo.query(asked, run=finished_run)
+    assert answer["n"].min() > 0
     queues = loadgo.query("SELECT DISTINCT queue FROM queue", run=finished_run)["queue"].cast(pl.String)
     assert set(queues) == {"processors", "drum", "disk"}
 
@@ -272,6 +272,6 @@ def test_sql_asks_the_meters(finished_run: loadgo.Run) -> None:
 def test_runs_lists_it_with_its_machine(finished_run: loadgo.Run) -> None:
     from loadgo.records.runs import read_run
 
-    found = read_run(finished_run.folder)
-    assert found.system.endswith("small-machine.toml")
-    assert found.outcome == "done"
+    recorded_run = read_run(finished_run.folder)
+    assert recorded_run.system.endswith("small-machine.toml")
+    assert recorded_run.outcome == "done"

@@ -20,14 +20,14 @@ from support.model_machines import central_server, open_queue, processors, repai
 def test_a_simulation_goes_on_until_it_is_as_precise_as_asked(tmp_path: Path) -> None:
     file = tmp_path / "terminals.toml"
     file.write_text(repairman(34, "exponential(0.3s)"))
-    told = loadgo.simulate(file, until="precision(mean)=2%, precision(p90)=3%")
-    assert told.end == "precision"
-    assert told.response_s.relative is not None
-    assert told.response_s.relative <= 0.02
-    assert told.all.p90_s.relative is not None
-    assert told.all.p90_s.relative <= 0.03
-    assert told.interactions >= 20_000
-    assert told.response_s.value == pytest.approx(1.5222, rel=0.03)
+    simulation = loadgo.simulate(file, until="precision(mean)=2%, precision(p90)=3%")
+    assert simulation.end == "precision"
+    assert simulation.response_s.relative is not None
+    assert simulation.response_s.relative <= 0.02
+    assert simulation.all.p90_s.relative is not None
+    assert simulation.all.p90_s.relative <= 0.03
+    assert simulation.interactions >= 20_000
+    assert simulation.response_s.value == pytest.approx(1.5222, rel=0.03)
 
 
 def test_users_and_values_of_the_file_can_be_changed() -> None:
@@ -62,8 +62,8 @@ def test_a_sweep_tells_each_in_its_place_on_any_number_of_threads() -> None:
 
 
 def test_the_text_fits_eighty_columns_and_names_what_it_tells() -> None:
-    told = simulate_text(central_server(50), until="interactions=100000")
-    text = render_simulation(told, "text", width=80)
+    simulation = simulate_text(central_server(50), until="interactions=100000")
+    text = render_simulation(simulation, "text", width=80)
     assert max(map(len, text.splitlines())) <= 80
     text = " ".join(text.split())
     for word in ("a queueing model", "interactions=100000 reached", "all, 50 users", "processors", "disk", "idle zero"):
@@ -73,17 +73,17 @@ def test_the_text_fits_eighty_columns_and_names_what_it_tells() -> None:
 
 
 def test_a_run_that_did_not_reach_its_precision_says_so() -> None:
-    told = simulate_text(central_server(50), until="interactions=25000, precision(mean)=0.1%")
-    assert told.end == "most"
-    assert "NOT reached" in render_simulation(told, "text", width=80)
+    simulation = simulate_text(central_server(50), until="interactions=25000, precision(mean)=0.1%")
+    assert simulation.end == "most"
+    assert "NOT reached" in render_simulation(simulation, "text", width=80)
 
 
 def test_json_has_every_figure_with_its_interval() -> None:
-    told = simulate_text(central_server(50), until="interactions=20000")
-    document = json.loads(simulation_json(told))
+    simulation = simulate_text(central_server(50), until="interactions=20000")
+    document = json.loads(simulation_json(simulation))
     assert document["all"]["mean_s"] == {
-        "value": told.response_s.value,
-        "half_width": told.response_s.half_width,
+        "value": simulation.response_s.value,
+        "half_width": simulation.response_s.half_width,
         "lacking": None,
     }
     assert document["all"]["p99_s"]["value"] is None
@@ -180,31 +180,35 @@ priority = 9
 
 
 def test_a_store_that_nobody_asks_has_no_response_and_says_why() -> None:
-    told = simulate_text(repairman(3, "exponential(0.1s)") + IDLE_STORE, until="interactions=3000")
-    idle = told.station("idle")
+    simulation = simulate_text(repairman(3, "exponential(0.1s)") + IDLE_STORE, until="interactions=3000")
+    idle = simulation.station("idle")
     assert idle.requests is not None
     assert idle.requests.value == 0.0
     assert idle.response_s is not None
     assert idle.response_s.value is None
     assert str(idle.response_s.lacking).startswith("none")
-    line = next(line for line in render_simulation(told, "text", width=80).splitlines() if line.startswith("idle "))
+    line = next(
+        line for line in render_simulation(simulation, "text", width=80).splitlines() if line.startswith("idle ")
+    )
     assert line.endswith("–")
-    data = json.loads(simulation_json(told), parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    data = json.loads(simulation_json(simulation), parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
     assert data["stations"][1]["response_s"]["value"] is None
 
 
 def test_an_overloaded_queue_is_not_steady_and_breaks_no_law() -> None:
-    told = simulate_text(OVERLOADED, until="interactions=30000")
-    assert told.little is not None
-    assert told.little.verdict == "not steady"
-    assert "more come than are served" in render_simulation(told, "text", width=80)
+    simulation = simulate_text(OVERLOADED, until="interactions=30000")
+    assert simulation.little is not None
+    assert simulation.little.verdict == "not steady"
+    assert "more come than are served" in render_simulation(simulation, "text", width=80)
 
 
 def test_a_user_whom_others_keep_from_the_processor_breaks_no_law() -> None:
-    told = simulate_text(starved(), until="interactions=20000")
-    assert told.little is not None
-    assert told.little.counted - told.little.computed > 0.5, "one command is in hand all the time and not answered"
-    assert told.little.verdict == "not steady"
+    simulation = simulate_text(starved(), until="interactions=20000")
+    assert simulation.little is not None
+    assert simulation.little.counted - simulation.little.computed > 0.5, (
+        "one command is in hand all the time and not answered"
+    )
+    assert simulation.little.verdict == "not steady"
 
 
 def test_a_short_run_of_users_who_all_wait_is_too_short_and_not_an_overload() -> None:
@@ -243,10 +247,10 @@ def test_only_what_neither_ends_nor_full_queues_explain_breaks_the_law(
 
 def test_a_title_that_a_terminal_would_obey_does_not_reach_it() -> None:
     text = repairman(3, "exponential(0.1s)").replace("a queueing model", r"a\u001b[31m\u0007\u0000\u009b\u202ez")
-    told = simulate_text(text, until="interactions=3000")
-    for written in (render_simulation(told, "text", width=80), simulation_json(told)):
+    simulation = simulate_text(text, until="interactions=3000")
+    for written in (render_simulation(simulation, "text", width=80), simulation_json(simulation)):
         assert not [sign for sign in written if sign != "\n" and unicodedata.category(sign) in ("Cc", "Cf")]
-    assert json.loads(simulation_json(told))["title"] == "a\x1b[31m\x07\x00\x9b\u202ez"
+    assert json.loads(simulation_json(simulation))["title"] == "a\x1b[31m\x07\x00\x9b\u202ez"
 
 
 def test_a_title_of_any_length_is_one_line() -> None:

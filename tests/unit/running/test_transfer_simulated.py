@@ -32,8 +32,8 @@ lines = [
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run of three users on TENEX."""
     folder = tmp_path_factory.mktemp("tenex") / "run"
-    done = loadgo.run("remote-jobs", on="tenex", users=3, out=folder)
-    assert done.notes == ()
+    run = loadgo.run("remote-jobs", on="tenex", users=3, out=folder)
+    assert run.notes == ()
     return folder
 
 
@@ -67,10 +67,10 @@ def test_its_times_are_those_of_whole_lines_and_named_as_estimates(ran: Path) ->
 def test_it_is_taken_apart_at_the_memos_costs_and_says_what_is_estimated(ran: Path) -> None:
     table = read_table(ran / "transfers.csv")
     assert table.contradictions == table.left_out == table.remarks == ()
-    made = taken_apart(table, prices("tenex-1972", "arpanet-1970"))
-    for kind in made.kinds:
+    parts = taken_apart(table, prices("tenex-1972", "arpanet-1970"))
+    for kind in parts.kinds:
         assert 600e-6 <= {part.of: part.each_s for part in kind.parts}["byte"] <= 700e-6
-    assert "estimated faults, real_s, cpu_s" in " ".join(render_apart(made, "text", width=100).split())
+    assert "estimated faults, real_s, cpu_s" in " ".join(render_apart(parts, "text", width=100).split())
 
 
 def test_jobs_are_found_in_groups_and_choices_by_the_lines_number() -> None:
@@ -79,15 +79,15 @@ def test_jobs_are_found_in_groups_and_choices_by_the_lines_number() -> None:
 
 
 def test_a_load_average_follows_what_wants_the_processors(ran: Path) -> None:
-    told = loadgo.tables(ran)
+    run_tables = loadgo.tables(ran)
     spans, span_ns = range(1, 601), 10**9
     times = {"at_ns": [at * span_ns for at in spans], "span_ns": [span_ns] * len(spans)}
     queue = pl.DataFrame({**times, "queue": "processors", "measure": "ready", "value": 2.0})
     busy = pl.DataFrame({**times, "processor": 0, "category": "user", "time_ns": span_ns})
     idle = busy.with_columns(pl.lit("idle zero").alias("category"))
-    one = told.interactions.filter(pl.col("command").cast(pl.String) == "store wave").head(1)
+    one = run_tables.interactions.filter(pl.col("command").cast(pl.String) == "store wave").head(1)
     one = one.with_columns(pl.lit(600 * span_ns, dtype=pl.UInt64).alias("ready_ns"))
-    made = replace(told, interactions=one, queue=queue, time=pl.concat([busy, idle]))
+    made = replace(run_tables, interactions=one, queue=queue, time=pl.concat([busy, idle]))
     (row,) = rows_of(made, (ran / "machine.toml").read_text())
     assert row["load"] == pytest.approx(3 * (1 - math.exp(-2)))
     assert row["load_1min"] == pytest.approx(3 * (1 - math.exp(-10)))
@@ -108,12 +108,12 @@ def test_what_did_not_come_over_and_bytes_that_are_drawn_are_no_rows(ran: Path) 
 
 
 def test_a_machine_that_moves_no_bytes_says_why_there_is_no_table(tmp_path: Path) -> None:
-    done = loadgo.run("remote-jobs", on="ctss", passes=1, out=tmp_path / "run")
-    assert "there is no transfers.csv" in done.notes[0]
+    run = loadgo.run("remote-jobs", on="ctss", passes=1, out=tmp_path / "run")
+    assert "there is no transfers.csv" in run.notes[0]
     assert not (tmp_path / "run" / "transfers.csv").exists()
 
 
 def test_a_script_without_jobs_has_no_table(tmp_path: Path) -> None:
-    done = loadgo.run("light", on="tenex", passes=1, out=tmp_path / "run")
-    assert done.notes == ()
+    run = loadgo.run("light", on="tenex", passes=1, out=tmp_path / "run")
+    assert run.notes == ()
     assert not (tmp_path / "run" / "transfers.csv").exists()

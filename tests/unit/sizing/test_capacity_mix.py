@@ -40,12 +40,12 @@ def test_classes_are_as_near_to_their_weights_as_they_can_be(tmp_path: Path) -> 
 
 
 def test_each_class_types_its_own_script_and_thinks_its_own_way(tmp_path: Path) -> None:
-    made = loadgo.capacity(
+    capacity_result = loadgo.capacity(
         mix=laid(tmp_path), on=str(tmp_path / "machine.toml"), target="busy < 60%", within=4, max_users=30
     )
-    assert [(one.name, one.weight) for one in made.classes] == [("heavy", 1), ("easy", 3)]
-    assert made.end == "found"
-    point = max(made.points, key=lambda one: one.interactions)
+    assert [(one.name, one.weight) for one in capacity_result.classes] == [("heavy", 1), ("easy", 3)]
+    assert capacity_result.end == "found"
+    point = max(capacity_result.points, key=lambda one: one.interactions)
     classes = {one.name: one for one in point.classes}
     assert classes["easy"].users == pytest.approx(3 * classes["heavy"].users, abs=4)
     assert classes["easy"].think_s == pytest.approx(5.0, rel=1e-6)
@@ -61,8 +61,8 @@ def test_the_script_of_a_mix_is_a_script(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     mix = parse_mix(f"{tmp_path}/odd.toml=2,typical-user=1")
-    told = _loadgo.parse_script(mix.source.text)
-    assert "odd one" in [name for _, name in told["lines"]]
+    script = _loadgo.parse_script(mix.source.text)
+    assert "odd one" in [name for _, name in script["lines"]]
     assert mix.first_lines == (1, 2)
 
 

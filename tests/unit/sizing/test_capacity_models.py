@@ -95,20 +95,22 @@ def test_every_curve_lies_between_its_bounds(models: Models) -> None:
 
 def test_mean_values_hold_as_many_users_as_the_network_does() -> None:
     most = max(n for n in range(1, 200) if exact_response_s(n) <= MEAN.limit)
-    told = judged_by(MEAN, 5, 15, 30)
-    assert holds(told, "mean values").users == most
-    assert holds(told, "mean values").extrapolated
-    bounds = holds(told, "bounds")
+    judged_figures = judged_by(MEAN, 5, 15, 30)
+    assert holds(judged_figures, "mean values").users == most
+    assert holds(judged_figures, "mean values").extrapolated
+    bounds = holds(judged_figures, "bounds")
     assert bounds.at_least is not None
     assert bounds.at_most is not None
     assert bounds.at_least <= most <= bounds.at_most
 
 
 def test_a_quantile_is_asked_by_its_ratio_to_the_mean_where_it_was_nearest_to_the_limit() -> None:
-    told = judged_by(P90, 5, 15, 30)
-    assert [one.at_users for one in told.asked] == [30]
-    assert told.asked[0].ratio == pytest.approx(2.0)
-    assert holds(told, "mean values").users == max(n for n in range(1, 200) if 2 * exact_response_s(n) <= P90.limit)
+    judged_figures = judged_by(P90, 5, 15, 30)
+    assert [one.at_users for one in judged_figures.asked] == [30]
+    assert judged_figures.asked[0].ratio == pytest.approx(2.0)
+    assert holds(judged_figures, "mean values").users == max(
+        n for n in range(1, 200) if 2 * exact_response_s(n) <= P90.limit
+    )
 
 
 def test_a_busy_resource_is_asked_of_the_model_too() -> None:

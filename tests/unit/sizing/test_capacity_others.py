@@ -87,14 +87,14 @@ def test_what_others_keep_whatever_the_users_do_slows_the_rest_and_is_told() -> 
 
 
 def test_the_resource_that_is_full_first_is_one_number_everywhere() -> None:
-    made = capacity_of(exacts(5, 15, 30, 34))
-    first = first_saturation(made.models)
-    assert made.models is not None
+    capacity_result = capacity_of(exacts(5, 15, 30, 34))
+    first = first_saturation(capacity_result.models)
+    assert capacity_result.models is not None
     assert first is not None
-    assert (first.resource, first.users) == ("processors", made.models.saturation_users)
-    found = answer_of(CapacityFound(34, 34, 34, 0, enough=True), made.points, WANTED, AnswerContext(first))
-    assert "Processors would be saturated first, from 37.3 users on." in found.in_words
-    assert rows(grid(made, "Service demands"))["processors"][-1] == "37.3 users"
+    assert (first.resource, first.users) == ("processors", capacity_result.models.saturation_users)
+    answer = answer_of(CapacityFound(34, 34, 34, 0, enough=True), capacity_result.points, WANTED, AnswerContext(first))
+    assert "Processors would be saturated first, from 37.3 users on." in answer.in_words
+    assert rows(grid(capacity_result, "Service demands"))["processors"][-1] == "37.3 users"
 
 
 def test_a_trial_tells_the_users_time_from_that_of_others() -> None:
@@ -152,10 +152,10 @@ def test_an_answer_on_a_quiet_host_speaks_of_no_others() -> None:
 def test_the_page_tells_others_beside_the_users_and_the_json_has_both() -> None:
     from loadgo.sizing.document import render_capacity
 
-    made = capacity_of([on_busy_host(users, 0.3) for users in USERS])
-    curve = rows(grid(made, "Measured"))
+    capacity_result = capacity_of([on_busy_host(users, 0.3) for users in USERS])
+    curve = rows(grid(capacity_result, "Measured"))
     assert all("30.0 %" in cells and "600 ms" in cells for cells in curve.values())
-    text = render_capacity(made, "text", width=120)
+    text = render_capacity(capacity_result, "text", width=120)
     assert "kernel's own work used 30.0 % of the processors' time." in " ".join(text.split())
-    told = json.loads(render_capacity(made, "json"))["points"]
+    told = json.loads(render_capacity(capacity_result, "json"))["points"]
     assert [(one["others"], one["users_cpu_s"]) for one in told] == [(0.3, OWN_S)] * 3

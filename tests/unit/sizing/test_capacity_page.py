@@ -135,12 +135,12 @@ def test_a_search_without_a_point_has_an_answer_and_nothing_else() -> None:
 
 
 def test_json_is_whole_and_finite(made: Capacity) -> None:
-    told = json.loads(render_capacity(made, "json"))
-    assert (told["format"], told["answer"], told["interval"], told["bad"]) == (1, 34, [33, 35], False)
-    assert [point["users"] for point in told["points"]] == list(USERS)
-    assert told["points"][0]["throughput"]["value"] == made.points[0].throughput.value
-    assert told["models"]["law"]["law"]["alpha"] >= 0
-    assert {one["by"] for one in told["models"]["holds"]} == {"mean values", "scalability law", "bounds"}
+    document = json.loads(render_capacity(made, "json"))
+    assert (document["format"], document["answer"], document["interval"], document["bad"]) == (1, 34, [33, 35], False)
+    assert [point["users"] for point in document["points"]] == list(USERS)
+    assert document["points"][0]["throughput"]["value"] == made.points[0].throughput.value
+    assert document["models"]["law"]["law"]["alpha"] >= 0
+    assert {one["by"] for one in document["models"]["holds"]} == {"mean values", "scalability law", "bounds"}
     infinite = replace(made, points=(replace(made.points[0], response_s={"mean": MeasuredFigure(float("inf"))}),))
     assert json.loads(render_capacity(infinite, "json"))["points"][0]["response_s"]["mean"]["value"] is None
 
@@ -179,9 +179,9 @@ def test_what_was_not_measured_has_no_chart(made: Capacity) -> None:
 
 
 def test_models_are_dashed_from_the_last_measured_point_on(made: Capacity) -> None:
-    told = model_curve(made, lambda at: at.throughput)
-    inside = [float(str(one["users"])) for one in told if not one["beyond"]]
-    beyond = [float(str(one["users"])) for one in told if one["beyond"]]
+    curve = model_curve(made, lambda at: at.throughput)
+    inside = [float(str(one["users"])) for one in curve if not one["beyond"]]
+    beyond = [float(str(one["users"])) for one in curve if one["beyond"]]
     assert (max(inside), min(beyond)) == (40, 40)
     assert extended_curve(made, "x", [(5, MeasuredFigure(1.0)), (40, MeasuredFigure(2.0))]) == [
         {"what": "x", "users": users, "value": value, "low": None, "high": None, "beyond": False}

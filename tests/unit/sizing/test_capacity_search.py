@@ -128,10 +128,10 @@ def test_a_trial_that_drifts_is_done_again_longer() -> None:
         slow = 0.1 if len(asked) == 2 else smooth(step.users)
         return made(step.users, max(step.interactions, 400), slow, seed, drift=2.0 if len(asked) == 2 else 0.0)
 
-    found = run_search(tries, SearchGoal(parse_targets("p90 < 1s"), 1000, 1, 200_000, 60, live=False))
-    assert [trial.users for trial in found.left_out] == [asked[1]]
+    outcome = run_search(tries, SearchGoal(parse_targets("p90 < 1s"), 1000, 1, 200_000, 60, live=False))
+    assert [trial.users for trial in outcome.left_out] == [asked[1]]
     assert asked[1] == asked[2]
-    assert isinstance(found.outcome, CapacityFound)
+    assert isinstance(outcome.outcome, CapacityFound)
 
 
 def test_drift_is_told_from_chance() -> None:
@@ -148,10 +148,10 @@ def test_a_trial_that_measures_the_driver_ends_the_search_with_its_reason() -> N
     def tries(step: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
         return replace(made(step.users, step.interactions, 0.01, seed), valid=False, why="12 lines were sent too late")
 
-    found = run_search(
+    outcome = run_search(
         tries, SearchGoal(parse_targets("p90 < 1s"), 1000, 1, 200_000, 60, live=False), lengths=TrialLengths()
     )
-    assert found.outcome == Undecided(0, None, "12 lines were sent too late")
+    assert outcome.outcome == Undecided(0, None, "12 lines were sent too late")
 
 
 def test_the_crossing_of_a_line_is_where_it_was_drawn() -> None:

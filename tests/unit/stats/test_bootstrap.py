@@ -30,9 +30,9 @@ def interval(values: NDArray[np.float64], owners: NDArray[np.int64], users: int,
     """The interval of a quantile of `values`, which need no order."""
     order = np.argsort(values)
     [draws] = quantile_replicates(values[order], owners[order], drawn(users, replicates=400), (probability,))
-    found = quantile_interval(draws, users)
-    assert found is not None
-    return found
+    bounds = quantile_interval(draws, users)
+    assert bounds is not None
+    return bounds
 
 
 def test_the_same_run_gives_the_same_interval() -> None:
@@ -42,9 +42,9 @@ def test_the_same_run_gives_the_same_interval() -> None:
 
 def test_lines_that_were_never_answered_push_the_upper_end_to_infinity() -> None:
     values = np.concatenate([np.arange(90.0), np.full(10, np.inf)])
-    found = interval(values, np.arange(100) % 20, 20, 0.9)
-    assert np.isfinite(found.low)
-    assert np.isinf(found.high)
+    wide_interval = interval(values, np.arange(100) % 20, 20, 0.9)
+    assert np.isfinite(wide_interval.low)
+    assert np.isinf(wide_interval.high)
 
 
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:

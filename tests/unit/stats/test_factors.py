@@ -74,14 +74,16 @@ def test_a_whole_of_nothing_is_refused_in_words() -> None:
 @given(st.integers(1, 4), st.data())
 def test_the_causes_multiply_to_the_whole_and_are_means_over_all_orders(count: int, data: st.DataObject) -> None:
     logs = np.array([[data.draw(st.floats(-5, 5))] for _ in range(1 << count)])
-    found = effects(logs)
-    assert math.isclose(math.fsum(float(x.log[0]) for x in found), float(logs[0, 0] - logs[-1, 0]), abs_tol=1e-12)
+    change_effects = effects(logs)
+    assert math.isclose(
+        math.fsum(float(x.log[0]) for x in change_effects), float(logs[0, 0] - logs[-1, 0]), abs_tol=1e-12
+    )
     for change in range(count):
         steps = []
         for order in permutations(range(count)):
             before = sum(1 << made for made in order[: order.index(change)])
             steps.append(float(logs[before, 0] - logs[before | 1 << change, 0]))
-        assert math.isclose(float(found[change].log[0]), math.fsum(steps) / len(steps), abs_tol=1e-12)
+        assert math.isclose(float(change_effects[change].log[0]), math.fsum(steps) / len(steps), abs_tol=1e-12)
 
 
 def test_a_change_that_does_nothing_has_the_factor_1_and_interacts_with_none() -> None:

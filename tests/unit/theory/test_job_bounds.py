@@ -23,26 +23,26 @@ def test_the_bounds_hold_for_random_networks_with_one_and_many_servers() -> None
         for users in (1, 2, 3, 7, 20, 60, 120):
             throughput = exact.throughput([users])[0]
             response_s = users / throughput - think_s
-            told = job_bounds(users, think_s, demands, servers, delay_s)
-            assert told.balanced_least <= throughput * SLACK
-            assert throughput <= told.balanced_most * SLACK
-            assert told.balanced_most <= told.most_throughput * SLACK
-            assert told.least_response_s <= told.quickest_s * SLACK
-            assert told.quickest_s <= response_s + 1e-9
-            assert response_s <= told.slowest_s + 1e-9
+            bounds = job_bounds(users, think_s, demands, servers, delay_s)
+            assert bounds.balanced_least <= throughput * SLACK
+            assert throughput <= bounds.balanced_most * SLACK
+            assert bounds.balanced_most <= bounds.most_throughput * SLACK
+            assert bounds.least_response_s <= bounds.quickest_s * SLACK
+            assert bounds.quickest_s <= response_s + 1e-9
+            assert response_s <= bounds.slowest_s + 1e-9
 
 
 def test_a_balanced_network_without_thinking_lies_on_its_bound() -> None:
     exact = populations([Class("users", 30, 0.0)], [Station(name, (0.4,)) for name in "abc"])
     for users in (1, 5, 30):
-        told = job_bounds(users, 0.0, [0.4] * 3, [1] * 3)
-        assert told.balanced_most == pytest.approx(exact.throughput([users])[0], rel=1e-12)
-        assert told.balanced_least == pytest.approx(told.balanced_most, rel=1e-12)
+        bounds = job_bounds(users, 0.0, [0.4] * 3, [1] * 3)
+        assert bounds.balanced_most == pytest.approx(exact.throughput([users])[0], rel=1e-12)
+        assert bounds.balanced_least == pytest.approx(bounds.balanced_most, rel=1e-12)
 
 
 def test_one_user_alone_meets_all_bounds() -> None:
-    told = job_bounds(1, 10.0, [0.6, 0.2], [2, 1], 0.3)
-    assert told.least_response_s == pytest.approx(1.1)
-    assert told.quickest_s == pytest.approx(1.1)
-    assert told.slowest_s == pytest.approx(1.1)
-    assert told.balanced_least == pytest.approx(1 / 11.1)
+    bounds = job_bounds(1, 10.0, [0.6, 0.2], [2, 1], 0.3)
+    assert bounds.least_response_s == pytest.approx(1.1)
+    assert bounds.quickest_s == pytest.approx(1.1)
+    assert bounds.slowest_s == pytest.approx(1.1)
+    assert bounds.balanced_least == pytest.approx(1 / 11.1)

@@ -22,10 +22,10 @@ CENTRAL_SERVER = [
 
 
 def test_one_solution_has_the_printed_figures_of_every_number_of_users() -> None:
-    found = populations([Class("users", 80, 10.0)], [Station("processor", (0.6,), 2), Station("disk", (0.2,))])
+    solved = populations([Class("users", 80, 10.0)], [Station("processor", (0.6,), 2), Station("disk", (0.2,))])
     for users, throughput, response_s in CENTRAL_SERVER:
-        assert found.throughput([users])[0] == pytest.approx(throughput, rel=DIGITS)
-        assert found.response_s([users])[0] == pytest.approx(response_s, rel=1e-12)
+        assert solved.throughput([users])[0] == pytest.approx(throughput, rel=DIGITS)
+        assert solved.response_s([users])[0] == pytest.approx(response_s, rel=1e-12)
 
 
 def test_every_population_of_a_random_network_is_that_of_the_network_solved_alone() -> None:
@@ -59,11 +59,11 @@ def test_many_servers_and_many_users_lose_no_digits() -> None:
 def test_a_mix_of_three_classes_and_two_hundred_users_is_solved_whole() -> None:
     classes = [Class("heavy", 20, 4.0), Class("ordinary", 60, 12.0), Class("light", 120, 10.0)]
     stations = [Station("processor", (0.2, 0.5, 0.1), 2), Station("disk", (0.15, 0.4, 0.1))]
-    found = populations(classes, stations)
-    rates, responses = found.throughput([20, 60, 120]), found.response_s([20, 60, 120])
+    solved = populations(classes, stations)
+    rates, responses = solved.throughput([20, 60, 120]), solved.response_s([20, 60, 120])
     for one, rate, response_s in zip(classes, rates, responses, strict=True):
         assert rate * (one.think_s + response_s) == pytest.approx(one.users, rel=1e-12)
-    assert found.utilisation([20, 60, 120])["disk"] < 1.0 + 1e-12
+    assert solved.utilisation([20, 60, 120])["disk"] < 1.0 + 1e-12
     merged = populations([Class("all", 200, 10.0)], [Station("processor", (0.3,), 2), Station("disk", (0.2,))])
     alike = [Class("a", 50, 10.0), Class("b", 150, 10.0)]
     split = populations(alike, [Station("processor", (0.3, 0.3), 2), Station("disk", (0.2, 0.2))])
@@ -71,9 +71,9 @@ def test_a_mix_of_three_classes_and_two_hundred_users_is_solved_whole() -> None:
 
 
 def test_nobody_of_a_class_has_no_throughput_and_no_response() -> None:
-    found = populations([Class("a", 3, 5.0), Class("b", 2, 5.0)], [Station("processor", (0.3, 0.6))])
-    assert found.throughput([3, 0])[1] == 0.0
-    assert found.response_s([3, 0])[1] == 0.0
+    solved = populations([Class("a", 3, 5.0), Class("b", 2, 5.0)], [Station("processor", (0.3, 0.6))])
+    assert solved.throughput([3, 0])[1] == 0.0
+    assert solved.response_s([3, 0])[1] == 0.0
 
 
 def test_what_cannot_be_solved_says_so() -> None:

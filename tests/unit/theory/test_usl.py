@@ -75,11 +75,11 @@ def test_scaling_the_throughput_scales_gamma_alone(sdm91: FittedLaw) -> None:
 
 
 def test_more_than_its_share_from_each_user_holds_the_contention_at_its_bound() -> None:
-    found = fitted_law([1, 2, 4, 8, 16, 32], [1.0, 2.3, 4.9, 10.1, 20.0, 30.0])
-    assert "alpha" in found.at_bound
-    assert found.law.alpha == 0.0
-    assert found.intervals["alpha"] is None
-    assert found.intervals["gamma"] is not None
+    law = fitted_law([1, 2, 4, 8, 16, 32], [1.0, 2.3, 4.9, 10.1, 20.0, 30.0])
+    assert "alpha" in law.at_bound
+    assert law.law.alpha == 0.0
+    assert law.intervals["alpha"] is None
+    assert law.intervals["gamma"] is not None
 
 
 def test_a_law_without_coherency_has_no_peak() -> None:
@@ -90,11 +90,11 @@ def test_a_law_without_coherency_has_no_peak() -> None:
 
 
 def test_three_points_are_met_exactly_and_have_no_interval() -> None:
-    found = fitted_law([1, 10, 100], [1.0, 8.0, 20.0])
-    assert [found.law.throughput(n) for n in (1, 10, 100)] == pytest.approx([1.0, 8.0, 20.0], rel=1e-6)
-    assert found.freedom == 0
-    assert found.prediction_interval(50) is None
-    assert set(found.intervals.values()) == {None}
+    law = fitted_law([1, 10, 100], [1.0, 8.0, 20.0])
+    assert [law.law.throughput(n) for n in (1, 10, 100)] == pytest.approx([1.0, 8.0, 20.0], rel=1e-6)
+    assert law.freedom == 0
+    assert law.prediction_interval(50) is None
+    assert set(law.intervals.values()) == {None}
 
 
 def test_the_doubt_grows_beyond_the_points(sdm91: FittedLaw) -> None:
@@ -125,10 +125,10 @@ def test_intervals_hold_the_truth_in_about_95_of_100() -> None:
     exact = np.array([truth.throughput(n) for n in users])
     held = {"alpha": 0, "beta": 0, "to come": 0}
     for _ in range(300):
-        found = fitted_law(users.tolist(), (exact + random.normal(0, 0.6, len(users))).tolist())
+        law = fitted_law(users.tolist(), (exact + random.normal(0, 0.6, len(users))).tolist())
         for name, value in (("alpha", truth.alpha), ("beta", truth.beta)):
-            interval = found.intervals[name]
+            interval = law.intervals[name]
             held[name] += interval is not None and interval.holds(value)
-        to_come = found.prediction_interval(256)
+        to_come = law.prediction_interval(256)
         held["to come"] += to_come is not None and to_come.holds(truth.throughput(256) + random.normal(0, 0.6))
     assert all(273 <= count <= 299 for count in held.values()), held

@@ -31,8 +31,8 @@ def test_a_grid_has_its_cost_its_price_and_its_stretch() -> None:
 
 
 def test_the_seeds_table_has_its_stretch_as_a_point_for_each_transfer() -> None:
-    told = taken_apart(read_table(SEED, COLUMNS), prices("tenex-1972", "arpanet-1970"))
-    charts = {chart.name: chart for chart in apart_charts(told)}
+    parts = taken_apart(read_table(SEED, COLUMNS), prices("tenex-1972", "arpanet-1970"))
+    charts = {chart.name: chart for chart in apart_charts(parts)}
     (points,) = [rows for rows in charts["transfer-load"].spec["datasets"].values() if "bytes" in rows[0]]
     # One row took 0 s by its cut clock.
     assert len(points) == 76
@@ -40,8 +40,8 @@ def test_the_seeds_table_has_its_stretch_as_a_point_for_each_transfer() -> None:
 
 
 def test_without_a_network_price_there_is_none_to_draw() -> None:
-    told = taken_apart(at_loads().table, Prices("$", 1.0, None, ""))
-    assert [chart.name for chart in apart_charts(told)] == ["transfer-cost", "transfer-load"]
+    parts = taken_apart(at_loads().table, Prices("$", 1.0, None, ""))
+    assert [chart.name for chart in apart_charts(parts)] == ["transfer-cost", "transfer-load"]
 
 
 def test_points_are_medians_and_the_line_is_of_the_longest_transfers() -> None:
@@ -62,18 +62,18 @@ def test_a_message_is_never_longer_than_its_transfer() -> None:
 
 
 def test_the_price_falls_with_the_message_and_crosses_where_it_says() -> None:
-    told = at_loads()
-    assert told.crossings[0].size is not None
-    curve = price_curve(told.crossings[0], price_sizes(told))
+    loaded_rows = at_loads()
+    assert loaded_rows.crossings[0].size is not None
+    curve = price_curve(loaded_rows.crossings[0], price_sizes(loaded_rows))
     assert all(one[1] > two[1] for one, two in pairwise(curve))
     assert curve[0][1] > (PRICES.network_gigabyte or 0) > curve[-1][1]
 
 
 def test_prices_of_whole_transfers_are_drawn_over_their_sizes() -> None:
     table = [Observed("", "s", "", size, 1e-2 + 1e-6 * size, messages=size // 100) for size in (1000, 5000, 90_000)]
-    told = taken_apart(Table("this host", tuple(table), (), ()), PRICES)
-    assert {one.of for one in told.crossings} == {"transfer"}
-    low, high, *_ = price_sizes(told)
+    parts = taken_apart(Table("this host", tuple(table), (), ()), PRICES)
+    assert {one.of for one in parts.crossings} == {"transfer"}
+    low, high, *_ = price_sizes(parts)
     assert (low, high) == (1000, 90_000)
 
 

@@ -128,6 +128,6 @@ def test_a_table_of_very_many_rows_is_taken_apart(tmp_path: Path) -> None:
     for at in range(6000):
         size, messages = 1000 + 137 * (at % 211), 1 + at % 7
         out.write(f"{size},s,{1e-3 + 1e-6 * size + 2e-4 * messages:.7f},{messages},9,{at % 5}\n")
-    made = taken_apart(read(tmp_path, out.getvalue()), prices())
-    each = {part.of: part.each_s for part in made.kinds[0].parts}
+    parts = taken_apart(read(tmp_path, out.getvalue()), prices())
+    each = {part.of: part.each_s for part in parts.kinds[0].parts}
     assert each == pytest.approx({"transfer": 1e-3, "message": 2e-4, "byte": 1e-6}, rel=1e-2)

@@ -127,8 +127,8 @@ def test_a_row_that_cannot_be_read_is_left_out_and_named(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("format", ["text", "html", "md", "json"])
 def test_every_format_tells_the_seeds_answer(format: str) -> None:
-    made = taken_apart(read_table(SEED, COLUMNS), prices("tenex-1972", "arpanet-1970"))
-    content = render_apart(made, format, width=80)  # type: ignore[arg-type]
+    parts = taken_apart(read_table(SEED, COLUMNS), prices("tenex-1972", "arpanet-1970"))
+    content = render_apart(parts, format, width=80)  # type: ignore[arg-type]
     if format == "json":
         assert json.loads(content)["kinds"][0]["transfers"] == 39
         return

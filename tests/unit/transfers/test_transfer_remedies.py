@@ -27,9 +27,9 @@ def test_what_drifts_from_round_to_round_is_in_both_and_in_no_interval() -> None
 
 
 def test_one_round_has_no_interval_and_the_page_says_how_to_get_one() -> None:
-    made = Transferred(tuple(rounds(1)), (), False)
-    assert savings(made.rows)[-1].over["bytes"].interval is None
-    page = render_transfer(made, "text", prices=prices(), width=120)
+    transferred = Transferred(tuple(rounds(1)), (), False)
+    assert savings(transferred.rows)[-1].over["bytes"].interval is None
+    page = render_transfer(transferred, "text", prices=prices(), width=120)
     assert "What each remedy saves" in page
     assert "--times 5" in page
 

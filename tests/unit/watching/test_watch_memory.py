@@ -46,9 +46,9 @@ def test_the_users_sum_is_what_each_was_last_told_to_hold(seed: int, users: int,
     while 0 < cut < len(rows) and rows[cut]["at_ns"] == rows[cut - 1]["at_ns"]:
         cut += 1
     holders = Holders()
-    told = pl.concat([holders.reduced(table(rows[:cut])), holders.reduced(table(rows[cut:]))])
-    assert sums(told, "resident_bytes") == expected
-    assert told.filter(pl.col("who") == "free")["resident_bytes"].to_list() == [7] * spans
+    frame = pl.concat([holders.reduced(table(rows[:cut])), holders.reduced(table(rows[cut:]))])
+    assert sums(frame, "resident_bytes") == expected
+    assert frame.filter(pl.col("who") == "free")["resident_bytes"].to_list() == [7] * spans
 
 
 def test_of_many_users_the_largest_are_told_and_those_that_lose_pages() -> None:

@@ -208,13 +208,13 @@ def test_a_damaged_run_is_refused_with_the_place(run: Path, tmp_path: Path) -> N
     rows.write_bytes(rows.read_bytes()[:-200])
     for options in ((), ("--once",)):
         command = [*COMMAND, "watch", str(folder), *options]
-        done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=PATIENCE_S)
-        assert done.returncode == 2, done.stderr
-        assert "interactions.parquet" in done.stderr
-        assert "Traceback" not in done.stderr
+        result = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=PATIENCE_S)
+        assert result.returncode == 2, result.stderr
+        assert "interactions.parquet" in result.stderr
+        assert "Traceback" not in result.stderr
     (folder / "run.toml").write_text("garbage = [")
-    done = subprocess.run([*COMMAND, "watch", str(folder)], env=environment(), capture_output=True, text=True)
-    assert (done.returncode, "run.toml" in done.stderr) == (2, True)
+    result = subprocess.run([*COMMAND, "watch", str(folder)], env=environment(), capture_output=True, text=True)
+    assert (result.returncode, "run.toml" in result.stderr) == (2, True)
 
 
 def test_who_asks_for_nothing_is_let_go_and_takes_nobodys_place(run: Path) -> None:
@@ -249,9 +249,9 @@ def _closed(connection: socket.socket) -> bool:
 )
 def test_options_that_make_no_sense_are_refused_in_words(run: Path, arguments: tuple[str, ...], says: str) -> None:
     words = [str(run) if one == "RUN" else one for one in arguments]
-    done = subprocess.run([*COMMAND, "watch", *words], env=environment(), capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert says in done.stderr
+    result = subprocess.run([*COMMAND, "watch", *words], env=environment(), capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert says in result.stderr
 
 
 def test_an_interrupt_is_a_good_end_and_a_port_that_is_taken_is_named(run: Path) -> None:
