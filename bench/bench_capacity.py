@@ -26,7 +26,15 @@ from loadgo.sizing.outcomes import SHORT_TRIAL_INTERACTIONS, CapacityFound, Next
 from loadgo.sizing.rounds import RunTrial, TrialLengths, next_trial_length, run_search
 from loadgo.sizing.targets import parse_targets
 from loadgo.sizing.trials import CapacityTrial
-from support.capacity_systems import Known, central_mean, laid, repairman_mean, repairman_p90, tries_of, wanted
+from support.capacity_systems import (
+    KnownSystem,
+    central_mean,
+    laid,
+    repairman_mean,
+    repairman_p90,
+    search_goal,
+    trial_runner,
+)
 
 SYSTEMS = (
     repairman_mean(0.3, 2.0),
@@ -86,7 +94,7 @@ def main() -> None:
     finish("capacity", here, figures, ["a user alone costs a sweep as much as it costs the search"], raw)
 
 
-def _figures(known: Known, searches: list[Searched], sweeps: list[Swept]) -> list[Figure]:
+def _figures(known: KnownSystem, searches: list[Searched], sweeps: list[Swept]) -> list[Figure]:
     name = f"{known.name}, capacity {known.capacity}"
     right = mean(float(search.off is not None and abs(search.off) <= 1) for search in searches)
     exact = mean(float(search.off == 0) for search in searches)
@@ -101,10 +109,10 @@ def _figures(known: Known, searches: list[Searched], sweeps: list[Swept]) -> lis
     ]
 
 
-def searched(system: Known, seed: int) -> Searched:
+def searched(system: KnownSystem, seed: int) -> Searched:
     """Runs one search."""
     with tempfile.TemporaryDirectory(dir=ROOM) as folder:
-        found = run_search(tries_of(laid(system, Path(folder)), system), wanted(system), seed=1000 * seed)
+        found = run_search(trial_runner(laid(system, Path(folder)), system), search_goal(system), seed=1000 * seed)
     trials = (*found.trials, *found.left_out)
     spent = sum(trial.spent for trial in trials)
     outcome = found.outcome
@@ -115,11 +123,11 @@ def searched(system: Known, seed: int) -> Searched:
     return Searched(seed, outcome.users, outcome.users - system.capacity, covered, spent, len(trials), half)
 
 
-def swept(system: Known, seed: int, half_width: float) -> Swept:
+def swept(system: KnownSystem, seed: int, half_width: float) -> Swept:
     """Runs one sweep."""
     target = parse_targets(system.target)[0]
     with tempfile.TemporaryDirectory(dir=ROOM) as folder:
-        tries = tries_of(laid(system, Path(folder)), system)
+        tries = trial_runner(laid(system, Path(folder)), system)
         spent, users, met, last = 0, 0, 0, None
         while True:
             users += 1
@@ -132,7 +140,7 @@ def swept(system: Known, seed: int, half_width: float) -> Swept:
 
 
 def _decisive_trials(
-    tries: RunTrial, system: Known, users: int, seed: int, half_width: float, last: CapacityTrial | None
+    tries: RunTrial, system: KnownSystem, users: int, seed: int, half_width: float, last: CapacityTrial | None
 ) -> list[CapacityTrial]:
     """Trials with `users`, each as long as all before, until two verdicts in succession agree."""
     target = parse_targets(system.target)[0]

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from command import Taken, taken_by
+from command import CommandCost, command_cost
 from figures import Figure, figure, finish
 from machine import machine
 
@@ -31,9 +31,9 @@ def main() -> None:
     finish("compare", here, figures, [f"two runs of {interactions:,} interactions of {users:,} users"], {})
 
 
-def _comparison(place: Path, form: str) -> Taken:
+def _comparison(place: Path, form: str) -> CommandCost:
     """The cost of one comparison."""
-    return taken_by(["compare", place / "a", place / "b", "--format", form, "--output", "-"], place / "output")
+    return command_cost(["compare", place / "a", place / "b", "--format", form, "--output", "-"], place / "output")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""A speed-up on this host taken apart: work halved and the paging device changed, against each measured directly.
+"""Attribution of a measured speed-up to two changes, compared with the direct measurement of each change.
 
     python bench/bench_paging.py [ROUNDS [PASSES]]
 
 Two users of the script `paging` have half the memory that they need. There are two changes: half of the work, and
 paging to compressed memory instead of to a file. Each round runs all four combinations once, in random order.
 `loadgo speedup --measured` gets the odd rounds. From the even rounds, each change's factor is computed directly, from
-the response times and processor times in the tables. So the two results share neither a run nor a line of the analysis.
-The work itself is also timed outside of loadgo, without a limit. Runs of an interrupted benchmark are kept and used.
-Needs root.
+the response times and processor times in the tables. So the two results share no run and no code of the analysis. The
+work itself is also timed outside of loadgo, without a limit. An interrupted benchmark goes on from its finished runs.
+The benchmark needs root.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from loadgo.running import bundled
 from machine import Machine, machine
 
 ROUNDS, PASSES = 12, 12
-ALONE = 5
+PROGRAM_RUNS = 5
 """Number of programs whose times are added up, since the kernel splits one program's time by its ticks."""
 USERS = 2
 MEMORY, SWAP = "64M", "1G"
@@ -98,7 +98,7 @@ def alone(times: int) -> list[float]:
             used = []
             for steps in (int(STEPS), int(STEPS) // 2):
                 cpu_s = 0.0
-                for _ in range(ALONE):
+                for _ in range(PROGRAM_RUNS):
                     child = subprocess.Popen([*words[:-1], str(steps)], cwd=folder, stdout=subprocess.DEVNULL)
                     cpu_s += os.wait4(child.pid, 0)[2].ru_utime
                 used.append(cpu_s)
@@ -135,7 +135,10 @@ def report(here: Machine, analysed: Runs, direct: Runs, work: Sequence[float]) -
 def of_measure(
     measure: str, speedups_and_means: Sequence[tuple[Speedup, Mapping[str, Mapping[str, float]]]]
 ) -> list[Figure]:
-    """A measure's factors by the causes, directly, and their differences; for the response also by the bookkeeping."""
+    """A measure's factors by attribution and by direct measurement, and their differences.
+
+    For the response, factors by the decomposition by meters are added.
+    """
     figures = []
     causes = [{cause.name: cause.factor for cause in causes_of(speedup, measure)} for speedup, _ in speedups_and_means]
     directly = [factors(mean[measure]) for _, mean in speedups_and_means]

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from command import taken_by
+from command import command_cost
 from figures import Figure, figure, finish
 from machine import machine
 
@@ -24,7 +24,7 @@ def main() -> None:
         subprocess.run([sys.executable, write, run, str(interactions), str(users)], check=True)
         for form in ("text", "html"):
             output = run.with_name("output")
-            costs = [taken_by(["report", run, "--format", form], output, good=(0, 1)) for _ in range(rounds)]
+            costs = [command_cost(["report", run, "--format", form], output, good=(0, 1)) for _ in range(rounds)]
             figures.append(figure(f"report as {form}", "s", [cost.seconds for cost in costs], "< 10"))
             figures.append(figure(f"report as {form}, peak memory", "MB", [cost.peak_mb for cost in costs], "< 1000"))
     finish("report", here, figures, [f"{interactions:,} interactions of {users:,} users"], {})

@@ -20,7 +20,8 @@ from support.model_machines import central_server
 
 def main() -> None:
     """Times the sweep on one thread and on all, in turn. Efficiency is computed within a round."""
-    count, rounds = [*map(int, sys.argv[1:3]), *[1000, 7][len(sys.argv) - 1 :]]
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 7
     here, figures = machine(), list[Figure]()
     pairs = [(central_server(50), seed) for seed in range(1, count + 1)]
     threads = len(os.sched_getaffinity(0))

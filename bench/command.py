@@ -13,7 +13,7 @@ from typing import NamedTuple
 LOADGO = Path(sysconfig.get_path("scripts")) / "loadgo"
 
 
-class Taken(NamedTuple):
+class CommandCost(NamedTuple):
     """The cost of a command."""
 
     seconds: float
@@ -22,8 +22,8 @@ class Taken(NamedTuple):
     """Peak memory of the process. It includes the parent's before the exec, which is far below the values here."""
 
 
-def taken_by(arguments: Sequence[str | Path], output_file: Path, good: Sequence[int] = (0,)) -> Taken:
-    """Runs `loadgo ARGUMENTS` with its output in a file. A status that is not good ends the program."""
+def command_cost(arguments: Sequence[str | Path], output_file: Path, good: Sequence[int] = (0,)) -> CommandCost:
+    """Runs `loadgo ARGUMENTS` with its output in a file. An exit status other than `good` ends this program."""
     command = [str(LOADGO), *map(str, arguments)]
     with output_file.open("wb") as output:
         began = time.monotonic()
@@ -33,4 +33,4 @@ def taken_by(arguments: Sequence[str | Path], output_file: Path, good: Sequence[
     started.returncode = os.waitstatus_to_exitcode(status)
     if started.returncode not in good:
         raise SystemExit(f"{' '.join(command)} ended with status {started.returncode}: {output_file.read_text()}")
-    return Taken(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e6)
+    return CommandCost(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e6)

@@ -1,4 +1,4 @@
-"""Runs a command: `timed.py COMMAND…` prints the processor seconds of it and of all that it waited for."""
+"""Runs a command: `timed.py COMMAND…` prints its processor seconds, with those of the children it waited for."""
 
 from __future__ import annotations
 

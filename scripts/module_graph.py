@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Finds circular uses between Rust modules: of files, of crates, and of rooms (a folder is a room).
+"""Finds dependency cycles between Rust modules: of files, of folders and of crates.
 
-`scripts/module_graph.py` exits with 1 if there is a circle. `scripts/module_graph.py CRATE` lists a crate's uses.
+`scripts/module_graph.py` exits with 1 if there is a cycle. `scripts/module_graph.py CRATE` lists a crate's uses.
 Tests, examples and `mod child;` do not count as uses, nor does a `pub use`, which only gives a name. A use of that name
 counts as a use of the file that defines the item.
 """
@@ -149,12 +149,12 @@ def module_uses(files: dict[Module, File]) -> dict[Module, set[Module]]:
     return uses
 
 
-def circles(uses: dict[Module, set[Module]]) -> list[list[Module]]:
+def cycles(uses: dict[Module, set[Module]]) -> list[list[Module]]:
     """The sets of nodes that reach each other (Tarjan 1972), each sorted."""
     index: dict[Module, int] = {}
     low: dict[Module, int] = {}
     stack: list[Module] = []
-    circle_list: list[list[Module]] = []
+    cycle_list: list[list[Module]] = []
 
     def visit(node: Module) -> None:
         index[node] = low[node] = len(index)
@@ -168,17 +168,17 @@ def circles(uses: dict[Module, set[Module]]) -> list[list[Module]]:
         if low[node] == index[node]:
             position = stack.index(node)
             if len(stack) - position > 1:
-                circle_list.append(sorted(stack[position:]))
+                cycle_list.append(sorted(stack[position:]))
             del stack[position:]
 
     sys.setrecursionlimit(10_000)
     for node in sorted(uses):
         if node not in index:
             visit(node)
-    return circle_list
+    return cycle_list
 
 
-def rooms(uses: dict[Module, set[Module]]) -> Iterator[dict[Module, set[Module]]]:
+def folder_graphs(uses: dict[Module, set[Module]]) -> Iterator[dict[Module, set[Module]]]:
     """For each crate and folder, the graph of its children, each with all that is below it."""
     parents = {module[:length] for module in uses for length in range(len(module))}
     for parent in sorted(parents):
@@ -186,9 +186,9 @@ def rooms(uses: dict[Module, set[Module]]) -> Iterator[dict[Module, set[Module]]
         graph: dict[Module, set[Module]] = {}
         for module, used in uses.items():
             if module[:depth] == parent and len(module) > depth:
-                room = module[: depth + 1]
+                child = module[: depth + 1]
                 inside = {other[: depth + 1] for other in used if other[:depth] == parent and len(other) > depth}
-                graph.setdefault(room, set()).update(inside - {room})
+                graph.setdefault(child, set()).update(inside - {child})
         yield graph
 
 
@@ -197,24 +197,24 @@ def name(module: Module) -> str:
     return "::".join(module)
 
 
-def all_circles(crates: Path = CRATES) -> list[list[str]]:
-    """Each circle of files, and each of rooms or crates, by the names of its modules."""
+def all_cycles(crates: Path = CRATES) -> list[list[str]]:
+    """Each cycle of files, of folders and of crates, by the names of its modules."""
     uses = module_uses(read_crates(crates))
-    circle_list = circles(uses) + [circle for graph in rooms(uses) for circle in circles(graph)]
-    return [[name(module) for module in circle] for circle in circle_list]
+    cycle_list = cycles(uses) + [cycle for graph in folder_graphs(uses) for cycle in cycles(graph)]
+    return [[name(module) for module in cycle] for cycle in cycle_list]
 
 
 def main(arguments: Iterable[str]) -> int:
-    """Lists the uses of the given crates, or the circles."""
+    """Lists the uses of the given crates, or the cycles."""
     crates = list(arguments)
     if crates:
         for module, used in sorted(module_uses(read_crates()).items()):
             if module[0].removeprefix("loadgo_") in crates:
                 print(f"{name(module)}: {', '.join(sorted(name(other) for other in used))}")
         return 0
-    circle_list = all_circles()
-    print("\n".join(map(", ".join, circle_list)) or "no circle")
-    return 1 if circle_list else 0
+    cycle_list = all_cycles()
+    print("\n".join(map(", ".join, cycle_list)) or "no cycle")
+    return 1 if cycle_list else 0
 
 
 if __name__ == "__main__":

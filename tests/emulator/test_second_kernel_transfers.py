@@ -8,38 +8,38 @@ import shutil
 import pytest
 from loadgo.transfers.transfer import methods
 from support import second_kernel
-from support.second_kernel import Told
+from support.second_kernel import MachineOutput
 
 SIZE = 300_001
 WAYS = ["Send", "Receive"]
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
+def output(tmp_path_factory: pytest.TempPathFactory) -> MachineOutput:
     """All that the machine said; where it should be there and is not, that is a failure."""
     missing = second_kernel.missing() or second_kernel.missing_modules()
     if missing and os.geteuid() == 0 and shutil.which("apt-get"):
         pytest.fail(missing)
     if missing:
         pytest.skip(f"transfers were not tried on a second kernel: {missing}")
-    return second_kernel.transferred(tmp_path_factory.mktemp("second-kernel"))
+    return second_kernel.transfer_output(tmp_path_factory.mktemp("second-kernel"))
 
 
-def of(told: Told, method: str, way: str) -> list[str]:
+def of(output: MachineOutput, method: str, way: str) -> list[str]:
     """The output of both ends of a transfer, with the comparison of sent and received data."""
-    (words,) = [line[2:] for line in told.lines if line[:2] == [method, way]]
+    (words,) = [line[2:] for line in output.lines if line[:2] == [method, way]]
     return words
 
 
-def test_without_the_module_the_kernels_own_tls_is_refused_with_the_remedy(told: Told) -> None:
-    (said,) = [line[1] for line in told.lines if line[0] == "without"]
+def test_without_the_module_the_kernels_own_tls_is_refused_with_the_remedy(output: MachineOutput) -> None:
+    (said,) = [line[1] for line in output.lines if line[0] == "without"]
     assert "modprobe tls" in said
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("method", list(methods()))
-def test_each_method_brings_every_byte_over(told: Told, method: str, way: str) -> None:
-    here, there, same = of(told, method, way)
+def test_each_method_brings_every_byte_over(output: MachineOutput, method: str, way: str) -> None:
+    here, there, same = of(output, method, way)
     assert here.startswith(f"{SIZE} bytes, ")
     assert there.startswith(f"{SIZE} bytes, ")
     assert same == "the same"
@@ -47,6 +47,6 @@ def test_each_method_brings_every_byte_over(told: Told, method: str, way: str) -
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("method", ["blocks", "ktls"])
-def test_the_interrupt_work_of_each_end_is_told_there_too(told: Told, method: str, way: str) -> None:
-    here, there, _ = of(told, method, way)
+def test_the_interrupt_work_of_each_end_is_told_there_too(output: MachineOutput, method: str, way: str) -> None:
+    here, there, _ = of(output, method, way)
     assert "Ticks" not in here + there

@@ -34,7 +34,7 @@ for round in range(1, 4):
     time.sleep(1.1)
 '''
 """
-"""A program that writes 24 MB three times and lives for some spans of the sampler; two have more than the limit."""
+"""A program that writes 24 MB three times, and lives for several spans of the sampler. Two of it exceed the limit."""
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def of_users(run: Tables) -> pl.DataFrame:
 
 
 def of(run: Tables, who: str) -> pl.DataFrame:
-    """The rows of somebody who is no single user."""
+    """The rows of an owner that is not a single user."""
     return run.memory.filter((pl.col("who").cast(pl.String) == who) & pl.col("user").is_null())
 
 
@@ -76,9 +76,9 @@ def sums(run: Tables) -> pl.DataFrame:
 
 
 def test_a_simulated_machines_frames_are_all_somebodys_in_each_span(simulated: Tables) -> None:
-    told = sums(simulated)
-    assert len(told) == simulated.time["at_ns"].n_unique() > 10
-    assert set(told["resident_bytes"]) == set(told["size_bytes"]) == {FRAMES * PAGE}
+    span_sums = sums(simulated)
+    assert len(span_sums) == simulated.time["at_ns"].n_unique() > 10
+    assert set(span_sums["resident_bytes"]) == set(span_sums["size_bytes"]) == {FRAMES * PAGE}
     assert set(of(simulated, "others")["resident_bytes"]) == {WIRED * PAGE}
     assert set(of_users(simulated)["who"]) == {"users"}
 
@@ -101,9 +101,9 @@ def test_the_pages_brought_in_are_the_machines_major_faults(simulated: Tables) -
 @PAGES
 def test_this_hosts_memory_is_all_somebodys_in_each_span(paged: tuple[Bench, dict[str, int]]) -> None:
     run = paged[0].tables("kept")
-    told = sums(run)
-    assert len(told) == run.processes["at_ns"].n_unique() > 1
-    assert (told["resident_bytes"] == told["size_bytes"]).all()
+    span_sums = sums(run)
+    assert len(span_sums) == run.processes["at_ns"].n_unique() > 1
+    assert (span_sums["resident_bytes"] == span_sums["size_bytes"]).all()
 
 
 @PAGES

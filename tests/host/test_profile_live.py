@@ -32,14 +32,16 @@ def known_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "known_work"
 
 
-def told(captured: str) -> dict[str, int]:
+def printed_counts(captured: str) -> dict[str, int]:
     """The figures that the program prints about itself."""
     return {name: int(count) for name, count in (line.split() for line in captured.splitlines() if " " in line)}
 
 
-def found(made: Profile, name: str) -> int:
+def samples_with(clock_profile: Profile, function: str) -> int:
     """Samples with the function anywhere on the stack."""
-    return sum(stack.samples for stack in made.stacks if any(frame.function == name for frame in stack.frames))
+    return sum(
+        stack.samples for stack in clock_profile.stacks if any(frame.function == function for frame in stack.frames)
+    )
 
 
 def test_shares_of_two_functions_and_a_library_are_within_the_sampling_error(
@@ -48,13 +50,13 @@ def test_shares_of_two_functions_and_a_library_are_within_the_sampling_error(
     before = stolen_ns()
     clock_profile = profile([str(known_program), "spin", "600", "300", "300"], hz=1000)
     stolen_ms = (stolen_ns() - before) / 1e6
-    spent = told(capfd.readouterr().out)
+    spent = printed_counts(capfd.readouterr().out)
     assert clock_profile.status == 0
     counts = {
-        "one_function": found(clock_profile, "one_function"),
-        "another_function": found(clock_profile, "another_function"),
+        "one_function": samples_with(clock_profile, "one_function"),
+        "another_function": samples_with(clock_profile, "another_function"),
     }
-    counts["library"] = found(clock_profile, "spin_in_library")
+    counts["library"] = samples_with(clock_profile, "spin_in_library")
     samples, time = sum(counts.values()), sum(spent.values())
     assert samples > 1100 - stolen_ms  # of 1200 ms of processor time at 1 kHz, where no hypervisor has the processor
     for name, count in counts.items():
@@ -84,7 +86,7 @@ def test_page_faults_by_segment_are_those_of_rusage(
     counted = {
         segment.name: (segment.faults_minor or 0) + (segment.faults_major or 0) for segment in clock_profile.segments
     }
-    rusage = told(capfd.readouterr().out)
+    rusage = printed_counts(capfd.readouterr().out)
     assert counted[str(file)] == rusage[str(file)] == PAGES
     for name in ("[anon]", "[heap]", "[stack]"):
         assert rusage[name] >= PAGES - 8, name  # of a stack some pages were there before

@@ -152,20 +152,20 @@ def test_a_long_expectation_is_not_cut(told: Tables) -> None:
 
 def test_one_picture_has_what_a_machine_expects_and_says_why_it_has_not(run: Path, tmp_path: Path) -> None:
     command = [*COMMAND, "watch", str(run), "--once", "--model"]
-    result = subprocess.run([*command, "multics-6180"], env=environment(COLUMNS="80"), capture_output=True, text=True)
-    assert (result.returncode, result.stderr) == (0, "")
-    assert "\nexpected    p50 " in result.stdout
+    picture = subprocess.run([*command, "multics-6180"], env=environment(COLUMNS="80"), capture_output=True, text=True)
+    assert (picture.returncode, picture.stderr) == (0, "")
+    assert "\nexpected    p50 " in picture.stdout
     metered = tmp_path / "metered"
     shutil.copytree(run, metered, ignore=shutil.ignore_patterns("script.toml"))
     words = [*COMMAND, "watch", str(metered), "--once", "--model", "multics-6180"]
-    result = subprocess.run(words, env=environment(), capture_output=True, text=True)
-    assert (result.returncode, result.stdout) == (2, "")
-    assert "no script" in result.stderr
+    without_script = subprocess.run(words, env=environment(), capture_output=True, text=True)
+    assert (without_script.returncode, without_script.stdout) == (2, "")
+    assert "no script" in without_script.stderr
     machine = tmp_path / "broken.toml"
     machine.write_text("processors = 0\n")
-    result = subprocess.run([*command, str(machine)], env=environment(), capture_output=True, text=True)
-    assert (result.returncode, result.stdout) == (2, "")
-    assert "broken.toml" in result.stderr
+    broken = subprocess.run([*command, str(machine)], env=environment(), capture_output=True, text=True)
+    assert (broken.returncode, broken.stdout) == (2, "")
+    assert "broken.toml" in broken.stderr
 
 
 def test_a_program_gets_the_pictures_that_the_command_shows(run: Path) -> None:

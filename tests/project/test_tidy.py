@@ -166,8 +166,8 @@ def module_graph() -> ModuleType:
 
 
 def test_rust_crates_rooms_and_files_use_each_other_in_no_circle() -> None:
-    circles = module_graph().all_circles()
-    assert not circles, circles
+    cycles = module_graph().all_cycles()
+    assert not cycles, cycles
 
 
 def test_a_circle_of_rust_files_and_one_of_rooms_are_seen(tmp_path: Path) -> None:
@@ -185,8 +185,8 @@ def test_a_circle_of_rust_files_and_one_of_rooms_are_seen(tmp_path: Path) -> Non
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     (crate / "Cargo.toml").write_text('[package]\nname = "some"\n')
-    circles = module_graph().all_circles(tmp_path)
-    assert sorted(circles) == [["some::a", "some::b"], ["some::a", "some::b"], ["some::c", "some::d"]]
+    cycles = module_graph().all_cycles(tmp_path)
+    assert sorted(cycles) == [["some::a", "some::b"], ["some::a", "some::b"], ["some::c", "some::d"]]
 
 
 def test_no_committed_text_names_a_registry_or_a_place_on_one_machine() -> None:

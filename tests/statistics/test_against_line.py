@@ -57,9 +57,9 @@ def in_line(classes: list[Class], stations: list[Station]) -> line.Network:
 @pytest.mark.filterwarnings("ignore")
 def test_mean_values_are_those_of_line(name: str) -> None:
     classes, stations = NETWORKS[name]
-    told = line.MVA(in_line(classes, stations), method="exact", verbose=False).getAvgTable().data
+    line_table = line.MVA(in_line(classes, stations), method="exact", verbose=False).getAvgTable().data
     ours = mean_values(classes, stations)
-    rows = {(row.Station, row.JobClass): row for row in told.itertuples()}
+    rows = {(row.Station, row.JobClass): row for row in line_table.itertuples()}
     for index, one in enumerate(classes):
         assert ours.throughput[index] == pytest.approx(rows["think", one.name].Tput, rel=1e-6)
         for station in stations:

@@ -18,24 +18,32 @@ from loadgo.sizing.outcomes import CapacityFound
 from loadgo.sizing.rounds import run_search
 from loadgo.sizing.targets import parse_targets
 from loadgo.sizing.trials import TrialQuestions, trial_from
-from support.capacity_systems import Known, central_mean, laid, repairman_mean, repairman_p90, tries_of, wanted
+from support.capacity_systems import (
+    KnownSystem,
+    central_mean,
+    laid,
+    repairman_mean,
+    repairman_p90,
+    search_goal,
+    trial_runner,
+)
 
 REPAIRMAN = repairman_p90(0.3, 4.0)
 """37 users, beyond its knee."""
 
 
-def paths(folder: Path, known: Known = REPAIRMAN) -> tuple[str, str]:
+def paths(folder: Path, known: KnownSystem = REPAIRMAN) -> tuple[str, str]:
     """The paths of a known system's script and machine."""
     laid(known, folder)
     return str(folder / "script.toml"), str(folder / "machine.toml")
 
 
 @pytest.mark.parametrize("known", [repairman_mean(0.3, 2.0), central_mean(2.0)], ids=lambda known: known.name)
-def test_the_capacity_of_a_known_system_is_found_to_the_user(known: Known, tmp_path: Path) -> None:
+def test_the_capacity_of_a_known_system_is_found_to_the_user(known: KnownSystem, tmp_path: Path) -> None:
     """Three seeds; `bench/bench_capacity.py` has a hundred, and the price beside that of a sweep."""
     outcomes = []
     for seed in (2, 3, 4):
-        outcome = run_search(tries_of(laid(known, tmp_path), known), wanted(known), seed=1000 * seed)
+        outcome = run_search(trial_runner(laid(known, tmp_path), known), search_goal(known), seed=1000 * seed)
         assert isinstance(outcome.outcome, CapacityFound)
         outcomes.append(outcome.outcome)
     assert all(abs(one.users - known.capacity) <= 1 for one in outcomes)

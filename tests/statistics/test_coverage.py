@@ -1,8 +1,7 @@
 """The intervals of simulations hold the truth as often as they say: of 400 runs, a nominal 95 % does in 91 to 98 %.
 
 An interval from batches is right only if the batches are long enough and the warm-up is left out. No formula shows
-that, but a count does. Of 400 right intervals, fewer than 91 % or more than 98 % hold the truth in one test of some
-hundreds.
+that, but a count does. With right intervals, the count of 400 lies outside of 91 to 98 % in one of some hundred tests.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ def central() -> list[Simulation]:
     return sweep([(central_server(36), seed) for seed in range(RUNS)], until="interactions=30000")
 
 
-def held(runs: list[Simulation], figure: Callable[[Simulation], SimulatedFigure], truth: float) -> float:
+def coverage(runs: list[Simulation], figure: Callable[[Simulation], SimulatedFigure], truth: float) -> float:
     """The share of runs whose interval holds the truth."""
     return sum(figure(run).holds(truth) for run in runs) / len(runs)
 
@@ -52,7 +51,7 @@ def held(runs: list[Simulation], figure: Callable[[Simulation], SimulatedFigure]
 def test_intervals_of_a_queue_hold_the_truth(
     queue: list[Simulation], figure: Callable[[Simulation], SimulatedFigure], truth: float
 ) -> None:
-    assert 0.91 <= held(queue, figure, truth) <= 0.98
+    assert 0.91 <= coverage(queue, figure, truth) <= 0.98
 
 
 @pytest.mark.parametrize(
@@ -69,7 +68,7 @@ def test_intervals_of_a_queue_hold_the_truth(
 def test_intervals_of_a_network_hold_the_truth(
     central: list[Simulation], figure: Callable[[Simulation], SimulatedFigure], truth: float
 ) -> None:
-    assert 0.91 <= held(central, figure, truth) <= 0.98
+    assert 0.91 <= coverage(central, figure, truth) <= 0.98
 
 
 def test_a_run_that_stops_when_it_is_precise_enough_is_so() -> None:
@@ -77,6 +76,6 @@ def test_a_run_that_stops_when_it_is_precise_enough_is_so() -> None:
     runs = sweep(asked, until="precision(mean)=5%")
     truth = CENTRAL.response_s[0]
     assert {run.end for run in runs} == {"precision"}
-    assert 0.91 <= held(runs, lambda run: run.response_s, truth) <= 0.98
+    assert 0.91 <= coverage(runs, lambda run: run.response_s, truth) <= 0.98
     near = sum(abs((run.response_s.value or 0.0) / truth - 1.0) <= 0.05 for run in runs) / RUNS
     assert near >= 0.95, "the truth is within the asked precision"

@@ -43,11 +43,11 @@ def capacity_of(
     )
 
 
-def grid(made: Capacity, title: str) -> Table:
-    """The table whose title begins so."""
-    return next(one for one in capacity_tables(made) if one.title.startswith(title))
+def table_titled(capacity: Capacity, title: str) -> Table:
+    """The table whose title begins with `title`."""
+    return next(table for table in capacity_tables(capacity) if table.title.startswith(title))
 
 
-def rows(found: Table) -> dict[str, tuple[str, ...]]:
+def rows_by_name(table: Table) -> dict[str, tuple[str, ...]]:
     """A table's rows by their names."""
-    return {row[0]: row[1:] for row in found.rows()}
+    return {row[0]: row[1:] for row in table.rows()}

@@ -26,8 +26,8 @@ SCRIPT = 'name = "clerk"\nthink = "exponential({think_s}s)"\nlines = ["{command}
 
 
 @dataclass(frozen=True)
-class Known:
-    """A system, a target, and the most users with whom it is met."""
+class KnownSystem:
+    """A system, a target, and its capacity: the largest number of users that meets the target."""
 
     name: str
     machine: str
@@ -38,14 +38,14 @@ class Known:
     """Slope of the excess per user at the crossing: of the logarithm of a mean, or the logit of a share."""
 
 
-def repairman_mean(service_s: float, limit_s: float, think_s: float = 10.0) -> Known:
+def repairman_mean(service_s: float, limit_s: float, think_s: float = 10.0) -> KnownSystem:
     """M/M/1//N with a target on the mean response."""
 
     def response(users: int) -> float:
         return queueing.repairman(users, think_s, service_s).response_s
 
     capacity = most(lambda users: response(users) < limit_s)
-    return Known(
+    return KnownSystem(
         f"repairman {service_s:g} s, mean < {limit_s:g} s",
         f'{HEAD}[commands.work]\ncpu = "exponential({service_s}s)"\n',
         SCRIPT.format(think_s=think_s, command="work"),
@@ -55,11 +55,11 @@ def repairman_mean(service_s: float, limit_s: float, think_s: float = 10.0) -> K
     )
 
 
-def repairman_p90(service_s: float, limit_s: float, think_s: float = 10.0) -> Known:
+def repairman_p90(service_s: float, limit_s: float, think_s: float = 10.0) -> KnownSystem:
     """M/M/1//N with a target on the 90th percentile."""
     capacity = most(lambda users: slower(users, think_s, service_s, limit_s) < 0.1)
     here, next_ = (slower(users, think_s, service_s, limit_s) for users in (capacity, capacity + 1))
-    return Known(
+    return KnownSystem(
         f"repairman {service_s:g} s, p90 < {limit_s:g} s",
         f'{HEAD}[commands.work]\ncpu = "exponential({service_s}s)"\n',
         SCRIPT.format(think_s=think_s, command="work"),
@@ -69,15 +69,15 @@ def repairman_p90(service_s: float, limit_s: float, think_s: float = 10.0) -> Kn
     )
 
 
-def central_mean(limit_s: float) -> Known:
-    """Two processors, shared equally, and a disk that half the bursts go to."""
+def central_mean(limit_s: float) -> KnownSystem:
+    """Two processors, shared equally, and a disk, to which half of the bursts go."""
 
     def response(users: int) -> float:
         stations = [Station("processors", (0.6,), 2), Station("disk", (0.2,))]
         return mean_values([Class("users", users, 10.0)], stations).response_s[0]
 
     capacity = most(lambda users: response(users) < limit_s)
-    return Known(
+    return KnownSystem(
         f"central server, mean < {limit_s:g} s",
         central_server(1, discipline="sharing"),
         SCRIPT.format(think_s=10.0, command="transaction"),
@@ -102,15 +102,15 @@ def slower(users: int, think_s: float, service_s: float, limit_s: float) -> floa
     return share / sum(weights)
 
 
-def most(held: Callable[[int], bool]) -> int:
-    """The most users that are held."""
+def most(is_met: Callable[[int], bool]) -> int:
+    """The largest number of users for which the target is met."""
     users = 0
-    while held(users + 1):
+    while is_met(users + 1):
         users += 1
     return users
 
 
-def laid(known: Known, folder: Path) -> TrialSite:
+def laid(known: KnownSystem, folder: Path) -> TrialSite:
     """The system as files in `folder`, ready to be tried."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "machine.toml").write_text(known.machine, encoding="utf-8")
@@ -118,12 +118,12 @@ def laid(known: Known, folder: Path) -> TrialSite:
     return prepare_site(str(folder / "script.toml"), str(folder / "machine.toml"), RunSettings())
 
 
-def wanted(known: Known, within: int | None = 1) -> SearchGoal:
+def search_goal(known: KnownSystem, within: int | None = 1) -> SearchGoal:
     """The search for its capacity."""
     return SearchGoal(parse_targets(known.target), 10_000, within, 200_000, 60, live=False)
 
 
-def tries_of(site: TrialSite, known: Known) -> RunTrial:
+def trial_runner(site: TrialSite, known: KnownSystem) -> RunTrial:
     """The function that runs the trials of a known system."""
     targets = parse_targets(known.target)
 

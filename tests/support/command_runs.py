@@ -1,4 +1,4 @@
-"""The measured run of a command that is made up: what each test does not name is nothing, or not measured."""
+"""Made-up runs of a metered command: fields that a test does not give are 0 or not measured."""
 
 from dataclasses import replace
 
@@ -27,5 +27,5 @@ _RUN = CommandRun(
 
 
 def command_run(**fields: object) -> CommandRun:
-    """A run of a second that used nothing, but for these fields."""
+    """A run of one second that used nothing, except for these fields."""
     return replace(_RUN, **fields)  # type: ignore[arg-type]

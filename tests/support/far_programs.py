@@ -21,8 +21,8 @@ from support.places import PROJECT
 
 UNPACKED = PROJECT / ".venv" / "ssh-server"
 _SYSTEM = ("/usr/sbin/sshd", "/usr/local/sbin/sshd")
-_END_IS_A_BYTE = 1
-"""The other end's end counts as a byte that was received."""
+_FIN_BYTES = 1
+"""TCP counts the end of the other side's stream (FIN) as one received byte."""
 
 ANSWERS = """
 import shutil, sys
@@ -33,7 +33,7 @@ with open(sys.argv[1], "rb") as file:
     shutil.copyfileobj(file, sys.stdout.buffer)
 """
 
-# Of this host's accounts sshd needs two: its own and who logs in. They are there in its own mount namespace alone.
+# sshd needs two accounts: its own, and that of the user who logs in. They exist only in its own mount namespace.
 IN_ITS_OWN_PLACE = """
 set -e
 mount -t tmpfs none /run
@@ -58,7 +58,7 @@ class FarEnd:
 
 @contextmanager
 def far_end(*program: str) -> Iterator[FarEnd]:
-    """A port at which `program` answers each connection on its standard streams; after it all counts are whole."""
+    """A port at which `program` answers each connection on its standard streams. The counts are complete afterwards."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         told = FarEnd(listener.getsockname()[1])
         thread = threading.Thread(target=_answer, args=(listener, program, told))
@@ -93,7 +93,7 @@ def _counted(far: socket.socket) -> tuple[int, int]:
         far.shutdown(socket.SHUT_WR)
         while far.recv(65536):
             pass
-        ended = _END_IS_A_BYTE
+        ended = _FIN_BYTES
     except OSError:
         pass  # the other end had gone before
     info = far.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)

@@ -1,4 +1,4 @@
-"""A small fitted machine, whose parameters and their doubt are known: for the tests of predictions."""
+"""A small fitted machine, whose parameters and their uncertainty are known: for the tests of predictions."""
 
 import math
 from pathlib import Path
@@ -18,7 +18,7 @@ lines  = ["edit prime.c", "edit prime.c", { type = "cc prime.c", as = "compile" 
 
 
 def machine(edit_ms: float = 50.0, compile_ms: float = 300.0, spread: float = 0.8, *, fit: bool = True) -> str:
-    """The machine's file with these mean processor times and the spread of compiling; with what is known of them."""
+    """The machine's file with these mean processor times, the spread of compiling, and with `fit` their uncertainty."""
     text = f"""\
 title  = "a machine that was fitted"
 source = "made up for tests"
@@ -53,7 +53,7 @@ covariance = {rows}
 
 
 def truth(z: tuple[float, float, float]) -> str:
-    """The machine that three standard normal numbers make of the doubt: one of those that the fit believes in."""
+    """A machine drawn from the fit's uncertainty, from three standard normal numbers."""
     edit = DOUBT["edit"] * z[0]
     compiled = DOUBT["compile"] * (CORRELATION * z[0] + math.sqrt(1 - CORRELATION**2) * z[1])
     return machine(50.0 * math.exp(edit), 300.0 * math.exp(compiled), 0.8 * math.exp(0.1 * z[2]), fit=False)

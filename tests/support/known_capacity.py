@@ -71,7 +71,7 @@ def exact(users: int) -> LoadPoint:
 
 
 def exacts(*users: int) -> list[LoadPoint]:
-    """Several of them."""
+    """The exact points of the central server with these numbers of users."""
     return [exact(n) for n in users]
 
 
@@ -83,7 +83,7 @@ def simulated(users: Sequence[int], machine: Callable[[int], str] = central_serv
 def seeds(
     users: Sequence[int], each: Sequence[int], machine: Callable[[int], str] = central_server
 ) -> list[list[LoadPoint]]:
-    """The same with several seeds: a list of points for each."""
+    """The points of a simulated machine with several seeds: a list of points for each seed."""
     runs = sweep([(machine(n), seed) for seed in each for n in users], until="interactions=20000")
     points = [of_run(n, run) for n, run in zip([*users] * len(each), runs, strict=True)]
     return [points[at : at + len(users)] for at in range(0, len(points), len(users))]
@@ -105,11 +105,11 @@ def mixed(each: Sequence[tuple[str, int, float]], network: Populations) -> LoadP
 
 def of_run(users: int, run: Simulation) -> LoadPoint:
     """The point of a simulation."""
-    busy = {name: _value(told.utilisation) for name, told in ((one.name, one) for one in run.stations)}
+    busy = {station.name: _value(station.utilisation) for station in run.stations}
     return point(users, _value(run.throughput), _value(run.response_s), busy)
 
 
-def _value(told: SimulatedFigure | None) -> float:
-    assert told is not None
-    assert told.value is not None
-    return told.value
+def _value(figure: SimulatedFigure | None) -> float:
+    assert figure is not None
+    assert figure.value is not None
+    return figure.value

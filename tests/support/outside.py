@@ -23,19 +23,19 @@ PATIENCE_S = 900
 ROOT = os.geteuid() == 0
 NEEDS_ROOT = pytest.mark.skipif(not ROOT, reason="needs root: run the tests with sudo -E make test")
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
-"""Words before a command that then runs without any right."""
+"""Words before a command that make it run without privileges."""
 DELAY_ACCOUNTING = Path("/proc/sys/kernel/task_delayacct")
 
 
 def environment(**more: str) -> dict[str, str]:
-    """This process's environment, without what would change where runs go and how reports look."""
+    """This process's environment, without variables that change the folder of runs or the look of reports."""
     kept = {key: value for key, value in os.environ.items() if key not in ("LOADGO_RUNS", "LOADGO_TRACEBACK")}
     return kept | {"COLUMNS": "120", "NO_COLOR": "1"} | more
 
 
 @dataclass(frozen=True)
 class Bench:
-    """A folder of one's own in which loadgo is run, with a place for the users' homes beside it."""
+    """A folder of one test, in which loadgo runs, with a folder in it for the users' homes."""
 
     folder: Path
     started: list[int] = field(default_factory=list)
@@ -43,16 +43,16 @@ class Bench:
 
     @property
     def homes(self) -> Path:
-        """Where the users' homes are laid."""
+        """The folder of the users' homes."""
         return self.folder / "homes"
 
     def script(self, text: str, name: str = "asked") -> str:
-        """Writes a script; its file's name."""
+        """Writes a script, and returns the name of its file."""
         (self.folder / f"{name}.toml").write_text(text)
         return f"{name}.toml"
 
     def start(self, *arguments: str, before: tuple[str, ...] = ()) -> subprocess.Popen[str]:
-        """`loadgo ARGUMENTS` under way; `before` are words before the command, such as those of `setpriv`."""
+        """Starts `loadgo ARGUMENTS`; `before` are words before the command, such as those of `setpriv`."""
         running = subprocess.Popen(
             [*before, *COMMAND, *arguments],
             cwd=self.folder,
@@ -72,7 +72,10 @@ class Bench:
         return ended(self.start(*arguments, before=before), status)
 
     def run(self, script: str, *options: str, out: str = "kept", before: tuple[str, ...] = ()) -> Tables:
-        """The tables of a run of `script` that must be good, but for a driver that a busy machine held up."""
+        """Runs `script` and returns its tables.
+
+        The run must be good, except for a driver that is late on a busy machine.
+        """
         running = self.start("run", script, *options, "--quiet", "--out", out, before=before)
         err = finished(running).stderr
         assert running.returncode in (0, 1), err
@@ -107,7 +110,7 @@ def ended(running: subprocess.Popen[str], status: int) -> subprocess.CompletedPr
 
 
 def wait_until(seen: Callable[[], bool], running: subprocess.Popen[str]) -> None:
-    """Returns when something is `seen`; fails when the program ends before."""
+    """Waits until `seen` returns true; fails if the program ends before."""
     give_up = time.monotonic() + PATIENCE_S
     while running.poll() is None and time.monotonic() < give_up:
         if seen():
@@ -127,7 +130,7 @@ def phase_has_begun(folder: Path, phase: str) -> bool:
 
 
 def processes_of(bench: Bench) -> list[int]:
-    """The processes that users have started who have their homes here, by their environment."""
+    """The processes of users with homes in this bench, which their environment tells."""
     home = f"HOME={bench.homes}/".encode()
     found = []
     for path in Path("/proc").glob("[0-9]*/environ"):
@@ -140,7 +143,7 @@ def processes_of(bench: Bench) -> list[int]:
 
 
 def groups_of(bench: Bench) -> list[str]:
-    """The control groups that loadgos started here have made: each is named for its process."""
+    """The control groups of the bench's loadgo processes. A group's name has the id of its process."""
     mine = re.compile(rf"loadgo-.*-({'|'.join(map(str, bench.started)) or 'none'})-\d+")
     return [folder for folder, _, _ in os.walk("/sys/fs/cgroup") if mine.fullmatch(Path(folder).name)]
 
@@ -153,13 +156,13 @@ def other_runs_live() -> bool:
 
 
 def stolen_ns() -> int:
-    """Processor time that the hypervisor took. The scheduler charges it to no task, clocks to the running one."""
+    """Processor time that the hypervisor took. The scheduler charges it to no task, but a clock to the running task."""
     of_all = Path("/proc/stat").read_text().splitlines()[0].split()
     return int(of_all[8]) * 10**9 // os.sysconf("SC_CLK_TCK")
 
 
 def readable_by_all(bench: Bench) -> None:
-    """Lets somebody without rights into the place to run in: pytest makes it for its own user alone."""
+    """Opens the bench's folders to all users, since pytest makes them for its own user alone."""
     for folder in (bench.folder, bench.homes):
         folder.chmod(0o777)
     for above in bench.folder.parents:

@@ -34,13 +34,13 @@ ALONE = ["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-s
 
 
 @dataclass(frozen=True)
-class Told:
+class MachineOutput:
     """The lines that the first process printed, in words: tier, load, table, names, values."""
 
     processors: int
     lines: list[list[str]] = field(repr=False)
     console: str = field(repr=False)
-    """All that came, for whoever reads a failure."""
+    """The whole output, for a failure's message."""
 
     def rows(self, tier: str, load: str, table: str) -> list[list[str]]:
         """Names and values of one table, of one load."""
@@ -123,7 +123,7 @@ def built(example: str) -> Path:
     return Path(program)
 
 
-def boot(archive: Path, processors: int) -> Told:
+def boot(archive: Path, processors: int) -> MachineOutput:
     """Emulates the machine until it powers itself off, or its time is up."""
     processing = {1: ONE, 2: TWO}[processors]
     starting = ["-kernel", str(KERNEL), "-initrd", str(archive), "-append", BOOT]
@@ -139,32 +139,32 @@ def boot(archive: Path, processors: int) -> Told:
     except subprocess.TimeoutExpired as late:
         console = (late.stdout or b"").decode(errors="replace")
     lines = [line.split("\t") for line in re.findall(r"^loadgo\t(.*)$", console.replace("\r", ""), re.MULTILINE)]
-    return Told(processors, lines, console)
+    return MachineOutput(processors, lines, console)
 
 
-def told(folder: Path, processors: int) -> Told:
-    """All that a machine with so many processors said, emulated with its archive in `folder`."""
+def metered_output(folder: Path, processors: int) -> MachineOutput:
+    """The output of an emulated machine with this number of processors; its archive is made in `folder`."""
     archive = folder / "initramfs"
     archive.write_bytes(initramfs({"/init": built("inside")}))
-    said = boot(archive, processors)
-    # With two processors the emulated machine was once seen to spin without an end; why is not known. Tried again.
+    output = boot(archive, processors)
+    # An emulated machine with two processors may hang, for an unknown reason. So it is tried again.
     for _ in range(TRIED_AGAIN if processors > 1 else 0):
-        if ["end"] not in said.lines:
-            said = boot(archive, processors)
-    return whole(said)
+        if ["end"] not in output.lines:
+            output = boot(archive, processors)
+    return complete(output)
 
 
-def transferred(folder: Path) -> Told:
-    """All that a machine said that makes transfers, with the modules for the kernel's own TLS."""
+def transfer_output(folder: Path) -> MachineOutput:
+    """The output of an emulated machine that makes transfers, with the modules for the kernel's own TLS."""
     modules = {f"/modules/{at}-{name}.ko": MODULES / f"{name}.ko" for at, name in enumerate(LOADED)}
     ip = {"/bin/ip": Path(shutil.which("ip") or "/sbin/ip").resolve()}
     archive = folder / "initramfs"
     archive.write_bytes(initramfs({"/init": built("transfers_inside"), **ip, **modules}))
-    return whole(boot(archive, 1))
+    return complete(boot(archive, 1))
 
 
-def whole(said: Told) -> Told:
+def complete(output: MachineOutput) -> MachineOutput:
     """The output of a machine, which must be complete."""
-    if ["end"] not in said.lines or any(line[0] == "failed" for line in said.lines):
-        pytest.fail(f"the machine did not tell all:\n{said.console[-4000:]}")
-    return said
+    if ["end"] not in output.lines or any(line[0] == "failed" for line in output.lines):
+        pytest.fail(f"the machine did not tell all:\n{output.console[-4000:]}")
+    return output

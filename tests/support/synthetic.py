@@ -1,4 +1,4 @@
-"""Runs with known truths, made of frames: what the report's tests are about."""
+"""Made-up runs with known figures, as frames, for the tests of reports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Work(NamedTuple):
 
 
 def frame(rows: Sequence[dict[str, Any]], table: str) -> pl.DataFrame:
-    """Rows as a frame with the columns of `table`; what a row does not tell is null."""
+    """Rows as a frame with the columns of `table`; a value that a row does not have is null."""
     return pl.DataFrame(list(rows), schema=COLUMNS_BY_TABLE[table], orient="row")
 
 
@@ -33,7 +33,10 @@ def empty_run(**conditions: object) -> Tables:
 
 
 def interaction(user: int, sent_s: float, response_s: float | None, **changes: object) -> dict[str, Any]:
-    """One row, sent in time after a second of thought; in the steady phase, unless told otherwise."""
+    """A row of `interactions`: sent on time, after a second of thinking, in the steady phase.
+
+    `changes` replace values.
+    """
     sent = round(sent_s * S)
     row = {
         "user": user,
@@ -60,8 +63,8 @@ def run_of(rows: Sequence[dict[str, Any]], **conditions: object) -> Tables:
         {"user": user, "planned_ns": 0, "started_ns": 0, "ready_ns": 0, "ended_ns": last, "outcome": "done"}
         for user in users
     ]
-    told = {"interactions": frame(rows, "interactions"), "sessions": frame(sessions, "sessions")}
-    return replace(empty_run(**conditions), **told)
+    frames = {"interactions": frame(rows, "interactions"), "sessions": frame(sessions, "sessions")}
+    return replace(empty_run(**conditions), **frames)
 
 
 def closed_loop(
@@ -143,14 +146,14 @@ def _with_phases(rows: list[dict[str, Any]], users: int, lines_per_user: int) ->
         for user in ends
     ]
     phases = [("log-in", 0), ("warm-up", 0), ("steady", steady), ("ramp-down", ramp_down), ("end", end)]
-    told = {
+    rows_by_table: dict[str, list[dict[str, Any]]] = {
         "interactions": rows,
         "sessions": sessions,
         "time": _seconds(rows, end, 2),
         "processes": _who(rows, end),
         "phases": [{"at_ns": at, "phase": phase} for phase, at in phases],
     }
-    frames = {name: frame(found, name) for name, found in told.items()}
+    frames = {name: frame(table_rows, name) for name, table_rows in rows_by_table.items()}
     return replace(empty_run(), **frames, conditions=_conditions(users, lines_per_user))
 
 
@@ -190,7 +193,7 @@ def _who(rows: list[dict[str, Any]], end: int) -> list[dict[str, Any]]:
     return found
 
 
-def _conditions(users: int, each: int) -> dict[str, Any]:
+def _conditions(users: int, passes: int) -> dict[str, Any]:
     return {
         "format": 1,
         "id": "2026-11-21T01-37-05-synthetic",
@@ -199,7 +202,7 @@ def _conditions(users: int, each: int) -> dict[str, Any]:
         "started": "2026-11-21T01:37:05Z",
         "finished": True,
         "outcome": "done",
-        "load": {"model": "closed", "users": users, "passes": each, "think": "exponential(2s)", "seed": 1},
+        "load": {"model": "closed", "users": users, "passes": passes, "think": "exponential(2s)", "seed": 1},
         "system": {
             "kind": "host",
             "name": "here",

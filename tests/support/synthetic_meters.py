@@ -1,4 +1,4 @@
-"""A host's run with everything metered, made of frames with known sums: what the reports of the meters are about."""
+"""A made-up run of a host with every table of the meters and known sums, for the tests of the meters' reports."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ PRIMITIVES = {
 """By name: how many in a span, the time of one in ns, and the part that fails."""
 
 WAITING = ("poll", "wait4")
-"""Nine tenths of the time of these is off the processor."""
+"""System calls that wait for nine tenths of their time."""
 
 LENGTHS = {"ready 0": 0.62, "ready 1": 0.2, "ready 2-3": 0.12, "ready 4-7": 0.05, "ready 8-15": 0.01}
 LIBC = "/usr/lib/x86_64-linux-gnu/a-folder-with-a-long-name/libc.so.6"

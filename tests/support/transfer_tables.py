@@ -12,7 +12,10 @@ PRICES = Prices("$", 3600.0, 2.0, "a dollar a second of processor time, two a gi
 
 
 def made(loads: dict[float, float], receives: float = 1.3, noise: float = 0.02) -> list[Observed]:
-    """A grid at each load, whose real time is so many times longer there, and receives cost so many times more."""
+    """A grid of transfers at each load.
+
+    `loads` gives the factor of the real time at each, `receives` that of receiving.
+    """
     random = np.random.default_rng(392)
     rows = []
     for load, stretch in loads.items():

@@ -24,7 +24,7 @@ class Host:
 
 @contextmanager
 def two_hosts() -> Iterator[tuple[Host, Host]]:
-    """Both, with addresses of the range that is set aside for measuring networks (RFC 2544)."""
+    """Both hosts, with addresses from the range for measurements of networks (RFC 2544)."""
     mark = f"loadgo-{os.getpid()}"
     hosts = Host(f"{mark}-near", "198.18.0.1"), Host(f"{mark}-far", "198.18.0.2")
     with ExitStack() as stack:

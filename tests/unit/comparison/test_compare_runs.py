@@ -28,7 +28,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ran(room: Path, seed: int, *changes: str, users: int = 8, passes: int = 3) -> Path:
-    """A run of the small script on the small machine; one that was made already is not made again."""
+    """A run of the small script on the small machine, which is made only once."""
     name = f"{seed}-{users}-{passes}-{'-'.join(changes)}".replace("/", "_").replace("=", "_")
     folder = room / name
     if not folder.exists():
@@ -56,7 +56,7 @@ def test_a_run_compared_with_itself_differs_in_nothing(room: Path) -> None:
 
 @pytest.mark.statistical
 def test_two_runs_that_differ_by_chance_are_called_different_no_more_often_than_is_said(room: Path) -> None:
-    """At 5 %, of 20 pairs more than 4 are called different in one of four hundred laboratories."""
+    """At 5 %, more than 4 of 20 pairs are called different in one of four hundred such tests."""
     called: dict[str, int] = {}
     for seed in SEEDS:
         a, b = side_of(ran(room, seed, passes=8)), side_of(ran(room, seed + OTHER, passes=8))

@@ -19,7 +19,7 @@ SCRIPT = (Work("edit", 0.1), Work("compile", 0.4), Work("list", 0.05))
 
 
 def charging(**prices: float) -> Tariff:
-    """A tariff of one's own."""
+    """A made-up tariff with these prices."""
     return Tariff("mine", "mine", "made up", False, "$", "", **({"cpu_hour": 0.0} | prices))
 
 
@@ -29,7 +29,7 @@ def use(run: Tables, phases: str = "steady") -> RunUse:
 
 
 def with_memory(run: Tables, held_bytes: int) -> Tables:
-    """The run, whose users held so much memory all the time."""
+    """The run with users who hold `held_bytes` of memory all the time."""
     users = pl.col("who").cast(pl.String) == "users"
     held = pl.when(users).then(pl.lit(held_bytes, pl.UInt64)).alias("memory_bytes")
     return replace(run, processes=run.processes.with_columns(held))
@@ -163,7 +163,10 @@ def test_a_run_in_which_nobody_typed_anything_has_no_cost() -> None:
 
 @pytest.mark.statistical
 def test_intervals_hold_what_is_exact_also_where_users_wait_for_each_other() -> None:
-    """95 %: of 100 seeds fewer than 90 hold it in one laboratory of fifty; a saturated machine's are wider."""
+    """With 95 % intervals, fewer than 90 of 100 seeds hold the truth in one of fifty such tests.
+
+    The intervals of a saturated machine are wider.
+    """
     own, rent = charging(cpu_hour=HOUR), charging(machine_hour=HOUR)
     for users in (10, 30):
         exact = 1 / repairman(users, 2.0, 0.1).throughput

@@ -17,7 +17,7 @@ MS = 1_000_000
 
 
 def late(by_ns: int) -> Tables:
-    """A run with every line sent so late."""
+    """A run in which every line is sent `by_ns` late."""
     run = closed_loop(10, 20)
     rows = run.interactions.with_columns(planned_ns=(pl.col("sent_ns").cast(pl.Int64) - by_ns).clip(0).cast(pl.UInt64))
     return dataclasses.replace(run, interactions=rows)

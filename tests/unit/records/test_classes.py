@@ -13,7 +13,10 @@ STEPS = st.tuples(SPANS, SPANS, SPANS, st.integers(min_value=-(10**6), max_value
 
 
 def session_of(user: int, steps: list[tuple[int, int, int, int, bool]]) -> list[dict[str, Any]]:
-    """A user who thinks, types, waits, and is so late; a wait that is not answered ends at the next prompt."""
+    """The rows of a user with these think times, typing times, waits and latenesses.
+
+    A wait without an answer ends at the next prompt.
+    """
     rows, now = [], 0
     for think, typing, wait, late, answered in steps:
         sent = now + think + typing

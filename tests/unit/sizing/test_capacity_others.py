@@ -21,7 +21,7 @@ from loadgo.sizing.site import TrialLoad, prepare_site
 from loadgo.sizing.site import run_trial as site_trial
 from loadgo.sizing.targets import parse_targets
 from loadgo.sizing.trials import CapacityTrial, TrialQuestions, trial_from
-from support.capacity_results import capacity_of, grid, rows
+from support.capacity_results import capacity_of, rows_by_name, table_titled
 from support.known_capacity import MEAN, SERVERS, exact, exacts
 from support.synthetic import S, Work, closed_loop
 
@@ -94,7 +94,7 @@ def test_the_resource_that_is_full_first_is_one_number_everywhere() -> None:
     assert (first.resource, first.users) == ("processors", capacity_result.models.saturation_users)
     answer = answer_of(CapacityFound(34, 34, 34, 0, enough=True), capacity_result.points, WANTED, AnswerContext(first))
     assert "Processors would be saturated first, from 37.3 users on." in answer.in_words
-    assert rows(grid(capacity_result, "Service demands"))["processors"][-1] == "37.3 users"
+    assert rows_by_name(table_titled(capacity_result, "Service demands"))["processors"][-1] == "37.3 users"
 
 
 def test_a_trial_tells_the_users_time_from_that_of_others() -> None:
@@ -153,7 +153,7 @@ def test_the_page_tells_others_beside_the_users_and_the_json_has_both() -> None:
     from loadgo.sizing.document import render_capacity
 
     capacity_result = capacity_of([on_busy_host(users, 0.3) for users in USERS])
-    curve = rows(grid(capacity_result, "Measured"))
+    curve = rows_by_name(table_titled(capacity_result, "Measured"))
     assert all("30.0 %" in cells and "600 ms" in cells for cells in curve.values())
     text = render_capacity(capacity_result, "text", width=120)
     assert "kernel's own work used 30.0 % of the processors' time." in " ".join(text.split())

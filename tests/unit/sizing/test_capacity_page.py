@@ -20,7 +20,7 @@ from loadgo.sizing.results import Capacity
 from loadgo.theory.networks import Class as Population
 from loadgo.theory.networks import Station
 from loadgo.theory.populations import populations
-from support.capacity_results import capacity_of, grid, rows
+from support.capacity_results import capacity_of, rows_by_name, table_titled
 from support.known_capacity import BUSY, MEAN, P90, SERVERS, exact, exacts, mixed
 
 CLASSES = (MixClass("heavy", 1), MixClass("ordinary", 3), MixClass("light", 6))
@@ -51,13 +51,13 @@ def test_text_fits_its_width_and_begins_with_the_answer(made: Capacity, mix: Cap
 
 
 def test_the_answer_is_marked_in_the_curve_and_beside_the_models(made: Capacity) -> None:
-    told = rows(grid(made, "Measured"))
+    told = rows_by_name(table_titled(made, "Measured"))
     assert [users for users, cells in told.items() if "the answer" in cells] == ["34"]
-    assert rows(grid(made, "Capacity by"))["measured"][:2] == ("34", "33–35")
+    assert rows_by_name(table_titled(made, "Capacity by"))["measured"][:2] == ("34", "33–35")
 
 
 def test_each_model_tells_its_users_its_doubt_and_what_it_misses(made: Capacity) -> None:
-    told = grid(made, "Capacity by")
+    told = table_titled(made, "Capacity by")
     assert [one.heading for one in told.columns][1:6] == [
         "capacity",
         "interval",
@@ -65,7 +65,7 @@ def test_each_model_tells_its_users_its_doubt_and_what_it_misses(made: Capacity)
         "response error",
         "error without 40",
     ]
-    cells = rows(told)
+    cells = rows_by_name(told)
     assert cells["mean values"][0] == "36"
     assert [cell.strip("+−") for cell in cells["mean values"][2:5]] == ["0.0 %"] * 3
     assert re.fullmatch(r"[+−]\d+\.\d %", cells["scalability law"][3])
@@ -74,21 +74,25 @@ def test_each_model_tells_its_users_its_doubt_and_what_it_misses(made: Capacity)
 
 
 def test_what_lies_beyond_the_measured_is_starred() -> None:
-    told = rows(grid(capacity_of(exacts(5, 15, 25)), "Capacity by"))
+    told = rows_by_name(table_titled(capacity_of(exacts(5, 15, 25)), "Capacity by"))
     assert told["mean values"][0] == "36 *"
 
 
 def test_demands_and_where_each_resource_saturates(made: Capacity) -> None:
-    told = rows(grid(made, "Service demands"))
+    told = rows_by_name(table_titled(made, "Service demands"))
     assert told["processors"] == ("2", "600 ms", "600 ms", "37.3 users")
     assert told["disk"][3] == "56.0 users"
     assert told["other delay"][1] == "400 ms"
 
 
 def test_a_mix_shows_each_class_at_the_answer(mix: Capacity) -> None:
-    found = grid(mix, "The mix")
+    found = table_titled(mix, "The mix")
     assert found.title == "The mix with 30 users"
-    assert {name: cells[0] for name, cells in rows(found).items()} == {"heavy": "3", "ordinary": "9", "light": "18"}
+    assert {name: cells[0] for name, cells in rows_by_name(found).items()} == {
+        "heavy": "3",
+        "ordinary": "9",
+        "light": "18",
+    }
     assert "mix: heavy 1, ordinary 3, light 6" in capacity_document(mix).about
 
 
@@ -105,7 +109,7 @@ def test_points_that_do_not_count_say_so_and_why() -> None:
     )
     first = page.sections[0]
     assert isinstance(first, Table)
-    told = rows(first)
+    told = rows_by_name(first)
     assert ("not steady" in told["15"], "not valid" in told["30"]) == (True, True)
     assert ("Models", "Not used, since not steady or not valid: 15 and 30 users.") in page.notes
 

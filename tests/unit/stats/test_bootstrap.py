@@ -48,7 +48,7 @@ def test_lines_that_were_never_answered_push_the_upper_end_to_infinity() -> None
 
 
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
-    """Users differ from each other, so that drawing interactions instead of users would be far too sure of itself."""
+    """Users differ from each other, so intervals from resampled interactions instead of users would be too narrow."""
     random = np.random.default_rng(7)
     users, each, trials = 30, 20, 150
     population = np.exp(random.normal(0, 0.5, 100_000) + random.normal(0, 0.3, 100_000))
