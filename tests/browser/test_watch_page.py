@@ -76,7 +76,7 @@ def sights(browser: Browser, runs: dict[str, Path]) -> Iterator[dict[str, Sight]
 
 @pytest.fixture(params=["host", "simulated"])
 def watched(request: pytest.FixtureRequest, runs: dict[str, Path], sights: dict[str, Sight]) -> tuple[Sight, Tables]:
-    """A page and the tables of its run; at the whole run."""
+    """A page that shows its whole run, and the run's tables."""
     sight, seen = sights[request.param], tables(runs[request.param])
     sight.window(latest_ns(seen), latest_ns(seen))
     return sight, seen
@@ -119,15 +119,15 @@ def test_the_numbers_on_the_page_are_those_of_the_tables(watched: tuple[Sight, T
     frame = window_of(run_tables, end, width, int(window["columns"]))
     assert frame.answered > 0
     assert (window["start"], window["end"]) == (frame.start_ns, frame.end_ns)
-    told = sight.tell(SEEN)
+    page_figures = sight.tell(SEEN)
     assert sight.text("answer") == answer(frame)
-    _same_figures(told, frame)
-    _same_in_the_tables(sight, told)
+    _same_figures(page_figures, frame)
+    _same_in_the_tables(sight, page_figures)
     _same_series(sight, frame)
-    _same_waits(told, run_tables, frame)
+    _same_waits(page_figures, run_tables, frame)
     _same_lengths(sight, frame)
-    by = told["lateness"]
-    late = f"the driver was {f'{duration(by)} late (p99)' if by else 'in time'}"
+    lateness = page_figures["lateness"]
+    late = f"the driver was {f'{duration(lateness)} late (p99)' if lateness else 'in time'}"
     lost = "nothing lost" if not frame.lost else f"{number(frame.lost)} RECORDS LOST"
     assert sight.text("instrument") == f"{number(frame.answered)} answers in {duration(width)}; {late}, {lost}."
     how = "ended" if end >= latest_ns(run_tables) else "held"
@@ -141,11 +141,13 @@ def test_closer_than_the_meters_look_their_figures_are_those_of_the_span(watched
     assert sight.text("answer") == answer(frame)
     assert "not measured" not in sight.text("answer")
     _same_series(sight, frame)
-    assert sight.table("time") == [[name, share(part)] for name, part in sorted(frame.time.items(), key=_most) if part]
+    assert sight.table("time") == [
+        [name, share(part)] for name, part in sorted(frame.time.items(), key=_largest_first) if part
+    ]
 
 
-def _most(one: tuple[str, float]) -> float:
-    return -one[1]
+def _largest_first(row: tuple[str, float]) -> float:
+    return -row[1]
 
 
 def _same_figures(page_figures: dict[str, Any], frame: WatchWindow) -> None:
@@ -163,7 +165,7 @@ def _same_figures(page_figures: dict[str, Any], frame: WatchWindow) -> None:
     )
     assert dict(page_figures["time"]) == pytest.approx(frame.time)
     assert page_figures["usersShare"] == pytest.approx(frame.users_share)
-    commands = [(one.name, one.count, one.p50_ns, one.p90_ns, one.mean_ns, one.cpu_ns) for one in frame.commands]
+    commands = [(row.name, row.count, row.p50_ns, row.p90_ns, row.mean_ns, row.cpu_ns) for row in frame.commands]
     for page_row, frame_row in zip(page_figures["commands"], commands, strict=True):
         assert (page_row["name"], page_row["count"]) == frame_row[:2]
         assert [page_row["p50"], page_row["p90"], page_row["mean"], page_row["cpu"]] == pytest.approx(frame_row[2:])
@@ -175,8 +177,8 @@ def _same_figures(page_figures: dict[str, Any], frame: WatchWindow) -> None:
 def _same_in_the_tables(sight: Sight, page_figures: dict[str, Any]) -> None:
     """The cells are the figures, in the words of the reports."""
     assert sight.table("commands") == [
-        [one["name"], number(one["count"]), duration(one["p50"]), _p90(one["p90"]), duration(one["cpu"])]
-        for one in page_figures["commands"]
+        [row["name"], number(row["count"]), duration(row["p50"]), _p90(row["p90"]), duration(row["cpu"])]
+        for row in page_figures["commands"]
     ]
     assert sight.table("time") == [[name, share(part)] for name, part in page_figures["time"] if part > 0]
     assert sight.table("processes") == [[name, share(part)] for name, part in page_figures["processes"]]
@@ -195,35 +197,35 @@ def _p90(ns: float | None) -> str:
 
 
 def _same_series(sight: Sight, frame: WatchWindow) -> None:
-    """The mean of each, and the largest where a column is a tenth of a second or more."""
+    """Compares the mean of each series, and its largest value if a column is a tenth of a second or more."""
     most = frame.width_ns / len(frame.busy) >= 1e8
 
-    def said(values: np.ndarray[Any, np.dtype[np.float64]], words: Any, *, always: bool = False) -> str:
+    def described(values: np.ndarray[Any, np.dtype[np.float64]], words: Any, *, always: bool = False) -> str:
         known = values[~np.isnan(values)]
         largest = f", most {words(float(known.max()))}" if most or always else ""
         return f"{words(float(known.mean()))} on the mean{largest}" if len(known) else "not measured"
 
-    assert sight.text("now-busy") == said(frame.busy, share, always=True)
-    assert sight.text("now-ready") == said(frame.ready, number, always=True)
-    assert sight.text("now-answers") == said(frame.per_second, number)
-    faults = said(frame.faults, number)
+    assert sight.text("now-busy") == described(frame.busy, share, always=True)
+    assert sight.text("now-ready") == described(frame.ready, number, always=True)
+    assert sight.text("now-answers") == described(frame.per_second, number)
+    faults = described(frame.faults, number)
     waited = frame.major[~np.isnan(frame.major)]
     device = f" ({number(float(waited.mean()))} waited for a device)" if len(waited) else ""
     assert sight.text("now-faults") == faults + device
 
 
 def _same_lengths(sight: Sight, frame: WatchWindow) -> None:
-    """As many faults have a length, and theirs are within a step of half a power of 2 of the heat map's."""
+    """Compares the number of faults with a duration, and their range, to half a power of 2, with the heat map's."""
     for name, lengths in (("heat-cpu-note", frame.fault_cpu), ("heat-wait-note", frame.fault_waits)):
-        said = sight.text(name)
+        note = sight.text(name)
         if lengths is None:
-            assert said.startswith(("not measured", "none in this window", "of ")), said
+            assert note.startswith(("not measured", "none in this window", "of ")), note
             continue
-        assert f"; {number(float(lengths.counts.sum()))} of " in said, said
+        assert f"; {number(float(lengths.counts.sum()))} of " in note, note
         shortest, longest = lengths.range_ns
-        low, high = said.partition(" at the top")[0].split(" at the bottom to ")
-        assert low in {duration(shortest * 2**step) for step in (-0.5, 0)}, said
-        assert high in {duration(longest * 2**step) for step in (0, 0.5)}, said
+        low, high = note.partition(" at the top")[0].split(" at the bottom to ")
+        assert low in {duration(shortest * 2**step) for step in (-0.5, 0)}, note
+        assert high in {duration(longest * 2**step) for step in (0, 0.5)}, note
 
 
 def _same_waits(page_figures: dict[str, Any], run_tables: Tables, frame: WatchWindow) -> None:
@@ -249,6 +251,6 @@ def test_a_wanted_response_time_that_is_missed_is_the_answer_and_marked(
         assert sight.text("answer") == answer(frame, 3e9)
         assert sight.text("answer").startswith("Too slow: ")
         over = [row[0] for row in sight.table("commands") if row[3].endswith(" over")]
-        assert over == [one.name for one in frame.commands if one.p90_ns is not None and one.p90_ns > 3e9]
+        assert over == [row.name for row in frame.commands if row.p90_ns is not None and row.p90_ns > 3e9]
         assert over
         assert sight.wrong == []

@@ -1,4 +1,4 @@
-"""The meters on a kernel that is not this host's: what they say of known loads, beside what that kernel says."""
+"""The meters on a kernel other than this host's: their figures for known loads, compared with that kernel's own."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_idle_is_what_the_kernel_says_it_is(uniprocessor: MachineOutput, tier: s
 
 @pytest.mark.parametrize("tier", TIERS)
 def test_a_quota_makes_one_processor_idle_for_it(output: MachineOutput, tier: str) -> None:
-    """However many there are; with two, what the host does is in the times."""
+    """The quota is the same with one and two processors. With two, the host's own work disturbs the times."""
     least, most = output.kernel(tier, "governed", "throttled_ns")
     share = {1: 0.01, 2: 0.05}[output.processors]
     assert (1 - share) * least <= output.time(tier, "governed", "idle governed") <= (1 + share) * most

@@ -16,7 +16,7 @@ WAYS = ["Send", "Receive"]
 
 @pytest.fixture(scope="module")
 def output(tmp_path_factory: pytest.TempPathFactory) -> MachineOutput:
-    """All that the machine said; where it should be there and is not, that is a failure."""
+    """The machine's output. A missing emulator is a failure where it should be installed."""
     missing = second_kernel.missing() or second_kernel.missing_modules()
     if missing and os.geteuid() == 0 and shutil.which("apt-get"):
         pytest.fail(missing)

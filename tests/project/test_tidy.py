@@ -22,8 +22,8 @@ FORBIDDEN_STEMS = {"util", "utils", "helper", "helpers", "common", "manager", "b
 # Registry hosts, and paths of one machine; in parts, so that this file does not hold them.
 HOSTS = ["pypi" + ".org", "pythonhosted" + ".org", "crates" + ".io", "npmjs" + ".org", "proxy.golang" + ".org"]
 PATHS = ["/work/" + "main", "/work/" + "shared", "/home/" + "user/", "/opt/" + "wheels"]
-# What only the command line may call.
-SPEAKING = {"print", "sys.exit", "exit", "quit", "os._exit"}
+# Functions that only the command line may call: they print or exit.
+OUTPUT_CALLS = {"print", "sys.exit", "exit", "quit", "os._exit"}
 # The packages that may call the Rust half, and two files besides, which read spans of time and laws with its grammar.
 EXTENSION_PACKAGES = {"running", "records", "metering", "profiling", "transfers"}
 EXTENSION_FILES = {"notation/quantities.py", "notation/laws.py"}
@@ -68,7 +68,7 @@ def test_files_are_short_or_say_why_not() -> None:
 
 
 def rust_functions(path: Path) -> list[tuple[str, int]]:
-    """Name and length in lines of each function in formatted Rust: it ends at the brace under its first letter."""
+    """Name and length in lines of each function in formatted Rust. A function ends at a brace as far in as its `fn`."""
     found = []
     lines = text(path).splitlines()
     for number, line in enumerate(lines):
@@ -109,7 +109,7 @@ def test_only_the_command_line_prints_or_exits() -> None:
         if path.parts[:2] != ("python", "loadgo") or path.parts[2] in ("cli", "__main__.py"):
             continue
         for node in ast.walk(ast.parse(text(path))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in SPEAKING:
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in OUTPUT_CALLS:
                 speaking.append(f"{path}:{node.lineno}")
     assert not speaking, speaking
 
@@ -125,7 +125,7 @@ def whole_package_imports(path: Path) -> list[str]:
 
 
 def test_few_packages_call_the_extension_module_and_only_the_command_line_the_public_functions() -> None:
-    """import-linter sees neither: the extension is no file of Python's, and public names are loaded late."""
+    """import-linter cannot see this: the extension is no Python file, and public names are loaded late."""
     wrong = []
     for path in committed(".py"):
         if path.parts[:2] != ("python", "loadgo") or len(path.parts) < 4:
@@ -165,12 +165,12 @@ def module_graph() -> ModuleType:
     return module
 
 
-def test_rust_crates_rooms_and_files_use_each_other_in_no_circle() -> None:
+def test_rust_crates_folders_and_files_have_no_dependency_cycle() -> None:
     cycles = module_graph().all_cycles()
     assert not cycles, cycles
 
 
-def test_a_circle_of_rust_files_and_one_of_rooms_are_seen(tmp_path: Path) -> None:
+def test_a_cycle_of_rust_files_and_one_of_folders_are_seen(tmp_path: Path) -> None:
     crate = tmp_path / "some"
     code = {
         "lib": "pub mod a;\nmod b;\npub mod c;\nmod d;\npub use c::Shown;",
