@@ -34,7 +34,7 @@ DEFAULT_WORSE_MEASURES = ("response", "cpu")
 
 @dataclass(frozen=True)
 class Threshold:
-    """The largest deterioration of a measure that does not fail, in percent."""
+    """The largest deterioration that a measure may have, in percent."""
 
     measure: str
     percent: float

@@ -62,9 +62,10 @@ _FigureOfRatio = tuple[str, str, str, Callable[[RunAccount], float]]
 
 
 def roads_of(a: Sequence[RunAccount], b: Sequence[RunAccount], *, paired: bool = False) -> tuple[Road, ...]:
-    """All estimates of ratios, per interaction, for which both sides have figures. A host's own meters are left out.
+    """All estimates of ratios, per interaction, for which both sides have figures.
 
-    They also include the time of other programs. With `paired`, the runs of both sides are resampled in pairs.
+    A host's own meters are left out, since they also count other programs. With `paired`, the runs of both sides are
+    resampled in pairs.
     """
     if not a or not b:
         return ()

@@ -54,7 +54,7 @@ def place(value: float, low: float, high: float, width: int) -> int:
 
 
 def marks(width: int, placed: Iterable[tuple[int, str]], between: tuple[int, int] | None = None) -> str:
-    """A line with signs at their positions, where a later sign covers an earlier one, and an interval, `between`."""
+    """A line with an interval, `between`, and signs at their positions. A later sign covers an earlier one."""
     signs = [" "] * width
     if between is not None:
         signs[between[0] : between[1] + 1] = "─" * (between[1] - between[0] + 1)

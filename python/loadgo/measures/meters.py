@@ -144,7 +144,7 @@ def _metered_command(tables: Tables) -> str | None:
 
 
 def _with_command(command: str, rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows with `command` as the command of each row that has a user. A run without a load has no lines."""
+    """The rows, with `command` in each row that has a user. Without a load, no line names the command."""
     named = pl.when(pl.col("user").is_not_null()).then(pl.lit(command)).alias("command")
     return rows.with_columns(named)
 

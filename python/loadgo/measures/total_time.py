@@ -77,7 +77,7 @@ class Category:
     busy: bool
     """False for idle time, and for time that a hypervisor gave to others."""
     in_non_idle: bool
-    """Whether the category belongs to the non-idle time, the base of *of non-idle*: all but `_UNWANTED_IDLE`."""
+    """Whether the category belongs to the non-idle time, the base of the column *of non-idle*."""
     count: int | None
     """Number of faults, system calls or dispatches; None where they are not counted."""
     each_ns: float | None

@@ -48,7 +48,7 @@ class PredictedFigure:
     doubt: Interval
     """The interval that the uncertainty of the parameters alone would give, as factors of the predicted figure."""
     chance: Interval
-    """The interval that the chance of one run alone would give, as factors of the predicted figure."""
+    """The interval that chance in one run alone would give, as factors of the predicted figure."""
 
     @property
     def central(self) -> float:

@@ -222,7 +222,7 @@ def _with_wait4_usage(
 
 
 def _without_silent_taskstats(usage: dict[str, int | None], waited: Wait4Usage) -> dict[str, int | None]:
-    """The usage; if taskstats reported nothing, with the faults of wait4 and without waits.
+    """The usage, with the faults of wait4 and without waits if taskstats reported nothing.
 
     The kernel reports a task's usage at its end (taskstats) in its first network namespace only. Without a report the
     faults are 0, which no program has.

@@ -15,7 +15,7 @@ Before `cold first`, the pages of the command's files are dropped from memory.
 
 @dataclass(frozen=True)
 class Wait4Usage:
-    """The usage that wait4 returns, since the command's creation, with that of the children for which it waited."""
+    """The usage that wait4 returns: of the command since its creation, and of the children for which it waited."""
 
     user_ns: int
     system_ns: int

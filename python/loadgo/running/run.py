@@ -214,7 +214,7 @@ def _users(users: int | None, rate: float | None, duration_s: float | None) -> i
 
 
 def _passes(passes: int | None, script_passes: int, *, until_load_ends: bool) -> int | None:
-    """Number of passes of each user. None, an unlimited number, for users who repeat the script until the load ends."""
+    """Number of passes of each user. None for users who repeat the script until the load ends."""
     if passes is not None and passes < 1:
         raise BadArgument(f"{passes} passes are impossible: at least 1")
     return passes if passes is not None or until_load_ends else script_passes
