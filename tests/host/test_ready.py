@@ -244,7 +244,7 @@ def test_of_several_runs_the_whole_ones_are_shown(tmp_path: Path) -> None:
     line = "if [ -e once ]; then echo > began; exec cat pipe; fi; : > once"
     code, err = interrupted(signal.SIGINT, "-n", "9", "--", "sh", "-c", line, cwd=pipe_in(tmp_path))
     assert code == 130, err
-    assert "SIGINT came: 2 of 9 runs were begun. The one that it came in is left out." in " ".join(err.split())
+    assert "SIGINT came: 2 of 9 runs were started. The interrupted run is left out." in " ".join(err.split())
 
 
 def pipe_in(folder: Path) -> Path:
@@ -291,7 +291,7 @@ def test_cold_the_first_run_waits_for_its_pages() -> None:
     assert cold["faults_major"] > max(warm["faults_major"], following["faults_major"])
     assert str(program.name) in [Path(path["path"]).name for path in cold["cold"]["files"] if path["stayed_bytes"] == 0]
     assert warm["cold"] is None
-    assert "cold: could not be dropped, for others use it: " in text
+    assert "cold: could not be dropped, since other processes use them: " in text
     assert max(map(len, text.splitlines())) <= 80
 
 

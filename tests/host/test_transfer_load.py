@@ -105,7 +105,7 @@ def test_loads_take_turns() -> None:
     before = len(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split())
     levels = at_loads([0, 2], make, turns=3)
     assert [count - before for count in seen] == [0, 2, 0, 2, 0, 2]
-    assert [level.made.notes for level in levels] == [("1", "3", "5"), ("2", "4", "6")]
+    assert [level.transferred.notes for level in levels] == [("1", "3", "5"), ("2", "4", "6")]
 
 
 def test_a_load_that_cannot_be_had_is_told_before_the_first_transfer() -> None:
@@ -128,7 +128,7 @@ def test_a_grid_at_two_loads_is_told_by_the_command(tmp_path: Path) -> None:
     server.terminate()
     server.communicate()
     assert "Against the load: the same transfers" in result.stdout
-    assert "processes running or ready to" in " ".join(result.stdout.split())
+    assert "running and ready processes" in " ".join(result.stdout.split())
     table = read_table(tmp_path / "rows.csv")
     assert len({one.load for one in table.transfers}) == 2
     assert len(table.transfers) == 2 * 2 * 2 * 4

@@ -36,7 +36,7 @@ impl Deadlines {
         self.0.first().map(|Deadline { at, key }| (at, key))
     }
 
-    /// Sets the deadline of `key`, and replaces an earlier setting.
+    /// Sets the deadline of `key`, in place of a previous one.
     pub fn set(&mut self, key: u32, at: Instant) {
         self.0.set(Deadline { at, key });
     }

@@ -25,15 +25,15 @@ pub struct SessionCounts {
     pub logged_in: u32,
     /// Number of users who finished their passes, or typed until the time was up.
     pub done: u32,
-    /// Number of users whose session ended before that.
+    /// Number of users whose session ended before they were done.
     pub died: u32,
     /// Number of users who could not log in.
     pub refused: u32,
-    /// The reason why the first of them could not.
+    /// The reason why the first refused user could not log in.
     pub refusal: Option<String>,
     /// Whether the run was stopped before its end.
     pub stopped: bool,
-    /// The reason why the system would have had no event any more while users waited. The run is then stopped.
+    /// The reason why nothing more could happen on the system although users waited. The run is then stopped.
     pub stuck: Option<String>,
 }
 
@@ -59,7 +59,7 @@ struct DriverLoop<'a, S, R> {
     next_user: usize,
     log_ins_under_way: u32,
     log_ins_to_come: usize,
-    /// Number of users whose session has not ended, or not begun.
+    /// Number of users whose session has not ended yet, whether it has begun or not.
     users_present: usize,
     /// Number of users who are logged in and have not sent a line yet.
     users_without_line: usize,

@@ -1,8 +1,8 @@
 //! A heap of numbered entries, the least first, with an index from numbers to positions.
 //!
 //! Adding, changing and removing an entry takes O(log n), and reading the first O(1). No stale entry stays. Each node has
-//! four children: the heap is half as deep as with two, and they lie in one or two cache lines. Published heaps find an
-//! entry by hashing. Here numbers count from 0, so a list is enough.
+//! four children, which lie in one or two cache lines, and the heap is half as deep as with two. Heaps of other crates find
+//! an entry by hashing; here numbers count from 0, so a list suffices.
 
 /// Marks a number without an entry.
 const ABSENT: u32 = u32::MAX;

@@ -8,7 +8,7 @@ use crate::time::Span;
 /// The model of a load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LoadModel {
-    /// All users log in, start together when the last one is in, and stay.
+    /// All users log in. They start together when the last one is logged in, and stay until the load ends.
     Closed,
     /// Users arrive at this rate a second, and leave after their passes.
     Open(f64),

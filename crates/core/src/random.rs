@@ -12,7 +12,7 @@ pub enum StreamPurpose {
     Think = 1,
     /// Choices among alternatives and random words.
     Choice = 2,
-    /// The jitter of a user's start, and arrivals of an open load.
+    /// The share of the first think time with which a user begins, and arrivals of an open load.
     Start = 3,
     /// A user's work on a simulated machine.
     Work = 4,
@@ -58,7 +58,7 @@ impl RandomStream {
 
     /// A number drawn from the exponential law with mean 1, four times as fast as by [`RandomStream::exponential`].
     ///
-    /// The method is another one, and so are the numbers.
+    /// It uses another method, so it gives other numbers than that function.
     #[inline]
     pub fn quick_exponential(&mut self) -> f64 {
         ziggurat::exponential(&mut self.0)

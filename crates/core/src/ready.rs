@@ -1,8 +1,8 @@
 //! Recognises in a terminal's output that the system is ready for the next line.
 //!
 //! A shell's prompt ends with a mark in the style of OSC 133, `ESC ] 133 ; D ; STATUS ; aid = NONCE BEL`. The nonce is drawn
-//! for each session. A program does not print it by chance, and a file with marks of another session means nothing. ESC
-//! is only at the head of a mark, so one pass without backing up finds it, wherever reads cut the output. A program
+//! for each session, so no program prints it by chance, and marks of another session in a file count for nothing. ESC
+//! is only at the head of a mark, so one pass finds it without going back, wherever reads cut the output. A program
 //! without such a prompt is ready after a pattern at the end of its output, or after silence.
 
 use crate::osc133::{self, ESCAPE_BYTE, MarkRead};
@@ -23,7 +23,7 @@ const TAIL_BYTES: usize = 256;
 /// A session's random id, in lower-case hexadecimal digits.
 pub type Nonce = [u8; NONCE_DIGITS];
 
-/// The nonce with the hexadecimal digits of `bits`, the lowest first.
+/// Makes a nonce of the hexadecimal digits of `bits`, the lowest first.
 pub fn nonce(bits: u64) -> Nonce {
     let mut nonce = [0; NONCE_DIGITS];
     for (position, digit) in nonce.iter_mut().enumerate() {

@@ -82,9 +82,10 @@ pub struct SessionRow {
 pub struct LostRow {
     /// When the loss happened.
     pub at: Instant,
-    /// The user whose records lack something; `None` if that is not one user.
+    /// The user whose records lack something; `None` if it concerns no single user.
     pub user: Option<UserId>,
-    /// `session` (died), `log-in` (refused), `usage` (a meter overran), `record` (could not be written).
+    /// The kind: `session` (died), `log-in` (refused), `interaction` (cut off), `usage` (a meter overran), `record` (could not be
+    /// written).
     pub what: &'static str,
     /// Number of lost things.
     pub count: u64,
@@ -180,7 +181,7 @@ pub struct SegmentRow {
     pub faults_minor: Option<u64>,
     /// Faults that waited for a device.
     pub faults_major: Option<u64>,
-    /// Number of a clock profile's samples in which the processor was in it.
+    /// Number of a clock profile's samples that found a processor in this segment.
     pub samples: Option<u64>,
 }
 
@@ -224,7 +225,7 @@ pub struct StackRow {
     pub command: Option<Arc<str>>,
     /// The name of the process.
     pub process: Arc<str>,
-    /// Functions from the outermost, with `;` between them, each as its segment, a backquote and its name.
+    /// Functions from the outermost to the innermost, with `;` between them. Each is its segment, a backquote, and its name.
     pub stack: Arc<str>,
     /// Number of samples.
     pub samples: u64,
@@ -256,7 +257,7 @@ pub const OTHER_MEMORY: &str = "others";
 pub struct MemoryRow {
     /// The end of the span.
     pub at: Instant,
-    /// The length of the span. Rows of many users take turns: then the time since the user's row before.
+    /// The length of the span. If many users take turns, it is the time since this user's previous row.
     pub span_ns: u64,
     /// `users`, `driver`, `others`, `free`, `file cache`, or the name of a paging device.
     pub who: Arc<str>,
@@ -332,9 +333,10 @@ pub trait Recorder {
     fn lost(&mut self, row: &LostRow);
     /// Records that the run has entered `phase` at `at`.
     fn phase(&mut self, phase: Phase, at: Instant);
-    /// Reports the number of users who are logged in now. It is shown as progress, and is not recorded.
+    /// Reports the number of users who have logged in so far. It is shown as progress, and is not recorded.
     fn logged_in(&mut self, _users: u32) {}
-    /// Whether the records are enough. The driver asks after each interaction, and then ends the load as if its time were up.
+    /// Whether the recorder has enough rows. The driver asks after each interaction; on `true`, it ends the load as if its time
+    /// were up.
     fn enough(&self) -> bool {
         false
     }

@@ -86,7 +86,7 @@ pub enum Event {
         /// When.
         at: Instant,
     },
-    /// Users wait, and the system will have no event any more.
+    /// Users wait, and nothing more can happen on the system.
     Stuck {
         /// When.
         at: Instant,

@@ -24,7 +24,7 @@ pub enum UserState {
     /// Has interrupted a command that took too long, and waits for the prompt.
     Interrupted,
     /// Has typed the log-out.
-    LeavingOff,
+    LoggingOut,
     /// Has no session any more.
     Gone,
 }
@@ -117,7 +117,7 @@ impl<'s> User<'s> {
         law.draw(&mut self.think)
     }
 
-    /// The sign that the system is ready after the current line.
+    /// The rule by which the system is ready after the current line.
     pub fn until(&self, script: &'s Script) -> &'s ReadyRule {
         self.line.and_then(|line| line.until.as_ref()).unwrap_or(&script.until)
     }

@@ -1,5 +1,6 @@
-//! Measurements that this host permits, and why others are not possible: the answers of `loadgo doctor`. Each is tried, not
-//! looked up.
+//! The answers of `loadgo doctor`: the measurements that this host permits, and why others are not possible.
+//!
+//! Each measurement is tried, because configuration files do not say what really works.
 
 pub mod preflight;
 mod timer;
@@ -99,8 +100,8 @@ fn tried(ability: &'static str, how: &str, why_not: Option<Refusal>) -> Answer {
 
 fn without_copy() -> Option<Refusal> {
     let socket = rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM, None);
-    let told = socket.map_err(io::Error::from).and_then(|socket| tcp::enable_zerocopy(socket.as_fd()));
-    told.err().map(|error| Refusal::new("SO_ZEROCOPY").because(error).with_remedy("Linux 4.14 or later"))
+    let enabled = socket.map_err(io::Error::from).and_then(|socket| tcp::enable_zerocopy(socket.as_fd()));
+    enabled.err().map(|error| Refusal::new("SO_ZEROCOPY").because(error).with_remedy("Linux 4.14 or later"))
 }
 
 fn terminals() -> Answer {

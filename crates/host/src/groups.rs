@@ -1,7 +1,7 @@
 //! The control groups of a run: one for the run, one for each user beneath it.
 //!
-//! On a host with the `cpuacct` controller on v1 that tree is taken: it counts nanoseconds and is joined five times faster
-//! than v2. Everywhere else the v2 tree, whose `cpu.stat` counts microseconds without any controller.
+//! If the host has the `cpuacct` controller of cgroup v1, that tree is used. It counts nanoseconds, and joining it is five times
+//! as fast as with v2. Otherwise the v2 tree is used, whose `cpu.stat` counts microseconds without any controller.
 
 pub mod accounts;
 pub mod hierarchy;
@@ -35,7 +35,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Makes the group of the run `run_id` where this host lets us.
+    /// Makes the group of the run `run_id` in the first tree that permits it.
     pub fn create(run_id: &str, leftovers: &mut Leftovers) -> Result<Groups, Refusal> {
         let found = hierarchies();
         let mut refusals = Vec::new();
@@ -74,7 +74,7 @@ impl Groups {
         &self.run
     }
 
-    /// The run's group in the tree of `controller`, made if need be; every user who joins afterwards is in it.
+    /// The run's group in the tree of `controller`, which is made if there is none. Users who join afterwards are in it.
     pub fn with_controller(&mut self, controller: &str, leftovers: &mut Leftovers) -> Result<PathBuf, Refusal> {
         let found = hierarchies();
         let holder = found.iter().find(|hierarchy| hierarchy.has(controller)).ok_or_else(|| {
@@ -119,13 +119,13 @@ impl Groups {
         }
     }
 
-    /// The files into which a new process writes `0` to be in the groups of `user`, before it runs a program.
+    /// The `cgroup.procs` files of the user's groups. A new process writes `0` into each before it executes its program.
     pub fn join_paths(&self, user: UserId) -> Vec<CString> {
         let groups = [self.user_path(user)].into_iter().chain(self.further.iter().cloned());
         groups.map(|path| CString::new(path.join("cgroup.procs").as_os_str().as_bytes()).expect("a path without zeros")).collect()
     }
 
-    /// The accounts of these groups, for a meter of its own.
+    /// Another handle on the accounts of these groups, for a meter.
     pub fn accounts(&self) -> io::Result<Accounts> {
         Ok(Accounts::new(self.directory.as_fd().try_clone_to_owned()?, self.version))
     }

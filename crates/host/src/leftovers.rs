@@ -1,8 +1,8 @@
-//! Things that a run makes outside its folder, written down before they are made, so that nothing stays behind.
+//! Undoes the things that a run makes outside its folder. Each is written down before it is made, so that nothing stays behind.
 //!
-//! Each run has a state file that it keeps locked while it lives. When it ends it undoes what the file lists, last
-//! made first. A run that was killed leaves the file without its lock: the next run undoes it instead.
-//! A kernel setting that several runs have changed gets its first value back when the last of them ends.
+//! Each run has a state file, which it keeps locked while it lives. At its end, it undoes the things in the file, the last one
+//! first. A killed run leaves its file without a lock, and the next run undoes these things instead.
+//! If several runs have changed a kernel setting, the last of them to end restores its first value.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -29,12 +29,12 @@ pub struct Leftovers {
 }
 
 impl Leftovers {
-    /// Begins the list of the run `run_id` in the place that is usual for this user.
+    /// Begins the list of the run `run_id` in [`state_directory`].
     pub fn begin(run_id: &str) -> io::Result<Leftovers> {
         Leftovers::begin_in(&state_directory(), run_id)
     }
 
-    /// Begins the list of the run `run_id` in `directory`, which is made if need be and must be the user's own.
+    /// Begins the list of the run `run_id` in `directory`, which is made if it does not exist, and must belong to this user.
     pub fn begin_in(directory: &Path, run_id: &str) -> io::Result<Leftovers> {
         own_directory(directory)?;
         let _others_wait = DirectoryLock::take(directory)?;
@@ -46,7 +46,7 @@ impl Leftovers {
         Ok(Leftovers { directory: directory.to_owned(), path, file, things: Vec::new(), finished: false })
     }
 
-    /// Writes `thing` down; to be called before it is made.
+    /// Writes `thing` down. The caller makes the thing only after this call.
     pub fn note(&mut self, thing: Thing) -> io::Result<()> {
         let line = thing.line()?;
         self.file.write_all(line.as_bytes())?;
@@ -54,10 +54,10 @@ impl Leftovers {
         Ok(())
     }
 
-    /// Sets the kernel's file `path` to `value` until the end of the run; its value before.
+    /// Sets the kernel's file `path` to `value` until the end of the run. Returns its previous value.
     pub fn set(&mut self, path: &Path, value: &str) -> io::Result<String> {
         let directory = self.directory.clone();
-        let _others_wait = DirectoryLock::take(&directory)?; // nobody puts it back between our look and our note
+        let _others_wait = DirectoryLock::take(&directory)?; // no other run restores it between our reading and our note
         let before = fs::read_to_string(path)?.trim_end().to_owned();
         self.note_among_others(path, &before, before == value)?;
         if before != value {
@@ -66,8 +66,8 @@ impl Leftovers {
         Ok(before)
     }
 
-    /// Writes down that `undo` is to be written into `path` at the end. A setting that is already `in_place` is left alone,
-    /// unless another run that lives has put it there: then the last of them undoes it.
+    /// Notes that `undo` must be written into `path` at the end. If the setting was already `in_place` before all living runs, it
+    /// is not noted. If another living run has made it, the last of these runs undoes it.
     pub(crate) fn note_setting(&mut self, path: &Path, undo: &str, in_place: bool) -> io::Result<()> {
         let directory = self.directory.clone();
         let _others_wait = DirectoryLock::take(&directory)?;
@@ -84,7 +84,7 @@ impl Leftovers {
         }
     }
 
-    /// Undoes everything, last made first; returns what could not be undone. The next run tries that again.
+    /// Undoes all things, the last one first. Returns a refusal for each that could not be undone; the next run tries it again.
     pub fn finish(&mut self) -> Vec<Refusal> {
         if self.finished {
             return Vec::new();
@@ -112,7 +112,7 @@ pub struct Cleared {
     pub left_behind: Vec<Refusal>,
 }
 
-/// Undoes the things that killed runs have left in the usual place.
+/// Undoes the things that killed runs have left, as listed in [`state_directory`].
 pub fn clear_stale() -> Cleared {
     clear_stale_in(&state_directory())
 }
@@ -142,7 +142,7 @@ fn cannot_lock(directory: &Path) -> Refusal {
     Refusal::new(attempt).with_remedy("make its file `lock` writable")
 }
 
-/// Where the state files are: `/run/loadgo` for root, else the user's runtime directory, else one in `/tmp`.
+/// The directory of the state files: `/run/loadgo` for root, else in the user's runtime directory, else in `/tmp`.
 pub fn state_directory() -> PathBuf {
     let uid = rustix::process::geteuid().as_raw();
     if uid == 0 && Path::new("/run").is_dir() {
@@ -168,7 +168,7 @@ fn clear_if_stale(directory: &Path, path: &Path, cleared: &mut Cleared) {
 
 /// Undoes `things`. The state file then lists only things that could not be undone; without any, the file is removed.
 fn undo_all(directory: &Path, state: &Path, things: &[Thing]) -> Vec<Refusal> {
-    // Nobody may still page when the paging device goes.
+    // A paging device can be removed only when no process pages to it, so all processes are killed first.
     things.iter().for_each(kill_those_in);
     let (mut left, mut left_behind) = (Vec::new(), Vec::new());
     for leftover in things.iter().rev() {
@@ -191,7 +191,7 @@ fn undo_all(directory: &Path, state: &Path, things: &[Thing]) -> Vec<Refusal> {
     left_behind
 }
 
-/// Reduces the state file to `things`. When the file cannot be written, all its entries stay, and the next run tries them again.
+/// Rewrites the state file with `things` alone. If it cannot be written, all its entries stay, and the next run tries them again.
 fn keep_only(state: &Path, things: &[Thing]) {
     if things.is_empty() {
         let _ = fs::remove_file(state);
@@ -199,11 +199,11 @@ fn keep_only(state: &Path, things: &[Thing]) {
     }
     let first = fs::read_to_string(state).unwrap_or_default().lines().next().unwrap_or_default().to_owned();
     let lines: Vec<String> = things.iter().filter_map(|thing| thing.line().ok()).collect();
-    // In place, for the lock is on this file and not on its name.
+    // The file is rewritten in place, because the lock belongs to the file and not to its name.
     let _ = fs::write(state, format!("{first}\n{}", lines.concat()));
 }
 
-/// The value that `setting` had before the first of the other runs that live changed it.
+/// The value that `setting` had before another living run changed it; `None` if none has.
 fn old_value_in_living_runs(directory: &Path, mine: &Path, setting: &Path) -> Option<String> {
     state_files(directory).iter().filter(|path| *path != mine && lives(path)).find_map(|path| {
         read_state(path).1.into_iter().find_map(|thing| match thing {
@@ -230,7 +230,7 @@ fn free_name(directory: &Path, pid: u32) -> PathBuf {
     names.into_iter().find(|path| !path.exists()).expect("the numbers do not end")
 }
 
-/// Makes `directory`, or checks that it is this user's and that nobody else may write in it.
+/// Makes `directory`, or checks that it belongs to this user and that no other user may write in it.
 fn own_directory(directory: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(directory) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -244,7 +244,7 @@ fn own_directory(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The run's name and its things; a last line that was cut by a kill is not read, for its thing was not made.
+/// Reads the run's name and its things. A last line that a kill has cut is skipped, because its thing was not made yet.
 fn read_state(path: &Path) -> (String, Vec<Thing>) {
     let mut text = String::new();
     let _ = File::open(path).and_then(|mut file| file.read_to_string(&mut text));

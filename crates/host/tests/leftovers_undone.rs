@@ -1,4 +1,4 @@
-//! Things that a run made are gone after it, or after the next run when the first was killed.
+//! Things that a run made are undone at its end, or by the next run if the run was killed.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -11,7 +11,7 @@ use loadgo_host::leftovers::{Cleared, Leftovers, Thing, clear_stale_in};
 
 static RUN: AtomicU32 = AtomicU32::new(0);
 
-/// A directory of this test's own, gone afterwards.
+/// A directory of one test, which is removed at its end.
 struct Place(PathBuf);
 
 impl Place {
@@ -37,7 +37,7 @@ impl Drop for Place {
     }
 }
 
-/// A run that makes a home, changes a setting, and is then killed: its state file stays, its lock does not.
+/// Leaves the state file of a killed run that has noted `things`, without its lock.
 fn killed_run(place: &Place, things: &[Thing]) {
     let mut run = place.begin();
     for thing in things {
@@ -119,7 +119,7 @@ fn a_setting_of_two_runs_gets_its_first_value_back_with_the_last_of_them() {
 }
 
 #[test]
-fn a_setting_that_another_run_puts_back_just_now_is_in_place_all_the_same() {
+fn a_setting_stays_in_place_for_a_second_run_while_the_first_one_restores_it() {
     let place = Place::new();
     let setting = place.0.join("setting");
     for _ in 0..500 {
@@ -175,10 +175,10 @@ fn the_processes_in_the_groups_of_a_killed_run_are_ended() {
     assert_eq!(shell.wait().unwrap().signal(), Some(9));
 }
 
-/// Names the place of a run to the process that is to make it.
+/// Environment variable with the directory of a run, for the process that makes the run.
 const PLACE: &str = "LOADGO_TEST_PLACE_OF_A_RUN";
 
-/// In a process of its own: makes what a run makes, tells its group's path, and waits to be killed.
+/// Makes the things of a run, prints its group's path, and waits until this process is killed.
 fn a_run_until_killed(place: &Place) -> ! {
     let mut run = place.begin();
     let groups = Groups::create("killed-for-real", &mut run).expect("these tests run as root");
@@ -219,7 +219,7 @@ fn after_kill_9_the_next_run_leaves_nothing_behind() {
 }
 
 #[test]
-fn what_cannot_be_undone_is_all_that_is_tried_again() {
+fn only_things_that_could_not_be_undone_are_tried_again() {
     let place = Place::new();
     let mut leftovers = place.begin();
     let (gone, stays) = (place.0.join("loadgo-gone"), place.0.join("loadgo-stays"));

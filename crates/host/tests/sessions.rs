@@ -1,4 +1,4 @@
-//! Real shells on real terminals under the real driver: what a user's session does, the hostile ones above all.
+//! Real shells on real terminals under the real driver: ordinary sessions, and many hostile ones.
 
 use loadgo_core::driver::{SessionCounts, drive};
 use loadgo_core::load::OfferedLoad;
@@ -128,7 +128,7 @@ fn a_shell_whose_start_up_sets_another_prompt_is_given_ours() {
 }
 
 #[test]
-fn processor_time_of_what_a_line_starts_is_the_users() {
+fn processor_time_of_all_processes_that_a_line_starts_is_charged_to_the_user() {
     let folder = tempfile::tempdir().expect("a folder");
     let (spin, begin, used) = (folder.path().join("spin.py"), folder.path().join("begin.py"), folder.path().join("used"));
     std::fs::write(&spin, "import time\nwhile time.process_time() < 0.2: pass\n").expect("written");
@@ -143,7 +143,7 @@ fn processor_time_of_what_a_line_starts_is_the_users() {
     let cpu = kept.rows[0].cpu_ns.expect("measured here") as f64 / 1e9;
     let told: f64 = std::fs::read_to_string(&used).expect("it said so").parse().expect("a number");
     assert!(told >= 0.2, "{told}");
-    // More than it told by what the shell takes to start it, and by its end; not by its time once more.
+    // The meter's time also has the start by the shell and the exit; twice the program's own time would be an error.
     assert!((told * 0.99..told * 2.0).contains(&cpu), "{cpu} of {told}");
 }
 
@@ -215,7 +215,7 @@ fn a_program_that_closes_its_terminal_ends_the_session() {
 }
 
 #[test]
-fn what_forks_and_leaves_is_gone_when_the_run_is_over() {
+fn a_process_that_left_its_session_is_killed_at_the_end_of_the_run() {
     let text = lines(r#"["setsid -f sh -c 'trap \"\" HUP TERM; exec sleep 78'", "echo on"]"#);
     let (_, summary) = run(&text, 2);
     assert_eq!(summary.done, 2);
@@ -295,7 +295,7 @@ fn two_hundred_users_log_in_type_and_leave_nothing_behind() {
 }
 
 #[test]
-fn what_runs_out_of_our_meters_reach_is_not_measured_rather_than_wrong() {
+fn usage_of_programs_beyond_the_meters_reach_is_not_measured() {
     let homes = tempfile::tempdir().expect("a place");
     let ssh = homes.path().join("ssh");
     std::fs::write(&ssh, "#!/bin/sh\nexec sh\n").expect("written");

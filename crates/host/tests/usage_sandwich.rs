@@ -1,4 +1,4 @@
-//! The meter of the users against wait4 and /proc, on real processes in real control groups.
+//! The usage meter compared with wait4 and /proc, on real processes in real control groups.
 
 use loadgo_sys::child::{join_groups_before_exec, wait_with_usage};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -96,7 +96,7 @@ impl Shell {
         }
     }
 
-    /// Ends the shell; what wait4 says that it and all below it used: processor nanoseconds, minor and major faults.
+    /// Ends the shell. Returns its usage with all descendants by wait4: processor nanoseconds, minor and major faults.
     fn end(mut self) -> (u64, u64, u64) {
         drop(self.child.stdin.take());
         let (_, used) = wait_with_usage(self.child.id() as i32).expect("nobody else waits for it");

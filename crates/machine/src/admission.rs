@@ -1,7 +1,8 @@
-//! The limit of multiprogramming: none, a fixed number, by working sets, or the number that keeps a device at its target.
+//! The multiprogramming limit: none, a fixed number, by working sets, or the number that keeps a device as busy as its target.
 //!
-//! The last is a feedback. Too many processes fault so much that the paging device is always busy (thrashing); too few leave it
-//! idle. At each check, the limit goes up or down by one. Within a tenth of the target it stays, so that it does not swing.
+//! The last is a feedback control. Too many processes fault so much that the paging device is always busy (thrashing); too few
+//! leave it idle. At each check, the limit goes up or down by one. If the device is within a tenth of its target, the limit
+//! stays, so that it does not oscillate.
 
 use super::spec::EligibilityLimit;
 
@@ -13,8 +14,9 @@ const DEAD_BAND_SHARE: f64 = 0.1;
 pub struct Admission {
     limit: EligibilityLimit,
     level: u32,
-    /// Time of the last check, and the device's service until then.
+    /// Time of the last check.
     last_check: u64,
+    /// Service that the device had given until the last check.
     busy_ns: u64,
 }
 
@@ -29,7 +31,8 @@ impl Admission {
         Admission { limit: limit.clone(), level, last_check: 0, busy_ns: 0 }
     }
 
-    /// Whether a process with this working set may become eligible beside `eligible` others, on a machine with `frames` for processes.
+    /// Whether a process with this working set may become eligible beside `eligible` others, on a machine with `frames` for
+    /// processes.
     ///
     /// `eligible_working_sets` is the sum of the others' working sets, in pages. A process alone may always become eligible.
     pub fn may_admit(&self, eligible: u32, working_set: u32, eligible_working_sets: u64, frames: u32) -> bool {

@@ -49,9 +49,9 @@ impl CoreMemory {
 
     /// Brings the program of `pid`, of this number of `words`, into memory, and returns the words to be moved.
     ///
-    /// `first` says that its user has just typed the command after another one. The program then comes from the store of commands,
-    /// and the one before is of no use. Nothing is moved for the program that ran last. A program larger than memory moves as much
-    /// as memory holds.
+    /// `first` says that the user has just typed a command with another program. The new program then comes from the store of
+    /// commands, and the former program is removed. Nothing is moved for the program that ran last. Of a program larger than
+    /// memory, only as much is moved as memory holds.
     pub fn bring(&mut self, pid: ProcessId, words: u64, first: bool) -> ProgramMove {
         let words = words.min(self.words);
         if first {

@@ -28,7 +28,7 @@ pub struct CandidateFacts {
     pub priority: u32,
     /// The command's nice value.
     pub nice: i32,
-    /// Whether an interaction begins; otherwise the process has lost its eligibility during one.
+    /// True if an interaction begins; false if the process has lost its eligibility during an interaction.
     pub begins: bool,
 }
 
@@ -74,7 +74,7 @@ pub struct Turn {
     pub slice_ns: u64,
 }
 
-/// A scheduling discipline. Times are nanoseconds of the machine's clock; processor times are of the machine, not of speed 1.
+/// A scheduling discipline. Times are nanoseconds of the machine's clock, also processor times, whatever the processors' speed.
 pub trait ReadyList {
     /// Adds `pid` to the processes that ask to be eligible.
     fn ask(&mut self, pid: ProcessId, facts: &CandidateFacts, now: u64);
@@ -90,7 +90,7 @@ pub trait ReadyList {
     fn off(&mut self, pid: ProcessId, ran_ns: u64, why: LeaveCause, now: u64) -> EligibilityAfterTurn;
     /// Whether `arrived`, which has just become ready, takes the processor from `running`.
     ///
-    /// If both run, it says whether `running` loses its processor before `arrived` does.
+    /// If both processes run, the result says which of them loses its processor first: `running`, if it is true.
     fn preempts(&self, _arrived: ProcessId, _running: ProcessId) -> bool {
         false
     }

@@ -52,7 +52,7 @@ mod users;
 #[derive(Clone, Debug)]
 pub struct Engine(EngineByDiscipline);
 
-/// The engine by discipline, so that the compiler knows the discipline and no call is looked up.
+/// The engine for each discipline, so that calls of the discipline are static and not virtual.
 #[derive(Clone, Debug)]
 enum EngineByDiscipline {
     FirstCome(Clockwork<FirstCome>),
@@ -157,9 +157,9 @@ impl Engine {
         of_each!(&mut self.0, clockwork => clockwork.detach(user - 1));
     }
 
-    /// Moves time to the next event for the caller, or to `until`.
+    /// Moves time to the next event for the caller, at most to `until`, and returns the event.
     ///
-    /// `None` if `until` has come, or without it if no event will ever come.
+    /// `None` if time has reached `until`, or, without `until`, if no event will ever come.
     pub fn advance(&mut self, until: Option<u64>) -> Option<EngineEvent> {
         loop {
             match self.move_on(until) {
@@ -170,7 +170,7 @@ impl Engine {
         }
     }
 
-    /// As [`Engine::advance`], but it returns after some tens of thousands of events, so that the caller can stop it.
+    /// As [`Engine::advance`], but returns [`Advance::NotYet`] after some ten thousand inner events, so that the caller can stop.
     pub fn move_on(&mut self, until: Option<u64>) -> Advance {
         of_each!(&mut self.0, clockwork => clockwork.move_on(until))
     }

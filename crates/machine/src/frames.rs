@@ -1,11 +1,11 @@
 //! Demand paging: the time of a process's next page fault, and the page that is taken for it.
 //!
-//! A process that holds x of its pages works for `headway(x)` on average until it refers to a page that it does not hold. The same
-//! law gives the pages that it uses (Denning, Working sets past and present, 1980, equation dw/dT = miss rate). In a span T of its
-//! processor time, a process refers to w different pages, with dw/dT = 1/headway(w). The page that is x-th by last use was therefore
-//! used T(x) = ∫₀ˣ headway ago, and no page is followed by itself. To find the oldest page of all processes, T(x) is counted
-//! back along each process's processor time, and turned into the clock's time. The pages of a process that does not run grow old
-//! with the clock. It keeps its pages while its user thinks, until others take them.
+//! A process that holds x of its pages works for `headway(x)` on average until it refers to a page that it does not hold. The
+//! same law gives the pages that it uses (Denning, Working sets past and present, 1980, equation dw/dT = miss rate). In a span T
+//! of its processor time, a process refers to w different pages, with dw/dT = 1/headway(w). So the page with rank x by last use
+//! was used T(x) = ∫₀ˣ headway ago, and the model need not follow single pages. The oldest page of all processes is found by
+//! counting T(x) back along each process's processor time, and converting the result into the clock's time. Pages of a process
+//! that does not run age with the clock. A process keeps its pages while its user thinks, until others take them.
 
 use super::disciplines::ProcessId;
 use super::spec;
@@ -61,7 +61,7 @@ enum Replacer {
     Lru(LruLevel),
     /// Second chance.
     Clock(Hand),
-    /// No page of another process: each has this share for good.
+    /// The process's own page: each process has this share of the frames for good.
     Equal { share: f64 },
 }
 
@@ -100,10 +100,10 @@ impl Frames {
         Frames { law, speed, dirty: paging.dirty, processes: Vec::new(), core, device, moves, device_moves }
     }
 
-    /// Lets `pid` begin a command of this number of `pages`. If 0, faults never end by themselves.
+    /// Lets `pid` begin a command with this number of `pages`; 0 stands for more pages than it can ever hold.
     ///
-    /// The command can use the share `common` of the useful pages that the process holds, or all if it is the same command. Replacement
-    /// takes the other pages first.
+    /// Of the useful pages that the process holds, the command reuses the share `common`, or all if it is the same command.
+    /// Replacement takes the other pages first.
     pub fn begin(&mut self, pid: ProcessId, pages: u32, common: f64, same_command: bool, now: u64) {
         if self.processes.len() <= pid as usize {
             self.processes.resize_with(pid as usize + 1, PagedProcess::default);
@@ -128,7 +128,7 @@ impl Frames {
 
     /// Work of `pid` until its next page fault with the pages that it holds, in ns of this machine; `None`: without a fault.
     ///
-    /// The same fault is meant until it has come. It is nearer or farther when the process has lost or gained pages.
+    /// Until the fault comes, each call returns the rest of the same draw, rescaled when the process has lost or gained pages.
     pub fn work_to_fault(&mut self, pid: ProcessId, stream: &mut RandomStream) -> Option<u64> {
         let headway_ns = self.headway_ns(pid)?;
         let left = self.processes[pid as usize].left.get_or_insert_with(|| stream.exponential());
@@ -169,7 +169,7 @@ impl Frames {
 
     /// Takes a frame for a page that `pid` refers to and does not hold.
     ///
-    /// If the process holds all pages of its command, the page belongs to something else, and is used once.
+    /// If the process holds all pages of its command already, the page is one that it uses only once.
     pub fn fault(&mut self, pid: ProcessId, now: u64, stream: &mut RandomStream) -> Fault {
         let headway_ns = self.law.headway(self.useful(pid));
         let process = &mut self.processes[pid as usize];
@@ -203,8 +203,7 @@ impl Frames {
 
     /// Whether the missing page is not on the paging device either. Then it is brought there too.
     ///
-    /// The device misses as often as core memory of its size would. These are the faults at `headway_ns` that go deeper than the
-    /// process's pages on the device.
+    /// The device misses as often as core memory of its size would: in the share of faults that is the ratio of both headways.
     fn comes_from_behind(&mut self, pid: ProcessId, headway_ns: f64, stream: &mut RandomStream) -> bool {
         let Some(level) = &mut self.device else { return false };
         let useful = level.useful(pid);

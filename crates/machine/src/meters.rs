@@ -1,7 +1,7 @@
-//! The meters of a simulated machine: cumulative counts and times since its beginning, as a snapshot at any instant.
+//! The meters of a simulated machine: total counts and times since its beginning, as a snapshot at an instant.
 //!
-//! A processor is in exactly one category at a time. Each change of category closes a span at the present nanosecond. The times of
-//! a processor's categories therefore add up to the machine's time without a remainder.
+//! A processor is in exactly one category at a time. Each change of category closes a span at the present nanosecond. The times
+//! of a processor's categories therefore add up to the machine's time without a remainder.
 
 pub use durations::Durations;
 pub use level::TimedCount;
@@ -46,7 +46,8 @@ pub enum Category {
     IdlePageWait,
     /// Idle: a process waits for another device.
     IdleDiskWait,
-    /// Idle: a process is woken and does not run yet. Only hosts have this time; on a simulated machine, a dispatch is processor time.
+    /// Idle: a process is woken and does not run yet. Only hosts have this time; on a simulated machine, a dispatch is processor
+    /// time.
     IdleDispatch,
 }
 
@@ -247,7 +248,7 @@ pub struct MachineMeters {
     pub preemptions: u64,
     /// Number of interactions that are over.
     pub interactions: u64,
-    /// Number of the model's events: ends of think times, of turns and bursts on a processor, and of services of stores.
+    /// Number of simulated events: ends of think times, of turns and bursts on a processor, and of services of stores.
     pub events: u64,
 }
 

@@ -23,7 +23,7 @@ use std::collections::VecDeque;
 pub trait SampleSink {
     /// Takes the rows of a span that ended at `at`.
     fn sample(&mut self, at: Instant, sample: MeterRows);
-    /// Whether the run is to stop. It is asked often, and is true once.
+    /// Whether the run must stop. The machine calls it often. After it has returned true once, it may return false again.
     fn stop(&mut self) -> bool {
         false
     }
@@ -76,9 +76,7 @@ impl<K: SampleSink> MachineSystem<K> {
             return trouble.into();
         }
         let at = loadgo_core::script::print_span(self.now().since(Instant(0)));
-        format!(
-            "the machine stands still after {at}: users wait, and nothing will ever happen; is a store missing, or a limit 0?"
-        )
+        format!("the machine stands still after {at}: users wait, and no event will ever come; is a store missing, or a limit 0?")
     }
 
     fn sample(&mut self, end: SpanEnd) {
@@ -91,7 +89,7 @@ impl<K: SampleSink> MachineSystem<K> {
     fn advance(&mut self, until: Option<u64>) -> Option<EngineEvent> {
         loop {
             let end = self.sampling.due();
-            let Some(until) = until else { return self.advance_to_the_next(end) };
+            let Some(until) = until else { return self.advance_without_limit(end) };
             match self.engine.move_on(Some(until.min(end))) {
                 Advance::Event(event) => return Some(event),
                 Advance::Nothing if self.is_in_trouble() || end > until => return None,
@@ -116,8 +114,8 @@ impl<K: SampleSink> MachineSystem<K> {
         self.stopping
     }
 
-    /// Moves time to the next event, however late. A machine without any future event is stuck.
-    fn advance_to_the_next(&mut self, end: u64) -> Option<EngineEvent> {
+    /// Moves time to the next event without a limit. A machine without any future event is stuck.
+    fn advance_without_limit(&mut self, end: u64) -> Option<EngineEvent> {
         let advance = loop {
             let advance = self.engine.move_on(None);
             if advance != Advance::NotYet || self.is_to_stop() {

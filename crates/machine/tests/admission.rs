@@ -8,7 +8,7 @@ fn by_device() -> Admission {
 }
 
 #[test]
-fn without_a_limit_all_are_admitted_and_with_one_so_many() {
+fn without_a_limit_all_are_admitted_and_with_a_limit_that_number() {
     assert!(Admission::new(&EligibilityLimit::None).may_admit(1_000_000, 500, u64::MAX / 2, 10));
     let fixed = Admission::new(&EligibilityLimit::Fixed(6));
     assert!(fixed.may_admit(5, 500, 1000, 10));
@@ -21,12 +21,12 @@ fn working_sets_are_admitted_while_they_fit() {
     let control = Admission::new(&EligibilityLimit::WorkingSets { most: 3 });
     assert!(control.may_admit(1, 40, 60, 100));
     assert!(!control.may_admit(1, 41, 60, 100));
-    assert!(control.may_admit(0, 500, 0, 100), "one alone always may");
+    assert!(control.may_admit(0, 500, 0, 100), "a process alone is always admitted");
     assert!(!control.may_admit(3, 1, 3, 100));
 }
 
 #[test]
-fn the_control_finds_the_number_that_keeps_the_device_half_busy_and_stays() {
+fn the_control_finds_the_limit_that_keeps_the_device_half_busy_and_keeps_it() {
     let mut control = by_device();
     let mut busy = 0;
     let mut levels = Vec::new();
@@ -40,7 +40,7 @@ fn the_control_finds_the_number_that_keeps_the_device_half_busy_and_stays() {
 }
 
 #[test]
-fn within_a_tenth_of_the_target_the_control_stays() {
+fn within_a_tenth_of_the_target_the_control_keeps_its_limit() {
     let mut control = by_device();
     control.check(1000, 100, 1, 9);
     assert_eq!(control.level(), 2);
@@ -51,20 +51,20 @@ fn within_a_tenth_of_the_target_the_control_stays() {
     control.check(4000, 1100 + 551, 1, 9);
     assert_eq!(control.level(), 1, "too busy");
     control.check(5000, 1651 + 1000, 1, 9);
-    assert_eq!(control.level(), 1, "one always may run");
+    assert_eq!(control.level(), 1, "one process may always run");
 }
 
 #[test]
-fn a_quiet_hour_does_not_drive_the_limit_up() {
+fn an_idle_device_does_not_raise_the_limit_while_nobody_asks() {
     let mut control = by_device();
     (1..100).for_each(|look| control.check(look * 1000, 0, 1, 0));
     assert_eq!(control.level(), 1);
     (100..200).for_each(|look| control.check(look * 1000, 0, 1, 1));
-    assert_eq!(control.level(), 6, "at most");
+    assert_eq!(control.level(), 6, "the largest limit");
 }
 
 #[test]
-fn the_first_look_after_a_pause_changes_nothing() {
+fn the_first_check_after_a_pause_changes_nothing() {
     let mut control = by_device();
     control.check(50_000, 0, 1, 9);
     assert_eq!(control.level(), 1);

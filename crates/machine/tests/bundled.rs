@@ -1,4 +1,4 @@
-//! The bundled machines are read, and what is printed of them is read back to the same.
+//! The bundled machines can be read, and their printed text reads back as the same machine.
 
 use loadgo_machine::engine::{Advance, Engine, EngineEvent};
 use loadgo_machine::file::{parse, parse_with, print};
@@ -58,7 +58,7 @@ fn however_slow_a_bundled_machine_goes_on_until_its_time_is_over() {
     }
 }
 
-/// Five users give one command after the other, until the time is over or many have been answered; when the last one was.
+/// Lets five users give one command after the other, until the time is over or many are answered. Returns the last instant.
 fn work_on(engine: &mut Engine) -> u64 {
     (1..=5).for_each(|user| engine.attach(user).expect("room for five"));
     let (mut last, mut looks) = (0, 0);

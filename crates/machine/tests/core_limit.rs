@@ -19,10 +19,10 @@ const THINK: f64 = 15.0;
 const FRAMES: u32 = 150;
 const FAULT: f64 = 0.015;
 const DRUM: f64 = 0.025;
-/// Stages of the fixed processor time of a fault: an Erlang law of so many is close to fixed.
+/// Number of Erlang stages that stand for the fixed processor time of a fault. So many stages are close to a fixed time.
 const STAGES: u8 = 24;
 
-/// Faults in an interaction with so many processes in memory.
+/// Faults of an interaction when `most` processes are in memory.
 fn faults(most: u32) -> f64 {
     let pages = f64::from(FRAMES) / f64::from(most);
     (1.0 + (40.0 / pages) * (40.0 / pages)) / (2.0 * 0.1)
@@ -33,7 +33,7 @@ fn faults(most: u32) -> f64 {
 /// At stage 0, the processor does a user's work.
 type State = (u32, u32, u8);
 
-/// Interactions a second of the exact chain in which the handling of a fault goes through so many exponential stages.
+/// Throughput of the exact chain in which the handling of a fault has this number of exponential stages.
 fn exact(most: u32, stages: u8) -> f64 {
     let faults = faults(most);
     let moves = |(active, paging, stage): State| -> Vec<(State, f64)> {
@@ -62,7 +62,7 @@ fn exact(most: u32, stages: u8) -> f64 {
         .sum()
 }
 
-/// The same when bursts of work and the handling of the fault after them are one exponential span.
+/// Throughput of a simpler chain, in which a burst of work and the handling of the next fault are one exponential span.
 fn exact_by_bursts(most: u32) -> f64 {
     let faults = faults(most);
     let burst = (1.0 + FAULT * faults) / (faults + 1.0);
@@ -80,7 +80,7 @@ fn exact_by_bursts(most: u32) -> f64 {
     chain.balance().iter().filter(|(state, _)| works(*state)).map(|(_, part)| part / burst / (faults + 1.0)).sum()
 }
 
-/// The machine; its faults never end by themselves, as its command has more pages than there are.
+/// The machine under test. Its command has more pages than there are frames, so its faults never cease.
 fn limited(most: u32) -> Machine {
     let paging = Paging {
         frames: FRAMES,
@@ -102,14 +102,14 @@ fn limited(most: u32) -> Machine {
     }
 }
 
-/// Interactions finished in each of so many equal spans, after a first one that does not count.
-struct Spans {
+/// Number of interactions finished in each of `most` equal spans, after a first span that does not count.
+struct SpanCounts {
     span_ns: u64,
     finished: Vec<f64>,
     most: usize,
 }
 
-impl InteractionSink for Spans {
+impl InteractionSink for SpanCounts {
     fn finished(&mut self, _class: usize, at: u64, _response_ns: u64) -> bool {
         let span = (at / self.span_ns) as usize;
         self.finished.resize(self.finished.len().max(span + 1), 0.0);
@@ -118,9 +118,9 @@ impl InteractionSink for Spans {
     }
 }
 
-/// Interactions a second of the simulated machine over 40 spans, and the standard error of that.
+/// Throughput of the simulated machine over 40 spans, with its standard error.
 fn simulated(most: u32) -> (f64, f64) {
-    let mut spans = Spans { span_ns: 5_000 * 1_000_000_000, finished: Vec::new(), most: 40 };
+    let mut spans = SpanCounts { span_ns: 5_000 * 1_000_000_000, finished: Vec::new(), most: 40 };
     simulate::run(&Arc::new(limited(most)), 17, &mut spans).expect("the machine can be simulated");
     let rates: Vec<f64> = spans.finished[1..=40].iter().map(|finished| finished / 5_000.0).collect();
     let mean = rates.iter().sum::<f64>() / 40.0;
@@ -128,7 +128,7 @@ fn simulated(most: u32) -> (f64, f64) {
     (mean, (variance / 40.0).sqrt())
 }
 
-/// The numbers beside the limits were computed before this test was, with another program.
+/// The throughputs beside the limits were computed with another program, before this test was written.
 #[test]
 fn with_costly_faults_two_programs_in_memory_are_best() {
     let throughputs = [1, 2, 3, 4].map(exact_by_bursts);

@@ -54,7 +54,7 @@ fn without_onion_skin_all_of_the_outgoing_program_is_dumped() {
 }
 
 #[test]
-fn a_new_command_comes_from_the_disk_over_what_the_user_had() {
+fn a_new_command_comes_from_the_disk_and_replaces_the_users_old_program() {
     let mut core = core(true);
     core.bring(1, 20_000, false);
     assert_eq!(core.bring(1, 3_000, true), ProgramMove { out_words: 0, in_words: 4_000, from_first: true });
@@ -63,7 +63,7 @@ fn a_new_command_comes_from_the_disk_over_what_the_user_had() {
 }
 
 #[test]
-fn who_left_is_not_dumped_and_a_giant_fills_memory() {
+fn a_program_that_left_is_not_dumped_and_a_giant_program_fills_memory() {
     let mut core = core(true);
     core.bring(1, 20_000, false);
     core.leave(1);
@@ -72,7 +72,7 @@ fn who_left_is_not_dumped_and_a_giant_fills_memory() {
 }
 
 proptest! {
-    /// Each program keeps its size, so what is brought in is what was out, and what went out was in.
+    /// Each program keeps its size, so the words that come in were out before, and the words that go out were in.
     #[test]
     fn words_are_neither_lost_nor_made(onion in any::<bool>(), turns in prop::collection::vec((0..6u32, any::<bool>()), 1..200)) {
         let mut core = core(onion);

@@ -1,6 +1,6 @@
 //! CTSS's queues, against cases worked by hand from Corbató 1962.
 
-use crate::discipline::{Interaction, MS, happenings, interaction, live_through, schedule};
+use crate::discipline::{MS, PlannedInteraction, happenings, interaction, live_through, schedule};
 use loadgo_machine::disciplines::ctss::Ctss;
 use loadgo_machine::disciplines::order::ProcessHeap;
 use loadgo_machine::disciplines::{CandidateFacts, EligibilityAfterTurn, LeaveCause, ReadyCause, ReadyList, Turn};
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 const Q: u64 = 16 * MS;
 
-fn program(at: u64, work: u64, image_words: u64) -> Interaction {
+fn program(at: u64, work: u64, image_words: u64) -> PlannedInteraction {
     interaction(at, work, CandidateFacts { image_words, ..CandidateFacts::default() })
 }
 
@@ -36,14 +36,14 @@ fn the_last_level_is_never_left() {
 
 #[test]
 fn an_unfinished_program_goes_to_the_tail_of_the_next_queue() {
-    // 0 and 1 enter at level 0, 2 at level 1; 0 comes behind 2, and 1 behind 0.
+    // Processes 0 and 1 enter at level 0, process 2 at level 1. Then 0 comes behind 2 there, and 1 behind 0.
     let programs = [program(0, 3 * Q, 0), program(0, 2 * Q, 0), program(0, Q, 120)];
     let turns = schedule(&mut Ctss::new(Q, 120, 9), &programs, 9);
     assert_eq!(turns, [(0, 0, Q), (1, Q, 2 * Q), (2, 2 * Q, 3 * Q), (0, 3 * Q, 5 * Q), (1, 5 * Q, 6 * Q)]);
 }
 
 #[test]
-fn a_program_at_a_lower_level_preempts_and_the_preempted_one_goes_on_at_the_head_with_what_it_had_left() {
+fn a_program_at_a_lower_level_preempts_and_the_preempted_one_goes_on_at_the_head_with_the_rest_of_its_quanta() {
     // 0 and 1 are at level 2 (4 quanta); 2 comes at level 0 when 0 has run for one quantum.
     let programs = [program(0, 4 * Q, 360), program(0, Q, 360), program(Q, Q / 2, 0)];
     let turns = schedule(&mut Ctss::new(Q, 120, 9), &programs, 9);
@@ -58,7 +58,7 @@ fn a_program_of_the_same_level_waits() {
 }
 
 #[test]
-fn a_program_that_waited_for_a_device_comes_back_at_the_tail_with_what_it_had_left() {
+fn a_program_that_waited_for_a_device_comes_back_at_the_tail_with_the_rest_of_its_quantum() {
     let mut list = Ctss::new(Q, 120, 9);
     for pid in 0..2 {
         list.ask(pid, &CandidateFacts { begins: true, ..CandidateFacts::default() }, 0);
@@ -92,7 +92,7 @@ proptest! {
 
     #[test]
     fn of_programs_that_begin_together_none_is_more_than_a_level_ahead(works in prop::collection::vec(1..100 * Q, 2..9)) {
-        // Who is on level l has had 2^l - 1 quanta, and who is on the next 2 (2^l - 1) + 1.
+        // A program on level l has had 2^l - 1 quanta, and a program on the next level 2 (2^l - 1) + 1.
         let programs: Vec<_> = works.iter().map(|work| program(0, *work, 0)).collect();
         let turns = schedule(&mut Ctss::new(Q, 120, 9), &programs, usize::MAX);
         let mut had = vec![0; works.len()];
@@ -104,7 +104,7 @@ proptest! {
     }
 
     #[test]
-    fn an_order_gives_what_a_sorted_set_gives(steps in prop::collection::vec((0..60u32, 0..1000u32, 0..3u8), 1..400)) {
+    fn a_process_heap_gives_the_same_order_as_a_sorted_set(steps in prop::collection::vec((0..60u32, 0..1000u32, 0..3u8), 1..400)) {
         let (mut order, mut set) = (ProcessHeap::default(), std::collections::BTreeMap::new());
         for (serial, (pid, key, what)) in steps.into_iter().enumerate() {
             let old = set.iter().find(|(_, other)| **other == pid).map(|(key, _)| *key);

@@ -1,4 +1,4 @@
-//! Machines whose time, or whose commands, have no end within reach: the run ends in words, or at the moment that was asked for.
+//! Machines whose time or commands would not end: the run ends with a reason in words, or at the time that was asked for.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use loadgo_machine::system::{self, MachineSystem};
 const SECOND: u64 = 1_000_000_000;
 const HOUR: f64 = 3600e9;
 
-/// Goes on until so many are finished, or so much time is over.
+/// Ends a run after `left` interactions, or at the instant `ends_at`.
 struct Finish {
     left: u64,
     ends_at: Option<u64>,
@@ -51,7 +51,7 @@ fn users(count: u32, discipline: Discipline, cpu: AmountLaw) -> Machine {
 }
 
 #[test]
-fn time_that_would_pass_292_years_is_told() {
+fn a_run_whose_time_would_exceed_292_years_fails_with_that_reason() {
     let slow = |discipline, speed| {
         let mut slow = users(3, discipline, AmountLaw::Exponential(SECOND as f64));
         slow.processors.speed = speed;
@@ -77,7 +77,7 @@ fn time_that_would_pass_292_years_is_told() {
 }
 
 #[test]
-fn a_driven_machine_tells_that_its_time_is_over() {
+fn a_driven_machine_reports_that_its_time_is_over() {
     let mut slow = users(1, Discipline::FirstCome, AmountLaw::Fixed(SECOND as f64));
     slow.processors.speed = 1e-12;
     let mut engine = Engine::new(&Arc::new(slow), 1).unwrap();
@@ -91,7 +91,7 @@ fn a_driven_machine_tells_that_its_time_is_over() {
 }
 
 #[test]
-fn many_events_that_tell_nothing_leave_room_for_a_look() {
+fn after_many_inner_events_the_engine_returns_to_its_caller() {
     let turns = Discipline::RoundRobin { quantum_ns: 1, switch_ns: 0 };
     let mut engine = Engine::new(&Arc::new(users(1, turns, AmountLaw::Fixed(HOUR))), 1).unwrap();
     engine.attach(1).unwrap();
@@ -134,7 +134,7 @@ fn a_run_of_a_given_time_ends_at_that_time() {
     assert_eq!(run_until(sharing, ten_hours).at, ten_hours);
 }
 
-/// Asks for a stop once, when it has been asked so many times whether there is one.
+/// Requests a stop once, the n-th time that the machine asks for requests.
 struct Impatient(u32);
 
 impl system::SampleSink for Impatient {
@@ -146,7 +146,7 @@ impl system::SampleSink for Impatient {
     }
 }
 
-/// Two users who type one line: what became of it, when, and why the machine could not go on.
+/// Lets two users type one line. Returns the counts, the last instant, and the reason why the machine could not go on.
 fn typed_on(machine: Machine, sink: Impatient) -> (SessionCounts, Instant, Option<String>) {
     let machine = Arc::new(machine);
     let mut system = MachineSystem::new(Engine::new(&machine, 1).unwrap(), &machine, sink);
@@ -154,12 +154,12 @@ fn typed_on(machine: Machine, sink: Impatient) -> (SessionCounts, Instant, Optio
     let summary = drive(&line, &OfferedLoad::closed(2, 1), &mut system, &mut Kept::default());
     let at = system.now();
     let trouble = summary.stuck.clone();
-    assert!(trouble.is_some() || system.finish().is_none(), "what the machine has met with is told");
+    assert!(trouble.is_some() || system.finish().is_none(), "the machine's trouble is reported");
     (summary, at, trouble)
 }
 
 #[test]
-fn a_stop_is_heard_while_the_machine_works_and_tells_nothing() {
+fn a_stop_works_while_the_machine_computes_without_outer_events() {
     let turns = Discipline::RoundRobin { quantum_ns: 1, switch_ns: 0 };
     let (summary, at, trouble) = typed_on(users(1, turns, AmountLaw::Fixed(HOUR)), Impatient(10));
     assert!(summary.stopped && summary.interactions == 0, "{summary:?}");
@@ -168,7 +168,7 @@ fn a_stop_is_heard_while_the_machine_works_and_tells_nothing() {
 }
 
 #[test]
-fn a_run_whose_time_would_pass_292_years_ends_in_words() {
+fn a_driven_run_whose_time_would_exceed_292_years_stops_with_that_reason() {
     let mut slow = users(1, Discipline::FirstCome, AmountLaw::Fixed(1e9));
     slow.processors.speed = 1e-18;
     slow.supervisor.process_creation_ns = SECOND;

@@ -12,7 +12,7 @@ use loadgo_machine::spec::{Discipline, Machine, Population};
 
 const BATCHES: usize = 30;
 
-/// Sums of responses in batches of equally many interactions, after a tenth that is dropped.
+/// Sums of responses in batches with equal numbers of interactions, after the first interactions are dropped.
 struct Batches {
     each: u64,
     dropped: u64,
@@ -53,8 +53,8 @@ fn run(machine: Machine, seed: u64, interactions: u64) -> Outcome {
     Outcome { responses: batches.sums.iter().map(|sum| sum / each as f64).collect(), throughputs, meters }
 }
 
-/// Whether the mean of the batches is the exact one, give or take four standard errors (and no more than a tenth).
-fn assert_is(what: &str, batches: &[f64], exact: f64) {
+/// Asserts that the mean of the batches is within four standard errors of the exact one, and the error below a tenth of it.
+fn assert_mean_is(what: &str, batches: &[f64], exact: f64) {
     let count = batches.len() as f64;
     let mean = batches.iter().sum::<f64>() / count;
     let variance = batches.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / (count - 1.0);
@@ -68,51 +68,51 @@ fn open(count: u32, discipline: Discipline, rate: f64, service: AmountLaw) -> Ma
 }
 
 #[test]
-fn the_queue_of_one_server_is_as_long_as_its_theory_has_it() {
+fn one_server_has_the_response_and_throughput_of_an_m_m_1_queue() {
     let outcome = run(open(1, Discipline::FirstCome, 0.8, exponential(1.0)), 1, 600_000);
-    assert_is("M/M/1 response", &outcome.responses, 5.0);
-    assert_is("M/M/1 throughput", &outcome.throughputs, 0.8);
+    assert_mean_is("M/M/1 response", &outcome.responses, 5.0);
+    assert_mean_is("M/M/1 throughput", &outcome.throughputs, 0.8);
 }
 
 #[test]
-fn with_one_server_the_law_of_service_matters_as_pollaczek_and_khinchin_have_it() {
+fn with_one_server_the_response_follows_pollaczek_and_khinchin_for_any_law_of_service() {
     for (service, wait) in
         [(AmountLaw::Fixed(1e9), 2.0), (AmountLaw::Erlang(2, 1e9), 3.0), (AmountLaw::Hyperexponential(1e9, 4.0), 10.0)]
     {
         let outcome = run(open(1, Discipline::FirstCome, 0.8, service.clone()), 2, 400_000);
-        assert_is(&format!("M/G/1 response with {service:?}"), &outcome.responses, wait + 1.0);
+        assert_mean_is(&format!("M/G/1 response with {service:?}"), &outcome.responses, wait + 1.0);
     }
 }
 
 #[test]
-fn several_servers_queue_as_erlang_has_it() {
+fn several_servers_have_erlangs_response() {
     for (count, rate, wait) in
         [(2, 1.6, 1.777_777_777_777_78), (8, 7.0, 0.635_316_017_536_429), (16, 15.0, 0.730_075_961_086_409)]
     {
         let outcome = run(open(count, Discipline::FirstCome, rate, exponential(1.0)), 3, 600_000);
-        assert_is(&format!("M/M/{count} response"), &outcome.responses, wait + 1.0);
+        assert_mean_is(&format!("M/M/{count} response"), &outcome.responses, wait + 1.0);
     }
 }
 
 #[test]
-fn a_store_is_the_same_server_as_a_processor() {
+fn a_store_with_two_servers_has_the_response_of_two_processors() {
     let stages = vec![at_store(0, exponential(1.0), &[(1.0, None)])];
     let mut model = machine(1, Discipline::FirstCome, routed("job", stages), Population::Open(1.6), AmountLaw::ZERO);
     model.stores = vec![server("io", 2)];
     let outcome = run(model, 4, 600_000);
-    assert_is("response of two servers of a store", &outcome.responses, 2.777_777_777_777_78);
+    assert_mean_is("response of two servers of a store", &outcome.responses, 2.777_777_777_777_78);
 }
 
 #[test]
-fn shared_processors_answer_the_same_whatever_the_law_of_service() {
+fn under_sharing_the_mean_response_does_not_depend_on_the_law_of_service() {
     for service in [AmountLaw::Fixed(1e9), exponential(1.0), AmountLaw::Hyperexponential(1e9, 4.0), AmountLaw::Pareto(1e9, 2.5)] {
         let outcome = run(open(1, Discipline::Sharing, 0.8, service.clone()), 5, 600_000);
-        assert_is(&format!("shared response with {service:?}"), &outcome.responses, 5.0);
+        assert_mean_is(&format!("shared response with {service:?}"), &outcome.responses, 5.0);
     }
 }
 
 #[test]
-fn no_rule_that_does_not_know_the_service_changes_the_mean_of_exponential_work() {
+fn with_exponential_work_the_mean_response_does_not_depend_on_the_discipline() {
     let long = Discipline::RoundRobin { quantum_ns: 3 * SECOND, switch_ns: 0 };
     let short = Discipline::RoundRobin { quantum_ns: SECOND / 20, switch_ns: 0 };
     let linux = Discipline::Linux { slice_ns: SECOND / 10, switch_ns: 0 };
@@ -120,11 +120,11 @@ fn no_rule_that_does_not_know_the_service_changes_the_mean_of_exponential_work()
     let multics = Discipline::Multics { first_ns: SECOND, last_ns: SECOND, most_ns: 8 * SECOND };
     for discipline in [long, short, linux, ctss, multics] {
         let outcome = run(open(1, discipline.clone(), 0.8, exponential(1.0)), 6, 300_000);
-        assert_is(&format!("response under {discipline:?}"), &outcome.responses, 5.0);
+        assert_mean_is(&format!("response under {discipline:?}"), &outcome.responses, 5.0);
     }
 }
 
-/// Two classes of priority 0 and 1 that come at .3 and .5 a second, each with work of a second: mean responses by class.
+/// Mean responses of two classes, with priority 0 and 1. They arrive at 0.3 and 0.5 a second, with a mean work of 1 s.
 fn by_class(preemptive: bool) -> [Vec<f64>; 2] {
     struct ByClass(Vec<[(f64, u64); 2]>, u64);
     impl InteractionSink for ByClass {
@@ -149,17 +149,17 @@ fn by_class(preemptive: bool) -> [Vec<f64>; 2] {
 }
 
 #[test]
-fn priorities_shorten_the_response_of_the_first_class_as_cobham_has_it() {
+fn two_priorities_have_cobhams_responses() {
     let [first, second] = by_class(true);
-    assert_is("first class, pre-emptive", &first, 1.428_571_428_571_43);
-    assert_is("second class, pre-emptive", &second, 7.142_857_142_857_14);
+    assert_mean_is("first class, pre-emptive", &first, 1.428_571_428_571_43);
+    assert_mean_is("second class, pre-emptive", &second, 7.142_857_142_857_14);
     let [first, second] = by_class(false);
-    assert_is("first class", &first, 2.142_857_142_857_14);
-    assert_is("second class", &second, 6.714_285_714_285_71);
+    assert_mean_is("first class", &first, 2.142_857_142_857_14);
+    assert_mean_is("second class", &second, 6.714_285_714_285_71);
 }
 
 #[test]
-fn users_who_think_wait_as_the_repairman_has_it() {
+fn users_who_think_have_the_response_of_the_machine_repairman_model() {
     for (users, count, throughput, response) in [
         (10, 1, 0.961_498_873_230_074, 0.400_428_204_773_494),
         (34, 1, 2.950_827_779_738_1, 1.522_190_564_105_93),
@@ -170,14 +170,14 @@ fn users_who_think_wait_as_the_repairman_has_it() {
             let discipline = Discipline::RoundRobin { quantum_ns, switch_ns: 0 };
             let model = machine(count, discipline, work("edit", exponential(0.3)), Population::Closed(users), exponential(10.0));
             let outcome = run(model, 8, 300_000);
-            assert_is(&format!("repairman {users}, {count} throughput"), &outcome.throughputs, throughput);
-            assert_is(&format!("repairman {users}, {count} response"), &outcome.responses, response);
+            assert_mean_is(&format!("repairman {users}, {count} throughput"), &outcome.throughputs, throughput);
+            assert_mean_is(&format!("repairman {users}, {count} response"), &outcome.responses, response);
         }
     }
 }
 
 #[test]
-fn the_central_server_is_as_mean_value_analysis_has_it() {
+fn the_central_server_agrees_with_exact_mean_value_analysis() {
     for (users, throughput, response, busy, queue) in [
         (1, 0.092_592_592_592_592_6, 0.8, 0.027_777_777_777_777_8, 0.018_518_518_518_518_5),
         (10, 0.919_724_096_405_893, 0.872_825_925_816_337, 0.275_917_228_921_768, 0.219_580_736_450_642),
@@ -186,8 +186,8 @@ fn the_central_server_is_as_mean_value_analysis_has_it() {
         (80, 3.333_333_136_731_54, 14.000_001_415_533, 0.999_999_941_019_463, 1.999_996_413_803_92),
     ] {
         let outcome = run(central_server(users), 9, 400_000);
-        assert_is(&format!("central server {users} throughput"), &outcome.throughputs, throughput);
-        assert_is(&format!("central server {users} response"), &outcome.responses, response);
+        assert_mean_is(&format!("central server {users} throughput"), &outcome.throughputs, throughput);
+        assert_mean_is(&format!("central server {users} response"), &outcome.responses, response);
         let meters = &outcome.meters;
         let at = meters.at as f64;
         let worked = meters.total_ns(Category::User) as f64 / at / 2.0;
@@ -198,13 +198,13 @@ fn the_central_server_is_as_mean_value_analysis_has_it() {
 }
 
 #[test]
-fn a_switch_for_every_quantum_costs_what_the_saturated_formula_has() {
+fn with_a_switch_for_every_quantum_the_saturated_throughput_is_exact() {
     let (work_s, quantum_s, switch_s) = (0.3, 0.1, 0.02);
     let discipline = Discipline::RoundRobin { quantum_ns: SECOND / 10, switch_ns: SECOND / 50 };
     let model = machine(2, discipline, work("edit", exponential(work_s)), Population::Closed(200), exponential(10.0));
     let outcome = run(model, 10, 200_000);
     let exact = 2.0 / (work_s + switch_s / (1.0 - f64::exp(-quantum_s / work_s)));
-    assert_is("saturated throughput", &outcome.throughputs, exact);
+    assert_mean_is("saturated throughput", &outcome.throughputs, exact);
 }
 
 #[test]
@@ -212,5 +212,5 @@ fn two_visits_in_a_row_to_the_processors_are_two_bursts() {
     let stages = vec![at_processors(exponential(0.1), &[(1.0, Some(1))]), at_processors(exponential(0.2), &[(1.0, None)])];
     let model = machine(1, Discipline::Sharing, routed("job", stages), Population::Closed(10), exponential(10.0));
     let outcome = run(model, 11, 300_000);
-    assert_is("throughput", &outcome.throughputs, 0.961_498_873_230_074);
+    assert_mean_is("throughput", &outcome.throughputs, 0.961_498_873_230_074);
 }

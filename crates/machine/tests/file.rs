@@ -1,4 +1,4 @@
-//! Machine files with one mistake each, files that are like others, and values set from outside.
+//! Machine files with one mistake each, files that extend others by `like`, and values set from outside.
 
 use crate::cases::{all, good};
 use loadgo_machine::file::{MachineMistake, Origin, key_and_value, parse, parse_with, print};
@@ -8,7 +8,7 @@ fn alone(text: &str) -> Result<Machine, MachineMistake> {
     parse(text, &mut |name| Err(format!("there is no machine {name}")))
 }
 
-/// Line and column of ▶, and the text without it.
+/// Returns the line and column of ▶, and the text without it.
 fn place(marked: &str) -> (Option<(usize, usize)>, String) {
     let text = marked.replace('▶', "");
     let Some(at) = marked.find('▶') else { return (None, text) };
@@ -18,12 +18,12 @@ fn place(marked: &str) -> (Option<(usize, usize)>, String) {
 }
 
 #[test]
-fn each_single_mistake_is_found_where_it_is_and_told_with_its_remedy() {
+fn each_single_mistake_is_reported_at_its_place_and_with_its_remedy() {
     let mut wrong = Vec::new();
     for (marked, remedy) in all() {
         let (place, text) = place(&marked);
         let Err(mistake) = alone(&text) else {
-            wrong.push(format!("taken for good: {text}"));
+            wrong.push(format!("accepted: {text}"));
             continue;
         };
         if place.is_some_and(|place| place != (mistake.line, mistake.column)) {
@@ -50,7 +50,7 @@ fn over_base(text: &str, sets: &[(&str, &str)]) -> Result<Machine, MachineMistak
 }
 
 #[test]
-fn what_is_said_again_replaces_key_by_key_and_the_rest_stays() {
+fn keys_of_a_file_replace_those_of_the_file_that_it_is_like() {
     let machine =
         over_base("like = 'base'\ntitle = 'mine'\n[commands.x]\ncpu = '2s'\n[load.a]\nusers = 7", &[]).expect("a machine");
     assert_eq!((machine.title.as_str(), machine.source.as_str()), ("mine", "s"));
@@ -59,7 +59,7 @@ fn what_is_said_again_replaces_key_by_key_and_the_rest_stays() {
 }
 
 #[test]
-fn another_discipline_takes_the_keys_of_the_older_one_with_it() {
+fn a_new_discipline_removes_the_keys_of_the_former_one() {
     let machine = over_base("like = 'base'\n[processors]\ndiscipline = 'sharing'", &[]).expect("a machine");
     assert_eq!(machine.processors.discipline, Discipline::Sharing);
     let set = over_base("like = 'base'", &[("processors.discipline", "first-come")]).expect("a machine");
@@ -67,7 +67,7 @@ fn another_discipline_takes_the_keys_of_the_older_one_with_it() {
 }
 
 #[test]
-fn a_mistake_is_placed_in_the_text_where_it_stands() {
+fn a_mistake_is_reported_in_the_text_that_has_it() {
     let at = |mistake: MachineMistake| (mistake.origin, mistake.line, mistake.column);
     let own = over_base("like = 'base'\n[processors]\nquantum = '0s'", &[]).expect_err("no quantum");
     assert_eq!(at(own), (Origin::File, 3, 11));
@@ -106,7 +106,7 @@ const FITTED: &str = "title = 't'\nsource = 's'\n[commands.x]\ncpu = '1s'\n[comm
     high = '1.1s'\nsource = 'metered'\n[[fit.parameters]]\nkey = 'commands.y.cpu'\nof = 'spread'\nvalue = '1'";
 
 #[test]
-fn what_a_fit_says_is_kept_when_its_machine_is_printed_or_another_is_like_it() {
+fn the_fit_of_a_machine_is_kept_when_it_is_printed_or_extended_by_like() {
     let machine = alone(FITTED).expect("a machine");
     assert_eq!(alone(&print(&machine)).as_ref(), Ok(&machine), "{}", print(&machine));
     let fit = machine.fit.expect("it is fitted");
@@ -117,7 +117,7 @@ fn what_a_fit_says_is_kept_when_its_machine_is_printed_or_another_is_like_it() {
 }
 
 #[test]
-fn a_setting_is_parted_at_the_first_equals_sign_outside_of_quotes() {
+fn a_setting_is_split_at_the_first_equals_sign_outside_of_quotes() {
     let parted = [
         ("processors.speed = 2", ("processors.speed", "2")),
         ("a.b=c=d", ("a.b", "c=d")),

@@ -1,4 +1,5 @@
-//! Machines drawn at random are read back from their print to the same; texts mangled at random are read or refused inside them.
+//! Fuzz test: random machines read back from their printed text as the same; mangled texts are read, or refused at a place in
+//! them.
 
 use crate::drawn_machine::machine;
 use loadgo_core::random::{RandomStream, StreamPurpose};
@@ -40,7 +41,8 @@ const TOKENS: [&str; 26] = [
     "\u{feff}",
 ];
 
-fn assert_holds(text: &str) {
+/// Asserts that `text` reads back from its print as the same machine, or that its mistake has a place in it.
+fn assert_read_or_refused(text: &str) {
     match alone(text) {
         Ok(machine) => assert_eq!(alone(&print(&machine)), Ok(machine), "{text:?}"),
         Err(MachineMistake { origin, line, column, message }) => {
@@ -86,13 +88,13 @@ proptest! {
         let mut chance = RandomStream::new(seed, 1, StreamPurpose::Work);
         let text = print(&machine);
         for _ in 0..4 {
-            assert_holds(&mangled(&text, &mut chance));
+            assert_read_or_refused(&mangled(&text, &mut chance));
         }
     }
 
     #[test]
     fn any_text_is_read_or_refused(text in "\\PC{0,200}") {
-        assert_holds(&text);
+        assert_read_or_refused(&text);
     }
 
     #[test]
@@ -108,8 +110,8 @@ proptest! {
 #[test]
 fn deep_nesting_is_refused_not_overrun() {
     for depth in [10, 100, 10_000, 100_000] {
-        assert_holds(&format!("load = {}", "[".repeat(depth)));
-        assert_holds(&format!("{}a = 1", "a.".repeat(depth)));
-        assert_holds(&format!("[commands.x]\ncpu = {}1{}", "{ a = ".repeat(depth), " }".repeat(depth)));
+        assert_read_or_refused(&format!("load = {}", "[".repeat(depth)));
+        assert_read_or_refused(&format!("{}a = 1", "a.".repeat(depth)));
+        assert_read_or_refused(&format!("[commands.x]\ncpu = {}1{}", "{ a = ".repeat(depth), " }".repeat(depth)));
     }
 }

@@ -1,4 +1,4 @@
-//! Demand paging: against a memory that follows page by page, against the headway law, and conservation over random sequences.
+//! Demand paging, compared with a model of each single page and with the headway law; and that no frame is lost or made.
 
 use crate::page_by_page::{Direct, Law};
 use loadgo_core::random::{RandomStream, StreamPurpose};
@@ -32,7 +32,7 @@ fn in_ms(law: Law) -> HeadwaySpec {
     }
 }
 
-/// Turns of processes: who, work, and the pause before it; drawn from means of work and weights.
+/// Random turns of processes: the process, its work, and the pause before. `means` has each process's mean work (ms) and weight.
 fn schedule(means: &[(f64, f64)], turns: usize) -> Vec<(usize, u64, u64)> {
     let stream = &mut stream(99);
     let all: f64 = means.iter().map(|(_, weight)| weight).sum();
@@ -48,10 +48,10 @@ fn schedule(means: &[(f64, f64)], turns: usize) -> Vec<(usize, u64, u64)> {
     (0..turns).map(turn).collect()
 }
 
-/// Faults of each process, and the mean of what it held at the ends of turns.
-type Course = (Vec<f64>, Vec<f64>);
+/// Faults of each process, and the mean number of pages that it held at the ends of turns.
+type FaultsAndPages = (Vec<f64>, Vec<f64>);
 
-fn followed(law: Law, frames: u32, pages: &[u32], turns: &[(usize, u64, u64)]) -> Course {
+fn followed(law: Law, frames: u32, pages: &[u32], turns: &[(usize, u64, u64)]) -> FaultsAndPages {
     let mut direct = Direct::new(law, frames as usize, pages);
     let (mut now, stream, mut held) = (0, &mut stream(1), vec![0.0; pages.len()]);
     for (who, work, pause) in turns {
@@ -63,7 +63,7 @@ fn followed(law: Law, frames: u32, pages: &[u32], turns: &[(usize, u64, u64)]) -
     (direct.faults(), held)
 }
 
-/// `pid` works until `left` is used up; how many faults that were.
+/// Lets `pid` work for `left` ns. Returns the number of its faults.
 fn work(model: &mut Frames, pid: u32, mut left: u64, now: &mut u64, stream: &mut RandomStream) -> f64 {
     let mut faults = 0.0;
     loop {
@@ -80,7 +80,7 @@ fn work(model: &mut Frames, pid: u32, mut left: u64, now: &mut u64, stream: &mut
     }
 }
 
-fn modelled(model: &mut Frames, pages: &[u32], turns: &[(usize, u64, u64)]) -> Course {
+fn modelled(model: &mut Frames, pages: &[u32], turns: &[(usize, u64, u64)]) -> FaultsAndPages {
     let (mut now, stream) = (0, &mut stream(2));
     let (mut faults, mut held) = (vec![0.0; pages.len()], vec![0.0; pages.len()]);
     (0..pages.len()).for_each(|pid| model.begin(pid as u32, pages[pid], 1.0, true, 0));
@@ -95,9 +95,9 @@ fn modelled(model: &mut Frames, pages: &[u32], turns: &[(usize, u64, u64)]) -> C
 /// The pages of each process, and the mean work (ms) and weight of its turns.
 type Processes = (Vec<u32>, Vec<(f64, f64)>);
 
-/// Four memories with their frames and processes, and the error that the model of least recent use may have.
+/// Four memories: frames, processes, and the relative error that the model may have.
 ///
-/// They go from equal processes to a mixture in which one seldom works, and to a memory of six pages for each process.
+/// The processes are alike, or differ so that one seldom works; the last memory has only six pages for each process.
 fn memories() -> [(u32, Processes, f64); 4] {
     [
         (120, (vec![100; 4], vec![(100.0, 1.0); 4]), 0.05),
@@ -107,8 +107,8 @@ fn memories() -> [(u32, Processes, f64); 4] {
     ]
 }
 
-/// Asserts that the model's course is that of the memory followed page by page: all faults within a part, pages held within 2.
-fn follows(replacement: Replacement) {
+/// Asserts that the model agrees with the memory followed page by page: its faults within the relative error, its pages within 2.
+fn assert_agrees_with_page_by_page(replacement: Replacement) {
     for law in [linear as Law, chamberlin as Law] {
         for (frames, (pages, means), part) in memories() {
             let turns = schedule(&means, 20_000);
@@ -124,17 +124,17 @@ fn follows(replacement: Replacement) {
 }
 
 #[test]
-fn least_recent_use_goes_as_if_each_page_were_followed() {
-    follows(Replacement::Lru);
+fn least_recent_use_agrees_with_the_model_of_each_page() {
+    assert_agrees_with_page_by_page(Replacement::Lru);
 }
 
 #[test]
 fn the_clock_stays_close_to_least_recent_use() {
-    follows(Replacement::Clock);
+    assert_agrees_with_page_by_page(Replacement::Clock);
 }
 
 #[test]
-fn what_the_paging_device_has_lost_comes_from_behind_it() {
+fn a_page_that_is_no_longer_on_the_paging_device_comes_from_the_backing_store() {
     for replacement in [Replacement::Lru, Replacement::Clock] {
         let (pages, turns) = (vec![100; 8], schedule(&[(100.0, 1.0); 8], 20_000));
         let behind = Some(BackingStore { store: 1, pages: 400 });
@@ -184,7 +184,7 @@ fn the_headway_is_exponential_with_the_law_s_mean() {
 }
 
 #[test]
-fn a_fault_to_come_is_drawn_once_and_moves_with_the_pages_held() {
+fn the_next_fault_is_drawn_once_and_is_rescaled_when_the_pages_held_change() {
     let mut frames = Frames::new(&paging(10, Replacement::Lru, in_ms(linear)), None, 1.0);
     let stream = &mut stream(5);
     frames.begin(0, 100, 0.0, false, 0);
@@ -199,7 +199,7 @@ fn a_fault_to_come_is_drawn_once_and_moves_with_the_pages_held() {
     (0..6).for_each(|_| {
         frames.fault(1, far, stream);
     });
-    assert_eq!((frames.held(0), frames.held(1)), (4, 6), "what was not used lately has gone");
+    assert_eq!((frames.held(0), frames.held(1)), (4, 6), "pages that were not used lately were taken");
     assert!(frames.work_to_fault(0, stream).unwrap().abs_diff(near / 2) <= 1, "with half the pages it comes twice as soon");
 }
 
@@ -246,7 +246,7 @@ fn a_thinking_process_loses_pages_only_when_others_take_them() {
         work(&mut frames, 1, 20_000_000_000, &mut now, stream);
         assert_eq!(frames.held(0), 40, "an hour later all are there still");
         work(&mut frames, 2, 60_000_000_000, &mut now, stream);
-        assert_eq!(frames.held(2), 90, "who works gets all that it needs");
+        assert_eq!(frames.held(2), 90, "the process that works gets all pages that it needs");
         assert_eq!([0, 1].map(|pid| frames.held(pid)).iter().sum::<u32>(), 10);
     }
 }
@@ -264,7 +264,7 @@ fn with_a_second_command(replacement: Replacement, now: &mut u64, stream: &mut R
 }
 
 #[test]
-fn pages_of_the_command_before_are_of_use_in_part_and_the_others_go_first() {
+fn a_part_of_the_former_commands_pages_is_reused_and_the_others_are_taken_first() {
     let (stream, mut now) = (&mut stream(8), 0);
     let mut frames = with_a_second_command(Replacement::Lru, &mut now, stream);
     assert_eq!(work(&mut frames, 0, 60_000_000_000, &mut now, stream), 28.0, "12 of the 40 are of use");
@@ -275,7 +275,7 @@ fn pages_of_the_command_before_are_of_use_in_part_and_the_others_go_first() {
 }
 
 #[test]
-fn the_clock_finds_the_useless_pages_after_a_second_look() {
+fn the_clock_finds_the_useless_pages_in_its_second_round() {
     let (stream, mut now) = (&mut stream(8), 0);
     let mut frames = with_a_second_command(Replacement::Clock, &mut now, stream);
     let faults = work(&mut frames, 0, 60_000_000_000, &mut now, stream);
@@ -289,7 +289,7 @@ fn the_clock_finds_the_useless_pages_after_a_second_look() {
 }
 
 #[test]
-fn the_part_of_pages_written_is_the_dirty_part() {
+fn the_share_of_victims_that_are_written_is_the_dirty_share() {
     let mut frames = Frames::new(&paging(10, Replacement::Lru, in_ms(linear)), None, 1.0);
     let stream = &mut stream(9);
     frames.begin(0, 0, 0.0, false, 0);
@@ -298,7 +298,7 @@ fn the_part_of_pages_written_is_the_dirty_part() {
 }
 
 #[test]
-fn a_working_set_is_what_was_referred_to_lately() {
+fn a_working_set_has_the_pages_that_were_used_lately() {
     let mut frames = Frames::new(&paging(200, Replacement::Lru, in_ms(linear)), None, 1.0);
     frames.begin(0, 100, 0.0, false, 0);
     assert_eq!(frames.working_set(0), 1);
@@ -326,8 +326,8 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(act, 1..150)
 }
 
-/// The frames of each process and the free frames, after each act.
-fn played(paging: &Paging, acts: &[Act]) -> Vec<Vec<u32>> {
+/// Plays the acts. Returns the frames of each process and the free frames after each act.
+fn states_after(paging: &Paging, acts: &[Act]) -> Vec<Vec<u32>> {
     let (mut frames, stream, mut now) = (Frames::new(paging, None, 1.5), &mut stream(10), 0);
     let mut here = [false; 12];
     let mut states = Vec::new();
@@ -361,7 +361,7 @@ proptest! {
         let replacement = if clock { Replacement::Clock } else { Replacement::Lru };
         let behind = (on_device > 0).then_some(BackingStore { store: 1, pages: on_device });
         let paging = Paging { wired, behind, ..paging(41 + 2 * wired, replacement, in_ms(chamberlin)) };
-        let once = played(&paging, &acts);
-        prop_assert_eq!(played(&paging, &acts), once, "the same seed, the same pages");
+        let once = states_after(&paging, &acts);
+        prop_assert_eq!(states_after(&paging, &acts), once, "the same seed, the same pages");
     }
 }

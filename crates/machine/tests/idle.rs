@@ -1,4 +1,4 @@
-//! Why processors idle: each of them for a cause of its own, and all of the time accounted for.
+//! Causes of idle time: each idle processor has one cause, and all of its time is accounted for.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ fn after(made: Machine, interactions: u64) -> MachineMeters {
 }
 
 #[test]
-fn one_who_waits_keeps_one_processor_of_sixteen_waiting() {
+fn a_user_who_waits_for_the_disk_makes_one_of_sixteen_processors_idle_for_that_cause() {
     for discipline in [Discipline::FirstCome, Discipline::Sharing] {
         let meters = after(sixteen(1, discipline), 100);
         assert_eq!(meters.at, 400 * SECOND);
@@ -50,10 +50,10 @@ fn one_who_waits_keeps_one_processor_of_sixteen_waiting() {
 }
 
 #[test]
-fn idle_processors_are_shared_out_among_the_causes_in_their_order() {
+fn idle_processors_are_divided_among_the_causes_in_their_order() {
     let mut limited = sixteen(10, Discipline::FirstCome);
     limited.limit = EligibilityLimit::Fixed(4);
-    // All ten come at 2 s: four run, wait and run in 2 s, while six ask; then four while two ask, then two.
+    // All ten come at 2 s. Four run, wait and run again for 2 s while six ask; then four while two ask; then two.
     let meters = after(limited, 4);
     assert_eq!(meters.at, 4 * SECOND);
     assert_eq!(meters.total_ns(Category::IdleNotEligible), 6 * 2 * SECOND);
@@ -63,7 +63,7 @@ fn idle_processors_are_shared_out_among_the_causes_in_their_order() {
 }
 
 #[test]
-fn where_more_wait_than_processors_idle_every_one_has_the_first_cause() {
+fn if_more_users_wait_than_processors_idle_all_idle_time_has_the_first_cause() {
     let meters = after(sixteen(40, Discipline::FirstCome), 1);
     // Sixteen work for half a second, then the next sixteen, then eight; the first ones' disk is done at 3.5 s.
     assert_eq!(meters.total_ns(Category::IdleZero), 16 * 2 * SECOND);

@@ -1,6 +1,6 @@
 //! Linux's fair share, against cases worked by hand, and the bound that EEVDF promises.
 
-use crate::discipline::{Interaction, MS, happenings, interaction, live_through, schedule};
+use crate::discipline::{MS, PlannedInteraction, happenings, interaction, live_through, schedule};
 use loadgo_machine::disciplines::linux::Linux;
 use loadgo_machine::disciplines::virtual_deadlines::VirtualDeadlines;
 use loadgo_machine::disciplines::{CandidateFacts, LeaveCause, ProcessId, ReadyCause, ReadyList, Turn};
@@ -8,11 +8,11 @@ use proptest::prelude::*;
 
 const SLICE: u64 = 3 * MS;
 
-fn nice(at_ms: u64, work_ms: u64, nice: i32) -> Interaction {
+fn nice(at_ms: u64, work_ms: u64, nice: i32) -> PlannedInteraction {
     interaction(at_ms * MS, work_ms * MS, CandidateFacts { nice, ..CandidateFacts::default() })
 }
 
-fn turns_ms(interactions: &[Interaction]) -> Vec<(ProcessId, u64, u64)> {
+fn turns_ms(interactions: &[PlannedInteraction]) -> Vec<(ProcessId, u64, u64)> {
     let turns = schedule(&mut Linux::new(SLICE), interactions, usize::MAX);
     turns.into_iter().map(|(pid, from, to)| (pid, from / MS, to / MS)).collect()
 }
@@ -29,7 +29,7 @@ fn equals_take_turns_of_a_slice() {
 }
 
 #[test]
-fn who_is_ahead_of_its_share_waits_though_its_deadline_is_earlier() {
+fn a_process_ahead_of_its_share_waits_even_if_its_deadline_is_earlier() {
     // Weights 1024 and 335. At 3 ms: v = 3 and 0, V = 2.26, deadlines 6 and 9.17. At 6 ms: v = 3 and 9.17, V = 4.52, and so on.
     let turns = turns_ms(&[nice(0, 15, 0), nice(0, 6, 5)]);
     assert_eq!(turns, [(0, 0, 3), (1, 3, 6), (0, 6, 9), (0, 9, 12), (0, 12, 15), (1, 15, 18), (0, 18, 21)]);
@@ -41,13 +41,13 @@ fn an_equal_that_comes_waits_for_the_end_of_the_slice() {
 }
 
 #[test]
-fn a_heavier_one_that_comes_has_the_earlier_deadline_and_preempts() {
+fn a_new_process_of_higher_weight_has_the_earlier_deadline_and_preempts() {
     // At 1 ms: V = 1; nice -5 weighs 3121, so that its deadline is 1 + 3 x 1024 / 3121 = 1.98, before 3.
     assert_eq!(turns_ms(&[nice(0, 3, 0), nice(1, 2, -5)]), [(0, 0, 1), (1, 1, 3), (0, 3, 5)]);
 }
 
 #[test]
-fn a_preempted_one_has_the_rest_of_its_slice() {
+fn a_preempted_process_keeps_the_rest_of_its_slice() {
     let mut list = Linux::new(SLICE);
     begin(&mut list, 0, 0, 0);
     assert_eq!(list.next(0), Some(Turn { pid: 0, slice_ns: SLICE }));
@@ -61,7 +61,7 @@ fn a_preempted_one_has_the_rest_of_its_slice() {
 }
 
 #[test]
-fn who_had_more_than_its_share_does_not_escape_by_waiting() {
+fn a_process_that_had_more_than_its_share_does_not_escape_by_waiting() {
     let mut list = Linux::new(SLICE);
     begin(&mut list, 0, 0, 0);
     begin(&mut list, 1, 0, 0);

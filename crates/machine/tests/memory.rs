@@ -1,4 +1,4 @@
-//! Rows of a simulated machine's memory: every frame is somebody's, and what comes and goes is what the engine counts.
+//! Rows of a simulated machine's memory: every frame has an owner, and pages that come and go agree with the engine's counts.
 
 use crate::virtual_host::{Kept, script};
 use loadgo_core::driver::drive;
@@ -19,7 +19,7 @@ const FRAMES: u64 = 64;
 const WIRED: u64 = 16;
 const PAGE: u64 = 4096;
 
-/// A machine with little memory, which keeps it so.
+/// A machine with the section `memory`.
 fn machine(memory: &str) -> Arc<Machine> {
     let text = format!(
         r#"
@@ -54,7 +54,7 @@ fn paging(more: &str) -> Arc<Machine> {
     ))
 }
 
-/// Every way to replace pages.
+/// A machine for each way to replace pages.
 fn all_replacements() -> [Arc<Machine>; 4] {
     [
         "replacement = \"lru\"",
@@ -99,7 +99,7 @@ fn row<'a>(sample: &'a MeterRows, who: &str) -> &'a MemoryRow {
 }
 
 #[test]
-fn what_all_hold_and_what_is_free_is_all_memory_in_each_span() {
+fn held_and_free_memory_add_up_to_all_memory_in_each_span() {
     for machine in all_replacements() {
         let samples = sampled(&machine, 8, 5);
         assert!(samples.len() > 10);
@@ -113,7 +113,7 @@ fn what_all_hold_and_what_is_free_is_all_memory_in_each_span() {
 }
 
 #[test]
-fn a_user_holds_what_was_brought_in_for_him_less_what_was_taken() {
+fn a_user_holds_the_pages_brought_in_less_the_pages_taken() {
     let [lru, clock, behind, _] = all_replacements();
     for machine in [lru, clock, behind] {
         let samples = sampled(&machine, 8, 5);
@@ -144,7 +144,7 @@ fn the_pages_brought_in_are_the_page_faults_that_the_engine_counts() {
 }
 
 #[test]
-fn who_has_an_equal_share_loses_a_page_of_his_own_for_each_that_comes() {
+fn a_user_with_an_equal_share_loses_an_own_page_for_each_that_comes() {
     let [.., equal] = all_replacements();
     let samples = sampled(&equal, 8, 5);
     let share = (FRAMES - WIRED) / 3 * PAGE;
@@ -155,7 +155,7 @@ fn who_has_an_equal_share_loses_a_page_of_his_own_for_each_that_comes() {
 }
 
 #[test]
-fn a_device_before_another_has_a_row_that_balances() {
+fn a_paging_device_with_a_backing_store_has_a_row_that_balances() {
     let [lru, _, behind, _] = all_replacements();
     let samples = sampled(&behind, 8, 5);
     let mut used = 0;

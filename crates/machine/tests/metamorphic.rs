@@ -1,4 +1,4 @@
-//! Properties that must stay when a machine is changed, and machines that cannot work.
+//! Relations between a machine and a changed one, such as the same responses; and machines that cannot work.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ fn mean(values: &[u64]) -> f64 {
 }
 
 #[test]
-fn time_scaled_scales_every_answer() {
+fn scaling_all_times_scales_every_response() {
     let scaled = |factor: f64| {
         let law = |mean: f64| AmountLaw::Exponential(mean * factor);
         let mut made = models::central_server(20);
@@ -90,7 +90,7 @@ fn a_short_quantum_is_nearly_sharing() {
 }
 
 #[test]
-fn a_device_of_no_service_is_no_device() {
+fn a_store_with_service_times_of_zero_changes_nothing() {
     let routed = |stages| {
         let edit = models::routed("edit", stages);
         let mut made = machine(2, Discipline::FirstCome, edit, Population::Closed(60), AmountLaw::Exponential(1e10));
@@ -139,12 +139,12 @@ fn little_holds_for_the_users_and_for_every_store() {
 }
 
 #[test]
-fn what_cannot_work_is_refused_in_words() {
+fn a_machine_that_cannot_work_is_refused_with_the_reason() {
     let refused = |change: &dyn Fn(&mut Machine), words: &str| {
         let mut made = paged(200, EligibilityLimit::None, 8);
         change(&mut made);
-        let told = Engine::new(&Arc::new(made), 1).expect_err(words);
-        assert!(told.contains(words), "{told:?} does not say {words:?}");
+        let reason = Engine::new(&Arc::new(made), 1).expect_err(words);
+        assert!(reason.contains(words), "{reason:?} does not say {words:?}");
     };
     refused(&|made| made.stores.clear(), "no storage that pages come from");
     refused(&|made| made.processors.speed = 0.0, "speed");
@@ -194,7 +194,7 @@ fn what_cannot_work_is_refused_in_words() {
 }
 
 #[test]
-fn a_load_that_is_more_than_the_machine_can_answer_is_told_in_words() {
+fn a_load_beyond_the_machines_capacity_ends_the_run_with_the_reason() {
     struct Endless;
     impl InteractionSink for Endless {
         fn finished(&mut self, _class: usize, _at: u64, _response_ns: u64) -> bool {
@@ -203,9 +203,9 @@ fn a_load_that_is_more_than_the_machine_can_answer_is_told_in_words() {
     }
     let work = models::work("job", AmountLaw::Exponential(1e9));
     let open = machine(1, Discipline::FirstCome, work, Population::Open(50.0), AmountLaw::ZERO);
-    let told = simulate::run(&Arc::new(open), 1, &mut Endless).unwrap_err();
-    assert!(told.contains("faster than it can answer"), "{told}");
+    let reason = simulate::run(&Arc::new(open), 1, &mut Endless).unwrap_err();
+    assert!(reason.contains("faster than it can answer"), "{reason}");
     let nothing = machine(1, Discipline::FirstCome, Command::without_work("nothing"), Population::Closed(3), AmountLaw::ZERO);
-    let told = simulate::run(&Arc::new(nothing), 1, &mut Endless).unwrap_err();
-    assert!(told.contains("no time passes"), "{told}");
+    let reason = simulate::run(&Arc::new(nothing), 1, &mut Endless).unwrap_err();
+    assert!(reason.contains("no time passes"), "{reason}");
 }

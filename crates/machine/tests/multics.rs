@@ -1,13 +1,13 @@
 //! Multics's list, against cases worked by hand from the traffic controller's rules.
 
-use crate::discipline::{Interaction, MS, happenings, interaction, live_through, schedule};
+use crate::discipline::{MS, PlannedInteraction, happenings, interaction, live_through, schedule};
 use loadgo_machine::disciplines::multics::Multics;
 use loadgo_machine::disciplines::{CandidateFacts, EligibilityAfterTurn, LeaveCause, ProcessId, ReadyCause, ReadyList, Turn};
 use proptest::prelude::*;
 
 const T: u64 = 1000 * MS;
 
-fn work(at: u64, work: u64) -> Interaction {
+fn work(at: u64, work: u64) -> PlannedInteraction {
     interaction(at, work, CandidateFacts::default())
 }
 
@@ -20,7 +20,7 @@ fn admitted(list: &mut Multics, pid: ProcessId) {
     list.ready(pid, ReadyCause::Admitted, 0);
 }
 
-/// Lets the only process have a whole quantum; it asks again.
+/// Gives `pid`, the candidate, a whole quantum, after which it asks again.
 fn use_a_quantum(list: &mut Multics, pid: ProcessId) {
     admitted(list, pid);
     let turn = list.next(0).expect("it is ready");
@@ -29,7 +29,7 @@ fn use_a_quantum(list: &mut Multics, pid: ProcessId) {
     ask(list, pid, false);
 }
 
-/// ti as others see it: how many quanta a second process must have had to stand behind this one.
+/// Measures the value ti of a process after `quanta`: the number of quanta after which a second process comes behind it.
 fn overtaken_after(quanta: usize, mut list: Multics) -> usize {
     ask(&mut list, 0, true);
     (0..quanta).for_each(|_| use_a_quantum(&mut list, 0));
@@ -44,7 +44,8 @@ fn overtaken_after(quanta: usize, mut list: Multics) -> usize {
 
 #[test]
 fn equal_quanta_make_the_levels_0_1_3_7() {
-    // After so many quanta, ti is 0, t, 3t, 7t; who comes after is behind on the same level once it has had as many as begin it.
+    // On these levels, ti is 0, t, 3t, 7t. The second process comes behind once it has had the quanta with which the level
+    // begins.
     let overtaken: Vec<_> = (0..=8).map(|quanta| overtaken_after(quanta, Multics::new(T, T, 100 * T))).collect();
     assert_eq!(overtaken, [0, 1, 1, 3, 3, 3, 3, 7, 7]);
 }
@@ -93,14 +94,14 @@ fn a_process_is_never_given_the_processor_for_less_than_4_ms() {
 }
 
 #[test]
-fn who_loses_its_eligibility_waits_behind_those_of_lower_ti() {
+fn a_process_that_loses_its_eligibility_waits_behind_those_of_lower_ti() {
     // One at a time is eligible. 0 has had t, so ti = t; then 1 and 2, which have had nothing, then 0 again.
     let turns = schedule(&mut Multics::new(T, T, 8 * T), &[work(0, 2 * T), work(1, T), work(2, T / 2)], 1);
     assert_eq!(turns, [(0, 0, T), (1, T, 2 * T), (2, 2 * T, 5 * T / 2), (0, 5 * T / 2, 7 * T / 2)]);
 }
 
 #[test]
-fn an_interaction_takes_the_processor_from_who_is_further_down() {
+fn a_new_interaction_takes_the_processor_from_a_process_further_down() {
     // Two may be eligible. 0 has ti = t from T on; 1 comes at 1.5 T with ti = 0, and preempts.
     let turns = schedule(&mut Multics::new(T, T, 8 * T), &[work(0, 2 * T), work(3 * T / 2, T / 4)], 2);
     assert_eq!(turns, [(0, 0, T), (0, T, 3 * T / 2), (1, 3 * T / 2, 7 * T / 4), (0, 7 * T / 4, 9 * T / 4)]);

@@ -1,4 +1,4 @@
-//! Commands that are the same program to the memory, and stores that interrupt nobody.
+//! Commands that share a program in memory, and stores without interrupts.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ fn meters(machine: &Machine, commands: &[u32]) -> MachineMeters {
     let mut engine = Engine::new(&Arc::new(machine.clone()), 1).unwrap();
     let mut commands = commands.iter();
     engine.attach(1).unwrap();
-    while let Some(told) = engine.advance(None) {
-        assert!(matches!(told, EngineEvent::Attached { user: 1, .. } | EngineEvent::Ready { user: 1, .. }));
+    while let Some(event) = engine.advance(None) {
+        assert!(matches!(event, EngineEvent::Attached { user: 1, .. } | EngineEvent::Ready { user: 1, .. }));
         let Some(command) = commands.next() else { break };
         engine.begin(1, *command as usize, &[]);
     }
@@ -38,7 +38,7 @@ const SWAPPING: &str = "residence = 'swapping'\nwords = 32768\ndevice = 'drum'\n
 const PAGING: &str = "residence = 'paging'\nframes = 100\nheadway_per_page = '1ms'\ndevice = 'drum'";
 
 #[test]
-fn commands_of_the_same_program_come_from_where_programs_are_kept_once() {
+fn commands_of_the_same_program_are_read_from_the_first_store_once() {
     for (keep, brought) in [
         ("[commands.keep]\nlike = 'compute'", 4),
         ("[commands.keep]\nlike = 'compute'\nprogram = 'compute'", 1),
@@ -50,7 +50,7 @@ fn commands_of_the_same_program_come_from_where_programs_are_kept_once() {
 }
 
 #[test]
-fn all_pages_of_the_same_program_are_of_use() {
+fn all_pages_of_the_same_program_are_reused() {
     let faults = |keep: &str| meters(&with(PAGING, keep), &[0, 1, 0, 1]).faults[0].count;
     assert_eq!(faults("[commands.keep]\nlike = 'compute'"), 4 * 20);
     assert_eq!(faults("[commands.keep]\nlike = 'compute'\nprogram = 'compute'"), 20);

@@ -1,4 +1,4 @@
-//! Any machine that is not refused carries its users: nobody is lost, time goes on, and all of it is accounted for.
+//! On any machine that is not refused, every user is answered, time goes on, and all of it is accounted for.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
 
-/// The meters of a machine on which nobody has a command in hand.
+/// Returns the meters after checking that no command is under way and that all time is accounted for.
 fn at_rest(engine: &Engine) -> Result<MachineMeters, TestCaseError> {
     let meters = engine.meters();
     prop_assert_eq!((meters.active.now, meters.ready.now, meters.eligible.now, meters.asking.now), (0, 0, 0, 0));
@@ -23,7 +23,7 @@ fn at_rest(engine: &Engine) -> Result<MachineMeters, TestCaseError> {
     Ok(meters)
 }
 
-/// Every frame is the supervisor's, a process's, or free; equal shares are nobody's to take, and are not counted.
+/// Checks that every frame is the supervisor's, a process's, or free. Memory in equal shares is not checked.
 fn pages_are_conserved(engine: &Engine, machine: &Machine) -> Result<(), TestCaseError> {
     let Residence::Paging(paging) = &machine.residence else { return Ok(()) };
     let pages = engine.pages().expect("a machine with demand paging has page frames");
@@ -50,20 +50,20 @@ fn drive(machine: &Arc<Machine>, seed: u64, deeds: &[u8]) -> Result<String, Test
     let mut users = [Is::Away; USERS];
     let mut story = String::new();
     let mut now = 0;
-    let hear = |told: EngineEvent, users: &mut [Is; USERS], now: &mut u64, story: &mut String| -> Result<(), TestCaseError> {
-        let (user, at) = match told {
+    let hear = |event: EngineEvent, users: &mut [Is; USERS], now: &mut u64, story: &mut String| -> Result<(), TestCaseError> {
+        let (user, at) = match event {
             EngineEvent::Attached { user, at } | EngineEvent::Ready { user, at, .. } => (user as usize - 1, at),
         };
         prop_assert!(at >= *now, "time goes back: {at} after {now}");
         *now = at;
-        match (told, users[user]) {
+        match (event, users[user]) {
             (EngineEvent::Attached { .. }, Is::Coming) => {}
             (EngineEvent::Ready { answer, .. }, Is::GivingUp) => prop_assert_eq!(answer.exit_status, Some(130)),
             (EngineEvent::Ready { answer, .. }, Is::Waiting) => prop_assert!(answer.exit_status != Some(130)),
-            (told, is) => prop_assert!(false, "{told:?} to a user who is {is:?}"),
+            (event, is) => prop_assert!(false, "{event:?} to a user who is {is:?}"),
         }
         users[user] = Is::Thinking;
-        story.push_str(&format!("{told:?}\n"));
+        story.push_str(&format!("{event:?}\n"));
         Ok(())
     };
     for deed in deeds {
@@ -84,8 +84,8 @@ fn drive(machine: &Arc<Machine>, seed: u64, deeds: &[u8]) -> Result<String, Test
             }
             _ => {
                 let until = engine.now() + u64::from(*deed) * MS;
-                if let Some(told) = engine.advance(Some(until)) {
-                    hear(told, &mut users, &mut now, &mut story)?;
+                if let Some(event) = engine.advance(Some(until)) {
+                    hear(event, &mut users, &mut now, &mut story)?;
                     pages_are_conserved(&engine, machine)?;
                 } else {
                     prop_assert_eq!(engine.now(), until);
@@ -94,8 +94,8 @@ fn drive(machine: &Arc<Machine>, seed: u64, deeds: &[u8]) -> Result<String, Test
         }
     }
     for _ in 0..1_000 {
-        let Some(told) = engine.advance(Some(3_600 * SECOND)) else { break };
-        hear(told, &mut users, &mut now, &mut story)?;
+        let Some(event) = engine.advance(Some(3_600 * SECOND)) else { break };
+        hear(event, &mut users, &mut now, &mut story)?;
         pages_are_conserved(&engine, machine)?;
     }
     prop_assert!(users.iter().all(|is| matches!(is, Is::Away | Is::Thinking)), "somebody is lost: {users:?}");

@@ -51,14 +51,14 @@ fn exact(users: u32) -> f64 {
     load / (1.0 + load) / service
 }
 
-/// Interactions finished in each of 40 spans, after a first one that does not count.
-struct Spans {
+/// Number of interactions finished in each of 40 spans, after a first span that does not count.
+struct SpanCounts {
     finished: [f64; 41],
 }
 
 const SPAN: u64 = 4_000;
 
-impl InteractionSink for Spans {
+impl InteractionSink for SpanCounts {
     fn finished(&mut self, _class: usize, at: u64, _response_ns: u64) -> bool {
         let span = (at / (SPAN * 1_000_000_000)) as usize;
         self.finished.get_mut(span).is_some_and(|finished| {
@@ -68,9 +68,9 @@ impl InteractionSink for Spans {
     }
 }
 
-/// Interactions a second of the simulated machine, and the standard error of that.
+/// Throughput of the simulated machine, with its standard error.
 fn simulated(machine: Machine) -> (f64, f64) {
-    let mut spans = Spans { finished: [0.0; 41] };
+    let mut spans = SpanCounts { finished: [0.0; 41] };
     simulate::run(&Arc::new(machine), 23, &mut spans).expect("the machine can be simulated");
     let rates: Vec<f64> = spans.finished[1..].iter().map(|finished| finished / SPAN as f64).collect();
     let mean = rates.iter().sum::<f64>() / 40.0;
@@ -88,7 +88,7 @@ fn the_desk_calculator_among_many_users_has_its_exact_throughput() {
     }
 }
 
-/// The same, where some users run a program of 20,000 words.
+/// CTSS with 40 users of desk calculators and 4 users of a program of 20,000 words.
 fn mixed(onion_skin: bool) -> Machine {
     let mut machine = ctss(40, onion_skin);
     let compiler = Command { image_words: AmountLaw::Fixed(20_000.0), ..machine.commands[0].clone() };

@@ -1,4 +1,4 @@
-//! A simulated machine behind the driver's door: it answers as a host does, and its meters add up.
+//! A simulated machine as the driver's system: it answers as a host does, and its meters add up.
 
 use crate::virtual_host::{Kept, script};
 use loadgo_core::driver::{SessionCounts, drive};
@@ -39,7 +39,7 @@ fn machine(text: &str) -> Arc<Machine> {
     Arc::new(parse(text, &mut |name| Err(format!("there is no {name}"))).expect("the test's machine is right"))
 }
 
-/// Keeps every sample; asks for a stop at some moment.
+/// Keeps every sample, and requests a stop after `stop_after` samples.
 #[derive(Clone, Default)]
 struct Samples {
     kept: Rc<RefCell<Vec<(Instant, MeterRows)>>>,
@@ -77,9 +77,9 @@ fn works() -> Script {
 
 #[test]
 fn a_user_alone_has_the_machine_to_himself() {
-    let told = ran(&machine(MACHINE), &works(), &OfferedLoad::closed(1, 1), Samples::default());
-    let first = &told.kept.rows[0];
-    assert_eq!(told.summary.done, 1);
+    let run = ran(&machine(MACHINE), &works(), &OfferedLoad::closed(1, 1), Samples::default());
+    let first = &run.kept.rows[0];
+    assert_eq!(run.summary.done, 1);
     let response = first.ready.unwrap() - first.sent;
     let least = 100_000_000 + 2_000_000 + 2 * 3_000_000;
     assert!(
@@ -116,37 +116,37 @@ fn spans_follow_each_other_and_each_processors_categories_add_up_to_them() {
 }
 
 #[test]
-fn a_command_reads_its_numbers_off_the_line_that_was_typed_key_by_key() {
+fn a_command_takes_its_arguments_from_a_line_that_was_typed_key_by_key() {
     let script = script("think = \"none\"\ntyping = \"10 chars/s\"", "[\"send 500\", \"send 100\"]");
-    let told = ran(&machine(MACHINE), &script, &OfferedLoad::closed(1, 1), Samples::default());
-    let responses: Vec<u64> = told.kept.rows.iter().map(|row| (row.ready.unwrap() - row.sent) / 1_000_000).collect();
+    let run = ran(&machine(MACHINE), &script, &OfferedLoad::closed(1, 1), Samples::default());
+    let responses: Vec<u64> = run.kept.rows.iter().map(|row| (row.ready.unwrap() - row.sent) / 1_000_000).collect();
     assert!((500..510).contains(&responses[0]) && (100..110).contains(&responses[1]), "{responses:?}");
 }
 
 #[test]
 fn a_command_that_takes_too_long_is_given_up_and_the_user_goes_on() {
     let script = script("think = \"fixed(1s)\"\ntimeout = \"5s\"", "[\"long\", \"work\"]");
-    let told = ran(&machine(MACHINE), &script, &OfferedLoad::closed(1, 2), Samples::default());
-    let outcomes: Vec<Outcome> = told.kept.rows.iter().map(|row| row.outcome).collect();
+    let run = ran(&machine(MACHINE), &script, &OfferedLoad::closed(1, 2), Samples::default());
+    let outcomes: Vec<Outcome> = run.kept.rows.iter().map(|row| row.outcome).collect();
     assert_eq!(outcomes, [Outcome::Timeout, Outcome::Ok, Outcome::Timeout, Outcome::Ok]);
-    assert_eq!((told.summary.done, told.summary.died), (1, 0));
+    assert_eq!((run.summary.done, run.summary.died), (1, 0));
 }
 
 #[test]
 fn a_stop_ends_the_run_where_it_is() {
     let stop = Samples { stop_after: Some(3), ..Samples::default() };
     let load = OfferedLoad { passes: None, ..OfferedLoad::closed(3, 1) };
-    let told = ran(&machine(MACHINE), &works(), &load, stop);
-    assert!(told.summary.stopped);
-    assert!(told.kept.sessions.iter().all(|session| session.outcome == "stopped"));
-    assert!(told.samples.last().unwrap().0 < Instant(10_000_000_000));
+    let run = ran(&machine(MACHINE), &works(), &load, stop);
+    assert!(run.summary.stopped);
+    assert!(run.kept.sessions.iter().all(|session| session.outcome == "stopped"));
+    assert!(run.samples.last().unwrap().0 < Instant(10_000_000_000));
 }
 
 #[test]
-fn commands_that_the_machine_does_not_know_are_told_with_those_that_it_knows() {
+fn a_message_names_the_commands_that_the_machine_does_not_know_and_those_that_it_knows() {
     let script = script("", "[\"work\", \"edit\", \"ls\", \"edit\"]");
-    let told = unknown_commands(&script, &machine(MACHINE)).unwrap();
-    assert!(told.starts_with("A test's machine does not know edit, ls: it knows work, send, long;"), "{told}");
+    let message = unknown_commands(&script, &machine(MACHINE)).unwrap();
+    assert!(message.starts_with("A test's machine does not know edit, ls: it knows work, send, long;"), "{message}");
     let any = format!("{MACHINE}[commands.\"*\"]\ncpu = \"1ms\"\n");
     assert_eq!(unknown_commands(&script, &machine(&any)), None);
 }

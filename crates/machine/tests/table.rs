@@ -1,4 +1,4 @@
-//! The system table: refusal, taking the oldest, and conservation of entries over random sequences.
+//! The system table: refusal when it is full, taking the oldest entries, and that no entry is lost or made.
 
 use loadgo_machine::spec::{SystemTable, WhenTableFull};
 use loadgo_machine::table::{EntryTable, TableFull};
@@ -20,7 +20,7 @@ fn a_log_in_is_refused_when_the_table_is_full() {
 }
 
 #[test]
-fn the_entries_used_the_longest_ago_are_taken_and_missed_at_the_next_use() {
+fn the_least_recently_used_entries_are_taken_and_missed_at_the_next_use() {
     let mut table = table(50, WhenTableFull::Take);
     (1..=3).for_each(|user| table.attach(user).unwrap());
     assert_eq!(table.touch(2, 10), 0, "ten of 1's entries went to 3");
@@ -31,7 +31,7 @@ fn the_entries_used_the_longest_ago_are_taken_and_missed_at_the_next_use() {
 }
 
 #[test]
-fn going_around_one_user_too_many_misses_everything_always() {
+fn with_one_user_too_many_in_turn_each_use_misses_all_entries() {
     let mut table = table(100, WhenTableFull::Take);
     (0..6).for_each(|user| table.attach(user).unwrap());
     let missed: Vec<u32> = (0..60).map(|turn| table.touch((turn % 6) as u32, turn)).collect();

@@ -1,6 +1,6 @@
 //! TENEX's queues, against cases worked by hand from its scheduler's listing.
 
-use crate::discipline::{Interaction, MS, happenings, interaction, live_through, schedule};
+use crate::discipline::{MS, PlannedInteraction, happenings, interaction, live_through, schedule};
 use loadgo_machine::disciplines::tenex::Tenex;
 use loadgo_machine::disciplines::{CandidateFacts, EligibilityAfterTurn, LeaveCause, ProcessId, ReadyCause, ReadyList, Turn};
 use loadgo_machine::spec::TenexQueue;
@@ -17,12 +17,12 @@ fn tenex() -> Tenex {
     Tenex::new(&queues([100, 400, 2000, 2000, 10000]), 100 * MS)
 }
 
-/// Quanta short enough to be seen whole in a turn, and a credit of 10 ms at least.
+/// TENEX with quanta that fit into one turn, and a least credit of 10 ms.
 fn short() -> Tenex {
     Tenex::new(&queues([10, 20, 40, 80, 90]), 10 * MS)
 }
 
-fn work(at_ms: u64, work_ms: u64) -> Interaction {
+fn work(at_ms: u64, work_ms: u64) -> PlannedInteraction {
     interaction(at_ms * MS, work_ms * MS, CandidateFacts::default())
 }
 
@@ -32,7 +32,7 @@ fn begin(list: &mut Tenex, pid: ProcessId, now_ms: u64) {
     list.ready(pid, ReadyCause::Admitted, now_ms * MS);
 }
 
-/// Runs whoever is next for its whole turn, and gives its length in ms.
+/// Runs the next process for its whole turn. Returns the process, and the turn's length in ms.
 fn turn(list: &mut Tenex, now_ms: u64) -> (ProcessId, u64) {
     let Turn { pid, slice_ns } = list.next(now_ms * MS).expect("somebody is ready");
     assert_eq!(list.off(pid, slice_ns, LeaveCause::TurnOver, now_ms * MS + slice_ns), EligibilityAfterTurn::Eligible);
@@ -73,7 +73,7 @@ fn a_short_interaction_takes_the_processor_from_a_long_one() {
 }
 
 #[test]
-fn who_has_been_longer_on_its_queue_is_not_preempted_by_who_comes() {
+fn a_process_that_has_been_longer_on_its_queue_is_not_preempted_by_a_new_one() {
     let turns = schedule(&mut tenex(), &[work(0, 90), work(30, 10)], 9);
     assert_eq!(turns, [(0, 0, 90 * MS), (1, 90 * MS, 100 * MS)]);
 }
@@ -89,14 +89,14 @@ fn time_on_the_queue_brings_a_long_process_before_a_stream_of_short_ones() {
 }
 
 #[test]
-fn less_than_the_least_credit_is_none() {
+fn a_credit_below_the_least_one_is_not_given() {
     let mut list = on_queue_3();
     begin(&mut list, 0, 109);
     assert_eq!(turn(&mut list, 109), (0, 50), "what it had left");
 }
 
 #[test]
-fn time_blocked_is_no_time_on_the_queue() {
+fn blocked_time_does_not_count_as_time_on_the_queue() {
     let mut list = short();
     begin(&mut list, 0, 0);
     list.next(0);
@@ -107,14 +107,14 @@ fn time_blocked_is_no_time_on_the_queue() {
 }
 
 #[test]
-fn who_was_blocked_comes_two_queues_up_with_the_first_quantum() {
+fn a_process_that_was_blocked_comes_two_queues_up_with_the_first_quantum() {
     let mut list = on_queue_3();
     begin(&mut list, 0, 110);
     assert_eq!([turn(&mut list, 110), turn(&mut list, 120)], [(0, 10), (0, 40)], "queue 1, then queue 2");
 }
 
 #[test]
-fn who_was_blocked_for_long_comes_to_the_first_queue() {
+fn a_process_that_was_blocked_for_long_comes_to_the_first_queue() {
     // 70 ms of quanta before queue 3 and 50 left on it, less a credit of 90, are 30: the end of queue 1.
     let mut list = on_queue_3();
     begin(&mut list, 0, 190);
@@ -138,7 +138,7 @@ fn blocked_time_counts_less_when_others_can_run() {
 }
 
 #[test]
-fn who_comes_up_has_the_first_queues_priority_at_once() {
+fn a_process_that_comes_up_has_the_first_queues_priority_at_once() {
     // Blocked from 100 ms on, 0 comes to queue 1 at 130 with a priority of 1000, which after 20 ms is 1000 - (20 >> 1).
     for (other, best) in [(139, 1), (141, 0)] {
         let mut list = on_queue_3();
@@ -157,7 +157,7 @@ fn a_new_process_begins_on_the_first_queue() {
 }
 
 #[test]
-fn who_runs_gives_way_to_a_better_one_once_it_has_had_20_ms_a_page() {
+fn a_running_process_gives_way_to_a_better_one_after_20_ms_for_each_page() {
     for (pages, from) in [(2, 100), (10, 200)] {
         let long = interaction(0, 400 * MS, CandidateFacts { pages, ..CandidateFacts::default() });
         let turns = schedule(&mut tenex(), &[long, work(10, 30)], 1);
@@ -166,7 +166,7 @@ fn who_runs_gives_way_to_a_better_one_once_it_has_had_20_ms_a_page() {
 }
 
 #[test]
-fn nobody_gives_way_to_a_worse_one() {
+fn no_process_gives_way_to_a_worse_one() {
     // Both have had 100 ms by 200 ms; 0 came to queue 1 first, and keeps its place in the balance set until it is done.
     let turns = schedule(&mut tenex(), &[work(0, 100), work(0, 400), work(0, 150)], 1);
     let order: Vec<_> = turns.iter().map(|turn| turn.0).collect();
@@ -184,7 +184,8 @@ proptest! {
     #[test]
     fn nobody_waits_longer_than_its_priority_takes_to_become_the_best(works in prop::collection::vec(1..3000u64, 1..5)) {
         // A stream of short interactions that wants all of the processor for 100 s. On queues 0 to 2 nobody's priority is better
-        // after 8000 << 2 ms; then those come before it that were there before it, at most the 4 x 2.4 s by which the stream is late.
+        // after 8000 << 2 ms; then those come before it that were there before it, at most the 4 x 2.4 s by which the stream is
+        // late.
         let mut all: Vec<_> = works.iter().map(|ms| work(0, (*ms).min(2400))).collect();
         all.extend((0..1000).map(|n| work(100 * n, 100)));
         let turns = schedule(&mut tenex(), &all, usize::MAX);

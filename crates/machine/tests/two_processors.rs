@@ -1,7 +1,7 @@
-//! Two processors and one ready list: who runs, and which processor is taken from whom.
+//! Two processors with one ready list: which processes run, and which of two loses its processor.
 
-use crate::discipline::bare::{live, machine};
-use crate::discipline::{Interaction, MS, interaction};
+use crate::discipline::bare::{machine, run_interactions};
+use crate::discipline::{MS, PlannedInteraction, interaction};
 use loadgo_machine::disciplines::CandidateFacts;
 use loadgo_machine::meters::Category;
 use loadgo_machine::spec::{Discipline, EligibilityLimit};
@@ -9,11 +9,11 @@ use loadgo_machine::spec::{Discipline, EligibilityLimit};
 /// The span of one quantum in the cases.
 const Q: u64 = 100 * MS;
 
-fn work(at: f64, work: f64) -> Interaction {
+fn work(at: f64, work: f64) -> PlannedInteraction {
     with(at, work, CandidateFacts::default())
 }
 
-fn with(at: f64, work: f64, facts: CandidateFacts) -> Interaction {
+fn with(at: f64, work: f64, facts: CandidateFacts) -> PlannedInteraction {
     interaction((at * Q as f64) as u64, (work * Q as f64) as u64, facts)
 }
 
@@ -22,7 +22,7 @@ fn two_processors_serve_one_list() {
     let three = [work(0.0, 3.0), work(0.0, 1.0), work(0.5, 1.0)];
     let mut first_come = machine(Discipline::FirstCome, &three);
     first_come.processors.count = 2;
-    assert_eq!(live(first_come, &three).0, [3 * Q, Q, 2 * Q]);
+    assert_eq!(run_interactions(first_come, &three).0, [3 * Q, Q, 2 * Q]);
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn the_worst_of_two_that_run_is_the_one_that_loses_its_processor() {
         let three = [with(0.0, 2.0, number(first)), with(0.0, 2.0, number(second)), with(0.5, 1.0, number(0))];
         let mut two_processors = machine(Discipline::Priority { preemptive: true }, &three);
         two_processors.processors.count = 2;
-        let (done, _) = live(two_processors, &three);
+        let (done, _) = run_interactions(two_processors, &three);
         assert_eq!(
             done,
             if first < second { [20 * Q / 10, 30 * Q / 10, 15 * Q / 10] } else { [30 * Q / 10, 20 * Q / 10, 15 * Q / 10] }
@@ -49,7 +49,7 @@ fn a_processor_that_is_free_anyway_is_taken_from_nobody() {
     let mut two_processors = machine(Discipline::Priority { preemptive: true }, &three);
     two_processors.processors.count = 2;
     two_processors.limit = EligibilityLimit::Fixed(2);
-    let (done, meters) = live(two_processors, &three);
+    let (done, meters) = run_interactions(two_processors, &three);
     assert_eq!((done, meters.preemptions), (vec![Q, 3 * Q, 2 * Q], 0));
 }
 
@@ -59,7 +59,7 @@ fn who_is_alone_stays_on_its_processor() {
     let mut two_processors = machine(Discipline::Multics { first_ns: Q, last_ns: Q, most_ns: 8 * Q }, &one);
     two_processors.processors.count = 2;
     two_processors.supervisor.getwork_ns = Q / 10;
-    let (done, meters) = live(two_processors, &one);
+    let (done, meters) = run_interactions(two_processors, &one);
     assert_eq!(done, [3 * Q], "its process was made there, so nothing is to be switched");
     assert_eq!(meters.total_ns(Category::Getwork), Q / 10);
 }

@@ -1,4 +1,4 @@
-//! Users of a machine: alike in two classes or in one, after earlier users, and beside others.
+//! Users of a machine: in two equal classes or in one, after users who have gone, and beside other users.
 
 use std::sync::Arc;
 
@@ -14,17 +14,17 @@ use loadgo_machine::spec::{
 };
 use proptest::prelude::*;
 
-/// Stops after so many interactions.
-struct So(usize);
+/// Ends a run after this number of interactions.
+struct Countdown(usize);
 
-impl InteractionSink for So {
+impl InteractionSink for Countdown {
     fn finished(&mut self, _class: usize, _at: u64, _response_ns: u64) -> bool {
         self.0 -= 1;
         self.0 > 0
     }
 }
 
-/// Demand paging of so many frames in shares or by least recent use; a page is one away from the store 0.
+/// Demand paging with `frames` frames and this replacement, from store 0.
 fn paging(frames: u32, replacement: Replacement) -> Residence {
     Residence::Paging(Paging {
         frames,
@@ -38,7 +38,7 @@ fn paging(frames: u32, replacement: Replacement) -> Residence {
     })
 }
 
-/// A machine that one user after the other comes to, for a second's work with 20 pages and 5000 words.
+/// A machine of an open load: each user does one second of work with 20 pages and 5000 words, and leaves.
 fn visited() -> Machine {
     let edit = Command {
         cpu: AmountLaw::Fixed(1e9),
@@ -52,25 +52,23 @@ fn visited() -> Machine {
 }
 
 #[test]
-fn who_comes_finds_no_pages_of_those_who_have_gone() {
+fn a_new_user_finds_no_pages_of_users_who_have_gone() {
     let made = Machine { residence: paging(1_000, Replacement::Lru), ..visited() };
-    let meters = simulate::run(&Arc::new(made), 1, &mut So(300)).unwrap();
-    // Who is still on the machine at the end has missed some already.
+    let meters = simulate::run(&Arc::new(made), 1, &mut Countdown(300)).unwrap();
+    // A user who is still on the machine at the end has missed some pages already.
     let (missed, done) = (meters.faults[0].count, 20 * meters.interactions);
     assert!((done..done + 20).contains(&missed), "{missed} pages missed in {} interactions", meters.interactions);
 }
 
 #[test]
-fn who_comes_has_his_program_brought_from_where_commands_are_kept() {
+fn a_new_users_program_is_brought_from_the_first_store() {
     let swapping = Swapping { words: 20_000, store: 0, first: Some(1), conditions_words: 0, onion_skin: true };
     let made = Machine { residence: Residence::Swapping(swapping), ..visited() };
-    let meters = simulate::run(&Arc::new(made), 1, &mut So(300)).unwrap();
+    let meters = simulate::run(&Arc::new(made), 1, &mut Countdown(300)).unwrap();
     assert!((300..303).contains(&meters.stores[1].requests), "{} programs brought", meters.stores[1].requests);
 }
 
-/// Twenty answers to user 1 of a machine with a processor and a share of memory for each of two users.
-///
-/// Meanwhile, user 2 types `others` commands.
+/// Twenty answers to user 1, while user 2 types `others` commands. Each has a processor and an equal share of memory.
 fn answers(share: u32, others: usize) -> Vec<CommandResult> {
     let edit = Command { cpu: AmountLaw::Exponential(2e9), pages: AmountLaw::Fixed(60.0), ..Command::without_work("edit") };
     let mut made = machine(2, Discipline::FirstCome, edit, Population::Closed(2), AmountLaw::ZERO);
@@ -82,8 +80,8 @@ fn answers(share: u32, others: usize) -> Vec<CommandResult> {
     let (mut mine, mut others) = (Vec::new(), others);
     engine.attach(1).unwrap();
     engine.attach(2).unwrap();
-    while let Some(told) = engine.advance(None) {
-        let user = match told {
+    while let Some(event) = engine.advance(None) {
+        let user = match event {
             EngineEvent::Attached { user, .. } => user,
             EngineEvent::Ready { user, answer, .. } => {
                 mine.extend((user == 1).then_some(answer));
@@ -101,7 +99,7 @@ fn answers(share: u32, others: usize) -> Vec<CommandResult> {
 }
 
 #[test]
-fn when_a_user_misses_pages_is_nobody_elses_affair() {
+fn page_faults_of_a_user_do_not_depend_on_another_users_commands() {
     let alone = answers(30, 0);
     assert!(alone.iter().map(|answer| answer.usage.faults_major.unwrap()).sum::<u64>() > 500);
     assert_eq!(alone, answers(30, 7));
@@ -130,7 +128,7 @@ proptest! {
         };
         let run = |load| -> Result<MachineMeters, TestCaseError> {
             let made = Machine { load, ..made.clone() };
-            simulate::run(&Arc::new(made), seed, &mut So(100)).map_err(TestCaseError::reject)
+            simulate::run(&Arc::new(made), seed, &mut Countdown(100)).map_err(TestCaseError::reject)
         };
         let merged = run(vec![class(first + second)])?;
         prop_assert_eq!(merged, run(vec![class(first), class(second)])?);

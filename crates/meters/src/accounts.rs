@@ -15,8 +15,8 @@ use loadgo_host::usage::waits::{self, Waited};
 use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::mapped::MappedWords;
 use sessions::SessionReporter;
-use std::collections::HashMap;
 use std::fmt;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
@@ -86,25 +86,22 @@ pub struct AccountWaits {
     slot_of_pid: SlotOfPid,
     /// The command's number of each line of the script, by the line's number; 0 for none.
     commands: Vec<u32>,
-    sessions: HashMap<UserId, UserAccount>,
+    /// By user.
+    sessions: Vec<Option<UserAccount>>,
 }
 
 /// A user's session and its account.
 struct UserAccount {
-    pid: u32,
-    /// None if there were more processes than accounts.
-    account: Option<InUse>,
-}
-
-/// A session's account, with its waits at the last reading.
-struct InUse {
-    slot: u32,
+    pid: NonZeroU32,
+    /// The number of the account; None if there were more processes than accounts.
+    slot: Option<NonZeroU32>,
+    /// The account's waits at the last reading.
     last: Waited,
 }
 
 impl AccountWaits {
     pub(crate) fn new(accounts: WaitAccounts, reporter: SessionReporter, slot_of_pid: SlotOfPid) -> AccountWaits {
-        AccountWaits { accounts, reporter, slot_of_pid, commands: Vec::new(), sessions: HashMap::new() }
+        AccountWaits { accounts, reporter, slot_of_pid, commands: Vec::new(), sessions: Vec::new() }
     }
 
     /// These waits with the command's number of each line of the script.
@@ -112,21 +109,21 @@ impl AccountWaits {
         AccountWaits { commands, ..self }
     }
 
-    fn account(&self, user: UserId) -> Option<&InUse> {
-        self.sessions.get(&user)?.account.as_ref()
+    fn session(&self, user: UserId) -> Option<&UserAccount> {
+        self.sessions.get(user as usize)?.as_ref()
     }
 }
 
 impl AccountWaits {
     /// Time in nanoseconds that the user's processes have waited so far for quotas, for memory that they are refused, and for loading.
     pub fn other_ns(&self, user: UserId) -> Option<u64> {
-        Some(self.accounts.words(self.account(user)?.slot)[account::OTHER_WAIT].load(Relaxed))
+        Some(self.accounts.words(self.session(user)?.slot?.get())[account::OTHER_WAIT].load(Relaxed))
     }
 }
 
 impl fmt::Debug for AccountWaits {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("AccountWaits").field("users", &self.sessions.len()).finish_non_exhaustive()
+        out.debug_struct("AccountWaits").field("users", &self.sessions.iter().flatten().count()).finish_non_exhaustive()
     }
 }
 
@@ -137,35 +134,39 @@ impl waits::Waits for AccountWaits {
 
     fn began(&mut self, user: UserId, pid: u32) {
         self.reporter.session_began(user, pid);
-        let slot = self.slot_of_pid.get(&pid, 0).ok();
-        let account = slot.map(|slot| InUse { slot, last: read_waits(self.accounts.words(slot)) });
+        let slot = self.slot_of_pid.get(&pid, 0).ok().and_then(NonZeroU32::new);
+        let last = slot.map_or(Waited::default(), |slot| read_waits(self.accounts.words(slot.get())));
         if let Some(slot) = slot {
-            self.accounts.0.users[slot as usize].store(user, Release);
+            self.accounts.0.users[slot.get() as usize].store(user, Release);
         }
-        self.sessions.insert(user, UserAccount { pid, account });
+        if self.sessions.len() <= user as usize {
+            self.sessions.resize_with(user as usize + 1, || None);
+        }
+        self.sessions[user as usize] = NonZeroU32::new(pid).map(|pid| UserAccount { pid, slot, last });
     }
 
     fn ended(&mut self, user: UserId) {
-        let Some(session) = self.sessions.remove(&user) else { return };
-        self.reporter.session_ended(session.pid, monotonic_ns());
-        if let Some(account) = session.account {
-            self.accounts.0.ended[account.slot as usize].store(true, Release);
+        let Some(session) = self.sessions.get_mut(user as usize).and_then(Option::take) else { return };
+        self.reporter.session_ended(session.pid.get(), monotonic_ns());
+        if let Some(slot) = session.slot {
+            self.accounts.0.ended[slot.get() as usize].store(true, Release);
         }
     }
 
     fn line(&mut self, user: UserId, line: u32) {
-        let Some(session) = self.sessions.get(&user) else { return };
+        let Some(UserAccount { pid, slot, .. }) = self.session(user) else { return };
+        let (pid, slot) = (pid.get(), *slot);
         let command = self.commands.get(line as usize).copied().unwrap_or(0);
-        if let Some(account) = &session.account {
-            set_command(&self.accounts.words(account.slot)[account::PID], session.pid, command);
+        if let Some(slot) = slot {
+            set_command(&self.accounts.words(slot.get())[account::PID], pid, command);
         }
-        self.reporter.line_sent(session.pid, command, monotonic_ns());
+        self.reporter.line_sent(pid, command, monotonic_ns());
     }
 
     fn interaction(&mut self, user: UserId) -> Option<Waited> {
-        let account = self.sessions.get_mut(&user)?.account.as_mut()?;
-        let now = read_waits(self.accounts.words(account.slot));
-        let last = std::mem::replace(&mut account.last, now);
+        let session = self.sessions.get_mut(user as usize)?.as_mut()?;
+        let now = read_waits(self.accounts.words(session.slot?.get()));
+        let last = std::mem::replace(&mut session.last, now);
         Some(Waited {
             ready_ns: now.ready_ns.wrapping_sub(last.ready_ns),
             paging_ns: now.paging_ns.wrapping_sub(last.paging_ns),

@@ -4,6 +4,7 @@ mod jit;
 mod kallsyms;
 pub mod live;
 mod maps;
+mod processes;
 mod profiler;
 mod records;
 mod regions;

@@ -5,7 +5,7 @@ use crate::progress::ProgressCalls;
 use crate::run::refused;
 use loadgo_core::record::MeterRows;
 use loadgo_meters::Tier;
-use loadgo_run::{HostMeter, Look, MeterOrder, Metered};
+use loadgo_run::{HostMeter, MeterOrder, MeteringProgress, MeteringResult};
 use loadgo_sys::child::Exit;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -59,7 +59,8 @@ impl MeteredHost {
     /// Calls `told` with a dict about three times a second and at every span's end. The dict has at_s; at a span's end also the
     /// rows by table (see `rows`) and the losses.
     ///
-    /// Returns outcome, exit_status or signal, notes. Raises `loadgo.errors.Refused`, `BadRun`; whatever `told` raises, in the end.
+    /// Returns outcome, exit_status or signal, notes. Raises `loadgo.errors.Refused`, `BadRun`; whatever `told` raises, in the
+    /// end.
     fn watch<'py>(&self, py: Python<'py>, told: Py<PyAny>, with_rows: bool) -> PyResult<Bound<'py, PyDict>> {
         let meter = self.meter.lock().unwrap_or_else(PoisonError::into_inner).take();
         let meter = meter.ok_or_else(|| errors::raised(py, "Refused", ("the meters have been read already",)))?;
@@ -95,7 +96,7 @@ fn order(options: MeterOptions) -> Result<MeterOrder, String> {
     })
 }
 
-fn in_words<'py>(py: Python<'py>, look: &Look<'_>, with_rows: bool) -> PyResult<Bound<'py, PyDict>> {
+fn in_words<'py>(py: Python<'py>, look: &MeteringProgress<'_>, with_rows: bool) -> PyResult<Bound<'py, PyDict>> {
     let words = PyDict::new(py);
     words.set_item("at_s", look.at.0 as f64 / 1e9)?;
     if let Some(sample) = look.rows.filter(|_| with_rows) {
@@ -105,7 +106,7 @@ fn in_words<'py>(py: Python<'py>, look: &Look<'_>, with_rows: bool) -> PyResult<
     Ok(words)
 }
 
-fn in_python<'py>(py: Python<'py>, metered: &Metered) -> PyResult<Bound<'py, PyDict>> {
+fn in_python<'py>(py: Python<'py>, metered: &MeteringResult) -> PyResult<Bound<'py, PyDict>> {
     let metering_dict = PyDict::new(py);
     let (status, signal) = match metered.exit {
         Some(Exit::Status(status)) => (Some(status), None),

@@ -8,7 +8,7 @@ use loadgo_core::time::Span;
 use loadgo_host::limits::Limit;
 use loadgo_host::refusal::Refusal;
 use loadgo_host::scheduling::{Class, Wanted};
-use loadgo_run::{Asked, Decision, Failure, Finished, Progress, Request, RunRefusal, TierAsked};
+use loadgo_run::{Decision, Failure, Finished, Progress, Request, RunRefusal, RunSpec, TierAsked};
 use loadgo_statistics::StopRule;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -124,11 +124,11 @@ fn in_words<'py>(py: Python<'py>, progress: &Progress) -> PyResult<Bound<'py, Py
 }
 
 /// Builds the part of the request that any system understands.
-pub fn load_request(py: Python<'_>, script_text: &str, options: LoadOptions, folder: &str) -> PyResult<Asked> {
+pub fn load_request(py: Python<'_>, script_text: &str, options: LoadOptions, folder: &str) -> PyResult<RunSpec> {
     let script = script::parse(script_text).map_err(|mistake| errors::mistake(py, &mistake))?;
     let script = with_manners(script, &options).map_err(errors::bad_argument)?;
     let folder = PathBuf::from(folder);
-    Ok(Asked {
+    Ok(RunSpec {
         id: folder.file_name().map_or_else(|| "run".into(), |name| name.to_string_lossy().into_owned()),
         folder,
         script_text: script_text.into(),
@@ -140,9 +140,9 @@ pub fn load_request(py: Python<'_>, script_text: &str, options: LoadOptions, fol
     })
 }
 
-fn request(asked: Asked, options: HostOptions) -> PyResult<Request> {
+fn request(spec: RunSpec, options: HostOptions) -> PyResult<Request> {
     Ok(Request {
-        asked,
+        spec,
         limit: options.limit.as_deref().map(Limit::parse).transpose().map_err(impossible)?,
         scheduling: Wanted { class: if options.fifo { Class::Fifo } else { Class::Ordinary }, processor: options.processor },
         meters: TierAsked::named(options.meters.as_deref()).map_err(impossible)?,

@@ -32,9 +32,9 @@ fn run_machine<'py>(
     folder: &str,
     told: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let asked = load_request(py, script_text, options.extract()?, folder)?;
+    let spec = load_request(py, script_text, options.extract()?, folder)?;
     let MachineOptions { machine: name, machine_text, set } = options.extract()?;
     let (machine, text) = machine::read(py, &machine_text, &set)?;
-    let request = OnMachine { asked, machine: Arc::new(machine), name, text, set };
+    let request = OnMachine { spec, machine: Arc::new(machine), name, text, set };
     drive(py, told.as_ref(), |decide| run_on_machine(&request, decide))
 }

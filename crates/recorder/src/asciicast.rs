@@ -1,32 +1,32 @@
-//! Reads and writes recordings of terminals: asciicast version 2 (times since the beginning) and 3 (since the event before).
+//! Reads and writes casts. Times in asciicast version 2 count from the beginning, in version 3 from the previous event.
 //!
-//! A header, then one event a line, `[time, code, data]`, with codes `o` output, `i` input, `r` resize, `x` exit; other
-//! codes mean nothing here. Format: <https://docs.asciinema.org/manual/asciicast/v3/>.
+//! A cast is a header, then one event on each line: `[time, code, data]`. Codes are `o` output, `i` input, `r` resize and
+//! `x` exit; others are ignored. Format: <https://docs.asciinema.org/manual/asciicast/v3/>.
 
 use crate::recording::{Dialogue, KeyRetention, MarkCutter, OutputPiece, SessionEnding, SessionEvent};
 use loadgo_core::time::Instant;
 use serde::Deserialize;
 use std::collections::{BTreeMap, VecDeque};
 
-/// A recording that was read.
+/// A cast that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cast {
     /// Columns of the screen at the beginning.
     pub columns: u16,
-    /// The command that was recorded, else the shell, where the header names one.
+    /// The recorded command, else the shell; `None` if the header names neither.
     pub command: Option<String>,
-    /// The title, where there is one.
+    /// The title, if there is one.
     pub title: Option<String>,
     /// Events of the session in order; marks are taken out of the output.
     pub events: Vec<SessionEvent>,
 }
 
-/// A mistake in a recording, with its line.
+/// A mistake in a cast, with its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CastMistake {
     /// Line of the file, from 1.
     pub line: usize,
-    /// Describes the mistake, and what would be right.
+    /// The mistake, and what would be right.
     pub message: String,
 }
 
@@ -58,16 +58,16 @@ struct Term {
     cols: u16,
 }
 
-/// Reads a recording.
+/// Reads a cast.
 ///
 /// # Errors
-/// The first mistake, with its line; a recording without input is one, since it does not tell what was typed.
+/// The first mistake, with its line. A cast without input is a mistake, because the typed lines are unknown.
 pub fn read(text: &str) -> Result<Cast, CastMistake> {
     let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim_end()));
     let first = lines.next().map_or("", |(_, line)| line.trim_start_matches('\u{feff}'));
     let (relative, header) = header(first)?;
     let columns = header.term.map(|term| term.cols).or(header.width).unwrap_or(80);
-    let mut reader = CastReader { relative, clock: 0, cutter: MarkCutter::of_any(), events: Vec::new() };
+    let mut reader = CastReader { relative, clock: 0, cutter: MarkCutter::of_any_session(), events: Vec::new() };
     for (number, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
         reader.line(line).map_err(|message| CastMistake { line: number, message })?;
     }
@@ -81,7 +81,7 @@ pub fn read(text: &str) -> Result<Cast, CastMistake> {
     Ok(Cast { columns: columns.max(2), command: header.command.or(shell), title: header.title, events })
 }
 
-/// Whether times are relative, and the rest of the header.
+/// Reads the header. Returns whether times count from the previous event, and the other fields.
 fn header(line: &str) -> Result<(bool, CastHeader), CastMistake> {
     let mistake = |message: String| CastMistake { line: 1, message };
     let wanted =
@@ -157,7 +157,7 @@ fn size(data: &str) -> Option<(u16, u16)> {
     Some((columns.parse().ok()?, rows.parse().ok()?))
 }
 
-/// The session in a recording, followed to its end.
+/// The dialogue of a cast's session.
 pub fn dialogue_of(cast: &Cast) -> Dialogue {
     let mut dialogue = Dialogue::new(cast.columns);
     for event in &cast.events {
@@ -166,7 +166,7 @@ pub fn dialogue_of(cast: &Cast) -> Dialogue {
     dialogue
 }
 
-/// Writes a session as asciicast version 3, as it goes on; keys are held back until it is known that they were shown.
+/// Writes a session as asciicast version 3 while it goes on. Events are held back until it is decided whether keys may be kept.
 #[derive(Debug)]
 pub struct CastWriter {
     held: VecDeque<(Instant, char, Vec<u8>)>,
@@ -174,7 +174,7 @@ pub struct CastWriter {
 }
 
 impl CastWriter {
-    /// A writer, and the header with its newline.
+    /// Returns a writer, and the header with its newline.
     pub fn begin(columns: u16, rows: u16, unix_time: u64, command: &str) -> (CastWriter, String) {
         let header = serde_json::json!({
             "version": 3, "term": {"cols": columns, "rows": rows}, "timestamp": unix_time, "command": command,
@@ -182,7 +182,7 @@ impl CastWriter {
         (CastWriter { held: VecDeque::new(), written_us: 0 }, format!("{header}\n"))
     }
 
-    /// Output as it came, marks and all.
+    /// Adds output, with its marks.
     pub fn output(&mut self, at: Instant, bytes: &[u8]) {
         match self.held.back_mut() {
             Some((_, 'o', held)) if is_cut(held) => held.extend_from_slice(bytes),
@@ -190,7 +190,7 @@ impl CastWriter {
         }
     }
 
-    /// Any other event.
+    /// Adds any other event.
     pub fn event(&mut self, event: &SessionEvent) {
         let (code, data) = match event {
             SessionEvent::Keys { bytes, .. } => ('i', bytes.clone()),
@@ -204,14 +204,14 @@ impl CastWriter {
         self.held.push_back((event.at(), code, data));
     }
 
-    /// The lines that may be written now.
-    pub fn lines(&mut self, keeping: KeyRetention) -> String {
+    /// Returns the lines that may be written now.
+    pub fn lines(&mut self, retention: KeyRetention) -> String {
         let mut out = String::new();
-        if keeping == KeyRetention::Undecided {
+        if retention == KeyRetention::Undecided {
             return out;
         }
         while let Some((at, code, data)) = self.held.pop_front() {
-            if code == 'i' && keeping == KeyRetention::NoKeys {
+            if code == 'i' && retention == KeyRetention::NoKeys {
                 continue;
             }
             if code == 'o' && self.held.is_empty() && is_cut(&data) {
@@ -223,10 +223,10 @@ impl CastWriter {
         out
     }
 
-    /// The last lines: nothing follows.
-    pub fn finish(&mut self, keeping: KeyRetention) -> String {
-        let keeping = if keeping == KeyRetention::Undecided { KeyRetention::NoKeys } else { keeping };
-        let mut out = self.lines(keeping);
+    /// Returns the last lines, after the last event.
+    pub fn finish(&mut self, retention: KeyRetention) -> String {
+        let retention = if retention == KeyRetention::Undecided { KeyRetention::NoKeys } else { retention };
+        let mut out = self.lines(retention);
         for (at, code, data) in std::mem::take(&mut self.held) {
             self.line(&mut out, at, code, &data);
         }

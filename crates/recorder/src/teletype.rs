@@ -1,7 +1,7 @@
-//! Records a person's session: sits between the person's terminal and a shell, and passes everything on.
+//! Records a person's session: sits between the person's terminal and a shell, and passes keys and output on.
 //!
-//! One thread, one poll. Keys are looked at before they are passed on: while the shell's terminal has its echo off, no
-//! event holds them. The person's own terminal is raw meanwhile and is given back on every way out.
+//! One thread does all with one poll. Keys that come while the shell's terminal has its echo off are passed on, and no event
+//! has them. The person's own terminal is raw meanwhile, and gets its modes back however the recording ends.
 
 mod log;
 mod raw;
@@ -29,11 +29,11 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Time for which bytes are held back that may begin a mark.
-const HOLD: Duration = Duration::from_millis(20);
+/// Time for which bytes that may begin a mark are held back.
+const MARK_HOLD_TIME: Duration = Duration::from_millis(20);
 /// Time that a shell may take to end after it was hung up.
-const GRACE: Duration = Duration::from_secs(2);
-/// Most keys that wait for a shell which does not read; the person's terminal keeps further keys.
+const HANG_UP_GRACE: Duration = Duration::from_secs(2);
+/// Largest number of key bytes that wait for a shell that does not read. Further keys stay in the person's terminal.
 const MOST_PENDING_BYTES: usize = 1 << 16;
 
 /// A request to record a shell, with the terminal of the person.
@@ -44,9 +44,9 @@ pub struct RecordingRequest<'a> {
     pub env: &'a [(String, String)],
     /// Descriptor that the person's keys come from.
     pub input: BorrowedFd<'a>,
-    /// Descriptor that the person's screen shows.
+    /// Descriptor of the person's screen.
     pub output: BorrowedFd<'a>,
-    /// A file that keeps the session as asciicast version 3.
+    /// File for a cast of the session, in asciicast version 3.
     pub cast: Option<&'a Path>,
 }
 
@@ -56,7 +56,7 @@ pub struct RecordedSession {
     pub dialogue: Dialogue,
     /// The kind of shell.
     pub shell: ShellKind,
-    /// Why the cast ends early, if it does.
+    /// The reason why the cast ends early, if it does.
     pub cast_failure: Option<String>,
 }
 
@@ -76,7 +76,7 @@ pub fn record(order: &RecordingRequest<'_>) -> io::Result<RecordedSession> {
     let mut log = SessionLog::new(&id, size.ws_col);
     if let Some(file) = cast {
         let unix_time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        log.keep(CastWriter::begin(size.ws_col, size.ws_row, unix_time, &order.shell.join(" ")), file);
+        log.write_cast(CastWriter::begin(size.ws_col, size.ws_row, unix_time, &order.shell.join(" ")), file);
     }
     let pidfd = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
     let shell = RunningShell { child, pidfd };
@@ -130,7 +130,7 @@ struct TerminalRelay<'a> {
     listening: bool,
 }
 
-/// Events that one poll found.
+/// Descriptors that one poll found ready.
 struct PolledEvents {
     input: bool,
     master: PollFlags,
@@ -147,12 +147,12 @@ impl TerminalRelay<'_> {
         loop {
             let due = self.wait(&master)?;
             if due.signal
-                && let Some(ending) = self.signals_came(&master)?
+                && let Some(ending) = self.on_signals(&master)?
             {
                 return self.hang_up(master, ending);
             }
             if due.input
-                && let Some(ending) = self.keys_came(&master)?
+                && let Some(ending) = self.on_keys(&master)?
             {
                 return self.hang_up(master, ending);
             }
@@ -183,7 +183,7 @@ impl TerminalRelay<'_> {
             PollFd::from_borrowed_fd(self.order.input, reads),
         ];
         let count = if self.listening { 4 } else { 3 };
-        let hold = Timespec::try_from(HOLD).expect("it is short");
+        let hold = Timespec::try_from(MARK_HOLD_TIME).expect("it is short");
         match poll(&mut fds[..count], self.log.holds().then_some(&hold)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
@@ -192,8 +192,8 @@ impl TerminalRelay<'_> {
         Ok(PolledEvents { input: is_due(&fds[3]), master: fds[0].revents(), signal: is_due(&fds[1]), ended: is_due(&fds[2]) })
     }
 
-    /// Passes a new window size on. Returns the session's end when a signal asks for it.
-    fn signals_came(&mut self, master: &OwnedFd) -> io::Result<Option<SessionEnding>> {
+    /// Handles signals: passes a new window size on, or returns how the session ends if a signal asks for that.
+    fn on_signals(&mut self, master: &OwnedFd) -> io::Result<Option<SessionEnding>> {
         for signal in self.signals.take() {
             if signal != WINDOW_SIGNAL_ID {
                 return Ok(Some(SessionEnding::Stopped(signal)));
@@ -205,8 +205,8 @@ impl TerminalRelay<'_> {
         Ok(None)
     }
 
-    /// Reads keys, records them if they may be seen, and passes them on.
-    fn keys_came(&mut self, master: &OwnedFd) -> io::Result<Option<SessionEnding>> {
+    /// Reads keys, records them unless the echo is off, and passes them on. Returns how the session ends if the terminal is gone.
+    fn on_keys(&mut self, master: &OwnedFd) -> io::Result<Option<SessionEnding>> {
         let mut bytes = [0; 4096];
         let count = match rustix::io::read(self.order.input, &mut bytes) {
             Ok(0) if !rustix::termios::isatty(self.order.input) => {
@@ -237,15 +237,15 @@ impl TerminalRelay<'_> {
     fn pass_keys(&mut self, master: &OwnedFd) -> io::Result<()> {
         match rustix::io::write(master, &self.pending) {
             Ok(count) => drop(self.pending.drain(..count)),
-            // EIO: nobody has the terminal open any more; the end of the shell is about to be seen.
             Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {}
+            // No process has the terminal open any more; the next poll will see that the shell has ended.
             Err(rustix::io::Errno::IO) => self.pending.clear(),
             Err(error) => return Err(error.into()),
         }
         Ok(())
     }
 
-    /// Passes on what the shell has printed; whether there was anything.
+    /// Passes on the output of the shell. Returns whether there was any.
     fn pass_output(&mut self, master: &OwnedFd) -> io::Result<bool> {
         let mut bytes = [0; 1 << 16];
         let count = match rustix::io::read(master, &mut bytes) {
@@ -275,7 +275,7 @@ impl TerminalRelay<'_> {
                     let mut fds = [PollFd::from_borrowed_fd(self.order.output, PollFlags::OUT)];
                     poll(&mut fds, None)?;
                 }
-                // The person's terminal is gone; its end of file tells the rest.
+                // The person's terminal is gone. The next reading of keys finds its end of file, and ends the session.
                 Err(rustix::io::Errno::IO | rustix::io::Errno::PIPE) => return Ok(()),
                 Err(error) => return Err(error.into()),
             }
@@ -283,7 +283,7 @@ impl TerminalRelay<'_> {
         Ok(())
     }
 
-    /// Whether the shell has ended within `time`.
+    /// Waits for the shell's end, for at most `time`. Returns whether it has ended.
     fn await_end(&self, time: Duration) -> io::Result<bool> {
         let time = Timespec::try_from(time).expect("it is short");
         let mut fds = [PollFd::new(&self.shell.pidfd, PollFlags::IN)];
@@ -300,10 +300,10 @@ impl TerminalRelay<'_> {
         })
     }
 
-    /// Closes the shell's terminal, which hangs it up, and sees to it that it ends.
+    /// Closes the shell's terminal, which hangs the shell up, and kills the shell if it does not end.
     fn hang_up(&mut self, master: OwnedFd, ending: SessionEnding) -> io::Result<SessionEnding> {
         drop(master);
-        if !self.await_end(GRACE)? {
+        if !self.await_end(HANG_UP_GRACE)? {
             pidfd_send_signal(&self.shell.pidfd, Signal::KILL)?;
         }
         self.shell.child.wait()?;
@@ -311,7 +311,7 @@ impl TerminalRelay<'_> {
     }
 }
 
-/// The shell's process; an error on the way must not leave it behind.
+/// The shell's process. It is killed when this is dropped, so that no error leaves it behind.
 struct RunningShell {
     child: Child,
     pidfd: OwnedFd,

@@ -1,10 +1,10 @@
-//! A session followed event by event: who asked for a line, what was entered, what of it may be kept.
+//! A session followed event by event: the prompt of each line, its text, and whether its keys may be kept.
 
 use loadgo_core::osc133::prompt_mark;
 use loadgo_core::time::Instant;
 use loadgo_recorder::recording::{Dialogue, EnteredText, Entry, KeyRetention, MarkCutter, OutputPiece, SessionEvent};
 
-/// A session by hand: each step is a millisecond, keys come one by one and are echoed as they come.
+/// Feeds a session to a dialogue. Each event is a millisecond after the one before, and each key is echoed at once.
 struct Typist {
     dialogue: Dialogue,
     cutter: MarkCutter,
@@ -51,8 +51,8 @@ impl Typist {
 
     fn entered(&self) -> Vec<String> {
         let words = |entry: &Entry| match &entry.entered {
-            EnteredText::Text(text) => format!("{:?} {text}", entry.place),
-            other => format!("{:?} {other:?}", entry.place),
+            EnteredText::Text(text) => format!("{:?} {text}", entry.prompt_kind),
+            other => format!("{:?} {other:?}", entry.prompt_kind),
         };
         self.dialogue.entries.iter().map(words).collect()
     }
@@ -63,7 +63,7 @@ impl Typist {
 }
 
 #[test]
-fn a_line_is_what_was_echoed_and_its_status_is_the_next_marks() {
+fn a_line_is_read_from_its_echo_and_its_status_from_the_next_mark() {
     let mut typist = Typist::new();
     typist.prompt("0").types("false").prompt("1").types("true").prompt("0");
     assert_eq!(typist.entered(), ["Shell false", "Shell true"]);
@@ -71,7 +71,7 @@ fn a_line_is_what_was_echoed_and_its_status_is_the_next_marks() {
 }
 
 #[test]
-fn a_line_typed_ahead_belongs_to_the_prompt_that_takes_it() {
+fn a_line_typed_ahead_belongs_to_the_prompt_at_which_the_shell_reads_it() {
     let mut editing = Typist::new();
     editing.prompt("0").types("sleep 1").types("false").prompt("0").shows("false\r\n").prompt("1").types("ls").prompt("0");
     assert_eq!(editing.entered(), ["Shell sleep 1", "Shell false", "Shell ls"]);
@@ -94,11 +94,11 @@ fn lines_that_a_program_reads_belong_to_the_program() {
 fn keys_without_echo_are_a_secret_and_may_not_be_kept() {
     let mut typist = Typist::new();
     typist.prompt("0").types("ssh there").shows("Password: ");
-    assert_eq!(typist.dialogue.keeping(), KeyRetention::Keys);
+    assert_eq!(typist.dialogue.key_retention(), KeyRetention::Keys);
     typist.keys("h").keys("2").keys("\r");
-    assert_eq!(typist.dialogue.keeping(), KeyRetention::Undecided);
+    assert_eq!(typist.dialogue.key_retention(), KeyRetention::Undecided);
     typist.shows("\r\nWelcome\r\n").prompt("0");
-    assert_eq!(typist.dialogue.keeping(), KeyRetention::NoKeys);
+    assert_eq!(typist.dialogue.key_retention(), KeyRetention::NoKeys);
     assert_eq!(typist.entered(), ["Shell ssh there", "Program Secret"]);
 }
 
@@ -108,7 +108,7 @@ fn keys_to_a_full_screen_program_make_no_lines() {
     typist.prompt("0").types("vi").shows("\x1b[?1049h~").keys("i").keys("secret\r").shows("\x1b[?1049l").prompt("0");
     assert_eq!(typist.entered(), ["Shell vi"]);
     assert_eq!(typist.dialogue.full_screen_keys, 8);
-    assert_eq!(typist.dialogue.keeping(), KeyRetention::NoKeys);
+    assert_eq!(typist.dialogue.key_retention(), KeyRetention::NoKeys);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn an_abandoned_line_is_no_line() {
 }
 
 #[test]
-fn history_that_is_searched_is_read_from_the_redrawn_line() {
+fn a_line_found_by_searching_the_history_is_read_from_the_redrawn_line() {
     let mut typist = Typist::new();
     typist.prompt("0").keys("\x12").shows("\r(reverse-i-search)`': \x1b[K");
     typist.keys("a").shows("\x08\x08\x08a': ls -\x1b[7ma\x1b[27m b\x08\x08\x08").keys("\r");

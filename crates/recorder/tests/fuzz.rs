@@ -1,4 +1,4 @@
-//! Fuzz test: any bytes of a terminal and a keyboard become a recording without a panic and without unseen keys.
+//! Fuzz test: any bytes of a terminal and a keyboard make a recording without a panic, and without keys that were not shown.
 
 use loadgo_core::osc133::prompt_mark;
 use loadgo_core::script::parse;
@@ -10,7 +10,7 @@ use loadgo_recorder::recording::{
 };
 use proptest::prelude::*;
 
-/// Keys or output, drawn by a strategy: the letter says which of the two.
+/// A random event: `i` with keys, `o` with output, `r` for a resize, or `h` for hidden keys.
 fn happening() -> impl Strategy<Value = (char, Vec<u8>)> {
     let keys = prop_oneof![
         "[a-z ]{1,6}".prop_map(String::into_bytes),
@@ -56,7 +56,7 @@ fn happening() -> impl Strategy<Value = (char, Vec<u8>)> {
     ]
 }
 
-/// The session and its cast.
+/// Feeds the events to a dialogue and to a cast, and returns both.
 fn recorded(happenings: &[(char, Vec<u8>)]) -> (Dialogue, String) {
     let (mut dialogue, mut cutter) = (Dialogue::new(40), MarkCutter::of_session("7"));
     let (mut writer, mut cast) = CastWriter::begin(40, 24, 0, "sh");
@@ -72,7 +72,7 @@ fn recorded(happenings: &[(char, Vec<u8>)]) -> (Dialogue, String) {
                         OutputPiece::Mark(mark) => SessionEvent::Mark { at, mark },
                     });
                 }
-                cast.push_str(&writer.lines(dialogue.keeping()));
+                cast.push_str(&writer.lines(dialogue.key_retention()));
                 continue;
             }
             'i' => SessionEvent::Keys { at, bytes: data.clone() },
@@ -82,11 +82,11 @@ fn recorded(happenings: &[(char, Vec<u8>)]) -> (Dialogue, String) {
         };
         writer.event(&event);
         dialogue.feed(&event);
-        cast.push_str(&writer.lines(dialogue.keeping()));
+        cast.push_str(&writer.lines(dialogue.key_retention()));
     }
-    let keeping = dialogue.keeping();
-    cast.push_str(&writer.finish(keeping));
-    assert_ne!(keeping, KeyRetention::Undecided, "a session that has ended is decided");
+    let retention = dialogue.key_retention();
+    cast.push_str(&writer.finish(retention));
+    assert_ne!(retention, KeyRetention::Undecided, "a session that has ended is decided");
     (dialogue, cast)
 }
 

@@ -63,7 +63,7 @@ fn think_and_typing_are_the_persons_and_the_response_is_dropped() {
 }
 
 #[test]
-fn without_marks_prompts_are_estimated_and_that_is_said() {
+fn without_marks_prompts_are_estimated_and_a_note_says_so() {
     let recorded = recorded(UNMARKED);
     assert_eq!(lines(&recorded), [("ls".to_string(), None)]);
     assert_eq!(recorded.script.think, TimeLaw::Empirical(vec![Span::from_secs(2)]));
@@ -87,7 +87,7 @@ fn a_recorded_script_reads_back_as_it_was() {
 }
 
 #[test]
-fn a_script_with_a_secret_is_refused_with_the_name_of_what_is_missing() {
+fn a_script_with_a_secret_is_refused_with_the_name_of_the_missing_list() {
     let cast = MARKED.replace("[0.0, \"o\", \"l\"]\n", "").replace("[0.0, \"o\", \"s\"]\n", "");
     let recorded = recorded(&cast);
     assert_eq!(recorded.secrets, [1]);

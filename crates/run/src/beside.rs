@@ -1,4 +1,4 @@
-//! The programs that a script wants beside its users: started for a run, and known to the users by their environment.
+//! The programs that a script's `beside` names. They run during the whole run, and the users' environment has their addresses.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,38 +10,40 @@ use loadgo_host::commands::beside::Beside;
 use crate::refusal::RunRefusal;
 use crate::request::Request;
 
-/// Programs that run beside the users of one run; dropping the company ends them.
+/// The programs that run beside the users of one run. They end when this is dropped.
 #[derive(Debug, Default)]
-pub(crate) struct Company {
+pub(crate) struct BesidePrograms {
     programs: Vec<Beside>,
     /// Environment variables of the users, by name.
     values: BTreeMap<String, String>,
     notes: Vec<String>,
 }
 
-impl Company {
-    /// Starts the programs that the script asks for, in the run's folder. No program is started for a variable that our own
-    /// environment has already: the variable then names a server of somebody else.
-    pub(crate) fn start(request: &Request, folder: &Path) -> Result<Company, RunRefusal> {
-        let mut company = Company::default();
-        for (name, command) in &request.asked.script.beside {
+impl BesidePrograms {
+    /// Starts the script's programs in the run's folder. If our own environment has a program's variable already, the program is
+    /// not started, and users get that value.
+    pub(crate) fn start(request: &Request, folder: &Path) -> Result<BesidePrograms, RunRefusal> {
+        let mut beside_programs = BesidePrograms::default();
+        for (name, command) in &request.spec.script.beside {
             let set = std::env::var(name).ok().filter(|value| !value.is_empty());
             let value = match set {
                 Some(value) => {
-                    company.notes.push(format!("{name} is {value}, as the environment says: `{command}` was not started"));
+                    beside_programs
+                        .notes
+                        .push(format!("{name} is {value} in the environment already: `{command}` was not started"));
                     value
                 }
-                None => company.begin(name, command, request, folder)?,
+                None => beside_programs.begin(name, command, request, folder)?,
             };
-            company.values.insert(name.clone(), value);
+            beside_programs.values.insert(name.clone(), value);
         }
-        if !company.values.is_empty() && request.login()?.is_elsewhere() {
-            let names = company.values.keys().cloned().collect::<Vec<_>>().join(", ");
-            let login = &request.asked.script.login;
+        if !beside_programs.values.is_empty() && request.login()?.is_elsewhere() {
+            let names = beside_programs.values.keys().cloned().collect::<Vec<_>>().join(", ");
+            let login = &request.spec.script.login;
             let note = format!("{names} may not be known to users who log in with {login:?}: write the value into the lines");
-            company.notes.push(note);
+            beside_programs.notes.push(note);
         }
-        Ok(company)
+        Ok(beside_programs)
     }
 
     fn begin(&mut self, name: &str, command: &str, request: &Request, folder: &Path) -> Result<String, RunRefusal> {
@@ -51,19 +53,19 @@ impl Company {
         Ok(value)
     }
 
-    /// Copies `request` with the programs' addresses in the users' environment.
-    pub(crate) fn known_to_users(&self, request: &Request) -> Request {
+    /// Returns `request` with the programs' addresses added to the users' environment.
+    pub(crate) fn add_to_environment(&self, request: &Request) -> Request {
         let mut request = request.clone();
         if !self.values.is_empty() {
-            let mut script = Script::clone(&request.asked.script);
+            let mut script = Script::clone(&request.spec.script);
             script.env.extend(self.values.clone());
-            request.asked.script = Arc::new(script);
+            request.spec.script = Arc::new(script);
         }
         request
     }
 
     /// Reaps the programs that have ended by themselves.
-    pub(crate) fn look(&mut self) {
+    pub(crate) fn reap_ended(&mut self) {
         self.programs.iter_mut().for_each(|program| _ = program.has_ended());
     }
 

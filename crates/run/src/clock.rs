@@ -7,19 +7,19 @@ use loadgo_sys::clock::monotonic_ns;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A run's clock: it counts from the run's begin.
+/// A run's clock, which counts from the beginning of the run.
 pub(crate) enum Clock {
     /// The host's clock.
     Host {
-        /// The run's begin on the monotonic clock, in nanoseconds.
+        /// The beginning of the run on the monotonic clock, in nanoseconds.
         origin_ns: u64,
     },
-    /// A simulated machine's clock: nanoseconds that are computed so far.
+    /// A simulated machine's clock: the virtual time that has been computed, in nanoseconds.
     Virtual(Arc<AtomicU64>),
 }
 
 impl Clock {
-    /// The host's clock from now on.
+    /// The host's clock, from now on.
     pub(crate) fn start() -> Clock {
         Clock::Host { origin_ns: monotonic_ns() }
     }
@@ -31,7 +31,7 @@ impl Clock {
         }
     }
 
-    /// Where its zero is on the monotonic clock; a virtual one has no such place, and this is 0.
+    /// The clock's zero on the host's monotonic clock, in nanoseconds; 0 for a virtual clock.
     pub(crate) fn origin_ns(&self) -> u64 {
         match self {
             Clock::Host { origin_ns } => *origin_ns,
@@ -43,7 +43,7 @@ impl Clock {
         matches!(self, Clock::Virtual(_))
     }
 
-    /// Adds the state at the end of a run that took `elapsed_s` here; the run's length where another clock than this host's tells it.
+    /// Adds the state at the end of a run that took `elapsed_s` on this host. Returns the run's length if its clock is virtual.
     pub(crate) fn conclude(&self, conditions: &mut ConditionsPart, elapsed_s: f64) -> Option<f64> {
         if !self.is_virtual() {
             return conditions::at_the_end(conditions);

@@ -1,4 +1,4 @@
-//! The commands of a script as the kernel meters know them: by number.
+//! Numbers of a script's commands, by which the kernel meters know them.
 
 use loadgo_core::script::Script;
 use std::sync::Arc;

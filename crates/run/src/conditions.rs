@@ -1,4 +1,4 @@
-//! This host in `run.toml`: what it is, how busy it was, and where usage came from.
+//! The sections of `run.toml` about this host: its description, its other load, and the sources of usage.
 
 use crate::request::Request;
 use crate::sections::{
@@ -11,7 +11,7 @@ use loadgo_host::usage::sources::Sources;
 
 /// Describes this host before the run.
 pub(crate) fn here(request: &Request) -> Setting {
-    Setting { limit: limit_part(request), ..this_host(&request.asked.script.login, &request.asked.script.needs) }
+    Setting { limit: limit_part(request), ..this_host(&request.spec.script.login, &request.spec.script.needs) }
 }
 
 /// Describes this host, on which `login` and the programs that are `needed` will run.
@@ -23,7 +23,7 @@ pub(crate) fn this_host(login: &str, needed: &[String]) -> Setting {
     }
 }
 
-/// Adds how busy this host is at the run's end.
+/// Adds the load average and the available memory at the run's end.
 pub(crate) fn at_the_end(section: &mut ConditionsPart) -> Option<f64> {
     if let ConditionsPart::Host(host_section) = section {
         let end = conditions();
@@ -81,7 +81,7 @@ fn in_words(swap: Swap) -> String {
     }
 }
 
-/// Where usage comes from.
+/// The section about the sources of usage.
 pub(crate) fn usage_part(sources: &Sources) -> UsagePart {
     UsagePart {
         cpu: sources.cpu.to_string(),
@@ -94,7 +94,7 @@ pub(crate) fn usage_part(sources: &Sources) -> UsagePart {
     }
 }
 
-/// How the driver's thread is scheduled.
+/// The section about the scheduling of the driver's thread.
 pub(crate) fn driver_part(granted: &Granted) -> DriverPart {
     let Granted { scheduling, processor, proof, notes } = granted.clone();
     DriverPart { scheduling, processor, proof, notes }

@@ -1,8 +1,8 @@
-//! The driver's thread: it brings the system up, drives the users on it, and ends what is left of them.
+//! The driver's thread: it starts the system, drives the users on it, and ends users who are left.
 
-use crate::asked::Asked;
-use crate::progress::{RunCounters, Watched};
+use crate::progress::{CountingRecorder, RunCounters};
 use crate::refusal::RunRefusal;
+use crate::run_spec::RunSpec;
 use crate::sections::DriverPart;
 use loadgo_core::driver::{SessionCounts, drive};
 use loadgo_core::system::System;
@@ -13,36 +13,36 @@ use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 
 /// A system on which a run is driven.
-pub(crate) trait Driveable: System {
-    /// How users log in, for the words `nobody could log in …`.
-    fn log_in_words(asked: &Asked) -> String;
-    /// Ends the users that are left, and records what is known only then. Returns the reason why the system could not go on, unless
-    /// it was reported before.
-    fn close(self, recorder: &mut Watched) -> Option<String>;
+pub(crate) trait DrivenSystem: System {
+    /// How users log in, such as ` with "sh"`: the end of the message `nobody could log in`.
+    fn log_in_words(spec: &RunSpec) -> String;
+    /// Ends the users that are left, and records losses that are known only then. Returns the reason why the system could not go
+    /// on, if it has not reported that as an event.
+    fn close(self, recorder: &mut CountingRecorder) -> Option<String>;
 }
 
 /// Arguments of a driver's thread.
 pub(crate) struct DriverArguments {
-    pub asked: Asked,
-    pub front: DriverRecorder,
+    pub spec: RunSpec,
+    pub recorder: DriverRecorder,
     pub progress: Arc<RunCounters>,
     pub stop: StopSwitch,
-    /// Sink of the samples of a system that samples itself.
+    /// For the meter rows of a system that samples itself.
     pub row_sender: RowSender,
 }
 
 /// Message of a driver's thread when its system is ready.
 #[derive(Default)]
-pub(crate) struct Begun {
-    /// The thread's number in the kernel.
+pub(crate) struct DriverReady {
+    /// The kernel's id of the thread.
     pub thread_id: i32,
-    /// The thread's scheduling, where it is known only now.
+    /// The thread's scheduling; `None` if `run.toml` has it already.
     pub scheduling: Option<DriverPart>,
 }
 
 /// Result of a driver's thread.
 #[derive(Debug, Default)]
-pub(crate) struct Driven {
+pub(crate) struct DriverResult {
     pub summary: SessionCounts,
     /// Why the run has failed: the system stood still, or nobody could log in.
     pub failure: Option<Refusal>,
@@ -70,23 +70,23 @@ const DRIVER_THREAD: &str = "the driver's thread";
 
 /// The driver's thread; dropping it stops the users and waits for it.
 pub(crate) struct Driver {
-    /// `None` once the thread was waited for.
-    thread: Option<JoinHandle<Driven>>,
+    /// `None` after the thread has been joined.
+    thread: Option<JoinHandle<DriverResult>>,
     stop: StopSwitch,
 }
 
 impl Driver {
-    /// Starts the thread, on which `bring_up` makes the system; returns when the system is there.
+    /// Starts the thread, which calls `start_system`. Returns when the system is ready.
     ///
     /// # Errors
-    /// Returns the refusal of `bring_up`, or the reason why there is no thread; nothing is left of either then.
-    pub(crate) fn start<S: Driveable>(
+    /// Returns the refusal of `start_system`, or the reason why there is no thread. The thread has then ended.
+    pub(crate) fn start<S: DrivenSystem>(
         order: DriverArguments,
-        bring_up: impl FnOnce(&DriverArguments) -> Result<(S, Begun), RunRefusal> + Send + 'static,
-    ) -> Result<(Driver, Begun), RunRefusal> {
+        start_system: impl FnOnce(&DriverArguments) -> Result<(S, DriverReady), RunRefusal> + Send + 'static,
+    ) -> Result<(Driver, DriverReady), RunRefusal> {
         let (begun_sender, begun_receiver) = mpsc::channel();
         let (stop, waiter) = (order.stop.clone(), thread::current());
-        let work = move || match bring_up(&order) {
+        let work = move || match start_system(&order) {
             Ok((system, begun)) => {
                 let _ = begun_sender.send(Ok(begun));
                 let driven = drive_on(system, order);
@@ -95,7 +95,7 @@ impl Driver {
             }
             Err(refusal) => {
                 let _ = begun_sender.send(Err(refusal));
-                Driven::default()
+                DriverResult::default()
             }
         };
         let thread = thread::Builder::new().name("loadgo-driver".into()).spawn(work);
@@ -114,7 +114,7 @@ impl Driver {
         self.stop.ask();
     }
 
-    /// Whether the thread is over.
+    /// Whether the thread has ended.
     pub(crate) fn is_over(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
@@ -123,12 +123,12 @@ impl Driver {
     ///
     /// # Errors
     /// When the thread has panicked.
-    pub(crate) fn end(mut self) -> Result<Driven, RunRefusal> {
+    pub(crate) fn end(mut self) -> Result<DriverResult, RunRefusal> {
         self.join().map_err(|panic| RunRefusal::Panicked { thread: DRIVER_THREAD, message: words_of(&*panic).to_owned() })
     }
 
-    fn join(&mut self) -> thread::Result<Driven> {
-        let Some(thread) = self.thread.take() else { return Ok(Driven::default()) };
+    fn join(&mut self) -> thread::Result<DriverResult> {
+        let Some(thread) = self.thread.take() else { return Ok(DriverResult::default()) };
         if !thread.is_finished() {
             self.stop();
         }
@@ -142,14 +142,14 @@ impl Drop for Driver {
     }
 }
 
-fn drive_on<S: Driveable>(mut system: S, order: DriverArguments) -> Driven {
-    let DriverArguments { asked, front, progress, .. } = order;
-    let mut recorder = Watched::new(front, progress, &asked);
-    let summary = drive(&asked.script, &asked.load_that_ends(), &mut system, &mut recorder);
+fn drive_on<S: DrivenSystem>(mut system: S, order: DriverArguments) -> DriverResult {
+    let DriverArguments { spec, recorder, progress, .. } = order;
+    let mut recorder = CountingRecorder::new(recorder, progress, &spec);
+    let summary = drive(&spec.script, &spec.load_with_time_limit(), &mut system, &mut recorder);
     let trouble = system.close(&mut recorder);
     let stuck = summary.stuck.clone().or(trouble).map(Refusal::new);
-    let failure = stuck.or_else(|| nobody_logged_in(&summary, &S::log_in_words(&asked)));
-    Driven { summary, failure, notes: recorder.not_enough().into_iter().collect() }
+    let failure = stuck.or_else(|| nobody_logged_in(&summary, &S::log_in_words(&spec)));
+    DriverResult { summary, failure, notes: recorder.not_enough().into_iter().collect() }
 }
 
 /// Returns the refusal of a run in which nobody could log in.

@@ -1,17 +1,17 @@
-//! A run on this host: checks, folder, homes and groups, meters, and then the driver under its owner's eyes.
+//! A run on this host: checks, folder, homes, control groups and meters are made, and then the driver runs.
 
-use crate::account::Account;
-use crate::asked::Asked;
-use crate::beside::Company;
+use crate::beside::BesidePrograms;
 use crate::clock::Clock;
-use crate::driver::{Begun, Driveable, StopSwitch};
+use crate::driver::{DrivenSystem, DriverReady, StopSwitch};
 use crate::finished::Finished;
 use crate::metering::{self, Metering};
-use crate::progress::{Decision, Progress, Watched};
+use crate::progress::{CountingRecorder, Decision, Progress};
 use crate::refusal::{Failure, RunRefusal};
 use crate::request::Request;
+use crate::run_spec::RunSpec;
+use crate::run_toml::RunToml;
 use crate::running::{RunArguments, Running};
-use crate::sampling::{BeginSampling, Round, Subject};
+use crate::sampling::{BeginSampling, SampledHost, SampledParts};
 use crate::users::{self, Prepared};
 use crate::{commands, conditions};
 use loadgo_core::system::System as _;
@@ -28,12 +28,12 @@ use std::sync::Arc;
 /// Runs `request`, and calls `decide` ten times a second with the run's progress.
 ///
 /// # Errors
-/// [`Failure`] when the run cannot begin, fails on the way, or nobody could log in. Only the folder of such a
-/// run is left, and the things that the failure names.
+/// [`Failure`] if the run cannot begin or fails, or if nobody could log in. Only the run's folder is left then, and the things
+/// that the failure names.
 pub fn run(request: &Request, mut decide: impl FnMut(&Progress) -> Decision) -> Result<Finished, Failure> {
     let cleared = clear_stale();
     let before: Vec<_> = cleared.left_behind.iter().map(ToString::to_string).collect();
-    let mut result = run_when_cleared(request, [cleared.undone, before.clone()].concat(), &mut decide);
+    let mut result = run_on_cleared_host(request, [cleared.undone, before.clone()].concat(), &mut decide);
     let left_behind = match &mut result {
         Ok(finished) => &mut finished.left_behind,
         Err(failure) => &mut failure.left_behind,
@@ -42,16 +42,16 @@ pub fn run(request: &Request, mut decide: impl FnMut(&Progress) -> Decision) -> 
     result
 }
 
-/// Runs `request` on a host that is cleared of what killed runs have left; `notes` tell what was cleared.
-fn run_when_cleared(
+/// Runs `request` after the remains of killed runs have been removed. `notes` say what was removed.
+fn run_on_cleared_host(
     request: &Request,
     mut notes: Vec<String>,
     decide: &mut dyn FnMut(&Progress) -> Decision,
 ) -> Result<Finished, Failure> {
     notes.extend(request.check()?);
-    let account = Account::begin(&request.asked, conditions::here(request));
-    let folder = Folder::create(&request.asked.folder, &account.toml())?;
-    let mut running = Running::begin(account, Some(folder));
+    let run_toml = RunToml::begin(&request.spec, conditions::here(request));
+    let folder = Folder::create(&request.spec.folder, &run_toml.toml())?;
+    let mut running = Running::begin(run_toml, Some(folder));
     let driven = on_host(&mut running, request, &mut notes, decide);
     let (_, end) = running.end(driven, "done")?;
     Ok(end.finished(notes))
@@ -63,60 +63,65 @@ fn on_host(
     notes: &mut Vec<String>,
     decide: &mut dyn FnMut(&Progress) -> Decision,
 ) -> Result<(), RunRefusal> {
-    running.folder().lay("script.toml", &request.asked.script_text)?;
-    running.company = Company::start(request, running.folder().dir())?;
-    let request = running.company.known_to_users(request);
-    let leftovers = Leftovers::begin(&request.asked.id).map_err(RunRefusal::from_state)?;
+    running.folder().lay("script.toml", &request.spec.script_text)?;
+    running.beside_programs = BesidePrograms::start(request, running.folder().dir())?;
+    let request = running.beside_programs.add_to_environment(request);
+    let leftovers = Leftovers::begin(&request.spec.id).map_err(RunRefusal::from_state)?;
     let leftovers = running.leftovers.insert(leftovers);
     let origin_ns = monotonic_ns();
     running.clock = Clock::Host { origin_ns };
     let mut prepared = users::prepare(&request, leftovers, notes)?;
     let mut metering = begin_meters(&request, origin_ns)?;
-    prepared.take_waits_from(metering.meters.as_mut(), &request.asked.script);
+    prepared.take_waits_from(metering.meters.as_mut(), &request.spec.script);
     notes.extend_from_slice(&metering.part.notes);
-    running.account.usage(conditions::usage_part(&prepared.sources));
-    running.account.meters(metering.part);
-    running.account.notes(notes);
+    running.run_toml.usage(conditions::usage_part(&prepared.sources));
+    running.run_toml.meters(metering.part);
+    running.run_toml.notes(notes);
     let bell = Arc::new(Bell::new().map_err(RunRefusal::from_kernel)?);
     let ring = Arc::clone(&bell);
     let plan = RunArguments {
-        asked: request.asked.clone(),
+        spec: request.spec.clone(),
         when_full: WhenFull::Lose,
         stop: StopSwitch::new(move || ring.ring()),
         sampling: Some(begin_sampling(&prepared, metering.meters, origin_ns)),
     };
-    running.run(plan, move |_| bring_up(&request, prepared, bell, origin_ns), decide)?;
+    running.run(plan, move |_| start_system(&request, prepared, bell, origin_ns), decide)?;
     Ok(())
 }
 
 /// The meters that are asked for, or those that this host allows.
 fn begin_meters(request: &Request, origin_ns: u64) -> Result<Metering, RunRefusal> {
-    let asked = &request.asked;
-    let commands = || commands::commands(&asked.script);
+    let spec = &request.spec;
+    let commands = || commands::commands(&spec.script);
     let now = Instant(monotonic_ns() - origin_ns);
-    metering::begin(request.meters, now, |tier| metering::wanted(tier, asked.load.users, commands()))
+    metering::begin(request.meters, now, |tier| metering::wanted(tier, spec.load.users, commands()))
 }
 
 fn begin_sampling(prepared: &Prepared, meters: Option<Meters>, origin_ns: u64) -> BeginSampling {
-    let subject = Subject { groups: prepared.groups.clone(), meters, origin_ns };
-    Box::new(move |threads| Box::new(Round::begin(subject, threads)))
+    let subject = SampledParts { groups: prepared.groups.clone(), meters, origin_ns };
+    Box::new(move |threads| Box::new(SampledHost::begin(subject, threads)))
 }
 
-/// The host with its event loop, on the driver's own thread.
-fn bring_up(request: &Request, prepared: Prepared, bell: Arc<Bell>, origin_ns: u64) -> Result<(Host, Begun), RunRefusal> {
+/// Makes the host's event loop, on the driver's thread.
+fn start_system(
+    request: &Request,
+    prepared: Prepared,
+    bell: Arc<Bell>,
+    origin_ns: u64,
+) -> Result<(Host, DriverReady), RunRefusal> {
     let setting = prepared.setting(request, origin_ns);
     let host = Host::new(setting, prepared.meter, prepared.groups, bell).map_err(RunRefusal::from_kernel)?;
     let granted = scheduling::take(request.scheduling());
     let thread_id = loadgo_sys::scheduling::thread_id();
-    Ok((host, Begun { thread_id, scheduling: Some(conditions::driver_part(&granted)) }))
+    Ok((host, DriverReady { thread_id, scheduling: Some(conditions::driver_part(&granted)) }))
 }
 
-impl Driveable for Host {
-    fn log_in_words(asked: &Asked) -> String {
-        format!(" with {:?}", asked.script.login)
+impl DrivenSystem for Host {
+    fn log_in_words(spec: &RunSpec) -> String {
+        format!(" with {:?}", spec.script.login)
     }
 
-    fn close(mut self, recorder: &mut Watched) -> Option<String> {
+    fn close(mut self, recorder: &mut CountingRecorder) -> Option<String> {
         self.finish();
         let lost = self.meter().take_lost();
         recorder.lost_usage(lost, self.now());

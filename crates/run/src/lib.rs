@@ -1,11 +1,9 @@
-//! A run put together: the driver, its system (this host or a simulated machine), the meters and the run folder.
+//! A whole run: the driver, its system (this host or a simulated machine), the meters and the run folder.
 //!
-//! `host` runs a script here, `machine` on a simulated machine, and `meter` meters this host without users. The driver has a
-//! thread to itself; a second thread samples the meters once a second, a third writes. The calling thread waits, reports how
-//! the run stands, and may stop it. What can fail at the start fails before anybody logs in.
+//! `host` runs a script on this host, `machine` on a simulated machine, and `meter` meters this host without users. The driver
+//! has a thread to itself; a second thread samples the meters once a second, a third writes. The calling thread waits, reports
+//! the progress, and may stop the run. Whatever can fail at the start fails before the first log-in.
 
-mod account;
-mod asked;
 mod beside;
 mod clock;
 mod commands;
@@ -19,17 +17,19 @@ mod metering;
 mod progress;
 mod refusal;
 mod request;
+mod run_spec;
+mod run_toml;
 mod running;
 mod sampling;
 mod sections;
 mod users;
 
-pub use asked::Asked;
 pub use finished::Finished;
 pub use host::run;
 pub use machine::{OnMachine, run_on_machine};
-pub use meter::{HostMeter, Look, MeterOrder, Metered};
+pub use meter::{HostMeter, MeterOrder, MeteringProgress, MeteringResult};
 pub use metering::TierAsked;
 pub use progress::{Decision, Progress};
 pub use refusal::{Failure, RunRefusal};
 pub use request::Request;
+pub use run_spec::RunSpec;

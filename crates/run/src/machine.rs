@@ -1,15 +1,15 @@
 //! A run on a simulated machine: the same driver, recorder and folder as on a host, in virtual time.
 //!
-//! The driver's thread computes as fast as it can; records wait for the writer instead of being lost. The calling thread looks on
-//! and may stop the run.
+//! The driver's thread computes as fast as it can, and waits for the writer, so that no record is lost. The calling thread
+//! watches the progress and may stop the run.
 
-use crate::account::Account;
-use crate::asked::Asked;
 use crate::clock::Clock;
-use crate::driver::{Begun, Driveable, DriverArguments, StopSwitch};
+use crate::driver::{DrivenSystem, DriverArguments, DriverReady, StopSwitch};
 use crate::finished::Finished;
-use crate::progress::{Decision, Progress, Watched};
+use crate::progress::{CountingRecorder, Decision, Progress};
 use crate::refusal::{Failure, RunRefusal};
+use crate::run_spec::RunSpec;
+use crate::run_toml::RunToml;
 use crate::running::{RunArguments, Running};
 use crate::sections::{
     ConditionsPart, DriverPart, MachineConditions, MachinePart, Setting, Shifts, SystemPart, TariffPart, UsagePart,
@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[derive(Clone, Debug)]
 pub struct OnMachine {
     /// The part of the request that any system understands.
-    pub asked: Asked,
+    pub spec: RunSpec,
     /// The machine.
     pub machine: Arc<Machine>,
     /// The machine's name: that of a bundled machine, or of the file.
@@ -44,19 +44,19 @@ pub struct OnMachine {
 /// # Errors
 /// [`Failure`] when the script has a command that the machine does not know, the machine is impossible, or nobody could log in.
 pub fn run_on_machine(request: &OnMachine, mut decide: impl FnMut(&Progress) -> Decision) -> Result<Finished, Failure> {
-    if let Some(unknown) = unknown_commands(&request.asked.script, &request.machine) {
+    if let Some(unknown) = unknown_commands(&request.spec.script, &request.machine) {
         return Err(Refusal::new(unknown).into());
     }
-    let engine = Engine::new(&request.machine, request.asked.load.seed).map_err(Refusal::new)?;
-    let mut account = Account::begin(&request.asked, setting(request));
-    account.usage(exact());
-    account.driver(DriverPart { scheduling: "virtual time".into(), processor: None, proof: String::new(), notes: Vec::new() });
-    let folder = Folder::create(&request.asked.folder, &account.toml())?;
-    let mut running = Running::begin(account, Some(folder));
+    let engine = Engine::new(&request.machine, request.spec.load.seed).map_err(Refusal::new)?;
+    let mut run_toml = RunToml::begin(&request.spec, setting(request));
+    run_toml.usage(exact());
+    run_toml.driver(DriverPart { scheduling: "virtual time".into(), processor: None, proof: String::new(), notes: Vec::new() });
+    let folder = Folder::create(&request.spec.folder, &run_toml.toml())?;
+    let mut running = Running::begin(run_toml, Some(folder));
     let driven = on_machine(&mut running, request, engine, &mut decide);
     let (unrecorded, end) = running.end(driven, "done")?;
     if unrecorded {
-        let (rows, folder) = (end.interactions, request.asked.folder.display());
+        let (rows, folder) = (end.interactions, request.spec.folder.display());
         let attempt = format!("the disk takes no more: the run was stopped, with {rows} interactions in {folder}");
         let refusal = Refusal::new(attempt).with_remedy("make room, or end the run sooner (`until`, `duration`)");
         return Err(refusal.about("until").about("duration").into());
@@ -64,33 +64,33 @@ pub fn run_on_machine(request: &OnMachine, mut decide: impl FnMut(&Progress) -> 
     Ok(end.finished(Vec::new()))
 }
 
-/// Drives the users on the machine; true when the run was stopped because nothing more can be recorded.
+/// Drives the users on the machine. Returns whether the run was stopped because nothing more could be recorded.
 fn on_machine(
     running: &mut Running,
     request: &OnMachine,
     engine: Engine,
     decide: &mut dyn FnMut(&Progress) -> Decision,
 ) -> Result<bool, RunRefusal> {
-    running.folder().lay("script.toml", &request.asked.script_text)?;
+    running.folder().lay("script.toml", &request.spec.script_text)?;
     running.folder().lay("machine.toml", &request.text)?;
     let (now_ns, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
     running.clock = Clock::Virtual(Arc::clone(&now_ns));
     let asked_to_stop = Arc::clone(&stop);
     let plan = RunArguments {
-        asked: request.asked.clone(),
+        spec: request.spec.clone(),
         when_full: WhenFull::Wait,
         stop: StopSwitch::new(move || asked_to_stop.store(true, Ordering::Relaxed)),
         sampling: None,
     };
     let machine = Arc::clone(&request.machine);
-    let bring_up = move |order: &DriverArguments| {
+    let start_system = move |order: &DriverArguments| {
         let meters = WriterSink { row_sender: order.row_sender.clone(), stop, now_ns };
-        Ok((MachineSystem::new(engine, &machine, meters), Begun::default()))
+        Ok((MachineSystem::new(engine, &machine, meters), DriverReady::default()))
     };
-    running.run(plan, bring_up, decide)
+    running.run(plan, start_system, decide)
 }
 
-/// Passes the machine's meter rows to the writer.
+/// Passes the machine's meter rows to the writer, and its time and a request to stop between threads.
 struct WriterSink {
     row_sender: RowSender,
     stop: Arc<AtomicBool>,
@@ -108,12 +108,12 @@ impl SampleSink for WriterSink {
     }
 }
 
-impl Driveable for MachineSystem<WriterSink> {
-    fn log_in_words(_: &Asked) -> String {
+impl DrivenSystem for MachineSystem<WriterSink> {
+    fn log_in_words(_: &RunSpec) -> String {
         String::new()
     }
 
-    fn close(self, _: &mut Watched) -> Option<String> {
+    fn close(self, _: &mut CountingRecorder) -> Option<String> {
         self.finish()
     }
 }
@@ -152,7 +152,7 @@ fn tariff(machine: &Machine) -> Option<TariffPart> {
     }
 }
 
-/// The word for a discipline, as a machine file has it.
+/// The name of a discipline in a machine file.
 fn discipline(discipline: &Discipline) -> &'static str {
     match discipline {
         Discipline::FirstCome => "first-come",

@@ -1,16 +1,16 @@
-//! Metering without a load: the kernel meters of this host for a time, or for as long as a command runs.
+//! Metering without a load: the kernel meters of this host, for a time or while a command runs.
 //!
-//! It is a run without users: the same folder, so that everything behind the folder works. A command is its only user, and its
-//! whole life is the one interaction. The calling thread samples; another waits for the command, a third writes.
+//! The records are those of a run, so that all reports work on them. If there is a command, it is recorded as the only user, with
+//! one interaction. The calling thread samples; a second waits for the command, a third writes.
 
-use crate::account::{Account, Title};
 use crate::clock::Clock;
 use crate::conditions;
 use crate::metering::{self, TierAsked};
 use crate::progress::Decision;
 use crate::refusal::{Failure, RunRefusal};
+use crate::run_toml::{RunToml, Title};
 use crate::running::{LOOK_EVERY, Running};
-use crate::sampling::{Round, Sampled as _, Subject};
+use crate::sampling::{SampledHost, SampledParts, SampledSystem as _};
 use loadgo_core::record::{InteractionRow, LostRow, MeterRows, Outcome, Phase, Recorder, SessionRow};
 use loadgo_core::time::Instant;
 use loadgo_host::commands::oneshot::{Oneshot, Run, Streams, Warmth};
@@ -46,7 +46,7 @@ pub struct MeterOrder {
     pub every: Duration,
     /// Length of the metering; `None`: until it is stopped, or the command ends.
     pub length: Option<Duration>,
-    /// The command and its arguments, or nothing.
+    /// The command and its arguments; empty for none.
     pub command: Vec<OsString>,
     /// The command line, for the record.
     pub command_line: Vec<String>,
@@ -54,18 +54,18 @@ pub struct MeterOrder {
 
 /// State of the metering, which the calling thread receives ten times a second and whenever there are new rows.
 #[derive(Debug)]
-pub struct Look<'a> {
+pub struct MeteringProgress<'a> {
     /// Time since the metering began.
     pub at: Instant,
-    /// The rows of the span that has just ended, if one has.
+    /// The rows of the span that has just ended; `None` within a span.
     pub rows: Option<&'a MeterRows>,
-    /// Losses: measurements that these rows do not hold.
+    /// Losses in this span.
     pub lost: &'a [LostRow],
 }
 
 /// Result of the metering.
 #[derive(Clone, Debug)]
-pub struct Metered {
+pub struct MeteringResult {
     /// `done`, or `stopped` before its time.
     pub outcome: &'static str,
     /// How the command ended.
@@ -76,10 +76,10 @@ pub struct Metered {
     pub left_behind: Vec<String>,
 }
 
-/// Metering that can begin: everything is loaded, nothing runs yet. Its fields are dropped in this order.
+/// Metering that can begin: the meters are loaded, and the command does not run yet. The fields are dropped in this order.
 pub struct HostMeter {
     order: MeterOrder,
-    front: Option<DriverRecorder>,
+    recorder: Option<DriverRecorder>,
     meters: Meters,
     running: Running,
     oneshot: Option<Oneshot>,
@@ -91,27 +91,27 @@ impl HostMeter {
     /// # Errors
     /// [`Failure`] when the host does not allow the meters, or the folder cannot be made.
     pub fn begin(order: MeterOrder) -> Result<HostMeter, Failure> {
-        let mut account = Account::begin_with(title(&order), None, conditions::this_host("", &[]));
+        let mut run_toml = RunToml::begin_with(title(&order), None, conditions::this_host("", &[]));
         let mut oneshot = if order.command.is_empty() { None } else { Some(Oneshot::open().map_err(RunRefusal::from_state)?) };
         let clock = Clock::start();
         let commands = || if order.command.is_empty() { Vec::new() } else { vec![name_of(&order.command).into()] };
         let metering = metering::begin(TierAsked::This(order.tier), Instant(0), |tier| metering::wanted(tier, 1, commands()))?;
-        let mut meters = metering.meters.expect("what is asked for by name is there, or is refused");
-        account.meters(metering.part);
+        let mut meters = metering.meters.expect("meters that are asked for by name are there, or are refused");
+        run_toml.meters(metering.part);
         if let Some(oneshot) = &mut oneshot {
             if let Some(waits) = meters.waits(vec![0, 1]) {
                 oneshot.take_waits_from(Box::new(waits));
             }
-            account.usage(conditions::usage_part(oneshot.sources()));
+            run_toml.usage(conditions::usage_part(oneshot.sources()));
         }
-        let folder = order.folder.as_ref().map(|folder| Folder::create(folder, &account.toml())).transpose()?;
-        let mut running = Running::begin(account, folder);
+        let folder = order.folder.as_ref().map(|folder| Folder::create(folder, &run_toml.toml())).transpose()?;
+        let mut running = Running::begin(run_toml, folder);
         running.clock = clock;
-        let front = match running.record(WhenFull::Lose) {
-            Ok(records) => records.map(|(front, _)| front),
+        let recorder = match running.record(WhenFull::Lose) {
+            Ok(records) => records.map(|(recorder, _)| recorder),
             Err(refusal) => return Err(running.end::<()>(Err(refusal), "done").expect_err("it is returned as it is")),
         };
-        Ok(HostMeter { order, front, meters, running, oneshot })
+        Ok(HostMeter { order, recorder, meters, running, oneshot })
     }
 
     /// The id of the command while it runs, else 0; `None` without a command.
@@ -119,30 +119,31 @@ impl HostMeter {
         self.oneshot.as_ref().map(Oneshot::running)
     }
 
-    /// Meters, and calls `decide` with every span. While the command runs, only its end ends the metering.
+    /// Meters, and calls `decide` ten times a second and with each span. If there is a command, the metering goes on until it
+    /// ends.
     ///
     /// # Errors
     /// [`Failure`] when the command cannot be run, or the records cannot be kept.
-    pub fn watch(self, decide: impl FnMut(&Look<'_>) -> Decision) -> Result<Metered, Failure> {
-        // Whatever happens, what is named last is dropped first.
-        let HostMeter { order, mut oneshot, mut running, front, meters } = self;
+    pub fn watch(self, decide: impl FnMut(&MeteringProgress<'_>) -> Decision) -> Result<MeteringResult, Failure> {
+        // Locals are dropped in the reverse of this order.
+        let HostMeter { order, mut oneshot, mut running, recorder, meters } = self;
         let origin_ns = running.clock.origin_ns();
         let groups = oneshot.as_ref().and_then(Oneshot::groups);
-        let subject = Subject { groups, meters: Some(meters), origin_ns };
+        let subject = SampledParts { groups, meters: Some(meters), origin_ns };
         let (sink, writer) = running.recording().map(|recording| (recording.row_sender(), recording.tid() as i32)).unzip();
         let threads = OurThreads { driver: Vec::new(), meters: writer.into_iter().collect() };
-        let round = Box::new(Round::begin(subject, threads));
-        let mut spans = Spans { round, sink, order: &order, origin_ns, decide, decision: Decision::Continue };
+        let round = Box::new(SampledHost::begin(subject, threads));
+        let mut spans = MeteringLoop { round, sink, order: &order, origin_ns, decide, decision: Decision::Continue };
         let (stopped, ran) = match &mut oneshot {
-            None => (spans.until(|| false), None),
+            None => (spans.sample_until(|| false), None),
             Some(oneshot) => (false, Some(spans.while_it_runs(oneshot))),
         };
         if let Some(state) = spans.round.end() {
-            running.meters_came_to(&state);
+            running.update_meters(&state);
         }
         let ran = ran.transpose().map_err(|reason| cannot_run(&order, reason));
-        if let Some(front) = front {
-            record(front, &order, ran.as_ref().ok().and_then(Option::as_ref));
+        if let Some(recorder) = recorder {
+            record(recorder, &order, ran.as_ref().ok().and_then(Option::as_ref));
         }
         let ran = match spans.decision {
             Decision::Fail(reason) => ran.and(Err(RunRefusal::Caller(reason))),
@@ -153,7 +154,7 @@ impl HostMeter {
         let mut notes = ran.as_ref().map_or_else(Vec::new, |(run, _)| notes(run));
         notes.extend_from_slice(&end.left_behind);
         let exit = ran.map(|(run, _)| run.exit);
-        Ok(Metered { outcome: end.outcome, exit, notes, left_behind: end.left_behind })
+        Ok(MeteringResult { outcome: end.outcome, exit, notes, left_behind: end.left_behind })
     }
 }
 
@@ -161,12 +162,12 @@ fn cannot_run(order: &MeterOrder, reason: io::Error) -> RunRefusal {
     Refusal::new(format!("{} cannot be run", name_of(&order.command))).because(reason).into()
 }
 
-/// A run of the command, and when it ended.
-type Ran = (Run, Instant);
+/// A run of the command, and the instant of its end.
+type CommandRun = (Run, Instant);
 
-/// The spans of the records, one after the other.
-struct Spans<'a, F> {
-    round: Box<Round>,
+/// The loop that samples span after span.
+struct MeteringLoop<'a, F> {
+    round: Box<SampledHost>,
     sink: Option<RowSender>,
     order: &'a MeterOrder,
     origin_ns: u64,
@@ -175,9 +176,9 @@ struct Spans<'a, F> {
     decision: Decision,
 }
 
-impl<F: FnMut(&Look<'_>) -> Decision> Spans<'_, F> {
-    /// Samples until `over` is true, the time is up, or the caller ends the metering; returns true where the caller ended it.
-    fn until(&mut self, over: impl Fn() -> bool) -> bool {
+impl<F: FnMut(&MeteringProgress<'_>) -> Decision> MeteringLoop<'_, F> {
+    /// Samples until `over` is true, the time is up, or the caller stops the metering. Returns whether the caller cut it short.
+    fn sample_until(&mut self, over: impl Fn() -> bool) -> bool {
         let (began, mut due) = (self.now(), self.order.every);
         loop {
             let at = self.now();
@@ -185,10 +186,10 @@ impl<F: FnMut(&Look<'_>) -> Decision> Spans<'_, F> {
             let up = over() || self.order.length.is_some_and(|length| elapsed >= length);
             let stopped = self.decision != Decision::Continue && self.order.command.is_empty();
             if up || stopped || elapsed >= due {
-                self.span();
+                self.sample_span();
                 due = (due + self.order.every).max(elapsed);
             } else {
-                self.tell(&Look { at, rows: None, lost: &[] });
+                self.report(&MeteringProgress { at, rows: None, lost: &[] });
             }
             if up || stopped {
                 return stopped && !up && self.order.length.is_some();
@@ -199,7 +200,7 @@ impl<F: FnMut(&Look<'_>) -> Decision> Spans<'_, F> {
     }
 
     /// Samples until the command ends, whatever the caller decides.
-    fn while_it_runs(&mut self, oneshot: &mut Oneshot) -> io::Result<Ran> {
+    fn while_it_runs(&mut self, oneshot: &mut Oneshot) -> io::Result<CommandRun> {
         let (command, origin_ns, waiter) = (&self.order.command, self.origin_ns, thread::current());
         thread::scope(|scope| {
             let running = scope.spawn(move || {
@@ -208,22 +209,22 @@ impl<F: FnMut(&Look<'_>) -> Decision> Spans<'_, F> {
                 waiter.unpark();
                 ran.map(|run| (run, ended))
             });
-            self.until(|| running.is_finished());
+            self.sample_until(|| running.is_finished());
             running.join().expect("running a command does not panic")
         })
     }
 
-    fn span(&mut self) {
+    fn sample_span(&mut self) {
         let (rows, lost) = self.round.sample();
         let at = self.now();
-        self.tell(&Look { at, rows: Some(&rows), lost: &lost });
+        self.report(&MeteringProgress { at, rows: Some(&rows), lost: &lost });
         if let Some(sink) = &self.sink {
             sink.sample(rows);
             lost.into_iter().for_each(|lost| sink.lost(lost));
         }
     }
 
-    fn tell(&mut self, look: &Look<'_>) {
+    fn report(&mut self, look: &MeteringProgress<'_>) {
         let latest = (self.decide)(look);
         if self.decision == Decision::Continue {
             self.decision = latest;
@@ -240,22 +241,22 @@ fn title(order: &MeterOrder) -> Title {
     Title { kind: "meter", id: order.id.clone(), name, script: None, command: order.command_line.clone() }
 }
 
-/// Name of the command's row.
+/// Name of the command in the records.
 fn name_of(command: &[OsString]) -> String {
     let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
     words.join(" ").chars().take(MOST_NAME_CHARS).collect()
 }
 
 /// Records the command as a user who typed one line, if there was one.
-fn record(mut front: DriverRecorder, order: &MeterOrder, ran: Option<&Ran>) {
-    front.phase(Phase::Steady, Instant(0));
+fn record(mut recorder: DriverRecorder, order: &MeterOrder, ran: Option<&CommandRun>) {
+    recorder.phase(Phase::Steady, Instant(0));
     let Some((run, ended)) = ran else { return };
     let sent = Instant(ended.0.saturating_sub(run.real_ns));
     let (exit_status, outcome) = match run.exit {
         Exit::Status(status) => (Some(status as u8), if status == 0 { Outcome::Ok } else { Outcome::Failed }),
         Exit::Signal(_) => (None, Outcome::Died),
     };
-    front.session(&SessionRow {
+    recorder.session(&SessionRow {
         user: COMMAND_USER_ID,
         planned: sent,
         started: sent,
@@ -263,7 +264,7 @@ fn record(mut front: DriverRecorder, order: &MeterOrder, ran: Option<&Ran>) {
         ended: *ended,
         outcome: "done",
     });
-    front.interaction(&InteractionRow {
+    recorder.interaction(&InteractionRow {
         user: COMMAND_USER_ID,
         pass: 1,
         line: 1,
@@ -282,7 +283,7 @@ fn record(mut front: DriverRecorder, order: &MeterOrder, ran: Option<&Ran>) {
     });
     if run.lost > 0 {
         let reason = "the kernel could not deliver what ended processes had used".into();
-        front.lost(&LostRow { at: *ended, user: Some(COMMAND_USER_ID), what: "usage", count: run.lost, reason });
+        recorder.lost(&LostRow { at: *ended, user: Some(COMMAND_USER_ID), what: "usage", count: run.lost, reason });
     }
 }
 
@@ -290,7 +291,7 @@ fn notes(run: &Run) -> Vec<String> {
     match run.left_running {
         0 => Vec::new(),
         left => {
-            vec![format!("{left} of the command's processes still ran when it had ended: what they used later is not its own")]
+            vec![format!("{left} of the command's processes still ran when it had ended: their later usage is not counted")]
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The kernel meters of a run, as asked for or as far as this host allows, and their description in `run.toml`.
+//! The kernel meters of a run, and the section of `run.toml` that describes them.
 
 use crate::refusal::RunRefusal;
 use loadgo_core::time::Instant;
@@ -10,13 +10,13 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Processes that a run forks beside its sessions: programs that are asked for their versions, a command.
+/// Number of accounts for processes other than sessions: programs whose versions are read, a command.
 const BESIDE_SESSIONS: u32 = 64;
 
 /// The meters that the user asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TierAsked {
-    /// The cheap ones where the host allows them, else none.
+    /// The cheap meters if the host allows them, else none.
     #[default]
     WhereAllowed,
     /// No meters.
@@ -26,10 +26,10 @@ pub enum TierAsked {
 }
 
 impl TierAsked {
-    /// The tier called `name`: `none`, `cheap` or `exact`; nothing said is [`TierAsked::WhereAllowed`].
+    /// The tier called `name`: `none`, `cheap` or `exact`. Without a name, it is [`TierAsked::WhereAllowed`].
     ///
     /// # Errors
-    /// What would be right.
+    /// An unknown name, with the known ones.
     pub fn named(name: Option<&str>) -> Result<TierAsked, Refusal> {
         match name {
             None => Ok(TierAsked::WhereAllowed),
@@ -71,7 +71,7 @@ pub(crate) struct MetersPart {
     pub notes: Vec<String>,
     /// Meters that estimate, and how.
     estimated: BTreeMap<&'static str, String>,
-    /// Meters that are not here, and why.
+    /// Meters that this host does not have, and why.
     not_here: BTreeMap<&'static str, String>,
     /// Cost of one event to the host, by its kind; absent without meters.
     calibration: Option<CalibrationPart>,
@@ -85,7 +85,7 @@ struct CalibrationPart {
     fault: Option<PricePart>,
 }
 
-/// An event without the meters, with them, and as they clock it, in nanoseconds.
+/// Time of an event without the meters, with them, and as they clock it.
 #[derive(Clone, Debug, Serialize)]
 struct PricePart {
     bare_ns: f64,
@@ -120,12 +120,12 @@ impl MetersPart {
 
     fn of(meters: &Meters, tier: Tier) -> MetersPart {
         let mut part = MetersPart { tier: name_of(tier), ..MetersPart::default() };
-        part.come_to(&MetersState::of(meters));
+        part.update(&MetersState::of(meters));
         part
     }
 
     /// Updates the section from the state of `meters`.
-    pub(crate) fn come_to(&mut self, meters: &MetersState) {
+    pub(crate) fn update(&mut self, meters: &MetersState) {
         (self.exact, self.estimated, self.not_here) = Default::default();
         self.calibration = Some(CalibrationPart::of(meters.calibration));
         for MeterAvailability { meter, quality } in &meters.have {
@@ -138,7 +138,7 @@ impl MetersPart {
     }
 }
 
-/// The request to the meters for `sessions` sessions, which type `commands`. The exact tier keeps the profile's stacks too.
+/// The request for the meters of `sessions` sessions that type `commands`. The exact tier also has a clock profile with stacks.
 pub(crate) fn wanted(tier: Tier, sessions: u32, commands: Vec<Arc<str>>) -> MeterRequest {
     let accounts = sessions.saturating_add(BESIDE_SESSIONS);
     MeterRequest { tier, accounts, commands, profile_hz: (tier == Tier::Exact).then_some(CLOCK_HZ), segments: true }
@@ -164,7 +164,7 @@ pub(crate) fn begin(asked: TierAsked, now: Instant, wanted: impl Fn(Tier) -> Met
     }
 }
 
-/// The refusal of the meters; a privilege helps only where it is lacking.
+/// A refusal of the meters. It proposes a privilege only if one is lacking.
 fn no_meters(attempt: &str, why: &Unavailable) -> Refusal {
     let refusal = Refusal::new(attempt).because_of(why.to_string());
     match why.0.lacks_privilege() {

@@ -1,6 +1,6 @@
 //! Progress of a run: counted by the driver's thread, read by any other.
 
-use crate::asked::Asked;
+use crate::run_spec::RunSpec;
 use loadgo_core::record::{InteractionRow, LostRow, Phase, Recorder, SessionRow};
 use loadgo_core::time::Instant;
 use loadgo_statistics::{Estimator, StopReason};
@@ -15,15 +15,15 @@ pub struct Progress {
     pub phase: &'static str,
     /// Time since the run began, by the system's own clock.
     pub at: Instant,
-    /// On a simulated machine, the seconds that it took to compute this; `None`: the clock is real.
+    /// On a simulated machine, the seconds that the computation has taken so far; `None` on a host.
     pub computed_s: Option<f64>,
-    /// Users logged in until now.
+    /// Number of users who have logged in so far.
     pub logged_in: u32,
-    /// Users asked for.
+    /// Number of users that the load has.
     pub users: u32,
-    /// Interactions until now.
+    /// Number of interactions so far.
     pub interactions: u64,
-    /// Interactions in all, where that is known beforehand.
+    /// Number of interactions of the whole run, if it is known beforehand.
     pub interactions_expected: Option<u64>,
 }
 
@@ -38,6 +38,7 @@ pub enum Decision {
     Fail(String),
 }
 
+/// The progress, as the driver's thread counts it for other threads.
 #[derive(Debug, Default)]
 pub(crate) struct RunCounters {
     phase: AtomicU8,
@@ -46,37 +47,38 @@ pub(crate) struct RunCounters {
 }
 
 impl RunCounters {
-    pub(crate) fn at(&self, asked: &Asked, at: Instant) -> Progress {
+    pub(crate) fn at(&self, spec: &RunSpec, at: Instant) -> Progress {
         Progress {
             phase: ["log-in", "warm-up", "steady", "ramp-down"][usize::from(self.phase.load(Ordering::Relaxed))],
             at,
             computed_s: None,
             logged_in: self.logged_in.load(Ordering::Relaxed),
-            users: asked.load.users,
+            users: spec.load.users,
             interactions: self.interactions.load(Ordering::Relaxed),
-            interactions_expected: asked.interactions_expected(),
+            interactions_expected: spec.interactions_expected(),
         }
     }
 }
 
-/// Rows of interactions after which a precision-controlled run ends, unless its rule asks for more; each takes some 100 bytes of the disk.
+/// Number of interactions after which a precision-controlled run ends, unless its rule allows more. Each takes about 100 bytes
+/// on the disk.
 const MOST_ROWS: u64 = 10_000_000;
 
-/// A recorder that counts its rows, and knows when the run has enough of them.
-pub(crate) struct Watched {
-    front: DriverRecorder,
+/// A recorder that counts its rows, and decides when a precision-controlled run has enough.
+pub(crate) struct CountingRecorder {
+    recorder: DriverRecorder,
     progress: Arc<RunCounters>,
     estimator: Option<Estimator>,
-    /// Number of rows that ends a run whose figures never become precise, or whose lines are never answered.
+    /// Number of rows at which a precision-controlled run ends even if it is not precise.
     most_rows: u64,
 }
 
-impl Watched {
+impl CountingRecorder {
     /// A recorder without rows.
-    pub(crate) fn new(front: DriverRecorder, progress: Arc<RunCounters>, asked: &Asked) -> Watched {
-        let length = asked.until.as_ref().and_then(|until| until.interactions);
+    pub(crate) fn new(recorder: DriverRecorder, progress: Arc<RunCounters>, spec: &RunSpec) -> CountingRecorder {
+        let length = spec.until.as_ref().and_then(|until| until.interactions);
         let most_rows = length.map_or(MOST_ROWS, |length| length.saturating_mul(2).max(MOST_ROWS));
-        Watched { front, progress, estimator: asked.until.clone().map(Estimator::new), most_rows }
+        CountingRecorder { recorder, progress, estimator: spec.until.clone().map(Estimator::new), most_rows }
     }
 
     /// A note for the user about a precision-controlled run that ended before it was precise.
@@ -88,22 +90,22 @@ impl Watched {
                 Some(format!("the run ended after {rows} interactions, before it was as precise as asked"))
             }
             None if rows >= self.most_rows => Some(format!(
-                "the run ended after {rows} lines, of which too few were answered, or to too wide a spread, for what was asked"
+                "the run ended after {rows} lines: too few were answered, or the responses vary too much, for the precision asked for"
             )),
             _ => None,
         }
     }
 
-    /// Records the loss of `count` records of usage; nothing when there was none.
+    /// Records the loss of `count` records of usage, if `count` is not 0.
     pub(crate) fn lost_usage(&mut self, count: u64, at: Instant) {
         if count > 0 {
             let reason = "the kernel could not deliver what ended processes had used, or a session could not be asked".into();
-            self.front.lost(&LostRow { at, user: None, what: "usage", count, reason });
+            self.recorder.lost(&LostRow { at, user: None, what: "usage", count, reason });
         }
     }
 }
 
-impl Recorder for Watched {
+impl Recorder for CountingRecorder {
     fn interaction(&mut self, row: &InteractionRow<'_>) {
         // The driver's thread alone writes this: a load and a store, no locked operation.
         let count = self.progress.interactions.load(Ordering::Relaxed) + 1;
@@ -111,20 +113,20 @@ impl Recorder for Watched {
         if let (Some(estimator), Some(ready), Phase::Steady) = (&mut self.estimator, row.ready, row.phase) {
             estimator.record(0, ready.0, ready.since(row.sent).0);
         }
-        self.front.interaction(row);
+        self.recorder.interaction(row);
     }
 
     fn session(&mut self, row: &SessionRow) {
-        self.front.session(row);
+        self.recorder.session(row);
     }
 
     fn lost(&mut self, row: &LostRow) {
-        self.front.lost(row);
+        self.recorder.lost(row);
     }
 
     fn phase(&mut self, phase: Phase, at: Instant) {
         self.progress.phase.store(phase as u8 + 1, Ordering::Relaxed);
-        self.front.phase(phase, at);
+        self.recorder.phase(phase, at);
     }
 
     fn logged_in(&mut self, users: u32) {

@@ -1,17 +1,17 @@
-//! Reasons why a run cannot begin, or comes to nothing.
+//! Reasons why a run cannot begin, or fails.
 
 use loadgo_host::refusal::Refusal;
 use std::fmt;
 use std::io;
 
-/// A reason why a run cannot begin, or comes to nothing.
+/// A reason why a run cannot begin, or fails.
 #[derive(Debug)]
 pub enum RunRefusal {
     /// This host, or the simulated machine, refuses what the run needs; one refusal or more.
     Refused(Vec<Refusal>),
     /// The run folder cannot be made or written.
     Folder(loadgo_store::Error),
-    /// The caller has failed with this reason when it was told how the run stood.
+    /// The caller failed with this reason in its callback for the progress.
     Caller(String),
     /// A thread of the run has panicked.
     Panicked {
@@ -25,19 +25,19 @@ pub enum RunRefusal {
 }
 
 impl RunRefusal {
-    /// The kernel's refusal of something without which no run can be driven.
+    /// The kernel refuses something that the driver needs.
     pub(crate) fn from_kernel(error: io::Error) -> RunRefusal {
         Refusal::new("the kernel refuses what the driver needs").because(error).into()
     }
 
-    /// The refusal of the list of what a run makes outside its folder.
+    /// The list of things that a run makes outside its folder cannot be written.
     pub(crate) fn from_state(error: io::Error) -> RunRefusal {
         let directory = loadgo_host::leftovers::state_directory();
         let attempt = format!("the list of what the run makes cannot be kept in {}", directory.display());
         Refusal::new(attempt).because(error).with_remedy("make that directory yours, or set XDG_RUNTIME_DIR").into()
     }
 
-    /// The arguments of a run that this concerns, by their names in the library.
+    /// The arguments of `loadgo.run` that this concerns.
     pub fn arguments(&self) -> Vec<&'static str> {
         match self {
             RunRefusal::Refused(refusals) => refusals.iter().flat_map(Refusal::arguments).copied().collect(),
@@ -47,7 +47,7 @@ impl RunRefusal {
     }
 }
 
-/// A run that came to nothing, with the things that it could not undo.
+/// A run that failed, with the things that it could not undo.
 #[derive(Debug)]
 pub struct Failure {
     /// The reason.
@@ -96,7 +96,7 @@ impl fmt::Display for RunRefusal {
             RunRefusal::Folder(error) => write!(f, "{error}"),
             RunRefusal::Caller(reason) => write!(f, "its caller raised {reason}"),
             RunRefusal::Panicked { thread, message } => write!(f, "{thread} panicked: {message}"),
-            RunRefusal::NotWhole(reasons) => write!(f, "the records are not whole: {}", reasons.join("; ")),
+            RunRefusal::NotWhole(reasons) => write!(f, "records are missing: {}", reasons.join("; ")),
         }
     }
 }

@@ -9,25 +9,25 @@ use loadgo_sys::program_file::program_file;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use crate::asked::Asked;
 use crate::metering::TierAsked;
 use crate::refusal::RunRefusal;
+use crate::run_spec::RunSpec;
 
-/// Users without think time that fill the host: from this number on each interaction may take only microseconds.
+/// Number of users without think time from which on interactions come so fast that loadgo saves work on each.
 const FEWEST_BUSY_USERS: u32 = 32;
 
 /// A request for a run on this host.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The part of the request that any system understands.
-    pub asked: Asked,
+    pub spec: RunSpec,
     /// Limits of the users' memory and processors.
     pub limit: Option<Limit>,
     /// Scheduling that the driver's thread asks for.
     pub scheduling: Wanted,
     /// The meters that the user asks for.
     pub meters: TierAsked,
-    /// Usage of every n-th interaction of a user; `None`: every one, or every 64th when nobody thinks.
+    /// Usage is read for every n-th interaction of a user. `None`: for each, or for every 64th if many users never think.
     pub usage_every: Option<u32>,
     /// The directory under which homes are made.
     pub homes: PathBuf,
@@ -39,11 +39,11 @@ impl Request {
     /// Checks all that can be checked before anything is made, and returns notes about doubts.
     ///
     /// # Errors
-    /// What is missing or would not fit, and the remedy.
+    /// The programs or resources that are missing, and the remedy.
     pub fn check(&self) -> Result<Vec<String>, RunRefusal> {
         self.login()?;
         if let Some(missing) = self
-            .asked
+            .spec
             .script
             .needs
             .iter()
@@ -60,10 +60,10 @@ impl Request {
         }
         raise_descriptor_limit();
         let plan = Plan {
-            users: u64::from(self.asked.load.users),
-            login: &self.asked.script.login,
+            users: u64::from(self.spec.load.users),
+            login: &self.spec.script.login,
             homes: &self.homes,
-            log_ins_at_once: u64::from(self.asked.load.log_ins_at_once),
+            log_ins_at_once: u64::from(self.spec.load.log_ins_at_once),
         };
         let (fatal, doubtful): (Vec<Finding>, Vec<Finding>) = preflight(&plan).into_iter().partition(|finding| finding.fatal);
         match fatal.is_empty() {
@@ -75,19 +75,20 @@ impl Request {
     /// Finds the program of the log-in command.
     ///
     /// # Errors
-    /// When it is no command, or the program is not there.
+    /// It is no command, or the program does not exist.
     pub fn login(&self) -> Result<Login, RunRefusal> {
-        Ok(Login::find(&self.asked.script.login, &self.search_path)?)
+        Ok(Login::find(&self.spec.script.login, &self.search_path)?)
     }
 
-    /// Returns n, where the usage of every n-th interaction of a user is read.
-    pub fn every(&self) -> u32 {
-        self.usage_every.unwrap_or(if self.asked.nobody_thinks() && self.asked.load.users >= FEWEST_BUSY_USERS { 64 } else { 1 })
+    /// Returns n if the usage of every n-th interaction of a user is read.
+    pub fn usage_interval(&self) -> u32 {
+        self.usage_every.unwrap_or(if self.spec.nobody_thinks() && self.spec.load.users >= FEWEST_BUSY_USERS { 64 } else { 1 })
     }
 
-    /// Scheduling of the driver's thread: as requested, or of the batch class where many users never think: then no line is ever due.
+    /// Scheduling of the driver's thread: as requested, or the batch class if many users never think, because no line is due
+    /// then.
     pub fn scheduling(&self) -> Wanted {
-        let class = if self.asked.nobody_thinks() && self.asked.load.users >= FEWEST_BUSY_USERS {
+        let class = if self.spec.nobody_thinks() && self.spec.load.users >= FEWEST_BUSY_USERS {
             Class::Batch
         } else {
             self.scheduling.class

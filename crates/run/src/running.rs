@@ -1,18 +1,18 @@
-//! The owner of a run: of its folder, its threads, its meters, and all that it made on the host.
+//! The owner of a run: of its folder, its threads, its meters, and all that the run made on the host.
 //!
-//! However a run ends (by itself, by a refusal, by a panic, or by being dropped), its owner ends it in one order. First the
-//! users leave and the driver's thread ends; then the sampler with the meters; then the writer; then the programs beside the
-//! users. The folder says how the run ended, and only then are homes, limits and control groups removed.
+//! However a run ends (by itself, by a refusal, by a panic, or by being dropped), its owner ends the parts in one order. First
+//! the users leave and the driver's thread ends; then the sampler with the meters, the writer, and the programs beside the users.
+//! Then `run.toml` is written with the outcome, and at last homes, limits and control groups are removed.
 
-use crate::account::Account;
-use crate::asked::Asked;
-use crate::beside::Company;
+use crate::beside::BesidePrograms;
 use crate::clock::Clock;
-use crate::driver::{Begun, Driveable, Driven, Driver, DriverArguments, StopSwitch};
+use crate::driver::{DrivenSystem, Driver, DriverArguments, DriverReady, DriverResult, StopSwitch};
 use crate::finished::Finished;
 use crate::metering::MetersState;
 use crate::progress::{Decision, Progress, RunCounters};
 use crate::refusal::{Failure, RunRefusal};
+use crate::run_spec::RunSpec;
+use crate::run_toml::RunToml;
 use crate::sampling::{BeginSampling, Sampling};
 use loadgo_core::record::LostRow;
 use loadgo_host::leftovers::Leftovers;
@@ -27,32 +27,32 @@ pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// A run under way; its fields are dropped in this order.
 pub(crate) struct Running {
-    pub account: Account,
+    pub run_toml: RunToml,
     pub clock: Clock,
     driver: Option<Driver>,
     sampling: Option<Sampling>,
     recording: Option<Recording>,
-    /// Losses that the owner found: measurements that the records do not hold.
+    /// Losses noted by the owner, for the table `lost`.
     lost: Vec<LostRow>,
-    pub company: Company,
+    pub beside_programs: BesidePrograms,
     folder: Option<Folder>,
     pub leftovers: Option<Leftovers>,
     is_over: bool,
 }
 
-/// Arguments of a run's driver.
+/// Arguments of [`Running::run`].
 pub(crate) struct RunArguments {
-    pub asked: Asked,
+    pub spec: RunSpec,
     pub when_full: WhenFull,
     pub stop: StopSwitch,
-    /// First call of the sampler's thread, which begins the sampling; `None`: the system samples itself.
+    /// Begins the sampling, on the sampler's thread. `None`: the system samples itself.
     pub sampling: Option<BeginSampling>,
 }
 
 /// Result of a run.
 #[derive(Debug)]
 pub(crate) struct RunResult {
-    pub driven: Driven,
+    pub driven: DriverResult,
     /// Interactions on the disk.
     pub interactions: u64,
     pub outcome: &'static str,
@@ -63,15 +63,15 @@ pub(crate) struct RunResult {
 
 impl Running {
     /// A run that is recorded into `folder`, or nowhere.
-    pub(crate) fn begin(account: Account, folder: Option<Folder>) -> Running {
+    pub(crate) fn begin(run_toml: RunToml, folder: Option<Folder>) -> Running {
         Running {
-            account,
+            run_toml,
             clock: Clock::start(),
             driver: None,
             sampling: None,
             recording: None,
             lost: Vec::new(),
-            company: Company::default(),
+            beside_programs: BesidePrograms::default(),
             folder,
             leftovers: None,
             is_over: false,
@@ -83,39 +83,39 @@ impl Running {
         self.folder.as_ref().expect("a run that is driven is recorded")
     }
 
-    /// Starts the writer's thread, where the run is recorded; the front is for whoever records.
+    /// Starts the writer's thread if the run is recorded. Returns the recorder for the driver.
     ///
     /// # Errors
     /// The folder's refusal of the streams.
     pub(crate) fn record(&mut self, when_full: WhenFull) -> Result<Option<(DriverRecorder, &Recording)>, RunRefusal> {
         let Some(folder) = self.folder.clone() else { return Ok(None) };
-        let (front, recording) = Recording::start(folder, when_full)?;
-        Ok(Some((front, self.recording.insert(recording))))
+        let (recorder, recording) = Recording::start(folder, when_full)?;
+        Ok(Some((recorder, self.recording.insert(recording))))
     }
 
-    /// Starts writer, driver and sampler, and watches until the driver is done. True when it was stopped because nothing more can
-    /// be recorded.
+    /// Starts writer, driver and sampler, and watches until the driver is done. Returns whether the run was stopped because
+    /// nothing more could be recorded.
     ///
     /// # Errors
     /// Returns the refusal of a thread or of the folder. [`Running::end`] then ends what was started.
-    pub(crate) fn run<S: Driveable>(
+    pub(crate) fn run<S: DrivenSystem>(
         &mut self,
         plan: RunArguments,
-        bring_up: impl FnOnce(&DriverArguments) -> Result<(S, Begun), RunRefusal> + Send + 'static,
+        start_system: impl FnOnce(&DriverArguments) -> Result<(S, DriverReady), RunRefusal> + Send + 'static,
         decide: &mut dyn FnMut(&Progress) -> Decision,
     ) -> Result<bool, RunRefusal> {
-        let RunArguments { asked, when_full, stop, sampling } = plan;
-        let (front, recording) = self.record(when_full)?.expect("a run that is driven is recorded");
+        let RunArguments { spec, when_full, stop, sampling } = plan;
+        let (recorder, recording) = self.record(when_full)?.expect("a run that is driven is recorded");
         let (row_sender, writer) = (recording.row_sender(), recording.tid() as i32);
         let progress = Arc::new(RunCounters::default());
         let order = DriverArguments {
-            asked: asked.clone(),
-            front,
+            spec: spec.clone(),
+            recorder,
             progress: Arc::clone(&progress),
             stop,
             row_sender: row_sender.clone(),
         };
-        let (driver, begun) = Driver::start(order, bring_up)?;
+        let (driver, begun) = Driver::start(order, start_system)?;
         self.driver = Some(driver);
         if let Some(begin) = sampling {
             let threads = OurThreads { driver: vec![begun.thread_id], meters: vec![writer] };
@@ -125,33 +125,33 @@ impl Running {
             }
         }
         if let Some(scheduling) = begun.scheduling {
-            self.account.driver(scheduling);
-            self.account.write(self.folder())?;
+            self.run_toml.driver(scheduling);
+            self.run_toml.write(self.folder())?;
         }
-        self.watch(&asked, when_full, &progress, decide)
+        self.watch(&spec, when_full, &progress, decide)
     }
 
-    /// Waits until the driver's thread is over; stops it when the caller decides so, or when nothing more can be recorded.
+    /// Waits until the driver's thread has ended. Stops it if the caller decides so, or if nothing more can be recorded.
     fn watch(
         &mut self,
-        asked: &Asked,
+        spec: &RunSpec,
         when_full: WhenFull,
         progress: &RunCounters,
         decide: &mut dyn FnMut(&Progress) -> Decision,
     ) -> Result<bool, RunRefusal> {
         let (mut decision, mut unrecorded) = (Decision::Continue, false);
         while let Some(driver) = self.driver.as_ref().filter(|driver| !driver.is_over()) {
-            if !unrecorded && self.recording.as_ref().is_some_and(|recording| is_in_vain(recording, when_full)) {
+            if !unrecorded && self.recording.as_ref().is_some_and(|recording| is_recording_impossible(recording, when_full)) {
                 unrecorded = true;
                 driver.stop();
             }
-            let computed_s = self.clock.is_virtual().then(|| self.account.elapsed_s());
-            let latest = decide(&Progress { computed_s, ..progress.at(asked, self.clock.now()) });
+            let computed_s = self.clock.is_virtual().then(|| self.run_toml.elapsed_s());
+            let latest = decide(&Progress { computed_s, ..progress.at(spec, self.clock.now()) });
             if decision == Decision::Continue && latest != Decision::Continue {
                 decision = latest;
                 driver.stop();
             }
-            self.company.look();
+            self.beside_programs.reap_ended();
             thread::park_timeout(LOOK_EVERY);
         }
         match decision {
@@ -160,25 +160,25 @@ impl Running {
         }
     }
 
-    /// The writer's thread, where the run is recorded.
+    /// The recording; `None` if the run is not recorded.
     pub(crate) fn recording(&self) -> Option<&Recording> {
         self.recording.as_ref()
     }
 
-    /// Notes a loss: measurements that the records will not hold.
+    /// Notes a loss, which [`Running::end`] records.
     fn lose(&mut self, what: &'static str, reason: String) {
         self.lost.push(LostRow { at: self.clock.now(), user: None, what, count: 1, reason });
     }
 
     /// Adds the final state of the meters to `run.toml`.
-    pub(crate) fn meters_came_to(&mut self, state: &MetersState) {
-        self.account.meters_came_to(state);
+    pub(crate) fn update_meters(&mut self, state: &MetersState) {
+        self.run_toml.update_meters(state);
     }
 
-    /// Ends the run, which has come to `result`: `Ok` with its outcome where no driver tells it.
+    /// Ends the run after its work has given `result`. `outcome` is the run's outcome if it has no driver.
     ///
     /// # Errors
-    /// That of `result`; a panic of a thread; nobody could log in; the folder could not be written.
+    /// The error of `result`; a panic of a thread; nobody could log in; the folder could not be written.
     pub(crate) fn end<T>(mut self, result: Result<T, RunRefusal>, outcome: &'static str) -> Result<(T, RunResult), Failure> {
         let (value, failure) = match result {
             Ok(value) => (Some(value), None),
@@ -188,7 +188,7 @@ impl Running {
         Ok((value.expect("a refusal is returned before"), end))
     }
 
-    /// Ends all that is left, in order. Whatever goes wrong on the way, the rest is ended too.
+    /// Ends all parts that are left, in order. If one fails, the rest is still ended.
     fn finish(&mut self, failure: Option<RunRefusal>, outcome: &'static str) -> Result<RunResult, Failure> {
         self.is_over = true;
         let driven = self.driver.take().map(Driver::end);
@@ -199,11 +199,11 @@ impl Running {
         if failure.is_some() {
             end.outcome = "failed";
         }
-        let beside = std::mem::take(&mut self.company).finish();
-        self.account.notes(&beside);
-        self.account.ended(end.outcome, |conditions, elapsed_s| self.clock.conclude(conditions, elapsed_s));
+        let beside = std::mem::take(&mut self.beside_programs).finish();
+        self.run_toml.notes(&beside);
+        self.run_toml.ended(end.outcome, |conditions, elapsed_s| self.clock.conclude(conditions, elapsed_s));
         let folder = self.folder.take();
-        let kept = folder.as_ref().map_or(Ok(()), |folder| loadgo_store::finish(folder, &self.account.toml(), &unwritten));
+        let kept = folder.as_ref().map_or(Ok(()), |folder| loadgo_store::finish(folder, &self.run_toml.toml(), &unwritten));
         end.notes.extend(beside);
         end.left_behind = self.undo(folder.as_ref());
         match failure.or(kept.err().map(RunRefusal::Folder)) {
@@ -212,7 +212,7 @@ impl Running {
         }
     }
 
-    /// Undoes what the run made outside its folder; what stays behind becomes notes of `run.toml` too.
+    /// Undoes what the run made outside its folder. Things that could not be undone are returned, and noted in `run.toml`.
     fn undo(&mut self, folder: Option<&Folder>) -> Vec<String> {
         let left_behind = self.leftovers.take().map_or_else(Vec::new, |mut leftovers| leftovers.finish());
         let mut left_behind: Vec<_> = left_behind.iter().map(ToString::to_string).collect();
@@ -226,39 +226,39 @@ impl Running {
 
     fn end_sampling(&mut self) {
         match self.sampling.take().map(Sampling::end) {
-            Some(Ok(Some(state))) => self.account.meters_came_to(&state),
+            Some(Ok(Some(state))) => self.run_toml.update_meters(&state),
             Some(Err(panicked)) => self.lose("meters", panicked),
             None | Some(Ok(None)) => {}
         }
     }
 
-    /// How the run ended, by its driver and by `failure`; the first failure counts.
+    /// Combines the driver's result with an earlier `failure`. The first failure counts.
     fn judge(
         &mut self,
         failure: Option<RunRefusal>,
-        driven: Option<Result<Driven, RunRefusal>>,
+        driven: Option<Result<DriverResult, RunRefusal>>,
         outcome: &'static str,
     ) -> (RunResult, Option<RunRefusal>) {
         let (driven, outcome, failed) = match driven {
-            None => (Driven::default(), outcome, None),
+            None => (DriverResult::default(), outcome, None),
             Some(Ok(driven)) => {
                 let outcome = if driven.summary.stopped { "stopped" } else { "done" };
                 let failed = driven.failure.clone().map(RunRefusal::from);
                 (driven, outcome, failed)
             }
             Some(Err(panicked)) => {
-                self.lose("record", format!("what the driver had in hand: {panicked}"));
-                (Driven::default(), outcome, Some(panicked))
+                self.lose("record", format!("interactions that were under way: {panicked}"));
+                (DriverResult::default(), outcome, Some(panicked))
             }
         };
         if let Some(refusal) = &failure {
-            self.account.notes(&[format!("the run failed: {refusal}")]);
+            self.run_toml.notes(&[format!("the run failed: {refusal}")]);
         }
         let notes = driven.notes.clone();
         (RunResult { driven, interactions: 0, outcome, notes, left_behind: Vec::new() }, failure.or(failed))
     }
 
-    /// Ends the writer. Returns the losses that only `run.toml` can tell, and the refusal when the writer has panicked.
+    /// Ends the writer. Returns the losses that belong into `run.toml`, and the refusal if the writer has panicked.
     fn end_recording(&mut self, end: &mut RunResult) -> (Vec<LostRow>, Option<RunRefusal>) {
         let lost = std::mem::take(&mut self.lost);
         let Some(recording) = self.recording.take() else { return (lost, None) };
@@ -277,13 +277,13 @@ impl Drop for Running {
         if !self.is_over {
             let panicked = thread::panicking()
                 .then(|| RunRefusal::Panicked { thread: "the calling thread", message: "the run was dropped".into() });
-            let _ = self.finish(panicked, "stopped"); // nobody is left to hear of it
+            let _ = self.finish(panicked, "stopped"); // no caller is left who could handle a failure
         }
     }
 }
 
 impl RunResult {
-    /// The run as its caller sees it, with `notes` from before it began.
+    /// The result for the caller, with `notes` from before the run began.
     pub(crate) fn finished(self, notes: Vec<String>) -> Finished {
         let RunResult { driven, interactions, outcome, notes: later, left_behind } = self;
         Finished {
@@ -296,8 +296,8 @@ impl RunResult {
     }
 }
 
-/// Whether nothing more can be recorded. Nobody waits at a simulated machine: it also ends where the disk has refused a row.
-fn is_in_vain(recording: &Recording, when_full: WhenFull) -> bool {
+/// Whether nothing more can be recorded. A run on a simulated machine also ends when the disk has refused a row.
+fn is_recording_impossible(recording: &Recording, when_full: WhenFull) -> bool {
     !recording.is_written() || when_full == WhenFull::Wait && recording.lost() > 0
 }
 

@@ -1,4 +1,4 @@
-//! The thread that samples once a second, apart from the driver's: the kernel meters, or the processors' own account.
+//! The sampler's thread, which samples once a second: the kernel meters, or the processor times of `/proc/stat`.
 
 use crate::driver::words_of;
 use crate::metering::MetersState;
@@ -17,29 +17,29 @@ use std::time::Duration;
 
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// A subject of a sampler's thread.
-pub(crate) trait Sampled {
+/// A system that the sampler's thread can sample.
+pub(crate) trait SampledSystem {
     /// Returns the rows of the span since the last sample, and their losses.
     fn sample(&mut self) -> (MeterRows, Vec<LostRow>);
     /// Ends the sampling, and returns the final state of the kernel meters, if any.
     fn end(self: Box<Self>) -> Option<MetersState>;
 }
 
-/// Begins to sample, on the thread that will; our own threads are shown apart.
-pub(crate) type BeginSampling = Box<dyn FnOnce(OurThreads) -> Box<dyn Sampled> + Send>;
+/// Makes the system that is sampled, on the sampler's thread. The argument lists our own threads, whose time is shown apart.
+pub(crate) type BeginSampling = Box<dyn FnOnce(OurThreads) -> Box<dyn SampledSystem> + Send>;
 
 /// The parts of a host that are sampled.
-pub(crate) struct Subject {
+pub(crate) struct SampledParts {
     /// The users' groups.
     pub groups: Option<Arc<Groups>>,
-    /// The kernel meters, where the host allows them.
+    /// The kernel meters, if the host allows them.
     pub meters: Option<Meters>,
     /// When the run began, on the monotonic clock.
     pub origin_ns: u64,
 }
 
-/// A host that is sampled, and its state at the last sample.
-pub(crate) struct Round {
+/// A host that is sampled, with its state at the last sample.
+pub(crate) struct SampledHost {
     parts: Option<Sampler>,
     meters: Option<Meters>,
     origin_ns: u64,
@@ -47,20 +47,20 @@ pub(crate) struct Round {
     lost: Vec<LostRow>,
 }
 
-impl Round {
-    /// Begins on the thread that will sample, whose time is the meters' too.
-    pub(crate) fn begin(subject: Subject, mut threads: OurThreads) -> Round {
+impl SampledHost {
+    /// Begins the first span. The calling thread will sample, and its time counts as the meters'.
+    pub(crate) fn begin(subject: SampledParts, mut threads: OurThreads) -> SampledHost {
         threads.meters.push(thread_id());
         threads.meters.extend(subject.meters.iter().flat_map(Meters::threads));
         let processors = if subject.meters.is_some() { Processors::Left } else { Processors::Read };
         let now = Instant(monotonic_ns() - subject.origin_ns);
         let parts = Sampler::begin(subject.groups, threads, processors, now);
-        let lost = parts.as_ref().err().map(|reason| unknown_use(now, reason)).into_iter().collect();
-        Round { parts: parts.ok(), meters: subject.meters, origin_ns: subject.origin_ns, lost }
+        let lost = parts.as_ref().err().map(|reason| lost_processor_times(now, reason)).into_iter().collect();
+        SampledHost { parts: parts.ok(), meters: subject.meters, origin_ns: subject.origin_ns, lost }
     }
 }
 
-impl Sampled for Round {
+impl SampledSystem for SampledHost {
     fn sample(&mut self) -> (MeterRows, Vec<LostRow>) {
         let now = Instant(monotonic_ns() - self.origin_ns);
         let (mut sample, mut lost) = (MeterRows::default(), std::mem::take(&mut self.lost));
@@ -74,7 +74,7 @@ impl Sampled for Round {
         if let Some(parts) = &mut self.parts
             && let Err(reason) = parts.sample_into(now, &mut sample)
         {
-            lost.push(unknown_use(now, &reason));
+            lost.push(lost_processor_times(now, &reason));
         }
         (sample, lost)
     }
@@ -84,15 +84,15 @@ impl Sampled for Round {
     }
 }
 
-fn unknown_use(at: Instant, reason: &io::Error) -> LostRow {
-    let reason = format!("who used the processors is not known: {reason}");
+fn lost_processor_times(at: Instant, reason: &io::Error) -> LostRow {
+    let reason = format!("the use of the processors is not known: {reason}");
     LostRow { at, user: None, what: "meters", count: 1, reason }
 }
 
 /// Sampling under way; dropping it ends it.
 pub(crate) struct Sampling {
     stop: Arc<AtomicBool>,
-    /// `None` once the thread was waited for.
+    /// `None` after the thread has been joined.
     thread: Option<JoinHandle<Option<MetersState>>>,
 }
 
@@ -121,10 +121,10 @@ impl Sampling {
         Ok(Sampling { stop, thread: Some(thread) })
     }
 
-    /// Ends the sampling with the present span, and returns the final state of the kernel meters.
+    /// Ends the present span and the sampling, and returns the final state of the kernel meters.
     ///
     /// # Errors
-    /// In words, when the thread has panicked; its meters are gone then.
+    /// The message of the thread's panic. Its meters are gone then.
     pub(crate) fn end(mut self) -> Result<Option<MetersState>, String> {
         self.join().map_err(|panic| format!("the sampler's thread panicked: {}", words_of(&*panic)))
     }

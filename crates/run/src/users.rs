@@ -30,16 +30,16 @@ impl Prepared {
     /// The settings of the host's system for a run that began at `origin_ns`.
     pub(crate) fn setting(&self, request: &Request, origin_ns: u64) -> Setting {
         Setting {
-            script: Arc::clone(&request.asked.script),
+            script: Arc::clone(&request.spec.script),
             login: self.login.clone(),
             search_path: request.search_path.clone(),
-            run_id: request.asked.id.clone(),
+            run_id: request.spec.id.clone(),
             homes: self.homes.clone(),
             origin_ns,
         }
     }
 
-    /// Takes each interaction's waits from the kernel meters, where these keep accounts and see the users.
+    /// Lets the kernel meters measure each interaction's waits, if they keep accounts of waits and can see the users' processes.
     pub(crate) fn take_waits_from(&mut self, meters: Option<&mut Meters>, script: &Script) {
         if self.login.is_out_of_reach() {
             return;
@@ -51,10 +51,10 @@ impl Prepared {
     }
 }
 
-/// Makes all that the users need; `leftovers` gets a note of each thing before the thing is made.
+/// Makes all that the users need. Each thing is noted in `leftovers` before it is made.
 pub(crate) fn prepare(request: &Request, leftovers: &mut Leftovers, notes: &mut Vec<String>) -> Result<Prepared, RunRefusal> {
     let login = request.login()?;
-    let mut groups = match Groups::create(&request.asked.id, leftovers) {
+    let mut groups = match Groups::create(&request.spec.id, leftovers) {
         Ok(groups) => Some(groups),
         Err(why) => {
             notes.push(format!("no control group for the users: {why}"));
@@ -63,16 +63,17 @@ pub(crate) fn prepare(request: &Request, leftovers: &mut Leftovers, notes: &mut 
     };
     let homes = make_homes(request, leftovers)?;
     limit(request, groups.as_mut(), &homes, leftovers)?;
-    let demand = Demand { users: request.asked.load.users as usize, every: request.every(), taskstats: true };
+    let demand = Demand { users: request.spec.load.users as usize, every: request.usage_interval(), taskstats: true };
     let meter = UsageMeter::open(groups.as_ref(), demand, leftovers).map_err(RunRefusal::from_kernel)?;
-    let sources = if login.is_out_of_reach() { out_of_reach(&login, request.every()) } else { meter.sources().clone() };
+    let sources = if login.is_out_of_reach() { out_of_reach(&login, request.usage_interval()) } else { meter.sources().clone() };
     Ok(Prepared { login, groups: groups.map(Arc::new), meter, homes, sources })
 }
 
 /// Sources of usage for users whose programs run where this host's meters do not see them.
 fn out_of_reach(login: &Login, every: u32) -> Sources {
     let words = &login.words[0];
-    let note = format!("users log in with {words}: what they run is not in reach of this host's meters; run loadgo on that host");
+    let note =
+        format!("users log in with {words}: this host's meters do not reach the programs that they run; run loadgo on that host");
     Sources { every, notes: vec![note], ..Sources::default() }
 }
 
@@ -89,14 +90,14 @@ fn limit(request: &Request, groups: Option<&mut Groups>, homes: &Path, leftovers
 /// Number of runs of this process so far.
 static RUNS: AtomicU32 = AtomicU32::new(0);
 
-/// The name of the homes' directory; no two runs of a process share one, whatever their folders are called.
+/// The name of the directory for homes, different for each run of this process.
 fn homes_name(run_id: &str) -> String {
     let (process, run) = (std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed));
     if run == 0 { format!("loadgo-{run_id}-{process}") } else { format!("loadgo-{run_id}-{process}-{run}") }
 }
 
 fn make_homes(request: &Request, leftovers: &mut Leftovers) -> Result<PathBuf, RunRefusal> {
-    let homes = request.homes.join(homes_name(&request.asked.id));
+    let homes = request.homes.join(homes_name(&request.spec.id));
     let refused = |error| {
         let refusal = Refusal::new(format!("the users' homes cannot be made in {}", request.homes.display()));
         refusal.because(error).with_remedy("name another place in TMPDIR")

@@ -41,7 +41,7 @@ impl Estimator {
         Estimator { stop_rule, windows, interactions: 0, next_look: FIRST_LOOK_INTERACTIONS, stop_reason: None }
     }
 
-    /// Records an interaction of `class` (from 0) that ended at `at` and took `response_ns`. Times do not go back.
+    /// Records an interaction of `class` (from 0) that ended at `at`, no earlier than the one before, and took `response_ns`.
     pub fn record(&mut self, class: usize, at: u64, response_ns: u64) {
         self.windows.add(class, at, response_ns);
         self.interactions += 1;

@@ -1,4 +1,4 @@
-//! The figures of a run with their intervals: response times, quantiles, throughput, and gains of its meters.
+//! The figures of a run with their intervals: response times, quantiles, throughput, and increases of its meters.
 
 use super::histogram::Histogram;
 use super::interval::{ConfidenceInterval, Moments};
@@ -21,9 +21,11 @@ pub enum Figure {
     Quantile(f64, Option<usize>),
     /// Interactions a ns.
     Throughput(Option<usize>),
-    /// The gain of a meter for each interaction. If the meter is the users who do not think, the gain is N / X - Z.
+    /// The increase of a meter per interaction. For the meter of users who wait, it is the mean response by Little's law, N / X -
+    /// Z.
     Each(usize, Option<usize>),
-    /// The gain of a meter while another gains 1. If the other is the clock, it is a utilisation or a mean queue.
+    /// The increase of the first meter divided by that of the second. If the second is the clock, it is a utilisation or a mean
+    /// queue.
     Share(usize, usize),
 }
 

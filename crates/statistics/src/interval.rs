@@ -24,7 +24,7 @@ impl ConfidenceInterval {
     }
 }
 
-/// The estimate of a figure from one stream, with its variance.
+/// An estimate of a figure, with the estimate's variance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
     /// The estimate.

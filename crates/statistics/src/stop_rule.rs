@@ -59,13 +59,13 @@ impl StopRule {
         Ok(rule)
     }
 
-    /// Whether a run with so many `interactions` at the time `at` is over, whatever its precision.
+    /// Whether a run that has this number of `interactions` at the time `at` has reached its length or limit.
     pub fn is_over(&self, interactions: u64, at: u64) -> bool {
         let most = self.interactions.unwrap_or(if self.time_ns.is_some() { u64::MAX } else { MOST_INTERACTIONS });
         interactions >= most || self.time_ns.is_some_and(|time| at >= time)
     }
 
-    /// Whether each figure of these streams is precise enough; together they have the confidence of one (Bonferroni).
+    /// Whether each figure of these streams is precise enough. All intervals together have the usual confidence (Bonferroni).
     pub fn is_precise(&self, streams: &[&RunWindows]) -> bool {
         let confidence = 1.0 - (1.0 - INTERVAL_CONFIDENCE) / self.precisions.len().max(1) as f64;
         if self.precisions.is_empty() {

@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 
 /// The quantile of Student's t with `degrees` of freedom (1 or more) at the probability `p`, from 0.5 to below 1.
 ///
-/// Bisection to the last bit over the closed sums of Abramowitz and Stegun 26.7.3 and 26.7.4. Each host computes the same bits.
+/// It bisects the closed sums of Abramowitz and Stegun 26.7.3 and 26.7.4 to the last bit, so each host computes the same bits.
 pub fn quantile(p: f64, degrees: u32) -> f64 {
     assert!((0.5..1.0).contains(&p) && degrees >= 1, "a quantile of Student's t needs 0.5 <= p < 1 and a degree of freedom");
     let (mut low, mut high) = (0.0, 1.0);

@@ -1,10 +1,10 @@
-//! A run as windows of equal time, each with the interactions that ended in it, by class, and the gains of the meters.
+//! A run as windows of equal time, each with the interactions that ended in it, by class, and the increases of the meters.
 //!
-//! A run has 100 to 199 complete windows, or fewer at its beginning. When the 200th is complete, each two become one of twice the length.
+//! A run has 100 to 199 complete windows, or fewer at its beginning. When the 200th is complete, neighbours are merged in pairs.
 
 use super::histogram::Histogram;
 
-/// Number of complete windows at which each two become one. With 100 to 199 windows, 30 batches leave few windows over.
+/// Number of complete windows at which neighbours are merged in pairs. Of 100 to 199 windows, 30 batches leave few unused.
 const TOO_MANY_WINDOWS: usize = 200;
 /// Fewest batches of a run, by Law and Carson 1979.
 const FEWEST_BATCHES: usize = 30;
@@ -25,7 +25,7 @@ pub struct ClassSums {
 pub struct RunWindow {
     /// Sums of each class.
     pub classes: Vec<ClassSums>,
-    /// Gain of each meter.
+    /// Increase of each meter in the window.
     pub gains: Vec<f64>,
 }
 
@@ -60,9 +60,9 @@ impl RunWindows {
         }
     }
 
-    /// Adds an interaction of `class` that ended at `at`. Times do not go back.
+    /// Adds an interaction of `class` that ended at `at`, no earlier than the one before.
     ///
-    /// In a run with meters, [`RunWindows::meter`] is called first at the end of each window.
+    /// In a run with meters, the caller must have called [`RunWindows::meter`] at each end of a window up to `at`.
     pub fn add(&mut self, class: usize, at: u64, response_ns: u64) {
         while at >= self.open_end {
             assert!(self.totals.is_empty(), "a window was left without its meters being read");

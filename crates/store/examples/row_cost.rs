@@ -1,5 +1,6 @@
-//! Prints what a recorded interaction costs the driver's thread and the writer's, in nanoseconds, and how fast a run
-//! is finished: `cargo run --release -p loadgo-store --example row_cost [ROWS] [ROWS_A_SECOND]`.
+//! Prints the time that the driver's and the writer's thread take for a recorded interaction, and the time of finishing a run.
+//!
+//! Usage: `cargo run --release -p loadgo-store --example row_cost [ROWS] [ROWS_A_SECOND]`.
 
 use std::time::{Duration, Instant as Clock};
 
@@ -15,10 +16,10 @@ fn main() {
     let (rows, rate) = (arguments.next().unwrap_or(1_000_000), arguments.next().unwrap_or(130_000));
     let dir = std::env::temp_dir().join(format!("loadgo-row-cost-{}", std::process::id()));
     let folder = Folder::create(&dir, "format = 1\n").expect("a folder");
-    let (mut front, recording) = Recording::start(folder, WhenFull::Lose).expect("a recording");
+    let (mut recorder, recording) = Recording::start(folder, WhenFull::Lose).expect("a recording");
     let tid = recording.tid();
-    let spent = drive(&mut front, rows, rate);
-    drop(front);
+    let spent = drive(&mut recorder, rows, rate);
+    drop(recorder);
     let writer = cpu_ns(tid);
     let stopped = recording.stop();
     println!(
@@ -33,13 +34,13 @@ fn main() {
     std::fs::remove_dir_all(&dir).expect("the folder goes");
 }
 
-/// Records `rows` interactions at `rate` a second in bursts of a millisecond; the time spent in recording.
-fn drive(front: &mut impl Recorder, rows: u64, rate: u64) -> Duration {
+/// Records `rows` interactions at `rate` a second in bursts of a millisecond. Returns the time spent in recording.
+fn drive(recorder: &mut impl Recorder, rows: u64, rate: u64) -> Duration {
     let (began, burst, mut spent) = (Clock::now(), (rate / 1000).max(1), Duration::ZERO);
     for first in (0..rows).step_by(burst as usize) {
         let burst_began = Clock::now();
         for number in first..(first + burst).min(rows) {
-            front.interaction(&row(number));
+            recorder.interaction(&row(number));
         }
         spent += burst_began.elapsed();
         let due = Duration::from_nanos((first + burst) * 1_000_000_000 / rate);

@@ -40,18 +40,18 @@ fn run_toml(dir: &Path, finished: &str) -> String {
 /// Two users, three lines each, one of which never came back.
 fn record(dir: &Path) -> Folder {
     let folder = Folder::create(dir, &run_toml(dir, "false")).expect("the folder is made");
-    let (mut front, recording) = Recording::start(folder, WhenFull::Lose).expect("the recording begins");
-    front.phase(Phase::WarmUp, Instant(SECOND));
-    front.phase(Phase::Steady, Instant(2 * SECOND));
+    let (mut recorder, recording) = Recording::start(folder, WhenFull::Lose).expect("the recording begins");
+    recorder.phase(Phase::WarmUp, Instant(SECOND));
+    recorder.phase(Phase::Steady, Instant(2 * SECOND));
     for number in 0..6 {
-        front.interaction(&interaction(number));
+        recorder.interaction(&interaction(number));
     }
     for user in 1..=2 {
         let (at, ended) = (Instant(u64::from(user)), Instant(20 * SECOND));
-        front.session(&SessionRow { user, planned: at, started: at, ready: Some(Instant(SECOND)), ended, outcome: "done" });
+        recorder.session(&SessionRow { user, planned: at, started: at, ready: Some(Instant(SECOND)), ended, outcome: "done" });
     }
     let at = Instant(19 * SECOND);
-    front.lost(&LostRow { at, user: Some(2), what: "session", count: 1, reason: "the shell ended".into() });
+    recorder.lost(&LostRow { at, user: Some(2), what: "session", count: 1, reason: "the shell ended".into() });
     let row_sender = recording.row_sender();
     row_sender.time(&[TimeRow { at, span_ns: SECOND, processor: Some(0), category: "idle", time_ns: SECOND }]);
     row_sender.processes(&[ProcessRow {
@@ -63,7 +63,7 @@ fn record(dir: &Path) -> Folder {
         user: None,
         ready_wait_ns: None,
     }]);
-    drop(front);
+    drop(recorder);
     recording.stop().folder
 }
 

@@ -1,4 +1,4 @@
-//! Streams become Parquet when a run ends: row group by row group, so that a run of any size takes little memory.
+//! Converts streams to Parquet when a run ends, row group by row group, so that a run of any size takes little memory.
 
 use std::fs;
 use std::io::{self, BufWriter};
@@ -22,17 +22,18 @@ use crate::{Error, Folder, Result, Table};
 /// Rows of a Parquet row group.
 const ROW_GROUP_ROWS: usize = 1 << 17;
 
-/// Rows that the encoder gets in one call. The number is fixed, so that the same rows become the same bytes however the
-/// stream was cut.
+/// Number of rows that the encoder gets in one call. It is fixed, so that the same rows give the same bytes, whatever batches
+/// the stream has.
 const ENCODER_ROWS: usize = 1 << 13;
 
-/// Ends `folder`'s run: Parquet beside the streams, then `run.toml` as `run_toml` with what is `unwritten`, then the streams go.
+/// Finishes the run in `folder`: writes Parquet files, then `run.toml` from `run_toml` and the `unwritten` losses, then removes
+/// the streams.
 ///
-/// Errors: the system's refusal, a full disk above all. The streams are kept then, and are as good to read.
+/// Errors: the system's refusal, mostly a full disk. The streams then stay, and can be read instead.
 pub fn finish(folder: &Folder, run_toml: &str, unwritten: &[LostRow]) -> Result<()> {
     let converted = convert(folder);
     let cut = converted.as_deref().unwrap_or_default();
-    folder.write_run_toml(&format!("{run_toml}{}{}", told(unwritten), told(cut)))?;
+    folder.write_run_toml(&format!("{run_toml}{}{}", print_losses(unwritten), print_losses(cut)))?;
     converted?;
     for table in Table::ALL {
         remove(&folder.stream(table))?;
@@ -40,10 +41,10 @@ pub fn finish(folder: &Folder, run_toml: &str, unwritten: &[LostRow]) -> Result<
     Ok(())
 }
 
-/// Completes the folder of a run that was killed: its whole batches become Parquet, `outcome` becomes `"killed"`, and
+/// Completes the folder of a run that was killed. Its complete batches become Parquet, `outcome` becomes `"killed"`, and
 /// `finished` stays false.
 ///
-/// Errors: [`Error::Running`] when its writer still lives; those of [`finish`].
+/// Errors: [`Error::Running`] while a process still writes the run; those of [`finish`].
 pub fn complete(folder: &Folder) -> Result<()> {
     let path = folder.run_toml();
     if folder.is_being_written()? {
@@ -57,7 +58,7 @@ pub fn complete(folder: &Folder) -> Result<()> {
     finish(folder, &text, &[])
 }
 
-/// Converts every stream, and tells what was cut off; all or none of the Parquet files appear under their own names.
+/// Converts every stream, and returns a loss for each incomplete batch. If one conversion fails, no Parquet file is left.
 fn convert(folder: &Folder) -> Result<Vec<LostRow>> {
     let streamed = || Table::ALL.into_iter().filter(|table| folder.stream(*table).exists());
     let mut cut = Vec::new();
@@ -80,13 +81,13 @@ fn convert(folder: &Folder) -> Result<Vec<LostRow>> {
     Ok(cut)
 }
 
-/// A batch that the stream of `table` does not hold whole; how many rows it had nobody knows.
+/// The loss of an incomplete batch at the end of the stream of `table`. It counts as 1, because its number of rows is unknown.
 fn cut_off(table: Table, reason: &str) -> LostRow {
     let reason = format!("{} ends in a batch that is not whole: {reason}", table.name());
     LostRow { at: Instant(0), user: None, what: "record", count: 1, reason }
 }
 
-/// Converts one stream; the words for what is behind its last whole batch, if anything.
+/// Converts one stream. Returns a description of the bytes after its last complete batch, if there are any.
 fn convert_table(folder: &Folder, parquet: &Path, table: Table) -> Result<Option<String>> {
     let file = folder.disk().create(parquet).map_err(Error::refused("write", parquet))?;
     let writer = ArrowWriter::try_new(BufWriter::with_capacity(1 << 20, file), table.schema(), Some(properties(table)));
@@ -109,7 +110,7 @@ fn convert_table(folder: &Folder, parquet: &Path, table: Table) -> Result<Option
     Ok(leftover)
 }
 
-/// `batch` with the columns that `table` has today: one that an earlier loadgo did not know was not measured.
+/// Gives `batch` the columns that `table` has today. A column that an earlier loadgo did not write is null (not measured).
 fn widened(batch: &RecordBatch, table: Table) -> RecordBatch {
     let column = |field: &FieldRef| match batch.column_by_name(field.name()) {
         Some(column) => Arc::clone(column),
@@ -119,7 +120,7 @@ fn widened(batch: &RecordBatch, table: Table) -> RecordBatch {
     RecordBatch::try_new(table.schema(), columns).expect("only columns that may be null are ever added")
 }
 
-/// Words as dictionary pages; numbers as differences, which are small where times follow each other.
+/// The Parquet encodings: dictionaries for words, and differences for numbers, because successive times differ little.
 fn properties(table: Table) -> WriterProperties {
     let mut properties =
         WriterProperties::builder().set_compression(Compression::SNAPPY).set_max_row_group_row_count(Some(ROW_GROUP_ROWS));
@@ -141,8 +142,8 @@ fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// The losses that only `run.toml` can hold, as its `[[lost]]`.
-fn told(unwritten: &[LostRow]) -> String {
+/// Prints losses that are in no table as `[[lost]]` entries of `run.toml`.
+fn print_losses(unwritten: &[LostRow]) -> String {
     let entry = |lost: &LostRow| {
         let reason = toml::Value::from(lost.reason.as_str());
         format!("\n[[lost]]\nat_ns = {}\nwhat = \"{}\"\ncount = {}\nreason = {reason}\n", lost.at.0, lost.what, lost.count)

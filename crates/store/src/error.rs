@@ -6,15 +6,15 @@ use std::{fmt, io};
 /// A run folder could not be made, written or read.
 #[derive(Debug)]
 pub enum Error {
-    /// There is something in this folder already.
+    /// The folder is not empty.
     Exists(PathBuf),
     /// The folder holds no run, or one of another format.
     NotARun(PathBuf, String),
     /// The folder's run is still being written by another process.
     Running(PathBuf),
-    /// The system refused; what was being done to which file.
+    /// The system refused an action, in words, on this file.
     Refused(&'static str, PathBuf, io::Error),
-    /// A file does not hold what it should.
+    /// The content of this file is not in the format; the reason in words.
     Damaged(PathBuf, String),
 }
 
@@ -24,14 +24,14 @@ impl Error {
         move |source| Error::Refused(doing, path.to_path_buf(), source)
     }
 
-    /// A file that cannot be understood, with the reader's words.
+    /// A file that cannot be read, with the reader's message.
     pub(crate) fn damaged(path: &Path) -> impl Fn(String) -> Error {
         move |reason| Error::Damaged(path.to_path_buf(), reason)
     }
 }
 
 impl Error {
-    /// The arguments of a run that the text names, by their names in the library, each in backquotes there.
+    /// The arguments of `loadgo.run` that the message names in backquotes.
     pub fn arguments(&self) -> &'static [&'static str] {
         match self {
             Error::Refused(..) => &["out"],
@@ -70,11 +70,11 @@ fn remedy(kind: io::ErrorKind) -> &'static str {
     match kind {
         io::ErrorKind::StorageFull => "make room on this disk, or put the run elsewhere with `out`",
         io::ErrorKind::QuotaExceeded => "your quota on this disk is used up: make room, or put the run elsewhere with `out`",
-        io::ErrorKind::PermissionDenied => "put the run into a folder of your own with `out`, or have this one opened to you",
+        io::ErrorKind::PermissionDenied => "put the run into a folder of your own with `out`, or get permission to write here",
         io::ErrorKind::ReadOnlyFilesystem => "this file system is read-only: put the run elsewhere with `out`",
         io::ErrorKind::NotADirectory => "a part of this path is a file: name another folder with `out`",
-        io::ErrorKind::NotFound => "look at the path",
-        _ => "look at the disk and the path, or put the run elsewhere with `out`",
+        io::ErrorKind::NotFound => "check the path",
+        _ => "check the disk and the path, or put the run elsewhere with `out`",
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::disk::{Disk, SystemDisk};
 use crate::{Error, Result, Table};
 
-/// A folder that holds one run. Who creates it has it locked, until the process ends or the last copy is dropped.
+/// A folder that holds one run. The process that creates it locks it, until the process ends or the last copy is dropped.
 #[derive(Clone, Debug)]
 pub struct Folder {
     dir: PathBuf,
@@ -17,14 +17,15 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Makes the folder `dir`, parents too, and lays `run_toml` into it as `run.toml`.
+    /// Makes the folder `dir` and its parents, and writes `run_toml` into it as `run.toml`.
     ///
-    /// Errors: [`Error::Exists`] when something is in it already, a run above all; the system's refusal of writing there.
+    /// Errors: [`Error::Exists`] if the folder is not empty; [`Error::Running`] if a run is being written there; the system's
+    /// refusal.
     pub fn create(dir: impl Into<PathBuf>, run_toml: &str) -> Result<Folder> {
         Folder::create_on(Arc::new(SystemDisk), dir, run_toml)
     }
 
-    /// The same on `disk`.
+    /// As [`Folder::create`], with files on `disk`.
     ///
     /// Errors: those of [`Folder::create`].
     pub fn create_on(disk: Arc<dyn Disk>, dir: impl Into<PathBuf>, run_toml: &str) -> Result<Folder> {
@@ -59,7 +60,7 @@ impl Folder {
         Ok(matches!(dir.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
-    /// Where it is.
+    /// The folder's path.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
@@ -79,7 +80,7 @@ impl Folder {
         self.dir.join(format!("{}.parquet", table.name()))
     }
 
-    /// Replaces `run.toml` as a whole: a reader sees the old one or the new one, never a part.
+    /// Replaces `run.toml` in one step: a reader sees the old text or the new text, never a part.
     pub fn write_run_toml(&self, text: &str) -> Result<()> {
         self.write_whole(&self.run_toml(), text.as_bytes())
     }
@@ -111,7 +112,7 @@ impl Folder {
         &*self.disk
     }
 
-    /// Writes `bytes` to `path` by way of a neighbour that is renamed when it is on the disk.
+    /// Writes `bytes` to a file beside `path`, and renames that file to `path` when it is on the disk.
     fn write_whole(&self, path: &Path, bytes: &[u8]) -> Result<()> {
         let neighbour = neighbour(path);
         let written = self
@@ -126,7 +127,7 @@ impl Folder {
     }
 }
 
-/// The name under which `path` is written until it is whole.
+/// The path of the unfinished file beside `path`, which is renamed when it is complete.
 pub(crate) fn neighbour(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".part");

@@ -1,7 +1,7 @@
-//! Reading a stream as it grows, whole batch by whole batch; reading it afterwards is the same.
+//! Reads a stream, while it grows or afterwards, by complete batches.
 //!
-//! A message of a stream is `FFFFFFFF`, the length of its description, the description (a flatbuffer, which names the length of the
-//! body), the body. A description of length 0 ends the stream. Arrow columnar format 1.5, "Encapsulated message format".
+//! A message of a stream is `FFFFFFFF`, the length of its description, the description (a flatbuffer, which names the length of
+//! the body), the body. A description of length 0 ends the stream. Arrow columnar format 1.5, "Encapsulated message format".
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -14,17 +14,17 @@ use arrow_ipc::root_as_message;
 
 use crate::{Error, Result};
 
-/// Most bytes of a stream that one read takes into memory.
+/// Largest number of bytes of a stream that one read takes into memory.
 const READ_CHUNK_BYTES: u64 = 4 << 20;
 
-/// A reader that waits at the end of a stream for more of it. It keeps its file open, so that it reads all of a stream
-/// even when the run ends and the stream's name goes.
+/// A reader that can go on at the end of a stream when the stream has grown. It keeps its file open, so it reads the whole
+/// stream even if the run ends and removes the file.
 #[derive(Debug)]
 pub struct Follower {
     path: PathBuf,
     file: File,
     decoder: StreamDecoder,
-    /// Where the last whole message ends in the file.
+    /// Offset in the file at which the last complete message ends.
     position: u64,
     pending: Vec<u8>,
     taken: usize,
@@ -46,20 +46,20 @@ impl Follower {
         })
     }
 
-    /// True when the stream's end mark has been read: nothing more will come.
+    /// Whether the stream's end mark has been read, after which nothing comes.
     pub fn ended(&self) -> bool {
         self.ended
     }
 
-    /// The words for the part of a batch at which this reader waits, if it is one.
-    fn part(&self) -> Option<String> {
+    /// A description of an incomplete batch at the end of the file, if there is one.
+    fn describe_incomplete_batch(&self) -> Option<String> {
         let bytes = self.file.metadata().map_or(0, |file| file.len().saturating_sub(self.position));
         (bytes > 0 && !self.ended).then(|| format!("its first {bytes} bytes are there"))
     }
 
-    /// The next whole batch; `None` when there is none yet.
+    /// The next complete batch; `None` if there is none yet.
     ///
-    /// Errors: [`Error::Damaged`] when what follows is not of a stream. What came before it has been given.
+    /// Errors: [`Error::Damaged`] if the next bytes belong to no stream. Earlier calls have returned all batches before them.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         while let Some(message) = self.next_message()? {
             let mut buffer = Buffer::from(message);
@@ -71,7 +71,7 @@ impl Follower {
         Ok(None)
     }
 
-    /// The bytes of the next whole message; `None` when there is none yet.
+    /// The bytes of the next complete message; `None` if there is none yet.
     pub fn next_message(&mut self) -> Result<Option<Vec<u8>>> {
         loop {
             match first_message(&self.pending[self.taken..]) {
@@ -92,7 +92,7 @@ impl Follower {
         }
     }
 
-    /// Goes back to the end of the last whole message. On a full disk the writer removes a part of a message, and later
+    /// Goes back to the end of the last complete message. On a full disk the writer cuts off a part of a message, and later
     /// writes other bytes in its place.
     fn forget_part(&mut self) -> Result<()> {
         self.pending.clear();
@@ -101,7 +101,7 @@ impl Follower {
         sought.map(|_| ()).map_err(Error::refused("read", &self.path))
     }
 
-    /// Reads what the file has got; false when that is nothing.
+    /// Reads bytes that the file has gained. Returns whether there were any.
     fn read_more(&mut self) -> Result<bool> {
         self.pending.drain(..self.taken);
         self.taken = 0;
@@ -114,16 +114,16 @@ impl Follower {
     }
 }
 
-/// How much of a stream is whole.
+/// Length of the complete messages at the beginning of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WholePart {
-    /// Bytes at the stream's beginning that any reader of Arrow streams can read.
+    /// Number of bytes, which any reader of Arrow streams can read.
     pub bytes: u64,
     /// Rows in these bytes.
     pub rows: u64,
 }
 
-/// How much of the stream at `path` is whole, whatever a kill or a full disk left behind that.
+/// Measures the complete messages of the stream at `path`, which a kill or a full disk may have cut within a message.
 pub fn whole_part(path: &Path) -> Result<WholePart> {
     let mut follower = Follower::open(path)?;
     let mut whole = WholePart::default();
@@ -139,13 +139,14 @@ pub fn whole_part(path: &Path) -> Result<WholePart> {
     }
 }
 
-/// Calls `take` with each whole batch of the stream at `path`; the words for what stands behind the last, if anything.
+/// Calls `take` with each complete batch of the stream at `path`. Returns a description of the bytes after the last, if there are
+/// any.
 pub(crate) fn each_batch(path: &Path, mut take: impl FnMut(RecordBatch) -> io::Result<()>) -> Result<Option<String>> {
     let mut follower = Follower::open(path)?;
     loop {
         match follower.next_batch() {
             Ok(Some(batch)) => take(batch).map_err(Error::refused("convert", path))?,
-            Ok(None) => return Ok(follower.part()),
+            Ok(None) => return Ok(follower.describe_incomplete_batch()),
             Err(Error::Damaged(_, reason)) => return Ok(Some(reason)),
             Err(error) => return Err(error),
         }
@@ -153,19 +154,19 @@ pub(crate) fn each_batch(path: &Path, mut take: impl FnMut(RecordBatch) -> io::R
 }
 
 const CONTINUATION: [u8; 4] = [0xFF; 4];
-/// Length of the mark and the length that every message begins with.
+/// Length of a message's head: the continuation mark, and the length of the description.
 const MESSAGE_HEAD_BYTES: usize = 8;
 
-/// The kind of message with which some bytes of a stream begin.
+/// The state of the first message in some bytes of a stream.
 #[derive(Debug, PartialEq, Eq)]
 enum Message {
-    /// A message of so many bytes, all of them there.
+    /// A complete message of this number of bytes.
     Whole(usize),
     /// The mark that ends the stream.
     End,
-    /// Less than a message; more bytes must come.
+    /// An incomplete message; more bytes must come.
     Part,
-    /// No message: these bytes are not of a stream.
+    /// No message: the bytes belong to no stream.
     Damaged(String),
 }
 
@@ -188,7 +189,7 @@ fn first_message(bytes: &[u8]) -> Message {
     }
 }
 
-/// The rows of a whole message; 0 when it is not one of rows.
+/// Number of rows in a complete message; 0 if it is no record batch.
 fn rows_of(message: &[u8]) -> u64 {
     let rows = root_as_message(&message[MESSAGE_HEAD_BYTES..]).ok().and_then(|message| message.header_as_record_batch());
     rows.map_or(0, |batch| batch.length().unsigned_abs())

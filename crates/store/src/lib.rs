@@ -1,8 +1,8 @@
-//! The run folder: append rows, read them back, follow them while they grow.
+//! The run folder: its rows are appended, read back, and followed while they come.
 //!
-//! `docs/run-folder.md` is the format. While a run lasts, every table is an Arrow IPC stream that grows by whole batches.
-//! When the run ends, these rows become Parquet. The driver's thread must never wait for a disk: [`Recording`] stands between
-//! it and the writer.
+//! `docs/run-folder.md` is the format. While a run lasts, every table is an Arrow IPC stream that grows by complete batches.
+//! When the run ends, these rows become Parquet. The driver's thread must never wait for a disk, so a [`Recording`] has a
+//! thread of its own that writes.
 
 mod columns;
 mod convert;

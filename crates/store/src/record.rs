@@ -1,4 +1,4 @@
-//! A recording: the driver's front, a sampler's handle, and the thread that writes behind them.
+//! A recording: the recorder that the driver calls, the sender that a sampler calls, and the thread that writes their rows.
 
 use std::any::Any;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::folder::Folder;
 use crate::rows::{DriverRecorder, QueuedRows, WhenFull, WriterThread};
 use crate::writer::Writer;
 
-/// Rows reach their file this long after they came, at the most: a killed run loses no more.
+/// Longest time from the arrival of a row to its writing. A run that is killed loses no more than this.
 const WRITE_PERIOD: Duration = Duration::from_millis(400);
 
 /// A recording under way; dropping it ends the writer's thread.
@@ -23,7 +23,7 @@ const WRITE_PERIOD: Duration = Duration::from_millis(400);
 pub struct Recording {
     folder: Folder,
     stop: Arc<AtomicBool>,
-    /// `None` once it was waited for.
+    /// `None` after it has been joined.
     thread: Option<JoinHandle<Vec<LostRow>>>,
     writer: WriterThread,
     when_full: WhenFull,
@@ -49,7 +49,7 @@ impl Recording {
         let writer = Writer::create(folder.clone())?;
         let (stop, driven, sampled, counts) = (Arc::default(), Arc::default(), Arc::default(), Arc::default());
         let over = OverOnDrop(Arc::default());
-        let tells_when_over = Arc::clone(&over.0);
+        let is_over = Arc::clone(&over.0);
         let back = WriterLoop {
             over,
             writer,
@@ -58,30 +58,30 @@ impl Recording {
             sampled: Arc::clone(&sampled),
             counts: Arc::clone(&counts),
         };
-        let (tell, told) = mpsc::channel();
+        let (tid_sender, tid_receiver) = mpsc::channel();
         let begin = move || {
-            let _ = tell.send(own_tid());
+            let _ = tid_sender.send(own_tid());
             back.run()
         };
         let thread = thread::Builder::new().name("loadgo-writer".into()).spawn(begin);
         let thread = thread.map_err(Error::refused("start the thread that writes", &dir))?;
-        let tid = told.recv().expect("the writer's thread tells its number first");
-        let writer = WriterThread { thread: thread.thread().clone(), over: tells_when_over };
-        let front = DriverRecorder::new(Arc::clone(&driven), writer.clone(), when_full);
-        Ok((front, Recording { folder, stop, thread: Some(thread), writer, when_full, driven, sampled, counts, tid }))
+        let tid = tid_receiver.recv().expect("the writer's thread sends its id first");
+        let writer = WriterThread { thread: thread.thread().clone(), over: is_over };
+        let recorder = DriverRecorder::new(Arc::clone(&driven), writer.clone(), when_full);
+        Ok((recorder, Recording { folder, stop, thread: Some(thread), writer, when_full, driven, sampled, counts, tid }))
     }
 
-    /// The writing thread's number, by which the kernel accounts for it.
+    /// The kernel's id of the writer's thread.
     pub fn tid(&self) -> u32 {
         self.tid
     }
 
-    /// How many interactions are written so far.
+    /// Number of interactions written so far.
     pub fn interactions(&self) -> u64 {
         self.counts.written.load(Ordering::Relaxed)
     }
 
-    /// How many rows are lost so far, because the disk was full or too slow.
+    /// Number of rows lost so far, because the disk was full or too slow.
     pub fn lost(&self) -> u64 {
         self.counts.lost.load(Ordering::Relaxed)
     }
@@ -91,34 +91,34 @@ impl Recording {
         self.writer.lives()
     }
 
-    /// A handle for a thread that samples.
+    /// A sender of meter rows, for a thread that samples.
     pub fn row_sender(&self) -> RowSender {
         RowSender { rows: Arc::clone(&self.sampled), writer: self.writer.clone(), when_full: self.when_full }
     }
 
-    /// Ends the recording when the [`DriverRecorder`] has been dropped: all rows are on the disk then, or counted in what comes back.
+    /// Ends the recording. Rows are then on the disk, or are counted in the result, if the [`DriverRecorder`] was dropped before.
     pub fn stop(mut self) -> StoppedRecording {
         let (unwritten, panicked) = self.end();
         let interactions = self.counts.written.load(Ordering::Relaxed);
         StoppedRecording { folder: self.folder.clone(), unwritten, interactions, panicked }
     }
 
-    /// Ends the writer's thread; what is not on the disk, and whether the thread has panicked.
+    /// Ends the writer's thread. Returns the losses that are not on the disk, and whether the thread has panicked.
     fn end(&mut self) -> (Vec<LostRow>, bool) {
         let Some(thread) = self.thread.take() else { return (Vec::new(), false) };
         self.stop.store(true, Ordering::Release);
         self.writer.unpark();
         match thread.join() {
             Ok(unwritten) => (unwritten, false),
-            Err(panic) => (vec![self.left_by_a_panic(&*panic)], true),
+            Err(panic) => (vec![self.loss_by_panic(&*panic)], true),
         }
     }
 
-    /// The rows that wait for a writer's thread that has panicked, as a loss; at least those that it had in hand.
-    fn left_by_a_panic(&self, panic: &(dyn Any + Send)) -> LostRow {
+    /// The loss of all rows that wait for a writer's thread that has panicked, and of at least one that it was writing.
+    fn loss_by_panic(&self, panic: &(dyn Any + Send)) -> LostRow {
         let waiting = [&self.driven, &self.sampled].map(|rows| locked(rows).count());
-        let said = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        let reason = format!("the writer's thread panicked: {}", said.unwrap_or("it gave no reason"));
+        let message = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        let reason = format!("the writer's thread panicked: {}", message.unwrap_or("it gave no reason"));
         LostRow { at: Instant(0), user: None, what: "record", count: waiting.iter().sum::<u64>().max(1), reason }
     }
 }
@@ -138,25 +138,25 @@ impl Drop for OverOnDrop {
     }
 }
 
-/// The rows that wait for the writer; a thread that panicked with them in hand has left them whole.
+/// Locks the rows that wait for the writer. They are consistent even if a thread panicked while it held the lock.
 fn locked(rows: &Mutex<QueuedRows>) -> MutexGuard<'_, QueuedRows> {
     rows.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The result of a recording.
+/// A recording that was stopped.
 #[derive(Debug)]
 pub struct StoppedRecording {
-    /// Where its streams are.
+    /// The folder with its streams.
     pub folder: Folder,
-    /// Losses that the table `lost` could not hold either; they belong into `run.toml`.
+    /// Losses that could not be written to the table `lost` either; the caller writes them into `run.toml`.
     pub unwritten: Vec<LostRow>,
-    /// How many interactions are on the disk.
+    /// Number of interactions on the disk.
     pub interactions: u64,
     /// Whether the writer's thread has panicked; `unwritten` says why.
     pub panicked: bool,
 }
 
-/// Brings a sampler's rows to the writer; it may wait for a moment.
+/// Sends a sampler's rows to the writer. A call may wait for the writer's lock.
 #[derive(Clone, Debug)]
 pub struct RowSender {
     rows: Arc<Mutex<QueuedRows>>,
@@ -164,27 +164,27 @@ pub struct RowSender {
     when_full: WhenFull,
 }
 
-/// Most sampled rows that wait for the writer; on a live host further ones are lost.
+/// Largest number of sampled rows that wait for the writer. On a live host, further rows are lost.
 const MOST_QUEUED_SAMPLED_ROWS: u64 = 1 << 17;
 
 impl RowSender {
-    /// Records total time.
+    /// Records the processors' time.
     pub fn time(&self, rows: &[TimeRow]) {
         self.sample(MeterRows { time: rows.to_vec(), ..MeterRows::default() });
     }
 
-    /// Records who used the processors.
+    /// Records the processor time of processes.
     pub fn processes(&self, rows: &[ProcessRow]) {
         self.sample(MeterRows { processes: rows.to_vec(), ..MeterRows::default() });
     }
 
-    /// Records what the meters tell of a span.
+    /// Records the rows of all meters for one span.
     pub fn sample(&self, mut rows: MeterRows) {
         while self.when_full == WhenFull::Wait && self.writer.lives() && self.waiting() >= MOST_QUEUED_SAMPLED_ROWS {
             self.writer.unpark();
             thread::sleep(Duration::from_micros(200));
         }
-        self.with(|waiting| match waiting.sampled.rows().0 < MOST_QUEUED_SAMPLED_ROWS {
+        self.with_rows(|waiting| match waiting.sampled.rows().0 < MOST_QUEUED_SAMPLED_ROWS {
             true => waiting.sample(&mut rows),
             false => {
                 let (count, at) = rows.rows();
@@ -199,15 +199,15 @@ impl RowSender {
 
     /// Records a loss.
     pub fn lost(&self, row: LostRow) {
-        self.with(|waiting| waiting.lost.push(row));
+        self.with_rows(|waiting| waiting.lost.push(row));
     }
 
-    fn with(&self, put: impl FnOnce(&mut QueuedRows)) {
-        put(&mut locked(&self.rows));
+    fn with_rows(&self, add: impl FnOnce(&mut QueuedRows)) {
+        add(&mut locked(&self.rows));
     }
 }
 
-/// The writing thread's side.
+/// The work of the writer's thread.
 struct WriterLoop {
     writer: Writer,
     over: OverOnDrop,
@@ -220,14 +220,15 @@ struct WriterLoop {
 impl WriterLoop {
     fn run(mut self) -> Vec<LostRow> {
         let _over = self.over;
-        let mut rows = QueuedRows::default();
+        let (mut driven, mut sampled) = (QueuedRows::default(), QueuedRows::default());
         loop {
             let last = self.stop.load(Ordering::Acquire);
-            take(&self.driven, &mut rows);
-            self.writer.write(&mut rows);
-            take(&self.sampled, &mut rows);
-            self.writer.write(&mut rows);
-            rows.sampled = MeterRows::default(); // thousands of log-ins fill it once, and never again
+            take(&self.driven, &mut driven);
+            self.writer.write(&mut driven);
+            driven.free_spare_memory();
+            take(&self.sampled, &mut sampled);
+            self.writer.write(&mut sampled);
+            sampled.sampled = MeterRows::default(); // frees memory that only the rows of thousands of log-ins needed
             self.counts.written.store(self.writer.interactions(), Ordering::Relaxed);
             self.counts.lost.store(self.writer.lost(), Ordering::Relaxed);
             if last {
@@ -238,12 +239,12 @@ impl WriterLoop {
     }
 }
 
-/// Exchanges `rows`, which are empty but keep their memory, for those that wait.
+/// Takes the waiting rows into `rows`, and leaves the empty `rows` with its memory in their place.
 fn take(waiting: &Mutex<QueuedRows>, rows: &mut QueuedRows) {
     std::mem::swap(rows, &mut locked(waiting));
 }
 
-/// The calling thread's number, as /proc tells it; 0 where there is no /proc.
+/// The calling thread's id, read from /proc; 0 where there is no /proc.
 fn own_tid() -> u32 {
     let link = std::fs::read_link(Path::new("/proc/thread-self")).unwrap_or_default();
     link.file_name().and_then(|tid| tid.to_str()?.parse().ok()).unwrap_or(0)

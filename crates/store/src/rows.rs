@@ -1,4 +1,5 @@
-//! Rows between the driver's thread and the writer's: packed, interned, and handed over without ever waiting.
+//! Rows on their way from the driver's thread to the writer's: packed, with numbers for commands, and handed over without
+//! waiting.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,20 +13,20 @@ use loadgo_core::time::Instant;
 /// The driver's behaviour when the writer is far behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhenFull {
-    /// Goes on, and the row is counted as lost: people at a live host do not wait for a disk.
+    /// Drops the row and counts it as lost: users of a live host must not wait for a disk.
     Lose,
-    /// Waits: on a simulated machine time stands still meanwhile.
+    /// Waits for room. On a simulated machine, virtual time stands still meanwhile.
     Wait,
 }
 
-/// Most interactions that wait for the writer: 36 MB, two seconds at 130,000 a second.
+/// Largest number of interactions that wait for the writer: 36 MB, or two seconds at 130,000 interactions a second.
 pub(crate) const MOST_QUEUED_ROWS: usize = 1 << 18;
 
-/// The writer's thread, as those see it who give it rows.
+/// A handle of the writer's thread, for the threads that give it rows.
 #[derive(Clone, Debug)]
 pub(crate) struct WriterThread {
     pub thread: Thread,
-    /// Set when the thread is over: nobody takes rows any more, and nobody may wait for that.
+    /// Set when the thread has ended. Rows are then no longer taken, so no thread may wait for room.
     pub over: Arc<AtomicBool>,
 }
 
@@ -39,10 +40,12 @@ impl WriterThread {
     }
 }
 
-/// Number of waiting interactions at which the writer is woken before its time.
-const WAKE_WRITER_ROWS: usize = MOST_QUEUED_ROWS / 4;
+/// Number of waiting interactions at which the writer is woken before its time: half a megabyte.
+pub(crate) const WAKE_WRITER_ROWS: usize = 1 << 12;
+/// Most interactions for which empty rows keep memory. More of them wait only if the writer was late.
+const MOST_KEPT_ROWS: usize = 4 * WAKE_WRITER_ROWS;
 
-/// An interaction in 136 bytes; a time or count that was not measured is [`NOT_MEASURED`].
+/// An interaction in 136 bytes. A time or count that was not measured is [`NOT_MEASURED`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PackedInteraction {
     pub user: u32,
@@ -68,10 +71,10 @@ pub(crate) struct PackedInteraction {
     pub phase: Phase,
 }
 
-/// A value that no count of nanoseconds, faults or bytes reaches: 584 years.
+/// Stands for a value that was not measured. No count of faults or bytes reaches it, nor does a time: it is 584 years.
 const NOT_MEASURED: u64 = u64::MAX;
 
-/// The value that [`PackedInteraction`] holds, or `None` when it was not measured.
+/// Unpacks a value of a [`PackedInteraction`]: `None` if it was not measured.
 pub fn measured(value: u64) -> Option<u64> {
     (value != NOT_MEASURED).then_some(value)
 }
@@ -107,7 +110,8 @@ fn packed(row: &InteractionRow<'_>, command: u32) -> PackedInteraction {
 /// Rows of all tables, on their way to the writer.
 #[derive(Debug, Default)]
 pub struct QueuedRows {
-    /// Commands that appear for the first time; their place among all of them is their number in [`PackedInteraction`].
+    /// Commands that appear for the first time. A command's index among all commands of the run is its number in
+    /// [`PackedInteraction`].
     pub commands: Vec<Arc<str>>,
     pub interactions: Vec<PackedInteraction>,
     pub sessions: Vec<SessionRow>,
@@ -115,7 +119,7 @@ pub struct QueuedRows {
     pub phases: Vec<(Phase, Instant)>,
     /// The rows of the meters.
     pub sampled: MeterRows,
-    /// Rows for which there was no room, and the time of the first of them.
+    /// Number of rows that were dropped because there was no room, and the time of the first.
     pub dropped: Option<(u64, Instant)>,
 }
 
@@ -133,6 +137,13 @@ impl QueuedRows {
         }
     }
 
+    /// Frees the memory of interactions if it is more than a writer in time needs.
+    pub(crate) fn free_spare_memory(&mut self) {
+        if self.interactions.is_empty() && self.interactions.capacity() > MOST_KEPT_ROWS {
+            self.interactions = Vec::new();
+        }
+    }
+
     /// Moves the rows of the meters in `sample` behind these.
     pub fn sample(&mut self, sample: &mut MeterRows) {
         let sampled = &mut self.sampled;
@@ -146,23 +157,23 @@ impl QueuedRows {
         sampled.memory.append(&mut sample.memory);
     }
 
-    /// How many rows there are, those included for which there was no room.
+    /// Number of rows, including those that were dropped.
     pub(crate) fn count(&self) -> u64 {
         let own = self.interactions.len() + self.sessions.len() + self.lost.len() + self.phases.len();
         own as u64 + self.sampled.rows().0 + self.dropped.map_or(0, |(count, _)| count)
     }
 
-    /// Counts `count` rows, from `at` on, as not recorded.
+    /// Counts `count` rows, the first of them at `at`, as dropped.
     pub(crate) fn drop_rows(&mut self, count: u64, at: Instant) {
         let (before, first) = self.dropped.unwrap_or((0, at));
         self.dropped = Some((before + count, first));
     }
 }
 
-/// The driver's end of a recording: a [`Recorder`] that copies a row and goes on.
+/// The recorder that the driver calls. It copies each row for the writer and returns at once.
 ///
-/// The driver tries the lock and never waits for it. The writer holds it only to exchange two pointers; a row that comes in
-/// that moment stays here until the next one.
+/// The driver tries the lock and never waits for it. The writer holds it only to exchange two pointers. A row that comes in
+/// that moment is kept here until the next row.
 #[derive(Debug)]
 pub struct DriverRecorder {
     shared: Arc<Mutex<QueuedRows>>,
@@ -177,8 +188,8 @@ impl DriverRecorder {
         DriverRecorder { shared, writer, when_full, kept: QueuedRows::default(), known: CommandNumbers::default() }
     }
 
-    /// Gives `put` the rows on their way to the writer.
-    fn with(&mut self, put: impl FnOnce(&mut QueuedRows)) {
+    /// Calls `put` with the rows for the writer: the shared ones if their lock is free, else the kept ones.
+    fn with_rows(&mut self, put: impl FnOnce(&mut QueuedRows)) {
         let waiting = match self.shared.try_lock() {
             Ok(mut shared) => {
                 shared.append_if_any(&mut self.kept);
@@ -199,7 +210,7 @@ impl DriverRecorder {
         }
     }
 
-    /// Lets the writer go first: only where time is virtual, and nobody is kept waiting.
+    /// Waits until the writer has taken rows. Only a driver in virtual time calls this.
     fn wait_for_room(&self) {
         while self.writer.lives()
             && self.shared.lock().unwrap_or_else(PoisonError::into_inner).interactions.len() >= MOST_QUEUED_ROWS
@@ -222,7 +233,7 @@ impl Recorder for DriverRecorder {
     fn interaction(&mut self, row: &InteractionRow<'_>) {
         let (command, new) = self.known.number(row.line, row.command);
         let packed = packed(row, command);
-        self.with(|rows| {
+        self.with_rows(|rows| {
             rows.commands.extend(new);
             match rows.interactions.len() < MOST_QUEUED_ROWS {
                 true => rows.interactions.push(packed),
@@ -232,15 +243,15 @@ impl Recorder for DriverRecorder {
     }
 
     fn session(&mut self, row: &SessionRow) {
-        self.with(|rows| rows.sessions.push(row.clone()));
+        self.with_rows(|rows| rows.sessions.push(row.clone()));
     }
 
     fn lost(&mut self, row: &LostRow) {
-        self.with(|rows| rows.lost.push(row.clone()));
+        self.with_rows(|rows| rows.lost.push(row.clone()));
     }
 
     fn phase(&mut self, phase: Phase, at: Instant) {
-        self.with(|rows| rows.phases.push((phase, at)));
+        self.with_rows(|rows| rows.phases.push((phase, at)));
     }
 }
 
@@ -252,7 +263,7 @@ impl Drop for DriverRecorder {
     }
 }
 
-/// The commands seen so far, by number; a line's own command is found without hashing.
+/// Numbers of the commands seen so far. The command of a line is found by the line's number, without hashing.
 #[derive(Debug, Default)]
 struct CommandNumbers {
     names: Vec<Arc<str>>,
@@ -260,13 +271,13 @@ struct CommandNumbers {
     by_line: Vec<u32>,
 }
 
-/// Lines up to this number have a place in [`CommandNumbers::by_line`].
-const LINES: usize = 1 << 16;
+/// Largest length of [`CommandNumbers::by_line`]; lines with higher numbers share its entries.
+const MOST_LINE_ENTRIES: usize = 1 << 16;
 
 impl CommandNumbers {
-    /// The number of `command`, and the command itself when it is new.
+    /// The number of `command`, and its name if the command is new.
     fn number(&mut self, line: u32, command: &str) -> (u32, Option<Arc<str>>) {
-        let line = line as usize % LINES;
+        let line = line as usize % MOST_LINE_ENTRIES;
         if let Some(&guess) = self.by_line.get(line)
             && self.names.get(guess as usize).is_some_and(|name| **name == *command)
         {

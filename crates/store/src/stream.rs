@@ -1,4 +1,4 @@
-//! One table's Arrow IPC stream, growing by whole batches.
+//! The Arrow IPC stream of one table, which grows by complete batches.
 
 use std::io::{self, SeekFrom};
 
@@ -8,7 +8,7 @@ use arrow_ipc::writer::StreamWriter;
 use crate::disk::DiskFile;
 use crate::{Error, Folder, Result, Table};
 
-/// A stream that is open for appending. What is on the disk is always whole: a batch that does not fit is taken back.
+/// A stream that is open for appending. The file never ends within a batch: a batch that does not fit is cut off again.
 pub struct Stream {
     file: Box<dyn DiskFile>,
     length: u64,
@@ -29,7 +29,7 @@ impl Stream {
         begin().map_err(Error::refused("write", &path))
     }
 
-    /// Appends `batch`; on an error nothing of it is kept, and a later batch may be appended when there is room again.
+    /// Appends `batch`. After an error the file is as before, and a later batch can be appended when there is room again.
     pub fn append(&mut self, batch: &RecordBatch) -> io::Result<()> {
         self.encoder.write(batch).map_err(io::Error::other)?;
         self.put()
@@ -41,7 +41,7 @@ impl Stream {
         self.put()
     }
 
-    /// Brings what is encoded to the file, whole or not at all.
+    /// Writes the encoded bytes to the file: all of them, or none.
     fn put(&mut self) -> io::Result<()> {
         let bytes = self.encoder.get_mut();
         let written = self.file.write_all(bytes);
@@ -54,7 +54,7 @@ impl Stream {
     }
 }
 
-/// Cuts `file` to `length`, the end of its last whole batch.
+/// Cuts `file` to `length`, the end of its last complete batch.
 fn take_back(file: &mut dyn DiskFile, length: u64) -> io::Result<()> {
     file.cut(length)?;
     file.seek(SeekFrom::Start(length))?;

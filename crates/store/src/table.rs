@@ -1,7 +1,7 @@
-//! The tables of a run folder and their columns, as `docs/run-folder.md` has them.
+//! The tables of a run folder and their columns, as `docs/run-folder.md` describes them.
 //!
 //! This is the one list of columns: schemas, batches and the Python readers' types follow from it. Words are plain UTF-8 in
-//! streams, so that a batch that could not be written spoils no later one. Readers without delta dictionaries can read them
+//! streams, so that a batch that could not be written damages no later one. Readers without delta dictionaries can read them
 //! too. Parquet stores them as dictionary pages by itself.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Brings rows to the streams of a run folder, and counts what it could not bring there.
+//! Writes rows to the streams of a run folder, and counts the rows that could not be written.
 
 use std::io;
 use std::sync::Arc;
@@ -7,13 +7,13 @@ use arrow_array::RecordBatch;
 use loadgo_core::record::{LostRow, MeterRows};
 use loadgo_core::time::Instant;
 
-use crate::rows::{PackedInteraction, QueuedRows};
+use crate::rows::{PackedInteraction, QueuedRows, WAKE_WRITER_ROWS};
 use crate::stream::Stream;
 use crate::table::batch;
 use crate::{Folder, Result, Table};
 
-/// Most rows of a batch, so that neither writing nor reading one takes much memory.
-const BATCH_ROWS: usize = 1 << 16;
+/// Most interactions of a batch, so that neither writing nor reading one takes much memory.
+const BATCH_ROWS: usize = WAKE_WRITER_ROWS;
 
 /// The open streams of a run.
 pub struct Writer {
@@ -32,21 +32,21 @@ impl Writer {
         Ok(Writer { streams, commands: Vec::new(), unwritten: Vec::new(), written: 0, lost: 0 })
     }
 
-    /// How many interactions are written.
+    /// Number of interactions written.
     pub fn interactions(&self) -> u64 {
         self.written
     }
 
-    /// How many rows were not written.
+    /// Number of rows that could not be written.
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Appends all `rows` and leaves `rows` empty. What a disk refuses becomes a row of `lost`.
+    /// Appends all `rows` to the streams and empties `rows`. Rows that the disk refuses are counted in a row of `lost`.
     pub fn write(&mut self, rows: &mut QueuedRows) {
         self.commands.append(&mut rows.commands);
-        for some in rows.interactions.chunks(BATCH_ROWS) {
-            self.write_interactions(some);
+        for chunk in rows.interactions.chunks(BATCH_ROWS) {
+            self.write_interactions(chunk);
         }
         rows.interactions.clear();
         self.write_rows(Table::Sessions, &mut rows.sessions, batch::sessions, |row| row.ended);
@@ -71,11 +71,11 @@ impl Writer {
         self.write_rows(Table::Memory, &mut rows.memory, batch::memory, |row| row.at);
     }
 
-    fn write_interactions(&mut self, some: &[PackedInteraction]) {
-        let batch = batch::interactions(some, &self.commands);
+    fn write_interactions(&mut self, interactions: &[PackedInteraction]) {
+        let batch = batch::interactions(interactions, &self.commands);
         match self.append(Table::Interactions, &batch) {
-            Ok(()) => self.written += some.len() as u64,
-            Err(error) => self.not_written(Table::Interactions, some.len(), Instant(some[0].sent_ns), &error),
+            Ok(()) => self.written += interactions.len() as u64,
+            Err(error) => self.count_lost(Table::Interactions, interactions.len(), Instant(interactions[0].sent_ns), &error),
         }
     }
 
@@ -83,12 +83,12 @@ impl Writer {
     fn write_rows<R>(&mut self, table: Table, rows: &mut Vec<R>, batch: fn(&[R]) -> RecordBatch, at: fn(&R) -> Instant) {
         let Some(first) = rows.first() else { return };
         if let Err(error) = self.append(table, &batch(rows)) {
-            self.not_written(table, rows.len(), at(first), &error);
+            self.count_lost(table, rows.len(), at(first), &error);
         }
         rows.clear();
     }
 
-    /// Writes what is lost, and what of that could not be written before; keeps what still cannot.
+    /// Writes the losses `rows`, with earlier ones that could not be written. If the disk refuses again, keeps them all.
     fn write_lost(&mut self, rows: &mut Vec<LostRow>) {
         self.unwritten.append(rows);
         if !self.unwritten.is_empty() {
@@ -104,8 +104,8 @@ impl Writer {
         stream.append(batch)
     }
 
-    /// Counts `count` rows of `table` as lost; refusals for the same reason in a row are one.
-    fn not_written(&mut self, table: Table, count: usize, at: Instant, error: &io::Error) {
+    /// Counts `count` rows of `table` as lost. Consecutive losses with the same reason become one.
+    fn count_lost(&mut self, table: Table, count: usize, at: Instant, error: &io::Error) {
         self.lost += count as u64;
         let reason = format!("{} could not be written: {error}", table.name());
         match self.unwritten.last_mut().filter(|last| last.what == "record" && last.reason == reason) {
@@ -114,18 +114,18 @@ impl Writer {
         }
     }
 
-    /// Ends all streams; what `lost` could not hold comes back.
+    /// Ends all streams. Returns the losses that could not be written to `lost`.
     pub fn end(mut self) -> Vec<LostRow> {
         self.write_lost(&mut Vec::new());
         for (_, stream) in &mut self.streams {
-            // An end mark that finds no room is no loss: readers take the whole batches.
+            // A missing end mark is no loss: readers take the complete batches.
             let _ = stream.end();
         }
         self.unwritten
     }
 }
 
-/// Removes the streams of a run that cannot begin: the room that they take may be enough to say so in `run.toml`.
+/// Removes the streams of a run that cannot begin. This may free the room that `run.toml` needs to say why.
 fn remove_streams(folder: &Folder) {
     for table in Table::ALL {
         let _ = std::fs::remove_file(folder.stream(table));

@@ -1,6 +1,6 @@
-//! A disk that fills while a run is recorded or finished: what fits is kept, what does not is counted, and both are told.
+//! A disk that fills while a run is recorded or finished: rows that fit are kept, and the others are counted as lost.
 //!
-//! The disk is a tmpfs of 16 MB, which only root may mount; for anybody else the test says so and looks at nothing.
+//! The disk is a tmpfs of 16 MB, which only root may mount. Without root, the tests print that and check nothing.
 
 mod timeouts;
 
@@ -19,23 +19,23 @@ use timeouts::interaction;
 const ROWS: u64 = 200_000;
 const RUN: &str = "format = 1\nfinished = false\n";
 
-/// Held by the one test that has a disk mounted. A process that another test starts would hold this test's open files until
-/// it loads its program, and the disk could not be unmounted.
-static ALONE: Mutex<()> = Mutex::new(());
+/// Locked by the test that has a disk mounted. A process that another test starts inherits this test's open files until it
+/// executes its program, and the disk could not be unmounted.
+static ONE_DISK: Mutex<()> = Mutex::new(());
 
-/// A small disk, which goes when this is dropped.
+/// A small mounted disk, which is unmounted when this is dropped.
 struct Disk {
     folder: tempfile::TempDir,
-    _alone: MutexGuard<'static, ()>,
+    _one_disk: MutexGuard<'static, ()>,
 }
 
 impl Disk {
     fn mounted() -> Option<Disk> {
-        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let one_disk = ONE_DISK.lock().unwrap_or_else(PoisonError::into_inner);
         let dir = tempfile::tempdir().unwrap();
         let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=16m", "loadgo-test"]).arg(dir.path()).output();
         match mount {
-            Ok(done) if done.status.success() => return Some(Disk { folder: dir, _alone: alone }),
+            Ok(done) if done.status.success() => return Some(Disk { folder: dir, _one_disk: one_disk }),
             Ok(refused) => {
                 writeln!(std::io::stderr(), "NOT TESTED, no small disk to be had: {}", String::from_utf8_lossy(&refused.stderr))
                     .expect("said")
@@ -58,11 +58,11 @@ impl Drop for Disk {
 }
 
 fn record(folder: Folder, rows: u64) -> StoppedRecording {
-    let (mut front, recording) = Recording::start(folder, WhenFull::Wait).unwrap();
+    let (mut recorder, recording) = Recording::start(folder, WhenFull::Wait).unwrap();
     for number in 0..rows {
-        front.interaction(&interaction(number));
+        recorder.interaction(&interaction(number));
     }
-    drop(front);
+    drop(recorder);
     recording.stop()
 }
 
@@ -94,8 +94,8 @@ fn what_does_not_fit_on_the_disk_is_counted_to_the_row() {
     fs::remove_file(&stream).unwrap();
     finish(&stopped.folder, "format = 1\nfinished = true\n", &stopped.unwritten).unwrap();
     let run: toml::Table = fs::read_to_string(disk.run().join("run.toml")).unwrap().parse().unwrap();
-    let told = run.get("lost").map_or(0, |lost| lost.as_array().unwrap().len());
-    assert_eq!(told, stopped.unwritten.len());
+    let in_run_toml = run.get("lost").map_or(0, |lost| lost.as_array().unwrap().len());
+    assert_eq!(in_run_toml, stopped.unwritten.len());
 }
 
 #[test]
@@ -120,23 +120,23 @@ fn a_disk_that_fills_while_a_run_is_finished_leaves_the_streams() {
 fn rows_are_written_again_when_there_is_room_again() {
     let Some(disk) = Disk::mounted() else { return };
     let folder = Folder::create(disk.run(), RUN).unwrap();
-    let (mut front, recording) = Recording::start(folder, WhenFull::Wait).unwrap();
+    let (mut recorder, recording) = Recording::start(folder, WhenFull::Wait).unwrap();
     let (run, ballast) = (Folder::open(disk.run()).unwrap(), disk.folder.path().join("ballast"));
     fill(&ballast);
     let mut tried = 0;
     while recording.lost() == 0 {
-        front.interaction(&interaction(tried));
+        recorder.interaction(&interaction(tried));
         tried += 1;
     }
     let lost = recording.lost();
     fs::remove_file(&ballast).unwrap();
-    front.interaction(&interaction(tried));
-    drop(front);
+    recorder.interaction(&interaction(tried));
+    drop(recorder);
     let stopped = recording.stop();
     let held = whole_part(&run.stream(Table::Interactions)).unwrap().rows;
-    let told = counted(&run.stream(Table::Lost));
-    assert!(held >= 1 && told >= lost, "held {held}, told {told}, lost {lost}");
-    assert_eq!((held + told, stopped.unwritten), (tried + 1, vec![]));
+    let in_lost = counted(&run.stream(Table::Lost));
+    assert!(held >= 1 && in_lost >= lost, "held {held}, in `lost` {in_lost}, lost {lost}");
+    assert_eq!((held + in_lost, stopped.unwritten), (tried + 1, vec![]));
 }
 
 /// The sum of `count` in the stream of `lost` at `path`.

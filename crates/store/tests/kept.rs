@@ -42,14 +42,14 @@ fn interaction(number: u32, command: &str) -> InteractionRow<'_> {
 
 fn record_all_tables(dir: &Path) -> Folder {
     let folder = Folder::create(dir, RUN).unwrap();
-    let (mut front, recording) = Recording::start(folder, WhenFull::Lose).unwrap();
+    let (mut recorder, recording) = Recording::start(folder, WhenFull::Lose).unwrap();
     let at = Instant(9);
     for number in 1..=10 {
-        front.interaction(&interaction(number, if number % 2 == 0 { "edit" } else { "compile" }));
+        recorder.interaction(&interaction(number, if number % 2 == 0 { "edit" } else { "compile" }));
     }
-    front.session(&SessionRow { user: 1, planned: at, started: at, ready: None, ended: at, outcome: "refused" });
-    front.lost(&LostRow { at, user: Some(1), what: "log-in", count: 1, reason: "no terminal \"left\"".into() });
-    front.phase(Phase::WarmUp, at);
+    recorder.session(&SessionRow { user: 1, planned: at, started: at, ready: None, ended: at, outcome: "refused" });
+    recorder.lost(&LostRow { at, user: Some(1), what: "log-in", count: 1, reason: "no terminal \"left\"".into() });
+    recorder.phase(Phase::WarmUp, at);
     let row_sender = recording.row_sender();
     row_sender.time(&[TimeRow { at, span_ns: 9, processor: None, category: "idle", time_ns: 8 }]);
     row_sender.processes(&[ProcessRow {
@@ -62,7 +62,7 @@ fn record_all_tables(dir: &Path) -> Folder {
         ready_wait_ns: None,
     }]);
     row_sender.sample(meters_of(at, 1));
-    drop(front);
+    drop(recorder);
     let stopped = recording.stop();
     assert_eq!((stopped.interactions, stopped.unwritten), (10, vec![]));
     stopped.folder
@@ -190,12 +190,12 @@ fn a_row_comes_back_as_it_was_given() {
 fn a_command_keeps_its_name_whichever_line_it_came_from() {
     let dir = tempfile::tempdir().unwrap();
     let folder = Folder::create(dir.path(), RUN).unwrap();
-    let (mut front, recording) = Recording::start(folder, WhenFull::Wait).unwrap();
+    let (mut recorder, recording) = Recording::start(folder, WhenFull::Wait).unwrap();
     let name = |number: u32| format!("command {}", number % 1000 * (number % 1000) % 17);
     for number in 0..600_000 {
-        front.interaction(&interaction(number, &name(number)));
+        recorder.interaction(&interaction(number, &name(number)));
     }
-    drop(front);
+    drop(recorder);
     let stopped = recording.stop();
     assert_eq!(stopped.interactions, 600_000, "a driver that may wait loses nothing");
     let mut expected = 0;
@@ -213,11 +213,11 @@ fn a_command_keeps_its_name_whichever_line_it_came_from() {
 fn every_row_is_written_or_counted_as_lost() {
     let dir = tempfile::tempdir().unwrap();
     let folder = Folder::create(dir.path(), RUN).unwrap();
-    let (mut front, recording) = Recording::start(folder, WhenFull::Lose).unwrap();
+    let (mut recorder, recording) = Recording::start(folder, WhenFull::Lose).unwrap();
     for number in 0..2_000_000 {
-        front.interaction(&interaction(number, "edit"));
+        recorder.interaction(&interaction(number, "edit"));
     }
-    drop(front);
+    drop(recorder);
     let stopped = recording.stop();
     let written = rows(&followed(&stopped.folder.stream(Table::Interactions)));
     assert_eq!(written as u64 + lost(&stopped.folder.stream(Table::Lost)), 2_000_000);
@@ -241,7 +241,7 @@ fn a_folder_with_a_run_is_not_overwritten() {
 
 #[test]
 fn a_folder_that_cannot_be_written_is_refused_with_the_remedy() {
-    for (dir, remedy) in [("/proc/loadgo-run", "look at the path"), ("/etc/hostname/run", "a part of this path is a file")] {
+    for (dir, remedy) in [("/proc/loadgo-run", "check the path"), ("/etc/hostname/run", "a part of this path is a file")] {
         let error = Folder::create(dir, RUN).unwrap_err().to_string();
         assert!(error.starts_with("cannot create the folder") && error.contains(remedy), "{error}");
     }
@@ -283,7 +283,7 @@ fn following_a_stream_byte_by_byte_is_reading_it_afterwards() {
 }
 
 #[test]
-fn bytes_that_are_no_batch_end_the_stream_and_are_told() {
+fn bytes_that_are_no_batch_end_the_stream_and_are_a_loss() {
     let dir = tempfile::tempdir().unwrap();
     let folder = record_all_tables(dir.path());
     let path = folder.stream(Table::Interactions);
@@ -303,9 +303,9 @@ fn bytes_that_are_no_batch_end_the_stream_and_are_told() {
 #[test]
 fn writes_until_it_is_killed() {
     let Ok(dir) = std::env::var("LOADGO_STORE_KILLED_RUN") else { return };
-    let (mut front, _recording) = Recording::start(Folder::create(dir, RUN).unwrap(), WhenFull::Wait).unwrap();
+    let (mut recorder, _recording) = Recording::start(Folder::create(dir, RUN).unwrap(), WhenFull::Wait).unwrap();
     for number in 0.. {
-        front.interaction(&interaction(number, "edit"));
+        recorder.interaction(&interaction(number, "edit"));
     }
 }
 
@@ -344,7 +344,7 @@ fn a_killed_run_keeps_all_but_its_last_second() {
 
 /// A run in which the meters' rows come one by one, or all at once.
 fn sampled(dir: &Path, pause: bool) -> Folder {
-    let (front, recording) = Recording::start(Folder::create(dir, RUN).unwrap(), WhenFull::Wait).unwrap();
+    let (recorder, recording) = Recording::start(Folder::create(dir, RUN).unwrap(), WhenFull::Wait).unwrap();
     let row_sender = recording.row_sender();
     for count in 0..4 {
         row_sender.sample(meters_of(Instant(count), count));
@@ -354,7 +354,7 @@ fn sampled(dir: &Path, pause: bool) -> Folder {
             follower = Some(Follower::open(&dir.join("queue.arrows")).unwrap());
         }
     }
-    drop(front);
+    drop(recorder);
     recording.stop().folder
 }
 

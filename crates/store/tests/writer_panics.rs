@@ -1,4 +1,4 @@
-//! A writer's thread that panics: nobody waits for it, nothing of it stays, and what it left unwritten is told.
+//! A writer's thread that panics: no thread waits for it, and the rows that it did not write are reported as lost.
 
 mod timeouts;
 
@@ -14,7 +14,7 @@ use timeouts::interaction;
 /// More rows than may wait for the writer.
 const ROWS: u64 = 300_000;
 
-/// A disk whose files take their beginning, and panic at the next write.
+/// A disk whose files accept one write and panic at the next.
 #[derive(Debug)]
 struct Panicking;
 
@@ -36,7 +36,7 @@ impl Disk for Panicking {
 impl Write for PanickingFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.writes += 1;
-        assert_eq!(self.writes, 1, "as the test has it");
+        assert_eq!(self.writes, 1, "the test makes the second write panic");
         self.file.write(bytes)
     }
 
@@ -62,22 +62,22 @@ impl DiskFile for PanickingFile {
 }
 
 #[test]
-fn nobody_waits_for_a_writer_that_has_panicked_and_what_it_left_is_told() {
+fn nobody_waits_for_a_writer_that_has_panicked_and_its_unwritten_rows_are_reported() {
     let dir = tempfile::tempdir().unwrap();
     let folder = Folder::create_on(Arc::new(Panicking), dir.path().join("run"), "format = 1\n").unwrap();
-    let (mut front, recording) = Recording::start(folder, WhenFull::Wait).unwrap();
+    let (mut recorder, recording) = Recording::start(folder, WhenFull::Wait).unwrap();
     let row_sender = recording.row_sender();
     for number in 0..ROWS {
-        front.interaction(&interaction(number));
+        recorder.interaction(&interaction(number));
     }
     let row = TimeRow { at: Instant(1), span_ns: 1, processor: None, category: "idle", time_ns: 1 };
     row_sender.sample(MeterRows { time: vec![row.clone(); 200_000], ..MeterRows::default() });
     row_sender.sample(MeterRows { time: vec![row], ..MeterRows::default() });
     assert!(!recording.is_written());
-    drop(front);
+    drop(recorder);
     let stopped = recording.stop();
     assert!(stopped.panicked && stopped.interactions == 0);
     assert_eq!(stopped.unwritten.len(), 1);
-    assert!(stopped.unwritten[0].reason.contains("as the test has it"), "{:?}", stopped.unwritten);
+    assert!(stopped.unwritten[0].reason.contains("the test makes the second write panic"), "{:?}", stopped.unwritten);
     assert!(stopped.unwritten[0].count > 200_000, "rows that waited: {:?}", stopped.unwritten);
 }

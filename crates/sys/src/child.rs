@@ -111,7 +111,7 @@ pub fn start_that_dies_with_this_thread(command: &mut Command) -> io::Result<i32
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
         match rustix::process::getppid() {
             Some(parent) if parent == ours => Ok(()),
-            _ => Err(io::Error::from_raw_os_error(libc::ESRCH)), // we were killed before this could take effect
+            _ => Err(io::Error::from_raw_os_error(libc::ESRCH)), // the parent died before the signal was set
         }
     };
     // SAFETY: between fork and exec only system calls are made, and nothing is allocated.
@@ -143,8 +143,8 @@ fn join_group(group: &CStr) -> io::Result<()> {
     Ok(())
 }
 
-/// Lets `command` wait, when spawned, before it executes. The child writes its process id (four bytes) to `pid_pipe`, and waits for
-/// a byte or the end of `release_pipe`.
+/// Lets `command` wait, when spawned, before it executes. The child writes its process id (four bytes) to `pid_pipe`, and waits
+/// for a byte or the end of `release_pipe`.
 ///
 /// Both descriptors must stay open until the command has been spawned.
 pub fn hold_before_exec(command: &mut Command, pid_pipe: BorrowedFd<'_>, release_pipe: BorrowedFd<'_>) {
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_held_child_tells_its_id_and_waits_to_be_released() {
+    fn a_held_child_writes_its_id_and_waits_to_be_released() {
         use std::io::{Read, Write};
         use std::os::fd::AsFd;
         let (mut joined, pid_pipe) = io::pipe().expect("a pipe");

@@ -7,7 +7,8 @@ pub fn monotonic_ns() -> u64 {
     ns(clock_gettime(ClockId::Monotonic))
 }
 
-/// The monotonic clock read by a system call, as on a machine whose clock programs cannot read themselves.
+/// The monotonic clock, read by a system call. Some machines allow no other way, because programs cannot read their clock
+/// directly.
 pub fn monotonic_ns_by_system_call() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the kernel fills the structure, which lives during the call; this clock exists on every Linux.

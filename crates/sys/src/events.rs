@@ -9,8 +9,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// Descriptors that are waited for together.
 ///
-/// Terminals are edge-triggered. A level-triggered terminal would be polled again after each reading, and without input it answers
-/// only after its kernel worker has run. That would cost 10 us and two context switches for each interaction.
+/// Terminals are edge-triggered. A level-triggered terminal would be polled again after each reading, and without input it
+/// answers only after its kernel worker has run. That would cost 10 us and two context switches for each interaction.
 pub struct Epoll {
     fd: OwnedFd,
     events: Vec<Event>,
@@ -58,7 +58,7 @@ impl Epoll {
         Ok(epoll::add(&self.fd, fd, EventData::new_u64(key), EventFlags::IN)?)
     }
 
-    /// Waits for room to write in `fd` too, or stops doing so.
+    /// Sets whether [`Epoll::wait`] also reports room to write in `fd`.
     ///
     /// # Errors
     /// When `fd` was not added.
@@ -80,7 +80,7 @@ impl Epoll {
         self.wait_for(None)
     }
 
-    /// Number of ready descriptors, without waiting.
+    /// Returns the number of descriptors that are ready now, without waiting.
     pub fn poll(&mut self) -> usize {
         self.wait_for(Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))
     }
@@ -92,7 +92,7 @@ impl Epoll {
         self.events.len()
     }
 
-    /// The ready descriptor number `index` of the last wait.
+    /// The ready descriptor at `index`, from 0, among those of the last wait.
     pub fn ready_descriptor(&self, index: usize) -> ReadyDescriptor {
         let Event { flags, data, .. } = self.events[index];
         let hung_up = flags.intersects(EventFlags::HUP | EventFlags::ERR);
@@ -140,7 +140,7 @@ impl Timer {
     }
 }
 
-/// A count of things to do. One thread adds to it; others wait until they can take one.
+/// A count of tasks. One thread adds to it; others wait until they can take one.
 #[derive(Debug)]
 pub struct Semaphore(OwnedFd);
 

@@ -33,7 +33,8 @@ pub struct TlsSecrets {
     pub record: u64,
 }
 
-/// Why the kernel has no TLS; None if it has. An unconnected socket is enough for the test: only TLS complains of the missing peer.
+/// The reason why the kernel has no TLS; None if it has. An unconnected socket suffices: only a kernel with TLS reports the
+/// missing peer.
 pub fn unavailable_reason() -> Option<Why> {
     let socket = rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM, None);
     let attached = socket.map_err(io::Error::from).and_then(|socket| attach_to_tcp(socket.as_fd()));

@@ -35,7 +35,7 @@ impl NetlinkSocket {
     /// Opens a socket, which is closed on exec.
     pub fn open() -> io::Result<NetlinkSocket> {
         let fd = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, Some(netlink::GENERIC))?;
-        bind(&fd, &SocketAddrNetlink::new(0, 0))?; // the kernel chooses our number
+        bind(&fd, &SocketAddrNetlink::new(0, 0))?; // 0: the kernel chooses our port id
         Ok(NetlinkSocket { fd })
     }
 
@@ -117,7 +117,7 @@ impl NetlinkRequest {
 /// The attributes of a message.
 ///
 /// # Errors
-/// The error that the message carries, or that it has no header.
+/// The error that the message carries, or an error of our own for a message without a header.
 pub fn payload(message: &[u8]) -> io::Result<NetlinkAttributes<'_>> {
     let kind = u16_at(message, 4).ok_or_else(|| io::Error::other("a message without a header"))?;
     if kind == ERROR_MESSAGE_ID {
@@ -146,17 +146,17 @@ impl<'a> Iterator for NetlinkAttributes<'a> {
     }
 }
 
-/// The number at `offset`, if the bytes are that long.
+/// The number at `offset`; `None` if the bytes end before it is complete.
 pub fn u16_at(bytes: &[u8], offset: usize) -> Option<u16> {
     bytes.get(offset..offset + 2).map(|b| u16::from_ne_bytes([b[0], b[1]]))
 }
 
-/// The number at `offset`, if the bytes are that long.
+/// As [`u16_at`], with 32 bits.
 pub fn u32_at(bytes: &[u8], offset: usize) -> Option<u32> {
     bytes.get(offset..offset + 4).map(|b| u32::from_ne_bytes([b[0], b[1], b[2], b[3]]))
 }
 
-/// The number at `offset`, if the bytes are that long.
+/// As [`u16_at`], with 64 bits.
 pub fn u64_at(bytes: &[u8], offset: usize) -> Option<u64> {
     bytes.get(offset..offset + 8).map(|b| u64::from_ne_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]))
 }

@@ -15,7 +15,7 @@ pub fn drop_pages(file: &File) -> io::Result<()> {
     Ok(fadvise(file, 0, None, Advice::DontNeed)?)
 }
 
-/// Number of the first `bytes` of a file that are in memory, by whole pages. None if the kernel does not say.
+/// Returns how many of a file's first `bytes` bytes are in memory, counted in whole pages. None if the kernel does not say.
 pub fn resident_bytes(file: &File, bytes: u64) -> Option<u64> {
     let page = rustix::param::page_size() as u64;
     let pages = pages_by_cachestat(file).or_else(|| pages_by_mincore(file, bytes, page))?;

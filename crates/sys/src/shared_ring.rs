@@ -1,4 +1,5 @@
-//! A ring of bytes in memory that two processes share: the filler fills it from a file, the emptier empties it into one.
+//! A ring of bytes in memory that two processes share. The *filler* copies bytes of a file into it; the *emptier* writes them to
+//! another file.
 //!
 //! The memory is a sealed memfd, which neither process can shrink under the other. Only the kernel touches the bytes, in
 //! `pread` and `write`; no reference points to them. A filler that finds the ring full, or an emptier that finds it empty,
@@ -61,7 +62,7 @@ impl SharedRing {
         SharedRing::map(memory)
     }
 
-    /// The ring that another process made.
+    /// Maps the ring that another process made.
     ///
     /// # Errors
     /// The memory is no ring, or can be shrunk.
@@ -106,7 +107,7 @@ impl SharedRing {
         Ok(held)
     }
 
-    /// Fills the ring with up to `length` bytes at `offset` of the file `from`, as many as fit in one piece. Returns their number.
+    /// Copies up to `length` bytes at `offset` of the file `from` into the ring, up to the ring's end. Returns their number.
     ///
     /// # Errors
     /// The file's error.
@@ -120,7 +121,7 @@ impl SharedRing {
         Ok(count)
     }
 
-    /// Empties up to `length` bytes of the ring into the file `into`, as many as lie in one piece. Returns their number.
+    /// Writes up to `length` bytes of the ring to the file `into`, up to the ring's end, and removes them. Returns their number.
     ///
     /// # Errors
     /// The file's error.
@@ -139,7 +140,7 @@ impl SharedRing {
         unsafe { self.start.as_ptr().add(INDEX_PAGE_BYTES + position).cast() }
     }
 
-    /// Adds `count` to an index, and wakes the other process if it waits for that.
+    /// Adds `count` to an index, and wakes the other process if it waits for this index.
     fn advance(&self, index: &AtomicU32, count: usize, other_waits: &AtomicU32) {
         index.fetch_add(count as u32, Ordering::SeqCst);
         if count > 0 && other_waits.swap(0, Ordering::SeqCst) != 0 {
@@ -147,7 +148,7 @@ impl SharedRing {
         }
     }
 
-    /// Waits for at most `time` until the ring has room for `needed` bytes; it may return before.
+    /// Waits until the ring has room for `needed` bytes, for at most `time`. It may return earlier.
     ///
     /// # Errors
     /// As with [`SharedRing::held`].
@@ -156,7 +157,7 @@ impl SharedRing {
         self.wait(&indices.emptied.0, &indices.filler_waits.0, |held| RING_BYTES - held < needed, time)
     }
 
-    /// Waits for at most `time` until the ring has bytes; it may return before.
+    /// Waits until the ring has bytes, for at most `time`. It may return earlier.
     ///
     /// # Errors
     /// As with [`SharedRing::held`].
@@ -222,7 +223,7 @@ mod tests {
                 while done < SIZE {
                     match near.fill(from.as_fd(), done as u64, 65_521).expect("filled") {
                         0 => near.wait_for_room(1, Duration::from_secs(60)).expect("it waits"),
-                        came => done += came,
+                        filled => done += filled,
                     }
                 }
             }
@@ -231,7 +232,7 @@ mod tests {
         while done < SIZE {
             match far.empty(into.as_fd(), 70_001).expect("emptied") {
                 0 => far.wait_for_bytes(Duration::from_secs(60)).expect("it waits"),
-                went => done += went,
+                emptied => done += emptied,
             }
         }
         sends.join().expect("it ends");

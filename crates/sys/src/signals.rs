@@ -1,4 +1,4 @@
-//! Signals as bytes in a pipe, while a session is recorded. Afterwards they are handled as before.
+//! Receives signals as bytes in a pipe, while a session is recorded. Afterwards the former handlers are in place again.
 
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::io;
@@ -24,7 +24,7 @@ extern "C" fn write_signal(signal: libc::c_int) {
     }
 }
 
-/// Listens to the signals until dropped. A process can have only one at a time.
+/// Receives the signals until it is dropped. A process can have only one value of this type at a time.
 pub struct Signals {
     reader: OwnedFd,
     _writer: OwnedFd,

@@ -38,11 +38,11 @@ pub struct LaunchSetup<'a> {
     pub environment: &'a [CString],
     /// The working directory.
     pub directory: &'a CStr,
-    /// Files into which the child writes "0" to join a control group.
+    /// The `cgroup.procs` files of control groups. The child joins each by writing "0" into it.
     pub join: &'a [CString],
 }
 
-/// Starts programs on terminals.
+/// Starts each program on a new terminal; it owns the stack that the children run on until they execute.
 #[derive(Debug)]
 pub struct Spawner {
     stack: *mut libc::c_void,
@@ -89,7 +89,7 @@ impl Spawner {
     }
 
     /// Starts `program` as the leader of a session on a new controlling terminal. Returns the terminal's master side, which does
-    /// not block, and the leader's process id. The caller waits for the process.
+    /// not block, and the leader's process id. The caller must reap the process.
     ///
     /// # Errors
     /// The step that failed, for which terminal or program, with the kernel's reason.

@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// Flag of `send`: the network uses the sender's pages instead of a copy.
 pub const SEND_ZEROCOPY_FLAG: i32 = libc::MSG_ZEROCOPY;
-/// Flag of `send`: a far end that is gone is an error and no signal.
+/// Flag of `send`: if the far end has closed the connection, `send` returns an error, and the kernel sends no SIGPIPE.
 pub const SEND_NO_SIGNAL_FLAG: i32 = libc::MSG_NOSIGNAL;
 
 // Values of `struct sock_extended_err` (linux/errqueue.h): the message's origin, and that the bytes were copied after all.
@@ -18,8 +18,8 @@ const UNACKNOWLEDGED_OFFSET_BYTES: usize = 24;
 const RECEIVED_OFFSET_BYTES: usize = 128;
 const SENT_OFFSET_BYTES: usize = 200;
 const RETRANSMITTED_OFFSET_BYTES: usize = 208;
-/// States (net/tcp_states.h) in which the far end has ended: time-wait, close-wait, last-ack, closing. The socket counts that end as
-/// one more byte received.
+/// States (net/tcp_states.h) in which the far end has ended: time-wait, close-wait, last-ack, closing. The socket counts that end
+/// as one more byte received.
 const FAR_END_CLOSED_STATES: [u8; 4] = [6, 8, 9, 11];
 
 /// Bytes that a TCP socket sent (each counted once) and received. None if it is no TCP socket, or if the kernel does not count.
@@ -66,7 +66,7 @@ pub fn enable_zerocopy(socket: BorrowedFd<'_>) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Sends without a copy that the network has completed.
+/// Calls of `send` without a copy that the network has completed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SendCompletions {
     /// Number of sends.

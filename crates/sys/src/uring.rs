@@ -2,7 +2,8 @@
 //!
 //! A chain of calls is submitted at once. Each call begins when the one before it has completed in full, and a call that fails
 //! cancels those after it. The memory that the calls read and write belongs to the ring. When a ring is dropped, its calls are
-//! cancelled and waited for. If the kernel does not end them, the memory is never freed, because the kernel may still write there.
+//! cancelled and waited for. If the kernel does not end them, the memory is never freed, because the kernel may still write
+//! there.
 
 use std::io;
 use std::mem::ManuallyDrop;
@@ -32,8 +33,8 @@ pub struct CallRing<M> {
     results: [i32; MOST_CHAINED_CALLS],
 }
 
-/// Why this process can have no ring; None if it can. The test runs in a thread of its own, because closing a ring interrupts calls
-/// of the thread that opened it.
+/// The reason why this process can have no ring; None if it can. A separate thread tries it, because closing a ring interrupts
+/// calls of the thread that opened it.
 pub fn unavailable_reason() -> Option<Why> {
     let opened = std::thread::spawn(|| open_ring().map(drop)).join().expect("the thread does not panic");
     opened.err().map(|error| {
@@ -52,7 +53,7 @@ pub fn unavailable_reason() -> Option<Why> {
     })
 }
 
-/// Opens a ring whose completions wait until they are asked for, where the kernel has that (Linux 6.1).
+/// Opens a ring. On Linux 6.1 and later, the kernel delivers its completions only when this thread asks for them.
 fn open_ring() -> io::Result<IoUring> {
     let entries = MOST_CHAINED_CALLS as u32;
     let ring = match IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(entries) {
@@ -69,13 +70,14 @@ impl<M> CallRing<M> {
     /// Opens a ring for the calling thread; no other thread may use it.
     ///
     /// # Errors
-    /// The words of [`unavailable_reason`].
+    /// The reason that [`unavailable_reason`] gives.
     pub fn new(memory: M) -> io::Result<CallRing<M>> {
         let ring = open_ring().map_err(|error| unavailable_reason().map_or(error, |why| io::Error::other(why.to_string())))?;
         Ok(CallRing { ring, memory: ManuallyDrop::new(memory), under_way: 0, results: [0; MOST_CHAINED_CALLS] })
     }
 
-    /// Submits the queued calls and waits for at most `time` until they are done, in one system call. Returns whether all are done.
+    /// Submits the queued calls and waits for at most `time` until they are done, in one system call. Returns whether all are
+    /// done.
     ///
     /// # Errors
     /// The kernel's.

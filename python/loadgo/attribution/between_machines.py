@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,8 +24,8 @@ def speedup_between(
 ) -> Speedup:
     """Attributes the difference between the machines `on` and `to` to the tables of their files.
 
-    With more than `factors` tables (2 to 6), each is changed alone once, and those with the least effect become one
-    change. Raises `ValueError` that names the mistake, and the errors of `loadgo.run`.
+    At most `factors` changes (2 to 6) are attributed. If more tables differ, each is first changed alone, and those
+    with the least effect become one change. Raises `ValueError`, and the errors of `loadgo.run`.
     """
     if not 2 <= factors <= MOST_CHANGES:
         raise BadArgument(f"factors {factors}: there can be 2 to {MOST_CHANGES}")
@@ -35,16 +36,15 @@ def speedup_between(
             if progress is not None:
                 progress(
                     f"{len(differences.groups)} tables differ: each is changed alone, "
-                    f"to find the {factors - 1} that matter"
+                    f"to find the {factors - 1} with the largest effects"
                 )
-            differences = _largest(differences, load, seeds[0], factors, Path(folder))
+            differences = _with_largest(differences, load, seeds[0], factors, Path(folder))
         changes = list(differences.changes())
         if is_reduced:
-            changes[-1] = type(changes[-1])(f"{OTHER_CHANGES_LABEL} ({changes[-1].name})", changes[-1].set)
+            changes[-1] = replace(changes[-1], name=f"{OTHER_CHANGES_LABEL} ({changes[-1].name})")
         machines = [_machine(differences, choice, Path(folder)) for choice in range(1 << len(changes))]
         title = f"{load.script}, {load.users} user{'s' if load.users > 1 else ''}, from {on} to {to}"
-        plain = Load(load.script, load.users, load.passes, load.duration, load.think, (), load.tariff)
-        return of_machines(title, plain, tuple(changes), machines, seeds, progress)
+        return of_machines(title, replace(load, set=()), tuple(changes), machines, seeds, progress)
 
 
 def _machine(differences: MachineDifferences, choice: int, folder: Path) -> Machine:
@@ -55,19 +55,21 @@ def _machine(differences: MachineDifferences, choice: int, folder: Path) -> Mach
     return Machine(str(path), (), " and ".join(chosen) or "none of the changes")
 
 
-def _largest(differences: MachineDifferences, load: Load, seed: int, factors: int, folder: Path) -> MachineDifferences:
-    """Joins the groups whose change alone has the least effect. They become one group, the last."""
+def _with_largest(
+    differences: MachineDifferences, load: Load, seed: int, factors: int, folder: Path
+) -> MachineDifferences:
+    """The differences in `factors` groups: those with the least effect, if changed alone, are joined as the last."""
     count = len(differences.groups)
     machines = [_machine(differences, choice, folder) for choice in (0, *(1 << bit for bit in range(count)))]
-    plain = Load(load.script, load.users, load.passes, load.duration, load.think, (), load.tariff)
-    unchanged, *changed = [of_machine[0] for of_machine in accounts_on(plain, machines, (seed,))]
+    accounts = accounts_on(replace(load, set=()), machines, (seed,))
+    unchanged, *changed = [machine_accounts[0] for machine_accounts in accounts]
     effects = [_distance(unchanged, account) for account in changed]
     least = sorted(sorted(range(count), key=lambda group: effects[group])[: count - factors + 1])
     return differences.joined(least)
 
 
 def _distance(before: RunAccount, after: RunAccount) -> float:
-    """The largest change of a figure of an interaction, as a logarithm."""
+    """The effect of a change: its largest ratio of a figure of an interaction, as a logarithm."""
     pairs = [(before.elapsed_ns, after.elapsed_ns)]
     pairs += [(before.used.get(name, 0.0), after.used.get(name, 0.0)) for name in ("cpu", "response")]
     pairs += [(charge, after.charges.get(name, 0.0)) for name, charge in before.charges.items()]

@@ -1,11 +1,11 @@
 """Attributes a speed-up to several changes, from the measurements of every combination of them, in two ways.
 
-*Causes* are log-Shapley factors over the 2^k machines. For each change there are also its factors when made first and
-when made last. The pair that interacts most is named.
+*Causes* are log-Shapley factors over the 2^k machines. Each change also has its factors when it is made first and when
+it is made last. The pair of changes that interacts most is named.
 
-The *decomposition by meters* compares the machine without changes to that with all of them, as chains that are
-identities. The two answer different questions and are never mixed. All runs are resampled with the same seeds on every
-machine, so the factors multiply to the ratio in every resample.
+The *decomposition by meters* compares the machine without changes to that with all of them, as chains of factors that
+multiply exactly. The two answer different questions and are never mixed. All runs are resampled with the same seeds on
+every machine, so the factors multiply to the ratio in every resample.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ def taken_apart(
     changes: tuple[Change, ...],
     accounts: Sequence[Sequence[RunAccount]],
     seeds: tuple[int, ...],
-    alone: tuple[Road, ...],
+    further_roads: tuple[Road, ...],
 ) -> Speedup:
-    """Computes the speed-up from the accounts of every combination of the changes.
+    """Computes the speed-up from the accounts of every combination of the changes, with `further_roads` to check it.
 
     `accounts` has 2^k entries with one account for each seed; bit i of an entry's index says whether change i is made.
     Raises `ValueError` when the processors' time is missing in a run.
@@ -46,27 +46,27 @@ def taken_apart(
         values = np.array([per_interaction(machine_accounts, figure, weights) for machine_accounts in accounts])
         if (values > 0).all():
             causes.append(_caused(measure, unit, values, changes, runs))
-    book, lacking = chains(accounts[NO_CHANGES], accounts[-1], paired=True)
+    meter_chains, missing_notes = chains(accounts[NO_CHANGES], accounts[-1], paired=True)
     return Speedup(
         title=title,
         changes=changes,
         runs=runs,
         seeds=seeds,
         causes=tuple(causes),
-        bookkeeping=book,
-        roads=(*roads_of(accounts[NO_CHANGES], accounts[-1], paired=True), *alone),
-        notes=lacking,
+        bookkeeping=meter_chains,
+        roads=(*roads_of(accounts[NO_CHANGES], accounts[-1], paired=True), *further_roads),
+        notes=missing_notes,
     )
 
 
 def check_changes(changes: tuple[Change, ...], runs: int) -> None:
     """Raises `ValueError` for too many changes, two changes of the same name, or no runs."""
     if not 1 <= len(changes) <= MOST_CHANGES:
-        raise BadArgument(f"{len(changes)} changes: there must be 1 to {MOST_CHANGES}; make some of them one")
+        raise BadArgument(f"{len(changes)} changes: there must be 1 to {MOST_CHANGES}; join some into one change")
     if len({change.name for change in changes}) < len(changes):
         raise BadArgument("two changes have the same name")
     if runs < 1:
-        raise BadArgument(f"{runs} runs cannot be done: at least 1, and 5 for intervals")
+        raise BadArgument(f"{runs} runs are too few: at least 1, and 5 for intervals")
 
 
 def _figures(accounts: Sequence[Sequence[RunAccount]]) -> list[tuple[str, str, Callable[[RunAccount], float]]]:

@@ -1,4 +1,4 @@
-"""The decomposition of a speed-up, as a document or as JSON: tables of its causes, and of what the meters moved by."""
+"""A speed-up as a document or as JSON: its causes, and its decomposition by meters."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def speedup_json(speedup: Speedup) -> str:
 
 
 def waterfalls_of(speedup: Speedup) -> tuple[Waterfall, ...]:
-    """The waterfalls of a speed-up: first those of its causes, then those of what its meters moved by."""
+    """The waterfalls of a speed-up: first those of its causes, then those of its decomposition by meters."""
     return (*cause_waterfalls(speedup.causes), *chain_waterfalls(speedup.bookkeeping))
 
 
@@ -84,7 +84,7 @@ def _change_in_words(name: str, values: Sequence[str]) -> str:
 
 def _answer(speedup: Speedup) -> str:
     if not speedup.causes:
-        return "There is no decomposition: no figure is known of all machines."
+        return "There is no decomposition: no figure is known on every machine."
     measure = _answer_measure(speedup)
     shown = next(caused for caused in speedup.causes if caused.measure == measure)
     before, after = (_format_value(shown, value) for value in (shown.before, shown.after))
@@ -140,12 +140,12 @@ def _notes(speedup: Speedup) -> tuple[tuple[str, str], ...]:
     notes = [
         (
             "Causes",
-            "every choice of the changes was run: a change's factor is its effect, averaged over all orders of making "
-            "the changes (its log-Shapley value).",
+            "every combination of the changes was run: a change's factor is its effect, averaged over all orders of "
+            "making the changes (its log-Shapley value).",
         ),
         (
             "Decomposition",
-            "what the meters moved by, from the machine without the changes to the machine with all of them. Its "
+            "the change of each meter, from the machine without the changes to the machine with all of them. Its "
             "factors are not those of the changes.",
         ),
     ]
@@ -163,14 +163,14 @@ def _notes(speedup: Speedup) -> tuple[tuple[str, str], ...]:
     if speedup.runs < FEWEST_UNITS:
         notes.append(("Intervals", f"none: {speedup.runs} {_runs_in_words(speedup)}; they need {FEWEST_UNITS}."))
     else:
-        paired = "in the order in which they are named" if speedup.measured else "by their seeds"
+        paired = "in the order of their names" if speedup.measured else "by their seeds"
         notes.append(("Intervals", f"95 %, {speedup.runs} {_runs_in_words(speedup)} resampled, paired {paired}."))
     notes += [("Cross-check", line) for line in road_notes(speedup.roads)]
     return (*notes, *(("Left out", note) for note in speedup.notes))
 
 
 def _runs_in_words(speedup: Speedup) -> str:
-    which = "with each choice of the changes" if speedup.measured else "of each machine"
+    which = "with each combination of the changes" if speedup.measured else "of each machine"
     return f"run{'s' if speedup.runs != 1 else ''} {which}"
 
 

@@ -1,8 +1,8 @@
 """The differences between two simulated machines, by the tables of their files. Every combination is a machine.
 
-A change is all that differs in one table (`[processors]`, `[memory]`, all of `[storage.*]`). A store of only one of
-the two is on every machine in between, where nothing uses it unless a route names it. Tables that cannot be changed
-without each other are one change.
+A change is all that differs in one table (`[processors]`, `[memory]`, all of `[storage.*]`). A store that only one of
+the two machines has belongs to every combination, where nothing uses it unless a route names it. Tables that cannot be
+changed without each other are one change.
 """
 
 from __future__ import annotations
@@ -72,19 +72,19 @@ def between(on: str, to: str, set: Sequence[str]) -> MachineDifferences:
     groups = tuple((table,) for table in tables if table not in _IGNORED_TABLES and _differs(*both, table))
     if not groups:
         raise BadArgument(f"nothing differs between {on} and {to}: there is no change to take apart")
-    return _possible(MachineDifferences(before, after, groups))
+    return _with_valid_machines(MachineDifferences(before, after, groups))
 
 
-def _possible(differences: MachineDifferences) -> MachineDifferences:
-    """Joins groups until every machine in between is valid.
+def _with_valid_machines(differences: MachineDifferences) -> MachineDifferences:
+    """Joins groups until every combination is a valid machine.
 
-    Each time, the two groups are joined of which most failing machines have only one.
+    Each round joins the two groups that invalid machines separate most often: one is changed, and the other is not.
     """
-    while failing := [
+    while invalid := [
         choice for choice in range(1 << len(differences.groups)) if not _is_valid(differences.text(choice))
     ]:
         pairs = list(combinations(range(len(differences.groups)), 2))
-        separated = [sum((choice >> i ^ choice >> j) & 1 for choice in failing) for i, j in pairs]
+        separated = [sum((choice >> i ^ choice >> j) & 1 for choice in invalid) for i, j in pairs]
         if not pairs:
             raise BadArgument("the two machines have nothing in common that could be changed on its own")
         differences = differences.joined(pairs[separated.index(max(separated))])
@@ -117,7 +117,7 @@ def _differs(before: Sections, after: Sections, table: str) -> bool:
 
 
 def _mixed(before: Sections, after: Sections, chosen: set[str]) -> str:
-    """A machine file with the chosen tables of the machine after, and all others of the machine before."""
+    """A machine file with the chosen tables from `after`, and all others from `before`."""
     texts = [before[""]]
     for heading in [name for name in {**before, **after} if name]:
         table = _table(heading)

@@ -1,4 +1,4 @@
-"""Attributes a speed-up to changes from existing runs, for a host, which no option can change.
+"""Attributes a speed-up to changes from existing runs, for a host, which loadgo cannot change by itself.
 
 Each combination of the changes has the same number of runs, measured in turns: the first run of each combination, then
 the second of each. So disturbances of the host at one time are resampled together. A change is recognised by the
@@ -30,8 +30,7 @@ from loadgo.stats.shapley import MOST_CHANGES
 RunPath = str | os.PathLike[str]
 
 _VOLATILE_CONDITIONS = ("seed", "load_average", "memory_available_bytes", "users_logged_in")
-"""Conditions that differ from run to run, and by which no change is recognised."""
-"""Categories of busy time without an owner that are no sign of other programs: the kernel works for users too."""
+"""Conditions that differ from run to run by themselves, and so reveal no change."""
 _SHOWN_VALUE_CHARS = 40
 """Longest part of a condition's value that is shown."""
 
@@ -55,29 +54,29 @@ def speedup_of(measured: Mapping[str, Sequence[RunPath]], *, tariff: str = "defa
         loadgo.speedup_of({"": ["r1", "r2"], "cpu": ["r3", "r4"], "disk": ["r5", "r6"], "cpu+disk": ["r7", "r8"]})
 
     Args:
-        measured: The runs of each choice of the changes. A key has the names of the changes, joined with `+`; the empty
-            key has the runs without any change. All choices have the same number of runs, in the order of measurement.
+        measured: The runs by combination of the changes. A key joins the names of the changes with `+`; the empty key
+            has the runs without changes. All combinations have the same number of runs, in the order of measurement.
         tariff: Prices of the resources: a tariff's name, `NAME:SHIFT`, or the path of a TOML file.
 
     Returns:
         `Speedup`, as `loadgo.speedup` returns it.
 
     Raises:
-        loadgo.errors.BadArgument: A choice is missing, or a run is named twice; it is a `ValueError`.
+        loadgo.errors.BadArgument: A combination is missing, or a run is named twice; it is a `ValueError`.
         loadgo.errors.BadRun: A run is missing or cannot be read.
     """
     names = _names(measured)
     folders = _folders(measured, names)
     phases = _phases(folders)
     choices = [_change_set(made, names, folders[made], phases, tariff) for made in range(1 << len(names))]
-    changes, strange = _changes(names, choices)
+    changes, unexplained = _changes(names, choices)
     accounts = [choice.side.accounts for choice in choices]
     attributed = taken_apart(_title(choices), changes, accounts, choices[0].side.seeds, ())
     seeds = {choice.side.seeds for choice in choices}
-    unpaired = () if len(seeds) == 1 else ("The seeds of the runs are not the same with every choice of the changes.",)
+    unpaired = () if len(seeds) == 1 else ("The combinations of the changes were not run with the same seeds.",)
     return replace(
         attributed,
-        warnings=(*strange, *unpaired, *(line for choice in choices for line in choice.warnings)),
+        warnings=(*unexplained, *unpaired, *(line for choice in choices for line in choice.warnings)),
         measured=True,
     )
 
@@ -104,49 +103,53 @@ def _folders(measured: Mapping[str, Sequence[RunPath]], names: Sequence[str]) ->
     for key, runs in measured.items():
         made = sum(1 << names.index(name) for name in _split(key))
         runs_by_choice.setdefault(made, []).extend(runs)
-    lacking = [_called(made, names) for made in range(1 << len(names)) if not runs_by_choice.get(made)]
-    if lacking:
-        raise BadArgument(f"there are no runs with {'; '.join(lacking)}: every choice of the changes must be measured")
+    missing = [_name(made, names) for made in range(1 << len(names)) if not runs_by_choice.get(made)]
+    if missing:
+        raise BadArgument(f"there are no runs with {'; '.join(missing)}: measure every combination of the changes")
     folders_by_choice = {made: [find_run(run) for run in runs] for made, runs in runs_by_choice.items()}
     all_folders = [folder.resolve() for folders in folders_by_choice.values() for folder in folders]
     for folder in all_folders:
         if all_folders.count(folder) > 1:
-            raise BadArgument(f"the run {folder.name} is named twice: each choice of the changes has runs of its own")
-    counts = {_called(made, names): len(folders) for made, folders in sorted(folders_by_choice.items())}
+            raise BadArgument(
+                f"the run {folder.name} is named twice: each combination of the changes needs its own runs"
+            )
+    counts = {_name(made, names): len(folders) for made, folders in sorted(folders_by_choice.items())}
     if len(set(counts.values())) > 1:
-        said = "; ".join(f"{count} with {name}" for name, count in counts.items())
-        raise BadArgument(f"every choice of the changes needs as many runs as the others; there are {said}")
+        listed = "; ".join(f"{count} with {name}" for name, count in counts.items())
+        raise BadArgument(f"every combination of the changes needs the same number of runs; there are {listed}")
     return folders_by_choice
 
 
-def _called(made: int, names: Sequence[str]) -> str:
+def _name(made: int, names: Sequence[str]) -> str:
     return "+".join(name for bit, name in enumerate(names) if made >> bit & 1) or "none of the changes"
 
 
 def _phases(folders: Mapping[int, Sequence[Path]]) -> str:
-    """The phases to use: the steady one of runs that end at a time, all phases of runs with a number of passes."""
+    """The phases to use: `steady` for runs that end after a time, `all` for runs with a number of passes."""
     loads = [read_conditions(folder).get("load", {}) for of_choice in folders.values() for folder in of_choice]
     ended = [any(key in load for key in ("duration_s", "until")) for load in loads]
     if any(ended) and not all(ended):
-        raise BadArgument("some of the runs end at a time and others after a number of passes: measure them alike")
+        raise BadArgument("some runs end after a time and others after a number of passes: measure all in one way")
     return "steady" if all(ended) else "all"
 
 
 def _change_set(combination: int, names: Sequence[str], folders: Sequence[Path], phases: str, tariff: str) -> ChangeSet:
     runs = tuple(tables(folder) for folder in folders)
     side = side_of_runs(folders[0].name, runs, phases, tariff, {})
-    name = _called(combination, names)
+    name = _name(combination, names)
     first, *others = [_conditions(folder, run) for folder, run in zip(folders, runs, strict=True)]
     differing = [key for key in first if any(conditions.get(key) != first[key] for conditions in others)]
     warnings = [f"The runs with {name} differ among themselves in {key}." for key in differing]
     alike = {key: value for key, value in first.items() if key not in differing}
     if len(side.accounts) < len(runs):
-        raise BadArgument(f"with {name} the processors' time, or any interaction, is lacking in one of the runs")
+        raise BadArgument(f"a run with {name} has no interaction, or no record of the processors' time")
     ends = [(folder.name, run.conditions.get("outcome", "")) for folder, run in zip(folders, runs, strict=True)]
     warnings += [
-        f"The run {run} with {name} is not whole: it was {outcome}." for run, outcome in ends if outcome != "done"
+        f"The run {run} with {name} is incomplete: its outcome is {outcome}."
+        for run, outcome in ends
+        if outcome != "done"
     ]
-    return ChangeSet(combination, name, side, alike, (*warnings, *_broken(name, side), *_unanswered(name, side)))
+    return ChangeSet(combination, name, side, alike, (*warnings, *_failed_checks(name, side), *_unanswered(name, side)))
 
 
 def _conditions(folder: Path, run: Tables) -> dict[str, str]:
@@ -159,7 +162,7 @@ def _conditions(folder: Path, run: Tables) -> dict[str, str]:
     return {**conditions, **script_values(folder), "meters": str(run.conditions.get("meters", {}).get("tier", ""))}
 
 
-def _broken(name: str, side: Side) -> list[str]:
+def _failed_checks(name: str, side: Side) -> list[str]:
     """Warnings about checks of the records that fail, and about other programs on the host."""
     texts_by_check: dict[str, list[str]] = {}
     for run, stretch in zip(side.tables, side.stretches, strict=True):
@@ -167,7 +170,7 @@ def _broken(name: str, side: Side) -> list[str]:
             if check.verdict == "broken":
                 texts_by_check.setdefault(check.name, []).append(check.text)
     warnings = [
-        f"With {name}, in {len(texts)} of {len(side.tables)} runs it does not hold that {check}: {texts[0]}."
+        f"With {name}, in {len(texts)} of {len(side.tables)} runs a check fails, {check}: {texts[0]}."
         for check, texts in texts_by_check.items()
     ]
     if side.others_share > OTHERS_WARNING_SHARE:
@@ -186,15 +189,15 @@ def _unanswered(name: str, side: Side) -> list[str]:
     if not failed:
         return []
     return [
-        f"With {name} {number(failed)} of {number(len(side.rows))} interactions failed or were not answered: what they "
-        "took is not what the work takes."
+        f"With {name} {number(failed)} of {number(len(side.rows))} interactions failed or were not answered: their "
+        "times are not those of the whole work."
     ]
 
 
 def _changes(names: Sequence[str], choices: Sequence[ChangeSet]) -> tuple[tuple[Change, ...], list[str]]:
-    """The changes with their conditions, and sentences about conditions that differ in another pattern."""
+    """The changes with the conditions that reveal them, and sentences about conditions that differ otherwise."""
     conditions_by_change: list[list[str]] = [[] for _ in names]
-    strange = []
+    unexplained = []
     for key in dict.fromkeys(key for choice in choices for key in choice.conditions):
         values = [choice.conditions.get(key, "") for choice in choices]
         if len(set(values)) == 1:
@@ -206,9 +209,9 @@ def _changes(names: Sequence[str], choices: Sequence[ChangeSet]) -> tuple[tuple[
         else:
             pairs = zip(_shortened(values), choices, strict=True)
             listed = "; ".join(f"{value} with {choice.name}" for value, choice in pairs)
-            strange.append(f"{key} is not as the changes are: {listed}.")
+            unexplained.append(f"{key} differs, and not by one of the changes: {listed}.")
     changes = [Change(name, tuple(texts)) for name, texts in zip(names, conditions_by_change, strict=True)]
-    return tuple(changes), strange
+    return tuple(changes), unexplained
 
 
 def _depends_on(values: Sequence[str], bit: int) -> bool:
@@ -217,7 +220,7 @@ def _depends_on(values: Sequence[str], bit: int) -> bool:
 
 def _shortened(values: Sequence[str]) -> list[str]:
     """Each value in one line. Long values are cut to the part in which they differ."""
-    flat = [" ".join(value.split()) or "not told" for value in values]
+    flat = [" ".join(value.split()) or "none" for value in values]
     if max(map(len, flat)) <= _SHOWN_VALUE_CHARS:
         return flat
     columns = enumerate(zip(*flat, strict=False))
@@ -230,4 +233,4 @@ def _shortened(values: Sequence[str]) -> list[str]:
 def _title(choices: Sequence[ChangeSet]) -> str:
     side = choices[0].side
     runs = len(side.tables)
-    return f"{side.title}, measured with each choice of the changes in {number(runs)} run{'s' if runs > 1 else ''}"
+    return f"{side.title}, measured with each combination of the changes in {number(runs)} run{'s' if runs > 1 else ''}"

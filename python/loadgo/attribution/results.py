@@ -80,6 +80,6 @@ class Speedup:
     roads: tuple[Road, ...]
     notes: tuple[str, ...]
     warnings: tuple[str, ...] = ()
-    """Problems of the runs, and differences besides the changes; reports show them before any figure."""
+    """Problems of the runs, and differences that are no change. Reports show them before any figure."""
     measured: bool = False
-    """Whether the runs existed before, rather than being made for this analysis."""
+    """Whether the runs existed before. Otherwise they were made for this analysis."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from loadgo.attribution.causes import taken_apart
 from loadgo.attribution.results import NO_CHANGES, Change, Progress, Speedup
@@ -30,7 +29,6 @@ class Load:
     think: str | None = None
     set: tuple[str, ...] = ()
     tariff: str = "default"
-    others: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class Machine:
 
     on: str
     set: tuple[str, ...]
-    called: str
+    changes: str
 
 
 def of_machines(
@@ -57,21 +55,24 @@ def of_machines(
     if progress is not None:
         progress(f"{len(machines)} machines × {len(seeds)} seeds = {len(machines) * len(seeds)} runs")
     accounts = accounts_on(load, machines, seeds)
-    alone = _alone(load, (machines[NO_CHANGES], machines[-1]), seeds[0])
-    return taken_apart(title, changes, accounts, tuple(seeds), alone)
+    roads = _single_user_road(load, (machines[NO_CHANGES], machines[-1]), seeds[0])
+    return taken_apart(title, changes, accounts, tuple(seeds), roads)
 
 
 def accounts_on(load: Load, machines: Sequence[Machine], seeds: Sequence[int]) -> list[list[RunAccount]]:
-    """Runs every machine with every seed, one run a processor at a time. Returns one list for each machine."""
+    """Runs every machine with every seed, one run at a time on each processor. Returns one list for each machine."""
     with _workers() as (workers, folder):
         tasks = [[workers.submit(_account, load, machine, seed, folder) for seed in seeds] for machine in machines]
-        return [[task.result() for task in of_machine] for of_machine in tasks]
+        return [[task.result() for task in machine_tasks] for machine_tasks in tasks]
 
 
-def _alone(load: Load, ends: tuple[Machine, Machine], seed: int) -> tuple[Road, ...]:
-    """The programs' own processor time with a single user who does not think: a measure of the processor alone."""
-    single = Load(load.script, 1, load.passes or 1, None, "none", load.set, load.tariff)
-    before, after = (of_machine[0] for of_machine in accounts_on(single, ends, (seed,)))
+def _single_user_road(load: Load, ends: tuple[Machine, Machine], seed: int) -> tuple[Road, ...]:
+    """The programs' processor time with one user who does not think, which depends on the processor alone.
+
+    Empty if it was not measured on both machines.
+    """
+    single = replace(load, users=1, passes=load.passes or 1, duration=None, think="none")
+    before, after = (machine_accounts[0] for machine_accounts in accounts_on(single, ends, (seed,)))
     programs_ns = [account.used.get("programs", 0.0) / account.interactions for account in (before, after)]
     if not all(time > 0 for time in programs_ns):
         return ()
@@ -107,5 +108,5 @@ def _account(load: Load, machine: Machine, seed: int, folder: Path) -> RunAccoun
         )
         side = side_of_runs("", (tables(done),), "all" if load.duration is None else "steady", load.tariff, {})
     if not side.accounts:
-        raise BadArgument(f"nobody typed anything with {machine.called}")
+        raise BadArgument(f"nobody typed anything with {machine.changes}")
     return side.accounts[0]

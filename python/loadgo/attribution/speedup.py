@@ -29,7 +29,7 @@ def speedup(
     factors: int = MOST_CHANGES,
     progress: Progress | None = None,
 ) -> Speedup:
-    """Attributes the speed-up of a simulated machine to its changes, by running the machine with every choice of them.
+    """Attributes the speed-up of a simulated machine to its changes, by running every combination of them.
 
         result = loadgo.speedup("typical-user", on="multics-645", changes=["processors.speed=2", "memory.frames=512"])
 
@@ -61,7 +61,7 @@ def speedup(
     """
     if on == "here" or to == "here":
         raise BadArgument(
-            "a host is not changed by this: name a machine with `on`, or measure the host with each choice of the "
+            "loadgo cannot change a host: name a machine with `on`, or measure the host with each combination of the "
             "changes and name the runs with `measured`"
         ).about("on", "measured")
     load = Load(script, users, passes, duration, think, tuple(set), tariff)
@@ -70,7 +70,7 @@ def speedup(
         return _to_machine(load, on, to, changes, seeds, factors, progress)
     parsed = tuple(change_of(text) for text in changes)
     check_changes(parsed, runs)
-    machines = [Machine(on, _sets(parsed, choice), _called(parsed, choice)) for choice in range(1 << len(parsed))]
+    machines = [Machine(on, _sets(parsed, choice), _names_of(parsed, choice)) for choice in range(1 << len(parsed))]
     title = f"{script}, {users} user{'s' if users > 1 else ''} on {on}"
     return of_machines(title, load, parsed, machines, seeds, progress)
 
@@ -82,9 +82,9 @@ def _to_machine(
     from loadgo.attribution.between_machines import speedup_between
 
     if changes:
-        raise BadArgument("the changes are what the machine after has otherwise: name no others beside it")
+        raise BadArgument("with `to`, the differences between the machines are the changes: leave `changes` out")
     if not seeds:
-        raise BadArgument("0 runs cannot be done: at least 1, and 5 for intervals")
+        raise BadArgument("0 runs are too few: at least 1, and 5 for intervals")
     return speedup_between(load, on, to, seeds, factors=factors, progress=progress)
 
 
@@ -102,6 +102,6 @@ def _sets(changes: tuple[Change, ...], choice: int) -> tuple[str, ...]:
     return tuple(value for bit, change in enumerate(changes) if choice >> bit & 1 for value in change.set)
 
 
-def _called(changes: tuple[Change, ...], choice: int) -> str:
+def _names_of(changes: tuple[Change, ...], choice: int) -> str:
     chosen = [change.name for bit, change in enumerate(changes) if choice >> bit & 1]
     return " and ".join(chosen) or "none of the changes"

@@ -132,7 +132,7 @@ def with_watcher(progress: ReportProgress | None, *, wanted: bool) -> Iterator[R
 
 
 def _end_watcher(child: subprocess.Popen[bytes]) -> None:
-    """Waits until the watcher's viewers have the entire run and it ends; terminates it after `_WATCHER_END_S`."""
+    """Waits for the watcher, which ends when its viewers have the entire run. Terminates it after `_WATCHER_END_S`."""
     try:
         child.wait(_WATCHER_END_S)
     except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""The cost of a run's interactions, commands and users at a tariff; with several runs, of an interaction by load."""
+"""The costs of runs at tariffs: of an interaction, a command and a user; for several loads, a curve."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Costs:
     @property
     def known(self) -> bool:
         """Whether at least one tariff charges only for quantities that are known."""
-        return any(priced_use.known for point in self.points for priced_use in point.priced)
+        return any(priced.known for point in self.points for priced in point.priced)
 
 
 def cost(
@@ -84,7 +84,7 @@ def cost(
     from loadgo.costs.runs import found_runs
 
     if by not in ("command", "user"):
-        raise BadArgument(f"by: {by!r} is neither of command, user")
+        raise BadArgument(f"by: {by!r} is neither command nor user")
     if phases not in PHASE_CHOICES:
         raise BadArgument(f"phases: {phases!r} is neither of {', '.join(PHASE_CHOICES)}")
     lists = [fspath(runs)] if isinstance(runs, str | PathLike) else [fspath(run) for run in runs]
@@ -109,8 +109,10 @@ def _notes(points: Sequence[Point]) -> tuple[str, ...]:
     notes = [stretch.note for point in points for stretch in point.use.stretches if stretch.note]
     extrapolated = sum(stretch.extrapolated for point in points for stretch in point.use.stretches)
     if extrapolated:
-        notes.append(f"{extrapolated} interactions are extrapolated for users that died: they are in no figure.")
+        notes.append(
+            f"{extrapolated} interactions are extrapolated for users whose session died: no figure counts them."
+        )
     sampled = max(point.use.sampled for point in points)
     if sampled > 1:
-        notes.append(f"Usage was read at every {sampled}th interaction of a user: its mean stands for all.")
+        notes.append(f"Usage was read at every {sampled}th interaction of a user: the mean of these stands for all.")
     return tuple(dict.fromkeys(notes))

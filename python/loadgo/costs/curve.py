@@ -1,8 +1,8 @@
 """The cost of an interaction by the number of users, at each tariff.
 
-A rented machine costs the same, busy or idle, so each of few users pays for a large part of it. An interaction also
-takes more processor time on an idle machine: it has to wake the processor up.
-Busy time that no interaction used is shared by fewer interactions.
+With few users an interaction costs more, for three reasons. A rented machine costs the same, busy or idle, so each user
+pays for a large part of it. An interaction takes more processor time on an idle machine, which it has to wake up. And
+fewer interactions share the busy time that no interaction used.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def mix_of(points: Sequence[Point]) -> dict[str, float]:
 
 
 def left_out(points: Sequence[Point]) -> list[str]:
-    """The commands that some point lacks, and that are therefore not in the mix."""
+    """The commands outside the mix, since not every point has them."""
     mix = mix_of(points)
     return sorted({name for point in points for name in point.typed} - mix.keys())
 

@@ -6,23 +6,23 @@ from collections.abc import Callable, Sequence
 
 from loadgo.costs.cost import Costs
 from loadgo.costs.curve import Curve, left_out
-from loadgo.costs.words import COST_SENTENCE_STARTS, interval, of_scale
+from loadgo.costs.words import COST_SENTENCE_STARTS, UNKNOWN_COST_ANSWER, interval, of_scale
 from loadgo.documents.document import SignPicture
 from loadgo.documents.signs import bar
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import digits, duration, money, money_scale, number, people, share
 
 _MOST_BAR_CHARS = 72
-"""Most signs of a bar, as in the other pictures for a terminal."""
+"""The largest number of characters of a bar, as in the other pictures for a terminal."""
 _MOST_TARIFFS = 3
-"""Most tariffs with a table of their own. Shifts of one tariff differ by a factor alone."""
+"""The largest number of tariffs with tables of their own. Shifts of one tariff differ only by a factor."""
 
 
 def curve_answer(tariff_curves: Sequence[Curve]) -> str:
     """The highest and the lowest cost of an interaction, at the first tariff with known costs."""
     curve = next((curve for curve in tariff_curves if curve.times is not None), None)
     if curve is None or curve.dearest is None or curve.cheapest is None:
-        return "What it costs cannot be curve: what is charged for was not measured."
+        return UNKNOWN_COST_ANSWER
     scale = money_scale([curve.cheapest.interaction.value])
     most, least = (
         f"{money(load.interaction.value, curve.tariff.currency, scale)} with {people(load.users)}"
@@ -50,20 +50,20 @@ def curve_pictures(tariff_curves: Sequence[Curve]) -> list[SignPicture]:
 
 def curve_notes(costs: Costs, tariff_curves: Sequence[Curve]) -> list[tuple[str, str]]:
     """Notes about the columns, and about differences between the runs."""
-    notes = [("Mix", "An interaction is in the mix of commands of all these runs together, whatever each load had.")]
+    notes = [("Mix", "The cost is of an interaction in the mix of commands of all these runs together, at every load.")]
     if left := left_out(costs.points):
-        notes.append(("Mix", f"Left out of it, since not every load has them: {', '.join(left)}."))
+        notes.append(("Mix", f"Left out of the mix, since not every load has them: {', '.join(left)}."))
     if any(load.whole is not None for curve in tariff_curves for load in curve.loads):
         notes.append(
             (
                 "All busy time",
-                "is an interaction's cost, were all that the machine did (without the laboratory's part) charged to "
-                "users at the price of processor time; on a host also kernel workers, and whoever else was there.",
+                "is an interaction's cost if users paid for all busy time of the machine but loadgo's own, at the "
+                "price of processor time. On a host, that includes kernel workers and other programs.",
             )
         )
     if len(tariff_curves) > _MOST_TARIFFS:
         names = ", ".join(curve.tariff.label for curve in tariff_curves[_MOST_TARIFFS:])
-        notes.append(("Left out", f"{names}: in the JSON, or name them alone."))
+        notes.append(("Left out", f"{names}. The JSON has them, or name them alone."))
     if costs.differing:
         notes.append(("Beware", f"the runs differ in more than users: {'; '.join(costs.differing)}."))
     return notes
@@ -90,12 +90,12 @@ def _loads(curve: Curve) -> Table:
 
 def _commands(costs: Costs, curve: Curve) -> Table:
     """The cost of each command by the number of users. On a narrow page the columns between the ends are left out."""
-    priced_uses = [point.priced[0] for point in costs.points]
-    names = list(dict.fromkeys(row.name for priced in priced_uses for row in priced.rows))
-    tariff = priced_uses[0].tariff
+    priced_loads = [point.priced[0] for point in costs.points]
+    names = list(dict.fromkeys(row.name for priced in priced_loads for row in priced.rows))
+    tariff = priced_loads[0].tariff
     costs_by_load = [
         {row.name: row.each.value for row in priced.rows} | {"all": load.interaction.value}
-        for priced, load in zip(priced_uses, curve.loads, strict=True)
+        for priced, load in zip(priced_loads, curve.loads, strict=True)
     ]
     scale = max(money_scale([cost_by_command["all"]]) for cost_by_command in costs_by_load)
     columns = [Column("command", (*names, "all"))]

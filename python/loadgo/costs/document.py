@@ -14,6 +14,7 @@ from loadgo.costs.words import (
     COST_SENTENCE_STARTS,
     INTERVAL_NOTE,
     NO_INTERVALS_NOTE,
+    UNKNOWN_COST_ANSWER,
     interval,
     of_scale,
     tariffs_in_words,
@@ -83,7 +84,7 @@ def answer(point: Point) -> str:
     """A sentence with the costs of an interaction and a user's hour, at the first tariff with known costs."""
     priced = next((priced for priced in point.priced if priced.known), point.priced[0])
     if not priced.known:
-        return "What it costs cannot be priced: what is charged for was not measured."
+        return UNKNOWN_COST_ANSWER
     scale = money_scale([priced.interaction.value])
     currency = priced.tariff.currency
     each = money(priced.interaction.value, currency, scale)
@@ -107,13 +108,14 @@ def notes(costs: Costs) -> list[tuple[str, str]]:
     lines.append(("Intervals", INTERVAL_NOTE if has_intervals else NO_INTERVALS_NOTE))
     if len(costs.points) == 1 and (hidden := len(priced_uses[0].rows) - len(shown(priced_uses[0]))):
         lines.append(
-            ("Left out", f"{hidden:,} more that cost less, which the JSON has: the dearest {_MOST_ROWS} are shown.")
+            ("Left out", f"{hidden:,} rows with lower costs; the JSON has them. The {_MOST_ROWS} dearest are shown.")
         )
     lines += [("Note", text) for text in costs.notes]
     return lines
 
 
 def _scope(point: Point) -> str:
+    """The runs of a point and what of them was priced."""
     stretch = point.use.stretches[0]
     part = "the steady part of the run" if stretch.name == "steady" else "the whole run"
     runs = f"{len(point.runs)} runs ({', '.join(point.runs)})" if len(point.runs) > 1 else point.runs[0]
@@ -122,7 +124,7 @@ def _scope(point: Point) -> str:
 
 
 def _at_tariffs(point: Point) -> Table:
-    """A row for each tariff. The lowest price chooses the number of interactions that costs are printed for."""
+    """A row for each tariff. The lowest cost decides for how many interactions costs are printed."""
     uses = point.priced
     scale = max(money_scale([use.interaction.value]) for use in uses)
     has_intervals = any(use.interaction.interval for use in uses)
@@ -141,7 +143,7 @@ def _at_tariffs(point: Point) -> Table:
 
 
 def _rows_table(costs: Costs, priced: Priced) -> Table:
-    """A row for each command or user, and a row for all. Of more than 40 the most expensive are shown."""
+    """A row for each command or user, and a row for all. Of more than `_MOST_ROWS`, the dearest are shown."""
     rows = [*shown(priced), priced.everything]
     currency, scale = priced.tariff.currency, money_scale([row.each.value for row in priced.rows])
     total = priced.everything.total
@@ -224,11 +226,11 @@ def _uncharged_in_words(ratio: float) -> str:
     """
     if ratio < 0:
         return (
-            f"All that the machine was seen to do (without the laboratory's part) comes to {share(-ratio)} less than "
-            "the interactions used: not all of their time was metered, or it was metered in ticks. See loadgo report."
+            f"The machine's metered busy time without loadgo's own is {share(-ratio)} less than what the interactions "
+            "used: not all of their time was metered, or it was metered in ticks. See loadgo report."
         )
     amount = f"{share(ratio)} more" if ratio < 2 else f"{digits(1 + ratio)} times as much"
     return (
-        "With all that the machine did beside them (without the laboratory's part) interactions would "
-        f"cost {amount} at the same price; on a host that is kernel workers and others' processes too."
+        "If interactions paid for all other busy time too, without loadgo's own, they would "
+        f"cost {amount} at the same price. On a host, that includes kernel workers and other programs."
     )

@@ -1,8 +1,8 @@
-"""Ratios of usage or of its price, with intervals from resampling users and stretches of time. The wider one counts.
+"""Ratios of usage or of its price. Intervals come from resampling users and stretches of time; the wider one counts.
 
 Users of one machine wait for each other, so their response times are not independent. Resampling users alone would give
 a saturated machine too short an interval. Stretches are resampled as residuals from each command's own ratio, so that
-differences between commands are no spread. Usage that was read at some interactions only stands for all of them.
+differences between commands do not widen the interval. Usage that was read at only some interactions stands for all.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def constant(value: float) -> Draws:
 def mixed(parts: Sequence[tuple[float, Draws]]) -> Draws:
     """The weighted sum of figures that were resampled together.
 
-    A resample without a command takes that command's own figure. Otherwise a rare command would leave no interval.
+    A resample that lacks a command uses the command's figure itself, or a rare command would prevent an interval.
     """
     return Draws(
         np.sum([share * _filled(figure.users) for share, figure in parts], axis=0),
@@ -81,14 +81,14 @@ class ResampledUse:
     """The cells of a use, with the weights of users and stretches in every resample."""
 
     cells: pl.DataFrame
-    """The cells of `Use`, with the columns unit (index of user and run) and slot (index of stretch and run)."""
+    """The cells of `RunUse`, with the columns unit (index of user and run) and slot (index of stretch and run)."""
     users: Floats
     stretches: Floats
     units: int
     slots: int
 
     def ratio(self, cells: pl.DataFrame, top: Sequence[Rate], bottom: str = INTERACTION_COUNT) -> Draws:
-        """The charge of some cells at the rates of `top`, over the quantity `bottom` or over the interactions."""
+        """The charge of `cells` at the rates of `top`, divided by the quantity `bottom`; by default per interaction."""
         units = cells["unit"].n_unique(), cells["slot"].n_unique()
         return Draws(self._by_users(cells, top, bottom), self._by_stretches(cells, top, bottom), units)
 

@@ -2,7 +2,7 @@
 
 Roach and Saltzer (Project MAC CSR RFC 20, 1973) compared the ratio of two machines' charges with the ratio of their
 processor times. If both are the same, the prices of the new machine pass on its higher speed in full.
-The ratio of performance over the ratio of charges is what B charges for the same performance: 1 is fair.
+The ratio of performance divided by the ratio of charges is B's charge for the same performance: 1 is fair.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ FAIR_PRICE_SHARE = 0.05
 
 @dataclass(frozen=True)
 class Ratio:
-    """A figure of an interaction on both sides, and the ratio A over B, which is above 1 if B takes less."""
+    """A figure of an interaction on both sides, and the ratio A over B. It is above 1 if B's figure is smaller."""
 
     before: float
     after: float
     interval: Interval | None
     """The 95 % interval, from resampling users and stretches of time of each side separately.
 
-    None if one side has too few of both.
+    None if a side has too few users and too few stretches.
     """
 
     @property
@@ -135,7 +135,7 @@ def cost_against(
         )
     chosen = measure or next(iter(performance))
     if chosen not in performance:
-        raise BadArgument(f"{chosen} is not known on both sides; {', '.join(performance)} can be told")
+        raise BadArgument(f"{chosen} is not known on both sides; known are: {', '.join(performance)}")
     pairs = _pairs(side_a, side_b)
     return Fairness(
         a=side_a,
@@ -225,16 +225,16 @@ def _differentials(pairs: Sequence[tuple[str, ShiftCharge, ShiftCharge]]) -> tup
 def _notes(a: Side, b: Side, shifts: Sequence[str]) -> tuple[str, ...]:
     notes = [note for side in (a, b) for note in side.notes]
     if (a.use is None) != (b.use is None):
-        notes.append("One side is printed: that both did the same work is for you to know.")
+        notes.append("One side is printed: loadgo cannot check that both did the same work.")
     for side in (a, b):
         unpaired = [charge.shift for charge in side.paid if charge.shift and charge.shift not in shifts]
         if unpaired:
             names = ", ".join(unpaired)
-            notes.append(f"{side.name} has shifts that the other side has not: {names}; they are left out.")
+            notes.append(f"Shifts that only {side.name} has are left out: {names}.")
     charges = [charge for side in (a, b) for charge in side.paid]
     if any(charge.tariff is not None and charge.tariff.machine_hour for charge in charges):
         notes.append(
-            "A machine that is rented whole gives its speed back only when it is full: hold runs with as many users "
-            "as each holds against each other."
+            "A machine that is rented whole is worth its price only when it is full: compare runs in which each "
+            "machine has as many users as it holds."
         )
     return tuple(dict.fromkeys(notes))

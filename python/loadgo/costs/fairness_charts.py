@@ -16,7 +16,7 @@ from loadgo.documents.chart import ACCENT_COLOR, Chart, chart_of, safe
 _GREY = "#8b97a3"
 _COLORS = (ACCENT_COLOR, "#e08a1e", "#45b58a", "#a8559a", "#8f6420", "#5f5bb0")
 _AXIS_MARGIN_RATIO = 1.15
-"""Ratio of the axes' largest value to the largest point, and of the smallest point to the axes' smallest value."""
+"""The axes reach beyond the outermost points by this ratio."""
 
 
 def fairness_charts(fairness: Fairness) -> list[Chart]:
@@ -24,8 +24,8 @@ def fairness_charts(fairness: Fairness) -> list[Chart]:
     points = safe(fairness_frame(fairness))
     low, high = _ends(points)
     scale = alt.Scale(type="log", domain=[low, high], nice=False)
-    x = alt.X("performance:Q", scale=scale, axis=_axis("performance: A takes so many times what B takes"))
-    y = alt.Y("charges:Q", scale=scale, axis=_axis("charges: A is charged so many times what B is"))
+    x = alt.X("performance:Q", scale=scale, axis=_axis("performance: A's time over B's"))
+    y = alt.Y("charges:Q", scale=scale, axis=_axis("charges: A's over B's"))
     base = alt.Chart(points).encode(x=x, y=y, color=_color(points))
     tips = [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("performance", "charges")]
     dots = base.mark_point(filled=True, size=90, opacity=1).encode(shape=_shape(points), tooltip=["shift", "by", *tips])
@@ -39,7 +39,7 @@ def fairness_charts(fairness: Fairness) -> list[Chart]:
     )
     caption = (
         f"On the line the price is fair, within the grey band by {100 * FAIR_PRICE_SHARE:.0f} %: above it B charges "
-        f"less than what it does asks, below it more. The verdict is by {FAIRNESS_MEASURE_LABELS[fairness.measure]}."
+        f"less than a fair price, below it more. The verdict is by {FAIRNESS_MEASURE_LABELS[fairness.measure]}."
     )
     return [chart_of("fairness", "Charges against performance", caption, layers, 320)]
 

@@ -97,9 +97,9 @@ def _verdict(fairness: Fairness, price: Price) -> str:
         case "fair":
             return f"{charged}, which is fair"
         case "dearer":
-            return f"{charged}: {_dearer(level)} for what it does"
+            return f"{charged}: {_dearer(level)} for its performance"
         case "cheaper":
-            return f"{charged}: {_share(1 - level)} less than is fair for what it does"
+            return f"{charged}: {_share(1 - level)} less than is fair for its performance"
     return f"{charged}, which may be fair or not: the interval holds both"
 
 
@@ -163,7 +163,7 @@ def _ratio_columns(ratios: list[Ratio]) -> list[Column]:
 
 
 def _levels(fairness: Fairness) -> Table:
-    """The charge on B for the same performance, as a multiple of A's charge."""
+    """B's charge for the same performance, as a multiple of A's charge."""
     columns = [_shifts(fairness)]
     for name in fairness.performance:
         levels = [price.levels[name] for price in fairness.prices]
@@ -175,7 +175,7 @@ def _levels(fairness: Fairness) -> Table:
             columns.append(Column("95 %", tuple(_interval(level.interval) for level in levels), spare=spare + 1))
     verdicts = tuple(price.verdict(fairness.measure) for price in fairness.prices)
     columns.append(Column(f"by {FAIRNESS_MEASURE_LABELS[fairness.measure]}, B is", verdicts))
-    return Table("What B charges for the same performance, of what A does: performance ÷ charges", tuple(columns))
+    return Table("B's charge for the same performance, in multiples of A's: performance ÷ charges", tuple(columns))
 
 
 def _differentials(fairness: Fairness) -> Table:
@@ -208,13 +208,19 @@ def _notes(fairness: Fairness) -> list[tuple[str, str]]:
             notes.append((f"Tariff {letter}", "the charges are as printed."))
     measure = FAIRNESS_MEASURE_LABELS[fairness.measure]
     notes.append(
-        ("Fair", f"is a price within {100 * FAIR_PRICE_SHARE:.0f} % of what the performance by {measure} asks.")
+        (
+            "Fair",
+            f"is a price within {100 * FAIR_PRICE_SHARE:.0f} % of the one that matches the performance by {measure}.",
+        )
     )
     is_printed = any(side.use is None for side in (fairness.a, fairness.b))
     if any(price.charges.interval for price in fairness.prices):
-        notes.append(("Intervals", f"{INTERVAL_NOTE} Each side's apart."))
+        notes.append(("Intervals", f"{INTERVAL_NOTE} Each side is resampled by itself."))
     else:
         notes.append(
-            ("Intervals", "There are none: print has neither users nor runs." if is_printed else NO_INTERVALS_NOTE)
+            (
+                "Intervals",
+                "There are none: a printed side has no users to resample." if is_printed else NO_INTERVALS_NOTE,
+            )
         )
     return [*notes, *(("Note", text) for text in fairness.notes)]

@@ -36,7 +36,7 @@ def _lines(fairness: Fairness, width: int) -> Sequence[str]:
         for name, cell, price in zip(names, cells, fairness.prices, strict=True)
     ]
     scale_labels = f"{f'{1 / reach:.2f}':<{scale_width // 2}}1{f'{reach:.2f}':>{scale_width - scale_width // 2 - 1}}"
-    legend = f"{_FAIR_SIGN} fair; left of it B is cheaper than what it does, right of it dearer"
+    legend = f"{_FAIR_SIGN} fair; left of it B is cheaper than fair, right of it dearer"
     return [*lines, f"{'':>{name_width}}  {scale_labels}", legend]
 
 

@@ -63,7 +63,7 @@ def side_of(spec: PricedSideSpec, tariff: str | None, phases: str) -> Side:
     names = [name for text in lists for name in text.split(",") if name]
     if names and is_printed(names[0]):
         if len(names) > 1:
-            raise BadArgument(f"{names[0]} is printed: it is a side alone, not with {names[1]}")
+            raise BadArgument(f"{names[0]} is a printed column: it cannot be joined with {names[1]}")
         return _printed(printed_side(names[0]), tariff)
     return _measured(names, tariff or "default", phases)
 
@@ -83,7 +83,7 @@ def _measured(names: Sequence[str], tariff: str, phases: str) -> Side:
         if cost is None:
             raise BadArgument(f"{name}: {shift.label} charges for something that the run did not measure")
         if not cost:
-            raise BadArgument(f"{name}: nothing is charged at {shift.label}, and so nothing can be held against it")
+            raise BadArgument(f"{name}: nothing is charged at {shift.label}, so it cannot be compared")
         charges.append(ShiftCharge(shift.shift, cost, shift))
     return Side(
         name=name,

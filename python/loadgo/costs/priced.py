@@ -32,7 +32,7 @@ MEGABIT_BYTES = 1e6 / 8
 
 @dataclass(frozen=True)
 class Figure:
-    """An amount of money, None if not known, with its 95 % interval if there were enough users or time for one."""
+    """An amount of money, None if not known, and its 95 % interval, None with too few users and too little time."""
 
     value: float | None
     interval: Interval | None = None
@@ -116,7 +116,7 @@ def priced(use: RunUse, tariff: Tariff, by: By = "command") -> Priced:
 
 
 def in_mix(use: RunUse, tariff: Tariff, mix: Mapping[str, float]) -> Figure:
-    """The cost of an interaction in a given mix of commands, whatever mix the users typed. Shares add up to 1."""
+    """The cost of an interaction in the mix of commands `mix`, whose shares add up to 1."""
     resampled, rates = resample(use), rates_of(tariff, use.held)
     cells_by_command = dict(_by_command(resampled.cells))
     if not mix or not mix.keys() <= cells_by_command.keys():
@@ -192,7 +192,7 @@ def _per(total: float | None, quantity: float, unit: float) -> float | None:
 
 
 def _items(use: RunUse, everything: Row, rates: Sequence[Rate]) -> tuple[Item, ...]:
-    """The charged items. The quantity of a shared item is all that the run held of it."""
+    """The charged items. The quantity of a shared item is what the whole run held of it."""
     count = everything.interactions
     shared_quantities = {
         "logged in": use.held.logged_in_ns,

@@ -1,4 +1,4 @@
-"""Runs that are priced together. They have one script and one system, so that an interaction has one cost."""
+"""Runs that are priced together. They have one script and one system, so that their interactions are comparable."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def found_runs(names: Sequence[str]) -> PricedRuns:
     for folder, script, conditions in zip(folders[1:], scripts[1:], all_conditions[1:], strict=True):
         if script != scripts[0]:
             raise BadArgument(
-                f"{folder.name} has not typed the script of {folders[0].name}: price them apart, one loadgo cost each"
+                f"{folder.name} has not typed the script of {folders[0].name}: price each with a loadgo cost of its own"
             )
         _one_system(folders[0].name, folder.name, all_conditions[0], conditions)
     return PricedRuns(_title(runs[0]), folders, runs, _differing(all_conditions))
@@ -67,7 +67,7 @@ def _one_system(first: str, other: str, before: Mapping[str, str], after: Mappin
         if condition.name in _SYSTEM_CONDITIONS or condition.name.startswith("machine "):
             raise BadArgument(
                 f"{first} and {other} are of different systems ({condition.name}: {condition.before or 'none'}, "
-                f"{condition.after or 'none'}), and one curve is of one system; whether a price is fair says "
+                f"{condition.after or 'none'}), and a curve covers one system; to judge whether a price is fair, use "
                 f"loadgo cost {first} --against {other}"
             )
 

@@ -19,7 +19,8 @@ COST_SENTENCE_STARTS = {
 FAIRNESS_MEASURE_LABELS = {"cpu": "processor time", "response": "response time", "elapsed": "elapsed time"}
 """The names of the measures of performance."""
 
-INTERVAL_NOTE = "95 %, by drawing users again; or stretches of time, where that is wider."
+UNKNOWN_COST_ANSWER = "The cost is not known: a charged quantity was not measured."
+INTERVAL_NOTE = "95 %, by resampling users; or stretches of time, where that is wider."
 NO_INTERVALS_NOTE = (
     f"There are none: they need {FEWEST_UNITS} users, or {FEWEST_UNITS * FEWEST_STRETCH_INTERACTIONS} interactions."
 )

@@ -1,8 +1,8 @@
 """The demands of each command, from the meters of its interactions: processor time, requests to stores, other waits.
 
-A meter's charge to an interaction is taken as it is and not regressed. A regression of utilisation on counts is much
-worse. With 20 light and 5 heavy users, after 600 s, it is wrong by 64 % for the light users. Their own meters are wrong
-by 3 %.
+What a meter charged to an interaction is used directly. A regression of utilisation on the numbers of interactions is
+much worse. With 20 light and 5 heavy users, after 600 s, it is wrong by 64 % for the light users. Their own meters are
+wrong by 3 %.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from loadgo.notation.laws import Law
 from loadgo.stats.resample import Floats
 
 _FEWEST_LAW_INTERACTIONS = 5
-"""A command with fewer interactions has the uncertainty of as many draws of an exponential law."""
+"""With fewer interactions, a command's mean is as uncertain as that of as many draws from an exponential law."""
 MODELLED_WAIT_SHARE = 0.005
 """A wait of less than this share of the response times is not modelled."""
 _PARALLEL_RATIO = 1.05
 """If processor time and waits are this many times the response time, several processes ran at once."""
 _OWN_WAIT_SHARE = 0.03
 _OWN_WAIT_NS = 1e6
-"""A command's unmetered wait has its own law from this share of the response on, and from this length on."""
+"""A command has its own law of unmetered waits if their mean is at least this share of the response, and this long."""
 
 
 def command_names(rows: pl.DataFrame) -> list[str]:
@@ -60,7 +60,7 @@ def _values_by_command(
 def fit_law_value(
     key: str, values: Floats, selected: Floats, groupings: Sequence[Grouping], source_words: str
 ) -> FittedValue:
-    """The law of the values where `selected` is 1, under `key`, with its uncertainty."""
+    """The value of `key`: the law of `values` where `selected` is 1, with its uncertainty."""
     count = int(selected.sum())
     choice = choose_law(values[selected > 0])
     source = f"{source_words}, {count:,} times: {choice.why}"
@@ -94,7 +94,7 @@ def fit_requests(rows: pl.DataFrame, groupings: Sequence[Grouping], store: str, 
 
 
 def _request_law(waits: Floats, mean: float, wait_ns: float) -> Law:
-    """The law of the number of requests, fixed or geometric, whose exponential waits vary like `waits`."""
+    """The law of the number of requests, fixed or geometric: the one whose exponential waits vary more like `waits`."""
     if mean <= 1.0 or len(waits) < FEWEST_LAW_VALUES:
         return Law("fixed", (mean,), timed=False)
     exponential_variance = wait_ns**2
@@ -103,7 +103,7 @@ def _request_law(waits: Floats, mean: float, wait_ns: float) -> Law:
 
 
 def fit_delays(rows: pl.DataFrame, groupings: Sequence[Grouping], key: str, store: str) -> FittedValues:
-    """Waits of each command in the column `key`, as requests to a store with a server for each request."""
+    """Waits of each command in the column `key`, as requests to a store with unlimited servers, so without queues."""
     waits = rows[key].fill_null(0.0).to_numpy()
     if waits.sum() <= MODELLED_WAIT_SHARE * float(rows["response"].sum()):
         return FittedValues(())
@@ -115,7 +115,7 @@ def fit_delays(rows: pl.DataFrame, groupings: Sequence[Grouping], key: str, stor
         is_command = (names == name).astype(np.float64)
         if (waits * is_command).sum() > 0.0:
             mean = resampled_ratio(groupings, waits * is_command / service.law.mean, is_command)
-            source = "waits metered, in those of the mean length"
+            source = "waits metered, over their mean length"
             law = Law("fixed", (mean.value,), timed=False)
             fitted.append(FittedValue(dotted("commands", name, "requests", store), law, source, mean=mean))
     assumed = f"requests to the {store} do not queue: their waits are independent of the number of users"
@@ -133,8 +133,9 @@ def fit_unmetered_wait(
 ) -> FittedValues:
     """The part of each response that no meter explains: waits for the terminal, timers and other hosts.
 
-    Each interaction makes one request of this length, whose end costs `interrupt_ns` of a processor: time that no
-    interaction owns. On a `busy` host the kernel's threads wait for a processor too, unmetered, so the median is taken.
+    Each interaction makes one request of this length. The request's end costs `interrupt_ns` of a processor, which no
+    interaction owns. On a `busy` host, unmetered waits of the kernel's threads for a processor are in it too, so the
+    median is taken.
     """
     wait_ns = _unmetered_wait(rows, interrupt_ns)
     if busy:
@@ -175,7 +176,7 @@ def _parallel_remarks(rows: pl.DataFrame) -> list[str]:
     if not parallel:
         return []
     return [
-        f"work and waits that overlapped are sequential on the machine: {in_words(parallel)} as long as the response"
+        f"work and waits that overlapped are sequential on the machine; their sum to the response: {in_words(parallel)}"
     ]
 
 

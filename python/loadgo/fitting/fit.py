@@ -1,7 +1,8 @@
 """Fits a machine to runs: the demands of each command, as a machine file that predicts other loads.
 
-Values come from the best source that the runs have. What a meter charged to an interaction is taken as it is. What only
-a total has is divided. Time that no interaction owns is regressed. What the runs cannot show is assumed, with a note.
+Values come from the best source that the runs have. What a meter charged to an interaction is used directly. A total of
+all interactions is divided. Time that no interaction owns is regressed. What the runs do not show is assumed, with a
+note.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from loadgo.prediction.fitted import Fitted
 from loadgo.records.machine_file import parsed_machine
 
 _BUSY_HOST_SHARE = 0.5
-"""From this busy share on, the unmetered part of a response is mostly an unmetered wait for a processor."""
+"""On a host that is busier, the unmetered part of a response is mostly an unmetered wait for a processor."""
 
 
 @dataclass(frozen=True)
@@ -93,11 +94,11 @@ def fit(
     """
     path = None if output is None else Path(output)
     if path is not None and path.exists() and not force:
-        raise BadArgument(f"{path} exists: name another file with `output`, or say `force` to replace it").about(
+        raise BadArgument(f"{path} exists: name another file with `output`, or replace it with `force`").about(
             "output", "force"
         )
     if name and not name.strip():
-        raise BadArgument("name is blank: say in words what machine it is")
+        raise BadArgument("name is blank: give the machine a title in words")
     readings = read_runs(runs or ("last",))
     fitted = _fit_runs(readings, name, path)
     parsed_machine(fitted.text)
@@ -139,13 +140,12 @@ def _fit_machine(readings: Sequence[RunReading], rows: pl.DataFrame, groupings: 
     stores = fit_stores(readings, rows, groupings, paging)
     charged_ns = steps.line_in_ns + rows["faults"].fill_null(0.0).to_numpy() * steps.page_fault_ns
     stores = join_values(stores, fit_memory(readings, rows["cpu"].to_numpy() - charged_ns, groupings))
-    spent_ns = switch_time_per_interaction(readings)
-    if spent_ns < 1 or is_open(readings[0]):
+    switching_ns = switch_time_per_interaction(readings)
+    if switching_ns < 1 or is_open(readings[0]):
         return join_values(steps.values, fit_processor_times(rows, groupings, charged_ns), stores)
-    first = join_values(
-        steps.values, switch_value(spent_ns), fit_processor_times(rows, groupings, charged_ns + spent_ns), stores
-    )
-    switch = _try_switching(readings, rows, first, SwitchTrialCosts(spent_ns, steps.line_in_ns))
+    work = fit_processor_times(rows, groupings, charged_ns + switching_ns)
+    first_guess = join_values(steps.values, switch_value(switching_ns), work, stores)
+    switch = _try_switching(readings, rows, first_guess, SwitchTrialCosts(switching_ns, steps.line_in_ns))
     charged_ns += switch.each_ns * rows["command"].replace_strict(switch.by_command, default=0.0).to_numpy()
     return join_values(
         steps.values, switch_value(switch.each_ns), fit_processor_times(rows, groupings, charged_ns), stores
@@ -161,11 +161,11 @@ class SwitchTrialCosts:
 
 
 def _try_switching(
-    readings: Sequence[RunReading], rows: pl.DataFrame, first: FittedValues, costs: SwitchTrialCosts
+    readings: Sequence[RunReading], rows: pl.DataFrame, first_guess: FittedValues, costs: SwitchTrialCosts
 ) -> SwitchCost:
     """The cost of a context switch, from a trial run of the machine with a first guess of that cost."""
     no_fit = Fitted("", (), (), 0, (), (), np.zeros((0, 0)))
-    values = join_values(known_values(readings[0]), first)
+    values = join_values(known_values(readings[0]), first_guess)
     text = machine_file_text(file_heading(readings, len(rows), None), values, measured_load(readings, rows), no_fit)
     return switch_cost(run_fitted_trial(text, readings[0]), costs.switch_ns, costs.line_in_ns, costs.switch_ns)
 

@@ -20,9 +20,9 @@ from loadgo.stats.resample import Floats
 CONSTANT_LAW_SPREAD_RATIO = 0.01
 """Values with a smaller ratio of standard deviation to mean have a constant law."""
 FEWEST_LAW_VALUES = 8
-"""With fewer values no law is fitted: the law has the values themselves."""
+"""With fewer values no law is fitted: they form an empirical law."""
 EMPIRICAL_LAW_POINTS = 80
-"""Most values of an empirical law. More measured values are replaced by the means of as many equal parts."""
+"""The largest number of values of an empirical law. More measured values are averaged in this number of equal parts."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def choose_law(values: Floats, *, timed: bool = True) -> LawChoice:
     if mean <= 0.0 or deviation <= CONSTANT_LAW_SPREAD_RATIO * mean:
         return LawChoice(Law("fixed", (mean,), timed), "always the same")
     if len(values) < FEWEST_LAW_VALUES:
-        return LawChoice(_empirical_law(values, timed), "too few for a law: the values")
+        return LawChoice(_empirical_law(values, timed), "too few values for a law: the values themselves")
     ordered = np.sort(values)
     if _fits(ordered, -np.expm1(-ordered / mean), _exponential_limit):
         return LawChoice(Law("exponential", (mean,), timed), "exponential")
@@ -52,6 +52,7 @@ def choose_law(values: Floats, *, timed: bool = True) -> LawChoice:
 
 
 def _fits(ordered: Floats, cumulated: Floats, limit: Callable[[int], float]) -> bool:
+    """Whether the law with the distribution function `cumulated` fits, by the largest distance to the measured one."""
     count = len(ordered)
     steps = np.arange(count + 1) / count
     distance = float(max((steps[1:] - cumulated).max(), (cumulated - steps[:-1]).max()))

@@ -61,7 +61,7 @@ def machine_file_text(heading: FileHeading, values: FittedValues, load: OwnLoad,
 
 
 def _ordered_tables(values: FittedValues, fit: Fitted) -> Iterator[tuple[tuple[str, ...], Table]]:
-    """Each table with its name, in the order of the manual; tables of one kind keep the order of their values."""
+    """Each table with its name, in the order of docs/machines.md. Commands and stores keep their own order."""
     means_by_key = {parameter.key: parameter for parameter in fit.parameters if parameter.of == "mean"}
     entries = [(parts_of(key), value, "") for key, value in values.tables]
     entries += [(parts_of(value.key), _law_item(value), _comment(value, means_by_key)) for value in values.values]
@@ -189,16 +189,16 @@ def fitted_parameters(
 ) -> tuple[Parameter, ...]:
     """The parameters of the values that have an uncertainty, each mean before its spread, with their intervals."""
     parameters = []
-    interval_iterator = iter(bounds)
+    remaining_bounds = iter(bounds)
     for fitted in values:
         law = fitted.law
-        for quantity, timed, shown in (("mean", law.timed, law.mean), ("spread", False, law.spread)):
+        for quantity, timed, estimate in (("mean", law.timed, law.mean), ("spread", False, law.spread)):
             if quantity == "mean" and fitted.mean is None and fitted.deviation is None:
                 continue
             if quantity == "spread" and fitted.spread is None:
                 continue
-            interval = next(interval_iterator)
+            interval = next(remaining_bounds)
             low, high = (None, None) if interval is None else (_short_amount(end, timed) for end in interval)
-            text = amount(shown, timed) if quantity == "mean" else number(shown)
+            text = amount(estimate, timed) if quantity == "mean" else number(estimate)
             parameters.append(Parameter(fitted.key, quantity, text, low, high, fitted.source))
     return tuple(parameters)

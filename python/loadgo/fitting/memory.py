@@ -1,14 +1,14 @@
 """The fitted memory: processor time between page faults by the pages that a program holds, from runs of several sizes.
 
 Each run has a memory size x, an equal share of the page frames for each user. There, a user's programs work for e(x) of
-processor time between two page faults that wait for a device. The curve e(x) is made to rise by pooling adjacent
-violators (Ayer and others, Annals of Mathematical Statistics 26, 1955). If it is a line through the origin, it is
-Saltzer's law with one parameter (J. H. Saltzer, CACM 17, 1974). One size alone shows the faults in that size only.
+processor time between two page faults that wait for a device. Pooling adjacent violators makes the curve e(x) rise
+(Ayer and others, Annals of Mathematical Statistics 26, 1955). A line through the origin is Saltzer's law, with one
+parameter (J. H. Saltzer, CACM 17, 1974). Runs of one size show the faults in that size only.
 
-Programs that begin with no page in memory show more. Under Saltzer's law, e(x) = a x, the sum of the pages that are
-held at each fault is the work divided by a, on average. So a is the work divided by the sum of f (f - 1) / 2 over all
-interactions, where f is the faults of an interaction. This law is taken if the root of the work predicts the faults of
-an interaction better than the work does.
+Runs of one size are enough if programs begin with no page in memory. At its faults, an interaction with f faults holds
+0, 1, … f - 1 pages. Under Saltzer's law, e(x) = a x, its work is a f (f - 1) / 2, on average. So a is the work of all
+interactions divided by the sum of f (f - 1) / 2. This law is used if the root of the work predicts the faults of an
+interaction better than the work does.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _FEWEST_FAULTS = 20
 _STRAIGHT_LINE_SHARE = 0.1
 """A curve that differs from a line through the origin by at most this share is that line."""
 _FRAME_USE_SHARE = 0.7
-"""Share of a user's frames. An interaction whose work brings in fewer pages than this has lost hardly any page.
+"""Share of a user's frames. An interaction that is expected to bring in fewer pages has lost hardly any page again.
 
-The selection uses the work and not the faults, which would select interactions with few faults by chance.
+The expectation comes from the work. The faults themselves would select interactions with few faults by chance.
 """
 _SLOPE_ROUNDS = 4
 _LEVEL_KEYS = ("device", "behind", "device_pages")
 _COMMON_COUNT_SHARE = 0.1
-"""A number of faults that this share of a command's interactions has is the number of the command's pages."""
+"""If this share of a command's interactions has the same number of faults, the command has as many pages."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def _pages_by_command(readings: Sequence[RunReading]) -> dict[str, int]:
 def _fit_fresh_programs(
     readings: Sequence[RunReading], work_ns: Floats, groupings: Sequence[Grouping], pages: Mapping[str, int]
 ) -> FittedValue | None:
-    """Saltzer's law of programs that begin with no page; None where it predicts faults worse than the work alone."""
+    """Saltzer's law of programs that begin with no page; None if faults in proportion to the work are a better fit."""
     limits = [
         reading.rows["command"].replace_strict(pages, default=10**9, return_dtype=pl.Float64) for reading in readings
     ]
@@ -171,7 +171,7 @@ def _has_device(reading: RunReading) -> bool:
 
 
 def frames_of(reading: RunReading) -> tuple[int, int]:
-    """Page frames, and the supervisor's among them; on a host the frames that the users may have, and 0."""
+    """All page frames, and how many of them the supervisor has; on a host the frames that users may have, and 0."""
     if _is_paged(reading):
         memory = reading.machine["memory"]
         return int(memory["frames"]), int(memory.get("wired", 0))
@@ -205,26 +205,26 @@ def _fit_curve(sizes: Sequence[MemorySize]) -> tuple[FittedValue | list[Any], tu
             law = Law("fixed", (slope,), timed=True)
             return FittedValue("memory.headway_per_page", law, source, deviation=float(faults**-0.5)), ()
     points = [[float(number(share)), amount(ns, True)] for share, ns in zip(pages, headways_ns, strict=True)]
-    open_ends = (
+    assumption = (
         "page faults for each second of processor time are independent of memory and users; fit runs with several "
         "amounts of memory to model them"
         if len(sizes) == 1
         else f"below {number(pages[0])} and above {number(pages[-1])} pages a user, the rate of faults stays the same; "
         "no interval includes the uncertainty of the curve"
     )
-    return points, (open_ends,)
+    return points, (assumption,)
 
 
 def _rising_values(values: Floats, weights: Floats) -> Floats:
-    """The nearest values that do not fall: neighbours that fall are replaced by their weighted mean."""
+    """The nearest values that never fall: a value and a smaller one after it are replaced by their weighted mean."""
     blocks: list[list[float]] = []
     for value, weight in zip(values, weights, strict=True):
         blocks.append([float(value), float(weight), 1])
         while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
             before, after = blocks[-2:]
-            pooled = before[1] + after[1]
-            mean = (before[0] * before[1] + after[0] * after[1]) / pooled
-            blocks[-2:] = [[mean, pooled, before[2] + after[2]]]
+            weight_sum = before[1] + after[1]
+            mean = (before[0] * before[1] + after[0] * after[1]) / weight_sum
+            blocks[-2:] = [[mean, weight_sum, before[2] + after[2]]]
     return np.concatenate([np.full(int(count), value) for value, _, count in blocks])
 
 

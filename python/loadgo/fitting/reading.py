@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
 FEWEST_FIT_INTERACTIONS = 10
-"""Fewest interactions to which a machine is fitted."""
+"""The smallest number of interactions that a machine is fitted to."""
 
 _WAIT_COLUMNS = ("ready_wait_ns", "paging_wait_ns", "io_wait_ns")
 
@@ -49,7 +49,7 @@ class RunReading:
     kind: Literal["host", "machine"]
     users: int
     think: str
-    """The law of the think time, as it was written."""
+    """The law of the think time, as the run's `run.toml` has it."""
     conditions: Mapping[str, Any]
     machine: Mapping[str, Any]
     """The machine file of a simulated machine, which has its configuration; empty for a host."""
@@ -65,7 +65,7 @@ class RunReading:
     """Number of dispatches."""
     supervisor: Mapping[str, tuple[float, float]]
     """Number and processor time of each operation of the supervisor (system call or kind of fault) that was timed."""
-    everywhere: Mapping[str, tuple[float, float]]
+    supervisor_whole_run: Mapping[str, tuple[float, float]]
     """As `supervisor`, over the whole run with its log-ins."""
     span_s: float
     lost: int
@@ -95,7 +95,7 @@ def read_runs(runs: Sequence[str | PathLike[str]]) -> list[RunReading]:
     if interactions < FEWEST_FIT_INTERACTIONS:
         raise BadArgument(
             f"{interactions} interaction{'s were' if interactions != 1 else ' was'} answered and metered: no machine "
-            f"can be fitted to so few; a fit needs at least {FEWEST_FIT_INTERACTIONS}, better some hundred, as in "
+            f"can be fitted to these; a fit needs at least {FEWEST_FIT_INTERACTIONS}, better some hundred, as in "
             "`duration=2min`"
         ).about("duration")
     return readings
@@ -156,7 +156,7 @@ def _read_run(number: int, run: str | PathLike[str]) -> RunReading:
         stores=_store_use(queue),
         switches=_measure_sum(queue, "processors", "switches"),
         supervisor=_supervisor_times(tables, stretch),
-        everywhere=_supervisor_times(tables, None),
+        supervisor_whole_run=_supervisor_times(tables, None),
         span_s=stretch.span_ns / 1e9,
         lost=sum(loss.count for loss in group_losses(tables.lost)),
         stretch=stretch,

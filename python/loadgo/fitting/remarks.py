@@ -20,9 +20,9 @@ from loadgo.notation.laws import number, written
 
 _MISS_WARNING_SHARE = 0.1
 _MISS_STANDARD_ERRORS = 2.0
-"""A miss under the load of the fit is worth a warning if it exceeds both this share and this many standard errors."""
+"""A warning is given if the machine's mean response is off by more than this share and this many standard errors."""
 _CPU_GROWTH_SHARE = 0.05
-"""A change of processor time with the number of users is worth a warning from this share on."""
+"""A warning is given if processor time changes by more than this share from few users to many."""
 
 
 def file_heading(readings: Sequence[RunReading], interactions: int, name: str | None) -> FileHeading:
@@ -65,26 +65,26 @@ def fit_warnings(
     warnings = []
     lost = sum(reading.lost for reading in readings)
     if lost:
-        warnings.append(f"{lost} records of these runs are lost, so the machine is fitted to the others only")
+        warnings.append(f"{lost} records of these runs are lost, so the machine is fitted to the remaining ones only")
     unknown = sorted(
         _typed_commands(readings) - {str(name) for reading in readings for name in reading.rows["command"].unique()}
     )
     if unknown:
         warnings.append(
-            f"no interaction was answered and metered of {', '.join(unknown)}, so the machine has no such command"
+            f"no interaction of {', '.join(unknown)} was answered and metered, so the machine has no such command"
         )
     others_share = _others_share(readings, unowned)
     is_disturbed = others_share > OTHERS_WARNING_SHARE
     if is_disturbed:
         warnings.append(
-            f"others than these users and loadgo used {100 * others_share:.1f} % of the processors' time: "
-            "the machine leaves them out, and its commands have the processor time of a busy host"
+            f"other programs than the users' and loadgo used {100 * others_share:.1f} % of the processors' time: "
+            "the machine leaves them out, but its commands have processor times of a busy host"
         )
     return (*warnings, *([] if is_disturbed else _miss_warnings(checks)), *_growth_warnings(readings))
 
 
 def _others_share(readings: Sequence[RunReading], unowned: UnownedTime | None) -> float:
-    """The share of others in the processors' time, as in reports; without owners, the background of the regression."""
+    """The share of other programs in the processors' time, as in reports, or else from the regression's background."""
     shares = [
         (reading.total.others_share, reading.span_s)
         for reading in readings
@@ -115,7 +115,7 @@ def _miss_warnings(checks: Sequence[FittedCheck]) -> list[str]:
         return []
     return [
         f"with the {people(worst.users)} that it was fitted to, the machine's mean response is "
-        f"{100 * worst.off:+.0f} % off: the machine lacks a part of this system, and its predictions are no better"
+        f"{100 * worst.off:+.0f} % off: the machine lacks a part of this system, so expect predictions to be as far off"
     ]
 
 

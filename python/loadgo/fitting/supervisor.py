@@ -1,8 +1,8 @@
 """The supervisor's times on a simulated machine, each from the meter that timed it, and the service of the stores.
 
-The processor time of an interaction includes the supervisor's work for it. The machine file charges some of that work
-separately: lines from the terminal, page faults. This time is subtracted from the command's own work, so that it does
-not count twice. All other work of the supervisor stays in it.
+The processor time of an interaction includes the supervisor's work for it. The machine file has keys of their own for
+some of that work: lines from the terminal, page faults, context switches. Their time is subtracted from the command's
+own work, so that it does not count twice. All other work of the supervisor stays in the command.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def supervisor_steps(readings: Sequence[RunReading]) -> SupervisorSteps:
     creation, _ = _mean_and_count(readings, "process creation", whole_run=True)
     interrupt, interrupts = _mean_and_count(readings, "interrupt")
     values = [
-        _step_value("line_in", line, "a line from the terminal, clocked"),
+        _step_value("line_in", line, "lines from the terminal, clocked"),
         _step_value("page_fault", fault, "page faults, clocked"),
         _step_value("process_creation", creation, "log-ins, clocked"),
         _step_value("device_interrupt", interrupt, "device interrupts, clocked") if interrupts else None,
@@ -50,8 +50,8 @@ def supervisor_steps(readings: Sequence[RunReading]) -> SupervisorSteps:
 
 
 def _mean_and_count(readings: Sequence[RunReading], name: str, *, whole_run: bool = False) -> tuple[float, float]:
-    """The mean time of an operation, and how many there were, in the steady phase or in the `whole_run`."""
-    operations = [reading.everywhere if whole_run else reading.supervisor for reading in readings]
+    """The mean time of an operation, and its count, in the steady phase or in the `whole_run`."""
+    operations = [reading.supervisor_whole_run if whole_run else reading.supervisor for reading in readings]
     counts_and_times = [by_name.get(name, (0.0, 0.0)) for by_name in operations]
     count, spent_ns = sum(count for count, _ in counts_and_times), sum(time for _, time in counts_and_times)
     return (spent_ns / count if count else 0.0), count
@@ -70,8 +70,8 @@ def switch_time_per_interaction(readings: Sequence[RunReading]) -> float:
 
 
 def switch_value(each_ns: float) -> FittedValues:
-    """The cost of a dispatch of another process; no value if it is less than a nanosecond."""
-    source = "time in getwork over the changes of process that a trial of the machine has under the same load"
+    """The cost of a context switch; no value if it is less than a nanosecond."""
+    source = "time in getwork, over the context switches of a trial run of the machine under the same load"
     value = _step_value("getwork", each_ns, source)
     return FittedValues((value,) if value else ())
 
@@ -90,7 +90,7 @@ def fit_stores(
         requests = fit_requests(rows, groupings, names[0], wait_ns) if wait_ns > 0 else FittedValues(())
         return join_values(services, requests)
     counts = [_regress_requests(readings, name, command_names(rows)) for name in names]
-    assumption = "the requests of each command to each store are regressed, since no meter has them"
+    assumption = "the requests of each command to each store are regressed, since no meter counts them"
     return join_values(services, *counts, FittedValues((), (assumption,)))
 
 

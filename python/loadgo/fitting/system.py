@@ -1,8 +1,8 @@
 """The values of a system that are known and not fitted: processors with their discipline, and stores.
 
-A host has the fair discipline of Linux, with the slices that the kernel chooses for its number of processors. The run
-folder of a simulated machine has its machine file. The number of processors, the discipline and the stores are taken
-from there, but neither their costs nor the needs of commands.
+A host has the fair discipline of Linux, with the slices that the kernel chooses for its number of processors. A
+simulated machine's run folder has its machine file, which gives the number of processors, the discipline and the
+stores. Times in the supervisor, the service of servers, and the demands of commands are fitted.
 """
 
 from __future__ import annotations

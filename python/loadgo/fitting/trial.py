@@ -1,8 +1,8 @@
 """Trial runs of a fitted machine under the load that it was fitted to: its figures, and its context switches.
 
-The cost of a context switch cannot be read from a meter that counts all dispatches. It cannot stay in the commands' own
-time either, since more users cause more switches. So the machine runs with the users of the fit. The measured run is
-assumed to have had as many changes of process as this trial run.
+The meters count all dispatches, so they do not give the cost of a context switch, a dispatch of another process. That
+cost cannot stay in the commands' own time either, since more users cause more switches. So a trial run has the users of
+the fit, and the measured run is assumed to have had as many context switches.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from loadgo.fitting.uncertainty import fit_covariance, resample_groupings, resam
 from loadgo.notation.figures import digits, duration
 
 MOST_TRIAL_INTERACTIONS = 20_000
-"""Most interactions of a trial run; a machine simulates as many in less than a second."""
+"""The largest number of interactions of a trial run. A machine simulates these in less than a second."""
 FEWEST_TRIAL_INTERACTIONS = 4_000
 _OTHER_COMMANDS_TOML = '\n[commands."*"]\ncpu = "0s"\n'
 """Commands without an answer in the measured run take no time in a trial run."""
@@ -141,17 +141,18 @@ def run_fitted_trial(text: str, reading: RunReading) -> FittedTrial:
 
 @dataclass(frozen=True)
 class SwitchCost:
-    """The cost of a change of process, and how often it happens."""
+    """The cost of a context switch, and how often it happens."""
 
     each_ns: float
     by_command: Mapping[str, float]
-    """Changes of process in an interaction of each command."""
+    """Mean number of context switches in an interaction of each command."""
 
 
 def switch_cost(trial: FittedTrial, cost_ns: float, line_in_ns: float, spent_ns: float) -> SwitchCost:
-    """The cost of a switch at which the machine of a trial run, which had `cost_ns`, spends `spent_ns` an interaction.
+    """The cost of a context switch that makes the machine spend `spent_ns` of each interaction on switches.
 
-    The machine's supervisor works for an interaction on its line (`line_in_ns`), page faults and context switches only.
+    In the trial run a switch cost `cost_ns`. The supervisor's other work for an interaction there is its line
+    (`line_in_ns`) and page faults.
     """
     rows = trial.reading.rows
     count, fault_ns = trial.reading.supervisor.get("major", (0.0, 0.0))

@@ -1,8 +1,8 @@
-"""The uncertainty of fitted values: each is estimated again from resampled users and stretches of time.
+"""The uncertainty of fitted values, estimated by resampling users and stretches of time.
 
 Users of one machine wait for each other, and its state drifts. So units are resampled in three ways: users, stretches
 of runs, and each user's part of each stretch. The uncertainty of a value is the largest of the three. Correlations come
-from the user's parts of stretches, which are the most units.
+from each user's part of each stretch, which gives the largest number of units.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FIT_REPLICATES = 1000
 
 @dataclass(frozen=True)
 class Grouping:
-    """The units of resampling of all interactions."""
+    """One way to divide the interactions into units that are resampled."""
 
     units: int
     codes: Integers
@@ -39,7 +39,7 @@ class ResampledValue:
 
     @property
     def logs(self) -> tuple[Floats, ...]:
-        """The natural logarithms of the resampled values; one that is not positive is replaced by the value."""
+        """The natural logarithms of the resampled values. A value that is not positive is replaced by `value`."""
         return tuple(np.log(np.where(np.isfinite(draw) & (draw > 0), draw, self.value)[1:]) for draw in self.draws)
 
 

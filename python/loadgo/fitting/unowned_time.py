@@ -1,4 +1,4 @@
-"""Processor time that no interaction owns, by regression, since no meter has its owner.
+"""Processor time that no interaction was charged with, by regression, since no meter knows its owner.
 
 In each span of the meters, unowned time is busy time less the time that was charged to interactions. It is regressed on
 the length of the span and the number of interactions that ended in it, with coefficients that are not negative:
@@ -59,7 +59,7 @@ def fit_unowned_time(readings: Sequence[RunReading]) -> UnownedTime | None:
     noise = float(residuals @ residuals) / (len(spans) - 2)
     errors = np.sqrt(noise * np.diag(np.linalg.pinv(design.T @ design)))
     background, interaction_ns = float(coefficients[0]), float(coefficients[1])
-    # On a host that others keep busy, unowned time of interactions does not show as less idle time.
+    # On a host that other programs keep busy, the unowned time of interactions displaces their time, not idle time.
     is_significant = (
         interaction_ns > _FEWEST_STANDARD_ERRORS * errors[1]
         and background < _MOST_OTHERS_SHARE * readings[0].processors

@@ -37,7 +37,7 @@ class FittedValues:
 
 
 def join_values(*parts: FittedValues) -> FittedValues:
-    """Joins values, assumptions and known values; an assumption that stands twice is kept once."""
+    """Joins values, assumptions and known values. Equal assumptions are kept once."""
     return FittedValues(
         values=tuple(value for part in parts for value in part.values),
         assumed=tuple(dict.fromkeys(text for part in parts for text in part.assumed)),

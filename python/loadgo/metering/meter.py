@@ -20,15 +20,15 @@ from loadgo.running.folders import new_folder
 from loadgo.running.prepared import ReportProgress
 from loadgo.running.stopping import catch_stop_signals
 
-MeterProgress = dict[str, Any]
-"""Options of a metered host, its progress, or its result, by name."""
+HostFields = dict[str, Any]
+"""Values by name, as `_loadgo.MeteredHost` takes its options and returns its progress and its result."""
 METER_TIERS = ("cheap", "exact")
 SHORTEST_SPAN_S, LONGEST_SPAN_S = 0.01, 3600.0
 
 
 @dataclass(frozen=True)
 class Metered:
-    """The result of metering. It can be used as a run folder if it was recorded."""
+    """The result of metering. It can be used as the path of its run folder, if it was recorded."""
 
     folder: Path | None
     """None if nothing was recorded."""
@@ -40,7 +40,7 @@ class Metered:
     """The signal that ended the command."""
     notes: tuple[str, ...] = ()
     left_behind: tuple[str, ...] = ()
-    """Texts about things that stay on this host, each with its reason and its remedy; `notes` have them too."""
+    """Sentences about what stays on this host, each with its reason and its remedy. They are in `notes` too."""
     failed_exports: int = 0
     """Number of exports that the OpenTelemetry collector did not accept; `notes` say so too."""
 
@@ -51,7 +51,7 @@ class Metered:
 
     def __fspath__(self) -> str:
         if self.folder is None:
-            raise TypeError("nothing was recorded: say where with out")
+            raise TypeError("nothing was recorded: name a folder with out")
         return str(self.folder)
 
 
@@ -76,7 +76,7 @@ def meter(
         duration: The length, in seconds or as a text such as `2min`. Without it, until an interrupt.
         meters: `cheap` counts context switches, idle times and waits. `exact` has each system call, page fault and
             interrupt too.
-        every: The length of a span of the records, in seconds or as a text, from 10ms to 1h.
+        every: The time that each row of the records covers, in seconds or as a text, from 10ms to 1h.
         out: The folder of the records. By default a new one in `runs/`, or none with `viewers`.
         viewers: The places where others read the meters meanwhile, such as Prometheus
             (`loadgo.metering.viewers.Viewers`).
@@ -95,11 +95,11 @@ def meter(
         loadgo.errors.BadRun: The folder cannot be written.
     """
     if meters not in METER_TIERS:
-        raise BadArgument(f"there are no {meters} meters: say {' or '.join(METER_TIERS)}")
+        raise BadArgument(f"there are no {meters} meters: choose {' or '.join(METER_TIERS)}")
     if command and duration is not None:
         raise BadArgument("a command is metered for as long as it runs: leave `duration` out").about("duration")
-    _in_utf8("`out`", out)
-    _in_utf8("the command", *command)
+    _check_utf8("`out`", out)
+    _check_utf8("the command", *command)
     recorded = out is not None or not viewers.any
     folder = new_folder(out, Path(command[0]).name if command else "meter", datetime.now(UTC)) if recorded else None
     options = {
@@ -130,13 +130,13 @@ def meter(
     )
 
 
-def _in_utf8(what: str, *words: object) -> None:
+def _check_utf8(what: str, *words: object) -> None:
     for word in words:
         try:
             str(word).encode()
         except UnicodeEncodeError:
             shown = str(word).encode(errors="replace").decode()
-            raise BadArgument(f"{what} is not UTF-8, which the records are in: {shown}").about("out") from None
+            raise BadArgument(f"{what} is not UTF-8, but the records are: {shown}").about("out") from None
 
 
 def _every_s(every: float | str) -> float:
@@ -146,13 +146,13 @@ def _every_s(every: float | str) -> float:
     return seconds
 
 
-def _watch_host(options: MeterProgress, totals: Totals | None, progress: ReportProgress | None) -> MeterProgress:
+def _watch_host(options: HostFields, totals: Totals | None, progress: ReportProgress | None) -> HostFields:
     """Meters until the end. Signals are forwarded to the command, or end the metering if there is no command.
 
-    Without a command, signals are caught before the meters start, which takes up to a second.
+    Without a command, signals are caught first, since starting the meters takes up to a second.
     """
 
-    def on_progress(news: MeterProgress) -> bool:
+    def on_progress(news: HostFields) -> bool:
         if totals is not None and "rows" in news:
             totals.add(news["rows"], news["lost"])
         if progress is not None:
@@ -169,8 +169,8 @@ def _watch_host(options: MeterProgress, totals: Totals | None, progress: ReportP
 
 
 def _watch_command(
-    host: _loadgo.MeteredHost, on_progress: Callable[[MeterProgress], bool], rows: bool, signals: ReceivedSignals
-) -> MeterProgress:
+    host: _loadgo.MeteredHost, on_progress: Callable[[HostFields], bool], rows: bool, signals: ReceivedSignals
+) -> HostFields:
     """Meters while the command runs. It needs its own thread, because the main thread receives signals."""
     signals.in_run = True
     try:

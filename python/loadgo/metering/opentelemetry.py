@@ -116,6 +116,6 @@ def _point(value: Distribution, attributes: dict[str, str], began_ns: int, now_n
         sum=value.sum_s,
         bucket_counts=value.counts,
         explicit_bounds=BOUNDS_S,
-        min=None,  # type: ignore[arg-type] # not known, which the protocol allows
+        min=None,  # type: ignore[arg-type] # unknown, which the protocol allows
         max=None,  # type: ignore[arg-type]
     )

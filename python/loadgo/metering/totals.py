@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 BOUNDS_S = tuple(float(1 << exponent) * 1e-9 for exponent in range(7, 37))
-"""Upper bounds of histograms, 128 ns to 69 s: powers of two, which bound the meters' own buckets too."""
+"""Upper bounds of histograms, 128 ns to 69 s. They are powers of two, like some bounds of the meters' own buckets."""
 LOADGO_PARTS = ("users", "driver", "meters")
+"""Owners of processor time that are parts of a run: the metered command (`users`) and loadgo's own threads."""
 MOST_LABELS = 500
+"""The largest number of labels of a family whose labels come from the host."""
 OTHER_LABEL = "other"
 SECONDS_PER_NS = 1e-9
 
@@ -37,10 +39,10 @@ class Family:
 
 @dataclass(frozen=True)
 class Distribution:
-    """A histogram: counts between the `BOUNDS_S`, and the sum of all durations."""
+    """A histogram: the number of durations between each two of `BOUNDS_S`, and the sum of all durations."""
 
     counts: tuple[int, ...]
-    """One count for each of `BOUNDS_S`, and one for longer durations."""
+    """A count for each of `BOUNDS_S`, which is the upper bound, and a last count of longer durations."""
     sum_s: float
 
     @property
@@ -93,7 +95,7 @@ QUEUE_LENGTH_METRIC = Family("loadgo_queue_length", "Mean length in the last spa
 LOST_METRIC = Family("loadgo_lost", "What the meters could not keep.", "counter", ("what",))
 INFO_METRIC = Family("loadgo_meters", "1 while the meters work; which they are.", "gauge", ("tier", "version"))
 
-_COUNTED = ("switches", "pre-emptions", "requests")
+_COUNTED_MEASURES = ("switches", "pre-emptions", "requests")
 _LIMITED_FAMILIES = (
     PROCESS_TIME_METRIC.name,
     PROCESS_WAIT_METRIC.name,
@@ -103,7 +105,7 @@ _LIMITED_FAMILIES = (
 
 
 class Totals:
-    """The sums since the meters started. One thread adds, others read."""
+    """The sums since the meters started. One thread adds, and other threads read."""
 
     def __init__(self, tier: str, version: str) -> None:
         self._lock = threading.Lock()
@@ -151,7 +153,7 @@ class Totals:
         sums[labels] += value
 
     def _bucket(self, family: Family, labels: Labels, bucket_ns: int, count: int) -> None:
-        """Adds a bucket of the meters, which lies within one of these: they end at the next power of two."""
+        """Adds a bucket of the meters, which lies within one bucket of `BOUNDS_S`: no bucket crosses a power of two."""
         index = min(max(bucket_ns.bit_length() - 7, 0), len(BOUNDS_S))
         self._counts[family][labels][index] += count
 
@@ -195,7 +197,7 @@ class Totals:
 
     def _queues(self, rows: list[Any]) -> None:
         for queue, measure, value in rows:
-            if measure in _COUNTED:
+            if measure in _COUNTED_MEASURES:
                 self._add(QUEUE_COUNTS_METRIC, (queue, measure), value)
             elif measure.endswith("_ns"):
                 self._add(QUEUE_TIMES_METRIC, (queue, measure.removesuffix("_ns")), value * SECONDS_PER_NS)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Viewers:
-    """The viewers of the meters. None by default."""
+    """The viewers of the meters. By default there are none."""
 
     serve: str | None = None
     """The address at which Prometheus reads the meters: `127.0.0.1:9464`."""
@@ -40,15 +40,15 @@ NO_VIEWERS = Viewers()
 
 
 @dataclass(frozen=True)
-class View:
-    """The sums that viewers read while the host is metered, and what came of that."""
+class OpenViewers:
+    """Viewers that are running: the sums that they read, and the number of their exports."""
 
     totals: Totals | None = None
     """The sums; None without viewers."""
     serving: str | None = None
     """The address where the sums are served."""
     exports: ExportCounts | None = None
-    """The exports to a collector, whose counts grow until the view is closed."""
+    """The exports to a collector, whose counts grow until the viewers end."""
 
     @property
     def failed_exports(self) -> int:
@@ -57,13 +57,13 @@ class View:
 
 
 @contextmanager
-def open_viewers(viewers: Viewers, tier: str) -> Iterator[View]:
-    """Opens the sums to `viewers` until the end.
+def open_viewers(viewers: Viewers, tier: str) -> Iterator[OpenViewers]:
+    """Starts the viewers, which read the sums until the block ends.
 
     Raises `ValueError` for a wrong address or one that other hosts reach, `errors.Refused` if it cannot be used.
     """
     if not viewers.any:
-        yield View()
+        yield OpenViewers()
         return
     totals = Totals(tier, _loadgo.__version__)
     serving = exports = None
@@ -76,7 +76,7 @@ def open_viewers(viewers: Viewers, tier: str) -> Iterator[View]:
             serving = f"http://{f'[{address}]' if ':' in address else address}:{port}/metrics"
         if viewers.otlp is not None:
             exports = views.enter_context(_export(totals, viewers.otlp))
-        yield View(totals, serving, exports)
+        yield OpenViewers(totals, serving, exports)
 
 
 def parse_address(text: str, *, beyond_loopback: bool) -> tuple[str, int]:
@@ -96,8 +96,8 @@ def parse_address(text: str, *, beyond_loopback: bool) -> tuple[str, int]:
         raise BadArgument(f"{text!r}: there is no port {port}")
     if not (address.is_loopback or beyond_loopback):
         raise BadArgument(
-            f"{address} can be reached by others than this host, and whoever reads the meters learns what runs here: "
-            "serve 127.0.0.1, or say `beyond_loopback`"
+            f"other hosts can reach {address}, and readers of the meters learn what runs here: serve 127.0.0.1, or "
+            "allow it with `beyond_loopback`"
         ).about("beyond_loopback")
     return str(address), port
 

@@ -1,7 +1,6 @@
 """Laws of a machine file, such as `lognormal(80ms, 120ms)`: read, written, scaled, and given another spread.
 
-Times are in nanoseconds. The bounds `min` and `max` of a law count in neither its mean nor its spread, as in a machine
-file.
+Times are in nanoseconds. The mean and the spread of a law leave its bounds `min` and `max` out, as in a machine file.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ def _table(title: str, rows: Sequence[tuple[str, Change]]) -> Table:
 
 
 def _pairs_table(experiment: Experiment) -> Table:
-    """A row for each pair: which ran first, the change of each decisive measure, and the work of others."""
+    """A row for each pair: the first variant, the change of each decisive measure, and other programs' share."""
     pairs = experiment.pairs
     columns = [
         Column("pair", tuple(str(number) for number, _ in enumerate(pairs, 1))),

@@ -1,8 +1,8 @@
 """Interleaved experiments: pairs of short runs, one of each variant in random order, until the verdict is known.
 
-Two runs of the same host differ by themselves, since the host does: other work comes and goes, memory fills, clocks
-change. The two runs of a pair are close in time, have the same seed, and come in either order, so most of that cancels.
-What is left shows in the scatter of the pairs, of which the interval is made.
+Two runs of the same host differ even without a change: other work comes and goes, memory fills, clocks change. The two
+runs of a pair are close in time, have the same seed, and come in either order, so most of that cancels.
+What is left shows in the scatter of the pairs, and the interval is computed from that scatter.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from loadgo.running.run import Run, run
 from loadgo.running.stopping import StopRequest, catch_stop_signals
 
 USUAL_LOAD = Load(duration=10.0)
-"""Each run types for ten seconds after its warm-up."""
+"""The load by default: each run types for ten seconds after its warm-up."""
 DECISIVE_MEASURES = ("response", "cpu")
-"""The measures that have to be decided, if nothing else is asked for."""
+"""The measures that need a verdict by default."""
 DEFAULT_MARGIN_SHARE = 0.05
 DEFAULT_MOST_PAIRS = 30
 MOST_LEFT_OUT_RUNS = 6
@@ -95,11 +95,11 @@ def ab(
         raise BadArgument(f"`out`: {folder} is not empty: name a new folder").about("out")
     experiment = Experiment(variants["A"], variants["B"], load, _margin(margin), tuple(measures), (), (), None, folder)
     limit_s = None if time_limit is None else span_s(time_limit, "time_limit")
-    return _Runs(experiment, metering, tariff, progress, most_pairs, limit_s).all_pairs()
+    return _RunningExperiment(experiment, metering, tariff, progress, most_pairs, limit_s).all_pairs()
 
 
-class _Runs:
-    """The experiment at work."""
+class _RunningExperiment:
+    """An experiment while it goes: it makes one run after another, and writes the result after each of them."""
 
     def __init__(
         self,
@@ -131,38 +131,38 @@ class _Runs:
                     if self.experiment.pairs:
                         error.add_note(f"pairs that were complete before the error: see {self.experiment.folder}")
                     raise
-                self._keep()
+                self._write_result()
                 if not stop.is_set():
-                    self._tell()
+                    self._report_progress()
         self.experiment = replace(self.experiment, end=end)
-        self._keep()
+        self._write_result()
         return self.experiment
 
     def _next_pair(self, stop: StopRequest) -> None:
-        """Runs both variants, and keeps the pair unless one of the runs was stopped or is left out."""
+        """Runs both variants, and adds the pair unless one of the runs was stopped or is left out."""
         self.attempts += 1
-        first = self.firsts.pop() if self.firsts else self._new_firsts()
+        first = self.firsts.pop() if self.firsts else self._draw_firsts()
         seed = self.experiment.load.seed + len(self.experiment.pairs)
         figures: dict[Letter, RunFigures] = {}
         for letter in (first, _other(first)):
             self._prepare(letter, stop)
             if stop.is_set():
                 return
-            ran = self._run(letter, seed)
-            self._keep()
-            if ran.outcome == "stopped":
+            finished = self._run(letter, seed)
+            self._write_result()
+            if finished.outcome == "stopped":
                 stop.set()
                 return
-            if reason := why_left_out(ran):
-                left_out = LeftOut(letter, ran.folder, reason)
+            if reason := why_left_out(finished):
+                left_out = LeftOut(letter, finished.folder, reason)
                 self.experiment = replace(self.experiment, left_out=(*self.experiment.left_out, left_out))
                 self.firsts.append(first)
                 return
-            figures[letter] = figures_of(ran)
+            figures[letter] = figures_of(finished)
         pair = Pair(seed, first, figures["A"], figures["B"])
         self.experiment = replace(self.experiment, pairs=(*self.experiment.pairs, pair))
 
-    def _new_firsts(self) -> Letter:
+    def _draw_firsts(self) -> Letter:
         """Draws which variant begins each of the next two pairs, and returns the first of them."""
         letters: list[Letter] = ["A", "B"]
         self.order.shuffle(letters)
@@ -204,8 +204,8 @@ class _Runs:
             out=self.experiment.folder / f"{self.attempts:03}-{letter.lower()}",
         )
 
-    def _keep(self) -> None:
-        """Writes what is known after each run: a kill loses one pair at most, and the folder says what it is."""
+    def _write_result(self) -> None:
+        """Writes `experiment.json` after each run: a kill loses one pair at most, and the folder says what it is."""
         from loadgo.pairing.document import experiment_json
 
         self.experiment.folder.mkdir(parents=True, exist_ok=True)
@@ -213,23 +213,23 @@ class _Runs:
         part.write_text(experiment_json(self.experiment))
         part.replace(self.experiment.folder / RESULT_FILE)
 
-    def _tell(self) -> None:
+    def _report_progress(self) -> None:
         if self.progress is not None:
             from loadgo.pairing.words import progress_line
 
             self.progress(progress_line(self.experiment))
 
 
-def why_left_out(ran: Run) -> str:
-    """Why a run measured something other than its variant; empty if it did not."""
-    lost = sum(loss.count for loss in ran.summary.losses)
-    if ran.outcome == "failed":
-        return "it failed: " + "; ".join(ran.notes[-1:])
-    if not ran.summary.driver.valid:
+def why_left_out(finished: Run) -> str:
+    """The reason why a run does not measure its variant; empty for a good run."""
+    lost = sum(loss.count for loss in finished.summary.losses)
+    if finished.outcome == "failed":
+        return "it failed: " + "; ".join(finished.notes[-1:])
+    if not finished.summary.driver.valid:
         return "the driver was late or was the bottleneck"
     if lost:
         return f"{lost} records were lost"
-    return "" if ran.summary.everything.response.answered else "no line was answered"
+    return "" if finished.summary.everything.response.answered else "no line was answered"
 
 
 def _variant(given: Variant | str | Path, limit: str | None) -> Variant:

@@ -9,14 +9,14 @@ from pathlib import Path
 from statistics import stdev
 from typing import Literal
 
-from loadgo.pairing.run_figures import MEAN_MEASURES, RUN_MEASURES, RunFigures, command_log_ratio, log_ratio
+from loadgo.pairing.run_figures import MEAN_MEASURES, RUN_MEASURES, RunFigures, log_ratio
 from loadgo.pairing.variant import Variant
 from loadgo.running.load import Load
 from loadgo.stats.anytime import anytime_interval, observations_needed
 from loadgo.stats.resample import Interval
 
 MOST_FORECAST_PAIRS = 1000
-"""Most pairs that a forecast names. A margin that needs more is out of reach."""
+"""The largest number of pairs in a forecast. A margin that needs more is out of reach."""
 
 Letter = Literal["A", "B"]
 Verdict = Literal["better", "worse", "no difference", "cannot tell"]
@@ -49,7 +49,7 @@ class Change:
 
     measure: str
     command: str | None
-    """None: of all commands together."""
+    """The command; None for all commands together."""
     logs: tuple[float, ...]
     """The logarithm of B's figure over A's, pair by pair."""
     a: float
@@ -107,9 +107,9 @@ class Experiment:
     pairs: tuple[Pair, ...]
     left_out: tuple[LeftOut, ...]
     end: End | None
-    """Why it ended. None while it goes on, and in the file of one that was killed."""
+    """The reason of its end. None while it goes on, and in the file of a killed experiment."""
     folder: Path
-    """Where the runs are, and `experiment.json`."""
+    """The folder with the runs and `experiment.json`."""
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -133,21 +133,17 @@ class Experiment:
         return bool(verdicts) and "cannot tell" not in verdicts
 
     def _change(self, measure: str, command: str | None) -> Change | None:
-        logs, a = [], []
+        logs, a_logs = [], []
         for pair in self.pairs:
             means = pair.a.commands.get(command) if command is not None else None
             before = pair.a.whole[measure] if command is None else means and means.mean(measure)
-            ratio = (
-                log_ratio(pair.a, pair.b, measure)
-                if command is None
-                else command_log_ratio(pair.a, pair.b, measure, command)
-            )
+            ratio = log_ratio(pair.a, pair.b, measure, command)
             if ratio is not None and before:
                 logs.append(ratio)
-                a.append(math.log(before))
+                a_logs.append(math.log(before))
         if not logs:
             return None
-        return Change(measure, command, tuple(logs), math.exp(math.fsum(a) / len(a)), self.margin)
+        return Change(measure, command, tuple(logs), math.exp(math.fsum(a_logs) / len(a_logs)), self.margin)
 
 
 def _known(changes: Iterable[Change | None]) -> tuple[Change, ...]:

@@ -20,7 +20,7 @@ RUN_MEASURES = ("response", "p90 response", "cpu", "throughput")
 
 @dataclass(frozen=True)
 class CommandMeans:
-    """The mean interaction with one command. None is not measured."""
+    """The means of one command's interactions. None is not measured."""
 
     count: int
     response: float | None
@@ -41,7 +41,7 @@ class RunFigures:
     commands: Mapping[str, CommandMeans]
     errors: int
     others_share: float | None
-    """The share of the processors' time that neither the users nor loadgo had, 0 to 1. None where it is not known."""
+    """The share of the processors' time, 0 to 1, that other programs had. None where it is not known."""
 
 
 def figures_of(run: Run) -> RunFigures:
@@ -67,22 +67,19 @@ def _means(command: CommandSummary) -> CommandMeans:
     return CommandMeans(command.response.count, command.response.mean_ns, command.usage.cpu_ns)
 
 
-def log_ratio(a: RunFigures, b: RunFigures, measure: str) -> float | None:
-    """The logarithm of B's figure over A's. None if a figure is not known or 0.
+def log_ratio(a: RunFigures, b: RunFigures, measure: str, command: str | None = None) -> float | None:
+    """The logarithm of B's figure over A's, of one command or of all. None if a figure is not known or 0.
 
-    Where both runs typed the same commands, means are taken in one mix of commands, that of both runs together. A run
-    that typed a long command once more than the other would otherwise differ by that.
+    If both runs typed the same commands, the means of both are weighted with the mix of commands of both together.
+    Otherwise a run that typed a long command once more than the other would differ by that.
     """
+    if command is not None:
+        sides = [run.commands.get(command) for run in (a, b)]
+        return _log(*(None if side is None else side.mean(measure) for side in sides))
     if measure in MEAN_MEASURES and set(a.commands) == set(b.commands):
         weights = {name: a.commands[name].count + b.commands[name].count for name in a.commands}
         return _log(_mixed(a, measure, weights), _mixed(b, measure, weights))
     return _log(a.whole[measure], b.whole[measure])
-
-
-def command_log_ratio(a: RunFigures, b: RunFigures, measure: str, command: str) -> float | None:
-    """The logarithm of B's mean over A's for one command. None if a run has no such mean."""
-    sides = [run.commands.get(command) for run in (a, b)]
-    return _log(*(None if side is None else side.mean(measure) for side in sides))
 
 
 def _mixed(run: RunFigures, measure: str, weights: Mapping[str, int]) -> float | None:

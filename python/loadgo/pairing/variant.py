@@ -9,7 +9,7 @@ from pathlib import Path
 from loadgo.errors import Refused
 
 MOST_ERROR_CHARS = 300
-"""How much of a failing command's words stands in the error."""
+"""The largest number of characters of a failing command's output in the error."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Variant:
     limit: str | None = None
     """Limits of all users of a host together: `memory=256M,cpus=1`."""
     before: str | None = None
-    """A command for the shell, run before each of this variant's runs. It belongs to no measured time."""
+    """A shell command before each of this variant's runs. Its time is not measured."""
 
     @property
     def description(self) -> str:
@@ -43,8 +43,8 @@ class Variant:
             ["sh", "-c", self.before], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
         )
         if done.returncode:
-            said = (done.stderr.strip() or done.stdout.strip())[-MOST_ERROR_CHARS:]
+            output = (done.stderr.strip() or done.stdout.strip())[-MOST_ERROR_CHARS:]
             raise Refused(
                 f"the command before each run of {letter}, `{self.before}`, ended with {done.returncode}"
-                + (f": {said}" if said else "")
+                + (f": {output}" if output else "")
             )

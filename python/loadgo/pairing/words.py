@@ -77,10 +77,10 @@ def progress_line(experiment: Experiment) -> str:
 
 
 def warnings(experiment: Experiment) -> list[str]:
-    """The warnings that stand over the answer."""
+    """The warnings above the answer."""
     lines = []
     if experiment.end == "stopped":
-        lines.append("The experiment was stopped: the answer is of the pairs that were complete by then.")
+        lines.append("The experiment was stopped: the answer covers the pairs that were complete by then.")
     if experiment.end == "left out too often":
         lines.append(
             f"{len(experiment.left_out)} runs were left out, the last because {experiment.left_out[-1].reason}. "
@@ -129,7 +129,7 @@ def notes(experiment: Experiment) -> list[tuple[str, str]]:
     """How the experiment was made, and what was left out."""
     ends: dict[str | None, str] = {
         "decided": "each of its measures was decided",
-        "most pairs": "it had run as many pairs as it may",
+        "most pairs": "it reached its largest number of pairs",
         "time limit": "its time was up",
         "left out too often": "too many runs were left out",
         "stopped": "it was stopped",
@@ -144,12 +144,12 @@ def notes(experiment: Experiment) -> list[tuple[str, str]]:
         (
             "Intervals",
             "hold at whatever pair the experiment ends, in 95 of 100 experiments, for each measure by itself. They "
-            "are made of the scatter of the pairs, on a logarithmic scale.",
+            "are computed from the scatter of the pairs, on a logarithmic scale.",
         ),
         (
             "Verdicts",
             "better and worse: the interval leaves out 0. No difference: it lies within the margin of "
-            f"{_margin(experiment.margin)}. Of twenty rows by command one may have a verdict by chance.",
+            f"{_margin(experiment.margin)}. By chance, one in twenty rows by command may have a verdict.",
         ),
     ]
     lines += _others(experiment)
@@ -167,7 +167,9 @@ def _others(experiment: Experiment) -> list[tuple[str, str]]:
         if not shares:
             return []
         texts.append(f"{share(median(shares))} ({share(min(shares))} to {share(max(shares))}) in {letter}'s runs")
-    return [("Neighbours", f"Other work had of the processors' time, as a median: {texts[0]}, {texts[1]}.")]
+    return [
+        ("Neighbours", f"The median share of the processors' time that other programs had: {texts[0]}, {texts[1]}.")
+    ]
 
 
 def _runs(pairs: Sequence[Pair], letter: str) -> list[RunFigures]:

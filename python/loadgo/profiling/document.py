@@ -15,7 +15,7 @@ from loadgo.profiling.profile import Frame, Profile, Segment, Stack
 SHOWN_MAPPINGS = 12
 """Rows of a table by mapping; one more row has the sum of all others."""
 DEFAULT_SHOWN_FUNCTIONS = 20
-UNKNOWN_MAPPING_NOTE = ("[unknown]", "the kernel told of no mapping there, or the process had just ended.")
+UNKNOWN_MAPPING_NOTE = ("[unknown]", "the kernel reported no mapping there, or the process had just ended.")
 
 
 _KEYS: Keys = {
@@ -94,19 +94,20 @@ def _sample_columns(profile: Profile, counts: Sequence[int]) -> tuple[Column, ..
 
 
 def _function_table(profile: Profile, top: int) -> Table | None:
-    itself: Counter[tuple[str, str]] = Counter()
-    within: Counter[tuple[str, str]] = Counter()
+    """Samples in each function itself, and in it with the functions that it called (`in calls`)."""
+    innermost: Counter[tuple[str, str]] = Counter()
+    anywhere: Counter[tuple[str, str]] = Counter()
     for stack in profile.stacks:
         names = [(frame.place, frame.segment) for frame in stack.frames]
-        itself[names[-1]] += stack.samples
+        innermost[names[-1]] += stack.samples
         for name in set(names):
-            within[name] += stack.samples
-    rows = itself.most_common(top)
+            anywhere[name] += stack.samples
+    rows = innermost.most_common(top)
     columns = (
         Column("function", tuple(function for (function, _), _ in rows)),
         Column("segment", tuple(_file_name(segment) for (_, segment), _ in rows), kind="name"),
         *_sample_columns(profile, [samples for _, samples in rows]),
-        Column("in calls", tuple(f"{within[name]:,}" for name, _ in rows)),
+        Column("in calls", tuple(f"{anywhere[name]:,}" for name, _ in rows)),
     )
     return Table("By function", columns, name_width=None) if rows else None
 

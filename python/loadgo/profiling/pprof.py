@@ -20,7 +20,7 @@ def pprof(profile: Profile) -> bytes:
 
 
 def _number(field: int, value: int) -> bytes:
-    """A field that is a number. A field of 0 is left out."""
+    """The field number `field` with a number. The value 0 is left out, since it is the default."""
     return _varint(field << 3) + _varint(value) if value else b""
 
 
@@ -42,7 +42,7 @@ def _varint(value: int) -> bytes:
 
 
 class _Writer:
-    """The tables of one file: texts, mappings, and locations with their functions, each with its number."""
+    """The tables of one file: texts, mappings, and locations with their functions. Each entry has a number."""
 
     def __init__(self, profile: Profile) -> None:
         self._source = profile
@@ -100,7 +100,7 @@ class _Writer:
         return self._locations.setdefault(frame, len(self._locations) + 1)
 
     def _mapping(self, name: str, number: int) -> bytes:
-        """A mapping with an address range of its own, since offsets in a file are no addresses of a process."""
+        """A mapping with a made-up range of addresses, since the records have offsets in files, and no addresses."""
         start = number << 40
         build_id = self._source.build_ids.get(name, "")
         range_fields = _number(1, number) + _number(2, start) + _number(3, start + (1 << 40))

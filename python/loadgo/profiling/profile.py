@@ -2,7 +2,7 @@
 
 A sample says what a busy processor was doing at a tick of a clock: process, mapping, function and callers. A mapping
 is a file, or `[kernel]`, `[heap]`, `[stack]`, `[anon]`. Shares are estimates. A share p of n samples has the standard
-error sqrt(p (1 − p) / n), and callers without frame pointers are missing. Page faults are all counted.
+error sqrt(p (1 − p) / n), and callers without frame pointers are missing. Page faults are counted, not sampled.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def profile(
     if of is not None:
         return profile_of(of)
     if not 1 <= hz <= MOST_CLOCK_HZ:
-        raise BadArgument(f"`hz={hz}`: a clock has 1 to {MOST_CLOCK_HZ} Hz").about("hz")
+        raise BadArgument(f"`hz={hz}` is out of range: 1 to {MOST_CLOCK_HZ}").about("hz")
     words = shlex.split(command) if isinstance(command, str) else list(command)
     if words:
         check_program(words[0])
@@ -188,30 +188,30 @@ def _watch(live: Any, command: list[str], seconds: float | None, builder: Profil
 
 def _watch_command(live: Any, command: list[str], end: float, builder: ProfileBuilder) -> int:
     """Adds samples while the command runs, and forwards signals to it."""
-    child = _Child()
+    child = _SignalledChild()
     with forward_signals(child) as signals:
         try:
-            child.begun = subprocess.Popen(command)
+            child.process = subprocess.Popen(command)
         except OSError as error:
             raise Refused(f"{command[0]} cannot be run: {error.strerror}") from None
-        if signals.last is not None:  # before it could be passed on
-            child.begun.send_signal(signals.last)
+        if signals.last is not None:  # a signal that came before the command could receive it
+            child.process.send_signal(signals.last)
         while time.monotonic() < end:
             try:
-                return _status(child.begun.wait(min(PROFILE_PERIOD_S, max(end - time.monotonic(), 0))))
+                return _status(child.process.wait(min(PROFILE_PERIOD_S, max(end - time.monotonic(), 0))))
             except subprocess.TimeoutExpired:
                 builder.add(live.sample())
-        return _end(child.begun)
+        return _end(child.process)
 
 
-class _Child:
+class _SignalledChild:
     """The command as a receiver of forwarded signals."""
 
-    begun: subprocess.Popen[bytes] | None = None
+    process: subprocess.Popen[bytes] | None = None
 
     def running(self) -> int:
         """The process id of the command. 0 before it starts and after it has ended."""
-        return self.begun.pid if self.begun is not None and self.begun.returncode is None else 0
+        return self.process.pid if self.process is not None and self.process.returncode is None else 0
 
 
 def _end(child: subprocess.Popen[bytes]) -> int:
@@ -284,7 +284,7 @@ def profile_of(run: str | PathLike[str]) -> Profile:
         if row["user"] is None:
             builder.add_segment(row["segment"], (row["samples"], row["faults_minor"], row["faults_major"]))
     if not builder.stacks and not builder.segments:
-        raise BadRun("there is no profile in this run: no clock looked at it (it had no meters, or they were not here)")
+        raise BadRun("this run has no profile: it was made without meters, or its host did not allow the clock")
     if not any(counts[0] for counts in builder.segments.values()):
         for (_, _, _, stack), samples in builder.stacks.items():
             builder.add_segment(frame_of(stack.rsplit(";", 1)[-1]).segment, (samples, None, None))

@@ -30,7 +30,7 @@ def speedscope(profile: Profile) -> str:
 
 
 class _Frames:
-    """The frames of all profiles, each once."""
+    """The list of frames that all profiles share. Each frame is in it once."""
 
     def __init__(self) -> None:
         self.entries: list[dict[str, str]] = []

@@ -50,7 +50,7 @@ def ready_document(ready: Ready) -> Document:
 
 
 def _message(ready: Ready) -> list[str]:
-    """One line for each kind of run."""
+    """A line for each stage."""
     if not ready.runs:
         return [f"r {_command(ready)}: interrupted before a run"]
     return [_stage_message(ready, stage) for stage in ready.stages]
@@ -78,7 +78,7 @@ def _command(ready: Ready) -> str:
 
 
 def _first_failure(runs: tuple[CommandRun, ...]) -> str:
-    """How the first run ended that did not succeed; empty when all succeeded."""
+    """The end of the first run that failed: its exit status or signal. Empty if all succeeded."""
     failed = next((run for run in runs if run.status), None)
     if failed is None:
         return ""
@@ -89,7 +89,7 @@ def _first_failure(runs: tuple[CommandRun, ...]) -> str:
 
 
 def _tables(ready: Ready) -> list[Table]:
-    """The figures of all kinds of runs: side by side for one run of each, else a table for each kind."""
+    """The figures of each stage: side by side if each has one run, else a table for each stage."""
     if any(len(ready.counted(stage)) > 1 for stage in ready.stages):
         return [_spread_table(ready, stage) for stage in ready.stages]
     if ready.stages == (ONLY_STAGE,):
@@ -100,7 +100,7 @@ def _tables(ready: Ready) -> list[Table]:
 
 
 def _spread_table(ready: Ready, stage: Stage) -> Table:
-    """Several runs of one kind: each figure's median with its interval, and its extremes."""
+    """Several runs of one stage: each figure's median with its interval, and its extremes."""
     spreads = [(figure, ready.spread(figure, stage)) for figure in READY_FIGURES]
     columns = (
         _labels(ready),
@@ -145,5 +145,5 @@ def _cost_label(ready: Ready) -> str:
 
 
 def _cost_scale(ready: Ready) -> int:
-    """The number of such runs that the cost is shown for."""
+    """The number of runs whose cost is shown, so that it has digits."""
     return money_scale([ready.value("cost", run) for run in ready.runs])

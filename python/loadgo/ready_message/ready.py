@@ -1,6 +1,6 @@
 """One command's ready message: what its runs used, as Multics and CTSS printed it after each command.
 
-The meter is the one for an interaction of a user. Several runs give a median with an interval from order statistics,
+A command is metered like an interaction of a user. Several runs give a median with an interval from order statistics,
 which assumes nothing about the distribution (W. J. Conover, Practical Nonparametric Statistics, 3.2).
 A cold round has three runs: *cold first* after the command's pages were dropped, *warm first* right after it, and
 *following*. The desk calculator of CTSS took 600, 260 and 145 ms in such a round.
@@ -25,7 +25,7 @@ MEDIAN_CONFIDENCE = 0.95
 FEWEST_INTERVAL_RUNS = 6
 """Fewer runs give no interval of a median at this confidence."""
 ONLY_STAGE: Stage = "as it is"
-"""The kind of run of a command that is not run cold."""
+"""The only stage without `cold`. A stage is the state of memory in which a run begins."""
 COLD_STAGES: tuple[Stage, ...] = ("cold first", "warm first", "following")
 
 
@@ -51,13 +51,13 @@ class Ready:
     runs: tuple[CommandRun, ...]
     """All runs in order."""
     asked: int
-    """Number of runs that were requested, of all kinds together."""
+    """Number of runs that were requested, of all stages together."""
     sources: Mapping[str, str | int]
     """The meter behind the figures: cpu, faults, waits, cpu_resolution_ns, split."""
     notes: tuple[str, ...]
     """Figures that could not be measured, each with its reason and remedy."""
     floor_bytes: int
-    """Loadgo's own memory. The memory of a smaller command is not known."""
+    """Loadgo's own memory in bytes: the least memory of a command that can be measured."""
     tariff: Tariff
     interrupted: int | None
     """The signal that ended the measurement early."""
@@ -71,7 +71,7 @@ class Ready:
 
     @property
     def stages(self) -> tuple[Stage, ...]:
-        """The kinds of runs, in order."""
+        """The stages of the runs, in order."""
         return tuple(dict.fromkeys(run.stage for run in self.runs))
 
     def counted(self, stage: Stage) -> tuple[CommandRun, ...]:
@@ -146,7 +146,7 @@ def ready(
     if not words:
         raise BadArgument("no command is given: write it after --, as in `loadgo ready -- ls`")
     if runs < 1:
-        raise BadArgument(f"{runs} runs cannot be made: 1 or more can be asked for")
+        raise BadArgument(f"{runs} runs are too few: 1 or more")
     price = None if tariff == "default" else _tariff(tariff)
     stages = COLD_STAGES if cold else (ONLY_STAGE,)
     measured = run_command(CommandOrder(tuple(words), stages * runs, quiet))

@@ -1,4 +1,4 @@
-"""Remarks on a ready message: what a reader must know about its figures, a sentence or two each."""
+"""Remarks on a ready message: sentences that a reader needs to understand its figures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FIGURE_LABELS = {
     "switches_voluntary": "switches, voluntary",
     "switches_involuntary": "switches, involuntary",
 }
-"""Labels of the figures but for the cost, by name."""
+"""Labels of the figures, by name. The cost's label depends on its scale."""
 _SHORT_RUN_NS = 400_000_000
 """Processor time below which the kernel's ticks divide user and system time coarsely."""
 _MOST_NAMED_FILES = 4
@@ -50,8 +50,8 @@ def _interruption(ready: Ready) -> list[str]:
     name = signal.Signals(ready.interrupted).name
     interrupted_runs = sum(run.interrupted for run in ready.runs)
     has_left_out = 0 < interrupted_runs < len(ready.runs)
-    left_out = " The one that it came in is left out." if has_left_out else ""
-    return [f"{name} came: {len(ready.runs)} of {ready.asked} runs were begun.{left_out}"]
+    left_out = " The interrupted run is left out." if has_left_out else ""
+    return [f"{name} came: {len(ready.runs)} of {ready.asked} runs were started.{left_out}"]
 
 
 def _too_few_runs(ready: Ready) -> list[str]:
@@ -61,14 +61,14 @@ def _too_few_runs(ready: Ready) -> list[str]:
 
 
 def _missing_figures(ready: Ready) -> list[str]:
-    """Why the table has dashes, in the meter's words."""
+    """The figures with a dash, and the meter's notes on them."""
     labels = [label for figure, label in FIGURE_LABELS.items() if _has_dash(ready, figure)]
     lines = [f"note: {note}" for note in ready.notes]
     if labels:
-        unexplained = "" if lines else " `loadgo doctor` tells what can be measured here."
+        unexplained = "" if lines else " `loadgo doctor` lists what can be measured here."
         lines.insert(0, f"{NOT_MEASURED} not measured: {', '.join(labels)}.{unexplained}")
     if any(run.max_resident_bytes is None for run in ready.runs):
-        lines.append("≤: the command had less memory than loadgo, whose own its account begins with.")
+        lines.append("≤: the command used less memory than loadgo, at which its account begins.")
     return lines
 
 
@@ -83,7 +83,7 @@ def _coarse_split(ready: Ready) -> list[str]:
     shortest_ns = min((run.cpu_ns for run in ready.runs if run.cpu_ns is not None), default=_SHORT_RUN_NS)
     if shortest_ns >= _SHORT_RUN_NS or "ticks" not in str(ready.sources.get("split", "")):
         return []
-    return [f"user and system are told apart by {ready.sources['split']}: in a short run only their sum is exact."]
+    return [f"user and system are divided by {ready.sources['split']}: in a short run only their sum is exact."]
 
 
 def _left_running(runs: tuple[CommandRun, ...]) -> list[str]:
@@ -91,14 +91,14 @@ def _left_running(runs: tuple[CommandRun, ...]) -> list[str]:
     if not count:
         return []
     killed = count - sum(run.let_go for run in runs)
-    fate = "runs on" if not killed else f"was left; {killed} of these could not be let go and had to be killed"
+    fate = "runs on" if not killed else f"was left running; {killed} of these could not be released and were killed"
     processes = f"{count} process{'es' if count != 1 else ''}"
-    return [f"{processes} of the command's {fate}; what is used after its end is not in the figures."]
+    return [f"{processes} of the command's {fate}; the figures end with the command."]
 
 
 def _lost_records(runs: tuple[CommandRun, ...]) -> list[str]:
     lost = sum(run.lost for run in runs)
-    return [f"{lost} records of usage were lost: faults and waits are at least what is shown."] if lost else []
+    return [f"{lost} records of usage were lost: faults and waits are lower bounds."] if lost else []
 
 
 def _cold_start(ready: Ready) -> list[str]:
@@ -109,19 +109,19 @@ def _cold_start(ready: Ready) -> list[str]:
 def _dropped_files(cold: ColdStart) -> str:
     return (
         f"cold: {len(cold.files)} files of {size(sum(file.bytes for file in cold.files))} belong to the command "
-        "(program, interpreter, libraries, arguments). What it opens by itself is not known beforehand and stayed."
+        "(program, interpreter, libraries, arguments). Others that it opens are not known beforehand and stayed."
     )
 
 
 def _files_in_memory(cold: ColdStart) -> str:
     unknown_count = sum(file.stayed_bytes is None for file in cold.files)
-    unknown = f" Of {unknown_count} files the kernel does not tell." if unknown_count else ""
+    unknown = f" The kernel does not tell for {unknown_count} files." if unknown_count else ""
     stayed = sorted((file for file in cold.files if file.stayed_bytes), key=lambda file: -(file.stayed_bytes or 0))
     if not stayed:
-        return f"cold: nothing of these stayed in memory.{unknown}"
+        return f"cold: none of their pages stayed in memory.{unknown}"
     named = [f"{file.path.name} {size(file.stayed_bytes)} of {size(file.bytes)}" for file in stayed[:_MOST_NAMED_FILES]]
     further = [f"and {len(stayed) - len(named)} more"] if len(stayed) > len(named) else []
-    return f"cold: could not be dropped, for others use it: {', '.join([*named, *further])}.{unknown}"
+    return f"cold: could not be dropped, since other processes use them: {', '.join([*named, *further])}.{unknown}"
 
 
 def _dropped_names(cold: ColdStart) -> str:

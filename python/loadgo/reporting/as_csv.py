@@ -1,4 +1,4 @@
-"""The report as CSV, in full precision: a line for each command and one for all, or the data of a chart."""
+"""The report as CSV in full precision: a line for each command and a line for all; or the data of a chart."""
 
 from __future__ import annotations
 

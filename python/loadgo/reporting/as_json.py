@@ -1,4 +1,4 @@
-"""The summary as JSON, in full precision: every figure under the name that it has in `loadgo.measures.summary`."""
+"""The summary as JSON in full precision. Keys are the names of `loadgo.measures.json_keys`."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
 OVER_TIME_CHARTS = ("time", "faults", "interrupts", "queue", "lengths")
-"""Charts of the meters whose data are in the JSON, since the tables do not have them."""
+"""Charts of the meters whose data are in the JSON, since the report's tables do not have them."""
 
 
 def json_report(summary: Summary, tables: Tables, view: View | None = None) -> str:
     """The report as one JSON object. `over_time` has the data of the meters' charts.
 
-    Names of times end in `_ns` or `_s`. Null is not measured, or has no end if `state` is `never`.
+    Names of times end in `_ns` or `_s`. A null was not measured; beside a `state` of `never`, it is a time without end.
     """
     members = members_of(summary, JSON_KEYS)
     vocabulary = (view or View()).vocabulary

@@ -20,7 +20,7 @@ def driver_line(summary: Summary) -> str:
     late = " / ".join(duration(time) for time in times)
     parts = [f"lateness p50 / p99 / max {late} (p99 at most {duration(driver.lateness_limit_ns)})"]
     if driver.late_lines == 1:
-        parts.append("one line was later than that, which alone tells nothing")
+        parts.append("one line was later than that, which means nothing by itself")
     if driver.host_share is not None:
         parts.append(f"{share(driver.host_share)} of the host (at most {share(driver.host_share_limit)})")
     if driver.scheduling:
@@ -52,11 +52,11 @@ def driver_faults(driver: DriverAudit) -> list[str]:
 
 
 def little_line(audit: LittleAudit) -> str:
-    users = f"{_users(audit.computed)} users computed, {_users(audit.measured)} there"
+    users = f"{_users(audit.computed)} users computed, {_users(audit.measured)} measured"
     verdict = {
         "holds": f"holds within {share(abs(audit.discrepancy))}",
         "broken": f"BROKEN by {share(abs(audit.discrepancy))}",
-        "too short to tell": "too few interactions, or too short a window beside their cycles, to tell",
+        "too short to tell": "cannot tell: too few interactions, or a window too short for their cycles",
     }[audit.verdict]
     if audit.law == "L = lambda W":
         terms = f"L = λW = {number(audit.rate_per_s)}/s × {seconds(audit.stay_s or 0)}"

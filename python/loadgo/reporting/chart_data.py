@@ -26,13 +26,15 @@ MOST_TIME_BINS = 200
 MOST_COMMANDS = 40
 MOST_USERS = 40
 MOST_BARS = 3000
+"""The largest number of interactions that the timeline draws one by one."""
 
 _BINS_PER_DECADE = 12
 
-_SPAN_INTERACTIONS = 10
-"""Interactions in a bin of throughput, if the run has enough. With fewer the chart shows the scatter of think times."""
-_FEWEST_SPANS = 10
-_USER_BINS = 120
+_BIN_INTERACTIONS = 10
+"""Mean number of interactions in a bin of throughput. With fewer the chart shows the scatter of think times."""
+_FEWEST_BINS = 10
+_TIMELINE_BINS = 120
+"""Bins of each user over the run in a timeline of more interactions than `MOST_BARS`."""
 _NS_PER_S = 1e9
 
 
@@ -47,7 +49,7 @@ class ChartData:
 def response_bins(summary: Summary, tables: Tables) -> ChartData:
     """For each command, the share of its interactions in each bin of response time.
 
-    Columns: command, place (its row), from_s, to_s, share, count.
+    Columns: command, place (the row of the chart), from_s, to_s, share, count.
     """
     rows = interactions_in(tables.interactions, summary.stretch).filter(pl.col("ready_ns").is_not_null())
     response = RESPONSE_NS.clip(1000) / _NS_PER_S
@@ -97,7 +99,7 @@ def response_points(summary: Summary) -> pl.DataFrame:
 
 def load_over_time(tables: Tables) -> ChartData:
     """Answered interactions and logged-in users over the run. Columns: from_s, to_s, per_second, users."""
-    edges = _edges(tables, max(_FEWEST_SPANS, min(MOST_TIME_BINS, tables.interactions.height // _SPAN_INTERACTIONS)))
+    edges = _edges(tables, max(_FEWEST_BINS, min(MOST_TIME_BINS, tables.interactions.height // _BIN_INTERACTIONS)))
     ready = np.sort(tables.interactions["ready_ns"].drop_nulls().cast(pl.Int64).to_numpy())
     logged_in = tables.sessions.filter(pl.col("ready_ns").is_not_null())
     arrivals = np.sort(logged_in["ready_ns"].cast(pl.Int64).to_numpy())
@@ -136,10 +138,10 @@ def time_by_category(tables: Tables, order: Sequence[str]) -> ChartData:
     spans = own if len(own) else spans
     ends = spans["at_ns"].unique().sort()
     spans_per_bin = max(1, -(-len(ends) // MOST_TIME_BINS))
-    bucket = pl.DataFrame({"at_ns": ends}).with_row_index("n").with_columns(pl.col("n") // spans_per_bin)
+    bins = pl.DataFrame({"at_ns": ends}).with_row_index("n").with_columns(pl.col("n") // spans_per_bin)
     rank = pl.DataFrame({"category": order, "rank": range(len(order)), "busy": [is_busy(name) for name in order]})
     shares = (
-        spans.join(bucket, on="at_ns")
+        spans.join(bins, on="at_ns")
         .group_by("n", "category")
         .agg(
             pl.col("time_ns").sum(),
@@ -177,9 +179,10 @@ _TIME_COLUMNS = {
 
 
 def user_waits(tables: Tables) -> ChartData:
-    """The waits of evenly chosen users for the system.
+    """When users waited for the system; of many users, every n-th.
 
-    Columns: user, from_s, to_s, share (of the span that was a wait: 1 for one interaction), command (null for many).
+    A row is one interaction, or a bin of many. Columns: user, from_s, to_s, share (the waiting part of that time), and
+    command (null for a bin).
     """
     everyone = tables.interactions["user"].unique().sort()
     step = max(1, -(-len(everyone) // MOST_USERS))
@@ -192,9 +195,9 @@ def user_waits(tables: Tables) -> ChartData:
     whom = "Every user." if step == 1 else f"One user in {step} of {len(everyone):,}."
     if len(rows) <= MOST_BARS:
         return ChartData(_single_waits(rows), f"{whom} A bar is one interaction, from sending the line to the prompt.")
-    edges = _edges(tables, _USER_BINS)
+    edges = _edges(tables, _TIMELINE_BINS)
     width_s = (edges[1] - edges[0]) / _NS_PER_S
-    frame = pl.concat([_shares(user, rows.filter(pl.col("user") == user), edges) for user in shown])
+    frame = pl.concat([_binned_waits(user, rows.filter(pl.col("user") == user), edges) for user in shown])
     most = frame["share"].to_numpy().max(initial=0.0)
     meaning = f"the more of each {width_s:.3g} s was spent waiting for the system, at most {most:.0%}"
     return ChartData(frame, f"{whom} The stronger the colour, {meaning}.")
@@ -210,8 +213,8 @@ def _single_waits(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _shares(user: int, rows: pl.DataFrame, edges: Integers) -> pl.DataFrame:
-    """The share of each span between `edges` that a user waited, from the cumulative sum of the waits at the edges."""
+def _binned_waits(user: int, rows: pl.DataFrame, edges: Integers) -> pl.DataFrame:
+    """The share of each bin in which a user waited: the differences of the cumulative waits at the bins' `edges`."""
     sent, ready = rows["sent_ns"].to_numpy(), rows["ready_ns"].to_numpy()
     ends: Floats = np.column_stack([sent, ready]).ravel().astype(np.float64)
     waited = np.cumsum(ready - sent)
@@ -228,12 +231,12 @@ def _shares(user: int, rows: pl.DataFrame, edges: Integers) -> pl.DataFrame:
     )
 
 
-def _edges(tables: Tables, buckets: int) -> Integers:
-    """The edges of spans of equal length over the run, in nanoseconds."""
+def _edges(tables: Tables, bins: int) -> Integers:
+    """The edges of bins of equal length over the run, in nanoseconds."""
     rows = tables.interactions
     ends = [rows["ready_ns"].max(), rows["sent_ns"].max(), tables.sessions["ended_ns"].max()]
     last = max((int(end) for end in ends if isinstance(end, int)), default=0)
-    return np.linspace(0, last, buckets + 1).astype(np.int64) if last else np.zeros(1, np.int64)
+    return np.linspace(0, last, bins + 1).astype(np.int64) if last else np.zeros(1, np.int64)
 
 
 def _seconds(ns: float | None) -> float | None:

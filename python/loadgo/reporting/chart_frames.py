@@ -9,8 +9,7 @@ import polars as pl
 
 from loadgo.errors import BadArgument
 from loadgo.measures.summary import Summary
-from loadgo.reporting import chart_data
-from loadgo.reporting import meter_chart_data as data
+from loadgo.reporting import chart_data, meter_chart_data
 from loadgo.reporting.category_colors import category_colors
 from loadgo.reporting.chart_data import ChartData
 
@@ -26,7 +25,7 @@ def chart_data_of(name: str, summary: Summary, tables: Tables) -> ChartData:
 
 
 def time_frame(tables: Tables) -> ChartData:
-    """Total time over the run, with categories in the order of the stack."""
+    """The processors' time over the run, with categories in the order of the stack."""
     categories = tables.time["category"].cast(pl.String).unique().to_list()
     return chart_data.time_by_category(tables, list(category_colors(categories)))
 
@@ -36,13 +35,13 @@ CHART_DATA_BUILDERS: dict[str, Callable[[Summary, Tables], ChartData]] = {
     "throughput": lambda _, tables: chart_data.load_over_time(tables),
     "users": lambda _, tables: chart_data.load_over_time(tables),
     "time": lambda _, tables: time_frame(tables),
-    "faults": lambda _, tables: data.fault_times(tables),
-    "interrupts": lambda _, tables: data.fault_times(tables, interrupts=True),
-    "primitives": data.primitive_times,
-    "segments": lambda summary, _: data.segment_faults(summary),
-    "profile": lambda summary, _: data.segment_samples(summary),
-    "queue": lambda _, tables: data.ready_over_time(tables),
-    "lengths": lambda _, tables: data.lengths_over_time(tables),
+    "faults": lambda _, tables: meter_chart_data.fault_times(tables),
+    "interrupts": lambda _, tables: meter_chart_data.fault_times(tables, interrupts=True),
+    "primitives": meter_chart_data.primitive_times,
+    "segments": lambda summary, _: meter_chart_data.segment_faults(summary),
+    "profile": lambda summary, _: meter_chart_data.segment_samples(summary),
+    "queue": lambda _, tables: meter_chart_data.ready_over_time(tables),
+    "lengths": lambda _, tables: meter_chart_data.lengths_over_time(tables),
     "timeline": lambda _, tables: chart_data.user_waits(tables),
 }
 """Functions that compute the data of charts, by the chart's name."""

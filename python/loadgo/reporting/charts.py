@@ -40,7 +40,7 @@ def charts(summary: Summary, tables: Tables) -> list[Chart]:
     metered = ("time", *METER_CHART_BUILDERS)
     names = [name for name in CHART_BUILDERS if name in metered or not without_load(summary)]
     built = (CHART_BUILDERS[name](summary, tables) for name in names)
-    return [each_chart for each_chart in built if each_chart is not None]
+    return [drawn for drawn in built if drawn is not None]
 
 
 def chart(name: str, summary: Summary, tables: Tables) -> Chart:
@@ -87,8 +87,8 @@ def _response(summary: Summary, tables: Tables) -> Chart | None:
         )
     )
     height = ROW_HEIGHT_PX * max(2, bins.frame["command"].n_unique())
-    between = " The line is the 95 % interval of p90." if points["high_s"].count() else ""
-    caption = f"{bins.caption}{between}"
+    legend_of_line = " The line is the 95 % interval of p90." if points["high_s"].count() else ""
+    caption = f"{bins.caption}{legend_of_line}"
     return chart_of("response", "Response time by command", caption, alt.layer(strip, interval, marks), height)
 
 
@@ -160,11 +160,11 @@ def _time(summary: Summary, tables: Tables) -> Chart | None:
     if summary.total_time is None:
         return None
     colors = category_colors(tables.time["category"].cast(pl.String).unique().to_list())
-    by = chart_data.time_by_category(tables, list(colors))
+    stacked = chart_data.time_by_category(tables, list(colors))
     scale = alt.Scale(domain=list(colors), range=list(colors.values()))
     axis = alt.Axis(labelExpr=_SHARE, title="← idle · share of all processors · busy →")
     bars = (
-        alt.Chart(safe(by.frame))
+        alt.Chart(safe(stacked.frame))
         .mark_rect()
         .encode(
             x=run_time("from_s"),
@@ -176,7 +176,7 @@ def _time(summary: Summary, tables: Tables) -> Chart | None:
         )
     )
     zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(strokeWidth=1).encode(y="zero:Q")
-    return chart_of("time", "Where the processors' time went", by.caption, alt.layer(bars, zero), 260)
+    return chart_of("time", "Where the processors' time went", stacked.caption, alt.layer(bars, zero), 260)
 
 
 CHART_BUILDERS: dict[str, Callable[[Summary, Tables], Chart | None]] = {

@@ -21,7 +21,7 @@ _TABLES_ABOVE_CHARTS = 2
 def report_document(
     summary: Summary, view: View | None = None, *, measured: Tables | None = None, pictures: SignPictures = NO_PICTURES
 ) -> Document:
-    """The document of a run. `measured` has the data of the charts. `pictures` stand in tables for a terminal."""
+    """The document of a run, with charts of the tables `measured`, and for a terminal with `pictures` in its tables."""
     tables = report_tables(summary, view, pictures)
 
     def charts() -> list[Chart]:

@@ -1,6 +1,6 @@
 """The data of the meters' charts: fault times, mappings, system calls and the run queue.
 
-Durations are counted in halves of powers of two, whose bounds are bounds of every log-linear histogram.
+Durations are counted in two bins for each power of two, whose bounds are bounds of every log-linear histogram.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ _NS_PER_S = 1e9
 def fault_times(tables: Tables, *, interrupts: bool = False, columns: int = MOST_HEAT_MAP_COLUMNS) -> ChartData:
     """The number of faults, or of interrupts, by duration over the run.
 
-    A span of the records that is longer than a column of the picture is a column of its own.
+    In the chart, a span of the records that is longer than a column is a column of its own.
 
-    Columns: from_s, to_s, short_s, long_s (the bounds of the duration), count, per_second, kinds (how many of each).
+    Columns of the data: from_s, to_s, short_s and long_s (bounds of the duration), count, per_second, kinds (how many
+    of each kind, as text).
     """
     rows = host_wide_rows(tables.faults.filter(pl.col("bucket_ns").is_not_null())).with_columns(
         pl.col("kind").cast(pl.String), pl.col("count").cast(pl.Int64)
@@ -56,7 +57,9 @@ def fault_times(tables: Tables, *, interrupts: bool = False, columns: int = MOST
     )
     most = float(frame["per_second"].to_numpy().max())
     what = "interrupts" if interrupts else "faults"
-    return ChartData(frame, f"The stronger the colour, the more {what} took so long: at most {number(most)} a second.")
+    return ChartData(
+        frame, f"The stronger the colour, the more {what} took this long: at most {number(most)} a second."
+    )
 
 
 _FAULT_COLUMNS = {
@@ -91,7 +94,7 @@ def _usual_span_s(rows: pl.DataFrame) -> float:
 
 
 def _halved(rows: pl.DataFrame) -> pl.DataFrame:
-    """Adds short_s and long_s, the half of a power of two (of nanoseconds) that has a row's bucket."""
+    """Adds short_s and long_s, the bounds of a row's bin: the lower or the upper half between two powers of two ns."""
     shortest = pl.col("bucket_ns").cast(pl.Float64).clip(1.0)
     power = pl.lit(2.0).pow((shortest.log(2.0) + 1e-9).floor())
     upper = shortest >= 1.5 * power
@@ -122,7 +125,7 @@ def primitive_times(summary: Summary, tables: Tables) -> ChartData:
     left_out = len(summary.meters.primitives) - len(names)
     more = f" The {len(names)} that took the most time; {left_out} more are metered." if left_out > 0 else ""
     return ChartData(
-        frame, f"The stronger the colour, the more of its calls took so long; the point is the mean.{more}"
+        frame, f"The stronger the colour, the more of its calls took this long; the point is the mean.{more}"
     )
 
 
@@ -173,7 +176,7 @@ def ready_over_time(tables: Tables) -> ChartData:
     frame = binned.group_by("n", maintain_order=True).agg(
         *_BOUNDS, ready=((pl.col("value") * pl.col("span_ns")).sum() / pl.col("span_ns").sum()).round(5)
     )
-    caption = "Those that could run, and for whom no processor was free, on average."
+    caption = "Tasks that could run while no processor was free, on average."
     return ChartData(frame.drop("n"), f"{caption}{_bar_note(spans_per_bar)}")
 
 
@@ -196,7 +199,9 @@ def lengths_over_time(tables: Tables) -> ChartData:
         .sort("n", "rank")
         .select("from_s", "to_s", "rank", "share", length=pl.col("measure").str.strip_prefix("ready "))
     )
-    return ChartData(frame, f"The share of the time in which so many were ready and waited.{_bar_note(spans_per_bar)}")
+    return ChartData(
+        frame, f"The share of the time in which this number of tasks waited for a processor.{_bar_note(spans_per_bar)}"
+    )
 
 
 _BOUNDS = (
@@ -216,7 +221,7 @@ def _measures(tables: Tables) -> list[str]:
 
 
 def _binned(rows: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """The rows in order with the number `n` of their bar, and the number of spans in a bar."""
+    """The rows by time with the number `n` of their bar in the chart, and the number of spans in a bar."""
     ends = rows["at_ns"].unique().sort()
     spans_per_bar = max(1, -(-len(ends) // MOST_TIME_BINS))
     bars = pl.DataFrame({"at_ns": ends}).with_row_index("n").with_columns(pl.col("n") // spans_per_bar)

@@ -19,7 +19,7 @@ SHOWN_PRIMITIVES_EACH = 5
 
 
 def meter_tables(summary: Summary, view: View, lengths_over_time: Mapping[str, str]) -> list[Table]:
-    """All tables of the meters that have rows. `lengths_over_time` has the picture of each length of the queue."""
+    """All tables of the meters that have rows. `lengths_over_time` has a picture for each length of the run queue."""
     tables = (
         faults(summary),
         interrupts(summary, view),
@@ -178,18 +178,18 @@ def segments(summary: Summary, view: View) -> Table | None:
 def _shown_segments(
     rows: tuple[MappingTotals, ...], most_rows: int
 ) -> tuple[tuple[MappingTotals, ...], tuple[MappingTotals, ...]]:
-    """The first `most_rows` in their order, with those of no file among them; and the hidden rows."""
-    memory_rows = [row for row in rows if row.name in _MEMORY_OF_NO_FILE][:most_rows]
-    file_rows = [row for row in rows if row.name not in _MEMORY_OF_NO_FILE]
-    shown = {row.name for row in (*memory_rows, *file_rows[: most_rows - len(memory_rows)])}
+    """At most `most_rows` rows to show, in their order, and the hidden rows. Memory without a file is shown first."""
+    fileless_rows = [row for row in rows if row.name in _FILELESS_MAPPINGS][:most_rows]
+    file_rows = [row for row in rows if row.name not in _FILELESS_MAPPINGS]
+    shown = {row.name for row in (*fileless_rows, *file_rows[: most_rows - len(fileless_rows)])}
     return tuple(row for row in rows if row.name in shown), tuple(row for row in rows if row.name not in shown)
 
 
-_MEMORY_OF_NO_FILE = ("[anon]", "[heap]", "[kernel]")
+_FILELESS_MAPPINGS = ("[anon]", "[heap]", "[kernel]")
 
 
 def functions(summary: Summary, view: View) -> Table | None:
-    """Samples of the clock by function; None without a profile."""
+    """Samples of the clock profile by function; None without a profile."""
     shown_rows = summary.meters.functions[: view.rows(SHOWN_SEGMENTS)]
     if not shown_rows:
         return None
@@ -241,7 +241,7 @@ def queues(summary: Summary) -> Table | None:
     """The lengths of queues, and how busy their servers were."""
     rows = summary.meters.queues
     if all(row.name == "processors" for row in rows):
-        return None  # the table of the ready queue says more
+        return None  # the table of the run queue has more
     columns = (
         Column("queue", tuple(row.name for row in rows)),
         Column("mean length", tuple(_mean(row.length) for row in rows)),
@@ -254,7 +254,7 @@ def queues(summary: Summary) -> Table | None:
 
 
 def _calls(summary: Summary, rows: tuple[EventTotals, ...], total_ns: int) -> tuple[Column, ...]:
-    """The columns of system calls after their names. `total_ns` is the time of all."""
+    """The columns of system calls after their names. `total_ns` is the time of all system calls."""
     failed = any(row.errors is not None for row in rows)
     errors = Column("errors", tuple("" if row.errors is None else number(row.errors) for row in rows), spare=3)
     of_time = Column("of their time", tuple(share(_share_of(row.time_ns, total_ns)) for row in rows), spare=2)
@@ -306,7 +306,7 @@ def _table_subject(rows: tuple[MappingTotals, ...]) -> str:
 
 
 def _headway(summary: Summary, command: str) -> float | None:
-    """The processor time between two page faults of a command, in nanoseconds."""
+    """Mean processor time between two page faults of a command, in nanoseconds."""
     usage = next((row.usage for row in summary.commands if row.name == command), None)
     if usage is None or not usage.faults_major or usage.cpu_user_ns is None:
         return None

@@ -30,7 +30,7 @@ class SignPictures:
     categories: Mapping[str, str]
     """The share of each category of processor time over the run, from 0 to 1, by category."""
     lengths: Mapping[str, str]
-    """The share of each length of the ready queue over the run, by length."""
+    """The share of each length of the run queue over the run, by length."""
     faults: Table | None
     """Durations of faults over the run, the longest at the top."""
 
@@ -100,7 +100,7 @@ def _fault_grid(tables: Tables) -> Table | None:
 
 
 def _rows(octaves: pl.DataFrame) -> list[tuple[int, int]]:
-    """The powers of two between which each row lies, the longest first. Rows of many octaves have two or more each."""
+    """The powers of two that bound each row, the longest first. With many octaves, a row has several."""
     low, high = int(octaves["power"].to_numpy().min()), int(octaves["power"].to_numpy().max()) + 1
     step = -(-(high - low) // _MOST_ROWS)
     return [(begin, begin + step) for begin in range(low, high, step)][::-1]

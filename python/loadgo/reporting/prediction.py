@@ -1,4 +1,4 @@
-"""The prediction in a report: the interval of another run, and the part of it that the fit's parameters cause."""
+"""The prediction in a report: where another run would lie, and how much of that interval the fit's doubt causes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def prediction_answer(prediction: Prediction | None) -> str:
     parts = [_central(name, figures[name]) for name in _ANSWER_NAMES if name in figures]
     if not parts:
         return ""
-    return f"{', '.join(parts)}. In brackets is where 95 of 100 such runs lie, with the doubt of the fit."
+    return f"{', '.join(parts)}. In brackets: where 95 of 100 such runs lie, with the uncertainty of the fit."
 
 
 def _central(name: str, figure: PredictedFigure) -> str:
@@ -63,12 +63,12 @@ def prediction_words(prediction: Prediction | None) -> list[str]:
         f"the machine was run {draws} times as fitted, and {draws} times with the same seeds and "
         f"{parameters} parameter{'s' if parameters != 1 else ''} drawn anew{fitted}. Another run of this load lies in "
         "the interval 95 times of 100 if the machine is of the right form: what its file leaves out is in no interval.",
-        "the tables below it are of one run as fitted.",
+        "the tables below it show one run as fitted.",
     ]
     if prediction.set_aside:
-        notes.append(f"set otherwise than fitted, and in no doubt here: {', '.join(prediction.set_aside)}.")
+        notes.append(f"set to another value than fitted, and taken as exact: {', '.join(prediction.set_aside)}.")
     if prediction.redrawn:
-        notes.append(f"{number(prediction.redrawn)} draws were no machine that can be, and were drawn again.")
+        notes.append(f"{number(prediction.redrawn)} draws gave an impossible machine, and were drawn again.")
     return notes
 
 

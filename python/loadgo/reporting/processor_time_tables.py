@@ -22,9 +22,8 @@ def time_tables(summary: Summary, view: View, over_time: Mapping[str, str]) -> l
     total_time = summary.total_time
     if total_time is None or not total_time.total_ns:
         return []
-    first = processors(total_time, over_time) if view.vocabulary == "today" else words(summary, view)
     tables = (
-        first,
+        processors(total_time, over_time) if view.vocabulary == "today" else words(summary, view),
         each_processor(total_time),
         accounts(total_time),
         laboratory(total_time),
@@ -36,7 +35,7 @@ def time_tables(summary: Summary, view: View, over_time: Mapping[str, str]) -> l
 def processors(total_time: TotalTime, over_time: Mapping[str, str]) -> Table:
     """All processors' time by category."""
     rows = total_time.categories
-    busy_ns, base_ns = total_time.account.busy_ns, total_time.non_idle_ns
+    busy_ns, non_idle_ns = total_time.account.busy_ns, total_time.non_idle_ns
     counted = any(row.count is not None for row in rows)
     count_columns = (
         Column("count", (*("" if row.count is None else number(row.count) for row in rows), "", ""), spare=1),
@@ -48,7 +47,9 @@ def processors(total_time: TotalTime, over_time: Mapping[str, str]) -> Table:
         Column(
             "share", (*shares([row.time_ns for row in rows]), exact_share(total_time.share_of(busy_ns)), "100.00 %")
         ),
-        Column("of non-idle", (*(_of_base(row, base_ns) for row in rows), _part(busy_ns, base_ns), ""), spare=2),
+        Column(
+            "of non-idle", (*(_of_non_idle(row, non_idle_ns) for row in rows), _part(busy_ns, non_idle_ns), ""), spare=2
+        ),
         *(count_columns if counted else ()),
         *_over_time(over_time, [row.name for row in rows], empty=2),
     )
@@ -99,11 +100,9 @@ def words(summary: Summary, view: View) -> Table:
     return Table(document.title, columns, name_width=40)
 
 
-def accounts(total_time: TotalTime) -> Table | None:
-    """The owners of the busy time; None if they were not measured."""
+def accounts(total_time: TotalTime) -> Table:
+    """The owners of the busy time."""
     lines = account(total_time)
-    if not lines:
-        return None
     columns = (
         Column("who", tuple(who for who, _ in lines)),
         Column("time", tuple(_signed(time) for _, time in lines)),
@@ -207,8 +206,8 @@ def _over_time(pictures_by_name: Mapping[str, str], names: list[str], empty: int
     return (Column("over the run", (*pictures, *([""] * empty)), spare=3),)
 
 
-def _of_base(row: Category, base_ns: int) -> str:
-    return _part(row.time_ns, base_ns) if row.in_non_idle else ""
+def _of_non_idle(row: Category, non_idle_ns: int) -> str:
+    return _part(row.time_ns, non_idle_ns) if row.in_non_idle else ""
 
 
 def _part(part_ns: int | None, whole_ns: int) -> str:
@@ -216,7 +215,7 @@ def _part(part_ns: int | None, whole_ns: int) -> str:
 
 
 def _shares_of(rows: tuple[VocabularyLine, ...], total: TotalTime) -> tuple[str, ...]:
-    """The lines' shares, rounded so that they add up if they cover all time. A line that is only a count has none."""
+    """The lines' shares, rounded so that they add up if the lines cover all time. A line with only a count has none."""
     parts = [row for row in rows if row.time_ns is not None and not row.sum]
     whole = sum(row.time_ns or 0 for row in parts) == total.total_ns
     added = dict(zip((row.name for row in parts), shares([row.time_ns or 0 for row in parts]), strict=True))

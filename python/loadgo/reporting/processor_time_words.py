@@ -22,7 +22,7 @@ _IDLE = {
     "idle governed": "somebody was ready, but held back by a quota",
     "idle page wait": "somebody waited for a page",
     "idle disk wait": "somebody waited for another device",
-    "idle dispatch": "somebody was woken, and did not run yet",
+    "idle dispatch": "somebody was ready, and no processor had taken it up yet",
 }
 _ON_HOST = {
     "loading": " (a wait for a page or the disk in execve, or in a program's first 2 ms)",
@@ -32,7 +32,7 @@ _ON_MACHINE = {
     "loading": "",
     "not eligible": "somebody was ready, but beyond the multiprogramming limit or the memory",
 }
-"""Parts of the sentences in `_IDLE` that differ between hosts and machines."""
+"""The parts of `_IDLE` in braces, which differ between hosts and simulated machines."""
 _BUSY = {
     "primitive": "system calls",
     "segment fault": "first touches of a stretch of the address space, which made a page table",
@@ -106,9 +106,10 @@ def time_lines(summary: Summary, view: View) -> list[tuple[str, str]]:
     if total_time is None:
         return []
     lines = [
-        ("Processors", line) for line in (_account(total_time), _busy(total_time), _idle(total_time), _base(total_time))
+        ("Processors", line)
+        for line in (_account(total_time), _busy(total_time), _idle(total_time), _non_idle(total_time))
     ]
-    lines += [("Processors", _under_way(summary, total_time))]
+    lines += [("Processors", _process_difference(summary, total_time))]
     lines += [("Laboratory", _laboratory(summary, total_time))]
     lines += _vocabulary(summary, total_time, view)
     lines += [("Meters", line) for line in (*_tier(summary), _of_command(summary), *_unclocked(summary))]
@@ -131,7 +132,7 @@ def account_warning(summary: Summary) -> str:
 
 
 def _account(total_time: TotalTime) -> str:
-    """The precision of the account, and the time that nobody is charged for."""
+    """The precision of the account, and the meaning of unattributed time."""
     wall = (
         f"; the categories are {100 * total_time.total_ns / total_time.wall_ns:.3f} % of the wall time"
         if total_time.wall_ns
@@ -147,10 +148,8 @@ def _account(total_time: TotalTime) -> str:
     )
     if total_time.account.unattributed_ns is None:
         return f"{how[0].upper()}{how[1:]}{wall}."
-    nobodys = (
-        "Unattributed is busy time of nobody above: kernel workers that move terminal bytes, other people's processes"
-    )
-    return f"{nobodys}; {how}{wall}."
+    unattributed = "Unattributed is the rest of the busy time: kernel workers that move terminal bytes, other processes"
+    return f"{unattributed}; {how}{wall}."
 
 
 def _busy(total_time: TotalTime) -> str:
@@ -171,13 +170,13 @@ def _idle(total_time: TotalTime) -> str:
     return f"Idle by cause: {'; '.join(meanings)}." if meanings else ""
 
 
-def _base(total_time: TotalTime) -> str:
+def _non_idle(total_time: TotalTime) -> str:
     """The categories that the percentage of non-idle time leaves out."""
     left_out = [row.name.removeprefix("idle ") for row in total_time.categories if not row.in_non_idle]
     return f"Of non-idle: of all time but {in_words(left_out)}." if left_out else ""
 
 
-def _under_way(summary: Summary, total_time: TotalTime) -> str:
+def _process_difference(summary: Summary, total_time: TotalTime) -> str:
     """The reason why time by process differs from the busy time by more than `PROCESS_DIFFERENCE_SHARE`."""
     by_process_ns = sum(row.cpu_ns or 0 for row in summary.whose_time.processes)
     busy_ns = total_time.account.busy_ns
@@ -185,19 +184,18 @@ def _under_way(summary: Summary, total_time: TotalTime) -> str:
         return ""
     return (
         f"Time by process adds up to {duration(by_process_ns)}, busy time to {duration(busy_ns)}: a process is charged "
-        "when it leaves the processor, so that what is under way at the end of a span is in the next."
+        "when it leaves the processor, so its time at the end of a span counts in the next span."
     )
 
 
 def _of_command(summary: Summary) -> str:
-    """The parts of the time of a single metered command."""
+    """The parts of the time and the tables of a single metered command."""
     if not (summary.run.kind == "meter" and summary.commands and _holds_the_meters(summary)):
         return ""
     return (
-        "The command's processor time has that of the meters' programs in it, which run at each of its system calls "
-        "and faults: it takes less without them, and with --meters cheap. Its system calls and its own tables "
-        "begin at the fork of its process, its time and its faults above when the program is loaded, some dozens of "
-        "faults later."
+        "The command's processor time includes the meters' programs, which run at each of its system calls and faults: "
+        "it takes less without them, or with --meters cheap. Its system calls and its own tables count from the fork "
+        "of its process, its time and its faults above from the loading of the program, some dozens of faults later."
     )
 
 
@@ -213,11 +211,11 @@ def _unclocked(summary: Summary) -> tuple[str, ...]:
 
 _UNCLOCKED_FAULTS = (
     "Unclocked faults were made by the kernel within a system call for its caller (arguments of execve, buffers of "
-    "direct I/O, locked memory), or the event of them was lost: they are counted, and their time is not told apart."
+    "direct I/O, locked memory), or their event was lost: they are counted, and their time is not known."
 )
 _UNCLOCKED_INTERRUPTS = (
     "Unclocked interrupts came while the kernel ran no program of the meters: the kernel itself counted them, and "
-    "their time is in that of whatever they interrupted."
+    "their time is in that of the interrupted work."
 )
 
 
@@ -236,7 +234,7 @@ def _laboratory(summary: Summary, total_time: TotalTime) -> str:
     shares_text = ", ".join(
         f"{name} {exact_share(total_time.share_of(time))}" for name, time in parts if time is not None
     )
-    at_most = " at most, since the programs run in its threads' time too" if used.instrument_ns else ""
+    at_most = " at most, since the programs' time in its own threads counts twice" if used.instrument_ns else ""
     own_share = exact_share(total_time.share_of(used.laboratory_ns))
     return f"{own_share} of all time was the laboratory's own{at_most}: {shares_text}."
 
@@ -273,8 +271,10 @@ def _by_user(summary: Summary) -> str:
     if not summary.whose_time.users or summary.run.kind == "meter":
         return ""
     if summary.whose_time.source == "interactions":
-        return "Time by user is that of the users' interactions; what ran between them is not in it."
-    return "CPU and ready wait by user are of all that the user's processes did, the other waits of interactions."
+        return "Time by user is that of the users' interactions, without what ran between them."
+    return (
+        "CPU and ready wait by user cover all that the user's processes did; the other waits cover interactions only."
+    )
 
 
 def _not_apart(summary: Summary) -> str:
@@ -282,4 +282,4 @@ def _not_apart(summary: Summary) -> str:
     by = summary.meters.by
     if by is None or summary.meters.parts:
         return ""
-    return f"This run's meters did not tell faults and primitives apart by {by}."
+    return f"This run's meters did not count faults and primitives by {by}."

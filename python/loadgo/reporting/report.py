@@ -57,8 +57,8 @@ def report(
         width: Width of `text` in characters. By default the terminal's.
         chart: The chart of `svg` and `png`, such as `response`. For `csv`, the chart whose data are written.
         color: Whether `text` has colours.
-        vocabulary: The words for total time: `today`, or those of the documents of `1969` or `1973`.
-        by: Page faults and system calls of each `command` or each `user`, too.
+        vocabulary: The words for the processors' time: `today`, or those of the documents of `1969` or `1973`.
+        by: Adds tables of page faults and system calls by `command` or by `user`.
         top: The largest number of rows of a long table.
         fail_if: Conditions that fail the run, such as `p90(edit) > 1s`. By default those that it was run with.
 
@@ -129,7 +129,7 @@ def render(
 
 
 def _picture(summary: Summary, measured: Tables, format: str, name: str) -> str | bytes:
-    """A chart by itself. The drawing library is loaded only here, since that takes a second."""
+    """A chart by itself. The drawing library is imported here only, since that takes a second."""
     from loadgo.documents.chart import png, svg
     from loadgo.reporting.charts import chart
 

@@ -13,8 +13,8 @@ from loadgo.running.json_keys import JSON_KEYS
 from loadgo.running.simulation import ClassResponses, LittleAudit, SimulatedFigure, Simulation
 
 _EXACT_PERCENT = 0.0005
-"""Half an interval's width below which it is shown as 0, since the figure is exact but for rounding."""
-_LACKING = {"too few": "too few", "too short a run": "short"}
+"""Half-widths of intervals below this many percent are shown as 0: such a figure is exact but for rounding."""
+_REASONS = {"too few": "too few", "too short a run": "short"}
 """Short reasons in a column for a missing figure; any other reason is a dash."""
 _MOST_TITLE_CHARS = 200
 """The largest number of characters of a title."""
@@ -59,8 +59,8 @@ def _about(simulation: Simulation) -> str:
     return (
         f"{simulation.until} {_ENDS[simulation.end]} after {number(simulation.interactions)} "
         f"interaction{'' if simulation.interactions == 1 else 's'}: "
-        f"{seconds(simulation.simulated_s)} of the machine's time, {seconds(simulation.seconds)} of this "
-        f"one's ({digits(rate / 1e6)} million events a second); {streams}seed {simulation.seed}. The first tenth is "
+        f"{seconds(simulation.simulated_s)} of virtual time, computed in {seconds(simulation.seconds)} "
+        f"({digits(rate / 1e6)} million events a second); {streams}seed {simulation.seed}. The first tenth is "
         "left out; below each figure is half the width of its 95 % interval."
     )
 
@@ -110,7 +110,9 @@ def _time(simulation: Simulation) -> list[Table]:
 
 def _laws(simulation: Simulation) -> list[str]:
     law = simulation.response_by_law_s
-    by_law = [] if law.value is None else [f"Response by N / X - Z: {seconds(law.value)} {_width(law)}".rstrip() + "."]
+    by_law = (
+        [] if law.value is None else [f"Response by N / X - Z: {seconds(law.value)} {_half_width(law)}".rstrip() + "."]
+    )
     if simulation.little is None:
         return [*by_law, "Little's law: too short a run to tell."]
     return [*by_law, *_audit(simulation.little)]
@@ -121,15 +123,15 @@ def _audit(audit: LittleAudit) -> list[str]:
         "holds": "Little's law holds",
         "broken": "Little's law does NOT hold: trust no figure before that is explained",
         "too short to tell": "Little's law: too short a run to tell",
-        "not steady": "Little's law cannot be judged; not steady: more come than are served",
+        "not steady": "Little's law cannot be judged: the load is not steady, since more commands come than are served",
     }
     verdict = (
-        f"{verdicts[audit.verdict]}: {digits(audit.counted)} users with a command in hand by count, "
+        f"{verdicts[audit.verdict]}: {digits(audit.counted)} users waited for a command by count, "
         f"{digits(audit.computed)} by throughput and response."
     )
     never = (
-        "The difference are commands without an answer: the machine is overloaded, or serves some before others for "
-        "ever. Queues and responses depend on how long the run is; only throughput and utilisation mean something."
+        "The difference is commands without an answer: the machine is overloaded, or never serves some of them. Queues "
+        "and responses depend on the length of the run; only throughput and utilisation mean something."
     )
     return [verdict, never] if audit.verdict == "not steady" else [verdict]
 
@@ -137,16 +139,16 @@ def _audit(audit: LittleAudit) -> list[str]:
 def _estimates(heading: str, figures: Sequence[SimulatedFigure | None], form: Callable[[float], str]) -> Column:
     """A column of figures with half their intervals below; an empty cell is not measured."""
     cells = tuple("" if figure is None else _value(figure, form) for figure in figures)
-    return Column(heading, cells, below=tuple("" if figure is None else _width(figure) for figure in figures))
+    return Column(heading, cells, below=tuple("" if figure is None else _half_width(figure) for figure in figures))
 
 
 def _value(figure: SimulatedFigure, form: Callable[[float], str]) -> str:
     if figure.value is not None:
         return form(figure.value)
-    return _LACKING.get(str(figure.lacking).partition(":")[0], NOT_MEASURED)
+    return _REASONS.get(str(figure.lacking).partition(":")[0], NOT_MEASURED)
 
 
-def _width(figure: SimulatedFigure) -> str:
+def _half_width(figure: SimulatedFigure) -> str:
     relative = figure.relative
     if not relative:
         return ""

@@ -15,7 +15,7 @@ from loadgo.reporting.view import View
 
 
 def report_tables(summary: Summary, view: View | None = None, pictures: SignPictures = NO_PICTURES) -> list[Table]:
-    """All tables of a report that have rows. `pictures` are those of a page of text."""
+    """All tables of a report that have rows. On a page of text, `pictures` stand in some of them."""
     choices = view or View()
     tables: list[Table] = []
     if summary.everything.response.count and not without_load(summary):
@@ -77,7 +77,7 @@ def usage(summary: Summary) -> Table:
 
 
 def classes(summary: Summary) -> Table | None:
-    """Users' time by class; None if it is 0."""
+    """All users' time, divided into thinking, typing, waiting and driver late; None if it is 0."""
     user_time = summary.classes
     if not user_time.total_ns:
         return None

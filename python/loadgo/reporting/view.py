@@ -1,4 +1,4 @@
-"""A reader's choices for a report: the words of a year, a breakdown of the meters, and the rows of long tables."""
+"""The choices of a reader for a report: the vocabulary, a breakdown of the meters, and the length of tables."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class View:
 
     vocabulary: VocabularyName = "today"
     by: BreakdownColumn | None = None
-    """System calls and faults by command or by user, too."""
+    """Whether system calls and faults are also shown by command or by user."""
     top: int | None = None
-    """The largest number of rows of a table. With None, each table has its own."""
+    """The largest number of rows of a table. With None, each table has its own limit."""
 
     def rows(self, default: int) -> int:
-        """The largest number of rows of a table whose own number is `default`."""
+        """The largest number of rows of a table whose own limit is `default`."""
         return default if self.top is None else self.top
 
 

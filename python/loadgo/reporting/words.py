@@ -88,7 +88,7 @@ def warnings(summary: Summary) -> list[str]:
         messages.append(others)
     if records := _number_lost(summary, "record"):
         are = "is" if records == 1 else "are"
-        kept = "the figures are of those that were kept"
+        kept = "the figures cover those that were kept"
         messages.append(f"{_counted(records, 'record')} {are} lost (see Lost): {kept}.")
     if summary.audit is not None and summary.audit.verdict == "broken":
         messages.append(
@@ -102,7 +102,7 @@ def _early_end(summary: Summary) -> list[str]:
     """A warning if the run did not come to its planned end."""
     if not summary.run.finished:
         return ["The run has not ended, or was killed: these are the figures up to its last whole record."]
-    early = f"The run ended early ({summary.run.outcome}): the figures are of what was run until then."
+    early = f"The run ended early ({summary.run.outcome}): the figures cover what was done until then."
     return [early] if summary.run.outcome not in ("", "done") else []
 
 
@@ -168,7 +168,7 @@ def _usage(summary: Summary) -> str:
     if usage_section.get("cpu_resolution_ns", 1) > 1:
         parts.append(f"CPU to {duration(usage_section['cpu_resolution_ns'])}")
     if usage_section.get("split"):
-        parts.append(f"user and system told apart by {usage_section['split']}")
+        parts.append(f"user and system divided by {usage_section['split']}")
     return f"{', '.join(parts)}." if parts else ""
 
 
@@ -214,7 +214,7 @@ def scope(summary: Summary) -> str:
     """The interactions that the figures count."""
     stretch = summary.stretch
     if without_load(summary):
-        return "Figures are of all that this host did meanwhile."
+        return "Figures cover all that this host did meanwhile."
     if stretch.name == "all":
         return f"Figures are of all {number(stretch.counted)} interactions, warm-up and ramp-down with them."
     left_out = f"{number(stretch.warm_up)} of warm-up and {number(stretch.ramp_down)} of ramp-down are left out"
@@ -228,7 +228,7 @@ def _tariff(summary: Summary) -> str:
     shift = f", shift {tariff.shift}" if tariff.shift else ""
     rate = tariff.in_words()
     if cost.user_hour is None:
-        return f"Not to be had, since what is charged for was not measured ({tariff.title}{shift}: {rate})."
+        return f"Unknown, since a charged quantity was not measured ({tariff.title}{shift}: {rate})."
     hour = money(cost.user_hour, tariff.currency)
     scale = money_scale([row.cost for row in (*summary.commands, summary.everything)])
     scale_note = f" The table's costs are of {scale:,} interactions." if scale > 1 else ""
@@ -237,16 +237,16 @@ def _tariff(summary: Summary) -> str:
 
 def _legend(summary: Summary) -> list[str]:
     """The meanings of a dash, `few` and `never` in the tables, and the run's notes."""
-    rule = ", ".join(f"p{100 * p:g} from {samples_needed(p)}" for p in REPORTED_QUANTILES)
+    rule = ", ".join(f"p{100 * p:g} {samples_needed(p)}" for p in REPORTED_QUANTILES)
     rows = [*summary.commands, summary.everything]
     if not summary.everything.response.count:
         return list(summary.notes)
     lines = [
-        "Intervals hold the quantile in about 95 of 100 long runs: users, and stretches of time, are drawn again; "
-        "where there is none, the run is too short for the waits in it, or of too few users and interactions."
+        "Intervals hold the quantile in about 95 of 100 long runs: users, and stretches of time, are resampled. "
+        "Without an interval, the run is too short for its waits, or has too few users or interactions."
     ]
     if any(measured.state == "too few samples" for row in rows for measured in row.response.quantiles):
-        lines.append(f"few: too few samples for this quantile; there is {rule} samples on.")
+        lines.append(f"few: too few samples for this quantile, which needs: {rule}.")
     if any(measured.state == "never" for row in rows for measured in row.response.quantiles):
         lines.append("never: so many lines were never answered that this quantile has no time.")
     if any(_unmeasured(row) for row in rows):
@@ -304,7 +304,7 @@ def _slowest(summary: Summary) -> str:
         return f"{overall}."
     slowest = max(rows, key=lambda row: row.response.quantile(name).value_ns or float("inf"))
     left_out = len(summary.commands) - len(rows)
-    choice = f" of the {len(rows)} commands with samples enough for one" if left_out else " command"
+    choice = f" of the {len(rows)} commands with enough samples" if left_out else " command"
     return f"{name} {quantile(slowest.response.quantile(name))} for {slowest.name}, the slowest{choice}, and {overall}."
 
 
@@ -317,7 +317,7 @@ def _throughput(summary: Summary) -> str:
     if stretch.span_ns <= 0:
         return ""
     if stretch.per_second is None:
-        return f"How many a second is not to be told: the records cover {duration(stretch.span_ns)} of this."
+        return f"The throughput is not known: the records cover {duration(stretch.span_ns)} of this."
     return f"{number(stretch.per_second)} interactions a second{_busy(summary)}."
 
 

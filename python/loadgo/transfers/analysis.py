@@ -1,4 +1,4 @@
-"""Analysis of a table of transfers: cost parts, the two ends, loads, and crossings with the network's price."""
+"""Analysis of a table of transfers: parts of the cost, both ends, loads, and crossings with the network's price."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from loadgo.transfers.csv_table import Table
 from loadgo.transfers.parts import Line, Parts, against_load, parts_of
 from loadgo.transfers.prices import Prices
 
-LOAD_AVERAGE_NOTE = "the table's own load; of this host's rows the load average of five minutes"
+LOAD_AVERAGE_NOTE = "the load in the table; for rows of this host, the load average of five minutes"
 RUNNING_LOAD_NOTE = (
-    "processes running or ready to, as the kernel counted them when each transfer ended (no average of minutes)"
+    "running and ready processes, as the kernel counted them when each transfer ended (no average of minutes)"
 )
 
 

@@ -190,9 +190,9 @@ def _lines_table(lines: Sequence[Line]) -> Table:
         "Against the load",
         (
             Column("", tuple(line.what for line in lines)),
-            Column("at none", tuple(digits(line.at_none) for line in lines)),
+            Column("at load 0", tuple(digits(line.at_none) for line in lines)),
             Column("95 %", tuple(_number_interval(line.at_none_interval) for line in lines), spare=1),
-            Column("more for 1 of load", tuple(signed_digits(line.slope) for line in lines)),
+            Column("per 1 of load", tuple(signed_digits(line.slope) for line in lines)),
             Column("95 %", tuple(_number_interval(line.slope_interval) for line in lines)),
         ),
         name_width=40,
@@ -242,10 +242,11 @@ def _notes(breakdown: Apart) -> list[tuple[str, str]]:
     if breakdown.levels or breakdown.lines:
         notes.append(("load", breakdown.load))
     if breakdown.ends and breakdown.table.name == THIS_HOST:
-        notes.append(("ends", "on one host most of what the network's protocol does is in the time of who sends"))
-    notes += [("not told", f"{_direction_name(kind)}: {reason}") for kind in breakdown.kinds for reason in kind.untold]
+        notes.append(("ends", "on one host the sender's time has most of the network protocol's work"))
+    notes += [("not known", f"{_direction_name(kind)}: {reason}") for kind in breakdown.kinds for reason in kind.untold]
     notes += [
-        ("off", f"{_direction_name(kind)}: a transfer is {share(kind.off)} from its parts") for kind in breakdown.kinds
+        ("off", f"{_direction_name(kind)}: a transfer differs by {share(kind.off)} from the sum of its parts")
+        for kind in breakdown.kinds
     ]
     return notes
 
@@ -256,9 +257,9 @@ def _crossing_sentence(breakdown: Apart, index: int) -> str:
     subject = f"{name_of(crossing) or 'all'}: the processor is"
     if crossing.where == "always above":
         least = f"{currency}{digits(crossing.a_byte)} a gigabyte"
-        return f"{subject} dearer than the network however long the {crossing.of}s ({least})"
+        return f"{subject} dearer than the network for {crossing.of}s of any size (at least {least})"
     if crossing.where == "always below" or crossing.size is None:
-        return f"{subject} cheaper than the network however short the {crossing.of}s"
+        return f"{subject} cheaper than the network for {crossing.of}s of any size"
     return f"{subject} dearer than the network when {crossing.of}s are shorter than {size(crossing.size)}"
 
 

@@ -22,11 +22,11 @@ from loadgo.transfers.transfer import Transferred
 
 MOST_BUSY_PROCESSES = 64
 """Largest number of busy processes at once. Chosen by hand."""
-_BOUND_S = 3600
+_CPU_LIMIT_S = 3600
 """Processor time after which the kernel ends a busy process, in case this program cannot."""
-_COUNTS = Path("/proc/loadavg")
+_LOAD_COUNTS = Path("/proc/loadavg")
 
-_COMPUTES = """
+_BUSY_LOOP_PYTHON = """
 import os, resource, sys
 parent, bound_s = int(sys.argv[1]), int(sys.argv[2])
 resource.setrlimit(resource.RLIMIT_CPU, (bound_s, bound_s))
@@ -38,13 +38,13 @@ while os.getppid() == parent:
 
 
 @dataclass(frozen=True)
-class AtLoad:
+class LoadLevel:
     """The transfers that were made beside a number of busy processes."""
 
     busy: int
     running: float | None
     """Mean number of running and ready processes over the transfers. None if the kernel does not count them."""
-    made: Transferred
+    transferred: Transferred
 
 
 @contextmanager
@@ -71,15 +71,15 @@ def busy_processes(count: int) -> Iterator[tuple[int, ...]]:
 def running() -> int | None:
     """Number of running and ready processes and threads, this one included. None if the kernel does not count them."""
     try:
-        return int(_COUNTS.read_text(encoding="ascii").split()[3].partition("/")[0])
+        return int(_LOAD_COUNTS.read_text(encoding="ascii").split()[3].partition("/")[0])
     except (OSError, ValueError, IndexError):
         return None
 
 
 def at_loads(
     loads: Sequence[int], make: Callable[[Callable[[int, int], None]], Transferred], turns: int = 1
-) -> list[AtLoad]:
-    """Makes transfers beside each number of busy processes, for a number of `turns` or until it is stopped.
+) -> list[LoadLevel]:
+    """Makes transfers beside each number of busy processes, for a number of `turns` or until an interrupt.
 
     Each turn goes through all loads, so that other changes on the host affect all of them. `make` receives a function
     that it calls after each transfer. Raises the errors of `busy_processes`.
@@ -87,14 +87,14 @@ def at_loads(
     counts: dict[int, list[int]] = {busy: [] for busy in loads}
     transfers: dict[int, list[Transferred]] = {busy: [] for busy in loads}
     with busy_processes(max(loads)):
-        pass  # a load that cannot be started fails before the first transfer
+        pass  # the largest load is tried once, so that it fails before the first transfer
     for busy in list(loads) * turns:
         with busy_processes(busy):
             transfers[busy].append(make(partial(_count, counts[busy])))
         if transfers[busy][-1].stopped:
             break
     return [
-        AtLoad(busy, sum(counts[busy]) / len(counts[busy]) if counts[busy] else None, together(transfers[busy]))
+        LoadLevel(busy, sum(counts[busy]) / len(counts[busy]) if counts[busy] else None, together(transfers[busy]))
         for busy in loads
         if transfers[busy]
     ]
@@ -106,20 +106,24 @@ def _count(counts: list[int], _finished: int, _planned: int) -> None:
         counts.append(count)
 
 
-def merged(levels: Sequence[AtLoad]) -> Transferred:
+def merged(levels: Sequence[LoadLevel]) -> Transferred:
     """The transfers of all loads, in their order."""
-    return together([level.made for level in levels])
+    return together([level.transferred for level in levels])
 
 
-def loads_of(levels: Sequence[AtLoad]) -> list[float]:
+def loads_of(levels: Sequence[LoadLevel]) -> list[float]:
     """The load of each row of `merged`: running processes, or the busy processes if the kernel does not count them."""
-    return [float(level.busy) if level.running is None else level.running for level in levels for _ in level.made.rows]
+    return [
+        float(level.busy) if level.running is None else level.running
+        for level in levels
+        for _ in level.transferred.rows
+    ]
 
 
 def _start() -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", _COMPUTES, str(os.getpid()), str(_BOUND_S)],
+            [sys.executable, "-I", "-S", "-c", _BUSY_LOOP_PYTHON, str(os.getpid()), str(_CPU_LIMIT_S)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

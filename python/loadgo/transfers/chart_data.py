@@ -42,7 +42,7 @@ class TransferPoint:
 
 
 def points_by_size(transfers: Sequence[Observed]) -> tuple[str, list[TransferPoint]]:
-    """The title of the x axis, and processor time a bit by the bytes of a message, or of a transfer without messages.
+    """The title of the x axis, and the points: processor time a bit by the size of messages, else of transfers.
 
     A point is the median of the transfers of one method, end, size and message. Very many transfers are grouped by
     rounded sizes.
@@ -87,7 +87,7 @@ def longest_transfers(points: Sequence[TransferPoint]) -> list[TransferPoint]:
 
 
 def _message_bytes(transfer: Observed) -> float:
-    """The bytes that a message moved: the size that the user chose, or the mean of the messages that were counted."""
+    """The bytes of a message: the requested size, or the mean size of the counted messages."""
     if transfer.message:
         return float(min(transfer.message, transfer.bytes))
     return transfer.bytes / transfer.messages if transfer.messages else float(transfer.bytes)
@@ -148,7 +148,7 @@ class PricedMethod:
 def priced_methods(rows: Sequence[Row], prices: Prices) -> list[PricedMethod]:
     """Every row that moved bytes, the most expensive first.
 
-    Its name says which side it was if both sides moved data in the same direction.
+    If both sides moved data in the same direction, the name of the far side's method has `there`.
     """
     ends = {(row.side, row.direction) for row in rows}
     has_same_directions = len({direction for _, direction in ends}) < len(ends)

@@ -125,7 +125,7 @@ def _cost_chart(breakdown: Apart) -> Chart | None:
     )
     by_message = x_title == "bytes a message"
     caption = "Medians." + (
-        " Lines: the longest transfers; pale: shorter ones, of which more is a transfer's own part."
+        " Lines: the longest transfers; pale: shorter ones, in which the cost of the transfer itself weighs more."
         if by_message
         else ""
     )
@@ -181,7 +181,7 @@ def _levels_chart(breakdown: Apart) -> Chart:
     )
     names = list(dict.fromkeys(str(row["what"]) for row in rows))
     few = alt.Axis(tickCount=8)
-    x = alt.X("load:Q", title="processes running or ready to", scale=alt.Scale(nice=False, padding=12), axis=few)
+    x = alt.X("load:Q", title="running and ready processes", scale=alt.Scale(nice=False, padding=12), axis=few)
     axis = alt.Axis(format="~g", labelOverlap="greedy")
     y = alt.Y("value:Q", title="times that of the lowest load", scale=_LOG, axis=axis)
     color = alt.Color("what:N", title=None, scale=alt.Scale(domain=names, range=[_WARM, ACCENT_COLOR]), legend=legend())

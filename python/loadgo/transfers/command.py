@@ -1,10 +1,10 @@
-"""The cost of data transfer for any unchanged command: the data of its sockets, and the resources that took.
+"""The cost of data transfer of any command: the data that its sockets moved, and the resources that it used.
 
 The command runs under the meter of `loadgo ready`, and kernel programs follow it and all that it starts. A TCP socket
-counts its own bytes, which are read when it closes. Processor time is that of all processes of the command. Network
-interrupts during their time are subtracted, and interrupts for the command's sockets on any processor are added. This
-matters on a kernel without interrupt accounting, which charges the interrupted process. A packet's work belongs to its
-receiver. So over loopback, work that a sender's call does for the far end belongs to the far end.
+counts its own bytes, which are read when it closes. Processor time is that of all processes of the command. A kernel
+without interrupt accounting charges interrupts to the interrupted process. So network interrupts during the command's
+time are subtracted, and interrupts for its sockets on any processor are added. A packet's work belongs to its receiver:
+over loopback, work that a sender's call does for the far end belongs to the far end.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from loadgo.running.command_run import CommandRun
 
 UNIX_SOCKETS = "Unix"
 _HOUR_S = 3600.0
-_FIRST_NAMESPACE = "the kernel tells what an ended task has used in its first network namespace alone; run loadgo there"
+_FIRST_NAMESPACE = "the kernel reports an ended task's usage in its first network namespace only; run loadgo there"
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Moved:
     kind: str
     """`TCP, network`, `TCP, loopback`, the same with `UDP`; `UDP, to anywhere` (no fixed far end), `Unix`, `other`."""
     sockets: int
-    """Number of connections, for TCP only: the end of other sockets is not seen."""
+    """Number of connections, for TCP only: the meter does not see when other sockets close."""
     sent: int
     """Bytes, each counted once."""
     received: int
@@ -57,7 +57,7 @@ class Moved:
     segments_received: int
 
     @property
-    def nothing(self) -> bool:
+    def is_idle(self) -> bool:
         """Whether no connection was made and no data moved."""
         return not (self.sockets or self.sends or self.receives)
 
@@ -178,7 +178,7 @@ class CommandTransfer:
 
     @property
     def _own_s(self) -> tuple[float, float] | None:
-        """User and system time without the interrupts in them, which the kernel counts as system time if it can."""
+        """User and system time without interrupts, subtracted from system time first and the rest from user time."""
         if self.run.cpu_user_ns is None or self.run.cpu_system_ns is None:
             return None
         inside = 0.0 if self.interrupts is None else self.interrupts.inside_s
@@ -233,7 +233,7 @@ def _command_transfer(
     return CommandTransfer(
         command=words,
         run=run,
-        kinds=None if kinds is None else tuple(kind for kind in kinds if not kind.nothing),
+        kinds=None if kinds is None else tuple(kind for kind in kinds if not kind.is_idle),
         interrupts=None if counted is None or counted["interrupts"] is None else _interrupts(counted),
         held=0 if counted is None else counted["held"],
         unsent=0 if counted is None else counted["unsent"],

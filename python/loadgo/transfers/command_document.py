@@ -54,17 +54,16 @@ def command_json(transfer: CommandTransfer, prices: Prices) -> str:
 
 def _answer_sentence(transfer: CommandTransfer, prices: Prices) -> str:
     moved = transfer.moved
-    used = f"{transfer.name} used {seconds(transfer.cpu_s)} of processor time"
+    used = f"used {seconds(transfer.cpu_s)} of processor time"
     if moved is None:
-        return f"{used}; what its sockets moved is not known."
+        return f"{transfer.name} {used}; what its sockets moved is not known."
     if not transfer.kinds:
-        return f"{used}, and opened no socket that moved anything."
+        return f"{transfer.name} {used}, and opened no socket that moved anything."
     sentence = f"{transfer.name} sent {moved.sent:,} bytes and received {moved.received:,}"
     if not transfer.bytes:
-        return f"{sentence}: {used.removeprefix(transfer.name + ' ')} moved nothing."
-    sentence += (
-        f"; moving a gigabyte so costs {money(transfer.cost(prices.cpu_hour, BITS_PER_GIGABYTE), prices.currency)}"
-    )
+        return f"{sentence}: it {used}."
+    gigabyte = money(transfer.cost(prices.cpu_hour, BITS_PER_GIGABYTE), prices.currency)
+    sentence += f"; moving a gigabyte in this way costs {gigabyte}"
     if prices.network_gigabyte:
         sentence += f"; the network takes {prices.currency}{prices.network_gigabyte:g}"
     return sentence + "."
@@ -81,10 +80,12 @@ def _warnings(transfer: CommandTransfer) -> list[str]:
         warnings.append(f"{transfer.name} ended with exit status {transfer.run.exit_status}")
     if transfer.unsent:
         warnings.append(
-            f"{transfer.unsent} of its connections still had bytes to send 5 s after its end: they are not in it"
+            f"{transfer.unsent} of its connections still had bytes to send 5 s after its end, which are not counted"
         )
     if transfer.lost:
-        warnings.append(f"{transfer.lost} of its tasks or connections found no room: bytes are at least what is shown")
+        warnings.append(
+            f"{transfer.lost} of its tasks or connections did not fit into the meter: the bytes are a lower bound"
+        )
     return warnings
 
 

@@ -16,7 +16,7 @@ from loadgo.transfers.pictures import method_pictures
 from loadgo.transfers.prices import Prices
 from loadgo.transfers.remedies import savings
 from loadgo.transfers.remedies_tables import remedies_notes, remedies_tables
-from loadgo.transfers.rounds import by_kind, in_the_middle
+from loadgo.transfers.rounds import by_method_and_end, median_rows
 from loadgo.transfers.row import BITS_PER_GIGABYTE, BITS_PER_MEGABIT, Row
 from loadgo.transfers.transfer import Transferred
 
@@ -46,11 +46,11 @@ def transfer_document(transferred: Transferred, prices: Prices) -> Document:
     def charts() -> list[Chart]:
         from loadgo.transfers.charts import method_charts
 
-        return method_charts(in_the_middle(transferred.rows), prices)
+        return method_charts(median_rows(transferred.rows), prices)
 
-    rows = in_the_middle(transferred.rows)
+    rows = median_rows(transferred.rows)
     savings_by_method = savings(transferred.rows)
-    rounds = max((len(kind_rows) for kind_rows in by_kind(transferred.rows).values()), default=0)
+    rounds = max((len(kind_rows) for kind_rows in by_method_and_end(transferred.rows).values()), default=0)
     tables = (_rfc392_table(rows), _used_table(rows), _costs_table(rows, prices))
     return Document(
         title="What a network bit costs the host",

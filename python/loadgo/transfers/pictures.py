@@ -34,7 +34,7 @@ def apart_pictures(breakdown: Apart) -> tuple[SignPicture, ...]:
     title = f"Processor time a bit by {x_title}{', of the longest transfers' if x_title == 'bytes a message' else ''}"
     pictures = [SignPicture(f"{title} (both logarithmic)", lambda width: _scatter_plot(lines, width))]
     if breakdown.levels:
-        title = "Against load: ● real time, ○ processor time a bit, times the lowest load's (logarithmic)"
+        title = "Against load: ● real time, ○ processor time a bit, as multiples of the lowest load's (logarithmic)"
         pictures.append(SignPicture(title, _load_lines(breakdown)))
     return tuple(pictures)
 

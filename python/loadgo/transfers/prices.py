@@ -59,7 +59,7 @@ def _network(text: str, host: Tariff) -> tuple[float, str]:
         other = load_tariff(text)
         if not other.gigabyte_out or other.currency != host.currency:
             raise BadArgument(
-                f"`network={text}`: that tariff has no gigabyte_out in {host.currency}; name a price, or another"
+                f"`network={text}`: that tariff has no gigabyte_out in {host.currency}; name a price, or another tariff"
             ).about("network") from None
         return other.gigabyte_out, other.title
     if not 0 < price < float("inf"):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from loadgo.stats.resample import Interval
 from loadgo.stats.student import student_reach
 from loadgo.transfers.compared import Times
-from loadgo.transfers.rounds import by_kind
+from loadgo.transfers.rounds import by_method_and_end
 from loadgo.transfers.row import Row
 
 BASE_METHODS = ("bytes", "records")
@@ -41,18 +41,18 @@ def savings(rows: Sequence[Row]) -> list[Saving]:
     They are ordered by direction and cost, the most expensive first.
     """
     logs = {
-        kind: [math.log(row.cpu_s_per_bit) if not row.broke_off and row.cpu_s_per_bit else math.nan for row in of_kind]
-        for kind, of_kind in by_kind(rows).items()
+        end: [math.log(row.cpu_s_per_bit) if not row.broke_off and row.cpu_s_per_bit else math.nan for row in end_rows]
+        for end, end_rows in by_method_and_end(rows).items()
     }
-    measured = {kind: of_kind for kind, of_kind in logs.items() if any(map(math.isfinite, of_kind))}
+    measured = {end: end_logs for end, end_logs in logs.items() if any(map(math.isfinite, end_logs))}
     methods = {method for method, _, _ in measured}
     if not methods & set(BASE_METHODS) or len(methods) < 2:
         return []
     unsorted = []
-    for (method, side, direction), of_kind in measured.items():
+    for (method, side, direction), end_logs in measured.items():
         bases = {base: measured[base, side, direction] for base in BASE_METHODS if (base, side, direction) in measured}
-        over = {base: _ratio(of_base, of_kind) for base, of_base in bases.items() if base != method}
-        complete = [log for log in of_kind if math.isfinite(log)]
+        over = {base: _ratio(base_logs, end_logs) for base, base_logs in bases.items() if base != method}
+        complete = [log for log in end_logs if math.isfinite(log)]
         cost = math.exp(sum(complete) / len(complete))
         known_over = {base: times for base, times in over.items() if times is not None}
         unsorted.append(Saving(method, side, direction, len(complete), cost, known_over))

@@ -10,7 +10,7 @@ from loadgo.transfers.chart_data import DIRECTION_VERBS
 from loadgo.transfers.remedies import BASE_METHODS, Saving
 from loadgo.transfers.words import between, how_many
 
-_TITLE = "What each remedy saves: times less processor time a bit than a byte a call, than records"
+_TITLE = "What each remedy saves: processor time a bit of bytes and of records, over its own"
 _REMEDIES = (
     ("messages, blocks", "more bytes a call: the memo's longer bytes, and its block transfers"),
     ("mmap, sendfile, splice, zerocopy", "pages handed over instead of copied: its mapping onto the network"),
@@ -47,5 +47,5 @@ def remedies_notes(savings: Sequence[Saving]) -> list[tuple[str, str]]:
     methods = {saving.method for saving in savings}
     notes = [("remedies", f"{names}: {what}") for names, what in _REMEDIES if methods & set(names.split(", "))]
     if max(saving.rounds for saving in savings) < 3:
-        notes.append(("remedies", "one round tells no interval: --times 5 does"))
+        notes.append(("remedies", "one round gives no interval: --times 5 does"))
     return notes

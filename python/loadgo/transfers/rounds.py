@@ -13,12 +13,12 @@ MethodEnd = tuple[str, str, str]
 
 
 def in_rounds(times: int, make: Callable[[], Transferred]) -> Transferred:
-    """Calls `make` a number of times, or until it is stopped, and joins the transfers.
+    """Calls `make` a number of times, or until an interrupt, and joins the transfers.
 
     All methods are in each round, so that drift of the host does not affect one method more than others.
     """
     if times < 1:
-        raise BadArgument(f"{times} rounds are none: give 1 or more")
+        raise BadArgument(f"{times} rounds are too few: give 1 or more")
     rounds: list[Transferred] = []
     for _ in range(times):
         rounds.append(make())
@@ -37,19 +37,19 @@ def together(rounds: Sequence[Transferred]) -> Transferred:
     )
 
 
-def by_kind(rows: Sequence[Row]) -> dict[MethodEnd, list[Row]]:
+def by_method_and_end(rows: Sequence[Row]) -> dict[MethodEnd, list[Row]]:
     """The rows of each method and end, round by round."""
-    rows_by_kind: dict[MethodEnd, list[Row]] = {}
+    groups: dict[MethodEnd, list[Row]] = {}
     for row in rows:
-        rows_by_kind.setdefault((row.method, row.side, row.direction), []).append(row)
-    return rows_by_kind
+        groups.setdefault((row.method, row.side, row.direction), []).append(row)
+    return groups
 
 
-def in_the_middle(rows: Sequence[Row]) -> list[Row]:
+def median_rows(rows: Sequence[Row]) -> list[Row]:
     """The row with the median processor time per bit of each method and end, and every row that broke off."""
     shown = []
-    for of_kind in by_kind(rows).values():
-        complete = sorted((row for row in of_kind if not row.broke_off), key=lambda row: row.cpu_s_per_bit or 0.0)
+    for end_rows in by_method_and_end(rows).values():
+        complete = sorted((row for row in end_rows if not row.broke_off), key=lambda row: row.cpu_s_per_bit or 0.0)
         shown += [complete[(len(complete) - 1) // 2]] if complete else []
-        shown += [row for row in of_kind if row.broke_off]
+        shown += [row for row in end_rows if row.broke_off]
     return shown

@@ -50,7 +50,7 @@ class Row:
     interrupt_s: float
     """Time in device interrupts, an estimate, as `interrupts_by` says."""
     interrupts_upon_s: float
-    """Network interrupts during the thread's time, for any socket: a part of `thread_s`. 0 if known by ticks only."""
+    """Network interrupts that interrupted the thread, for any socket: a part of `thread_s`. 0 for `ticks`."""
     interrupts_by: InterruptSource
     """Source of the interrupt times.
 
@@ -60,7 +60,7 @@ class Row:
     - `ticks`: interrupts of the whole host during the transfer, in ticks of 10 ms.
     """
     interrupts_clocked: float | None
-    """Share of the time that was clocked. None if there was none."""
+    """Share of the transfer's time in which interrupts were clocked. None if they never were."""
     interrupts_error_s: float | None
     """Standard error of the interrupts in `cpu_s`. None if they are exact, or the error is not known."""
     interrupts_why: str | None

@@ -85,7 +85,7 @@ def test_what_a_change_was_is_read_off_the_conditions(measured: Speedup) -> None
     assert told == {"cpu": ("machine processors.speed: 1 to 2",), "core": ("machine memory.frames: 64 to 96",)}
     assert measured.warnings == ()
     page = render_speedup(measured, "text", width=100)
-    assert "5 runs with each choice of the changes" in page
+    assert "5 runs with each combination of the changes" in page
     assert "machine processors.speed: 1 to 2" in page
 
 
@@ -93,7 +93,8 @@ def test_what_differs_otherwise_than_by_the_changes_is_told_first(room: Path) ->
     runs = all_four(room) | {"core+cpu": [ran(room, seed, (SPEED, "memory.frames=128")) for seed in SEEDS]}
     speedup_result = speedup_of(runs)
     assert speedup_result.warnings[0] == (
-        "machine memory.frames is not as the changes are: 64 with none of the changes; 64 with cpu; 96 with core; "
+        "machine memory.frames differs, and not by one of the changes: 64 with none of the changes; 64 with cpu; "
+        "96 with core; "
         "128 with cpu+core."
     )
 
@@ -103,7 +104,7 @@ def test_runs_of_one_choice_that_are_not_alike_and_seeds_that_are_not_the_same_a
     other = [*runs["cpu"][:4], ran(room, 9, (SPEED,), passes=3)]
     warnings = speedup_of(runs | {"cpu": other}).warnings
     assert "The runs with cpu differ among themselves in passes." in warnings
-    assert "The seeds of the runs are not the same with every choice of the changes." in warnings
+    assert "The combinations of the changes were not run with the same seeds." in warnings
 
 
 def test_runs_that_end_at_a_time_are_taken_from_their_steady_part(room: Path) -> None:
@@ -119,15 +120,15 @@ def test_mistakes_are_refused_with_what_is_wrong(room: Path) -> None:
     a, b, c, d = (ran(room, seed, ()) for seed in SEEDS[:4])
     timed = ran(room, 1, (), duration="5min")
     for runs, message in (
-        ({"": [a], "cpu": [b], "disk": [c]}, r"there are no runs with cpu\+disk: every choice"),
+        ({"": [a], "cpu": [b], "disk": [c]}, r"there are no runs with cpu\+disk: measure every combination"),
         ({"": [a], "cpu": []}, "there are no runs with cpu"),
         ({"cpu": [b]}, "there are no runs with none of the changes"),
         ({"": [a], "cpu": [a]}, "is named twice"),
-        ({"": [a, b], "cpu": [c]}, "as many runs as the others; there are 2 with none of the changes; 1 with cpu"),
+        ({"": [a, b], "cpu": [c]}, "the same number of runs; there are 2 with none of the changes; 1 with cpu"),
         ({"": [a], "cpu+cpu": [b]}, "names a change twice"),
         ({"": [a]}, "0 changes: there must be 1 to 6"),
         ({"": [a], "+".join("abcdefg"): [b]}, "7 changes: there must be 1 to 6"),
-        ({"": [a], "cpu": [timed]}, "some of the runs end at a time"),
+        ({"": [a], "cpu": [timed]}, "some runs end after a time"),
     ):
         with pytest.raises(ValueError, match=message):
             speedup_of(runs)

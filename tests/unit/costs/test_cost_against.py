@@ -130,7 +130,7 @@ def test_a_run_can_be_held_against_print_and_it_says_what_nobody_knows(room: Pat
     fairness = cost_against(room / "slow-1", B)
     assert [price.shift for price in fairness.prices] == ["1", "2"]
     assert any("One side is printed" in note for note in fairness.notes)
-    assert any("shifts that the other side has not: 3" in note for note in fairness.notes)
+    assert any("are left out: 3" in note for note in fairness.notes)
 
 
 @pytest.mark.parametrize(
@@ -139,8 +139,8 @@ def test_a_run_can_be_held_against_print_and_it_says_what_nobody_knows(room: Pat
         ("mpl-16:ctss", "mpl-16:multics", {}, "mpl-16:ctss has no printed charges: name a tariff for it"),
         (A, "csr-rfc-20:6080", {}, "csr-rfc-20:6080 is no side"),
         (A, B, {"tariff": "cloud"}, "can be priced by its processor time alone"),
-        (A, B, {"measure": "response"}, "response is not known on both sides; cpu, elapsed can be told"),
-        (f"{A},{B}", B, {}, "is printed: it is a side alone"),
+        (A, B, {"measure": "response"}, "response is not known on both sides; known are: cpu, elapsed"),
+        (f"{A},{B}", B, {}, "is a printed column: it cannot be joined"),
     ],
 )
 def test_what_cannot_be_held_against_each_other_is_told(a: str, b: str, asked: dict[str, str], says: str) -> None:

@@ -128,11 +128,11 @@ def test_conditions_that_differ_beside_the_users_are_told(room: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "asked", "says"),
     [
-        (["n1", "other"], {}, "other has not typed the script of n1: price them apart"),
+        (["n1", "other"], {}, "other has not typed the script of n1: price each with a loadgo cost of its own"),
         (["n1", "faster"], {}, "n1 and faster are of different systems (machine processors.speed: 1, 2)"),
         (["n1"], {"tariff": "nonsense"}, "tariff nonsense: is not bundled"),
         (["n1"], {"tariff": "machine:9"}, "has no shift 9; it has 1, 2"),
-        (["n1"], {"by": "line"}, "by: 'line' is neither of command, user"),
+        (["n1"], {"by": "line"}, "by: 'line' is neither command nor user"),
         (["n1"], {"phases": "some"}, "phases: 'some' is neither of steady, all"),
         ([], {}, "no run is named"),
     ],
@@ -158,5 +158,13 @@ def test_of_very_many_users_the_dearest_are_shown_and_the_rest_is_told(room: Pat
     assert len(made.points[0].priced[0].rows) == 60
     page = render_costs(made, "text", width=100)
     assert sum(line.startswith("user ") for line in page.splitlines()) == 41  # with the heading
-    assert "20 more that cost less" in page
+    assert "20 rows with lower costs" in page
     assert len(json.loads(render_costs(made, "json"))["points"][0]["tariffs"][0]["rows"]) == 61
+
+
+def test_a_curve_without_a_known_cost_says_so(room: Path, tmp_path: Path) -> None:
+    tariff = tmp_path / "memory.toml"
+    tariff.write_text('title = "memory alone"\nsource = "this test"\ncurrency = "$"\nmemory_gigabyte_hour = 1.0\n')
+    unknown = cost([room / "n1", room / "n4"], tariff=str(tariff))
+    assert not unknown.known
+    assert costs_document(unknown).answer == "The cost is not known: a charged quantity was not measured."

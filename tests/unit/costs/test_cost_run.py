@@ -45,7 +45,7 @@ def test_a_machine_that_was_seen_to_do_less_than_its_users_is_told_in_words_for_
     price = charging(cpu_hour=1.0)
     point = Point(5, ("killed",), run_use, command_counts([run]), (priced(run_use, price),))
     words = dict(notes(Costs("killed", "command", (point,), (), ())))["Nobody's"]
-    assert "less than the interactions used: not all of their time was metered" in words
+    assert "less than what the interactions used: not all of their time was metered" in words
     assert "more" not in words
     assert "-" not in words
 

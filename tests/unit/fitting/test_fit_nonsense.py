@@ -40,7 +40,7 @@ def spoilt(room: Path, name: str, rows: pl.Expr | None = None, **columns: pl.Exp
 
 def test_one_interaction_is_too_few(room: Path) -> None:
     folder = spoilt(room, "one", (pl.col("user") == 1) & (pl.col("pass") == 4) & (pl.col("line") == 1))
-    with pytest.raises(ValueError, match=r"1 interaction was answered and metered: no machine can be fitted to so few"):
+    with pytest.raises(ValueError, match=r"1 interaction was answered and metered: no machine can be fitted to these"):
         fit(folder)
 
 
@@ -138,7 +138,9 @@ def test_users_on_another_machine_were_not_metered(room: Path) -> None:
 def test_a_command_that_was_never_answered_is_said_to_be_unknown(room: Path) -> None:
     silent = pl.when(pl.col("command").cast(pl.String) == "ls").then(pl.lit("timeout")).otherwise(pl.col("outcome"))
     fitted = fit(spoilt(room, "silent", outcome=silent.cast(pl.Categorical)))
-    assert any("of ls, so the machine has no such command" in warning for warning in fitted.warnings)
+    assert any(
+        "of ls was answered and metered, so the machine has no such command" in warning for warning in fitted.warnings
+    )
 
 
 def test_a_run_that_is_named_twice_would_count_twice(room: Path) -> None:

@@ -241,7 +241,7 @@ def test_a_what_if_on_a_fitted_machine_is_a_prediction_too(room: Path, predicted
     assert prediction.set_aside == ("commands.compile.cpu",)
     assert prediction.parameters == ("commands.edit.cpu mean",)
     assert prediction.figures["steady"][0].predicted < before.figures["steady"][0].predicted
-    assert "set otherwise than fitted" in " ".join(str(loadgo.report(run)).split())
+    assert "set to another value than fitted" in " ".join(str(loadgo.report(run)).split())
 
 
 def test_the_same_seed_predicts_the_same(room: Path) -> None:

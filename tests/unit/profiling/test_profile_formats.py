@@ -70,7 +70,7 @@ def test_unknown_segments_of_page_faults_are_explained_where_there_are_some() ->
     assert "[unknown]" not in text_document(profile_document(PROFILE), width=80)
     clock_profile = Profile("x", 1.0, 1000, (), (Segment("[unknown]", None, 3, 0),))
     lines = text_document(profile_document(clock_profile), width=80).splitlines()
-    assert lines[-1].startswith("[unknown]  the kernel told of no mapping there")
+    assert lines[-1].startswith("[unknown]  the kernel reported no mapping there")
     assert max(map(len, lines)) <= 80
 
 

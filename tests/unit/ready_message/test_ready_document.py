@@ -23,7 +23,7 @@ r ls /: real 4.50 ms, CPU 4.03 ms (89.6 %), faults 106 + 0 major
 – not measured: I/O wait.
 note: delay accounting is off, and a note that is longer than a line of eighty
   characters goes on below
-≤: the command had less memory than loadgo, whose own its account begins with.
+≤: the command used less memory than loadgo, at which its account begins.
 """
 NOTE = "delay accounting is off, and a note that is longer than a line of eighty characters goes on below"
 

@@ -71,7 +71,7 @@ def test_a_killed_run_that_covers_hardly_any_time_has_no_rate_and_says_why() -> 
     """One interaction in 2.6 ms are not 388 a second."""
     summary = summarize(killed_after_a_line(1.3))
     assert summary.stretch.per_second is None
-    assert "How many a second is not to be told: the records cover 45.1 ms of this." in answer(summary)
+    assert "The throughput is not known: the records cover 45.1 ms of this." in answer(summary)
     assert evaluate(parse_run_condition("throughput < 1/s"), summary).holds is None
 
 

@@ -63,4 +63,4 @@ def test_its_time_by_user_is_that_of_the_interactions(folder: Path) -> None:
     text = printed(str(folder), "--top", "2")
     table = text[text.index("Time by user") :].split("\n\n")[0].splitlines()
     assert table[-1].startswith("2 others")
-    assert "what ran between them is not in it." in " ".join(text.split())
+    assert "without what ran between them." in " ".join(text.split())

@@ -136,7 +136,7 @@ def test_what_was_asked_for_is_told_apart_by_command(summary: Summary, run: Tabl
 def test_what_was_asked_for_and_is_not_there_is_said() -> None:
     bare = closed_loop(10, 20)
     text = page(summarize(bare, by="user"), bare, width=200)
-    assert "This run's meters did not tell faults and primitives apart by user." in text
+    assert "This run's meters did not count faults and primitives by user." in text
 
 
 def test_each_word_of_a_document_is_told_in_todays(summary: Summary, run: Tables) -> None:
@@ -268,7 +268,7 @@ def test_what_a_metered_command_did_is_told_apart_by_command_and_by_user(run: Ta
         summary_of_run = summarize(made, by=by)  # type: ignore[arg-type]
         assert [part.whose for part in summary_of_run.meters.parts] == [whose]
         text = page(summary_of_run, made, width=120, by=by)
-        assert "did not tell faults and primitives apart" not in text
+        assert "did not count faults and primitives" not in text
         assert f"Primitives by {by}" not in text
 
 
@@ -276,10 +276,8 @@ def test_the_exact_meters_own_time_in_a_commands_is_said_beside_it(run: Tables) 
     exact, cheap = (the_command(run, tier) for tier in ("exact", "cheap"))
     words = "of processor time (the exact meters' own in it included: see Meters)"
     assert words in page(summarize(exact), exact, width=200)
-    assert "The command's processor time has that of the meters' programs in it" in page(
-        summarize(exact), exact, width=200
-    )
-    assert "begin at the fork of its process" in page(summarize(exact), exact, width=400)
+    assert "The command's processor time includes the meters' programs" in page(summarize(exact), exact, width=200)
+    assert "count from the fork of its process" in page(summarize(exact), exact, width=400)
     assert "own in it included" not in page(summarize(cheap), cheap, width=200)
     assert "system calls." not in page(summarize(cheap), cheap, width=200).split("\n\n")[0]
 

@@ -104,21 +104,20 @@ user           CPU   of all time   ready wait   paging wait   I/O wait
 
 all 20      38.7 s       27.27 %       68.2 s             0          0
 
-Processors  Unattributed is busy time of nobody above: kernel workers that move
-            terminal bytes, other people's processes; the kernel counts in
-            ticks, ± 40.0 ms here; the categories are 100.000 % of the wall
-            time.
+Processors  Unattributed is the rest of the busy time: kernel workers that move
+            terminal bytes, other processes; the kernel counts in ticks, ± 40.0
+            ms here; the categories are 100.000 % of the wall time.
             Of non-idle: of all time but iowait and idle.
 Laboratory  0.15 % of all time was the laboratory's own: driver 0.10 %, sampling
             and writing 0.05 %.
-Meters      Time by user is that of the users' interactions; what ran between
-            them is not in it.
+Meters      Time by user is that of the users' interactions, without what ran
+            between them.
 Usage       CPU from cgroup v2, faults from taskstats, waits from taskstats.
 Driver      Good: lateness p50 / p99 / max 20.0 µs / 20.0 µs / 20.0 µs (p99 at
             most 1.00 ms), 0.1 % of the host (at most 5.0 %), scheduling fifo
             10, the kernel answered FIFO 10.
 Audit       Little's law, N = X(R + Z) = 3.98/s × (373 ms + 4.84 s): 20.8 users
-            computed, 20.0 there; holds within 3.8 %.
+            computed, 20.0 measured; holds within 3.8 %.
 Cost        A user's hour is $0.00134 at $0.05 a CPU hour (the default tariff;
             an assumption: about what a virtual processor is let for). The
             table's costs are of 1,000,000 interactions.
@@ -127,9 +126,9 @@ Conditions  load average 0.10 0.20 0.30 before and 1.10 0.40 0.30 at the end; 1
 Sessions    20 logged out.
 Lost        Nothing.
 Note        Intervals hold the quantile in about 95 of 100 long runs: users, and
-            stretches of time, are drawn again; where there is none, the run is
-            too short for the waits in it, or of too few users and interactions.
-            few: too few samples for this quantile; there is p50 from 2, p90
+            stretches of time, are resampled. Without an interval, the run is
+            too short for its waits, or has too few users or interactions.
+            few: too few samples for this quantile, which needs: p50 2, p90 10,
 """
 
 AT_120 = """\
@@ -226,7 +225,7 @@ def test_a_run_without_usage_shows_dashes_and_why() -> None:
     assert max(line.count("–") for line in text.splitlines() if line.startswith("edit")) >= 4
     assert "–: not measured, which is not zero." in text
     assert "no cgroup: mount cgroup2" in text
-    assert "Not to be had, since what is charged for was not measured" in text
+    assert "Unknown, since a charged quantity was not measured" in text
 
 
 def test_lines_that_timed_out_are_in_the_answer_the_table_and_the_notes() -> None:
@@ -258,5 +257,5 @@ def test_no_command_is_called_the_slowest_of_all_when_others_have_too_few_sample
     seldom = (pl.col("user") == 1) & (pl.col("pass") % 5 == 0)
     few = dataclasses.replace(run, interactions=run.interactions.filter(~of_print | seldom))
     answer_text = answer(summarize(few))
-    assert " for compile, the slowest of the 2 commands with samples enough for one, and p90 " in answer_text
+    assert " for compile, the slowest of the 2 commands with enough samples, and p90 " in answer_text
     assert " for compile, the slowest command, and p90 " in answer(summarize(run))

@@ -4,7 +4,7 @@ import pytest
 from loadgo.transfers.document import render_transfer
 from loadgo.transfers.prices import prices
 from loadgo.transfers.remedies import savings
-from loadgo.transfers.rounds import in_rounds, in_the_middle
+from loadgo.transfers.rounds import in_rounds, median_rows
 from loadgo.transfers.transfer import Transferred
 from support.transfer_rows import rounds, row_of
 
@@ -48,7 +48,7 @@ def test_without_the_seeds_own_ways_nothing_is_saved() -> None:
 
 def test_the_row_in_the_middle_is_shown_and_those_that_broke_off() -> None:
     rows = [row_of(thread_s=cpu_s) for cpu_s in (3.0, 1.0, 2.0)] + [row_of(broke_off="stalled")]
-    assert [row.cpu_s for row in in_the_middle(rows)] == [2.0, 1.0]
+    assert [row.cpu_s for row in median_rows(rows)] == [2.0, 1.0]
     page = render_transfer(Transferred(tuple(rows), (), False), "text", prices=prices(), width=100)
     assert "4 rounds" in page
     assert "broke off: stalled" in page

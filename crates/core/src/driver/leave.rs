@@ -11,7 +11,7 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
     pub(super) fn log_out(&mut self, index: usize) {
         let user = &mut self.users[index];
         user.line = None;
-        user.state = UserState::LeavingOff;
+        user.state = UserState::LoggingOut;
         let id = user.id;
         let keys = format!("{}\n", self.script.logout);
         let sent = self.system.log_out(id, keys.as_bytes());
@@ -29,7 +29,7 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
             let outcome = if by_last_line { self.judge(index, &response) } else { Outcome::Died };
             self.record(index, by_last_line.then_some(at), &response, outcome);
         }
-        if state == UserState::LeavingOff || by_last_line {
+        if state == UserState::LoggingOut || by_last_line {
             self.summary.done += 1;
             return self.leave(index, at, "done");
         }
@@ -53,7 +53,7 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
     pub(super) fn give_up(&mut self, index: usize, now: Instant) {
         let id = self.users[index].id;
         self.system.hang_up(id);
-        if self.users[index].state == UserState::LeavingOff {
+        if self.users[index].state == UserState::LoggingOut {
             self.summary.done += 1;
             return self.leave(index, now, "done");
         }

@@ -8,7 +8,8 @@ use crate::time::{Instant, Span};
 use crate::user::UserState;
 
 impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
-    /// Goes on to the user's next line, and sets the end of this share of its think time. After the last line, logs out.
+    /// Goes on to the user's next line, and lets the user think for `share` (0 to 1) of the drawn think time. After the last
+    /// line, logs out.
     pub(super) fn think(&mut self, index: usize, share: f64) {
         let passes = if self.is_ending { Some(0) } else { self.load.passes };
         let script = self.script;
@@ -28,7 +29,7 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         self.deadlines.set(user.id, user.first_key_due);
     }
 
-    /// Does the action that a user's deadline stands for.
+    /// Acts on a user's deadline, by the user's state.
     pub(super) fn act_on_deadline(&mut self, index: usize, now: Instant) {
         match self.users[index].state {
             UserState::Away => self.log_in(index, now),
@@ -38,7 +39,7 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
             }
             UserState::Typing => self.type_on(index, now),
             UserState::Waiting => self.time_out(index, now),
-            UserState::Interrupted | UserState::LeavingOff => self.give_up(index, now),
+            UserState::Interrupted | UserState::LoggingOut => self.give_up(index, now),
             UserState::LoggingIn | UserState::AtBarrier | UserState::Gone => unreachable!("no deadline is set in this state"),
         }
     }

@@ -1,4 +1,4 @@
-//! The beginning of sessions: log-ins paced by completion, arrivals of an open load, and the barrier that lets all users begin.
+//! The beginning of sessions: log-ins, each begun when another completes; arrivals of an open load; the barrier for all users.
 
 use super::{DriverLoop, RUN_KEY};
 use crate::load::{LoadModel, WarmUp};
@@ -19,7 +19,7 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         }
     }
 
-    /// Begins log-ins of a closed load while fewer than allowed are under way. Completions set the pace, not a clock.
+    /// Begins log-ins of a closed load up to the number that may be under way at once.
     pub(super) fn log_in_more(&mut self) {
         while self.log_ins_under_way < self.load.log_ins_at_once && self.next_user < self.users.len() && !self.is_ending {
             let now = self.system.now();
@@ -67,7 +67,8 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         if self.is_open() {
             return;
         }
-        // While nobody is logged in, no other log-in begins. If all that are under way are refused, the others are not tried.
+        // Until a first user is in, a refusal begins no further log-in. If all that are under way are refused, the rest are not
+        // tried.
         if self.summary.logged_in > 0 {
             self.next_log_in();
         } else if self.log_ins_under_way == 0 {

@@ -48,7 +48,7 @@ pub fn read(text: &str) -> Result<Span, SyntaxMistake> {
     number_and_size(text).and_then(|(digits, size)| scaled(digits, size).map_err(|message| SyntaxMistake::new(0, message)))
 }
 
-/// Reads a span that is the whole of `text` in nanoseconds, with fractions of a nanosecond; accepts what [`read`] accepts.
+/// Reads `text` as a span, in nanoseconds with fractions. Accepts the same texts as [`read`].
 pub fn read_unrounded(text: &str) -> Result<f64, SyntaxMistake> {
     let (digits, size) = number_and_size(text)?;
     scaled(digits, size).map_err(|message| SyntaxMistake::new(0, message))?;

@@ -56,7 +56,7 @@ pub struct KeyDescription {
 }
 
 impl KeyDescription {
-    /// The mistake that `actual` is not such a value.
+    /// The mistake of giving the key `actual`, which is another kind of value.
     pub fn wrong(&self, actual: &PlacedValue<'_>) -> SyntaxMistake {
         let kind = match actual.get_ref() {
             DeValue::Table(_) => "a table",
@@ -80,7 +80,7 @@ impl<'a> KeyedTable<'a> {
 
     /// Refuses keys other than `known_keys`.
     ///
-    /// `owner` says in a message what the table describes. `meant_keys` are keys that may have been meant.
+    /// A message calls the table `owner`, such as `a script`. It proposes the nearest of `meant_keys`.
     pub fn only(&self, known_keys: &[&str], meant_keys: &[&str], owner: &str) -> Result<(), SyntaxMistake> {
         let unknown = self.entries.keys().filter(|key| !known_keys.contains(&key.get_ref().as_ref()));
         let Some(key) = unknown.min_by_key(|key| key.span().start) else { return Ok(()) };

@@ -8,7 +8,7 @@ use crate::time::Span;
 use std::collections::BTreeMap;
 use toml::de::{DeArray, DeValue};
 
-/// Length from which on a line is refused: a terminal that edits lines drops the bytes after it.
+/// Shortest line that is refused: in line mode, a terminal drops bytes from here on.
 pub const TOO_LONG_LINE_BYTES: usize = 4095;
 /// Largest number of lines of a pass. Chosen by hand, so that a mistyped `repeat` is refused.
 pub const MOST_PASS_LINES: u64 = 1_000_000;
@@ -113,7 +113,7 @@ pub(super) fn read(
     reader.list(list, &outer)?.check_length(script.key_at("lines")).map(|block| block.steps)
 }
 
-/// Reads the entries of a script, and counts its lines.
+/// Reads the entries of a script's `lines`, and numbers the lines that they type.
 struct StepReader<'a> {
     text: &'a str,
     words: &'a BTreeMap<String, Vec<String>>,

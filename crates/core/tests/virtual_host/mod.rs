@@ -12,7 +12,7 @@ use std::collections::BinaryHeap;
 pub enum Answer {
     /// The system is ready after this time, with this exit status.
     After(Span, u8),
-    /// The system never answers; if `true`, an interrupt brings the prompt back.
+    /// The command never ends by itself; if `true`, an interrupt brings the prompt back.
     Never(bool),
     /// The session is killed after this time.
     Ends(Span),
@@ -27,7 +27,7 @@ pub struct VirtualHost {
     now: Instant,
     serial: u64,
     calendar: BinaryHeap<Reverse<(Instant, u64, UserId, u8)>>,
-    coming: Vec<Option<Event>>,
+    events: Vec<Option<Event>>,
     plan: Plan,
     pub log_in_time: Span,
     pub refused: Vec<UserId>,
@@ -46,7 +46,7 @@ impl VirtualHost {
             now: Instant(0),
             serial: 0,
             calendar: BinaryHeap::new(),
-            coming: Vec::new(),
+            events: Vec::new(),
             plan: Box::new(plan),
             log_in_time: Span::from_millis(10),
             refused: Vec::new(),
@@ -68,7 +68,7 @@ impl VirtualHost {
     fn at(&mut self, at: Instant, event: Event) {
         self.calendar.push(Reverse((at, self.serial, 0, 0)));
         self.serial += 1;
-        self.coming.push(Some(event));
+        self.events.push(Some(event));
     }
 }
 
@@ -149,7 +149,7 @@ impl System for VirtualHost {
             (_, Some(next)) => {
                 let Reverse((_, serial, ..)) = self.calendar.pop().expect("it was there");
                 self.now = next;
-                let event = self.coming[serial as usize].take().expect("each event happens once");
+                let event = self.events[serial as usize].take().expect("each event happens once");
                 if matches!(event, Event::LoggedIn { .. } | Event::Refused { .. }) {
                     self.under_way -= 1;
                 }

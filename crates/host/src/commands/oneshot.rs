@@ -1,8 +1,7 @@
 //! One command, run and metered as a user's interaction is: `loadgo ready -- COMMAND`.
 //!
-//! The command is held just before its program is loaded, while the meter takes its first reading. So the cost of starting the
-//! command in loadgo is not charged to the command. Beside the meter's account stands wait4's, which lacks descendants that the
-//! command did not wait for.
+//! The command is held just before its program is loaded, while the meter takes its first reading. So loadgo's own cost of
+//! starting it is not charged to the command. The usage by wait4 is reported too; it lacks descendants that were not waited for.
 
 use std::ffi::OsString;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
@@ -24,7 +23,8 @@ use crate::usage::meter::UsageMeter;
 use crate::usage::sources::{Demand, Sources};
 use crate::usage::waits::Waits;
 
-const NOBODY_ELSE: UserId = 1;
+/// Number of the user who stands for the command in the meter.
+const COMMAND_USER_ID: UserId = 1;
 
 /// Runs commands one after the other; dropping it undoes all changes that it made on the host.
 #[derive(Debug)]
@@ -89,7 +89,7 @@ impl Oneshot {
             Err(why) => (None, Some(why.to_string())),
         };
         if let Some(groups) = &groups {
-            groups.add_user(NOBODY_ELSE)?;
+            groups.add_user(COMMAND_USER_ID)?;
         }
         let demand = Demand { users: 1, every: 1, taskstats: true };
         let meter = UsageMeter::open(groups.as_deref(), demand, &mut leftovers)?;
@@ -147,8 +147,8 @@ impl Oneshot {
         let ended_ns = monotonic_ns();
         self.running.store(0, Ordering::Release);
         let (exit, waited) = ended?;
-        let usage = self.meter.interaction(NOBODY_ELSE);
-        self.meter.ended(NOBODY_ELSE);
+        let usage = self.meter.interaction(COMMAND_USER_ID);
+        self.meter.ended(COMMAND_USER_ID);
         let (left_running, let_go) = self.groups.as_deref().map_or((0, 0), let_go);
         let lost = self.meter.take_lost();
         Ok(Run { real_ns: ended_ns - began_ns, usage, exit, waited, left_running, let_go, cold, lost })
@@ -156,17 +156,17 @@ impl Oneshot {
 
     /// Starts the command: the child joins its group, waits for the meter's first reading, and executes the program.
     fn start(&mut self, mut command: Command) -> io::Result<(i32, u64)> {
-        let paths = self.groups.as_ref().map_or(Vec::new(), |groups| groups.join_paths(NOBODY_ELSE));
-        let (joined, told) = io::pipe()?;
+        let paths = self.groups.as_ref().map_or(Vec::new(), |groups| groups.join_paths(COMMAND_USER_ID));
+        let (joined, pid_pipe) = io::pipe()?;
         let (held, release) = io::pipe()?;
         join_groups_before_exec(&mut command, paths);
-        hold_before_exec(&mut command, told.as_fd(), held.as_fd());
+        hold_before_exec(&mut command, pid_pipe.as_fd(), held.as_fd());
         let meter = &mut self.meter;
         thread::scope(|scope| {
             let reading = scope.spawn(move || first_reading(meter, joined, release));
             let child = command.spawn();
-            // Should the child never have told, its end of the pipe and ours are now closed, and the thread ends.
-            drop((told, held));
+            // If the child has never written its id, all writing ends of the pipe are now closed, and the thread ends.
+            drop((pid_pipe, held));
             let began_ns = reading.join().expect("the first reading does not panic");
             Ok((child?.id() as i32, began_ns?))
         })
@@ -176,18 +176,18 @@ impl Oneshot {
 /// Moves processes that the command left running out of the group, so that they live on.
 /// Returns how many ran, and how many could be moved.
 fn let_go(groups: &Groups) -> (usize, usize) {
-    let left = groups.processes(NOBODY_ELSE).unwrap_or_default();
+    let left = groups.processes(COMMAND_USER_ID).unwrap_or_default();
     let Some(above) = groups.path().parent() else { return (left.len(), 0) };
     let moved = left.iter().filter(|pid| fs::write(above.join("cgroup.procs"), pid.to_string()).is_ok());
     (left.len(), moved.count())
 }
 
-/// Takes the first reading of the process whose id comes through `joined`, and releases it; the time of the release.
+/// Takes the first reading of the process whose id comes through `joined`, and releases it. Returns the instant of the release.
 fn first_reading(meter: &mut UsageMeter, mut joined: PipeReader, mut release: PipeWriter) -> io::Result<u64> {
     let mut pid = [0; 4];
     joined.read_exact(&mut pid)?;
-    meter.began(NOBODY_ELSE, u32::from_ne_bytes(pid));
-    meter.interaction(NOBODY_ELSE);
+    meter.began(COMMAND_USER_ID, u32::from_ne_bytes(pid));
+    meter.interaction(COMMAND_USER_ID);
     let now = monotonic_ns();
     release.write_all(&[1])?;
     Ok(now)

@@ -1,7 +1,7 @@
-//! The homes of a run are removed without touching a file of anybody else's.
+//! Removes the homes of a run, and no other files.
 //!
-//! Users may mount something below their home, also a folder of the host. So all mounts below the homes are detached first.
-//! Each file is then removed by itself: what cannot be removed stays, with the folders above it, and the rest goes.
+//! Users may mount something below their home, even a folder of the host. So all mounts below the homes are detached first.
+//! Then each file is removed. Files that cannot be removed stay, with the folders above them.
 
 use std::ffi::{CStr, OsStr};
 use std::fmt;
@@ -15,13 +15,13 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat, unlinkat}
 use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 
-/// Highest number of rounds in which mounts are detached: several may lie on one place, or a new one be made meanwhile.
+/// Largest number of rounds of detaching mounts. Several mounts may lie over each other, and new ones may be made meanwhile.
 const MOST_DETACH_ROUNDS: usize = 100;
 
 /// Number of remaining paths that the message names.
 const NAMED_PATHS: usize = 3;
 
-/// Removes the folder of homes `path` with all that lies in it and can be removed, after its mounts are detached.
+/// Detaches the mounts below `path`, the folder of homes, and removes everything in it that can be removed.
 ///
 /// # Errors
 /// Each remaining path, with the reason.
@@ -43,7 +43,7 @@ pub(crate) fn remove_home(path: &Path) -> io::Result<()> {
 struct Removal {
     /// Mounts that could not be detached, each with the reason.
     mounts: Vec<(PathBuf, io::Error)>,
-    /// Entries that could not be removed, each with the reason; without the folders that are only not empty because of them.
+    /// Entries that could not be removed, each with the reason. Folders that only hold such entries are not listed.
     remaining: Vec<(PathBuf, io::Error)>,
 }
 
@@ -117,7 +117,7 @@ fn without_links_above(home: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Detaches the mounts below `path`, the latest first; those that could not be detached, each with the reason.
+/// Detaches the mounts below `path`, the latest first. Returns those that could not be detached, each with the reason.
 fn detach_mounts_below(path: &Path) -> io::Result<Vec<(PathBuf, io::Error)>> {
     let mut attached: Vec<(PathBuf, io::Error)> = Vec::new();
     for _ in 0..MOST_DETACH_ROUNDS {
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_in_place_of_a_home_goes_and_what_it_points_to_stays() {
+    fn a_link_in_place_of_a_home_is_removed_and_its_target_stays() {
         let place = std::env::temp_dir().join(format!("loadgo-linked-{}", std::process::id()));
         let (hosts, home) = (place.join("hosts"), place.join("home"));
         fs::create_dir_all(&hosts).expect("there is room");
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_removed_stays_alone_and_is_named() {
+    fn only_files_that_cannot_be_removed_stay_and_the_message_names_them() {
         let place = std::env::temp_dir().join(format!("loadgo-immutable-{}", std::process::id()));
         let home = place.join("home");
         let user_files: Vec<_> = (1..=5).map(|user| home.join(format!("u{user}/kept"))).collect();

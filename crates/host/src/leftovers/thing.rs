@@ -1,4 +1,4 @@
-//! The things that a run makes outside its folder, and how each is written down.
+//! The kinds of things that a run makes outside its folder, and their lines in the state file.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub enum Thing {
         /// The text written into the file at the end: its old value, or an instruction that undoes the change.
         old: String,
     },
-    /// A control group's `cgroup.procs` to which this process returns, having left it for the run.
+    /// The `cgroup.procs` of the control group that this process left for the run, and to which it returns.
     Membership(PathBuf),
 }
 
@@ -37,7 +37,7 @@ impl Thing {
             Thing::Swap(path) => format!("swapping to {}", path.display()),
             Thing::Zram(number) => format!("the device /dev/zram{number}"),
             Thing::Setting { path, old } => format!("the setting {} (it was {old})", path.display()),
-            Thing::Membership(path) => format!("our leave from the control group {}", path.display()),
+            Thing::Membership(path) => format!("loadgo's move out of the control group {}", path.display()),
         }
     }
 

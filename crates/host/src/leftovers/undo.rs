@@ -1,4 +1,4 @@
-//! How each thing that a run made is undone; what is already gone is no mistake.
+//! Undoes each kind of thing. A thing that is already gone is no error.
 
 use std::fs;
 use std::io;

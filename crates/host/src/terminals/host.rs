@@ -1,7 +1,7 @@
-//! This host as a system under test: every user's terminal under one event loop with absolute deadlines.
+//! This host as a system under test: one event loop with absolute deadlines serves the terminals of all users.
 //!
-//! One thread, one epoll, one timer. In a round, all output that has come is read and stamped first. Only then is the usage of
-//! the users who became ready read from the meter. So the metering of one user does not lengthen another's response.
+//! It is one thread with one epoll and one timer. Each round first reads all output that has come, with its instants. Only then
+//! it reads from the meter the usage of users who became ready. So metering one user does not lengthen another's response.
 
 mod end;
 mod log_in;
@@ -31,7 +31,7 @@ const STOP: u64 = u64::MAX - 1;
 const STARTED: u64 = u64::MAX - 2;
 /// Threads that start sessions: one waits for a program to execute while the other prepares the next.
 const STARTERS: usize = 2;
-/// Number by which the meter knows the log-out, which is no line of the script.
+/// Line number that stands for the log-out in the meter.
 const LOG_OUT_LINE_ID: u32 = 0;
 /// Most output that one reading takes from a terminal.
 const READ_BUFFER_BYTES: usize = 64 * 1024;
@@ -41,7 +41,7 @@ const READ_BUFFER_BYTES: usize = 64 * 1024;
 pub struct Setting {
     /// The script, for its log-in, files and patterns.
     pub script: Arc<Script>,
-    /// The log-in command, found.
+    /// The log-in command with the path of its program.
     pub login: Login,
     /// The directories that programs are looked up in.
     pub search_path: String,
@@ -53,6 +53,7 @@ pub struct Setting {
     pub origin_ns: u64,
 }
 
+/// A session with its terminal and its first process.
 struct Seat {
     session: Session,
     master: Option<OwnedFd>,
@@ -81,8 +82,8 @@ pub struct Host {
     by_pid: HashMap<i32, UserId>,
     silences: Deadlines,
     next_look: Instant,
-    /// Users whose terminals may hold more output.
-    hungry: Vec<UserId>,
+    /// Users whose terminals may hold more output, which are read first in the next round.
+    unread: Vec<UserId>,
     pending: Vec<Event>,
     ready: Vec<(UserId, Instant, Option<u8>, bool)>,
     buffer: Box<[u8]>,
@@ -100,7 +101,7 @@ impl Host {
         epoll.add_level_triggered(started.fd(), STARTED)?;
         let elsewhere = setting.login.is_elsewhere();
         Ok(Host {
-            patterns: ReadyPatterns::of(untils(&setting.script)),
+            patterns: ReadyPatterns::of(ready_rules(&setting.script)),
             preparations: if elsewhere { login::typed_files(&setting.script, &setting.run_id, 0).len() } else { 0 },
             starters: Starters::begin(ground(&setting, groups), STARTERS, &started)?,
             unwanted: HashSet::new(),
@@ -114,7 +115,7 @@ impl Host {
             by_pid: HashMap::new(),
             silences: Deadlines::new(),
             next_look: Instant::default(),
-            hungry: Vec::new(),
+            unread: Vec::new(),
             pending: Vec::new(),
             ready: Vec::new(),
             buffer: vec![0; READ_BUFFER_BYTES].into_boxed_slice(),
@@ -141,18 +142,18 @@ impl Host {
         [until, silence].into_iter().flatten().fold(self.next_look, Instant::min)
     }
 
-    /// Waits once, and reads all output that has come, first from users whose last reading was not all.
+    /// Waits once, and reads the output that has come, first from users whose last reading left some.
     fn round(&mut self, until: Option<Instant>) {
-        let hungry = std::mem::take(&mut self.hungry);
-        let came = if hungry.is_empty() {
+        let unread = std::mem::take(&mut self.unread);
+        let came = if unread.is_empty() {
             let (deadline, now) = (self.next_deadline(until), self.now());
-            // A moment at least: an absolute time in the past would not arm the timer again.
+            // At least 1 ns from now, because an absolute time in the past would not arm the timer.
             self.timer.set(self.setting.origin_ns + deadline.max(now + Span(1)).0);
             self.epoll.wait()
         } else {
             self.epoll.poll()
         };
-        for user in hungry {
+        for user in unread {
             self.read_terminal(user);
         }
         for index in 0..came {
@@ -186,9 +187,9 @@ impl Host {
             self.put_rest(user);
         }
         self.read_terminal(user);
-        // The end of the terminal is told once, and what was printed before it is read first.
+        // The kernel reports the end of a terminal once. Earlier output must be read first.
         if hung_up && self.seat(user).is_some_and(|seat| seat.master.is_some()) {
-            self.hungry.push(user);
+            self.unread.push(user);
         }
     }
 }
@@ -259,8 +260,8 @@ fn ground(setting: &Setting, groups: Option<Arc<Groups>>) -> Ground {
     }
 }
 
-/// Every way in which a line of the script may end.
-fn untils(script: &Script) -> Vec<&ReadyRule> {
+/// All rules of the script by which the system is ready.
+fn ready_rules(script: &Script) -> Vec<&ReadyRule> {
     let mut found = vec![&script.until];
     let mut rest: Vec<&ScriptStep> = script.steps.iter().collect();
     while let Some(step) = rest.pop() {

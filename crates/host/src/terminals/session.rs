@@ -8,11 +8,11 @@ use loadgo_core::script::ReadyRule;
 use loadgo_core::system::Response;
 use loadgo_core::time::{Instant, Span};
 
-/// How long a log-in may print nothing before the shell is asked for its prompt all the same.
+/// Time after which a log-in that prints nothing is sent the line that sets our prompt.
 const SILENT_LOG_IN: Span = Span::from_millis(2000);
-/// How long after its last output a log-in without our prompt is asked for it.
+/// Time after its last output at which a log-in that shows another prompt is sent this line.
 const QUIET_PROMPT: Span = Span::from_millis(150);
-/// How long a log-in may take in all.
+/// Longest time of a whole log-in.
 const LOG_IN_LIMIT: Span = Span::from_secs(60);
 
 /// The event that a session waits for.
@@ -20,7 +20,7 @@ const LOG_IN_LIMIT: Span = Span::from_secs(60);
 pub enum Stage {
     /// The first prompt; nothing has been typed yet.
     LogIn,
-    /// The prompt, after the line that sets it was typed; so many lines of preparation remain.
+    /// The prompt, after a line of preparation. This number of such lines remains.
     Preparing(u16),
     /// The system, after a line.
     Line,
@@ -33,16 +33,16 @@ pub enum Stage {
 /// How the present stage ends.
 #[derive(Clone, Copy, Debug)]
 pub enum Watch {
-    /// With the mark.
+    /// By the mark.
     Mark,
-    /// With the pattern of this number.
+    /// By the pattern of this number.
     Pattern(usize),
-    /// With silence of this length.
+    /// By silence of this length.
     Silence(Span),
 }
 
 impl Watch {
-    /// How `until` is watched for.
+    /// The watch for the rule `until`.
     pub fn of(until: &ReadyRule, patterns: &ReadyPatterns) -> Watch {
         match until {
             ReadyRule::Mark => Watch::Mark,
@@ -72,7 +72,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session whose log-in begins now, and is over when `watch` says so.
+    /// A session whose log-in begins now, and ends as `watch` says.
     pub fn new(nonce: Nonce, watch: Watch, now: Instant) -> Session {
         Session {
             stage: Stage::LogIn,
@@ -117,7 +117,7 @@ impl Session {
         self.echo.begin();
     }
 
-    /// Takes a piece of output; `Some(status)` when it says that the system is ready (`status` where a mark told it).
+    /// Takes a piece of output. Returns `Some` if the system is ready, with the exit status if a mark has it.
     pub fn feed(&mut self, piece: &[u8], now: Instant, patterns: &ReadyPatterns) -> Option<Option<u8>> {
         self.last_output = now;
         let piece = &piece[self.echo.strip(piece)..];
@@ -169,7 +169,7 @@ impl Session {
         matches!(self.watch, Watch::Pattern(_)) || matches!(self.stage, Stage::LogIn | Stage::Preparing(_))
     }
 
-    /// When silence ends the present stage or calls for something to be done, if no output comes before.
+    /// When silence ends the present stage, or makes an action necessary, if no output comes before.
     pub(crate) fn quiet_deadline(&self) -> Option<Instant> {
         let limit = self.began + LOG_IN_LIMIT;
         match (self.stage, self.watch) {
@@ -181,12 +181,12 @@ impl Session {
         }
     }
 
-    /// Whether silence ends the stage, instead of being a reason to ask for the prompt or to give up.
+    /// Whether silence ends the stage. Otherwise it is a reason to set the prompt, or to give up.
     pub(crate) fn ends_with_silence(&self) -> bool {
         matches!(self.watch, Watch::Silence(_))
     }
 
-    /// The system's answer, once it is ready; the session is idle after that.
+    /// Returns the system's answer to the line, and makes the session idle. The system must be ready.
     pub fn answer(&mut self, exit_status: Option<u8>, confirmed: bool) -> Response {
         let confirmed = confirmed && self.surplus == 0;
         let none_but_prompt = self.bytes_out == 0;
@@ -206,7 +206,7 @@ impl Session {
         self.bytes_out = 0;
     }
 
-    /// The last output, made fit for a message.
+    /// The last output as printable text, for a message.
     pub(crate) fn last_words(&self) -> String {
         let text = String::from_utf8_lossy(self.tail.bytes());
         let printable: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -252,12 +252,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_while_the_user_thinks_makes_nobody_ready_and_leaves_a_doubt() {
+    fn a_prompt_while_the_user_thinks_makes_the_next_answer_unconfirmed() {
         let mut session = session();
         assert_eq!(session.feed(mark(0).as_bytes(), Instant(1), &ReadyPatterns::default()), None);
         session.send(b"ls\n", Watch::Mark, Stage::Line);
         assert_eq!(session.feed(mark(0).as_bytes(), Instant(2), &ReadyPatterns::default()), Some(Some(0)));
-        assert!(!session.answer(Some(0), true).confirmed, "a prompt too many: which line does this one answer?");
+        assert!(!session.answer(Some(0), true).confirmed, "it is unknown which line the second prompt answers");
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Threads that start sessions and clear up behind them, so that the driver's thread waits for neither.
+//! Threads that start sessions and clean up after them, so that the driver's thread need not wait for either.
 //!
-//! The threads take orders in turn. For a new session, a thread makes the user's home and control group, and starts the log-in
-//! command on a terminal. For a session that is over, it kills the processes left in the group, and closes the terminal.
+//! Each thread takes the next order. For a new session, it makes the user's home and control group, and starts the log-in
+//! command on a terminal. For a session that has ended, it kills the processes left in the group, and closes the terminal.
 
 use crate::groups::Groups;
 use crate::terminals::login::{self, Login};
@@ -22,12 +22,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle};
 
-/// The common base from which all sessions are started.
+/// The settings with which all sessions are started.
 #[derive(Debug)]
 pub(crate) struct Ground {
     /// The script, for its files and environment.
     pub script: Arc<Script>,
-    /// The log-in command, found.
+    /// The log-in command with the path of its program.
     pub login: Login,
     /// The environment that all sessions share.
     pub environment: Vec<(String, String)>,
@@ -59,7 +59,7 @@ enum Order {
     HangUp(OwnedFd),
 }
 
-/// The threads; dropping them waits until they have finished the orders in hand.
+/// The starter threads. Dropping this waits until they have finished the orders that they have begun.
 ///
 /// The driver's thread tries the locks and never waits for them. A starter holds a lock only to take an order or to hand over a
 /// session. It rings the bell after that, and the driver's thread tries again.
@@ -90,11 +90,11 @@ struct Orders {
 }
 
 impl Starters {
-    /// `count` threads that ring `bell` whenever they have done something. Sessions use the processors that the calling
-    /// thread may use now; the threads themselves may use all of the machine's.
+    /// Starts `count` threads, which ring `bell` whenever they have finished an order. Sessions may use the processors that the
+    /// calling thread may use now; the threads themselves may use all processors.
     ///
     /// # Errors
-    /// When there is no memory, descriptor or thread to be had.
+    /// The kernel refuses memory, a descriptor or a thread.
     pub fn begin(ground: Ground, count: usize, bell: &Arc<Bell>) -> io::Result<Starters> {
         let shared =
             Shared { orders: Mutex::default(), to_do: Semaphore::new()?, started: Mutex::default(), bell: Arc::clone(bell) };
@@ -119,19 +119,19 @@ impl Starters {
         self.order(Order::Start(user));
     }
 
-    /// Has a starter kill the processes of `user`, because the kernel may let the caller wait for others who change groups.
+    /// Orders a starter to kill the processes of `user`. The kernel may make the caller wait for other changes of control groups.
     pub fn kill(&mut self, user: UserId) {
         if self.ground.groups.is_some() {
             self.order(Order::Kill(user));
         }
     }
 
-    /// Has a starter close a terminal, because the kernel lets the caller wait until its own threads have delivered pending data.
+    /// Orders a starter to close a terminal. The kernel makes the caller wait until its own threads have delivered pending data.
     pub fn hang_up(&mut self, terminal: OwnedFd) {
         self.order(Order::HangUp(terminal));
     }
 
-    /// Hands `order` to the starters; after [`Starters::finish`], when nobody is kept waiting, carries it out at once.
+    /// Hands `order` to the starters. After [`Starters::finish`], this thread carries it out itself, since it may then wait.
     fn order(&mut self, order: Order) {
         if self.threads.is_empty() {
             return self.ground.clear_up(order);
@@ -140,7 +140,7 @@ impl Starters {
         self.hand_over();
     }
 
-    /// Takes the sessions started since the last call, as far as no lock must be waited for.
+    /// Takes the sessions started since the last call, if their lock is free.
     pub fn take(&mut self) -> Vec<Started> {
         self.hand_over();
         match self.shared.started.try_lock() {
@@ -165,7 +165,7 @@ impl Starters {
         }
     }
 
-    /// Ends the threads, and waits for them; log-ins that nobody has begun are forgotten.
+    /// Ends the threads, and waits for them. Log-ins that no thread has begun are dropped.
     pub fn finish(&mut self) -> Vec<Started> {
         self.close();
         for thread in self.threads.drain(..) {
@@ -179,7 +179,7 @@ impl Starters {
         orders.waiting.extend(self.kept.drain(..));
         orders.waiting.retain(|order| !matches!(order, Order::Start(_)));
         orders.closed = true;
-        // One more for each thread: those who find nothing end.
+        // One more for each thread: a thread that wakes and finds no order ends.
         self.shared.to_do.add((orders.waiting.len() + self.threads.len()) as u64);
     }
 }
@@ -199,7 +199,7 @@ impl Ground {
 impl Drop for Starters {
     fn drop(&mut self) {
         for Started { session, .. } in self.finish() {
-            // Nobody seats it any more: its terminal hangs up, and it is killed and waited for.
+            // No event loop will serve this session: its terminal is closed, and its process is killed and reaped.
             if let Ok((_, pid)) = session {
                 child::signal_group(pid, Signal::KILL);
                 child::wait(pid);

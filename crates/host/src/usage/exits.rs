@@ -1,9 +1,9 @@
-//! Usage of processes that have ended, sorted to the users they belonged to.
+//! Usage of processes that have ended, by user.
 //!
-//! The kernel sends a record for every thread on the machine at its end, before the waiting parent hears of the end. So at the
-//! ready mark the records of all descendants of a command are in the socket. A record names the parent process, not the user. So
-//! sums wait at their parent's id until that parent's own record comes, or until the parent proves to be a session's leader. A
-//! process that outlives its parent belongs to process 1 by then: its faults and waits are charged to nobody.
+//! The kernel sends a record for every thread on the machine at its end, before the waiting parent learns of the end. So at the
+//! ready mark, the records of all descendants of a command are in the socket. A record names the parent process, not the user. So
+//! sums are kept under their parent's id until the parent's own record comes, or until the parent is known as a session's leader.
+//! A process that outlives its parent becomes a child of process 1, and its faults and waits are charged to nobody.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -18,7 +18,7 @@ use loadgo_sys::netlink::{ERROR_MESSAGE_ID, NetlinkRequest, NetlinkSocket, paylo
 
 /// Size of the socket's buffer for records that were not yet taken.
 const BUFFER_BYTES: usize = 64 << 20;
-/// Largest number of parents for whose records sums wait.
+/// Largest number of parents under whose ids sums are kept.
 const MOST_PENDING_PARENTS: usize = 1 << 16;
 
 // The attribute that registers a listener, from linux/taskstats.h.
@@ -44,7 +44,7 @@ pub enum Ended {
 }
 
 impl Exits {
-    /// Listens on all processors; needs CAP_NET_ADMIN in the first namespaces. `users`: how many leaders there will be.
+    /// Listens on all processors, for `users` leaders. This needs CAP_NET_ADMIN in the host's own namespaces.
     pub fn listen(users: usize) -> io::Result<Exits> {
         Exits::listen_with_buffer(users, BUFFER_BYTES)
     }
@@ -123,7 +123,61 @@ impl Exits {
 struct FamilyTree {
     me: u32,
     leaders: ByPid<UserId>,
-    pending: ByPid<Sums>,
+    pending: PendingSums,
+}
+
+/// Sums that wait for the record of their parent, by the parent's process id.
+///
+/// There is room for all from the beginning, because a table that grows would make the driver's thread late. The sums are in a list
+/// of their own, so that only as much memory is touched as sums wait.
+#[derive(Debug)]
+struct PendingSums {
+    places: ByPid<u32>,
+    sums: Vec<Sums>,
+    free: Vec<u32>,
+}
+
+impl PendingSums {
+    fn new() -> PendingSums {
+        let mut places = ByPid::default();
+        places.reserve(MOST_PENDING_PARENTS);
+        PendingSums { places, sums: Vec::with_capacity(MOST_PENDING_PARENTS), free: Vec::with_capacity(MOST_PENDING_PARENTS) }
+    }
+
+    fn remove(&mut self, pid: u32) -> Option<Sums> {
+        let place = self.places.remove(&pid)?;
+        self.free.push(place);
+        Some(self.sums[place as usize])
+    }
+
+    /// Adds to the sums that wait at `pid`; false if there is no room.
+    fn add(&mut self, pid: u32, sums: Sums) -> bool {
+        if let Some(place) = self.places.get(&pid) {
+            self.sums[*place as usize] += sums;
+            return true;
+        }
+        if self.places.len() >= MOST_PENDING_PARENTS {
+            return false;
+        }
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.sums[place as usize] = sums;
+                place
+            }
+            None => {
+                self.sums.push(sums);
+                self.sums.len() as u32 - 1
+            }
+        };
+        self.places.insert(pid, place);
+        true
+    }
+
+    fn clear(&mut self) {
+        self.places.clear();
+        self.sums.clear();
+        self.free.clear();
+    }
 }
 
 type ByPid<T> = HashMap<u32, T, BuildHasherDefault<PidHasher>>;
@@ -131,14 +185,12 @@ type ByPid<T> = HashMap<u32, T, BuildHasherDefault<PidHasher>>;
 impl FamilyTree {
     fn new(users: usize) -> FamilyTree {
         let mut leaders = ByPid::default();
-        leaders.reserve(2 * users);
-        let mut pending = ByPid::default();
-        pending.reserve(MOST_PENDING_PARENTS);
-        FamilyTree { me: std::process::id(), leaders, pending }
+        leaders.reserve(users);
+        FamilyTree { me: std::process::id(), leaders, pending: PendingSums::new() }
     }
 
     fn began(&mut self, user: UserId, pid: u32) {
-        self.pending.remove(&pid);
+        self.pending.remove(pid);
         self.leaders.insert(pid, user);
     }
 
@@ -150,7 +202,7 @@ impl FamilyTree {
         self.pending.clear();
     }
 
-    /// Sorts in one ended task; the number of records that had to be thrown away.
+    /// Assigns the record of one ended task. Returns the number of records that were dropped because the table is full.
     fn ended_task(&mut self, record: &Record, credit: &mut impl FnMut(UserId, Ended)) -> u64 {
         let process = record.process.unwrap_or(record.pid);
         if let Some(user) = self.leaders.get(&process) {
@@ -162,7 +214,7 @@ impl FamilyTree {
         if record.process.is_some() && !record.last_thread {
             return self.wait_at(process, record.sums.clocked());
         }
-        let mut sums = self.pending.remove(&process).unwrap_or_default();
+        let mut sums = self.pending.remove(process).unwrap_or_default();
         sums += record.sums.clocked();
         match self.leaders.get(&record.parent) {
             Some(user) => credit(*user, Ended::Descendant(sums)),
@@ -173,19 +225,11 @@ impl FamilyTree {
     }
 
     fn wait_at(&mut self, pid: u32, sums: Sums) -> u64 {
-        if let Some(waiting) = self.pending.get_mut(&pid) {
-            *waiting += sums;
-            return 0;
-        }
-        if self.pending.len() >= MOST_PENDING_PARENTS {
-            return 1;
-        }
-        self.pending.insert(pid, sums);
-        0
+        u64::from(!self.pending.add(pid, sums))
     }
 }
 
-/// Spreads small consecutive numbers; process ids need no more.
+/// A hash that spreads consecutive small numbers, which suffices for process ids.
 #[derive(Debug, Default)]
 struct PidHasher(u64);
 
@@ -225,7 +269,7 @@ mod tests {
         assert_eq!(credited(&mut tree, &[task(102, 102, 101, true)]), []);
         let sums = Sums { minor: 2, ..Sums::default() };
         assert_eq!(credited(&mut tree, &[task(101, 101, 100, true)]), [(7, Ended::Descendant(sums))]);
-        assert!(tree.pending.is_empty());
+        assert!(tree.pending.places.is_empty());
     }
 
     #[test]
@@ -252,7 +296,7 @@ mod tests {
         tree.began(7, 300);
         tree.ended(300);
         assert_eq!(credited(&mut tree, &[task(300, 300, 1, true)]), []);
-        assert!(tree.pending.is_empty());
+        assert!(tree.pending.places.is_empty());
     }
 
     #[test]

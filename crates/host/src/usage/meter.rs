@@ -1,11 +1,11 @@
-//! The meter of the users: the resources that the system used for each interaction.
+//! Measures the resources that the system used for each interaction of each user.
 //!
-//! Processor time is the account of the user's control group, exact and complete. Faults and waits come from taskstats: the
-//! session's leader is asked, and its descendants report at their ends. Descriptors may be too few for each user's account. Then
-//! a leader that has never started a process is asked alone, and its account is read only every sixteenth time. Background
-//! processes have their processor time in the account at once, their faults and waits when they end. Without the privilege for
-//! taskstats, `/proc` tells faults; without a control group, processor time too, in clock ticks. Where a finer account of waits
-//! exists ([`Waits`]), the meter takes waits from there.
+//! Processor time is the account of the user's control group, which is exact and complete. Faults and waits come from taskstats:
+//! the meter queries the session's leader, and the kernel sends a record of each descendant at its end. If there are too few
+//! descriptors to keep each user's account open, a leader that has never started a process is queried alone. Its account is then
+//! read only every sixteenth time. Of background processes, processor time is in the account at once, faults and waits when they
+//! end. Without the privilege for taskstats, faults come from `/proc`; without a control group, processor time too, in clock
+//! ticks. If a finer meter of waits exists ([`Waits`]), waits come from there.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -46,29 +46,33 @@ pub struct UsageMeter {
 #[derive(Debug, Default)]
 struct UserMeter {
     pid: u32,
-    files: Files,
+    /// The user's control group's account, open.
+    account: Option<OwnedFd>,
     /// The leader's sums since its beginning, as last read.
     leader: Sums,
-    /// Usage of processes that have ended; `None` while none has ended, as with most users of a program that starts no others.
-    ended: Option<Box<EndedProcesses>>,
+    /// The leader's last account, when it has ended.
+    leader_at_its_end: Option<Box<Sums>>,
+    /// Usage of other processes that ended since the last reading; `None` while none has ended, as with most users of a program that
+    /// starts no others.
+    others_ended: Option<Box<Sums>>,
+    /// The leader by `/proc`; `None` where taskstats tells all.
+    proc: Option<Box<LeaderByProc>>,
     starts_others: bool,
     readings_without_account: u8,
     /// The part of the account that was already reported.
     charged_ns: u64,
-    stat: Stat,
-    scheduled: SchedStat,
     split: Split,
     lines: u32,
     sampled: bool,
 }
 
-/// Usage of the ended processes of a session.
+/// A session's leader as `/proc` has it: its open files, and what was last read from them.
 #[derive(Debug, Default)]
-struct EndedProcesses {
-    /// The leader's last account, when it has ended.
-    leader: Option<Sums>,
-    /// Usage of other processes that ended since the last reading.
-    others: Sums,
+struct LeaderByProc {
+    stat_file: Option<OwnedFd>,
+    schedstat_file: Option<OwnedFd>,
+    stat: Stat,
+    scheduled: SchedStat,
 }
 
 /// Usage of a user between two readings, and whether each kind of wait was measured.
@@ -81,16 +85,9 @@ struct Interval {
     delays: bool,
 }
 
-#[derive(Debug, Default)]
-struct Files {
-    account: Option<OwnedFd>,
-    stat: Option<OwnedFd>,
-    schedstat: Option<OwnedFd>,
-}
-
 impl UsageMeter {
-    /// Opens the best meter that this host permits. Delay accounting is switched on for the run where that is allowed, so this
-    /// comes before the first user logs in. It fails only without `/proc`.
+    /// Opens the best meter that this host permits, before the first log-in. It switches delay accounting on for the run, if that
+    /// is allowed. It fails only without `/proc`.
     pub fn open(groups: Option<&Groups>, demand: Demand, leftovers: &mut Leftovers) -> io::Result<UsageMeter> {
         let proc = Proc::open()?;
         let mut notes = Vec::new();
@@ -132,7 +129,8 @@ impl UsageMeter {
         if self.users.len() <= user as usize {
             self.users.resize_with(user as usize + 1, UserMeter::default);
         }
-        let files = self.open_files(user, pid);
+        let account_file = self.accounts.as_ref().filter(|_| self.keep_open).and_then(|accounts| accounts.open(user).ok());
+        let proc = self.open_proc(pid).map(Box::new);
         if let Some(kernel) = &mut self.kernel {
             kernel.ended.began(user, pid);
         }
@@ -144,25 +142,19 @@ impl UsageMeter {
         // A group that was made anew counts from zero again.
         let charged_ns = account.map_or(0, |account| meter.charged_ns.min(account));
         let split = meter.split;
-        *meter = UserMeter { pid, files, charged_ns, split, sampled: true, ..UserMeter::default() };
+        *meter = UserMeter { pid, account: account_file, proc, charged_ns, split, sampled: true, ..UserMeter::default() };
     }
 
-    fn open_files(&self, user: UserId, pid: u32) -> Files {
-        if !self.keep_open {
-            return Files::default();
-        }
-        let account = self.accounts.as_ref().and_then(|accounts| accounts.open(user).ok());
-        match self.kernel {
-            Some(_) => Files { account, stat: None, schedstat: None },
-            None => Files { account, stat: self.proc.file(pid, "stat").ok(), schedstat: self.proc.file(pid, "schedstat").ok() },
-        }
+    fn open_proc(&self, pid: u32) -> Option<LeaderByProc> {
+        let open = self.kernel.is_none() && self.keep_open;
+        let file = |name: &str| self.proc.file(pid, name).ok();
+        open.then(|| LeaderByProc { stat_file: file("stat"), schedstat_file: file("schedstat"), ..LeaderByProc::default() })
     }
 
     /// Records that the session of `user` is over; its last interaction's usage must be read before.
     pub fn ended(&mut self, user: UserId) {
-        let meter = self.slot(user);
-        meter.files = Files::default();
-        let pid = std::mem::take(&mut meter.pid);
+        let UserMeter { pid, charged_ns, split, .. } = std::mem::take(self.slot(user));
+        *self.slot(user) = UserMeter { charged_ns, split, ..UserMeter::default() };
         if let Some(kernel) = &mut self.kernel {
             kernel.ended.ended(pid);
         }
@@ -171,9 +163,8 @@ impl UsageMeter {
         }
     }
 
-    /// Announces that the script's line of this number is being sent. When usage is sampled, this call decides whether the line
-    /// is measured, and takes its first reading. When every line is measured there is nothing to do, for each begins where the
-    /// last ended.
+    /// Notes that the line of this number is being sent. If usage is sampled, this call decides whether the line is measured, and
+    /// takes its first reading. If every line is measured, no reading is needed, because each begins where the last one ended.
     pub fn sent(&mut self, user: UserId, line: u32) {
         if let Some(waits) = &mut self.waits {
             waits.line(user, line);
@@ -190,7 +181,7 @@ impl UsageMeter {
         }
     }
 
-    /// The resources that the system used for `user` since the last call; nothing when this interaction is not sampled.
+    /// The resources that the system used for `user` since the last call; without values if this interaction is not sampled.
     pub fn interaction(&mut self, user: UserId) -> Usage {
         match self.slot(user).sampled {
             true => self.interval(user),
@@ -198,7 +189,7 @@ impl UsageMeter {
         }
     }
 
-    /// Takes the records of ended processes out of the kernel's buffer; to be called when nobody was ready for a while.
+    /// Takes the records of ended processes out of the kernel's buffer.
     pub fn drain(&mut self) {
         let UsageMeter { kernel: Some(kernel), users, .. } = self else { return };
         kernel.ended.drain(|user, ended| users[user as usize].credit(ended));
@@ -231,7 +222,7 @@ impl UsageMeter {
         self.read_leader(user);
         let meter = self.slot(user);
         let by_leader = meter.leader - before;
-        let mut used = meter.ended.as_mut().map_or_else(Sums::default, |ended| std::mem::take(&mut ended.others));
+        let mut used = meter.others_ended.as_mut().map_or_else(Sums::default, |sums| std::mem::take(&mut **sums));
         used += by_leader.clocked();
         let delays = self.delays && !used.unclocked;
         Interval { cpu_ns: self.charge(user, by_leader.cpu_ns), used, faults: true, ready_wait: true, delays }
@@ -240,8 +231,8 @@ impl UsageMeter {
     fn read_leader(&mut self, user: UserId) {
         let UsageMeter { kernel: Some(kernel), users, .. } = self else { return };
         let meter = &mut users[user as usize];
-        if let Some(last) = meter.leader_at_its_end() {
-            meter.leader = last;
+        if let Some(last) = &meter.leader_at_its_end {
+            meter.leader = **last;
             return;
         }
         match kernel.live.get(meter.pid) {
@@ -252,10 +243,10 @@ impl UsageMeter {
     }
 
     fn interval_by_proc(&mut self, user: UserId) -> Interval {
-        let (stat_before, scheduled_before) = (self.slot(user).stat, self.slot(user).scheduled);
+        let (stat_before, scheduled_before) = self.slot(user).by_proc();
         let read = self.read_proc(user);
         let meter = self.slot(user);
-        let (stat, scheduled) = (meter.stat, meter.scheduled);
+        let (stat, scheduled) = meter.by_proc();
         let by_leader = scheduled.cpu_ns - scheduled_before.cpu_ns;
         meter.starts_others |= stat.children_minor > 0;
         let cpu_ns = self.charge(user, by_leader);
@@ -268,19 +259,20 @@ impl UsageMeter {
 
     /// Reads the leader's files in `/proc`; false when it is gone.
     fn read_proc(&mut self, user: UserId) -> bool {
-        let meter = &self.users[user as usize];
-        let stat = match &meter.files.stat {
+        let UsageMeter { users, proc, .. } = self;
+        let meter = &mut users[user as usize];
+        let leader = meter.proc.get_or_insert_default();
+        let stat = match &leader.stat_file {
             Some(file) => read_stat(file),
-            None => self.proc.stat(meter.pid),
+            None => proc.stat(meter.pid),
         };
-        let scheduled = match &meter.files.schedstat {
+        let scheduled = match &leader.schedstat_file {
             Some(file) => read_schedstat(file),
-            None => self.proc.file(meter.pid, "schedstat").and_then(|file| read_schedstat(&file)),
+            None => proc.file(meter.pid, "schedstat").and_then(|file| read_schedstat(&file)),
         };
-        let meter = self.slot(user);
-        meter.scheduled = scheduled.unwrap_or(meter.scheduled);
+        leader.scheduled = scheduled.unwrap_or(leader.scheduled);
         let read = stat.is_ok();
-        meter.stat = stat.unwrap_or(meter.stat);
+        leader.stat = stat.unwrap_or(leader.stat);
         read
     }
 
@@ -296,7 +288,7 @@ impl UsageMeter {
             return Some(by_leader);
         }
         let accounts = self.accounts.as_ref()?;
-        let account = accounts.read_user(user, self.users[user as usize].files.account.as_ref());
+        let account = accounts.read_user(user, self.users[user as usize].account.as_ref());
         let Ok(account) = account else {
             self.lost += 1;
             return None;
@@ -308,11 +300,11 @@ impl UsageMeter {
         Some(used)
     }
 
-    /// Whether the account need not be read: reading costs an open and a close, and no process but the leader has ever run.
+    /// Whether the leader's own time stands for the account, because only the leader has ever run. It saves an open and a close.
     fn leader_speaks_for_all(&self, user: UserId) -> bool {
         let meter = &self.users[user as usize];
-        let costly = meter.files.account.is_none();
-        let alone = self.kernel.is_some() && !meter.starts_others && meter.leader_at_its_end().is_none();
+        let costly = meter.account.is_none();
+        let alone = self.kernel.is_some() && !meter.starts_others && meter.leader_at_its_end.is_none();
         costly && alone && meter.readings_without_account + 1 < ACCOUNT_AT_LEAST_EVERY
     }
 
@@ -325,8 +317,9 @@ impl UsageMeter {
         }
         let tick_ns = self.proc.tick_ns();
         let meter = self.slot(user);
-        let exact = with_kernel || meter.scheduled.cpu_ns > 0;
-        let ticks = if exact { meter.stat.children_ticks } else { meter.stat.user_ticks + meter.stat.system_ticks };
+        let (stat, scheduled) = meter.by_proc();
+        let exact = with_kernel || scheduled.cpu_ns > 0;
+        let ticks = if exact { stat.children_ticks } else { stat.user_ticks + stat.system_ticks };
         let used = (ticks * tick_ns).saturating_sub(meter.charged_ns);
         meter.charged_ns += used;
         Some(if exact { by_leader + used } else { used })
@@ -343,18 +336,18 @@ fn noted<T>(result: Result<T, Refusal>, notes: &mut Vec<String>) -> Option<T> {
 
 impl UserMeter {
     fn credit(&mut self, ended: Ended) {
-        let all = self.ended.get_or_insert_default();
         match ended {
             Ended::Descendant(sums) => {
-                all.others += sums;
+                **self.others_ended.get_or_insert_default() += sums;
                 self.starts_others = true;
             }
-            Ended::Leader(sums) => all.leader = Some(sums),
+            Ended::Leader(sums) => self.leader_at_its_end = Some(Box::new(sums)),
         }
     }
 
-    fn leader_at_its_end(&self) -> Option<Sums> {
-        self.ended.as_ref()?.leader
+    /// What was last read of the leader in `/proc`.
+    fn by_proc(&self) -> (Stat, SchedStat) {
+        self.proc.as_ref().map_or_else(Default::default, |leader| (leader.stat, leader.scheduled))
     }
 }
 

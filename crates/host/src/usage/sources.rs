@@ -1,4 +1,4 @@
-//! Sources of usage that this host offers: the best is taken, and a note says which privilege a better source needs.
+//! Chooses the best sources of usage that this host offers. A note says which privilege a better source needs.
 
 use std::io;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub struct Sources {
     pub waits: &'static str,
     /// The smallest step of processor time.
     pub cpu_resolution_ns: u64,
-    /// 1: every interaction is measured; n: every n-th of a user's.
+    /// n if every n-th interaction of a user is measured; 1 for every interaction.
     pub every: u32,
     /// How user and system time are told apart.
     pub split: &'static str,
@@ -38,7 +38,7 @@ pub struct Sources {
 /// Demands on a meter.
 #[derive(Clone, Copy, Debug)]
 pub struct Demand {
-    /// How many users there will be.
+    /// Number of users.
     pub users: usize,
     /// Measure every n-th interaction of a user; 1: all.
     pub every: u32,
@@ -56,7 +56,7 @@ pub(crate) struct Kernel {
 /// Opens both taskstats sockets.
 pub(crate) fn open_taskstats(users: usize) -> Result<Kernel, Refusal> {
     let refused = |error: io::Error| {
-        let what = format!("taskstats is not to be had ({error}): waits of all but the leader are not measured");
+        let what = format!("taskstats is not available ({error}): only the waits of the session's leader are measured");
         Refusal::new(what).with_remedy("run as root outside of containers, or grant CAP_NET_ADMIN (setcap cap_net_admin+ep)")
     };
     let live = Taskstats::open().map_err(refused)?;

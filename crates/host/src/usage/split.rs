@@ -1,7 +1,7 @@
-//! How an exact processor time is told apart into programs and system: in the ratio of the kernel's clock ticks.
+//! Divides an exact processor time into user and system time, in the ratio of the kernel's clock ticks.
 //!
-//! The method is the kernel's own `cputime_adjust`. The ticks say only where the task was when the clock struck, so the total so
-//! far is divided in their ratio. Neither part ever goes back. Over a few ticks the parts are an estimate; their sum is exact.
+//! The method is the kernel's own `cputime_adjust`. The ticks only say where the task was at each tick, so the total so far is
+//! divided in their ratio. Neither part ever decreases. Over a few ticks the parts are an estimate; their sum is exact.
 //! Before the first tick all time counts as the program's.
 
 /// The parts of one user's processor time so far, in nanoseconds.
@@ -15,8 +15,7 @@ pub(crate) struct Split {
 }
 
 impl Split {
-    /// Adds `total_ns` during which the clock struck for `user_ticks` and `system_ticks` (any unit, the same for both);
-    /// the parts (user, system) of `total_ns`, in nanoseconds.
+    /// Adds `total_ns` with the ticks in it, in any unit that both have. Returns the user and the system part of `total_ns`.
     pub fn add(&mut self, total_ns: u64, user_ticks: u64, system_ticks: u64) -> (u64, u64) {
         self.total += total_ns;
         self.user_ticks += user_ticks;

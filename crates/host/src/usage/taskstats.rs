@@ -1,9 +1,9 @@
 //! Usage of a process by the kernel's taskstats interface: exact counts for one system call pair, no descriptor per user.
 //!
-//! The layout is `linux/taskstats.h`, read by offset up to the length given, for the struct grows with its version. Version 15
-//! (kernels 6.14 and 6.15) alone put new fields into the middle; version 16 moved them to the end. A sleeping task's processor
-//! time is exact. An exit record lacks the time since the last switch and the exit itself (measured: 0.04 ms of 1 ms for `ls`).
-//! So an exit record tells faults and waits, never the processor time of a command.
+//! The layout is `linux/taskstats.h`. Fields are read by their offset, if the record is that long, because the struct grows with
+//! its version. Only version 15 (kernels 6.14 and 6.15) has new fields in the middle; version 16 moved them to the end. A
+//! sleeping task's processor time is exact. An exit record lacks the time since the last switch and the exit itself (measured:
+//! 0.04 ms of 1 ms for `ls`). So exit records are used for faults and waits, never for processor time.
 
 use std::io;
 use std::ops::{AddAssign, Sub};

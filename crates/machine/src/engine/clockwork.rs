@@ -1,9 +1,9 @@
 //! The parts of a simulated machine, and the actions that two or three of them do together.
 //!
-//! Each part owns its state and knows no other part. Events pass between them in layers, and each layer calls only those before it.
-//! `clockwork` has waits for devices, and answers. `dispatch` and `shared_dispatch` have the processors and the processes on them.
-//! `transitions` has the consequences of each event, as a list of tasks. `users` has commands and processes that come and go.
-//! `stepping` moves the time.
+//! Each part owns its state and knows no other part. The actions on several parts are in layers, and each layer calls only those
+//! before it. `clockwork` begins waits for devices, and answers commands. `dispatch` and `shared_dispatch` give processors to
+//! processes. `transitions` computes the consequences of each event, as a list of tasks. `users` begins and ends commands and
+//! processes. `stepping` moves the time.
 //!
 //! Functions through which every event passes are `#[inline(always)]`. Without that, the compiler does not inline some of them,
 //! and a simulation takes up to a tenth longer.
@@ -52,7 +52,7 @@ pub(super) struct Clockwork<L> {
     pub shared: Option<SharedProcessors>,
     /// The stores.
     pub stores: Stores,
-    /// The users of the machine's own file, if they are on it.
+    /// The users of the machine's own load, if it runs.
     pub own: Option<Box<OwnUsers>>,
     /// Tasks for this instant; the last one is done first.
     pub tasks: Vec<Task>,
@@ -151,7 +151,8 @@ impl<L: ReadyList> Clockwork<L> {
         true
     }
 
-    /// Answers the command of `pid`, which then waits for its user; with this exit status, or the command's own.
+    /// Answers the command of `pid`, which then waits for its user. Without `status`, the answer has the command's own exit
+    /// status.
     #[inline]
     pub fn answer(&mut self, pid: ProcessId, status: Option<u8>) {
         self.set_state(pid, ProcessState::Thinking);

@@ -10,11 +10,11 @@ use super::errand::{StepCount, SupervisorStep};
 pub(crate) struct Costs {
     /// Relative speed.
     pub speed: f64,
-    /// A page fault, all its steps.
+    /// A page fault, with all its steps.
     pub page_fault_ns: u64,
     /// A device's interrupt.
     pub interrupt_ns: u64,
-    /// A dispatch of another process than the last.
+    /// A dispatch of a process other than the last one.
     pub getwork_ns: u64,
     segment_fault_ns: u64,
     bound_fault_ns: u64,

@@ -1,8 +1,8 @@
 //! Dispatching: each processor has one process at a time, and does one segment after the other for it.
 //!
-//! A segment has one category, and its end is one event. Between segments, a processor first handles its queued interrupts. Then it
-//! switches to its process, does the supervisor's steps for it, and then its work. A pre-emption cuts only work short; a step is
-//! done first.
+//! A segment has one category, and its end is one event. Between segments, a processor first handles its queued interrupts. Then
+//! it switches to its process, does the supervisor's steps for it, and then its work. A pre-emption cuts only work short; a step
+//! is done first.
 
 use super::clockwork::Clockwork;
 use super::errand::ErrandPurpose;
@@ -12,14 +12,14 @@ use super::processor::{NO_PROCESS, ProcessorActivity};
 use crate::disciplines::{EligibilityAfterTurn, LeaveCause, ProcessId, ReadyCause, ReadyList};
 use crate::meters::{Category, FaultKind};
 
-/// The action that must follow when a processor has begun its next segment or idles.
+/// An action that must be done before the processor can run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Aftermath {
     /// Nothing.
     Nothing,
-    /// The process, which has lost the processor and its eligibility, asks for it again; then the processor runs on.
+    /// The process has lost the processor and its eligibility, and asks to be eligible again.
     AsksAgain(ProcessId),
-    /// The interaction is over, and the processor released; then it runs on.
+    /// The interaction is over, and the process has released the processor.
     InteractionOver(ProcessId),
 }
 
@@ -34,7 +34,7 @@ enum Dispatched {
 }
 
 impl<L: ReadyList> Clockwork<L> {
-    /// Ends the segment of processor `p` whose time is over, up to the processor's next one or to what must happen before it.
+    /// Ends the segment of processor `p`, and begins the next one unless the returned action must come before.
     #[inline(always)]
     pub fn end_segment(&mut self, p: usize) -> Aftermath {
         let processor = &mut self.processors[p];
@@ -156,7 +156,7 @@ impl<L: ReadyList> Clockwork<L> {
         }
     }
 
-    /// Has the program of `pid` moved in on processor `p`; false if it is in core memory.
+    /// Begins to bring the program of `pid` into core memory, while processor `p` waits. Returns false if it is there already.
     #[inline(always)]
     fn begin_loading(&mut self, p: usize, pid: ProcessId) -> bool {
         let process = &mut self.execution.processes[pid];
@@ -178,7 +178,7 @@ impl<L: ReadyList> Clockwork<L> {
         true
     }
 
-    /// Lets `pid`, whose program has come into core memory, run on; its processor.
+    /// Lets `pid`, whose program is now in core memory, run on. Returns its processor.
     pub fn end_loading(&mut self, pid: ProcessId) -> usize {
         let loaded_ns = self.set_state(pid, ProcessState::Running);
         self.execution.on_page_loaded(pid, loaded_ns);
@@ -254,7 +254,7 @@ impl<L: ReadyList> Clockwork<L> {
         }
     }
 
-    /// Has a device's interrupt handled: at once on an idle processor, else before the next segment of another one.
+    /// Assigns a device's interrupt to an idle processor, or queues it before the next segment of a busy processor.
     pub fn interrupt(&mut self) {
         let interrupt_ns = self.execution.commands.costs.interrupt_ns;
         if interrupt_ns == 0 {

@@ -1,4 +1,4 @@
-//! The events to come on a simulated machine and its clock: which event each calendar entry stands for, and when it comes.
+//! The clock of a simulated machine and its future events, as entries of the calendar.
 
 use crate::calendar::{Calendar, PAYLOAD_BITS};
 use crate::disciplines::ProcessId;

@@ -14,14 +14,14 @@ use crate::meters::{Category, Primitive};
 use crate::spec::Machine;
 use crate::table::EntryTable;
 
-/// The next place of a process that has reached a goal.
+/// Where a process goes after it has reached a goal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Departure {
     /// The process goes on where it is.
     Stays,
     /// To the ready list once more, as a process that has just become ready.
     Requeues,
-    /// To a store, with a service that is drawn already, or with none: then the store draws it.
+    /// To a store. Without `service_ns`, the store draws the service time.
     ToStore { store: usize, service_ns: Option<u64> },
     /// To the paging device, for a missing page.
     ToPage(Fault),
@@ -73,7 +73,7 @@ impl Execution {
         }
     }
 
-    /// Charges `pid` for this much work, which it has done until `now`.
+    /// Charges `pid` for `span_ns` of work, which ended at `now`.
     #[inline(always)]
     pub fn charge_work(&mut self, pid: ProcessId, span_ns: u64, now: u64) {
         let process = &mut self.processes[pid];
@@ -101,7 +101,7 @@ impl Execution {
         Departure::Stays
     }
 
-    /// Takes `pid` to the first stage of its route, if that is still to be done. None if the process has no route, or is on it.
+    /// Moves `pid` to the first stage of its route. None if the process has no route, or is on it already.
     #[inline(always)]
     pub fn begin_route(&mut self, pid: ProcessId) -> Option<Departure> {
         let process = &self.processes[pid];
@@ -158,7 +158,7 @@ impl Execution {
         planned_ns.min(left_ns)
     }
 
-    /// Queues the steps that the stop takes to which `pid` has come.
+    /// Queues the supervisor's steps for the stop that `pid` has reached.
     #[inline]
     fn add_steps_of_stop(&mut self, pid: ProcessId) {
         let process = &mut self.processes[pid];
@@ -251,7 +251,7 @@ impl Execution {
         }
     }
 
-    /// Charges `pid` for processor time of the supervisor that is no step of its own.
+    /// Charges `pid` for processor time of the supervisor that is no step of the process, such as a dispatch.
     #[inline]
     pub fn charge_system(&mut self, pid: ProcessId, ns: u64) {
         let process = &mut self.processes[pid];
@@ -305,7 +305,7 @@ impl Execution {
         self.tallies.major_fault(command, std::mem::take(&mut errand.fault_cpu_ns), waited_ns);
     }
 
-    /// Frees the memory of `pid`, whose process is no more: the next process with its number finds nothing of it there.
+    /// Frees the memory of `pid`, whose process has ended, so that the next process with its number starts without pages.
     #[inline]
     pub fn release_memory(&mut self, pid: ProcessId) {
         self.memory.release(pid);

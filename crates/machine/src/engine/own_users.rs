@@ -11,7 +11,7 @@ use loadgo_core::random::{RandomStream, StreamPurpose};
 /// Largest number of users of open classes at once. More mean that they arrive faster than the machine answers.
 const MOST_OPEN_USERS: usize = 1_000_000;
 
-/// The classes and their users; the user of process n is at place n.
+/// The classes and their users. The user of process n has index n.
 #[derive(Clone, Debug)]
 pub(super) struct OwnUsers {
     machine: Arc<Machine>,
@@ -35,7 +35,7 @@ struct OwnClass {
 struct Arrivals {
     mean_gap_ns: f64,
     stream: RandomStream,
-    /// The place of the next user's command in the class's list.
+    /// Index in the class's list of the next user's command.
     next: u32,
 }
 
@@ -43,7 +43,7 @@ struct Arrivals {
 #[derive(Clone, Debug)]
 struct OwnUser {
     class: u32,
-    /// The place of the next command in the class's list, for a user who stays.
+    /// Index in the class's list of the next command, for a user who stays.
     next: u32,
     think: RandomStream,
 }
@@ -94,7 +94,7 @@ impl OwnUsers {
         self.users[pid as usize].class as usize
     }
 
-    /// Draws the think time after an answer to `pid`. None if its user leaves instead: then another one may have the process.
+    /// Draws the think time after an answer to `pid`. None if the user leaves; a later user may then have the process.
     #[inline]
     pub fn think_or_leave(&mut self, pid: ProcessId) -> Option<u64> {
         if self.classes[self.class(pid)].arrivals.is_some() {
@@ -124,7 +124,7 @@ impl OwnUsers {
         whole(arrivals.mean_gap_ns * arrivals.stream.quick_exponential())
     }
 
-    /// Lets a user of an open class arrive: the process, and whether it is a new one.
+    /// Lets a user of an open class arrive. Returns the user's process, and whether it is a new process.
     pub fn arrive(&mut self, class: usize) -> (ProcessId, bool) {
         let free = self.free.pop();
         let pid = free.unwrap_or(self.users.len() as ProcessId);
@@ -157,7 +157,7 @@ impl OwnUsers {
     }
 }
 
-/// The command at the place `next`, which then moves on, and from the last command to the first.
+/// The command at the index `next`, which then moves on; after the last command it starts again.
 #[inline]
 fn take_in_turn(commands: &[u32], next: &mut u32) -> u32 {
     let command = commands[*next as usize];

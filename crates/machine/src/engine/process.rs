@@ -85,7 +85,7 @@ impl Process {
         }
     }
 
-    /// Takes up a command, without work yet.
+    /// Begins a command, whose work is not drawn yet.
     #[inline]
     pub(crate) fn take_up(&mut self, command: u32, now: u64) {
         self.command = command;

@@ -12,9 +12,9 @@ use crate::meters::Category;
 
 /// Parts of a nanosecond in virtual time, as a power of two.
 const VIRTUAL_FRACTION_BITS: u32 = 10;
-/// Virtual time at which it is set back to 0.
+/// Limit of virtual time; beyond it, virtual time is set back to 0.
 const VIRTUAL_RESET_UNITS: u64 = 1 << 62;
-/// Largest work without a stop that virtual time has room for: 104 days.
+/// Longest uninterrupted work that virtual time can represent: 104 days.
 pub(super) const MOST_WORK_NS: u64 = (1 << 53) - 1;
 pub(super) const LONG_COMMAND_MESSAGE: &str = "a command works for more than 104 days at one go, and that cannot be shared out: check `speed` and `cpu`, or use a \
                         discipline with a quantum";
@@ -68,9 +68,9 @@ impl SharedProcessors {
         }
     }
 
-    /// Brings virtual time and the processors' times up to `now`.
+    /// Updates virtual time and the processors' times to `now`.
     #[inline(always)]
-    fn bring_up(&mut self, now: u64, processors: &mut [Processor]) {
+    fn update(&mut self, now: u64, processors: &mut [Processor]) {
         self.charge(now, processors);
         let there = self.leaving.len() as u64;
         if there > 0 {
@@ -79,7 +79,7 @@ impl SharedProcessors {
         self.since = now;
     }
 
-    /// Brings the busy processors' times up to `now`.
+    /// Updates the busy processors' times to `now`.
     fn charge(&self, now: u64, processors: &mut [Processor]) {
         if now == self.since || self.leaving.is_empty() {
             return;
@@ -122,7 +122,7 @@ impl SharedProcessors {
     /// Lets `pid` run at its share from `now` on, for this much processor time, and says whether a processor was idle.
     #[inline(always)]
     pub fn add(&mut self, pid: ProcessId, activity: SharedActivity, processors: &mut ProcessorSet, now: u64) -> bool {
-        self.bring_up(now, processors.all_mut());
+        self.update(now, processors.all_mut());
         if self.virtual_now > VIRTUAL_RESET_UNITS {
             self.begin_again();
         }
@@ -143,7 +143,7 @@ impl SharedProcessors {
 
     /// Removes `pid`, whose command is given up, at `now`, and says whether a processor idles from then on.
     pub fn remove(&mut self, pid: ProcessId, processors: &mut ProcessorSet, now: u64) -> bool {
-        self.bring_up(now, processors.all_mut());
+        self.update(now, processors.all_mut());
         self.leaving.retain(|other| other != pid);
         self.release_share(pid, processors, now)
     }
@@ -151,7 +151,7 @@ impl SharedProcessors {
     /// Removes the process that leaves at `due`, with its activity, and says whether a processor idles from then on.
     #[inline(always)]
     pub fn take_due(&mut self, due: u64, processors: &mut ProcessorSet) -> (ProcessId, SharedActivity, bool) {
-        self.bring_up(due, processors.all_mut());
+        self.update(due, processors.all_mut());
         let (_, pid) = self.leaving.take_next().expect("the process that is due is there");
         let activity = self.activities[pid as usize];
         (pid, activity, self.release_share(pid, processors, due))

@@ -1,4 +1,4 @@
-//! The consequences of each event of the calendar, at once or as a list of tasks at the same instant.
+//! The consequences of each event of the calendar, which are done at once or become tasks at the same instant.
 
 use super::clockwork::{Clockwork, Task};
 use super::dispatch::Aftermath;
@@ -97,8 +97,8 @@ impl<L: ReadyList> Clockwork<L> {
         }
     }
 
-    /// Runs an idle processor for `pid`, which is ready, or takes one from another process. None if nothing is to follow, else the
-    /// processor that runs on after that.
+    /// Finds a processor for `pid`, which is ready: an idle one, or one taken from another process. Returns the processor with
+    /// the action that it needs before it can run on, if any.
     #[inline(always)]
     fn run_for(&mut self, pid: ProcessId) -> Option<(usize, Aftermath)> {
         if let Some(p) = self.processors.take_idle() {
@@ -118,7 +118,7 @@ impl<L: ReadyList> Clockwork<L> {
         }
     }
 
-    /// Does what is to happen before processor `p` runs on, which becomes a task.
+    /// Does the action that must come before processor `p` runs on; running on becomes a task.
     #[inline(always)]
     fn follow(&mut self, p: usize, aftermath: Aftermath) {
         if let Some(reserved) = self.give_eligibility_up(p, aftermath) {
@@ -126,8 +126,8 @@ impl<L: ReadyList> Clockwork<L> {
         }
     }
 
-    /// Ends an interaction, or its turn as an eligible process, after which processor `p` runs on. None if no process is to be admitted
-    /// before, else whether the first one admitted may have the processor.
+    /// Ends the eligibility of the process in `aftermath`, and makes running on of processor `p` a task. Returns None if no
+    /// process can be admitted by that, else whether the first one admitted may have the processor.
     #[inline(always)]
     fn give_eligibility_up(&mut self, p: usize, aftermath: Aftermath) -> Option<bool> {
         self.tasks.push(Task::Run(p));
@@ -172,8 +172,8 @@ impl<L: ReadyList> Clockwork<L> {
         self.finish_tasks();
     }
 
-    /// Admits processes; those after one for which a processor cannot run on at once are a task. If a processor is `reserved`, the
-    /// first one admitted gets it without asking.
+    /// Admits processes while there is room. If an admitted process makes an action necessary, the rest is a task. If a processor
+    /// is `reserved`, the first process admitted gets it without a search.
     fn admit_candidates(&mut self, mut reserved: bool) {
         while let Some(pid) = self.admit_candidate() {
             match self.execution.begin_route(pid) {
@@ -235,7 +235,7 @@ impl<L: ReadyList> Clockwork<L> {
         }
     }
 
-    /// Has the control of the limit check its device again, as long as any process is active.
+    /// Schedules the next check of the limit's device, if any process is active.
     #[inline]
     fn schedule_limit_check(&mut self) {
         if self.execution.processes.active.now() > 0

@@ -1,4 +1,4 @@
-//! Users and their processes: a process is created, a command comes or is given up, and a process goes.
+//! Users and their processes: creates processes, begins and gives up commands, and ends processes.
 
 use super::clockwork::Clockwork;
 use super::own_users::OwnUsers;
@@ -7,7 +7,7 @@ use super::processor::ProcessorActivity;
 use super::told::EngineEvent;
 use crate::disciplines::{LeaveCause, ProcessId, ReadyList};
 
-/// The exit status of a command that was given up, as a shell reports it for one that was interrupted.
+/// The exit status of a command that was given up. A shell reports it for an interrupted command.
 const ABANDONED_EXIT_STATUS: u8 = 130;
 
 impl<L: ReadyList> Clockwork<L> {
@@ -27,7 +27,7 @@ impl<L: ReadyList> Clockwork<L> {
         Ok(())
     }
 
-    /// Lets `pid` take its user's command up.
+    /// Begins a command of the user of `pid`.
     #[inline(always)]
     pub fn begin(&mut self, pid: ProcessId, command: u32, arguments: &[f64]) {
         let state = self.execution.processes[pid].state;
@@ -36,7 +36,7 @@ impl<L: ReadyList> Clockwork<L> {
         self.begin_interaction(pid);
     }
 
-    /// Puts the users of the machine's own file on it.
+    /// Adds the users of the machine's own load.
     ///
     /// # Errors
     /// The system table has no room for them.
@@ -57,7 +57,7 @@ impl<L: ReadyList> Clockwork<L> {
         Ok(())
     }
 
-    /// Handles the end of an own user's think time: the next command is given.
+    /// Handles the end of the think time of a user of the own load, who then gives the next command.
     #[inline(always)]
     pub fn on_think_end(&mut self, pid: ProcessId) {
         self.model_events += 1;

@@ -49,7 +49,7 @@ impl RingHolding {
         self.frames.len() as u32 - self.old
     }
 
-    /// Draws the use of the page in a frame that the hand passed at `seen`; `luck` is evenly distributed in 0 to 1.
+    /// Draws the use of the page in a frame that the hand passed at `seen`. `luck` is a random number, even in 0 to 1.
     fn find(&self, seen: f64, work: f64, law: &HeadwayLaw, luck: f64) -> PageUse {
         let old = if seen >= self.old_since { f64::from(self.old) } else { 0.0 };
         let untouched = (f64::from(self.useful()) - law.reach(work - seen)).max(0.0);

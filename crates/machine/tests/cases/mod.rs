@@ -1,13 +1,13 @@
-//! Machine files with one mistake each, made from templates: every key misspelt, every value of a wrong kind; and those by hand.
+//! Machine files with one mistake each: from templates, with each key misspelt and each value of a wrong kind, and some by hand.
 
 mod written;
 
 use written::WRITTEN;
 
-/// A text with its marked place, and a part of the message that names the remedy.
+/// A text in which `▶` marks the place of the mistake, and a part of the message that names the remedy.
 pub type Case = (String, String);
 
-/// The rest of a machine file beside the table under test.
+/// The beginning of every machine file here.
 pub const REST: &str = "title = 't'\nsource = 's'\n";
 const COMMAND: &str = "[commands.x]\ncpu = '1ms'\n";
 const DRUM: &str = "[storage.drum]\nkind = 'drum'\nrevolution = '30ms'\n";
@@ -28,18 +28,18 @@ enum Kind {
 
 use Kind::{Choice, Flag, Number, NumberLaw, Share, Store, Time, TimeLaw, Whole};
 
-/// A table: what stands before its rows, its heading, good rows, what stands behind.
-struct Good(&'static str, &'static str, &'static [(&'static str, &'static str, Kind)], &'static str);
+/// A table without a mistake: the text before it, its heading, its rows, and the text after it.
+struct GoodTable(&'static str, &'static str, &'static [(&'static str, &'static str, Kind)], &'static str);
 
-const TABLES: [Good; 14] = [
-    Good(
+const TABLES: [GoodTable; 14] = [
+    GoodTable(
         "",
         "[processors]",
         &[("count", "2", Whole), ("speed", "1.5", Number), ("instructions_per_second", "1e6", Number)],
         COMMAND,
     ),
-    Good("", "[processors]\ndiscipline = 'round-robin'", &[("quantum", "'1ms'", Time), ("switch", "'1ms'", Time)], COMMAND),
-    Good(
+    GoodTable("", "[processors]\ndiscipline = 'round-robin'", &[("quantum", "'1ms'", Time), ("switch", "'1ms'", Time)], COMMAND),
+    GoodTable(
         "",
         "[processors]",
         &[
@@ -50,15 +50,15 @@ const TABLES: [Good; 14] = [
         ],
         COMMAND,
     ),
-    Good(
+    GoodTable(
         "",
         "[processors]\ndiscipline = 'multics'",
         &[("first", "'1s'", Time), ("last", "'1s'", Time), ("most", "'8s'", Time)],
         COMMAND,
     ),
-    Good("", "[processors]\ndiscipline = 'linux'", &[("slice", "'3ms'", Time), ("switch", "'1us'", Time)], COMMAND),
-    Good("", "[processors]\ndiscipline = 'priority'", &[("preemptive", "true", Flag)], COMMAND),
-    Good(
+    GoodTable("", "[processors]\ndiscipline = 'linux'", &[("slice", "'3ms'", Time), ("switch", "'1us'", Time)], COMMAND),
+    GoodTable("", "[processors]\ndiscipline = 'priority'", &[("preemptive", "true", Flag)], COMMAND),
+    GoodTable(
         DRUM,
         "[memory]",
         &[
@@ -75,7 +75,7 @@ const TABLES: [Good; 14] = [
         ],
         COMMAND,
     ),
-    Good(
+    GoodTable(
         DRUM,
         "[memory]\nresidence = 'swapping'",
         &[
@@ -87,7 +87,7 @@ const TABLES: [Good; 14] = [
         ],
         COMMAND,
     ),
-    Good(
+    GoodTable(
         DRUM,
         "[multiprogramming]",
         &[
@@ -99,7 +99,7 @@ const TABLES: [Good; 14] = [
         ],
         COMMAND,
     ),
-    Good(
+    GoodTable(
         "",
         "[storage.disk]",
         &[
@@ -113,8 +113,13 @@ const TABLES: [Good; 14] = [
         ],
         COMMAND,
     ),
-    Good("", "[storage.io]\nkind = 'server'", &[("service", "'exponential(0.2s)'", TimeLaw), ("servers", "2", Whole)], COMMAND),
-    Good(
+    GoodTable(
+        "",
+        "[storage.io]\nkind = 'server'",
+        &[("service", "'exponential(0.2s)'", TimeLaw), ("servers", "2", Whole)],
+        COMMAND,
+    ),
+    GoodTable(
         "",
         "[supervisor]",
         &[
@@ -133,8 +138,8 @@ const TABLES: [Good; 14] = [
         ],
         COMMAND,
     ),
-    Good("", "[tariff]", &[("cpu_hour", "235.0", Number), ("paging_wait_hour", "235.0", Number)], COMMAND),
-    Good(
+    GoodTable("", "[tariff]", &[("cpu_hour", "235.0", Number), ("paging_wait_hour", "235.0", Number)], COMMAND),
+    GoodTable(
         "",
         "[commands.x]",
         &[
@@ -160,7 +165,7 @@ const TABLES: [Good; 14] = [
     ),
 ];
 
-/// Wrong values for a kind, and what the message must name.
+/// Wrong values for a kind, each with a part that the message must have.
 fn wrong(kind: Kind) -> &'static [(&'static str, &'static str)] {
     match kind {
         Time => &[
@@ -213,7 +218,7 @@ fn wrong(kind: Kind) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-/// Ways to misspell a word by one slip: a letter dropped, doubled, exchanged with the next.
+/// The word with one slip: a letter dropped, doubled, or exchanged with the next.
 fn misspelt(word: &str) -> Vec<String> {
     let letters: Vec<char> = word.chars().collect();
     let middle = letters.len() / 2;
@@ -225,7 +230,7 @@ fn misspelt(word: &str) -> Vec<String> {
     [dropped, doubled, spelt(&exchanged)].into_iter().filter(|slip| slip != word).collect()
 }
 
-fn table(Good(before, heading, rows, after): &Good, except: usize, row: &str) -> String {
+fn table(GoodTable(before, heading, rows, after): &GoodTable, except: usize, row: &str) -> String {
     let rows = rows.iter().enumerate().map(|(at, (key, value, _))| match at == except {
         true => format!("{row}\n"),
         false => format!("{key} = {value}\n"),

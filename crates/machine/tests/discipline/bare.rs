@@ -1,4 +1,4 @@
-//! A bare machine, on which nothing takes time but the work, and users who give it one interaction each.
+//! A bare machine, on which only the work takes time, and users who each give it one interaction.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use loadgo_machine::engine::{Engine, EngineEvent};
 use loadgo_machine::meters::MachineMeters;
 use loadgo_machine::spec::{Command, Discipline, EligibilityLimit, Machine, ProcessorSpec, Residence, Supervisor};
 
-use super::Interaction;
+use super::PlannedInteraction;
 
-/// A machine on which nothing takes time but the work itself; command n is the n-th interaction's.
-pub fn machine(discipline: Discipline, interactions: &[Interaction]) -> Machine {
+/// A machine on which only the work takes time. Command n belongs to interaction n.
+pub fn machine(discipline: Discipline, interactions: &[PlannedInteraction]) -> Machine {
     let processors = ProcessorSpec { count: 1, speed: 1.0, instructions_per_second: None, discipline };
     Machine {
         title: "A bare machine".to_owned(),
@@ -29,7 +29,7 @@ pub fn machine(discipline: Discipline, interactions: &[Interaction]) -> Machine 
     }
 }
 
-fn command(interaction: &Interaction) -> Command {
+fn command(interaction: &PlannedInteraction) -> Command {
     Command {
         cpu: AmountLaw::Fixed(interaction.work as f64),
         image_words: AmountLaw::Fixed(interaction.facts.image_words as f64),
@@ -39,37 +39,38 @@ fn command(interaction: &Interaction) -> Command {
     }
 }
 
-/// When each interaction is done, after the moment at which all users are there, and the meters then. User n + 1 gives command n.
-pub fn live(machine: Machine, interactions: &[Interaction]) -> (Vec<u64>, MachineMeters) {
+/// Runs the interactions: user n + 1 gives command n. Returns each one's end, counted from when all users are there, and the
+/// meters.
+pub fn run_interactions(machine: Machine, interactions: &[PlannedInteraction]) -> (Vec<u64>, MachineMeters) {
     let mut engine = Engine::new(&Arc::new(machine), 1).expect("the machine works");
-    come(&mut engine, interactions.len() as u32);
+    attach_users(&mut engine, interactions.len() as u32);
     let zero = engine.now();
-    let mut to_come: Vec<u32> = (0..interactions.len() as u32).collect();
-    to_come.sort_by_key(|user| interactions[*user as usize].at);
+    let mut arrivals: Vec<u32> = (0..interactions.len() as u32).collect();
+    arrivals.sort_by_key(|user| interactions[*user as usize].at);
     let mut done = vec![0; interactions.len()];
-    for user in to_come {
+    for user in arrivals {
         let at = zero + interactions[user as usize].at;
-        while let Some(told) = engine.advance(Some(at)) {
-            note(&mut done, told, zero);
+        while let Some(event) = engine.advance(Some(at)) {
+            note(&mut done, event, zero);
         }
         engine.begin(user + 1, user as usize, &[]);
     }
-    while let Some(told) = engine.advance(None) {
-        note(&mut done, told, zero);
+    while let Some(event) = engine.advance(None) {
+        note(&mut done, event, zero);
     }
     (done, engine.meters())
 }
 
-/// Users 1 to `count` come, and have their processes.
-pub fn come(engine: &mut Engine, count: u32) {
+/// Lets users 1 to `count` log in, and waits until they have their processes.
+pub fn attach_users(engine: &mut Engine, count: u32) {
     for user in 1..=count {
         engine.attach(user).expect("there is room");
         assert!(matches!(engine.advance(None), Some(EngineEvent::Attached { .. })), "user {user} is there");
     }
 }
 
-fn note(done: &mut [u64], told: EngineEvent, zero: u64) {
-    let EngineEvent::Ready { user, at, answer } = told else { panic!("nobody comes any more: {told:?}") };
+fn note(done: &mut [u64], event: EngineEvent, zero: u64) {
+    let EngineEvent::Ready { user, at, answer } = event else { panic!("nobody comes any more: {event:?}") };
     assert_eq!(answer.exit_status, None);
     done[user as usize - 1] = at - zero;
 }

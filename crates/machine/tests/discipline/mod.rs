@@ -1,4 +1,4 @@
-//! A processor, and a random crowd of processes, that keep the contract of [`ReadyList`], for tests of the disciplines.
+//! Two users of a [`ReadyList`] for tests of the disciplines: a simple processor, and a random crowd of processes.
 
 pub mod bare;
 
@@ -7,38 +7,38 @@ use proptest::prelude::*;
 
 pub const MS: u64 = 1_000_000;
 
-/// One interaction: when it begins, what is known of it, and the processor time that it needs.
+/// An interaction of a test: its beginning, the facts for the discipline, and its processor time.
 #[derive(Clone, Copy, Debug)]
-pub struct Interaction {
+pub struct PlannedInteraction {
     pub at: u64,
     pub facts: CandidateFacts,
     pub work: u64,
 }
 
-/// An interaction that begins.
-pub fn interaction(at: u64, work: u64, facts: CandidateFacts) -> Interaction {
-    Interaction { at, work, facts: CandidateFacts { begins: true, ..facts } }
+/// Plans an interaction that needs `work` from the instant `at` on.
+pub fn interaction(at: u64, work: u64, facts: CandidateFacts) -> PlannedInteraction {
+    PlannedInteraction { at, work, facts: CandidateFacts { begins: true, ..facts } }
 }
 
 /// The turns on one processor with at most `limit` eligible processes, as process, beginning and end.
 ///
 /// Process n does the n-th interaction.
-pub fn schedule(list: &mut impl ReadyList, interactions: &[Interaction], limit: usize) -> Vec<(ProcessId, u64, u64)> {
+pub fn schedule(list: &mut impl ReadyList, interactions: &[PlannedInteraction], limit: usize) -> Vec<(ProcessId, u64, u64)> {
     let mut processor =
         Processor { left: interactions.iter().map(|i| i.work).collect(), running: None, eligible: 0, turns: Vec::new() };
-    let mut to_come: Vec<ProcessId> = (0..interactions.len() as ProcessId).collect();
-    to_come.sort_by_key(|pid| interactions[*pid as usize].at);
-    let mut to_come = to_come.into_iter().peekable();
+    let mut arrivals: Vec<ProcessId> = (0..interactions.len() as ProcessId).collect();
+    arrivals.sort_by_key(|pid| interactions[*pid as usize].at);
+    let mut arrivals = arrivals.into_iter().peekable();
     let mut now = 0;
     loop {
         processor.admit(list, interactions, limit, now);
         processor.dispatch(list, now);
-        let arrival = to_come.peek().map(|pid| interactions[*pid as usize].at);
+        let arrival = arrivals.peek().map(|pid| interactions[*pid as usize].at);
         let Some(next) = [arrival, processor.end()].into_iter().flatten().min() else { return processor.turns };
         now = next;
         if processor.end() == Some(now) {
             processor.end_turn(list, interactions, now);
-        } else if let Some(pid) = to_come.next() {
+        } else if let Some(pid) = arrivals.next() {
             list.ask(pid, &interactions[pid as usize].facts, now);
         }
     }
@@ -56,7 +56,7 @@ impl Processor {
         self.running.map(|(turn, since)| since + turn.slice_ns.min(self.left[turn.pid as usize]))
     }
 
-    fn admit(&mut self, list: &mut impl ReadyList, interactions: &[Interaction], limit: usize, now: u64) {
+    fn admit(&mut self, list: &mut impl ReadyList, interactions: &[PlannedInteraction], limit: usize, now: u64) {
         while let Some(pid) = list.candidate().filter(|_| self.eligible < limit) {
             list.admit(pid, now);
             self.eligible += 1;
@@ -73,13 +73,13 @@ impl Processor {
         }
     }
 
-    fn end_turn(&mut self, list: &mut impl ReadyList, interactions: &[Interaction], now: u64) {
+    fn end_turn(&mut self, list: &mut impl ReadyList, interactions: &[PlannedInteraction], now: u64) {
         let (turn, since) = self.running.expect("somebody runs");
         let done = now - since == self.left[turn.pid as usize];
         self.leave(list, if done { LeaveCause::Done } else { LeaveCause::TurnOver }, interactions, now);
     }
 
-    fn leave(&mut self, list: &mut impl ReadyList, why: LeaveCause, interactions: &[Interaction], now: u64) {
+    fn leave(&mut self, list: &mut impl ReadyList, why: LeaveCause, interactions: &[PlannedInteraction], now: u64) {
         let (Turn { pid, .. }, since) = self.running.take().expect("somebody runs");
         self.left[pid as usize] -= now - since;
         self.turns.push((pid, since, now));
@@ -96,7 +96,7 @@ impl Processor {
 
 /// The state of a process of the crowd.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Where {
+enum CrowdState {
     Away,
     Asks,
     Waits,
@@ -116,7 +116,7 @@ pub fn happenings(pids: u8) -> impl Strategy<Value = Vec<Happening>> {
 ///
 /// In the end, all processes are served until they are done, so none is lost.
 pub fn live_through(list: &mut impl ReadyList, happenings: &[Happening], pids: u8) {
-    let mut crowd = Crowd { places: vec![Where::Away; pids as usize], now: 0 };
+    let mut crowd = Crowd { states: vec![CrowdState::Away; pids as usize], now: 0 };
     for (what, pid, later) in happenings {
         crowd.now += u64::from(*later);
         crowd.happens(list, *what, ProcessId::from(*pid));
@@ -126,21 +126,21 @@ pub fn live_through(list: &mut impl ReadyList, happenings: &[Happening], pids: u
 }
 
 struct Crowd {
-    places: Vec<Where>,
+    states: Vec<CrowdState>,
     now: u64,
 }
 
 impl Crowd {
     fn happens(&mut self, list: &mut impl ReadyList, what: u8, pid: ProcessId) {
-        match (what, self.places[pid as usize]) {
-            (0..=2, Where::Away) => self.ask(list, pid, true),
-            (0..=1, Where::Waits) => self.ready(list, pid, ReadyCause::Woken),
-            (_, Where::Runs(since, slice)) if what < 7 => self.off(list, pid, since, slice, what),
+        match (what, self.states[pid as usize]) {
+            (0..=2, CrowdState::Away) => self.ask(list, pid, true),
+            (0..=1, CrowdState::Waits) => self.ready(list, pid, ReadyCause::Woken),
+            (_, CrowdState::Runs(since, slice)) if what < 7 => self.off(list, pid, since, slice, what),
             (2, _) => self.admit(list),
             (3..=4, _) => self.next(list),
-            (7, place) if place != Where::Away => {
+            (7, state) if state != CrowdState::Away => {
                 list.forget(pid);
-                self.places[pid as usize] = Where::Away;
+                self.states[pid as usize] = CrowdState::Away;
             }
             _ => {}
         }
@@ -151,37 +151,37 @@ impl Crowd {
         let facts =
             CandidateFacts { image_words: u64::from(pid) * 700, pages, priority: pid % 3, nice: pid as i32 % 40 - 20, begins };
         list.ask(pid, &facts, self.now);
-        self.places[pid as usize] = Where::Asks;
+        self.states[pid as usize] = CrowdState::Asks;
     }
 
     fn admit(&mut self, list: &mut impl ReadyList) {
         let Some(pid) = list.candidate() else { return };
-        assert_eq!(self.places[pid as usize], Where::Asks, "the candidate asks");
+        assert_eq!(self.states[pid as usize], CrowdState::Asks, "the candidate asks");
         list.admit(pid, self.now);
         self.ready(list, pid, ReadyCause::Admitted);
     }
 
     fn ready(&mut self, list: &mut impl ReadyList, pid: ProcessId, why: ReadyCause) {
         list.ready(pid, why, self.now);
-        self.places[pid as usize] = Where::Ready;
-        let runs = self.places.iter().position(|place| matches!(place, Where::Runs(..)));
+        self.states[pid as usize] = CrowdState::Ready;
+        let runs = self.states.iter().position(|state| matches!(state, CrowdState::Runs(..)));
         if let Some(running) = runs.filter(|running| list.preempts(pid, *running as ProcessId)) {
-            let Where::Runs(since, slice) = self.places[running] else { unreachable!("it runs") };
+            let CrowdState::Runs(since, slice) = self.states[running] else { unreachable!("it runs") };
             self.off(list, running as ProcessId, since, slice, 6);
         }
     }
 
     fn next(&mut self, list: &mut impl ReadyList) {
         let turn = list.next(self.now);
-        assert_eq!(turn.is_some(), self.places.contains(&Where::Ready), "the processor is idle only when nobody is ready");
+        assert_eq!(turn.is_some(), self.states.contains(&CrowdState::Ready), "the processor is idle only when nobody is ready");
         if let Some(Turn { pid, slice_ns }) = turn {
-            assert_eq!(self.places[pid as usize], Where::Ready, "who is given the processor is ready");
+            assert_eq!(self.states[pid as usize], CrowdState::Ready, "who is given the processor is ready");
             assert!(slice_ns > 0, "a turn is for some time");
-            self.places[pid as usize] = Where::Runs(self.now, slice_ns);
+            self.states[pid as usize] = CrowdState::Runs(self.now, slice_ns);
         }
     }
 
-    /// `pid` leaves its processor: because its turn is over when that is so, else for a reason that depends on `what`.
+    /// Takes `pid` off its processor. If its turn is not over, the reason depends on `what`.
     fn off(&mut self, list: &mut impl ReadyList, pid: ProcessId, since: u64, slice: u64, what: u8) {
         let ran = slice.min(self.now - since);
         let why = match what {
@@ -192,43 +192,47 @@ impl Crowd {
         };
         let stay = list.off(pid, ran, why, self.now);
         match why {
-            LeaveCause::Done => self.places[pid as usize] = Where::Away,
-            LeaveCause::Waits => self.places[pid as usize] = Where::Waits,
+            LeaveCause::Done => self.states[pid as usize] = CrowdState::Away,
+            LeaveCause::Waits => self.states[pid as usize] = CrowdState::Waits,
             _ if stay == EligibilityAfterTurn::Asks => self.ask(list, pid, false),
             _ => {
                 list.ready(pid, ReadyCause::Again, self.now);
-                self.places[pid as usize] = Where::Ready;
+                self.states[pid as usize] = CrowdState::Ready;
             }
         }
     }
 
     fn check(&self, list: &impl ReadyList) {
-        let count = |place: Where| self.places.iter().filter(|p| **p == place).count();
-        assert_eq!((list.asking(), list.waiting()), (count(Where::Asks), count(Where::Ready)), "who asks, and who is ready");
+        let count = |state: CrowdState| self.states.iter().filter(|p| **p == state).count();
+        assert_eq!(
+            (list.asking(), list.waiting()),
+            (count(CrowdState::Asks), count(CrowdState::Ready)),
+            "who asks, and who is ready"
+        );
         assert_eq!(list.candidate().is_some(), list.asking() > 0, "somebody asks");
     }
 
     fn serve_all(&mut self, list: &mut impl ReadyList) {
-        for pid in 0..self.places.len() {
-            match self.places[pid] {
-                Where::Waits => self.ready(list, pid as ProcessId, ReadyCause::Woken),
-                Where::Runs(..) => self.done(list, pid as ProcessId),
+        for pid in 0..self.states.len() {
+            match self.states[pid] {
+                CrowdState::Waits => self.ready(list, pid as ProcessId, ReadyCause::Woken),
+                CrowdState::Runs(..) => self.done(list, pid as ProcessId),
                 _ => {}
             }
         }
-        for _ in 0..2 * self.places.len() {
+        for _ in 0..2 * self.states.len() {
             self.admit(list);
             self.next(list);
-            if let Some(pid) = self.places.iter().position(|place| matches!(place, Where::Runs(..))) {
+            if let Some(pid) = self.states.iter().position(|state| matches!(state, CrowdState::Runs(..))) {
                 self.done(list, pid as ProcessId);
             }
             self.check(list);
         }
-        assert!(self.places.iter().all(|place| *place == Where::Away), "all were served: {:?}", self.places);
+        assert!(self.states.iter().all(|state| *state == CrowdState::Away), "all were served: {:?}", self.states);
     }
 
     fn done(&mut self, list: &mut impl ReadyList, pid: ProcessId) {
         list.off(pid, 0, LeaveCause::Done, self.now);
-        self.places[pid as usize] = Where::Away;
+        self.states[pid as usize] = CrowdState::Away;
     }
 }

@@ -1,4 +1,4 @@
-//! Machines drawn at random, over everything that a machine file can say.
+//! Random machines, with everything that a machine file can describe.
 
 use loadgo_machine::devices::{BulkSpec, DiskSpec, DrumSpec, ServerSpec, StoreKind};
 use loadgo_machine::draw::AmountLaw;
@@ -18,7 +18,7 @@ fn positive_ns() -> impl Strategy<Value = u64> {
     ns().prop_map(|ns| ns + 1)
 }
 
-/// Over 0: whole numbers, and such with a fraction.
+/// Numbers over 0, whole or with a fraction.
 fn amount() -> impl Strategy<Value = f64> {
     prop_oneof![(1u32..100_000).prop_map(f64::from), 1e-3f64..1e9, 1e-3f64..1e15]
 }
@@ -27,7 +27,7 @@ fn share() -> impl Strategy<Value = f64> {
     prop_oneof![Just(0.0), Just(1.0), 0.0f64..1.0]
 }
 
-/// A law; geometric ones are of numbers only.
+/// A law; with `numbers`, it may be geometric, which a law of times cannot.
 fn law(numbers: bool) -> impl Strategy<Value = AmountLaw> {
     let simple = prop_oneof![
         Just(AmountLaw::ZERO),
@@ -92,7 +92,7 @@ fn headway() -> impl Strategy<Value = HeadwaySpec> {
     ]
 }
 
-/// How programs come to be in memory, with a limit that goes with it.
+/// A residence, with a multiprogramming limit that it allows.
 fn memory() -> impl Strategy<Value = (Residence, EligibilityLimit)> {
     let paging = (2u32..5000, 0u32..5000, 1u32..4096, headway(), share(), 0..STORES, option::of((0..STORES, 1u32..9999)), 0..3);
     let paging = paging.prop_map(|(frames, wired, frame_words, headway, dirty, store, behind, who)| {

@@ -1,12 +1,12 @@
-//! A solver for small Markov chains in continuous time: the states that can be reached, and how long the chain is in each.
+//! A solver for small Markov chains in continuous time: the reachable states, and the share of time in each.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// A chain: for each state, where it goes and at which rate.
+/// A chain, as the states and the rates between them.
 pub struct Chain<S> {
     states: Vec<S>,
-    /// For each state, whence it is entered: (from, rate).
+    /// For each state, the states from which it is entered, with the rates.
     entered: Vec<Vec<(usize, f64)>>,
     /// For each state, the rate at which it is left.
     left: Vec<f64>,
@@ -34,7 +34,7 @@ impl<S: Copy + Eq + Hash> Chain<S> {
         chain
     }
 
-    /// The part of the time that it is in each state, by Gauss and Seidel's iteration until nothing moves by more than 1e-13.
+    /// The share of time in each state, by Gauss-Seidel iteration until no share changes by more than 1e-13.
     pub fn balance(&self) -> Vec<(S, f64)> {
         let mut parts = vec![1.0 / self.states.len() as f64; self.states.len()];
         loop {

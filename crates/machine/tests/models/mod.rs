@@ -16,7 +16,7 @@ pub fn exponential(mean_s: f64) -> AmountLaw {
     AmountLaw::Exponential(mean_s * 1e9)
 }
 
-/// A command that is nothing but work on a processor.
+/// A command that only needs processor time.
 pub fn work(name: &str, cpu: AmountLaw) -> Command {
     Command { cpu, ..Command::without_work(name) }
 }
@@ -36,12 +36,12 @@ pub fn at_store(store: usize, service: AmountLaw, then: &[(f64, Option<usize>)])
     RouteStage { store: Some(store), service, then: then.to_vec() }
 }
 
-/// A server of its own.
+/// A store with this number of servers, whose service times come from the routes.
 pub fn server(name: &str, servers: u32) -> Store {
     Store { name: name.into(), kind: StoreKind::Server(ServerSpec { service: AmountLaw::ZERO, servers }), interrupts: true }
 }
 
-/// A machine with everything resident, no supervisor, and this command for this class.
+/// A machine with all programs in memory, a supervisor that costs nothing, one command, and one class of users.
 pub fn machine(count: u32, discipline: Discipline, command: Command, population: Population, think: AmountLaw) -> Machine {
     Machine {
         title: "a model".into(),

@@ -1,4 +1,4 @@
-//! An oracle for demand paging: processes that refer to pages one by one, and a memory that knows each page's last use.
+//! An oracle for demand paging: each reference to a page is simulated, and memory knows the last use of each page.
 //!
 //! It is the stack-distance model (Mattson, Gecsei, Slutz and Traiger, 1970). A reference goes to the page that is d-th by last
 //! use, with P(d > k) = δ/headway(k) for references δ apart. With k pages held, the mean work between misses is then headway(k).

@@ -1,4 +1,4 @@
-//! Machines drawn at random that can work: disciplines, memories, limits and supervisors in all combinations.
+//! Random machines that can work, with all combinations of disciplines, memories, limits and supervisors.
 
 use crate::models::{self, SECOND, at_processors, at_store, machine, server};
 use loadgo_machine::devices::{DiskSpec, DrumSpec, StoreKind};

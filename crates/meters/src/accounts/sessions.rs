@@ -4,7 +4,8 @@
 
 use super::ring::{Message, Receiver, Sender, ring};
 use loadgo_core::system::UserId;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
+use std::num::NonZeroU64;
 
 /// Number of events between two readings of the profile's thread, a tenth of a second apart, at 40,000 lines a second.
 const RING_SLOTS: usize = 4096;
@@ -37,6 +38,14 @@ impl DriverReport {
             _ => DriverReport::Ended { pid, at_ns },
         }
     }
+
+    /// The time of a line or an end; 0 for a beginning, which counts at once.
+    fn at_ns(&self) -> u64 {
+        match self {
+            DriverReport::Began { .. } => 0,
+            DriverReport::Line { at_ns, .. } | DriverReport::Ended { at_ns, .. } => *at_ns,
+        }
+    }
 }
 
 /// The driver's end of the ring: reports events of sessions, and never waits.
@@ -65,32 +74,41 @@ impl SessionReporter {
 }
 
 /// The known sessions, by the leader's process id.
+///
+/// The profile asks about samples in the order of their times. So a line waits in a queue until the samples reach its time, and a session
+/// keeps only its present command.
 #[derive(Debug)]
 pub(crate) struct Sessions {
     events: Receiver,
-    by_leader: HashMap<u32, SessionLines>,
+    by_leader: HashMap<u32, ReportedSession>,
+    /// Lines and ends that no sample has reached yet, in the order of time.
+    to_come: VecDeque<DriverReport>,
     /// The time of the last [`Sessions::forget_before`].
     forgotten_ns: u64,
 }
 
 #[derive(Debug)]
-struct SessionLines {
+struct ReportedSession {
     user: UserId,
-    /// Times of lines (CLOCK_MONOTONIC) with the number of their command (0 for none), in order of time.
-    lines: Vec<(u64, u32)>,
-    ended_ns: Option<u64>,
+    /// The number of the command that was typed last; 0 for none.
+    command: u32,
+    ended_ns: Option<NonZeroU64>,
 }
 
 impl Sessions {
     /// The sessions of a driver, with the driver's end of the ring.
     pub fn with_reporter() -> (SessionReporter, Sessions) {
         let (sender, events) = ring(RING_SLOTS);
-        (SessionReporter(sender), Sessions { events, by_leader: HashMap::new(), forgotten_ns: 0 })
+        (SessionReporter(sender), Sessions::of(events))
     }
 
     /// No sessions, and no driver.
     pub fn none() -> Sessions {
-        Sessions { events: ring(1).1, by_leader: HashMap::new(), forgotten_ns: 0 }
+        Sessions::of(ring(1).1)
+    }
+
+    fn of(events: Receiver) -> Sessions {
+        Sessions { events, by_leader: HashMap::new(), to_come: VecDeque::new(), forgotten_ns: 0 }
     }
 
     /// Reads the driver's events since the last call.
@@ -98,38 +116,48 @@ impl Sessions {
         while let Some(message) = self.events.take() {
             match DriverReport::from_message(message) {
                 DriverReport::Began { pid, user } => {
-                    self.by_leader.insert(pid, SessionLines { user, lines: Vec::new(), ended_ns: None });
+                    if self.by_leader.contains_key(&pid) {
+                        self.advance_to(u64::MAX); // what is to come may be of an earlier session with the same id
+                    }
+                    self.by_leader.insert(pid, ReportedSession { user, command: 0, ended_ns: None });
                 }
-                DriverReport::Line { pid, command, at_ns } => {
+                event => self.to_come.push_back(event),
+            }
+        }
+    }
+
+    /// Applies the lines and ends up to a time.
+    fn advance_to(&mut self, time_ns: u64) {
+        while let Some(event) = self.to_come.front().copied().filter(|event| event.at_ns() <= time_ns) {
+            self.to_come.pop_front();
+            match event {
+                DriverReport::Began { .. } => {}
+                DriverReport::Line { pid, command, .. } => {
                     if let Some(session) = self.by_leader.get_mut(&pid) {
-                        session.lines.push((at_ns, command));
+                        session.command = command;
                     }
                 }
                 DriverReport::Ended { pid, at_ns } => {
                     if let Some(session) = self.by_leader.get_mut(&pid) {
-                        session.ended_ns = Some(at_ns);
+                        session.ended_ns = NonZeroU64::new(at_ns);
                     }
                 }
             }
         }
     }
 
-    /// The user and the command of the session of `leader` at a time.
-    pub fn user_and_command_at(&self, leader: u32, time_ns: u64) -> (Option<UserId>, u32) {
-        let Some(session) = self.by_leader.get(&leader) else { return (None, 0) };
-        let later = session.lines.partition_point(|(since, _)| *since <= time_ns);
-        (Some(session.user), later.checked_sub(1).map_or(0, |last| session.lines[last].1))
+    /// The user and the command of the session of `leader` at a time, which must not be before that of an earlier call. If it is
+    /// before, the command is that of the earlier call's time.
+    pub fn user_and_command_at(&mut self, leader: u32, time_ns: u64) -> (Option<UserId>, u32) {
+        self.advance_to(time_ns);
+        self.by_leader.get(&leader).map_or((None, 0), |session| (Some(session.user), session.command))
     }
 
-    /// Forgets the lines before the one that was current at a time, and the sessions that had ended at the last call. The last samples
-    /// of a session may come up to a span later.
+    /// Forgets the sessions that had ended at the last call. The last samples of a session may come up to a span later.
     pub fn forget_before(&mut self, time_ns: u64) {
+        self.advance_to(time_ns);
         let last = std::mem::replace(&mut self.forgotten_ns, time_ns);
-        self.by_leader.retain(|_, session| session.ended_ns.is_none_or(|ended| ended > last));
-        for session in self.by_leader.values_mut() {
-            let later = session.lines.partition_point(|(since, _)| *since <= time_ns);
-            session.lines.drain(..later.saturating_sub(1));
-        }
+        self.by_leader.retain(|_, session| session.ended_ns.is_none_or(|ended| ended.get() > last));
     }
 }
 
@@ -162,6 +190,20 @@ mod tests {
         assert_eq!(sessions.user_and_command_at(100, 2400), (Some(3), 7), "samples of its end may still come");
         sessions.forget_before(4000);
         assert_eq!((sessions.user_and_command_at(100, 2400), sessions.by_leader.len()), ((None, 0), 0));
+    }
+
+    #[test]
+    fn a_process_id_that_is_used_again_leads_the_new_session_only() {
+        let (mut driver, mut sessions) = Sessions::with_reporter();
+        driver.session_began(3, 100);
+        driver.line_sent(100, 7, 1000);
+        driver.session_ended(100, 2000);
+        driver.session_began(4, 100);
+        sessions.read_events();
+        assert_eq!(sessions.user_and_command_at(100, 2100), (Some(4), 0));
+        sessions.forget_before(3000);
+        sessions.forget_before(4000);
+        assert_eq!(sessions.user_and_command_at(100, 4100), (Some(4), 0));
     }
 
     #[test]

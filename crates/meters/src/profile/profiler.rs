@@ -4,16 +4,16 @@ use crate::accounts::sessions::Sessions;
 use crate::part::RecordSpan;
 use crate::profile::jit::Jits;
 use crate::profile::kallsyms::Kallsyms;
+use crate::profile::processes::Processes;
 use crate::profile::records::{KernelNote, SidebandEvent};
 use crate::profile::regions::RegionFault;
 use crate::profile::segments::{CountedKinds, SegmentTable};
-use crate::profile::spaces::{KERNEL_SEGMENT, Segment, Segments, Space, UNKNOWN_SEGMENT, process_name};
+use crate::profile::spaces::{KERNEL_SEGMENT, Segment, Segments, UNKNOWN_SEGMENT};
 use crate::profile::stacks::{CallChain, StackFrame, StackOwner, Stacks};
 use crate::profile::symbols::Symbols;
 use crate::shares::ActivityCounts;
 use loadgo_core::record::{SegmentRow, StackRow};
 use loadgo_core::system::UserId;
-use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -36,10 +36,7 @@ pub(crate) struct ProfilerOptions {
 /// The known processes, and the counts of this span.
 pub(crate) struct Profiler {
     options: ProfilerOptions,
-    own_pid: u32,
-    spaces: HashMap<u32, Space>,
-    /// Processes that ended in the last span and in this one, for notes that are still to come.
-    ended: [HashMap<u32, Space>; 2],
+    processes: Processes,
     segments: Segments,
     symbols: Symbols,
     jits: Jits,
@@ -50,8 +47,6 @@ pub(crate) struct Profiler {
     round: u64,
     /// Processes whose mappings were read again in this round.
     reloaded: HashSet<u32>,
-    /// This process's space as its children of this span inherit it. They share it, since a copy for each would be too much.
-    own_space: Option<Space>,
 }
 
 /// The rows of a span.
@@ -69,14 +64,9 @@ impl Profiler {
     /// Begins with the existing processes.
     pub fn begin(options: ProfilerOptions) -> Profiler {
         let mut segments = Segments::new();
-        let pids = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-        let spaces = pids.filter_map(|pid| Some((pid, Space::read_living(pid, &mut segments)?))).collect();
         Profiler {
             options,
-            own_pid: std::process::id(),
-            spaces,
-            ended: [HashMap::new(), HashMap::new()],
+            processes: Processes::existing(&mut segments),
             segments,
             symbols: Symbols::new(),
             jits: Jits::default(),
@@ -86,7 +76,6 @@ impl Profiler {
             lost: 0,
             round: 0,
             reloaded: HashSet::new(),
-            own_space: None,
         }
     }
 
@@ -102,22 +91,21 @@ impl Profiler {
         for fault in faults {
             self.on_faults(*fault, now);
         }
+        self.processes.end_round();
     }
 
     fn on_event(&mut self, event: SidebandEvent) {
         match event.note {
-            KernelNote::Mapped(mapped) => {
-                let unknown = || Space::named("?".into());
-                let space = self.spaces.entry(event.pid).or_insert_with(unknown);
-                space.map(&mapped, &mut self.segments);
+            KernelNote::Mapped(mapped) => self.processes.map(event.pid, &mapped, &mut self.segments),
+            KernelNote::Named { name, exec: true } => {
+                self.processes.load_program(event.pid, &name);
+                self.jits.forget(event.pid);
             }
-            KernelNote::Named { name, exec } => self.on_name(event.pid, event.tid, process_name(&name), exec),
-            KernelNote::Forked { parent } if parent != event.pid => self.on_fork(event.pid, parent),
+            KernelNote::Named { name, exec: false } if event.pid == event.tid => self.processes.rename(event.pid, &name),
+            KernelNote::Forked { parent } if parent != event.pid => self.processes.fork(event.pid, parent),
             KernelNote::Ended if event.pid == event.tid => {
                 self.jits.forget(event.pid);
-                if let Some(space) = self.spaces.remove(&event.pid) {
-                    self.ended[1].insert(event.pid, space);
-                }
+                self.processes.end(event.pid);
             }
             KernelNote::Sampled { processor, address, ref chain } => {
                 self.count_activity(processor, chain);
@@ -130,31 +118,9 @@ impl Profiler {
                 }
             }
             KernelNote::Minor { address } => self.on_faults(RegionFault { pid: event.pid, address, count: 1 }, event.time),
-            KernelNote::LostRow { count } => self.lost += count,
-            KernelNote::Forked { .. } | KernelNote::Ended => {}
+            KernelNote::Lost { count } => self.lost += count,
+            KernelNote::Named { .. } | KernelNote::Forked { .. } | KernelNote::Ended => {}
         }
-    }
-
-    fn on_name(&mut self, pid: u32, tid: u32, name: Arc<str>, exec: bool) {
-        let space = self.spaces.entry(pid).or_insert_with(|| Space::named(Arc::clone(&name)));
-        if exec {
-            space.load_program(name);
-            self.jits.forget(pid);
-        } else if pid == tid {
-            space.name = name;
-        }
-    }
-
-    fn on_fork(&mut self, pid: u32, parent: u32) {
-        let parent_space = self.spaces.get(&parent);
-        let space = if parent == self.own_pid {
-            let own_space = self.own_space.get_or_insert_with(|| inherit_space(parent_space));
-            own_space.leader = pid;
-            own_space.clone()
-        } else {
-            inherit_space(parent_space)
-        };
-        self.spaces.insert(pid, space);
     }
 
     /// Counts the processor's activity, which divides its busy time.
@@ -165,7 +131,7 @@ impl Profiler {
     }
 
     fn on_sample(&mut self, event: &SidebandEvent, address: u64, chain: &CallChain<'_>) {
-        let Some(space) = space_of(&mut self.spaces, &self.ended, event.pid, &mut self.segments) else { return };
+        let Some(space) = self.processes.space(event.pid, &mut self.segments) else { return };
         if self.options.sessions_only && space.leader == 0 {
             return;
         }
@@ -189,7 +155,7 @@ impl Profiler {
 
     /// The segment of an address and the user. The segment is None if the process is not recorded.
     fn segment_and_user(&mut self, pid: u32, address: u64, time: u64) -> (Option<u32>, Option<UserId>) {
-        let Some(space) = space_of(&mut self.spaces, &self.ended, pid, &mut self.segments) else {
+        let Some(space) = self.processes.space(pid, &mut self.segments) else {
             return ((!self.options.sessions_only).then_some(UNKNOWN_SEGMENT), None);
         };
         if self.options.sessions_only && space.leader == 0 {
@@ -197,24 +163,16 @@ impl Profiler {
         }
         let (mut segment, leader) = (space.find(address).0, space.leader);
         if segment == UNKNOWN_SEGMENT && self.reloaded.insert(pid) {
-            segment = self.reload_mappings(pid).map_or(UNKNOWN_SEGMENT, |space| space.find(address).0);
+            let space = self.processes.reload_mappings(pid, &mut self.segments);
+            segment = space.map_or(UNKNOWN_SEGMENT, |space| space.find(address).0);
         }
         (Some(segment), self.options.sessions.user_and_command_at(leader, time).0)
-    }
-
-    /// Reads the mappings of a living process again, because the kernel does not report memory that was moved (mremap).
-    fn reload_mappings(&mut self, pid: u32) -> Option<&Space> {
-        let now = Space::read_living(pid, &mut self.segments)?;
-        let space = self.spaces.get_mut(&pid)?;
-        space.replace_mappings(now);
-        Some(space)
     }
 
     /// The rows of the span that ends. Counting begins again.
     pub fn rows(&mut self, span: RecordSpan) -> ProfileRows {
         let stacks = self.stack_rows(span);
-        self.ended[0] = std::mem::take(&mut self.ended[1]);
-        self.own_space = None;
+        self.processes.end_span();
         self.options.sessions.forget_before(span.monotonic_ns);
         ProfileRows {
             stacks,
@@ -257,26 +215,5 @@ impl Profiler {
             Some((Arc::clone(&segment.name), id.iter().map(|byte| format!("{byte:02x}")).collect()))
         };
         self.segments.iter().filter_map(file_and_id).collect()
-    }
-}
-
-/// The space that a new process inherits from its parent.
-fn inherit_space(parent: Option<&Space>) -> Space {
-    parent.cloned().unwrap_or_else(|| Space::named("?".into()))
-}
-
-/// The space of a process that is known, has ended lately, or is in /proc.
-fn space_of<'a>(
-    spaces: &'a mut HashMap<u32, Space>,
-    ended: &'a [HashMap<u32, Space>; 2],
-    pid: u32,
-    segments: &mut Segments,
-) -> Option<&'a Space> {
-    match spaces.entry(pid) {
-        Entry::Occupied(space) => Some(space.into_mut()),
-        Entry::Vacant(entry) => match ended[1].get(&pid).or_else(|| ended[0].get(&pid)) {
-            Some(space) => Some(space),
-            None => Some(entry.insert(Space::read_living(pid, segments)?)),
-        },
     }
 }

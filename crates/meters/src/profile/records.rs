@@ -36,7 +36,7 @@ pub(crate) enum KernelNote {
     /// A page fault without a device; only if no kernel program counts faults.
     Minor { address: u64 },
     /// A full ring had no room for `count` records.
-    LostRow { count: u64 },
+    Lost { count: u64 },
 }
 
 /// A mapping.
@@ -93,8 +93,8 @@ pub(crate) fn parse_event(record_type: u32, fields: &RecordFields<'_>) -> Option
     let mut event =
         SidebandEvent { time: u64_at(trailer, 8)?, pid: u32_at(trailer, 0)?, tid: u32_at(trailer, 4)?, note: KernelNote::Ended };
     event.note = match record_type {
-        LOST_ID => KernelNote::LostRow { count: u64_at(body, 8)? },
-        LOST_SAMPLES_ID => KernelNote::LostRow { count: u64_at(body, 0)? },
+        LOST_ID => KernelNote::Lost { count: u64_at(body, 8)? },
+        LOST_SAMPLES_ID => KernelNote::Lost { count: u64_at(body, 0)? },
         COMM_ID => KernelNote::Named { name: text(body.get(8..)?), exec: fields.misc & COMM_EXEC_FLAG != 0 },
         FORK_ID => KernelNote::Forked { parent: u32_at(body, 4)? },
         EXIT_ID => KernelNote::Ended,

@@ -173,7 +173,7 @@ mod tests {
                 Command::new("true").status().unwrap(); // each tells of some twenty mappings
             }
             for event in rings.take(monotonic_ns()) {
-                if let KernelNote::LostRow { count } = event.note {
+                if let KernelNote::Lost { count } = event.note {
                     lost += count;
                 }
             }

@@ -1,11 +1,11 @@
 //! The address spaces of processes, also of ended ones: they find the segment of an address.
 //!
-//! The kernel reports mappings but not their ends, so a later mapping covers an earlier one. Where a new program has no mapping,
-//! the mappings of the program before it count. The kernel does not report that stacks grow. So an address above all mappings
-//! belongs to the stack.
+//! The kernel reports mappings but not their ends, so a later mapping covers an earlier one. Faults are counted without their
+//! times. So for two spans after a process has loaded a program, the mappings of the program before it count where the new
+//! program has none. The kernel does not report that stacks grow. So an address above all mappings belongs to the stack.
 
 pub(crate) use crate::profile::maps::SegmentId;
-use crate::profile::maps::{Maps, Stretch};
+use crate::profile::maps::{Layouts, Maps, Stretch};
 use crate::profile::records::NewMapping;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -96,13 +96,21 @@ pub(crate) struct Space {
     /// The process that leads its session; 0 for none.
     pub leader: u32,
     maps: Arc<Maps>,
-    /// Mappings of earlier programs of the process, the latest last.
-    before: Vec<Arc<Maps>>,
+    before: Option<Arc<EarlierPrograms>>,
+}
+
+/// Mappings of the programs that a process had before its present program.
+#[derive(Clone, Debug, Default)]
+struct EarlierPrograms {
+    /// The latest last.
+    maps: Vec<Arc<Maps>>,
+    /// Whether a span has begun since the last of them ended.
+    is_old: bool,
 }
 
 impl Space {
     pub fn named(name: Arc<str>) -> Space {
-        Space { name, leader: 0, maps: Arc::default(), before: Vec::new() }
+        Space { name, leader: 0, maps: Arc::default(), before: None }
     }
 
     /// Reads the name and the mappings of a living process from /proc; None if it has ended.
@@ -122,23 +130,35 @@ impl Space {
     pub fn map(&mut self, mapped: &NewMapping, segments: &mut Segments) {
         let segment = segments.id(&mapped.path, mapped.build_id.as_ref());
         let (start, end) = (mapped.start, mapped.start.saturating_add(mapped.length));
-        Arc::make_mut(&mut self.maps).cover(Stretch {
-            start,
-            end,
-            offset: mapped.offset,
-            segment,
-            is_executable: mapped.is_executable,
-        });
+        let offset = if segments.get(segment).is_file() { mapped.offset } else { 0 }; // the kernel's own is the address
+        Arc::make_mut(&mut self.maps).cover(Stretch { start, end, offset, segment, is_executable: mapped.is_executable });
     }
 
     /// Notes that the process has loaded a program, which begins without mappings.
     pub(crate) fn load_program(&mut self, name: Arc<str>) {
-        if self.before.len() == REMEMBERED_PROGRAMS {
-            self.before.remove(0);
+        let before = Arc::make_mut(self.before.get_or_insert_default());
+        if before.maps.len() == REMEMBERED_PROGRAMS {
+            before.maps.remove(0);
         }
-        self.before.reserve_exact(1); // few processes load a second program, so no spare room
-        self.before.push(std::mem::take(&mut self.maps));
+        before.maps.reserve_exact(1); // few processes load a second program, so no spare room
+        before.maps.push(std::mem::take(&mut self.maps));
+        before.is_old = false;
         self.name = name;
+    }
+
+    /// Gives the mappings layouts that processes share.
+    pub(crate) fn share_layouts(&mut self, layouts: &mut Layouts) {
+        if let Some(shared) = self.maps.shared(layouts) {
+            self.maps = Arc::new(shared);
+        }
+    }
+
+    /// Ends a span: forgets earlier programs that had ended when the span began.
+    pub(crate) fn end_span(&mut self) {
+        match &mut self.before {
+            Some(before) if !before.is_old => Arc::make_mut(before).is_old = true,
+            before => *before = None,
+        }
     }
 
     /// Replaces the mappings. The old ones count where the new ones have nothing.
@@ -160,8 +180,9 @@ impl Space {
         self.stretch(address).is_some_and(|stretch| stretch.is_executable)
     }
 
-    fn stretch(&self, address: u64) -> Option<&Stretch> {
-        std::iter::once(&self.maps).chain(self.before.iter().rev()).find_map(|maps| maps.at(address))
+    fn stretch(&self, address: u64) -> Option<Stretch> {
+        let before = self.before.iter().flat_map(|before| before.maps.iter().rev());
+        std::iter::once(&self.maps).chain(before).find_map(|maps| maps.at(address))
     }
 
     fn above_all(&self, address: u64) -> bool {

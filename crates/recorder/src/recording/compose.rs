@@ -20,21 +20,21 @@ pub const LONGEST_THINK_TIME: Span = Span::from_secs(300);
 
 /// Time without output after which a program without a prompt counts as ready.
 const READY_SILENCE: Span = Span::from_millis(500);
-/// Most think times that a script lists; of more, evenly spaced quantiles are kept.
+/// Largest number of think times that a script lists. Of more, evenly spaced quantiles are kept.
 const MOST_THINK_TIMES: usize = 200;
 
-/// Facts about a session that its events do not tell.
+/// Facts about a session that are not in its events.
 #[derive(Clone, Debug)]
 pub struct SessionFacts {
     /// The script's name.
     pub name: String,
     /// The command that logs in.
     pub login: String,
-    /// Whether a run can have the log-in shell mark its prompts.
+    /// Whether the log-in command is a shell whose prompts can be marked in a run.
     pub marks: bool,
 }
 
-/// The script of a session, with the measured values and notes.
+/// A script made from a session, with the measured values and notes.
 #[derive(Clone, Debug)]
 pub struct RecordedScript {
     /// The script.
@@ -43,9 +43,9 @@ pub struct RecordedScript {
     pub think_times: Vec<Span>,
     /// Keys a second, from the first key to the end of the line; `None` when no line was typed key by key.
     pub typing_chars_per_second: Option<f64>,
-    /// The lines of the script that stand for secrets.
+    /// Numbers of the script's lines that stand for secrets.
     pub secrets: Vec<u32>,
-    /// The lines of the script whose exit status a prompt told.
+    /// Number of the script's lines whose exit status is known from a mark.
     pub statuses: u32,
     /// Notes about values that were estimated or left out.
     pub notes: Vec<String>,
@@ -56,11 +56,11 @@ pub struct RecordedScript {
 /// Makes a script of a session that has ended.
 ///
 /// # Errors
-/// When no line was entered: a script types something.
+/// No line was entered, and a script needs at least one.
 pub fn script_of(dialogue: &Dialogue, about: &SessionFacts) -> Result<RecordedScript, String> {
     let entries = &dialogue.entries;
     let unmarked = dialogue.marks == 0 && about.marks;
-    let shell = |entry: &Entry| entry.place == PromptKind::Shell || unmarked && is_at_unmarked_shell(entries, entry);
+    let shell = |entry: &Entry| entry.prompt_kind == PromptKind::Shell || unmarked && is_at_unmarked_shell(entries, entry);
     let mut session = ScriptComposer { entries, about, shell: &shell, drafts: drafts_of(entries, &shell), notes: Vec::new() };
     let logout = session.take_logout(dialogue.ending);
     session.note_session(dialogue, unmarked);
@@ -93,7 +93,7 @@ pub fn script_of(dialogue: &Dialogue, about: &SessionFacts) -> Result<RecordedSc
     Ok(RecordedScript { script, think_times, typing_chars_per_second, secrets, statuses, notes: session.notes, ending })
 }
 
-/// The text of the script's file; comments at its head have the measured values and the notes.
+/// Prints the script's file, with the notes as comments at its head.
 pub fn text_of(recorded: &RecordedScript) -> String {
     let mut out = String::from("# Recorded by loadgo from a person's session: think times and typing rate as measured.\n");
     for note in &recorded.notes {
@@ -103,7 +103,7 @@ pub fn text_of(recorded: &RecordedScript) -> String {
     out.push_str(&script);
     let lists = secret_lists(&recorded.script);
     if !lists.is_empty() {
-        out.push_str("\n# Write here what is typed in place of what was not stored, and take the signs # away:\n# [words]\n");
+        out.push_str("\n# Write here the words to type in place of the secrets, and remove the signs #:\n# [words]\n");
         out.extend(lists.iter().map(|list| format!("# {list} = [\"…\"]\n")));
     }
     debug_assert!(!lists.is_empty() || parse(&out).is_ok(), "a recorded script can be read back");
@@ -130,7 +130,7 @@ struct ScriptComposer<'a> {
 }
 
 impl ScriptComposer<'_> {
-    /// Takes away the line that ended the session; it is the log-out.
+    /// Removes the draft that ended the session, and returns the script's log-out line.
     fn take_logout(&mut self, ending: Option<SessionEnding>) -> String {
         let quit_command = quit_word(&self.about.login).unwrap_or("exit");
         let Some(draft) = self.drafts.last() else { return quit_command.into() };
@@ -157,12 +157,11 @@ impl ScriptComposer<'_> {
 
     fn note_session(&mut self, dialogue: &Dialogue, unmarked: bool) {
         if dialogue.marks == 0 {
-            let how = "no prompt carried a mark: prompts are estimated, by the text left of the cursor at the first key and the last output before it";
-            self.notes.push(how.into());
+            let note = "no prompt had a mark: prompts are estimated from the text left of the cursor at the first key and from the last output before it";
+            self.notes.push(note.into());
         }
         if unmarked {
-            self.notes
-                .push("prompts that end as the first one did are taken for the shell's; exit statuses are not known".into());
+            self.notes.push("prompts that end like the first one are taken for the shell's; exit statuses are not known".into());
         }
         if dialogue.full_screen_keys > 0 {
             let keys = dialogue.full_screen_keys;
@@ -174,7 +173,7 @@ impl ScriptComposer<'_> {
         if doubtful > 0 {
             self.notes.push(format!("{doubtful} lines were read from a disturbed screen: check them"));
         }
-        let ahead = self.entries.iter().filter(|entry| entry.prompted.is_none()).count();
+        let ahead = self.entries.iter().filter(|entry| entry.prompt_shown.is_none()).count();
         if ahead > 0 {
             self.notes.push(format!("{ahead} lines were typed ahead of their prompt: no think time is counted for them"));
         }
@@ -209,7 +208,7 @@ impl ScriptComposer<'_> {
         (Template(vec![TemplatePart::Random(list.clone())]), list)
     }
 
-    /// The text as a template that types it.
+    /// A template that types `text`, without characters that a script cannot type.
     fn typable(&mut self, text: &str, number: u32) -> Template {
         let kept: String = text.chars().filter(|char| !char.is_control() || matches!(char, '\n' | '\t')).collect();
         if kept.len() != text.len() {
@@ -222,7 +221,7 @@ impl ScriptComposer<'_> {
         Template(if kept.is_empty() { vec![] } else { vec![TemplatePart::Text(kept.into())] })
     }
 
-    /// The rule by which the system is ready after a draft; `None`: the rule of the whole script.
+    /// The rule by which the system is ready after a draft; `None` stands for the script's rule.
     fn until(&self, draft: &Draft) -> Option<ReadyRule> {
         let last = &self.entries[draft.last];
         let next = self.entries.get(draft.last + 1);
@@ -235,7 +234,7 @@ impl ScriptComposer<'_> {
         }
     }
 
-    /// The rule by which the log-in program is ready.
+    /// The script's rule: how the system is ready after the log-in.
     fn first_until(&self) -> ReadyRule {
         match self.entries.first() {
             Some(first) if !self.about.marks => until_prompt_of(first),
@@ -243,7 +242,8 @@ impl ScriptComposer<'_> {
         }
     }
 
-    /// Timeout of a draft: the time after which the person interrupted it, or more than the default where the system took long.
+    /// Timeout of a draft: the time after which the person interrupted it, else four times the response if that exceeds the
+    /// default.
     fn timeout(&mut self, draft: &Draft, number: u32) -> Option<Span> {
         let last = &self.entries[draft.last];
         if let Some(interrupted) = last.interrupted {
@@ -257,9 +257,10 @@ impl ScriptComposer<'_> {
     }
 
     fn think_times(&mut self) -> Vec<Span> {
-        let known = |entry: &&Entry| entry.place == PromptKind::Shell || !entry.prompt.is_empty();
+        let known = |entry: &&Entry| entry.prompt_kind == PromptKind::Shell || !entry.prompt.is_empty();
         let firsts = self.drafts.iter().map(|draft| &self.entries[draft.first]).filter(known);
-        let all: Vec<Span> = firsts.filter_map(|entry| entry.prompted.map(|prompted| entry.first_key.since(prompted))).collect();
+        let all: Vec<Span> =
+            firsts.filter_map(|entry| entry.prompt_shown.map(|prompt_shown| entry.first_key.since(prompt_shown))).collect();
         let (kept, absences): (Vec<Span>, Vec<Span>) = all.into_iter().partition(|span| *span <= LONGEST_THINK_TIME);
         if !absences.is_empty() {
             let count = absences.len();
@@ -273,7 +274,7 @@ fn until_prompt_of(entry: &Entry) -> ReadyRule {
     pattern_of(&entry.prompt, &entry.prompt_bytes).map_or(ReadyRule::Silence(READY_SILENCE), ReadyRule::Pattern)
 }
 
-/// The law that draws the measured think times again, in whole milliseconds. Many times are thinned to evenly spaced quantiles.
+/// The empirical law of the measured think times, in whole milliseconds. Many times are thinned to evenly spaced quantiles.
 fn law_of(think_times: &[Span]) -> TimeLaw {
     let mut spans: Vec<Span> = think_times.iter().map(|span| Span(span.0 / 1_000_000 * 1_000_000)).collect();
     if spans.is_empty() {
@@ -281,8 +282,8 @@ fn law_of(think_times: &[Span]) -> TimeLaw {
     }
     if spans.len() > MOST_THINK_TIMES {
         spans.sort();
-        let rank = |place: usize| (2 * place + 1) * spans.len() / (2 * MOST_THINK_TIMES);
-        spans = (0..MOST_THINK_TIMES).map(|place| spans[rank(place)]).collect();
+        let rank = |index: usize| (2 * index + 1) * spans.len() / (2 * MOST_THINK_TIMES);
+        spans = (0..MOST_THINK_TIMES).map(|index| spans[rank(index)]).collect();
     }
     TimeLaw::Empirical(spans)
 }

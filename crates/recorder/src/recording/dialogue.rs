@@ -1,9 +1,12 @@
-//! Follows a session event by event and tells its lines apart: who asked, when the first key came, what was entered.
+//! Follows a session event by event, and makes an entry of each line: its prompt, the instant of its first key, and its text.
 //!
-//! A marked prompt says for sure when the system was ready. Without one, the text left of the cursor at the first key is
-//! the prompt, shown when the last output came. A line is read from the screen when the newline after it is echoed.
-//! A line may be typed ahead, while a command still runs; the shell then takes it at its next prompt. Such a line shows by
-//! a second echo (in shells that edit) or by a second prompt without a key in between.
+//! A marked prompt proves when the system was ready. Without a mark, the text left of the cursor at the first key is the
+//! prompt, shown at the instant of the last output. A line is read from the screen when the
+//! newline after it is echoed.
+//!
+//! A line may be typed ahead, while a command still runs. Either that command reads it, or the shell reads it at its next
+//! prompt. The second case is recognised by a second echo (in shells that edit lines), or by a second prompt without a key
+//! in between. Until then, the line is in `maybe_ahead`.
 
 use super::entry::{EnteredText, Entry, LineJudgement, PromptKind, ReadyEvidence, TypedLine};
 use super::event::{SessionEnding, SessionEvent};
@@ -13,17 +16,17 @@ use super::strokes::{Stroke, strokes_of};
 use loadgo_core::time::Instant;
 use std::collections::VecDeque;
 
-/// Bytes of the latest output that are kept for the pattern of the next prompt.
+/// Number of the latest output bytes that are kept for the pattern of the next prompt.
 const MOST_TAIL_BYTES: usize = 512;
 
-/// Whether the keys since the last answer may be kept.
+/// Whether a cast may keep the keys since the last decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyRetention {
-    /// Unknown as yet: the echo of a line is awaited.
+    /// Not decided yet: the echo of a line may still come.
     Undecided,
-    /// The keys were shown.
+    /// The screen showed all keys: they may be kept.
     Keys,
-    /// Some of the keys were not shown: none may be kept.
+    /// The screen did not show some of the keys: none may be kept.
     NoKeys,
 }
 
@@ -33,33 +36,36 @@ pub struct Dialogue {
     pub entries: Vec<Entry>,
     /// How the session ended, once it has.
     pub ending: Option<SessionEnding>,
-    /// Keys typed to full-screen programs; they make no lines.
+    /// Number of keys typed to full-screen programs, which make no entries.
     pub full_screen_keys: u32,
-    /// Marked prompts seen.
+    /// Number of marks seen.
     pub marks: u32,
     screen: Screen,
     tail: Vec<u8>,
     last_output: Instant,
-    prompt: Option<Prompt>,
+    prompt: Option<MarkedPrompt>,
+    /// The line that is being typed.
     line: Option<TypedLine>,
-    awaiting: VecDeque<TypedLine>,
-    /// Places in `entries` of lines that were shown while a command ran: typed to the program, or ahead to the shell.
-    ahead: Vec<usize>,
-    /// The first prompt after these lines, until it is known which of them it follows.
-    undecided: Option<ReadyEvidence>,
-    unseen: bool,
+    /// Lines that were ended with Enter, and whose echoed newline has not come.
+    awaiting_echo: VecDeque<TypedLine>,
+    /// Indices in `entries` of lines that were typed while a command ran: input of that command, or typed ahead to the shell.
+    maybe_ahead: Vec<usize>,
+    /// The first prompt after these lines, until it is known which line it follows.
+    unassigned_ready: Option<ReadyEvidence>,
+    /// Whether the screen did not show some keys since the last call of [`Dialogue::key_retention`].
+    has_unseen_keys: bool,
 }
 
 /// A marked prompt at which nothing has been typed yet.
-struct Prompt {
+struct MarkedPrompt {
     at: Instant,
-    place: PromptKind,
+    prompt_kind: PromptKind,
     status: Option<u8>,
     is_complete: bool,
 }
 
 impl Dialogue {
-    /// A session on a screen of so many columns, from its beginning.
+    /// A session before its first event, on a screen of `columns` columns.
     pub fn new(columns: u16) -> Dialogue {
         Dialogue {
             entries: Vec::new(),
@@ -71,45 +77,45 @@ impl Dialogue {
             last_output: Instant(0),
             prompt: None,
             line: None,
-            awaiting: VecDeque::new(),
-            ahead: Vec::new(),
-            undecided: None,
-            unseen: false,
+            awaiting_echo: VecDeque::new(),
+            maybe_ahead: Vec::new(),
+            unassigned_ready: None,
+            has_unseen_keys: false,
         }
     }
 
     /// Takes the next event.
     pub fn feed(&mut self, event: &SessionEvent) {
         match event {
-            SessionEvent::Keys { at, bytes } => self.keys(*at, bytes),
-            SessionEvent::Hidden { at, entered } => self.hidden(*at, *entered),
-            SessionEvent::Output { at, bytes } => self.output(*at, bytes),
-            SessionEvent::Mark { at, mark } => self.mark(*at, *mark),
+            SessionEvent::Keys { at, bytes } => self.on_keys(*at, bytes),
+            SessionEvent::Hidden { at, entered } => self.on_hidden(*at, *entered),
+            SessionEvent::Output { at, bytes } => self.on_output(*at, bytes),
+            SessionEvent::Mark { at, mark } => self.on_mark(*at, *mark),
             SessionEvent::Resize { columns, .. } => self.screen.resize(*columns),
-            SessionEvent::End { ending, .. } => self.end(*ending),
+            SessionEvent::End { ending, .. } => self.on_end(*ending),
         }
     }
 
-    /// Whether the keys since the last decided answer may be kept.
-    pub fn keeping(&mut self) -> KeyRetention {
+    /// Decides whether the keys since the last decision may be kept.
+    pub fn key_retention(&mut self) -> KeyRetention {
         match () {
-            () if self.line.is_some() || !self.awaiting.is_empty() => KeyRetention::Undecided,
-            () if std::mem::take(&mut self.unseen) => KeyRetention::NoKeys,
+            () if self.line.is_some() || !self.awaiting_echo.is_empty() => KeyRetention::Undecided,
+            () if std::mem::take(&mut self.has_unseen_keys) => KeyRetention::NoKeys,
             () => KeyRetention::Keys,
         }
     }
 
-    fn keys(&mut self, at: Instant, bytes: &[u8]) {
+    fn on_keys(&mut self, at: Instant, bytes: &[u8]) {
         for stroke in strokes_of(bytes) {
             if self.screen.is_full_screen() {
                 self.full_screen_keys += 1;
-                self.unseen = true;
+                self.has_unseen_keys = true;
                 continue;
             }
             match stroke {
-                Stroke::Enter => self.enter(at),
-                Stroke::Interrupt => self.interrupt(at),
-                Stroke::EndOfFile if self.line.is_none() => self.end_of_file(at),
+                Stroke::Enter => self.on_enter(at),
+                Stroke::Interrupt => self.on_interrupt(at),
+                Stroke::EndOfFile if self.line.is_none() => self.on_end_of_file(at),
                 stroke => {
                     let line = self.line_at(at);
                     line.strokes.push(stroke);
@@ -119,22 +125,22 @@ impl Dialogue {
         }
     }
 
-    fn hidden(&mut self, at: Instant, entered: bool) {
+    fn on_hidden(&mut self, at: Instant, entered: bool) {
         self.line_at(at).hidden = true;
-        self.unseen = true;
+        self.has_unseen_keys = true;
         if entered {
             let line = self.line.take().expect("a hidden line has just begun");
             self.push(TypedLine { sent: at, ..line }.entry(EnteredText::Secret, false));
         }
     }
 
-    fn output(&mut self, at: Instant, bytes: &[u8]) {
+    fn on_output(&mut self, at: Instant, bytes: &[u8]) {
         self.last_output = at;
-        self.remember(bytes);
+        self.keep_tail(bytes);
         let mut rest = bytes;
-        while self.awaits_newline() {
+        while self.awaits_echo() {
             let Some(newline) = self.screen.print_to_newline(rest) else { return };
-            self.newline();
+            self.on_newline();
             self.screen.print(b"\r\n");
             self.screen.begin_typing();
             rest = &rest[newline + 1..];
@@ -142,148 +148,148 @@ impl Dialogue {
         self.screen.print(rest);
     }
 
-    /// Whether an echo may come: of a line that was ended, or of a line that was typed ahead of a prompt without keys.
-    fn awaits_newline(&self) -> bool {
-        !self.screen.is_full_screen() && (!self.awaiting.is_empty() || self.prompt.is_some() && !self.ahead.is_empty())
+    /// Whether an echoed newline may come: of a line that was ended, or the shell's second echo of a line that was typed ahead.
+    fn awaits_echo(&self) -> bool {
+        !self.screen.is_full_screen() && (!self.awaiting_echo.is_empty() || self.prompt.is_some() && !self.maybe_ahead.is_empty())
     }
 
-    fn newline(&mut self) {
+    fn on_newline(&mut self) {
         let shown = self.screen.typed();
-        let Some(line) = self.awaiting.front() else {
-            return self.take_ahead(Some(&shown));
+        let Some(line) = self.awaiting_echo.front() else {
+            return self.assign_to_shell(Some(&shown));
         };
         let (entered, doubtful) = match line.judge(&shown) {
             LineJudgement::NotYet => return,
             LineJudgement::Secret => (EnteredText::Secret, false),
             LineJudgement::Shown { text, doubtful } => (EnteredText::Text(text), doubtful),
         };
-        self.unseen |= doubtful || entered == EnteredText::Secret;
-        let line = self.awaiting.pop_front().expect("it is at the front");
+        self.has_unseen_keys |= doubtful || entered == EnteredText::Secret;
+        let line = self.awaiting_echo.pop_front().expect("it is at the front");
         self.push(line.entry(entered, doubtful));
     }
 
     fn push(&mut self, mut entry: Entry) {
-        if entry.place == PromptKind::Program && entry.prompt.is_empty() {
+        if entry.prompt_kind == PromptKind::Program && entry.prompt.is_empty() {
             if let Some(prompt) = self.prompt.take() {
-                self.settle();
-                (entry.place, entry.prompted) = (prompt.place, None);
+                self.assign_to_command();
+                (entry.prompt_kind, entry.prompt_shown) = (prompt.prompt_kind, None);
             } else {
-                self.ahead.push(self.entries.len());
+                self.maybe_ahead.push(self.entries.len());
             }
         }
         self.entries.push(entry);
     }
 
-    fn mark(&mut self, at: Instant, mark: PromptMark) {
+    fn on_mark(&mut self, at: Instant, mark: PromptMark) {
         self.marks += 1;
-        let place = if mark.place == MarkPlace::Continuation { PromptKind::Continuation } else { PromptKind::Shell };
+        let prompt_kind = if mark.place == MarkPlace::Continuation { PromptKind::Continuation } else { PromptKind::Shell };
         let is_complete = mark.place != MarkPlace::PromptStart;
-        if self.line.is_none() && self.awaiting.front().is_some_and(|line| line.place != PromptKind::Program) {
-            return self.screen.typing_begins_here();
+        if self.line.is_none() && self.awaiting_echo.front().is_some_and(|line| line.prompt_kind != PromptKind::Program) {
+            return self.screen.set_typing_start();
         }
         if let Some(line) = &mut self.line {
-            if line.place != PromptKind::Program {
-                return self.screen.typing_begins_here();
+            if line.prompt_kind != PromptKind::Program {
+                return self.screen.set_typing_start();
             }
-            self.unseen |= !line.strokes.is_empty();
-            (line.place, line.prompted) = (place, None);
-            self.answer(ReadyEvidence { at, marked: place == PromptKind::Shell, status: mark.status });
-            self.settle();
+            self.has_unseen_keys |= !line.strokes.is_empty();
+            (line.prompt_kind, line.prompt_shown) = (prompt_kind, None);
+            self.on_ready(ReadyEvidence { at, marked: prompt_kind == PromptKind::Shell, status: mark.status });
+            self.assign_to_command();
         } else if let Some(prompt) = self.prompt.as_mut().filter(|prompt| !prompt.is_complete) {
             (prompt.at, prompt.is_complete, prompt.status) = (at, is_complete, mark.status.or(prompt.status));
-            self.correct(at, mark.status);
+            self.refine_ready(at, mark.status);
         } else {
-            self.fresh_prompt(Prompt { at, place, status: mark.status, is_complete });
+            self.on_new_prompt(MarkedPrompt { at, prompt_kind, status: mark.status, is_complete });
         }
         self.screen.begin_typing();
     }
 
-    fn fresh_prompt(&mut self, prompt: Prompt) {
+    fn on_new_prompt(&mut self, prompt: MarkedPrompt) {
         if self.prompt.is_some() {
-            if self.ahead.is_empty() {
+            if self.maybe_ahead.is_empty() {
                 return;
             }
-            self.take_ahead(None);
+            self.assign_to_shell(None);
         }
-        self.answer(ReadyEvidence { at: prompt.at, marked: prompt.place == PromptKind::Shell, status: prompt.status });
+        self.on_ready(ReadyEvidence { at: prompt.at, marked: prompt.prompt_kind == PromptKind::Shell, status: prompt.status });
         self.prompt = Some(prompt);
     }
 
-    /// The system is ready after the last line, or after one before it when lines may have been typed ahead.
-    fn answer(&mut self, ready: ReadyEvidence) {
-        if self.ahead.is_empty() {
+    /// Notes that the system is ready after the last entry. If lines may have been typed ahead, the decision is put off.
+    fn on_ready(&mut self, ready: ReadyEvidence) {
+        if self.maybe_ahead.is_empty() {
             note_ready(self.entries.last_mut(), ready);
         } else {
-            self.undecided.get_or_insert(ready);
+            self.unassigned_ready.get_or_insert(ready);
         }
     }
 
-    /// A prompt's end has come after its beginning: the instant and the status are now the better known.
-    fn correct(&mut self, at: Instant, status: Option<u8>) {
+    /// Takes the instant and the status from the mark at a prompt's end, which are better than those from its beginning.
+    fn refine_ready(&mut self, at: Instant, status: Option<u8>) {
         let last = self.entries.last_mut().and_then(|entry| entry.ready.as_mut());
-        if let Some(ready) = self.undecided.as_mut().or(last).filter(|ready| ready.marked) {
+        if let Some(ready) = self.unassigned_ready.as_mut().or(last).filter(|ready| ready.marked) {
             ready.at = at.max(ready.at);
             ready.status = status.or(ready.status);
         }
     }
 
-    /// The lines typed while a command ran were for that command: the prompt came after the last of them.
-    fn settle(&mut self) {
-        self.ahead.clear();
-        if let Some(ready) = self.undecided.take() {
+    /// Decides that the lines typed while a command ran were input of that command, so the prompt came after the last of them.
+    fn assign_to_command(&mut self) {
+        self.maybe_ahead.clear();
+        if let Some(ready) = self.unassigned_ready.take() {
             note_ready(self.entries.last_mut(), ready);
         }
     }
 
-    /// The shell has taken a line that was typed ahead: the one that was `shown` again, or the first.
-    fn take_ahead(&mut self, shown: Option<&str>) {
+    /// Decides that the shell has read a line that was typed ahead: the line that was `shown` again, or the first.
+    fn assign_to_shell(&mut self, shown: Option<&str>) {
         let is_it = |entry: &Entry| match (&entry.entered, shown) {
             (EnteredText::Text(text), Some(shown)) => text.trim_end() == shown,
             (_, Some(_)) => false,
             (_, None) => true,
         };
-        let Some(place) = self.ahead.iter().position(|index| is_it(&self.entries[*index])) else { return };
-        let index = self.ahead[place];
-        self.ahead.drain(..=place);
-        if let Some(ready) = self.undecided.take() {
+        let Some(position) = self.maybe_ahead.iter().position(|index| is_it(&self.entries[*index])) else { return };
+        let index = self.maybe_ahead[position];
+        self.maybe_ahead.drain(..=position);
+        if let Some(ready) = self.unassigned_ready.take() {
             note_ready(index.checked_sub(1).map(|before| &mut self.entries[before]), ready);
         }
         let prompt = self.prompt.take();
         let entry = &mut self.entries[index];
-        (entry.place, entry.prompted) = (prompt.map_or(PromptKind::Shell, |prompt| prompt.place), None);
+        (entry.prompt_kind, entry.prompt_shown) = (prompt.map_or(PromptKind::Shell, |prompt| prompt.prompt_kind), None);
     }
 
     /// The line being typed; it begins now if there is none.
     fn line_at(&mut self, at: Instant) -> &mut TypedLine {
         if self.line.is_none() {
-            self.line = Some(self.begin(at));
+            self.line = Some(self.begin_line(at));
         }
         self.line.as_mut().expect("it has just begun")
     }
 
-    fn begin(&mut self, at: Instant) -> TypedLine {
+    fn begin_line(&mut self, at: Instant) -> TypedLine {
         let marked = self.prompt.take();
         if marked.is_some() {
-            self.give_up_awaiting();
-            self.settle();
+            self.give_up_echoes();
+            self.assign_to_command();
         }
         let prompt = self.screen.left_of_cursor();
-        let (place, prompted) = match &marked {
-            Some(marked) => (marked.place, Some(marked.at)),
+        let (prompt_kind, prompt_shown) = match &marked {
+            Some(marked) => (marked.prompt_kind, Some(marked.at)),
             None => (PromptKind::Program, Some(self.last_output)),
         };
-        if marked.as_ref().is_none_or(|marked| marked.place == PromptKind::Continuation) && !prompt.is_empty() {
+        if marked.as_ref().is_none_or(|marked| marked.prompt_kind == PromptKind::Continuation) && !prompt.is_empty() {
             let ready = ReadyEvidence { at: self.last_output, marked: false, status: None };
             note_ready(self.entries.last_mut(), ready);
         }
-        if self.awaiting.is_empty() {
+        if self.awaiting_echo.is_empty() {
             self.screen.begin_typing();
         }
         TypedLine {
-            place,
-            prompt: if self.awaiting.is_empty() { prompt } else { String::new() },
+            prompt_kind,
+            prompt: if self.awaiting_echo.is_empty() { prompt } else { String::new() },
             prompt_bytes: self.tail.clone(),
-            prompted,
+            prompt_shown,
             first_key: at,
             last_key: at,
             sent: at,
@@ -293,7 +299,7 @@ impl Dialogue {
         }
     }
 
-    fn enter(&mut self, at: Instant) {
+    fn on_enter(&mut self, at: Instant) {
         self.line_at(at);
         let mut line = self.line.take().expect("it has just begun");
         line.sent = at;
@@ -301,46 +307,46 @@ impl Dialogue {
             return self.push(line.entry(EnteredText::Secret, false));
         }
         line.shown_at_enter = self.screen.typed();
-        self.awaiting.push_back(line);
+        self.awaiting_echo.push_back(line);
     }
 
-    fn interrupt(&mut self, at: Instant) {
-        self.give_up_awaiting();
+    fn on_interrupt(&mut self, at: Instant) {
+        self.give_up_echoes();
         if let Some(line) = self.line.take() {
-            self.unseen |= line.has_unseen_keys();
+            self.has_unseen_keys |= line.has_unseen_keys();
         } else if let Some(entry) = self.entries.last_mut().filter(|entry| entry.ready.is_none()) {
             entry.interrupted.get_or_insert(at);
         }
     }
 
-    fn end_of_file(&mut self, at: Instant) {
-        let line = self.begin(at);
-        self.ahead.clear();
+    fn on_end_of_file(&mut self, at: Instant) {
+        let line = self.begin_line(at);
+        self.maybe_ahead.clear();
         self.entries.push(line.entry(EnteredText::EndOfFile, false));
     }
 
-    /// Lines whose echo has not come, though the person types the next: they were never shown.
-    fn give_up_awaiting(&mut self) {
-        for line in std::mem::take(&mut self.awaiting) {
+    /// Treats lines whose echo has not come as never shown, because the person goes on.
+    fn give_up_echoes(&mut self) {
+        for line in std::mem::take(&mut self.awaiting_echo) {
             if line.has_unseen_keys() {
-                self.unseen = true;
+                self.has_unseen_keys = true;
                 self.entries.push(line.entry(EnteredText::Secret, false));
             }
         }
     }
 
-    fn end(&mut self, ending: SessionEnding) {
-        if self.undecided.is_some() && !self.ahead.is_empty() {
-            self.take_ahead(None);
+    fn on_end(&mut self, ending: SessionEnding) {
+        if self.unassigned_ready.is_some() && !self.maybe_ahead.is_empty() {
+            self.assign_to_shell(None);
         }
-        self.settle();
-        self.give_up_awaiting();
-        self.unseen |= self.line.take().is_some_and(|line| line.has_unseen_keys());
+        self.assign_to_command();
+        self.give_up_echoes();
+        self.has_unseen_keys |= self.line.take().is_some_and(|line| line.has_unseen_keys());
         self.ending = Some(ending);
     }
 
-    /// Keeps the output since the last newline, as far as a prompt may reach.
-    fn remember(&mut self, bytes: &[u8]) {
+    /// Keeps the output since the last newline, at most [`MOST_TAIL_BYTES`].
+    fn keep_tail(&mut self, bytes: &[u8]) {
         if let Some(newline) = memchr::memrchr(b'\n', bytes) {
             self.tail.clear();
             self.tail.extend_from_slice(&bytes[newline + 1..]);

@@ -1,17 +1,18 @@
-//! From the lines of a session to lines that can be typed again.
+//! Makes drafts of a script's lines from the entries of a session, so that they can be typed again.
 //!
-//! The lines of one unfinished command become one line. A program that read its input up to end-of-file gets the input from a
-//! here-document, because a script types lines and no keys. A program with a prompt is told to quit in its own words.
+//! A command that was continued over several lines becomes one draft. A program that read its input up to end-of-file gets the
+//! input from a here-document, because a script types lines and no keys. A program with a prompt gets its own quit command.
 
 use super::entry::{EnteredText, Entry, PromptKind};
 use super::prompt::is_shell_like;
 
-/// A line of the script to be.
+/// A draft of one line of the script.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     pub kind: DraftKind,
-    /// The entries that it was made from: the first and the last.
+    /// Index of the first entry that the draft was made from.
     pub first: usize,
+    /// Index of the last entry that the draft was made from.
     pub last: usize,
 }
 
@@ -19,11 +20,11 @@ pub(super) struct Draft {
 pub(super) enum DraftKind {
     Text(String),
     Secret,
-    /// An end of file for which no line is known.
+    /// The end-of-file key, for a program whose quit command is not known.
     EndOfFile,
 }
 
-/// Quit words of programs with a prompt.
+/// Quit commands of programs with a prompt.
 const QUITS: [(&str, &str); 14] = [
     ("python", "exit()"),
     ("ipython", "exit()"),
@@ -41,7 +42,7 @@ const QUITS: [(&str, &str); 14] = [
     ("mysql", "exit"),
 ];
 
-/// The line that ends the program which `command` starts, where it is known.
+/// The line that ends the program that `command` starts; `None` if it is not known.
 pub(super) fn quit_word(command: &str) -> Option<&'static str> {
     let program = command.split_whitespace().next()?.rsplit('/').next()?;
     let is_it = |name: &str| {
@@ -50,13 +51,13 @@ pub(super) fn quit_word(command: &str) -> Option<&'static str> {
     QUITS.iter().find(|(name, _)| is_it(name)).map(|(_, quit)| *quit)
 }
 
-/// The drafts of all entries; `shell` tells whether an entry was asked for by the log-in shell.
+/// Makes the drafts of all entries. `shell` returns whether the log-in shell asked for an entry.
 pub(super) fn drafts_of(entries: &[Entry], shell: &dyn Fn(&Entry) -> bool) -> Vec<Draft> {
     let mut drafts: Vec<Draft> = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
         let kind = match &entry.entered {
             EnteredText::Text(text) if text.is_empty() && shell(entry) => continue,
-            EnteredText::Text(text) if entry.place == PromptKind::Continuation => match drafts.last_mut() {
+            EnteredText::Text(text) if entry.prompt_kind == PromptKind::Continuation => match drafts.last_mut() {
                 Some(Draft { kind: DraftKind::Text(whole), last, .. }) => {
                     whole.push('\n');
                     whole.push_str(text);
@@ -77,7 +78,7 @@ pub(super) fn drafts_of(entries: &[Entry], shell: &dyn Fn(&Entry) -> bool) -> Ve
     drafts
 }
 
-/// The draft in place of an end of file: `None` when the lines before it became a here-document.
+/// Makes a draft of an end-of-file key. `None` if the command and its input before became a here-document.
 fn end_of_file(drafts: &mut Vec<Draft>, entries: &[Entry], index: usize, shell: &dyn Fn(&Entry) -> bool) -> Option<DraftKind> {
     let begun = drafts.iter().rposition(|draft| shell(&entries[draft.first]));
     let command = begun.and_then(|begun| match &drafts[begun].kind {
@@ -103,7 +104,8 @@ fn end_of_file(drafts: &mut Vec<Draft>, entries: &[Entry], index: usize, shell: 
     Some(quit_word(&command).map_or(DraftKind::EndOfFile, |quit| DraftKind::Text(quit.into())))
 }
 
-/// Whether an entry of a session without marks was typed at the shell: its prompt ends as the first one did.
+/// Whether an entry of a session without marks was typed at the shell: its prompt ends with the same character as the first
+/// prompt.
 pub(super) fn is_at_unmarked_shell(entries: &[Entry], entry: &Entry) -> bool {
     let end = |prompt: &str| prompt.trim_end().chars().next_back();
     let first = entries.iter().find(|entry| !entry.prompt.trim().is_empty());

@@ -1,7 +1,7 @@
-//! A line as the person typed it, and the judgement of what of it may be kept.
+//! A line that the person typed, and the judgement whether its text may be kept.
 //!
-//! The text of a line always comes from what the screen showed; the keys only confirm it. Keys that the screen never
-//! showed are a secret, also where nobody switched the terminal's echo off (a remote host, a program in raw mode).
+//! The text of a line always comes from the screen; the keys only confirm it. Keys that were never shown are a
+//! secret, even if the echo was on, as with a remote host or a program in raw mode.
 
 use super::strokes::{Stroke, plain_text};
 use loadgo_core::time::Instant;
@@ -11,7 +11,7 @@ use loadgo_core::time::Instant;
 pub enum PromptKind {
     /// The log-in shell, by its marked prompt.
     Shell,
-    /// The shell, for the rest of an unfinished command.
+    /// The continuation prompt of the shell, which asks for the rest of an unfinished command.
     Continuation,
     /// A program, or a shell without marks.
     Program,
@@ -35,7 +35,7 @@ pub struct ReadyEvidence {
     pub at: Instant,
     /// Whether the evidence is a mark.
     pub marked: bool,
-    /// The exit status that the mark told.
+    /// The exit status in the mark.
     pub status: Option<u8>,
 }
 
@@ -45,63 +45,67 @@ pub struct Entry {
     /// The entered line.
     pub entered: EnteredText,
     /// The kind of prompt that asked for the line.
-    pub place: PromptKind,
+    pub prompt_kind: PromptKind,
     /// The text of the prompt, as shown.
     pub prompt: String,
     /// The last bytes of output before the first key, from the beginning of their line.
     pub prompt_bytes: Vec<u8>,
     /// Instant at which the prompt was shown; `None` when the line was typed ahead of it.
-    pub prompted: Option<Instant>,
+    pub prompt_shown: Option<Instant>,
     /// Instant of the first key.
     pub first_key: Instant,
     /// Instant at which the line was ended.
     pub sent: Instant,
-    /// Keys before the end of the line; `None` when they came in one burst (a paste, a program that types) or are unknown.
+    /// Number of keys before the end of the line. `None` if they came in one burst (a paste, a program that types), or are
+    /// unknown.
     pub keys: Option<u32>,
     /// Instant at which the person interrupted the command.
     pub interrupted: Option<Instant>,
     /// The evidence that the system was ready again.
     pub ready: Option<ReadyEvidence>,
-    /// Whether the text, which comes from the screen, lacks some of the keys: the screen may have been disturbed.
+    /// Whether some typed characters are missing in the text from the screen, because other output may have disturbed it.
     pub doubtful: bool,
 }
 
 /// A line that is being typed, or waits for its echo.
 #[derive(Clone, Debug)]
 pub(super) struct TypedLine {
-    pub place: PromptKind,
+    pub prompt_kind: PromptKind,
     pub prompt: String,
     pub prompt_bytes: Vec<u8>,
-    pub prompted: Option<Instant>,
+    pub prompt_shown: Option<Instant>,
     pub first_key: Instant,
     pub last_key: Instant,
     pub sent: Instant,
     pub strokes: Vec<Stroke>,
     pub hidden: bool,
-    /// The line on the screen when it was ended.
+    /// The line on the screen when the person pressed Enter.
     pub shown_at_enter: String,
 }
 
-/// Judgement of a line when a newline follows it.
+/// Judgement of an entered line when a newline is shown.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum LineJudgement {
+    /// The screen showed this line.
     Shown { text: String, doubtful: bool },
+    /// The screen never showed the keys.
     Secret,
+    /// The newline belongs to other output: the line was typed ahead, and its echo is still to come.
     NotYet,
 }
 
 impl TypedLine {
     /// Whether the line may have been typed ahead of its prompt.
-    pub(crate) fn is_ahead(&self) -> bool {
-        self.place == PromptKind::Program && self.prompt.is_empty()
+    pub(crate) fn may_be_typed_ahead(&self) -> bool {
+        self.prompt_kind == PromptKind::Program && self.prompt.is_empty()
     }
 
-    /// Whether the end of the line came with its keys, so that no echo can have come before it.
+    /// Whether Enter came in one reading with the last keys, so that their echo could not come before it.
     pub(crate) fn is_burst(&self) -> bool {
         self.last_key == self.sent
     }
 
-    /// Judges the line, when the screen shows `shown` as a newline comes.
+    /// Judges the line, where `shown` stands on the screen before a newline is printed.
     pub fn judge(&self, shown: &str) -> LineJudgement {
         let plain = plain_text(&self.strokes);
         let same = plain.split_whitespace().eq(shown.split_whitespace());
@@ -109,7 +113,7 @@ impl TypedLine {
         if same {
             return LineJudgement::Shown { text: plain, doubtful: false };
         }
-        if self.is_ahead() {
+        if self.may_be_typed_ahead() {
             return LineJudgement::NotYet;
         }
         if is_masked(shown) {
@@ -120,13 +124,13 @@ impl TypedLine {
             () if plain.is_empty() => shown_text(false),
             () if self.is_burst() && is_subsequence(&plain, shown) => shown_text(false),
             () if self.is_burst() || self.shown_at_enter.is_empty() => LineJudgement::Secret,
-            () if holds_all(shown, &plain) => shown_text(false),
+            () if contains_all(shown, &plain) => shown_text(false),
             () if edits => shown_text(true),
             () => LineJudgement::Secret,
         }
     }
 
-    /// Whether the line has keys that nobody has seen.
+    /// Whether the line has keys that the screen may not have shown.
     pub(crate) fn has_unseen_keys(&self) -> bool {
         self.hidden || !plain_text(&self.strokes).is_empty()
     }
@@ -136,10 +140,10 @@ impl TypedLine {
         let keys = (!self.hidden && !pasted && !self.is_burst()).then_some(self.strokes.len() as u32);
         Entry {
             entered,
-            place: self.place,
+            prompt_kind: self.prompt_kind,
             prompt: self.prompt,
             prompt_bytes: self.prompt_bytes,
-            prompted: self.prompted,
+            prompt_shown: self.prompt_shown,
             first_key: self.first_key,
             sent: self.sent,
             keys,
@@ -150,22 +154,22 @@ impl TypedLine {
     }
 }
 
-/// Whether a program showed one and the same character for every key, as for a password.
+/// Whether a program showed the same character for every key, as for a password.
 fn is_masked(shown: &str) -> bool {
     let mut chars = shown.chars();
     chars.next().is_some_and(|first| "*•●·#".contains(first) && chars.all(|char| char == first))
 }
 
-/// Whether each visible character of `keys` stands in `shown`, as often as it was typed; completion may change its case.
-fn holds_all(shown: &str, keys: &str) -> bool {
+/// Whether `shown` contains each visible character of `keys` at least as often. Completion may change its case.
+fn contains_all(shown: &str, keys: &str) -> bool {
     let mut left: Vec<char> = shown.to_lowercase().chars().collect();
     keys.to_lowercase()
         .chars()
         .filter(|key| !key.is_whitespace())
-        .all(|key| left.iter().position(|char| *char == key).map(|place| left.swap_remove(place)).is_some())
+        .all(|key| left.iter().position(|char| *char == key).map(|index| left.swap_remove(index)).is_some())
 }
 
-/// Whether the visible characters of `part` stand in `whole` in this order.
+/// Whether `whole` contains the visible characters of `part` in their order.
 fn is_subsequence(part: &str, whole: &str) -> bool {
     let mut rest = whole.chars();
     part.split_whitespace().flat_map(str::chars).all(|wanted| rest.any(|char| char == wanted))
@@ -178,10 +182,10 @@ mod tests {
 
     fn judge(keys: &str, shown_at_enter: &str, shown: &str) -> LineJudgement {
         let line = TypedLine {
-            place: PromptKind::Shell,
+            prompt_kind: PromptKind::Shell,
             prompt: "$ ".into(),
             prompt_bytes: vec![],
-            prompted: None,
+            prompt_shown: None,
             first_key: Instant(1),
             last_key: Instant(2),
             sent: Instant(3),
@@ -202,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_completion_and_history_made_is_read_from_the_screen() {
+    fn the_result_of_completion_and_history_is_read_from_the_screen() {
         assert_eq!(judge("cat re\t", "cat README", "cat README"), shown("cat README"));
         assert_eq!(judge("\x1b[A", "make", "make"), shown("make"));
         assert_eq!(judge("makeall\x1b[D\x1b[D\x1b[D ", "make all", "make all"), shown("make all"));

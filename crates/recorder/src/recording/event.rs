@@ -1,9 +1,9 @@
-//! Events of a session as a recorder sees them: keys, output, marks, each with its instant.
+//! Events of a recorded session: keys, output, marks, sizes and the end, each with its instant.
 
 use super::marks::PromptMark;
 use loadgo_core::time::Instant;
 
-/// One thing that happened in a person's session, in the order in which it happened.
+/// An event of a person's session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionEvent {
     /// The person typed these bytes.
@@ -13,7 +13,7 @@ pub enum SessionEvent {
         /// Bytes, as the keyboard sent them.
         bytes: Vec<u8>,
     },
-    /// The person typed while the terminal's echo was off; the keys are kept nowhere.
+    /// The person typed while the terminal's echo was off. The keys are not recorded.
     Hidden {
         /// Instant of the event.
         at: Instant,
@@ -27,7 +27,7 @@ pub enum SessionEvent {
         /// Bytes, as they were printed.
         bytes: Vec<u8>,
     },
-    /// A prompt told where it begins or ends.
+    /// The system printed a mark, which says where a prompt begins or ends.
     Mark {
         /// Instant at which the mark was read.
         at: Instant,
@@ -59,11 +59,11 @@ pub enum SessionEnding {
     Exited(u8),
     /// The shell was killed by this signal.
     Killed(i32),
-    /// Recording was told to stop by this signal; the shell was hung up.
+    /// This signal asked the recorder to stop; the shell was hung up.
     Stopped(i32),
     /// The person's own terminal went away; the shell was hung up.
     HungUp,
-    /// The file does not say how the session ended.
+    /// A cast that does not say how its session ended.
     Unknown,
 }
 

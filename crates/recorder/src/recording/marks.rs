@@ -1,7 +1,7 @@
 //! Takes prompt marks in the style of OSC 133 out of a session's output.
 //!
 //! A mark is `ESC ] 133 ; LETTER [; FIELD]… BEL` (or `ESC \` at its end). In a live session only marks with the session's
-//! own id count; another program's marks stay in the output, untouched. An imported file may hold anybody's marks.
+//! own id count, and other marks stay in the output. In an imported file, marks with any id count.
 
 use loadgo_core::osc133::{self, ESCAPE_BYTE, MarkRead};
 
@@ -13,7 +13,7 @@ const MOST_MARK_BYTES: usize = 256;
 pub struct PromptMark {
     /// The mark's place in the prompt.
     pub place: MarkPlace,
-    /// The exit status of the command before the prompt, where it says so.
+    /// The exit status of the command before the prompt, if the mark has it.
     pub status: Option<u8>,
 }
 
@@ -33,7 +33,7 @@ pub enum MarkPlace {
 pub enum OutputPiece {
     /// Text that the person sees.
     Text(Vec<u8>),
-    /// A mark that stood there.
+    /// A mark, which was taken out.
     Mark(PromptMark),
 }
 
@@ -55,8 +55,8 @@ impl MarkCutter {
         MarkCutter { id: Some(id.into()), held: Vec::new() }
     }
 
-    /// Takes out everybody's marks.
-    pub(crate) fn of_any() -> MarkCutter {
+    /// Takes out all marks, whatever their id.
+    pub(crate) fn of_any_session() -> MarkCutter {
         MarkCutter { id: None, held: Vec::new() }
     }
 
@@ -65,7 +65,7 @@ impl MarkCutter {
         !self.held.is_empty()
     }
 
-    /// Returns the bytes that were held back, as text: no end of a mark is coming.
+    /// Returns the bytes that were held back. They are text, because the end of a mark has not come.
     pub fn release(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.held)
     }
@@ -153,8 +153,8 @@ mod tests {
     }
 
     #[test]
-    fn anybodys_marks_tell_where_the_prompt_begins_and_ends() {
-        let pieces = MarkCutter::of_any().feed(b"\x1b]133;D;1\x1b\\\x1b]133;A\x07% \x1b]133;B\x07\x1b]133;C\x07");
+    fn marks_of_any_session_say_where_the_prompt_begins_and_ends() {
+        let pieces = MarkCutter::of_any_session().feed(b"\x1b]133;D;1\x1b\\\x1b]133;A\x07% \x1b]133;B\x07\x1b]133;C\x07");
         let mark = |place, status| OutputPiece::Mark(PromptMark { place, status });
         let expected = [
             mark(MarkPlace::PromptStart, Some(1)),
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn an_escape_at_the_end_is_held_and_released_as_it_was() {
-        let mut cutter = MarkCutter::of_any();
+        let mut cutter = MarkCutter::of_any_session();
         assert_eq!(cutter.feed(b"x\x1b"), [text("x")]);
         assert!(cutter.holds());
         assert_eq!(cutter.release(), b"\x1b");

@@ -1,8 +1,8 @@
-//! From a person's session to a script: what was typed, with think times and typing rate apart from response times.
+//! Makes a script of a person's session: the typed lines, with think times and typing rate, without response times.
 //!
-//! `event` has what a recorder sees; `marks` and `strokes` cut output and keys into pieces. `screen` knows how a line
-//! looks after editing, and `entry` judges what of it may be kept. `dialogue` follows the session, `prompt` learns
-//! patterns, `drafts` makes typable lines, and `compose` writes the script.
+//! `event` has the events of a session. `marks` and `strokes` cut output and keys into pieces. `screen` models how a line
+//! looks after editing, and `entry` judges whether its text may be kept. `dialogue` follows the session event by event,
+//! `prompt` learns patterns, `drafts` makes lines that can be typed again, and `compose` writes the script.
 
 mod compose;
 mod dialogue;

@@ -1,9 +1,9 @@
-//! Patterns learnt from the prompts that programs showed.
+//! Makes patterns from the prompts that programs showed.
 
 use regex::escape;
 
 const COLOURS: &str = r"\x1b\[[0-9;?]*[A-Za-z]";
-/// Characters of a prompt, from its end, that its pattern contains at most.
+/// Largest number of characters, from the end of a prompt, that its pattern contains.
 const MOST_PATTERN_CHARS: usize = 40;
 
 /// Whether a prompt looks like a shell's: it ends with `$`, `#`, `%` or an arrow.
@@ -11,10 +11,10 @@ pub(crate) fn is_shell_like(prompt: &str) -> bool {
     prompt.trim_end().ends_with(['$', '#', '%', '❯', '➜'])
 }
 
-/// A pattern for the prompt that was shown as `shown` and printed as `bytes`, for the end of the output.
+/// A pattern that finds a prompt again at the end of the output. The screen showed it as `shown`, from the printed `bytes`.
 ///
-/// Numbers in the prompt may change from time to time. Only the last sign of a shell's prompt counts, because the rest
-/// names the host and the directory. `None` for a prompt without text.
+/// Any number matches a number in the prompt. Of a shell's prompt, only the last sign counts, because the rest names the host
+/// and the directory. `None` for a prompt without text.
 pub(crate) fn pattern_of(shown: &str, bytes: &[u8]) -> Option<String> {
     if shown.trim().is_empty() {
         return None;
@@ -40,7 +40,7 @@ fn shell_sign(prompt: &str) -> String {
     }
 }
 
-/// The longest text, up to `MOST_PATTERN_CHARS`, that both prompts end with.
+/// The longest common end of both texts, at most `MOST_PATTERN_CHARS`.
 fn common_end<'a>(shown: &'a str, bare: &str) -> &'a str {
     let same = shown.chars().rev().zip(bare.chars().rev()).take(MOST_PATTERN_CHARS).take_while(|(left, right)| left == right);
     let length: usize = same.map(|(char, _)| char.len_utf8()).sum();
@@ -60,7 +60,7 @@ fn without_last_colours(printed: &str) -> &str {
     rest
 }
 
-/// The printed text as a pattern in which any colours may stand where some stood.
+/// A pattern of the printed text that matches any colours where the text has some.
 fn colours_vary(printed: &str) -> String {
     let mut pattern = String::new();
     let mut unread = printed.trim_start_matches('\r');

@@ -1,8 +1,8 @@
-//! The screen as far as a line of input needs it: where typing began, and what stands there now.
+//! A model of the person's screen, from which an entered line is read.
 //!
-//! Editing keys, history and completion change a line in ways that only the echo shows. The entered line is therefore
-//! read from a model of the screen. At each prompt the model is made afresh with room above and below: nothing scrolls
-//! out of it while a line is edited.
+//! Editing keys, history and completion change a line in ways that only the echo shows. So the line is read from the screen:
+//! the text from where typing began to the end. At each prompt the model starts anew with room above and below, so that
+//! nothing scrolls out of it while a line is edited.
 
 use std::num::NonZeroU16;
 
@@ -15,12 +15,14 @@ const PROMPT_ROW_INDEX: u16 = 100;
 pub(crate) struct Screen {
     parser: vt100::Parser,
     columns: u16,
+    /// Row and column at which typing began.
     origin: (u16, u16),
+    /// The cursor before a carriage return that moved it to the beginning of its row.
     before_return: Option<(u16, u16)>,
 }
 
 impl Screen {
-    /// An empty screen of so many columns.
+    /// An empty screen of `columns` columns.
     pub fn new(columns: u16) -> Screen {
         Screen { parser: parser(columns), columns, origin: (0, 0), before_return: None }
     }
@@ -30,7 +32,7 @@ impl Screen {
         self.parser.process(bytes);
     }
 
-    /// Prints bytes up to the first newline, which is left out; the number of bytes printed, `None` when there is no newline.
+    /// Prints the bytes before the first newline, and returns their number. Without a newline, prints all and returns `None`.
     pub(crate) fn print_to_newline(&mut self, bytes: &[u8]) -> Option<usize> {
         let newline = memchr::memchr(b'\n', bytes);
         for piece in bytes[..newline.unwrap_or(bytes.len())].split_inclusive(|byte| *byte == b'\r') {
@@ -45,7 +47,7 @@ impl Screen {
         newline
     }
 
-    /// Whether a full-screen program has the screen.
+    /// Whether a full-screen program uses the screen.
     pub(crate) fn is_full_screen(&self) -> bool {
         self.parser.screen().alternate_screen()
     }
@@ -56,13 +58,13 @@ impl Screen {
         self.parser.screen().contents_between(row, 0, row, column)
     }
 
-    /// The prompt was drawn again around the line: typing begins at the cursor, and what is shown stays.
-    pub(crate) fn typing_begins_here(&mut self) {
+    /// Sets the beginning of typing to the cursor, after the shell has drawn its prompt again. The screen's text stays.
+    pub(crate) fn set_typing_start(&mut self) {
         self.origin = self.cursor();
         self.before_return = None;
     }
 
-    /// Typing begins on a fresh screen: what stands left of the cursor is the prompt.
+    /// Starts a new line on an empty screen, and keeps the text left of the cursor as its prompt.
     pub(crate) fn begin_typing(&mut self) {
         let (prompt, column) = (self.left_of_cursor(), self.cursor().1);
         self.parser = parser(self.columns);
@@ -82,7 +84,7 @@ impl Screen {
         format!("{left}{right}").trim_end().into()
     }
 
-    /// The window has a new width.
+    /// Gives the screen a new width.
     pub fn resize(&mut self, columns: u16) {
         self.columns = columns.max(2);
         self.parser.screen_mut().set_size(non_zero(ROWS), non_zero(self.columns));
@@ -94,7 +96,7 @@ impl Screen {
         self.parser.screen().cursor_position()
     }
 
-    /// A prompt at the right edge stands apart from the line: blanks, then text up to the last columns.
+    /// Whether `right`, the text from `column` on, is a prompt at the right edge: blanks, then text up to the last columns.
     fn is_right_prompt(&self, right: &str, column: u16) -> bool {
         let width = u16::try_from(right.trim_end().chars().count()).unwrap_or(u16::MAX);
         right.starts_with("  ") && column.saturating_add(width) + 2 >= self.columns

@@ -1,4 +1,4 @@
-//! The strokes of a keyboard in the bytes that it sends, and the text that plain strokes make.
+//! Cuts the bytes of a keyboard into strokes, and computes the text that plain strokes type.
 
 /// A key that was pressed, as far as a recorder needs to tell keys apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(crate) enum Stroke {
 const PASTE_BEGIN: &[u8] = b"\x1b[200~";
 const PASTE_END: &[u8] = b"\x1b[201~";
 
-/// Cuts what was read from a keyboard into strokes.
+/// Cuts the bytes that were read from a keyboard into strokes.
 pub(crate) fn strokes_of(bytes: &[u8]) -> Vec<Stroke> {
     let (mut strokes, mut rest) = (Vec::new(), bytes);
     while !rest.is_empty() {
@@ -75,7 +75,7 @@ fn escape_length(bytes: &[u8]) -> usize {
     }
 }
 
-/// The text that strokes make where only the plainest editing happens: characters, erase, erase word, erase line.
+/// The text that strokes type in a terminal's line mode: characters, erase, erase word, erase line.
 pub(crate) fn plain_text(strokes: &[Stroke]) -> String {
     let mut text = String::new();
     for stroke in strokes {

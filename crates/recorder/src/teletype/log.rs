@@ -1,4 +1,4 @@
-//! Log of a recorded session while it goes on: its dialogue, and the cast if the user asked for one.
+//! The log of a session that is being recorded: its dialogue, and the cast if the user asked for one.
 
 use crate::asciicast::CastWriter;
 use crate::recording::{Dialogue, MarkCutter, OutputPiece, SessionEvent};
@@ -10,20 +10,20 @@ use std::io::Write;
 pub(crate) struct SessionLog {
     /// The session so far.
     pub dialogue: Dialogue,
-    /// Why the cast ends early, if it does.
+    /// The reason why the cast ends early, if it does.
     pub cast_failure: Option<String>,
     cutter: MarkCutter,
     cast: Option<(CastWriter, File)>,
 }
 
 impl SessionLog {
-    /// A log of a session with marks of this id, on a screen of so many columns.
+    /// A log of a session whose marks have this `id`, on a screen of `columns` columns.
     pub fn new(id: &str, columns: u16) -> SessionLog {
         SessionLog { dialogue: Dialogue::new(columns), cast_failure: None, cutter: MarkCutter::of_session(id), cast: None }
     }
 
-    /// Keeps the session in `file` as well; `header` is its first line.
-    pub fn keep(&mut self, (writer, header): (CastWriter, String), mut file: File) {
+    /// Writes the session to `file` as well, as a cast that begins with `header`.
+    pub fn write_cast(&mut self, (writer, header): (CastWriter, String), mut file: File) {
         match file.write_all(header.as_bytes()) {
             Ok(()) => self.cast = Some((writer, file)),
             Err(error) => self.cast_failure = Some(error.to_string()),
@@ -35,7 +35,7 @@ impl SessionLog {
         self.cutter.holds()
     }
 
-    /// Takes output as it came; what of it the person sees.
+    /// Logs output of the shell. Returns the part that the person sees.
     pub fn output(&mut self, at: Instant, bytes: &[u8]) -> Vec<u8> {
         if let Some((writer, _)) = &mut self.cast {
             writer.output(at, bytes);
@@ -54,7 +54,7 @@ impl SessionLog {
         shown
     }
 
-    /// Returns the bytes that were held back: no end of a mark is coming soon.
+    /// Logs and returns the bytes that were held back, because the end of a mark has not come in time.
     pub fn release(&mut self, at: Instant) -> Vec<u8> {
         let bytes = self.cutter.release();
         if !bytes.is_empty() {
@@ -63,7 +63,7 @@ impl SessionLog {
         bytes
     }
 
-    /// Takes any other event.
+    /// Logs any event other than output.
     pub fn event(&mut self, event: &SessionEvent) {
         if let Some((writer, _)) = &mut self.cast {
             writer.event(event);
@@ -73,12 +73,12 @@ impl SessionLog {
     }
 
     fn write(&mut self) {
-        let keeping = self.dialogue.keeping();
+        let retention = self.dialogue.key_retention();
         let Some((writer, file)) = &mut self.cast else { return };
         let finished = self.dialogue.ending.is_some();
-        let mut lines = writer.lines(keeping);
+        let mut lines = writer.lines(retention);
         if finished {
-            lines.push_str(&writer.finish(keeping));
+            lines.push_str(&writer.finish(retention));
         }
         if let Err(error) = file.write_all(lines.as_bytes()) {
             self.cast_failure = Some(error.to_string());

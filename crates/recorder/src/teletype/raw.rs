@@ -4,7 +4,7 @@ use rustix::fd::BorrowedFd;
 use rustix::io;
 use rustix::termios::{self, LocalModes, OptionalActions, Termios, Winsize};
 
-/// A terminal in raw mode; it is given back as it was when this is dropped, also by a panic.
+/// A terminal in raw mode. It gets its former modes back when this is dropped, also by a panic.
 pub(crate) struct RawTerminal<'a> {
     terminal: BorrowedFd<'a>,
     before: Termios,
@@ -35,20 +35,20 @@ impl<'a> RawTerminal<'a> {
 
 impl Drop for RawTerminal<'_> {
     fn drop(&mut self) {
-        // A terminal that has gone away needs nothing given back.
+        // This fails only for a terminal that is gone.
         let _ = termios::tcsetattr(self.terminal, OptionalActions::Now, &self.before);
     }
 }
 
-/// The size of the window of `terminal`; 80 by 24 where it has none.
+/// The size of the window of `terminal`; 80 columns by 24 rows if it has none.
 pub(crate) fn window_size(terminal: BorrowedFd<'_>) -> Winsize {
     let size = termios::tcgetwinsize(terminal).ok().filter(|size| size.ws_col > 1 && size.ws_row > 0);
     size.unwrap_or(Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 })
 }
 
-/// Whether what is typed now is kept off the screen: a program reads a line with the echo off, as for a password.
+/// Whether a program reads a line without echo, as for a password.
 ///
-/// Editors of lines (readline, editors) switch the line mode off as well, and echo by themselves.
+/// Programs that edit lines (readline, editors) switch the line mode off as well, and echo by themselves.
 pub(crate) fn echo_is_off(master: BorrowedFd<'_>) -> bool {
     termios::tcgetattr(master)
         .is_ok_and(|modes| modes.local_modes.contains(LocalModes::ICANON) && !modes.local_modes.contains(LocalModes::ECHO))
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_terminal_is_left_alone() {
+    fn a_descriptor_that_is_no_terminal_is_not_changed() {
         let (reader, _writer) = rustix::pipe::pipe().expect("a pipe is to be had");
         assert!(RawTerminal::enter(reader.as_fd()).expect("no error").is_none());
     }

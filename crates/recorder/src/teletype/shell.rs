@@ -1,8 +1,8 @@
-//! The person's shell, with a mark in its prompt and nothing else changed.
+//! Starts the person's shell with a mark in its prompt, and nothing else changed.
 //!
-//! Shells that read a start-up file set their prompt there. So bash and zsh get a file of ours that reads the person's own
-//! and then appends the mark. It appends the mark again before each prompt, because themes make the prompt anew each time.
-//! Shells without such a file take the prompt from the environment, where it expands `$?` by itself.
+//! bash and zsh read a start-up file, in which most people set the prompt. They get a file of ours that reads the person's own
+//! file and then appends the mark to the prompt. It does so again before each prompt, because themes set the prompt anew. Other
+//! shells take the prompt from the environment variable `PS1`, in which the shell expands `$?`.
 
 use crate::recording::continuation_mark;
 use loadgo_core::osc133::prompt_mark;
@@ -17,13 +17,13 @@ use std::{env, fs, io};
 pub enum ShellKind {
     /// bash, by `--rcfile`.
     Bash,
-    /// bash under the name `sh`, by `PS1` with its own signs for what has no width.
+    /// bash under the name `sh`, by `PS1` with bash's signs `\[` and `\]` around text without width.
     BashAsSh,
     /// zsh, by `ZDOTDIR`.
     Zsh,
     /// A plain POSIX shell (dash, ash, ksh), by `PS1`.
     Posix,
-    /// No shell, or not one that reads commands from its terminal: no marks.
+    /// Another program, or a shell that does not read commands from its terminal: it gets no marks.
     Unmarked,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct MarkedShell {
 }
 
 impl MarkedShell {
-    /// Prepares `command`, whose prompts then carry `id`.
+    /// Prepares `command` so that its prompts have a mark with `id`.
     ///
     /// # Errors
     /// The start-up files cannot be written.
@@ -90,7 +90,7 @@ impl MarkedShell {
         Ok(())
     }
 
-    /// Writes a start-up file into a directory that only this user can read; its path.
+    /// Writes a start-up file into a directory that only this user can read. Returns its path.
     fn write(&mut self, name: &str, text: &str) -> io::Result<PathBuf> {
         if self.directory.is_none() {
             let directory = env::temp_dir().join(format!("loadgo-record-{}", random_id()));
@@ -147,7 +147,7 @@ done
 unset __loadgo_file
 "#;
 
-/// `$?` is kept for the person's own prompt commands; the mark tells it as it was before them.
+/// Start-up text for bash. The mark has the status from before the person's own prompt commands, which find `$?` unchanged.
 const BASH: &str = r#"
 __loadgo_before() { __loadgo_status=$?; return "$__loadgo_status"; }
 __loadgo_after() {

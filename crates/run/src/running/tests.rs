@@ -1,6 +1,6 @@
-//! The life of a run in which each step fails in turn: afterwards no thread, no descriptor and no home is left.
+//! Runs in which one step fails, for each step in turn. Afterwards no thread, no descriptor and no home is left.
 //!
-//! The users are in virtual time, the store and the list of what is undone are the real ones; the disk refuses a write.
+//! The users are in virtual time. The store and the list of things to undo are the real ones, on a disk that can refuse a write.
 
 #[path = "../../../core/tests/virtual_host/mod.rs"]
 mod virtual_host;
@@ -9,16 +9,16 @@ mod faulty;
 mod faulty_users;
 
 use super::{RunArguments, RunResult, Running};
-use crate::account::Account;
-use crate::asked::Asked;
 use crate::conditions;
-use crate::driver::{Begun, DriverArguments, StopSwitch};
+use crate::driver::{DriverArguments, DriverReady, StopSwitch};
 use crate::progress::Decision;
 use crate::refusal::{Failure, RunRefusal};
-use crate::sampling::Sampled;
+use crate::run_spec::RunSpec;
+use crate::run_toml::RunToml;
+use crate::sampling::SampledSystem;
 use crate::sections::{DriverPart, Setting, SystemPart};
-use faulty::{FaultyDisk, Happens};
-use faulty_users::{CountingMeters, Fault, Life, Users};
+use faulty::{DiskFault, FaultyDisk};
+use faulty_users::{CountingMeters, Fault, Observed, Users};
 use loadgo_core::load::OfferedLoad;
 use loadgo_core::time::Span;
 use loadgo_host::leftovers::{Leftovers, Thing};
@@ -32,57 +32,64 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use virtual_host::{VirtualHost, script};
 
-/// Threads and descriptors are the process's: one test at a time counts them.
-static ALONE: Mutex<()> = Mutex::new(());
+/// Locked by each test, because threads and descriptors are counted for the whole process.
+static ONE_TEST: Mutex<()> = Mutex::new(());
 
-/// Lines that each of the two users types.
+/// Number of lines that each of the two users types.
 const PASSES: u32 = 20;
 
-/// One life of a run, and what it has left.
-struct Lived {
+/// A run that has ended, with the things that it left.
+struct EndedRun {
     result: Result<RunResult, Failure>,
     panicked: bool,
     folder: PathBuf,
-    life: Arc<Life>,
+    observed: Arc<Observed>,
     writes: u64,
     _dir: tempfile::TempDir,
 }
 
-fn live(fault: Fault) -> Lived {
+fn run_with(fault: Fault) -> EndedRun {
     let dir = tempfile::tempdir().expect("a directory");
     let before = Footprint::now();
-    let (happens, from) = if let Fault::Disk(happens, from) = fault { (happens, from) } else { (Happens::RunRefusal, u64::MAX) };
+    let (happens, from) =
+        if let Fault::Disk(happens, from) = fault { (happens, from) } else { (DiskFault::AllRefused, u64::MAX) };
     let disk = Arc::new(FaultyDisk::new(happens, from));
-    let life = Arc::new(Life {
+    let observed = Arc::new(Observed {
         homes: dir.path().join("loadgo-homes"),
         homes_outlived_users: AtomicBool::new(true),
         meters_at_work: AtomicBool::new(false),
         lines: AtomicU64::new(0),
     });
     let folder = dir.path().join("run");
-    let (running, disk_used) = (AssertUnwindSafe((&folder, &life, &dir)), Arc::clone(&disk));
+    let (running, disk_used) = (AssertUnwindSafe((&folder, &observed, &dir)), Arc::clone(&disk));
     let outcome = catch_unwind(move || {
-        let (folder, life, dir) = *running;
-        whole_run(fault, folder, dir.path(), disk_used, life)
+        let (folder, observed, dir) = *running;
+        whole_run(fault, folder, dir.path(), disk_used, observed)
     });
     let panicked = outcome.is_err();
     let result = outcome.unwrap_or_else(|_| Err(Refusal::new("the caller panicked").into()));
-    before.is_back(fault);
-    assert!(life.homes_outlived_users.load(Ordering::Acquire), "{fault:?}: homes went before their users");
-    assert!(!life.meters_at_work.load(Ordering::Acquire), "{fault:?}: meters are left");
+    before.check_restored(fault);
+    assert!(observed.homes_outlived_users.load(Ordering::Acquire), "{fault:?}: homes went before their users");
+    assert!(!observed.meters_at_work.load(Ordering::Acquire), "{fault:?}: meters are left");
     let state: Vec<_> = std::fs::read_dir(dir.path().join("state")).into_iter().flatten().flatten().collect();
     let listed = state.iter().filter(|entry| entry.path().extension().is_some_and(|end| end == "run")).count();
     let stays = usize::from(fault == Fault::DirectoryStays);
-    assert_eq!((life.homes.exists(), listed), (false, stays), "{fault:?}: something is left on the host");
-    Lived { result, panicked, folder, life, writes: disk.writes(), _dir: dir }
+    assert_eq!((observed.homes.exists(), listed), (false, stays), "{fault:?}: something is left on the host");
+    EndedRun { result, panicked, folder, observed, writes: disk.writes(), _dir: dir }
 }
 
-fn whole_run(fault: Fault, folder: &Path, dir: &Path, disk: Arc<FaultyDisk>, life: &Arc<Life>) -> Result<RunResult, Failure> {
-    let asked = asked(folder);
-    let account = Account::begin(&asked, this_host());
-    let folder = Folder::create_on(disk, folder, &account.toml())?;
-    let mut running = Running::begin(account, Some(folder));
-    let driven = steps(&mut running, fault, asked, dir, life);
+fn whole_run(
+    fault: Fault,
+    folder: &Path,
+    dir: &Path,
+    disk: Arc<FaultyDisk>,
+    observed: &Arc<Observed>,
+) -> Result<RunResult, Failure> {
+    let spec = spec(folder);
+    let run_toml = RunToml::begin(&spec, this_host());
+    let folder = Folder::create_on(disk, folder, &run_toml.toml())?;
+    let mut running = Running::begin(run_toml, Some(folder));
+    let driven = steps(&mut running, fault, spec, dir, observed);
     if fault == Fault::Dropped {
         drop(running);
         return Err(Refusal::new("dropped").into());
@@ -91,12 +98,18 @@ fn whole_run(fault: Fault, folder: &Path, dir: &Path, disk: Arc<FaultyDisk>, lif
 }
 
 /// The steps of a run, as on this host.
-fn steps(running: &mut Running, fault: Fault, request: Asked, dir: &Path, life: &Arc<Life>) -> Result<bool, RunRefusal> {
+fn steps(
+    running: &mut Running,
+    fault: Fault,
+    request: RunSpec,
+    dir: &Path,
+    observed: &Arc<Observed>,
+) -> Result<bool, RunRefusal> {
     running.folder().lay("script.toml", &request.script_text)?;
     let leftovers = Leftovers::begin_in(&dir.join("state"), "tested").map_err(RunRefusal::from_state)?;
     let leftovers = running.leftovers.insert(leftovers);
-    leftovers.note(Thing::Home(life.homes.clone())).map_err(RunRefusal::from_state)?;
-    std::fs::create_dir(&life.homes).map_err(RunRefusal::from_state)?;
+    leftovers.note(Thing::Home(observed.homes.clone())).map_err(RunRefusal::from_state)?;
+    std::fs::create_dir(&observed.homes).map_err(RunRefusal::from_state)?;
     if fault == Fault::DirectoryStays {
         std::fs::create_dir(dir.join("loadgo-stays")).map_err(RunRefusal::from_state)?;
         leftovers.note(Thing::File(dir.join("loadgo-stays"))).map_err(RunRefusal::from_state)?; // no directory is removed as a file
@@ -105,34 +118,34 @@ fn steps(running: &mut Running, fault: Fault, request: Asked, dir: &Path, life: 
         return Err(Refusal::new("no homes").into());
     }
     let stop = Arc::new(AtomicBool::new(false));
-    let (asks, watched, system_life) = (Arc::clone(&stop), Arc::clone(life), Arc::clone(life));
+    let (asks, watched, system_life) = (Arc::clone(&stop), Arc::clone(observed), Arc::clone(observed));
     let sampling = Box::new(move |_| {
-        assert_ne!(fault, Fault::SamplerPanicsAtItsBegin, "as the test has it");
+        assert_ne!(fault, Fault::SamplerPanicsAtItsBegin, "a fault of this test");
         watched.meters_at_work.store(true, Ordering::Release);
-        Box::new(CountingMeters { fault, samples: 0, life: watched }) as Box<dyn Sampled>
+        Box::new(CountingMeters { fault, samples: 0, observed: watched }) as Box<dyn SampledSystem>
     });
     let plan = RunArguments {
-        asked: request,
+        spec: request,
         when_full: WhenFull::Lose,
         stop: StopSwitch::new(move || asks.store(true, Ordering::Release)),
         sampling: Some(sampling),
     };
-    let bring_up = move |_: &DriverArguments| {
-        assert_ne!(fault, Fault::SystemPanicsAtItsBegin, "as the test has it");
+    let start_system = move |_: &DriverArguments| {
+        assert_ne!(fault, Fault::SystemPanicsAtItsBegin, "a fault of this test");
         if fault == Fault::SystemRefused {
             return Err(Refusal::new("no descriptor is left").into());
         }
         let endless = matches!(
             fault,
-            Fault::CallbackPanics | Fault::CallbackStops | Fault::CallbackFails | Fault::Disk(Happens::AccountRefusal, _)
+            Fault::CallbackPanics | Fault::CallbackStops | Fault::CallbackFails | Fault::Disk(DiskFault::RunTomlRefused, _)
         );
         let host = VirtualHost::constant(Span::from_millis(5));
-        Ok((Users { host, fault, lines: 0, stop, endless, life: system_life }, begun()))
+        Ok((Users { host, fault, lines: 0, stop, endless, observed: system_life }, begun()))
     };
     let mut looks = 0;
-    running.run(plan, bring_up, &mut |_| {
+    running.run(plan, start_system, &mut |_| {
         looks += 1;
-        assert!(fault != Fault::CallbackPanics || looks < 2, "as the test has it");
+        assert!(fault != Fault::CallbackPanics || looks < 2, "a fault of this test");
         match fault {
             Fault::CallbackStops => Decision::Stop,
             Fault::CallbackFails => Decision::Fail("KeyError: 'phase'".into()),
@@ -141,13 +154,13 @@ fn steps(running: &mut Running, fault: Fault, request: Asked, dir: &Path, life: 
     })
 }
 
-fn begun() -> Begun {
+fn begun() -> DriverReady {
     let scheduling = DriverPart { scheduling: "virtual".into(), processor: None, proof: String::new(), notes: Vec::new() };
-    Begun { thread_id: loadgo_sys::scheduling::thread_id(), scheduling: Some(scheduling) }
+    DriverReady { thread_id: loadgo_sys::scheduling::thread_id(), scheduling: Some(scheduling) }
 }
 
-fn asked(folder: &Path) -> Asked {
-    Asked {
+fn spec(folder: &Path) -> RunSpec {
+    RunSpec {
         id: "tested".into(),
         folder: folder.into(),
         script_name: "tested".into(),
@@ -180,8 +193,8 @@ impl Footprint {
         Footprint { threads, descriptors: std::fs::read_dir("/proc/self/fd").expect("/proc").count() }
     }
 
-    /// The kernel shows a thread for a moment after it was waited for.
-    fn is_back(&self, fault: Fault) {
+    /// Checks that the present resources are these. It tries again, because the kernel shows a thread for a moment after its end.
+    fn check_restored(&self, fault: Fault) {
         for _ in 0..1000 {
             if Footprint::now() == *self {
                 return;
@@ -192,8 +205,8 @@ impl Footprint {
     }
 }
 
-fn alone() -> MutexGuard<'static, ()> {
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+fn one_test() -> MutexGuard<'static, ()> {
+    ONE_TEST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn run_toml(folder: &Path) -> toml::Table {
@@ -205,125 +218,125 @@ fn outcome(folder: &Path) -> Option<String> {
 }
 
 #[test]
-fn a_run_that_nothing_happens_to_is_done_and_leaves_its_folder_alone() {
-    let _alone = alone();
-    let lived = live(Fault::Nothing);
-    let end = lived.result.expect("it is done");
+fn a_run_without_a_fault_is_done_and_leaves_only_its_folder() {
+    let _one_test = one_test();
+    let ended = run_with(Fault::Nothing);
+    let end = ended.result.expect("it is done");
     assert_eq!((end.outcome, end.interactions), ("done", u64::from(2 * PASSES)));
-    assert_eq!(outcome(&lived.folder).as_deref(), Some("done"));
-    assert!(lived.folder.join("interactions.parquet").exists() && !lived.folder.join("interactions.arrows").exists());
+    assert_eq!(outcome(&ended.folder).as_deref(), Some("done"));
+    assert!(ended.folder.join("interactions.parquet").exists() && !ended.folder.join("interactions.arrows").exists());
 }
 
 #[test]
-fn what_cannot_be_undone_is_in_the_result_and_in_the_folder() {
-    let _alone = alone();
-    let lived = live(Fault::DirectoryStays);
-    let end = lived.result.expect("it is done all the same");
+fn things_that_cannot_be_undone_are_in_the_result_and_in_run_toml() {
+    let _one_test = one_test();
+    let ended = run_with(Fault::DirectoryStays);
+    let end = ended.result.expect("it is done all the same");
     assert_eq!((end.outcome, end.left_behind.len()), ("done", 1));
     let text = &end.left_behind[0];
     assert!(text.contains("loadgo-stays") && text.contains("Is a directory") && text.contains("remove it by hand"), "{text}");
-    assert_eq!(run_toml(&lived.folder)["notes"][0].as_str(), Some(text.as_str()));
+    assert_eq!(run_toml(&ended.folder)["notes"][0].as_str(), Some(text.as_str()));
     assert_eq!(end.finished(Vec::new()).notes.len(), 1);
 }
 
 #[test]
-fn whatever_is_refused_or_panics_the_rest_is_ended_and_the_folder_says_how() {
-    let _alone = alone();
+fn after_any_refusal_or_panic_the_rest_is_ended_and_run_toml_has_the_outcome() {
+    let _one_test = one_test();
     for (fault, words) in [
         (Fault::HomesRefused, "no homes"),
         (Fault::SystemRefused, "no descriptor is left"),
         (Fault::SystemPanicsAtItsBegin, "the driver's thread panicked: "),
         (Fault::DriverPanicsAtLine(1), "the driver's thread panicked: "),
-        (Fault::DriverPanicsAtLine(2 * PASSES), "as the test has it"),
+        (Fault::DriverPanicsAtLine(2 * PASSES), "a fault of this test"),
         (Fault::SystemPanicsAtItsEnd, "the driver's thread panicked: "),
     ] {
-        let lived = live(fault);
-        let refusal = lived.result.expect_err("it has failed").refusal.to_string();
+        let ended = run_with(fault);
+        let refusal = ended.result.expect_err("it has failed").refusal.to_string();
         assert!(refusal.contains(words), "{fault:?}: {refusal}");
-        assert_eq!(outcome(&lived.folder).as_deref(), Some("failed"), "{fault:?}");
-        assert_eq!(run_toml(&lived.folder)["finished"].as_bool(), Some(true), "{fault:?}");
+        assert_eq!(outcome(&ended.folder).as_deref(), Some("failed"), "{fault:?}");
+        assert_eq!(run_toml(&ended.folder)["finished"].as_bool(), Some(true), "{fault:?}");
     }
 }
 
 #[test]
 fn a_refusal_while_the_users_are_at_work_stops_them_before_their_homes_go() {
-    let _alone = alone();
-    let lived = live(Fault::Disk(Happens::AccountRefusal, u64::MAX));
-    let refusal = lived.result.expect_err("run.toml was refused").refusal.to_string();
+    let _one_test = one_test();
+    let ended = run_with(Fault::Disk(DiskFault::RunTomlRefused, u64::MAX));
+    let refusal = ended.result.expect_err("run.toml was refused").refusal.to_string();
     assert!(refusal.contains("run.toml") && refusal.contains("make room"), "{refusal}");
-    let run = run_toml(&lived.folder);
+    let run = run_toml(&ended.folder);
     assert_eq!((run["outcome"].as_str(), run["finished"].as_bool()), (Some("failed"), Some(true)));
     assert!(run["notes"].to_string().contains("the run failed: cannot write"), "{}", run["notes"]);
-    assert!(lived.life.lines.load(Ordering::Relaxed) < u64::from(2 * PASSES), "they were stopped");
+    assert!(ended.observed.lines.load(Ordering::Relaxed) < u64::from(2 * PASSES), "they were stopped");
 }
 
 #[test]
 fn a_driver_that_panics_leaves_the_rows_before_and_a_loss() {
-    let _alone = alone();
-    let lived = live(Fault::DriverPanicsAtLine(2 * PASSES));
-    assert_eq!(lived.life.lines.load(Ordering::Relaxed), u64::from(2 * PASSES));
-    assert!(rows(&lived.folder, Table::Interactions) >= u64::from(2 * PASSES) - 2, "all lines but those in hand");
-    assert_eq!(rows(&lived.folder, Table::Lost), 1);
+    let _one_test = one_test();
+    let ended = run_with(Fault::DriverPanicsAtLine(2 * PASSES));
+    assert_eq!(ended.observed.lines.load(Ordering::Relaxed), u64::from(2 * PASSES));
+    assert!(rows(&ended.folder, Table::Interactions) >= u64::from(2 * PASSES) - 2, "all lines but those under way");
+    assert_eq!(rows(&ended.folder, Table::Lost), 1);
 }
 
 #[test]
 fn a_sampler_that_panics_or_meters_that_fail_are_losses_of_a_run_that_goes_on() {
-    let _alone = alone();
+    let _one_test = one_test();
     for fault in [Fault::SamplerPanicsAtItsBegin, Fault::SamplerPanicsAtSample(1), Fault::MetersLose] {
-        let lived = live(fault);
-        let end = lived.result.unwrap_or_else(|failure| panic!("{fault:?}: {}", failure.refusal));
+        let ended = run_with(fault);
+        let end = ended.result.unwrap_or_else(|failure| panic!("{fault:?}: {}", failure.refusal));
         assert_eq!((end.outcome, end.interactions), ("done", u64::from(2 * PASSES)), "{fault:?}");
-        assert_eq!(rows(&lived.folder, Table::Lost), 1, "{fault:?}");
+        assert_eq!(rows(&ended.folder, Table::Lost), 1, "{fault:?}");
     }
 }
 
 #[test]
 fn a_caller_that_stops_fails_panics_or_drops_the_run_ends_it() {
-    let _alone = alone();
-    let stopped = live(Fault::CallbackStops);
+    let _one_test = one_test();
+    let stopped = run_with(Fault::CallbackStops);
     assert_eq!(stopped.result.expect("stopping is no failure").outcome, "stopped");
     assert_eq!(outcome(&stopped.folder).as_deref(), Some("stopped"));
-    let failed = live(Fault::CallbackFails);
+    let failed = run_with(Fault::CallbackFails);
     assert_eq!(failed.result.expect_err("its caller has failed").refusal.to_string(), "its caller raised KeyError: 'phase'");
     let run = run_toml(&failed.folder);
     assert_eq!((run["outcome"].as_str(), run["finished"].as_bool()), (Some("failed"), Some(true)));
     assert_eq!(run["notes"][0].as_str(), Some("the run failed: its caller raised KeyError: 'phase'"));
-    let panicked = live(Fault::CallbackPanics);
+    let panicked = run_with(Fault::CallbackPanics);
     assert!(panicked.panicked);
     assert_eq!(outcome(&panicked.folder).as_deref(), Some("failed"));
-    let dropped = live(Fault::Dropped);
+    let dropped = run_with(Fault::Dropped);
     assert_eq!(outcome(&dropped.folder).as_deref(), Some("done"), "its users had left");
 }
 
 #[test]
 fn a_disk_that_refuses_from_any_write_on_leaves_nothing_behind() {
-    let _alone = alone();
-    let writes = live(Fault::Nothing).writes;
+    let _one_test = one_test();
+    let writes = run_with(Fault::Nothing).writes;
     assert!(writes > 30, "a run writes {writes} times");
     for from in 0..writes {
-        let lived = live(Fault::Disk(Happens::RunRefusal, from));
-        assert!(!lived.panicked, "write {from}");
-        let refusal = lived.result.expect_err("its end cannot be written").refusal.to_string();
+        let ended = run_with(Fault::Disk(DiskFault::AllRefused, from));
+        assert!(!ended.panicked, "write {from}");
+        let refusal = ended.result.expect_err("its end cannot be written").refusal.to_string();
         assert!(refusal.contains("make room"), "write {from}: {refusal}");
     }
 }
 
 #[test]
-fn a_disk_that_refuses_one_write_costs_what_was_written_or_the_run() {
-    let _alone = alone();
-    let writes = live(Fault::Nothing).writes;
+fn a_disk_that_refuses_one_write_costs_the_rows_of_that_write_or_the_run() {
+    let _one_test = one_test();
+    let writes = run_with(Fault::Nothing).writes;
     for number in 0..writes {
-        let lived = live(Fault::Disk(Happens::OneRefusal, number));
-        match lived.result {
+        let ended = run_with(Fault::Disk(DiskFault::OneRefused, number));
+        match ended.result {
             Ok(end) => {
-                let lost: u64 = rows(&lived.folder, Table::Lost);
+                let lost: u64 = rows(&ended.folder, Table::Lost);
                 assert!(end.interactions == u64::from(2 * PASSES) || lost > 0, "write {number}");
             }
             Err(failure) => {
                 let refusal = failure.refusal.to_string();
                 assert!(refusal.contains("make room"), "write {number}: {refusal}");
-                // Where the last state of run.toml was refused itself, the folder is that of a run that was killed.
-                let said = lived.folder.join("run.toml").exists().then(|| outcome(&lived.folder)).flatten();
+                // If the last write of run.toml was refused, the folder looks like that of a killed run.
+                let said = ended.folder.join("run.toml").exists().then(|| outcome(&ended.folder)).flatten();
                 assert!(said.is_none_or(|outcome| ["failed", "done"].contains(&outcome.as_str())), "write {number}");
             }
         }
@@ -332,15 +345,15 @@ fn a_disk_that_refuses_one_write_costs_what_was_written_or_the_run() {
 
 #[test]
 fn a_panic_at_any_write_of_any_thread_leaves_nothing_behind() {
-    let _alone = alone();
-    let writes = live(Fault::Nothing).writes;
+    let _one_test = one_test();
+    let writes = run_with(Fault::Nothing).writes;
     for number in 0..writes {
-        let lived = live(Fault::Disk(Happens::OnePanic, number));
-        assert!(lived.panicked || lived.result.is_err(), "write {number}");
+        let ended = run_with(Fault::Disk(DiskFault::OnePanic, number));
+        assert!(ended.panicked || ended.result.is_err(), "write {number}");
     }
 }
 
-/// Rows of a table, in Parquet or where it could not be written in the stream.
+/// Number of rows of a table, in its stream or, if there is none, in its Parquet file.
 fn rows(folder: &Path, table: Table) -> u64 {
     let folder = Folder::open(folder).expect("a run");
     let stream = folder.stream(table);

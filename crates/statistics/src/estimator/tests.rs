@@ -17,7 +17,7 @@ fn queue(seed: u64, stop_rule: &str) -> Estimator {
     estimator
 }
 
-/// Autoregressive responses around a second, every 10 ms.
+/// Autoregressive responses with a mean of 1 s, one every 10 ms.
 fn autoregressive(seed: u64, correlation: f64, count: u64) -> Estimator {
     let mut stream = RandomStream::new(seed, 0, StreamPurpose::Work);
     let mut estimator = Estimator::new(StopRule::parse(&format!("interactions={count}")).unwrap());
@@ -49,7 +49,7 @@ fn intervals_of_a_queue_hold_its_mean_and_its_95th_percentile() {
         quantiles +=
             usize::from(estimate(&[run.windows()], Figure::Quantile(0.95, None), INTERVAL_CONFIDENCE).unwrap().holds(p95));
     }
-    // Of 100 runs at 95 %, fewer than 86 hold it in one case of ten thousand.
+    // With a true coverage of 95 %, fewer than 86 of 100 intervals hold the value once in ten thousand tests.
     assert!(means >= 86 && quantiles >= 86, "the mean {means}, the 95th percentile {quantiles} of 100");
 }
 
@@ -73,7 +73,7 @@ fn a_run_goes_on_until_each_figure_is_precise() {
 }
 
 #[test]
-fn a_length_beside_a_precision_is_its_limit() {
+fn a_length_beside_a_precision_limits_the_run() {
     let run = queue(2, "interactions=50_000, precision(mean)=0.1%");
     assert_eq!((run.stop_reason(), run.interactions), (Some(StopReason::LimitReached), 50_000));
     assert_eq!(queue(2, "time=100s").stop_reason(), Some(StopReason::Length));
@@ -105,7 +105,7 @@ fn a_class_and_all_classes_together_have_figures() {
 }
 
 #[test]
-fn streams_together_are_narrower_than_one() {
+fn several_streams_give_a_narrower_interval_than_one() {
     let runs: Vec<Estimator> = (0..8).map(|seed| queue(seed, "interactions=60000")).collect();
     let all: Vec<&RunWindows> = runs.iter().map(Estimator::windows).collect();
     let together = estimate(&all, Figure::Mean(None), INTERVAL_CONFIDENCE).unwrap();

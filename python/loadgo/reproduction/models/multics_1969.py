@@ -149,7 +149,7 @@ def _classes(lab: Lab) -> dict[str, ReproducedValue]:
 
 
 def _short_fault_path(lab: Lab) -> dict[str, ReproducedValue]:
-    """The saturation point of each class with a page-fault path of 5 ms, the first of the document's changes.
+    """The saturation point of each class with a page-fault path of 5 ms, one of the document's changes.
 
     With all its changes, the document expects 15, 30 and 40 users.
     """

@@ -1,4 +1,4 @@
-//! The end of a session: its terminal closed, its first process dead, or the run over. Nothing of it stays behind.
+//! The end of a session: its terminal is closed, its first process has ended, or the run is over. Nothing stays behind.
 
 use super::Host;
 use crate::terminals::session::Stage;
@@ -10,17 +10,18 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 use std::os::fd::AsFd;
 
-/// Interval between two searches for sessions whose leader has died with the terminal still open.
+/// Interval between two searches for sessions whose first process has ended while the terminal is still open.
 const DEAD_SEARCH_INTERVAL: Span = Span::from_millis(100);
 /// Time added to this interval for each user, because the kernel looks through all first processes at each search.
 const DEAD_SEARCH_TIME_PER_USER: Span = Span(50_000);
-/// Longest time from a terminal's end to its first process's end. After that, the process counts as having closed the terminal.
+/// Longest time from the end of a terminal to the end of the session's first process. Then the process has only closed the
+/// terminal.
 const LEADER_END_LIMIT: Span = Span::from_millis(20);
 
 /// The end of a session.
 pub(super) struct End {
     words: String,
-    /// The first process's own exit status, where it ended by itself.
+    /// The exit status of the first process, if it exited by itself.
     status: Option<u8>,
 }
 
@@ -90,21 +91,21 @@ impl Host {
         seat.session.stage = Stage::Over;
         seat.unsent = Vec::new();
         if seat.alive {
-            // The leader was not waited for, so its id, and that of its process group, is still its own.
+            // The leader has not been reaped, so its process id and its group's id cannot belong to another process.
             for signal in [Signal::HUP, Signal::CONT, Signal::KILL] {
                 child::signal_group(seat.pid, signal);
             }
         }
     }
 
-    /// Reads no more from the terminal, and leaves it to the starters to hang it up.
+    /// Removes the terminal from the event loop, and orders the starters to hang it up.
     fn hang_up_terminal(&mut self, user: UserId) {
         let Some(terminal) = self.seat(user).and_then(|seat| seat.master.take()) else { return };
         let _ = self.epoll.remove(terminal.as_fd()); // it may never have been added
         self.starters.hang_up(terminal);
     }
 
-    /// Ends sessions whose leader has died while another process keeps the terminal open: no read on the terminal reports this.
+    /// Ends sessions whose leader has ended while another process keeps the terminal open. No read of the terminal reports that.
     pub(super) fn look_for_the_dead(&mut self, now: Instant) {
         self.next_look = now + DEAD_SEARCH_INTERVAL + Span(DEAD_SEARCH_TIME_PER_USER.0 * self.by_pid.len() as u64);
         if !child::any_has_ended() {
@@ -155,7 +156,7 @@ impl Host {
     }
 }
 
-/// Ends the sessions that a panicking driver has left: no process may remain when the homes and groups are removed.
+/// Ends the sessions after a panic of the driver too, because no process may remain when homes and groups are removed.
 impl Drop for Host {
     fn drop(&mut self) {
         self.finish();

@@ -1,4 +1,4 @@
-//! Log-ins: a started session gets its place in the event loop, and is prepared until its prompt carries our mark.
+//! Log-ins: adds started sessions to the event loop, and prepares each until its prompt has our mark.
 
 use super::{Host, Seat};
 use crate::terminals::login;
@@ -11,7 +11,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 impl Host {
-    /// Gives each started session its seat in the event loop.
+    /// Adds the started sessions to the event loop.
     pub(super) fn seat_the_started(&mut self) {
         for Started { user, nonce, session } in self.starters.take() {
             let at = self.now();
@@ -44,7 +44,7 @@ impl Host {
             let line = lines[lines.len() - left as usize].clone();
             return self.type_preparation(user, &line, left - 1);
         }
-        // What the log-in used is nobody's interaction.
+        // The usage of the log-in belongs to no interaction.
         self.usage(user);
         self.seat(user).expect("it has just answered").session.answer(None, true);
         self.silences.clear(user);

@@ -1,4 +1,4 @@
-//! Input and output of sessions: writes what users type, reads what their programs print, and reports who is ready.
+//! Input and output of sessions: writes typed keys to terminals, reads output, and reports users who are ready.
 
 use super::Host;
 use super::end::End;
@@ -10,11 +10,11 @@ use loadgo_sys::clock::monotonic_ns;
 use rustix::io::{Errno, read, write};
 use std::os::fd::AsFd;
 
-/// Smallest reading that may not have been all of the output, in bytes: a terminal holds twice as many.
+/// Smallest number of bytes after which a terminal may hold more output. It is half of what a terminal holds.
 const LONG_READING_BYTES: usize = 2048;
 
 impl Host {
-    /// Writes to a terminal what fits, and keeps the rest until there is room.
+    /// Writes as many keys to a terminal as fit, and keeps the rest until there is room.
     pub(super) fn put(&mut self, user: UserId, keys: &[u8]) {
         let Host { seats, epoll, .. } = self;
         let Some(seat) = seats.get_mut(user as usize).and_then(Option::as_deref_mut) else { return };
@@ -45,7 +45,7 @@ impl Host {
         }
     }
 
-    /// Reads once what a terminal has to say; where much comes the rest is left for the next round, after the others.
+    /// Reads a terminal once. If it may hold more output, the rest is read in the next round, after the other terminals.
     pub(super) fn read_terminal(&mut self, user: UserId) {
         let origin_ns = self.setting.origin_ns;
         let Host { seats, buffer, patterns, .. } = self;
@@ -62,14 +62,14 @@ impl Host {
         }
         let in_doubt = matches!(seat.session.stage, Stage::LogIn | Stage::Preparing(_)) || seat.session.ends_with_silence();
         if count >= LONG_READING_BYTES {
-            self.hungry.push(user);
+            self.unread.push(user);
         }
         if in_doubt {
             self.watch_silence(user);
         }
     }
 
-    /// Settles the users who became ready in this round: the next preparation, the end of the log-in, or the answer to a line.
+    /// Handles the users who became ready in this round: types the next preparation, ends the log-in, or answers the line.
     pub(super) fn settle(&mut self) {
         let mut ready = std::mem::take(&mut self.ready);
         for (user, at, status, confirmed) in ready.drain(..) {

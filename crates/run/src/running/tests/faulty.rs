@@ -1,4 +1,4 @@
-//! A disk on which writes fail: all from one on, one alone, or one with a panic of the thread that writes.
+//! A disk on which writes fail: all writes from one on, a single write, or a single write by a panic.
 
 use loadgo_store::{Disk, DiskFile};
 use std::fs::{File, OpenOptions};
@@ -7,63 +7,63 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The fault at a write.
+/// The kind of fault of a disk.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Happens {
-    /// Refuses this write and all that follow.
-    RunRefusal,
-    /// Refuses this write alone.
-    OneRefusal,
-    /// The thread that writes panics.
+pub enum DiskFault {
+    /// Refuses the write and all that follow.
+    AllRefused,
+    /// Refuses the write alone.
+    OneRefused,
+    /// Panics in the thread that writes.
     OnePanic,
-    /// `run.toml` is refused when it is brought up to date while the users are at work.
-    AccountRefusal,
+    /// Refuses `run.toml` when it is written while the users are at work.
+    RunTomlRefused,
 }
 
-/// The disk; what happens, and at which write.
+/// A disk with a fault at one write.
 #[derive(Debug)]
 pub struct FaultyDisk {
-    happens: Happens,
+    happens: DiskFault,
     number: u64,
     writes: Arc<AtomicU64>,
-    /// How often `run.toml` was begun.
-    accounts: AtomicU64,
+    /// How many times `run.toml` was created.
+    run_toml_writes: AtomicU64,
 }
 
 struct FaultyFile {
     file: File,
-    happens: Happens,
+    happens: DiskFault,
     number: u64,
     writes: Arc<AtomicU64>,
 }
 
 impl FaultyDisk {
-    /// A disk on which this happens at the write of this number, from 0.
-    pub fn new(happens: Happens, number: u64) -> FaultyDisk {
-        FaultyDisk { happens, number, writes: Arc::default(), accounts: AtomicU64::new(0) }
+    /// A disk with the fault `happens` at the write `number`, from 0.
+    pub fn new(happens: DiskFault, number: u64) -> FaultyDisk {
+        FaultyDisk { happens, number, writes: Arc::default(), run_toml_writes: AtomicU64::new(0) }
     }
 
-    /// How many writes there were.
+    /// Number of writes so far.
     pub fn writes(&self) -> u64 {
         self.writes.load(Ordering::SeqCst)
     }
 
-    fn output(&self, file: File) -> Box<dyn DiskFile> {
+    fn faulty_file(&self, file: File) -> Box<dyn DiskFile> {
         Box::new(FaultyFile { file, happens: self.happens, number: self.number, writes: Arc::clone(&self.writes) })
     }
 }
 
 impl Disk for FaultyDisk {
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        let is_account = path.file_name().is_some_and(|name| name == "run.toml.part");
-        if is_account && self.accounts.fetch_add(1, Ordering::SeqCst) == 1 && self.happens == Happens::AccountRefusal {
+        let is_run_toml = path.file_name().is_some_and(|name| name == "run.toml.part");
+        if is_run_toml && self.run_toml_writes.fetch_add(1, Ordering::SeqCst) == 1 && self.happens == DiskFault::RunTomlRefused {
             return Err(io::ErrorKind::StorageFull.into());
         }
-        Ok(self.output(File::create(path)?))
+        Ok(self.faulty_file(File::create(path)?))
     }
 
     fn create_new(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        Ok(self.output(OpenOptions::new().write(true).create_new(true).open(path)?))
+        Ok(self.faulty_file(OpenOptions::new().write(true).create_new(true).open(path)?))
     }
 }
 
@@ -71,9 +71,9 @@ impl Write for FaultyFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let number = self.writes.fetch_add(1, Ordering::SeqCst);
         match self.happens {
-            Happens::RunRefusal if number >= self.number => Err(io::ErrorKind::StorageFull.into()),
-            Happens::OneRefusal if number == self.number => Err(io::ErrorKind::StorageFull.into()),
-            Happens::OnePanic if number == self.number => panic!("as the test has it: write {number}"),
+            DiskFault::AllRefused if number >= self.number => Err(io::ErrorKind::StorageFull.into()),
+            DiskFault::OneRefused if number == self.number => Err(io::ErrorKind::StorageFull.into()),
+            DiskFault::OnePanic if number == self.number => panic!("a fault of this test: write {number}"),
             _ => self.file.write(bytes),
         }
     }

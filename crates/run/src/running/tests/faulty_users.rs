@@ -1,12 +1,12 @@
-//! The users and the meters of a run that is tested: in virtual time, and with the faults that a test asks for.
+//! Users in virtual time and meters, with the fault that a test asks for.
 
-use super::faulty::Happens;
+use super::faulty::DiskFault;
 use super::virtual_host::VirtualHost;
-use crate::asked::Asked;
-use crate::driver::Driveable;
+use crate::driver::DrivenSystem;
 use crate::metering::MetersState;
-use crate::progress::Watched;
-use crate::sampling::Sampled;
+use crate::progress::CountingRecorder;
+use crate::run_spec::RunSpec;
+use crate::sampling::SampledSystem;
 use loadgo_core::record::{LostRow, MeterRows};
 use loadgo_core::system::{Event, SentLine, System, UserId};
 use loadgo_core::time::Instant;
@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Fault {
     Nothing,
-    /// The disk does this from the write of this number on.
-    Disk(Happens, u64),
+    /// The disk has this fault at the write of this number.
+    Disk(DiskFault, u64),
     HomesRefused,
     /// Something that the run made cannot be undone.
     DirectoryStays,
@@ -36,21 +36,21 @@ pub(super) enum Fault {
     Dropped,
 }
 
-/// The users in virtual time, on a host where things go wrong. Its users do not leave by themselves when it is asked to stop.
+/// A host in virtual time with a fault. It reports a request to stop, and leaves the users to the driver.
 pub(super) struct Users {
     pub(super) host: VirtualHost,
     pub(super) fault: Fault,
     pub(super) lines: u32,
     pub(super) stop: Arc<AtomicBool>,
-    /// A run that is to be stopped waits for that.
+    /// Whether the run goes on until it is stopped.
     pub(super) endless: bool,
-    pub(super) life: Arc<Life>,
+    pub(super) observed: Arc<Observed>,
 }
 
-/// The state that the test looks at from outside.
-pub(super) struct Life {
+/// State of the run that the test observes.
+pub(super) struct Observed {
     pub(super) homes: PathBuf,
-    /// The homes were there when the users left.
+    /// Whether the homes existed when the users left.
     pub(super) homes_outlived_users: AtomicBool,
     pub(super) meters_at_work: AtomicBool,
     pub(super) lines: AtomicU64,
@@ -68,8 +68,8 @@ impl System for Users {
     }
     fn send(&mut self, user: UserId, typed: SentLine<'_>) -> Instant {
         self.lines += 1;
-        self.life.lines.store(u64::from(self.lines), Ordering::Relaxed);
-        assert_ne!(self.fault, Fault::DriverPanicsAtLine(self.lines), "as the test has it");
+        self.observed.lines.store(u64::from(self.lines), Ordering::Relaxed);
+        assert_ne!(self.fault, Fault::DriverPanicsAtLine(self.lines), "a fault of this test");
         self.host.send(user, typed)
     }
     fn log_out(&mut self, user: UserId, keys: &[u8]) -> Instant {
@@ -94,31 +94,31 @@ impl System for Users {
 
 impl Drop for Users {
     fn drop(&mut self) {
-        self.life.homes_outlived_users.store(self.life.homes.is_dir(), Ordering::Release);
+        self.observed.homes_outlived_users.store(self.observed.homes.is_dir(), Ordering::Release);
     }
 }
 
-impl Driveable for Users {
-    fn log_in_words(_: &Asked) -> String {
+impl DrivenSystem for Users {
+    fn log_in_words(_: &RunSpec) -> String {
         String::new()
     }
-    fn close(self, _: &mut Watched) -> Option<String> {
-        assert_ne!(self.fault, Fault::SystemPanicsAtItsEnd, "as the test has it");
+    fn close(self, _: &mut CountingRecorder) -> Option<String> {
+        assert_ne!(self.fault, Fault::SystemPanicsAtItsEnd, "a fault of this test");
         None
     }
 }
 
-/// Meters that count the samples, and know whether they are unloaded.
+/// Meters that count their samples, and note when they are dropped.
 pub(super) struct CountingMeters {
     pub(super) fault: Fault,
     pub(super) samples: u32,
-    pub(super) life: Arc<Life>,
+    pub(super) observed: Arc<Observed>,
 }
 
-impl Sampled for CountingMeters {
+impl SampledSystem for CountingMeters {
     fn sample(&mut self) -> (MeterRows, Vec<LostRow>) {
         self.samples += 1;
-        assert_ne!(self.fault, Fault::SamplerPanicsAtSample(self.samples), "as the test has it");
+        assert_ne!(self.fault, Fault::SamplerPanicsAtSample(self.samples), "a fault of this test");
         let reason = "the meters do not answer".into();
         let lost = LostRow { at: Instant(0), user: None, what: "meters", count: 1, reason };
         (MeterRows::default(), if self.fault == Fault::MetersLose { vec![lost] } else { Vec::new() })
@@ -130,6 +130,6 @@ impl Sampled for CountingMeters {
 
 impl Drop for CountingMeters {
     fn drop(&mut self) {
-        self.life.meters_at_work.store(false, Ordering::Release);
+        self.observed.meters_at_work.store(false, Ordering::Release);
     }
 }

@@ -1,4 +1,4 @@
-//! The part of a run's request that any system understands: script, load, stop rule, and folder of the records.
+//! The specification of a run on any system: script, load, stop rule, and folder of the records.
 
 use loadgo_core::load::OfferedLoad;
 use loadgo_core::script::{Script, ScriptLine, ScriptStep, TimeLaw};
@@ -7,29 +7,29 @@ use loadgo_statistics::StopRule;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The part of a run's request that any system understands.
+/// The specification of a run, which is the same for a host and for a simulated machine.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct RunSpec {
     /// The run's id: the name of its folder.
     pub id: String,
     /// The run's folder, which must not hold a run yet.
     pub folder: PathBuf,
-    /// The script as it was asked for: a bundled name or a path.
+    /// The name by which the caller asked for the script: a bundled name or a path.
     pub script_name: String,
     /// The script's text.
     pub script_text: String,
-    /// The script, with the command line's changes.
+    /// The script, with the caller's changes.
     pub script: Arc<Script>,
     /// The load.
     pub load: OfferedLoad,
     /// The rule that ends the run; `None`: the run ends with its load.
     pub until: Option<StopRule>,
-    /// The command line, for the record.
+    /// The command line, for `run.toml`.
     pub command: Vec<String>,
 }
 
-impl Asked {
-    /// Number of interactions of the whole run; `None` where the script has a choice or a time ends the load.
+impl RunSpec {
+    /// Number of interactions of the whole run; `None` if the script has choices, or if a time ends the load.
     pub fn interactions_expected(&self) -> Option<u64> {
         if let Some(until) = &self.until {
             return until.interactions.filter(|_| until.precisions.is_empty());
@@ -39,8 +39,8 @@ impl Asked {
         Some(u64::from(self.load.users) * passes * a_pass)
     }
 
-    /// The load, which ends when the time that was asked for is over even where no line is answered any more.
-    pub(crate) fn load_that_ends(&self) -> OfferedLoad {
+    /// The load, which ends at the time limit of the stop rule too. The stop rule itself is asked only when a line is answered.
+    pub(crate) fn load_with_time_limit(&self) -> OfferedLoad {
         let most = self.until.as_ref().and_then(|until| until.time_ns).map(Span);
         OfferedLoad { duration: self.load.duration.into_iter().chain(most).min(), ..self.load.clone() }
     }

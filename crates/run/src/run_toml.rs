@@ -1,8 +1,8 @@
-//! `run.toml`: what was run, on what, under which conditions; written when the run begins and again when it ends.
+//! `run.toml`: the run's load, its system and its conditions. It is written when the run begins, and again when it ends.
 
-use crate::asked::Asked;
 use crate::metering::{MetersPart, MetersState};
 use crate::refusal::RunRefusal;
+use crate::run_spec::RunSpec;
 use crate::sections::{ConditionsPart, DriverPart, LimitPart, LoadPart, Setting, SystemPart, UsagePart};
 use jiff::Timestamp;
 use loadgo_core::load::LoadModel;
@@ -13,7 +13,7 @@ use std::time::Instant;
 use toml::value::Datetime;
 
 /// The contents of `run.toml` so far.
-pub(crate) struct Account {
+pub(crate) struct RunToml {
     file: File,
     began: Instant,
 }
@@ -53,16 +53,16 @@ pub(crate) struct Title {
     pub command: Vec<String>,
 }
 
-impl Account {
-    /// The account of a run that begins now.
-    pub(crate) fn begin(asked: &Asked, setting: Setting) -> Account {
-        let Asked { id, script, script_name, command, .. } = asked.clone();
+impl RunToml {
+    /// The contents for a run that begins now.
+    pub(crate) fn begin(spec: &RunSpec, setting: Setting) -> RunToml {
+        let RunSpec { id, script, script_name, command, .. } = spec.clone();
         let title = Title { kind: "run", id, name: script.name.clone(), script: Some(script_name), command };
-        Account::begin_with(title, Some(load_part(asked)), setting)
+        RunToml::begin_with(title, Some(load_part(spec)), setting)
     }
 
-    /// The account of what is metered from now on, without a load.
-    pub(crate) fn begin_with(title: Title, load: Option<LoadPart>, setting: Setting) -> Account {
+    /// The contents for a run with `title` that begins now, with a load or without.
+    pub(crate) fn begin_with(title: Title, load: Option<LoadPart>, setting: Setting) -> RunToml {
         let file = File {
             format: 1,
             loadgo: env!("CARGO_PKG_VERSION"),
@@ -85,27 +85,27 @@ impl Account {
             meters: None,
             driver: None,
         };
-        Account { file, began: Instant::now() }
+        RunToml { file, began: Instant::now() }
     }
 
-    /// Writes down where each interaction's usage comes from.
+    /// Sets the section that says where each interaction's usage comes from.
     pub(crate) fn usage(&mut self, usage: UsagePart) {
         self.file.usage = Some(usage);
     }
 
-    /// Writes down the meters that the run begins with.
+    /// Sets the section of the meters, as they are at the beginning.
     pub(crate) fn meters(&mut self, meters: MetersPart) {
         self.file.meters = Some(meters);
     }
 
-    /// Updates the meters' section with their state at the run's end.
-    pub(crate) fn meters_came_to(&mut self, meters: &MetersState) {
+    /// Updates the section of the meters with their state at the run's end.
+    pub(crate) fn update_meters(&mut self, meters: &MetersState) {
         if let Some(part) = &mut self.file.meters {
-            part.come_to(meters);
+            part.update(meters);
         }
     }
 
-    /// Writes down how the driver's thread is scheduled.
+    /// Sets the section that says how the driver's thread is scheduled.
     pub(crate) fn driver(&mut self, driver: DriverPart) {
         self.file.driver = Some(driver);
     }
@@ -115,8 +115,8 @@ impl Account {
         self.file.notes.extend_from_slice(notes);
     }
 
-    /// Ends the account with the run's `outcome`. `end` adds the conditions at the end; it receives the elapsed seconds and may return
-    /// the run's length by another clock.
+    /// Sets the run's `outcome` and end. `end` receives the elapsed seconds and adds the conditions at the end. It may return
+    /// the run's length by a virtual clock.
     pub(crate) fn ended(&mut self, outcome: &'static str, end: impl FnOnce(&mut ConditionsPart, f64) -> Option<f64>) {
         let elapsed_s = self.began.elapsed().as_secs_f64();
         self.file.finished = true;
@@ -125,7 +125,7 @@ impl Account {
         self.file.outcome = Some(outcome);
     }
 
-    /// Seconds since the account was begun, on this host's clock.
+    /// Seconds since the run began, on this host's clock.
     pub(crate) fn elapsed_s(&self) -> f64 {
         self.began.elapsed().as_secs_f64()
     }
@@ -135,7 +135,7 @@ impl Account {
         toml::to_string(&self.file).expect("plain values make TOML")
     }
 
-    /// Brings `run.toml` up to date.
+    /// Writes `run.toml` into `folder`.
     pub(crate) fn write(&self, folder: &Folder) -> Result<(), RunRefusal> {
         Ok(folder.write_run_toml(&self.toml())?)
     }
@@ -146,7 +146,7 @@ fn now() -> Datetime {
     Datetime::from_str(&text).expect("a timestamp is written as RFC 3339")
 }
 
-fn load_part(request: &Asked) -> LoadPart {
+fn load_part(request: &RunSpec) -> LoadPart {
     let load = &request.load;
     let (model, arrivals_per_second) = match load.model {
         LoadModel::Closed => ("closed", None),
