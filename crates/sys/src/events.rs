@@ -7,6 +7,9 @@ use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+/// Most descriptors that one wait reports. Few, because a line that falls due meanwhile waits until all were read.
+const MOST_READY: usize = 64;
+
 /// Descriptors that are waited for together.
 ///
 /// Terminals are edge-triggered. A level-triggered terminal would be polled again after each reading, and without input it
@@ -39,15 +42,15 @@ impl Epoll {
     /// # Errors
     /// When there is no descriptor left.
     pub fn new() -> io::Result<Epoll> {
-        Ok(Epoll { fd: epoll::create(CreateFlags::CLOEXEC)?, events: Vec::with_capacity(256) })
+        Ok(Epoll { fd: epoll::create(CreateFlags::CLOEXEC)?, events: Vec::with_capacity(MOST_READY) })
     }
 
-    /// Adds `fd` under `key`; each arrival of data is reported once.
+    /// A handle by which other threads add descriptors.
     ///
     /// # Errors
-    /// When the kernel has no memory for it.
-    pub fn add(&self, fd: BorrowedFd<'_>, key: u64) -> io::Result<()> {
-        Ok(epoll::add(&self.fd, fd, EventData::new_u64(key), EventFlags::IN | EventFlags::ET)?)
+    /// When there is no descriptor left.
+    pub fn adder(&self) -> io::Result<EpollAdder> {
+        Ok(EpollAdder(self.fd.try_clone()?))
     }
 
     /// Adds `fd` under `key`; it is reported until its data were read.
@@ -97,6 +100,20 @@ impl Epoll {
         let Event { flags, data, .. } = self.events[index];
         let hung_up = flags.intersects(EventFlags::HUP | EventFlags::ERR);
         ReadyDescriptor { key: data.u64(), hung_up, writable: flags.contains(EventFlags::OUT) }
+    }
+}
+
+/// Adds descriptors to an [`Epoll`]. The kernel may let the caller wait until its own threads have delivered a terminal's data.
+#[derive(Debug)]
+pub struct EpollAdder(OwnedFd);
+
+impl EpollAdder {
+    /// Adds `fd` under `key`; each arrival of data is reported once.
+    ///
+    /// # Errors
+    /// When the kernel has no memory for it.
+    pub fn add(&self, fd: BorrowedFd<'_>, key: u64) -> io::Result<()> {
+        Ok(epoll::add(&self.0, fd, EventData::new_u64(key), EventFlags::IN | EventFlags::ET)?)
     }
 }
 
