@@ -2,11 +2,13 @@
 
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
-use rustix::event::{EventfdFlags, Timespec, eventfd};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+/// No time to wait.
+const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 /// Most descriptors that one wait reports. Few, because a line that falls due meanwhile waits until all were read.
 const MOST_READY: usize = 64;
 
@@ -85,7 +87,7 @@ impl Epoll {
 
     /// Returns the number of descriptors that are ready now, without waiting.
     pub fn poll(&mut self) -> usize {
-        self.wait_for(Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))
+        self.wait_for(Some(&AT_ONCE))
     }
 
     fn wait_for(&mut self, time: Option<&Timespec>) -> usize {
@@ -113,6 +115,8 @@ impl EpollAdder {
     /// # Errors
     /// When the kernel has no memory for it.
     pub fn add(&self, fd: BorrowedFd<'_>, key: u64) -> io::Result<()> {
+        // Pending data are waited for here, because epoll would hold its lock meanwhile, for which the event loop would wait.
+        let _ = poll(&mut [PollFd::from_borrowed_fd(fd, PollFlags::IN)], Some(&AT_ONCE));
         Ok(epoll::add(&self.0, fd, EventData::new_u64(key), EventFlags::IN | EventFlags::ET)?)
     }
 }
