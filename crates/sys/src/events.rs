@@ -2,10 +2,15 @@
 
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
-use rustix::event::{EventfdFlags, Timespec, eventfd};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// No time to wait.
+const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+/// Most descriptors that one wait reports. Few, because a line that falls due meanwhile waits until all were read.
+const MOST_READY: usize = 64;
 
 /// Descriptors that are waited for together.
 ///
@@ -39,15 +44,15 @@ impl Epoll {
     /// # Errors
     /// When there is no descriptor left.
     pub fn new() -> io::Result<Epoll> {
-        Ok(Epoll { fd: epoll::create(CreateFlags::CLOEXEC)?, events: Vec::with_capacity(256) })
+        Ok(Epoll { fd: epoll::create(CreateFlags::CLOEXEC)?, events: Vec::with_capacity(MOST_READY) })
     }
 
-    /// Adds `fd` under `key`; each arrival of data is reported once.
+    /// A handle by which other threads add descriptors.
     ///
     /// # Errors
-    /// When the kernel has no memory for it.
-    pub fn add(&self, fd: BorrowedFd<'_>, key: u64) -> io::Result<()> {
-        Ok(epoll::add(&self.fd, fd, EventData::new_u64(key), EventFlags::IN | EventFlags::ET)?)
+    /// When there is no descriptor left.
+    pub fn adder(&self) -> io::Result<EpollAdder> {
+        Ok(EpollAdder(self.fd.try_clone()?))
     }
 
     /// Adds `fd` under `key`; it is reported until its data were read.
@@ -82,7 +87,7 @@ impl Epoll {
 
     /// Returns the number of descriptors that are ready now, without waiting.
     pub fn poll(&mut self) -> usize {
-        self.wait_for(Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))
+        self.wait_for(Some(&AT_ONCE))
     }
 
     fn wait_for(&mut self, time: Option<&Timespec>) -> usize {
@@ -97,6 +102,22 @@ impl Epoll {
         let Event { flags, data, .. } = self.events[index];
         let hung_up = flags.intersects(EventFlags::HUP | EventFlags::ERR);
         ReadyDescriptor { key: data.u64(), hung_up, writable: flags.contains(EventFlags::OUT) }
+    }
+}
+
+/// Adds descriptors to an [`Epoll`]. The kernel may let the caller wait until its own threads have delivered a terminal's data.
+#[derive(Debug)]
+pub struct EpollAdder(OwnedFd);
+
+impl EpollAdder {
+    /// Adds `fd` under `key`; each arrival of data is reported once.
+    ///
+    /// # Errors
+    /// When the kernel has no memory for it.
+    pub fn add(&self, fd: BorrowedFd<'_>, key: u64) -> io::Result<()> {
+        // Pending data are waited for here, because epoll would hold its lock meanwhile, for which the event loop would wait.
+        let _ = poll(&mut [PollFd::from_borrowed_fd(fd, PollFlags::IN)], Some(&AT_ONCE));
+        Ok(epoll::add(&self.0, fd, EventData::new_u64(key), EventFlags::IN | EventFlags::ET)?)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use loadgo_core::system::UserId;
 
@@ -13,6 +14,34 @@ use crate::small_files::{number, open_at, read_at_start};
 pub struct Accounts {
     directory: OwnedFd,
     version: Version,
+}
+
+/// Opens users' accounts, on threads other than the driver's: the kernel may let the caller wait.
+#[derive(Clone, Debug)]
+pub struct AccountOpener {
+    /// `None` where users have no groups.
+    pub(crate) accounts: Option<Arc<Accounts>>,
+    /// Whether there are descriptors enough to keep each account open.
+    pub(crate) keep_open: bool,
+}
+
+/// A user's account at the beginning of a session.
+#[derive(Debug, Default)]
+pub struct OpenedAccount {
+    /// The account, if it is kept open.
+    pub(crate) file: Option<OwnedFd>,
+    /// The processor time charged so far, in nanoseconds.
+    pub(crate) charged_ns: Option<u64>,
+}
+
+impl AccountOpener {
+    /// Opens and reads the account of `user`.
+    pub(crate) fn open(&self, user: UserId) -> OpenedAccount {
+        let Some(accounts) = &self.accounts else { return OpenedAccount::default() };
+        let file = accounts.open(user).ok();
+        let charged_ns = file.as_ref().and_then(|file| accounts.read(file).ok());
+        OpenedAccount { file: file.filter(|_| self.keep_open), charged_ns }
+    }
 }
 
 impl Accounts {

@@ -1,7 +1,8 @@
 //! This host as a system under test: one event loop with absolute deadlines serves the terminals of all users.
 //!
-//! It is one thread with one epoll and one timer. Each round first reads all output that has come, with its instants. Only then
-//! it reads from the meter the usage of users who became ready. So metering one user does not lengthen another's response.
+//! It is one thread with one epoll and one timer. Each round first reads output that has come, with its instants. Only then it
+//! reads from the meter the usage of some of the users who became ready; the others' turn comes in the next rounds. So metering
+//! one user lengthens neither another's response, nor, where many are ready at once, another's lateness.
 
 mod end;
 mod log_in;
@@ -19,7 +20,7 @@ use loadgo_core::system::{Event, SentLine, System, Usage, UserId};
 use loadgo_core::time::{Instant, Span};
 use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::events::{Bell, Epoll, ReadyDescriptor, Timer};
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -33,6 +34,8 @@ const STARTED: u64 = u64::MAX - 2;
 const STARTERS: usize = 2;
 /// Line number that stands for the log-out in the meter.
 const LOG_OUT_LINE_ID: u32 = 0;
+/// Most users whose usage is read in a round, at some 25 us each: as long may a line that is due have to wait.
+const MOST_SETTLED: usize = 16;
 /// Most output that one reading takes from a terminal.
 const READ_BUFFER_BYTES: usize = 64 * 1024;
 
@@ -61,6 +64,16 @@ struct Seat {
     alive: bool,
     /// Keys that did not fit into the terminal yet.
     unsent: Vec<u8>,
+    /// Whether the user is ready and waits for the meter; the terminal is not read meanwhile.
+    is_in_turn: bool,
+}
+
+/// A user whose system is ready.
+struct ReadyUser {
+    user: UserId,
+    at: Instant,
+    status: Option<u8>,
+    is_confirmed: bool,
 }
 
 /// This host.
@@ -71,6 +84,8 @@ pub struct Host {
     starters: Starters,
     /// Users whose session was given up before it was started.
     unwanted: HashSet<UserId>,
+    /// Users whose terminal had output before they had a seat.
+    early: HashSet<UserId>,
     meter: UsageMeter,
     /// Whether the meter reaches the users' programs.
     metered: bool,
@@ -85,7 +100,8 @@ pub struct Host {
     /// Users whose terminals may hold more output, which are read first in the next round.
     unread: Vec<UserId>,
     pending: Vec<Event>,
-    ready: Vec<(UserId, Instant, Option<u8>, bool)>,
+    /// Users who became ready, and whose usage was not read yet.
+    ready: VecDeque<ReadyUser>,
     buffer: Box<[u8]>,
 }
 
@@ -103,8 +119,9 @@ impl Host {
         Ok(Host {
             patterns: ReadyPatterns::of(ready_rules(&setting.script)),
             preparations: if elsewhere { login::typed_files(&setting.script, &setting.run_id, 0).len() } else { 0 },
-            starters: Starters::begin(ground(&setting, groups), STARTERS, &started)?,
+            starters: Starters::begin(ground(&setting, groups, &meter, &epoll)?, STARTERS, &started)?,
             unwanted: HashSet::new(),
+            early: HashSet::new(),
             meter,
             metered: !setting.login.is_out_of_reach(),
             epoll,
@@ -117,7 +134,7 @@ impl Host {
             next_look: Instant::default(),
             unread: Vec::new(),
             pending: Vec::new(),
-            ready: Vec::new(),
+            ready: VecDeque::new(),
             buffer: vec![0; READ_BUFFER_BYTES].into_boxed_slice(),
             setting,
         })
@@ -145,7 +162,7 @@ impl Host {
     /// Waits once, and reads the output that has come, first from users whose last reading left some.
     fn round(&mut self, until: Option<Instant>) {
         let unread = std::mem::take(&mut self.unread);
-        let came = if unread.is_empty() {
+        let came = if unread.is_empty() && self.ready.is_empty() {
             let (deadline, now) = (self.next_deadline(until), self.now());
             // At least 1 ns from now, because an absolute time in the past would not arm the timer.
             self.timer.set(self.setting.origin_ns + deadline.max(now + Span(1)).0);
@@ -183,6 +200,10 @@ impl Host {
     }
 
     fn serve(&mut self, user: UserId, hung_up: bool, writable: bool) {
+        if self.seat(user).is_none() {
+            self.early.insert(user); // an arrival is told once
+            return;
+        }
         if writable {
             self.put_rest(user);
         }
@@ -238,26 +259,31 @@ impl System for Host {
         if self.pending.is_empty() {
             self.round(until);
             let now = self.now();
+            if self.silences.first().is_some_and(|(at, _)| at <= now) {
+                self.settle_all(); // a user who is ready is not silent
+            }
             while let Some(user) = self.silences.pop_due(now) {
                 self.silent(user, now);
             }
             if now >= self.next_look {
                 self.look_for_the_dead(now);
             }
-            self.settle();
+            self.settle(MOST_SETTLED);
         }
         events.append(&mut self.pending);
     }
 }
 
-fn ground(setting: &Setting, groups: Option<Arc<Groups>>) -> Ground {
-    Ground {
+fn ground(setting: &Setting, groups: Option<Arc<Groups>>, meter: &UsageMeter, epoll: &Epoll) -> io::Result<Ground> {
+    Ok(Ground {
         script: Arc::clone(&setting.script),
         login: setting.login.clone(),
         environment: login::shared_environment(&setting.search_path, &setting.run_id, &setting.login.path),
         homes: setting.homes.clone(),
         groups,
-    }
+        accounts: meter.account_opener(),
+        terminals: epoll.adder()?,
+    })
 }
 
 /// All rules of the script by which the system is ready.

@@ -1,22 +1,24 @@
 //! Threads that start sessions and clean up after them, so that the driver's thread need not wait for either.
 //!
-//! Each thread takes the next order. For a new session, it makes the user's home and control group, and starts the log-in
-//! command on a terminal. For a session that has ended, it kills the processes left in the group, and closes the terminal.
+//! Each thread takes the next order. For a new session, it makes the user's home and control group, starts the log-in command on
+//! a terminal, adds the terminal to the event loop, and opens the user's account. For a session that has ended, it kills the
+//! processes left in the group, and closes the terminal.
 
 use crate::groups::Groups;
+use crate::groups::accounts::{AccountOpener, OpenedAccount};
 use crate::terminals::login::{self, Login};
 use loadgo_core::ready::{Nonce, nonce};
 use loadgo_core::script::Script;
 use loadgo_core::system::UserId;
 use loadgo_sys::child;
-use loadgo_sys::events::{Bell, Semaphore};
+use loadgo_sys::events::{Bell, EpollAdder, Semaphore};
 use loadgo_sys::spawn::{LaunchSetup, PreparedProgram, Spawner};
 use rustix::process::Signal;
 use std::collections::VecDeque;
 use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
@@ -35,6 +37,10 @@ pub(crate) struct Ground {
     pub homes: PathBuf,
     /// The groups that users join.
     pub groups: Option<Arc<Groups>>,
+    /// Opens the users' accounts.
+    pub accounts: AccountOpener,
+    /// The event loop that waits for the terminals.
+    pub terminals: EpollAdder,
 }
 
 /// A session that has been started, or why it could not be.
@@ -44,8 +50,21 @@ pub(crate) struct Started {
     pub user: UserId,
     /// The nonce of the session's marks.
     pub nonce: Nonce,
-    /// The terminal's master side, and the session's first process.
-    pub session: io::Result<(OwnedFd, i32)>,
+    /// The session, or why there is none.
+    pub session: io::Result<StartedSession>,
+}
+
+/// A session that has been started; the event loop waits for its terminal already.
+#[derive(Debug)]
+pub(crate) struct StartedSession {
+    /// The terminal's master side.
+    pub master: OwnedFd,
+    /// The session's first process.
+    pub pid: i32,
+    /// The user's account.
+    pub account: OpenedAccount,
+    /// The refusal if the event loop cannot wait for the terminal.
+    pub added: io::Result<()>,
 }
 
 /// Work that the driver's thread hands to the starters.
@@ -200,9 +219,9 @@ impl Drop for Starters {
     fn drop(&mut self) {
         for Started { session, .. } in self.finish() {
             // No event loop will serve this session: its terminal is closed, and its process is killed and reaped.
-            if let Ok((_, pid)) = session {
-                child::signal_group(pid, Signal::KILL);
-                child::wait(pid);
+            if let Ok(session) = session {
+                child::signal_group(session.pid, Signal::KILL);
+                child::wait(session.pid);
             }
         }
     }
@@ -250,7 +269,7 @@ impl Starter {
         Ok(nonce(u64::from_ne_bytes(bits)))
     }
 
-    fn start(&mut self, user: UserId, nonce: &Nonce) -> io::Result<(OwnedFd, i32)> {
+    fn start(&mut self, user: UserId, nonce: &Nonce) -> io::Result<StartedSession> {
         let ground = &self.ground;
         let home = ground.homes.join(format!("user-{user}"));
         login::lay_home(&ground.script, &home)?;
@@ -261,7 +280,9 @@ impl Starter {
         };
         let directory = c_string(home.as_os_str().as_bytes());
         let place = LaunchSetup { environment: &environment, directory: &directory, join: &join };
-        self.spawner.spawn(&self.program, &place)
+        let (master, pid) = self.spawner.spawn(&self.program, &place)?;
+        let added = ground.terminals.add(master.as_fd(), u64::from(user));
+        Ok(StartedSession { master, pid, account: ground.accounts.open(user), added })
     }
 }
 
@@ -284,6 +305,7 @@ fn c_string(bytes: &[u8]) -> CString {
 mod tests {
     use super::*;
     use loadgo_core::script::parse;
+    use loadgo_sys::events::Epoll;
     use rustix::event::{PollFd, PollFlags, poll};
     use tempfile::TempDir;
 
@@ -291,7 +313,10 @@ mod tests {
         let script = Arc::new(parse("name = \"t\"\nlogin = \"true\"\nlines = [\"a\"]\n").expect("a script"));
         let login = Login::find(&script.login, "/usr/bin:/bin").expect("true is there");
         let homes = tempfile::tempdir().expect("a folder");
-        let ground = Ground { script, login, environment: Vec::new(), homes: homes.path().into(), groups: None };
+        let accounts = AccountOpener { accounts: None, keep_open: false };
+        let terminals = Epoll::new().and_then(|epoll| epoll.adder()).expect("an event loop");
+        let (environment, homes_path) = (Vec::new(), homes.path().into());
+        let ground = Ground { script, login, environment, homes: homes_path, groups: None, accounts, terminals };
         let bell = Arc::new(Bell::new().expect("a bell"));
         (Starters::begin(ground, 1, &bell).expect("a thread"), bell, homes)
     }

@@ -9,11 +9,12 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use loadgo_core::system::{Usage, UserId};
 
 use crate::groups::Groups;
-use crate::groups::accounts::Accounts;
+use crate::groups::accounts::{AccountOpener, Accounts, OpenedAccount};
 use crate::leftovers::Leftovers;
 use crate::refusal::Refusal;
 use crate::usage::exits::Ended;
@@ -31,7 +32,7 @@ const ACCOUNT_AT_LEAST_EVERY: u8 = 16;
 /// Meters every user of a run.
 #[derive(Debug)]
 pub struct UsageMeter {
-    accounts: Option<Accounts>,
+    accounts: Option<Arc<Accounts>>,
     keep_open: bool,
     kernel: Option<Kernel>,
     delays: bool,
@@ -93,7 +94,7 @@ impl UsageMeter {
         let mut notes = Vec::new();
         let kernel = if demand.taskstats { noted(open_taskstats(demand.users), &mut notes) } else { None };
         let delays = kernel.is_some() && noted(delay_accounting(leftovers), &mut notes).is_some();
-        let accounts = groups.and_then(|groups| groups.accounts().ok());
+        let accounts = groups.and_then(|groups| groups.accounts().ok()).map(Arc::new);
         if accounts.is_none() {
             notes.push("no control group for each user: processor time of ended processes comes in clock ticks".to_owned());
         }
@@ -103,7 +104,7 @@ impl UsageMeter {
             cpu: name_of_cpu_source(version, kernel.is_some()),
             faults: if kernel.is_some() { "taskstats" } else { "/proc" },
             waits: if kernel.is_some() { "taskstats" } else { "schedstat" },
-            cpu_resolution_ns: accounts.as_ref().map_or(proc.tick_ns(), Accounts::resolution_ns),
+            cpu_resolution_ns: accounts.as_ref().map_or(proc.tick_ns(), |accounts| accounts.resolution_ns()),
             every: demand.every.max(1),
             split: "the kernel's ticks",
             notes,
@@ -124,12 +125,22 @@ impl UsageMeter {
         &self.sources
     }
 
+    /// Opens accounts as this meter needs them.
+    pub(crate) fn account_opener(&self) -> AccountOpener {
+        AccountOpener { accounts: self.accounts.clone(), keep_open: self.keep_open }
+    }
+
     /// Records that the session of `user` has begun, and that `pid` leads it; the leader and its descendants are the user's.
     pub fn began(&mut self, user: UserId, pid: u32) {
+        let account = self.account_opener().open(user);
+        self.began_with(user, pid, account);
+    }
+
+    /// Records that the session of `user` has begun like [`UsageMeter::began`], with the account that another thread has opened.
+    pub(crate) fn began_with(&mut self, user: UserId, pid: u32, account: OpenedAccount) {
         if self.users.len() <= user as usize {
             self.users.resize_with(user as usize + 1, UserMeter::default);
         }
-        let account_file = self.accounts.as_ref().filter(|_| self.keep_open).and_then(|accounts| accounts.open(user).ok());
         let proc = self.open_proc(pid).map(Box::new);
         if let Some(kernel) = &mut self.kernel {
             kernel.ended.began(user, pid);
@@ -137,12 +148,11 @@ impl UsageMeter {
         if let Some(waits) = &mut self.waits {
             waits.began(user, pid);
         }
-        let account = self.accounts.as_ref().and_then(|accounts| accounts.read_user(user, None).ok());
         let meter = self.slot(user);
         // A group that was made anew counts from zero again.
-        let charged_ns = account.map_or(0, |account| meter.charged_ns.min(account));
+        let charged_ns = account.charged_ns.map_or(0, |charged_ns| meter.charged_ns.min(charged_ns));
         let split = meter.split;
-        *meter = UserMeter { pid, account: account_file, proc, charged_ns, split, sampled: true, ..UserMeter::default() };
+        *meter = UserMeter { pid, account: account.file, proc, charged_ns, split, sampled: true, ..UserMeter::default() };
     }
 
     fn open_proc(&self, pid: u32) -> Option<LeaderByProc> {

@@ -14,6 +14,8 @@ use std::os::fd::AsFd;
 const DEAD_SEARCH_INTERVAL: Span = Span::from_millis(100);
 /// Time added to this interval for each user, because the kernel looks through all first processes at each search.
 const DEAD_SEARCH_TIME_PER_USER: Span = Span(50_000);
+/// Most sessions that one search ends; so their events take little memory when all users log out together. Chosen by hand.
+const MOST_DEAD_A_SEARCH: usize = 256;
 /// Longest time from the end of a terminal to the end of the session's first process. Then the process has only closed the
 /// terminal.
 const LEADER_END_LIMIT: Span = Span::from_millis(20);
@@ -112,11 +114,16 @@ impl Host {
             return;
         }
         let users: Vec<UserId> = self.by_pid.values().copied().collect();
+        let most = self.pending.len() + MOST_DEAD_A_SEARCH;
         for user in users {
+            if self.pending.len() >= most {
+                self.next_look = now; // the others follow when the driver has taken these
+                return;
+            }
             let Some(end) = self.reap(user) else { continue };
             if self.seat(user).is_some_and(|seat| seat.session.stage != Stage::Over) {
                 self.drain(user);
-                self.settle();
+                self.settle_all();
                 self.end(user, end);
             }
         }
@@ -125,6 +132,7 @@ impl Host {
     /// Reads the remaining output of a dead session.
     pub(super) fn drain(&mut self, user: UserId) {
         for _ in 0..64 {
+            self.settle_all();
             let Some(master) = self.seat(user).and_then(|seat| seat.master.as_ref()) else { return };
             let mut looked_at = [PollFd::new(master, PollFlags::IN)];
             let now = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -138,7 +146,7 @@ impl Host {
     /// Ends all remaining sessions, and waits for their first processes.
     pub fn finish(&mut self) {
         for Started { user, nonce, session } in self.starters.finish() {
-            let seated = session.and_then(|(master, pid)| self.seat_one(user, nonce, master, pid));
+            let seated = session.and_then(|session| self.seat_one(user, nonce, session));
             drop(seated);
         }
         let users: Vec<UserId> = (0..self.seats.len() as UserId).filter(|&user| self.seat(user).is_some()).collect();

@@ -3,19 +3,18 @@
 use super::{Host, Seat};
 use crate::terminals::login;
 use crate::terminals::session::{Session, Stage, Watch};
-use crate::terminals::starting::Started;
+use crate::terminals::starting::{Started, StartedSession};
 use loadgo_core::ready::Nonce;
 use loadgo_core::system::{Event, System, UserId};
 use loadgo_core::time::Instant;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
 
 impl Host {
     /// Adds the started sessions to the event loop.
     pub(super) fn seat_the_started(&mut self) {
         for Started { user, nonce, session } in self.starters.take() {
             let at = self.now();
-            if let Err(reason) = session.and_then(|(master, pid)| self.seat_one(user, nonce, master, pid)) {
+            if let Err(reason) = session.and_then(|session| self.seat_one(user, nonce, session)) {
                 self.pending.push(Event::Refused { user, at, reason: reason.to_string() });
             } else if self.unwanted.contains(&user) {
                 self.let_go(user);
@@ -23,16 +22,20 @@ impl Host {
         }
     }
 
-    pub(super) fn seat_one(&mut self, user: UserId, nonce: Nonce, master: OwnedFd, pid: i32) -> io::Result<()> {
+    pub(super) fn seat_one(&mut self, user: UserId, nonce: Nonce, started: StartedSession) -> io::Result<()> {
+        let StartedSession { master, pid, account, added } = started;
         let watch = Watch::of(&self.setting.script.until, &self.patterns);
         let session = Session::new(nonce, watch, self.now());
         if self.seats.len() <= user as usize {
             self.seats.resize_with(user as usize + 1, || None);
         }
-        let added = self.epoll.add(master.as_fd(), u64::from(user));
         self.by_pid.insert(pid, user);
-        self.meter.began(user, pid as u32);
-        self.seats[user as usize] = Some(Box::new(Seat { session, master: Some(master), pid, alive: true, unsent: Vec::new() }));
+        self.meter.began_with(user, pid as u32, account);
+        let seat = Seat { session, master: Some(master), pid, alive: true, unsent: Vec::new(), is_in_turn: false };
+        self.seats[user as usize] = Some(Box::new(seat));
+        if self.early.remove(&user) {
+            self.unread.push(user);
+        }
         self.watch_silence(user);
         added
     }

@@ -1,7 +1,7 @@
 //! Input and output of sessions: writes typed keys to terminals, reads output, and reports users who are ready.
 
-use super::Host;
 use super::end::End;
+use super::{Host, ReadyUser};
 use crate::terminals::login;
 use crate::terminals::session::Stage;
 use loadgo_core::system::{Event, Response, UserId};
@@ -51,6 +51,9 @@ impl Host {
         let Host { seats, buffer, patterns, .. } = self;
         let Some(seat) = seats.get_mut(user as usize).and_then(Option::as_deref_mut) else { return };
         let Some(master) = &seat.master else { return };
+        if seat.is_in_turn {
+            return self.unread.push(user); // output after the mark is no part of the answer
+        }
         let count = match read(master, &mut buffer[..]) {
             Ok(count) if count > 0 => count,
             Err(Errno::AGAIN | Errno::INTR) => return,
@@ -58,7 +61,8 @@ impl Host {
         };
         let now = Instant(monotonic_ns() - origin_ns);
         if let Some(status) = seat.session.feed(&buffer[..count], now, patterns) {
-            self.ready.push((user, now, status, true));
+            seat.is_in_turn = true;
+            self.ready.push_back(ReadyUser { user, at: now, status, is_confirmed: true });
         }
         let in_doubt = matches!(seat.session.stage, Stage::LogIn | Stage::Preparing(_)) || seat.session.ends_with_silence();
         if count >= LONG_READING_BYTES {
@@ -69,18 +73,24 @@ impl Host {
         }
     }
 
-    /// Handles the users who became ready in this round: types the next preparation, ends the log-in, or answers the line.
-    pub(super) fn settle(&mut self) {
-        let mut ready = std::mem::take(&mut self.ready);
-        for (user, at, status, confirmed) in ready.drain(..) {
-            match self.seat(user).map(|seat| seat.session.stage) {
-                Some(Stage::Line) => self.answer(user, at, status, confirmed),
-                Some(Stage::LogIn) => self.prepare(user, at, self.preparations as u16),
-                Some(Stage::Preparing(left)) => self.prepare(user, at, left),
-                _ => {}
+    /// Handles all users who are ready.
+    pub(super) fn settle_all(&mut self) {
+        self.settle(usize::MAX);
+    }
+
+    /// Handles up to `most` users who are ready: types the next preparation, ends the log-in, or answers the line.
+    pub(super) fn settle(&mut self, most: usize) {
+        for _ in 0..most {
+            let Some(ReadyUser { user, at, status, is_confirmed }) = self.ready.pop_front() else { return };
+            let Some(seat) = self.seat(user) else { continue };
+            seat.is_in_turn = false;
+            match seat.session.stage {
+                Stage::Line => self.answer(user, at, status, is_confirmed),
+                Stage::LogIn => self.prepare(user, at, self.preparations as u16),
+                Stage::Preparing(left) => self.prepare(user, at, left),
+                Stage::Idle | Stage::Over => {}
             }
         }
-        self.ready = ready;
     }
 
     pub(super) fn answer(&mut self, user: UserId, at: Instant, status: Option<u8>, confirmed: bool) {
@@ -99,7 +109,8 @@ impl Host {
             return self.end(user, End::because("the session closed its terminal"));
         }
         if seat.session.ends_with_silence() {
-            self.ready.push((user, now, None, false));
+            seat.is_in_turn = true;
+            self.ready.push_back(ReadyUser { user, at: now, status: None, is_confirmed: false });
             return;
         }
         match seat.session.stage {
