@@ -52,8 +52,7 @@ struct UserMeter {
     leader: Sums,
     /// The leader's last account, when it has ended.
     leader_at_its_end: Option<Box<Sums>>,
-    /// Usage of other processes that ended since the last reading; `None` while none has ended, as with most users of a program that
-    /// starts no others.
+    /// Usage of other processes that ended since the last reading. `None` while none has ended, as with a program that starts none.
     others_ended: Option<Box<Sums>>,
     /// The leader by `/proc`; `None` where taskstats tells all.
     proc: Option<Box<LeaderByProc>>,
@@ -345,7 +344,7 @@ impl UserMeter {
         }
     }
 
-    /// What was last read of the leader in `/proc`.
+    /// The leader's figures from `/proc`, as last read.
     fn by_proc(&self) -> (Stat, SchedStat) {
         self.proc.as_ref().map_or_else(Default::default, |leader| (leader.stat, leader.scheduled))
     }

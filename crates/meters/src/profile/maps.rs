@@ -1,8 +1,8 @@
 //! The mappings of one program: stretches of addresses in order, without overlap.
 //!
 //! Thousands of users have a process each, of the same few programs. The kernel places the parts of a program (its file, heap,
-//! libraries, stack) at random, but the stretches of a part keep their distances. So each part of a program that no longer changes
-//! is a layout that all such processes share, and a process keeps only where each part begins.
+//! libraries, stack) at random, but the stretches of a part keep their distances. A part that no longer changes is a layout, which
+//! all such processes share. A process keeps only where each part begins.
 
 use std::collections::HashSet;
 use std::sync::Arc;
