@@ -39,7 +39,7 @@ static void *(*current_task_btf)(void) = (void *)158;
 static void *(*task_registers)(void *task) = (void *)175;
 enum { STORAGE_CREATE = 1 };
 
-/* Whether the running kernel has the field; for fields that came, went or were renamed. */
+/* Whether the running kernel has the field, for fields that some versions lack or name otherwise. */
 #define FIELD_EXISTS(field) __builtin_preserve_field_info(field, 2)
 
 struct atomic_long {
@@ -85,7 +85,7 @@ struct thread_info {
 	u32 cpu;
 } RELOCATED;
 
-/* A process's numbers, one in each namespace that it is in, its own the last. */
+/* A process's ids, one for each namespace that contains it; the last is that of its own namespace. */
 struct upid {
 	s32 nr;
 	void *ns;
@@ -96,7 +96,7 @@ struct pid {
 	struct upid numbers[1];
 } RELOCATED;
 
-/* The single bits are read by `BIT_OF`: only their place matters, and that is relocated. */
+/* The single bits are read by `BIT_OF`. Only their position matters, which is relocated. */
 struct task_struct {
 	u32 __state;
 	s32 on_cpu;

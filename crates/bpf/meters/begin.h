@@ -1,10 +1,10 @@
-/* Where tasks, names and sessions begin; and what is there already when the meters begin. */
+/* The beginning of tasks, names and sessions, and the tasks that exist already when the meters begin. */
 #pragma once
 #include "switch.h"
 
 u32 own_process = 0; /* ours, as the kernel numbers it */
 
-/* A task's number in its own namespace, which is ours where we have forked it. */
+/* A task's id in its own namespace. For a task that we have forked, this is our namespace. */
 INLINE u32 own_number(struct task_struct *task)
 {
 	struct pid *pid = task->thread_pid;
@@ -15,7 +15,7 @@ INLINE u32 own_number(struct task_struct *task)
 	return number ? number : outer;
 }
 
-/* Gives the process that our own process forks an account. */
+/* Gives an account to a process that our own process forks. */
 INLINE void begin_session(struct task_struct *child, struct kept *kept)
 {
 	u32 slot = 0, pid = own_number(child);
@@ -48,7 +48,7 @@ int on_fork(u64 *context)
 	return 0;
 }
 
-/* A process gets a new name, by execve or otherwise: what it has run goes to the old one. */
+/* A process gets a new name, by execve or otherwise. The time that it has run is charged to the old name. */
 SECTION("tp_btf/task_rename")
 int on_rename(u64 *context)
 {

@@ -1,4 +1,4 @@
-/* Primitives: what users' programs ask of the kernel, from the entry into the kernel to the return. */
+/* Primitives: system calls of users' programs, from the entry into the kernel to the return. */
 #pragma once
 #include "faulting.h"
 #include "who.h"
@@ -6,7 +6,7 @@
 enum { PRIMITIVES = 512, OTHER_PRIMITIVE = PRIMITIVES - 1 }; /* by number; the last: all that the table does not hold */
 enum { MOST_ERRORS = 4095 };
 
-/* Its return value is no result but a register that it has put back. */
+/* The return value of this call is no result: it restores a register. */
 const volatile u32 sigreturn_number = 0xffff;
 
 /* One primitive on one processor. */
@@ -32,7 +32,7 @@ INLINE struct processor *processor_at(u32 here)
 	return map_lookup(&processors, &here);
 }
 
-/* Whether the program that calls is one of the old, 32-bit kind, whose numbers mean other calls. */
+/* Whether the calling program is a 32-bit one, in which the numbers stand for other calls. */
 INLINE u32 of_old_kind(struct pt_regs *registers)
 {
 	if (FIELD_EXISTS(registers->cs))
@@ -44,7 +44,7 @@ INLINE u32 of_old_kind(struct pt_regs *registers)
 
 static __attribute__((noinline)) int take_over(struct processor *cpu, u64 now); /* in switch.h */
 
-/* Sees to it that the state is the running task's: some kernels leave a few switches untold. */
+/* Makes the state that of the running task, because some kernels do not report every switch. */
 INLINE void see_task(struct processor *cpu, u64 registers, u64 now)
 {
 	if (cpu->entered == registers)

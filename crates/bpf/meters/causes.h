@@ -1,8 +1,8 @@
-/* Why a task that goes to sleep does so: which of the idle time's causes it is, if any. */
+/* The reason why a task sleeps, as one of the causes of idle time, if it is one. */
 #pragma once
 #include "tasks.h"
 
-/* Where the kernel's functions are, from /proc/kallsyms; 0: not known. */
+/* Addresses of kernel functions, from /proc/kallsyms; 0: not known. */
 const volatile u64 fault_begins = 0, fault_ends = 0; /* handle_mm_fault */
 const volatile u64 high_begins = 0, high_ends = 0; /* mem_cgroup_handle_over_high: the sleep of who is over memory.high */
 
@@ -32,7 +32,7 @@ INLINE u32 in_call(struct task_struct *task)
 	return 1;
 }
 
-/* What the kernel's stack says of the running task: in a page fault, held back by memory.high, or neither. */
+/* The state of the running task by its kernel stack: in a page fault, throttled by memory.high, or neither. */
 static __attribute__((noinline)) u32 cause_on_stack(void *context)
 {
 	u32 zero = 0, cause = NO_CAUSE;
@@ -48,7 +48,7 @@ static __attribute__((noinline)) u32 cause_on_stack(void *context)
 	return cause;
 }
 
-/* Why a task sleeps that signals do not wake: a fault's wait for a page, storage, or memory that it is not given. */
+/* The cause of an uninterruptible sleep: a fault's wait for a page, storage, or memory that the task is refused. */
 static __attribute__((noinline)) u32 cause_of_deep_sleep(void *context, struct task_struct *task, u32 in_fault)
 {
 	if (task->flags & PF_KTHREAD)
@@ -63,13 +63,13 @@ static __attribute__((noinline)) u32 cause_of_deep_sleep(void *context, struct t
 	return NO_CAUSE;
 }
 
-/* Whether the program is still being brought in: inside its execve, or before it has run for long. */
+/* Whether the program is still being loaded: inside its execve, or in its first 2 ms. */
 INLINE u32 is_loading(struct task_struct *task, struct kept *kept)
 {
 	return kept->loaded < LOADING_NS || (FIELD_EXISTS(task->in_execve) && BIT_OF(task, in_execve));
 }
 
-/* Why a task stops running that is not ready. */
+/* The cause for which a task that is not ready stops running. */
 INLINE u32 cause_of(void *context, struct processor *cpu, struct task_struct *task, struct kept *kept, u32 state)
 {
 	if (kept->slot && (state & FROZEN || (FIELD_EXISTS(task->frozen) && BIT_OF(task, frozen))))

@@ -1,8 +1,8 @@
-/* The state machine of a processor: it is always in one category, and every turn charges the time since the last one. */
+/* The state machine of a processor. It is always in one category; each call of `turn` charges the time since the last call. */
 #pragma once
 #include "layout.h"
 
-/* What user space sets before loading. */
+/* Constants that user space sets before loading. */
 const volatile u32 exact = 0; /* whether primitives, faults and interrupts are bracketed */
 const volatile u32 brk_number = 0xffff; /* the system call that grows the heap */
 
@@ -22,7 +22,7 @@ INLINE struct processor *processor_now(void)
 
 #include "idle.h"
 
-/* Neither the compiler nor an interrupt of this processor takes what follows for what went before. */
+/* A barrier: neither the compiler nor an interrupt on this processor sees later writes before earlier ones. */
 #define ORDERED() asm volatile("" ::: "memory")
 
 /* Charges the time since the last turn, and goes on in `category`. Idle time is divided by its causes when it ends;
@@ -54,7 +54,7 @@ INLINE void turn_from_idle(struct processor *cpu, u64 now, u32 category, u64 rea
 	cpu->turning = 0;
 }
 
-/* As `turn`, of a processor that is certainly not idle, before or after. */
+/* As `turn`, for a processor that is idle neither before nor after. */
 INLINE void turn_awake(struct processor *cpu, u64 now, u32 category)
 {
 	if (cpu->turning)
@@ -82,7 +82,7 @@ INLINE void turn(struct processor *cpu, u64 now, u32 category)
 	turn_from_idle(cpu, now, category, 0);
 }
 
-/* What the processor does when no interrupt has it. */
+/* The category of the processor outside of interrupts. */
 INLINE u32 undisturbed(struct processor *cpu)
 {
 	return cpu->interrupts ? INTERRUPT : cpu->soft ? SOFT_INTERRUPT : cpu->doing.category;

@@ -35,8 +35,9 @@ struct {
 	MAP_TYPE(value, struct fault_meter);
 } faults SECTION(".maps");
 
-/* Where a processor counts the pages that it swaps in: bytes from its run queue to its vm_event_states (0: not known), and in
- * that the counters from a device, from zswap, and of pages of zeros (the last two not in every kernel: as the first). */
+/* Where the kernel counts the pages that a processor swaps in: bytes from its run queue to its vm_event_states (0: not known),
+ * and in that the counters from a device, from zswap, and of pages of zeros (the last two not in every kernel: as the first).
+ * */
 const volatile u64 to_events = 0;
 const volatile u32 swap_event = 0;
 const volatile u32 zswap_event = 0;
@@ -49,7 +50,7 @@ INLINE u64 event_at(u64 events, u32 offset)
 	return count;
 }
 
-/* Whether the processor has swapped pages in since this was last asked of it. */
+/* Whether the processor has swapped pages in since the last call. */
 INLINE u32 has_swapped_in(struct fault_meter *meter, struct task_struct *task)
 {
 	u64 queue = 0;
@@ -67,7 +68,7 @@ INLINE u32 has_swapped_in(struct fault_meter *meter, struct task_struct *task)
 	return more;
 }
 
-/* Charges what the fault has run on this processor. */
+/* Charges the time that the fault has run on this processor. */
 INLINE void charge_fault(struct processor *cpu, u32 category)
 {
 	u64 ran = cpu->time[IN_FAULT];
@@ -76,7 +77,7 @@ INLINE void charge_fault(struct processor *cpu, u32 category)
 	cpu->doing.fault.ran += ran;
 }
 
-/* The fault has no end: its time is a page fault's, and it is not counted. */
+/* Gives up a fault without an end: its time is charged as page fault, and it is not counted. */
 INLINE void give_up_fault(struct processor *cpu, u64 now)
 {
 	struct doing *doing = &cpu->doing;
@@ -88,7 +89,7 @@ INLINE void give_up_fault(struct processor *cpu, u64 now)
 	charge_fault(cpu, PAGE_FAULT);
 }
 
-/* The task is switched out in a fault: what it has run so far is a page fault's, whatever its kind will be. */
+/* The task is switched out in a fault. The time that the fault has run is charged as page fault, whatever its kind. */
 INLINE void fault_leaves(struct processor *cpu, struct task_struct *task, u64 now)
 {
 	u32 here = this_processor();
@@ -101,7 +102,7 @@ INLINE void fault_leaves(struct processor *cpu, struct task_struct *task, u64 no
 		cpu->doing.fault.error |= SWAPPED;
 }
 
-/* It is switched in again: what others swapped in here meanwhile is not its own. */
+/* The task is switched in again. Pages that others swapped in on this processor meanwhile are not its own. */
 INLINE void fault_returns(struct processor *cpu, struct task_struct *task)
 {
 	u32 here = this_processor();
@@ -112,7 +113,7 @@ INLINE void fault_returns(struct processor *cpu, struct task_struct *task)
 		has_swapped_in(meter, task);
 }
 
-/* Counts what the kernel has counted for the task beyond what was seen and what an event told just now. */
+/* Counts the faults that the kernel has counted for the task and that no event has reported. */
 INLINE void count_untold(struct processor *cpu, struct fault_meter *meter, u32 kind, u32 untold)
 {
 	struct tally one = { .count = untold };
@@ -122,7 +123,7 @@ INLINE void count_untold(struct processor *cpu, struct fault_meter *meter, u32 k
 	count_who(cpu, this_processor(), WHO_FAULT | kind, one);
 }
 
-/* Counts the task's faults that no event told since this was last asked: `minor` and `major` are 1 where one just did. */
+/* Counts the task's faults that no event has reported since the last call. `minor` or `major` is 1 if an event just did. */
 INLINE void count_unclocked(struct processor *cpu, struct fault_meter *meter, struct task_struct *task, u32 minor, u32 major)
 {
 	struct doing *doing = &cpu->doing;
@@ -138,7 +139,7 @@ INLINE void count_unclocked(struct processor *cpu, struct fault_meter *meter, st
 	count_untold(cpu, meter, MAJOR_UNCLOCKED, major_now - major_before - major);
 }
 
-/* The task ends: what it had after its last fault. */
+/* The task ends: counts the faults after its last event. */
 INLINE void count_last_faults(struct task_struct *task)
 {
 	u32 here = this_processor();

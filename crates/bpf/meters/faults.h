@@ -42,7 +42,8 @@ int on_user_fault(u64 *context)
 	return 0;
 }
 
-/* Whether the kernel will handle a fault of its own: not one that it forbids, nor in an interrupt, nor at its own addresses. */
+/* Whether the kernel will handle a fault in kernel mode. It does not if faults are disabled, in interrupts, and at kernel
+ * addresses. */
 INLINE u32 handled(struct processor *cpu, struct task_struct *task, u64 address)
 {
 	return (s64)address >= 0 && !cpu->interrupts && !cpu->soft && !task->pagefault_disabled;
@@ -59,7 +60,7 @@ int on_kernel_fault(u64 *context)
 	return 0;
 }
 
-/* Where the exception has no tracepoint: what was asked of the page is not told. */
+/* For processors whose exception has no tracepoint. The kind of access is then not known. */
 SECTION("perf_event")
 int on_fault(void *context)
 {
@@ -71,7 +72,7 @@ int on_fault(void *context)
 	return 0;
 }
 
-/* A signal is delivered: the fault that caused it, if one did, is over. */
+/* A signal is delivered. If a fault caused it, that fault is over. */
 SECTION("tp_btf/signal_deliver")
 int on_signal(u64 *context)
 {

@@ -1,4 +1,4 @@
-/* Histograms of durations: each power of 2 of nanoseconds in four equal steps. src/histogram.rs names the bounds. */
+/* Histograms of durations: each power of 2 of nanoseconds in four equal steps. src/tables/histogram.rs names the bounds. */
 #pragma once
 #include "../kernel.h"
 

@@ -12,7 +12,7 @@ struct {
 	MAP_TYPE(value, struct waiting);
 } waits SECTION(".maps");
 
-/* How many processors are idle; by itself, since programs that may not take locks may not even see the map above. */
+/* Number of idle processors. It has a map of its own, because programs that may not take locks may not use the map above. */
 struct {
 	MAP_UINT(type, MAP_ARRAY);
 	MAP_UINT(max_entries, 1);
@@ -32,7 +32,7 @@ INLINE struct waiting *all_waits(void)
 	return map_lookup(&waits, &zero);
 }
 
-/* Brings the integrals up to `now`. Under the lock. */
+/* Updates the integrals to `now`. Under the lock. */
 INLINE void integrate(struct waiting *all, u64 now)
 {
 	u64 span = now > all->since ? now - all->since : 0;
@@ -42,7 +42,7 @@ INLINE void integrate(struct waiting *all, u64 now)
 	all->since += span;
 }
 
-/* Brings the weights to the numbers of tasks and of idle processors. Under the lock. */
+/* Sets the weights by the numbers of tasks and of idle processors. Under the lock. */
 INLINE void weigh(struct waiting *all, u64 *idle_now)
 {
 	u32 idle = *(volatile u64 *)idle_now, free = idle;
@@ -97,7 +97,7 @@ INLINE void begin_idle(struct processor *cpu, u64 now)
 	spin_unlock(&all->lock);
 }
 
-/* This processor is idle no longer: the integrals at `now`. */
+/* This processor stops being idle. Returns the integrals at `now`. */
 INLINE void integrals_at_end(struct waiting *all, u64 *idle, u64 *integral, u64 now)
 {
 	if (!all->all) {
@@ -113,7 +113,7 @@ INLINE void integrals_at_end(struct waiting *all, u64 *idle, u64 *integral, u64 
 	spin_unlock(&all->lock);
 }
 
-/* Divides the idle time from `last` to `now`; what has no cause is dispatch since `ready`, and zero before. src/idle.rs does
+/* Divides the idle time from `last` to `now`; what has no cause is dispatch since `ready`, and zero before. src/tables/idle.rs does
  * the same for idle time that is under way when it is read. */
 INLINE void end_idle(struct processor *cpu, u64 last, u64 now, u64 ready)
 {

@@ -1,4 +1,4 @@
-/* What interrupts are counted by: their sums, and the beginning and end that all kinds have in common. */
+/* Sums of interrupts, and the beginning and the end of an interrupt of any kind. */
 #pragma once
 #include "clock.h"
 #include "histogram.h"
@@ -10,7 +10,8 @@ struct interrupt_sums {
 	u32 buckets[BUCKETS]; /* of the same */
 };
 
-/* Interrupts that have no device: between processors, of its clock, and all that the kernel puts off (soft). src/interrupts.rs names them. */
+/* Interrupts that have no device: between processors, of its clock, and all that the kernel puts off (soft).
+ * src/tables/interrupts.rs names them. */
 enum { VECTORS = 8, SOFT_KINDS = 16, MOST_DEVICES = 256 };
 
 struct interrupt_meter {
@@ -45,7 +46,7 @@ INLINE void count_interrupt(struct interrupt_sums *sums, u64 ns)
 	sums->buckets[bucket_of(ns)]++;
 }
 
-/* Hard interrupts do not nest: one whose end was not seen is over when the next begins. */
+/* Hard interrupts do not nest. If the end of one was not seen, it is over when the next begins. */
 INLINE int interrupt_begins(void)
 {
 	u32 here = this_processor();
@@ -60,7 +61,7 @@ INLINE int interrupt_begins(void)
 	return 0;
 }
 
-/* Ends it: whether its beginning was seen, and in `ns` what it took. */
+/* Ends an interrupt. Returns whether its beginning was seen, and sets `ns` to its time. */
 INLINE u32 interrupt_ends(struct processor *cpu, struct interrupt_meter *meter, u64 *ns)
 {
 	u64 now = ktime_ns();

@@ -1,8 +1,8 @@
-/* What the kernel programs and the reader share: sizes, categories, records. src/layout.rs says the same in Rust. */
+/* Sizes, categories and records that the kernel programs share with the reader, which has them in programs/layout.rs. */
 #pragma once
 #include "../kernel.h"
 
-/* What a processor does: the rows of the table `time`, in this order. */
+/* The categories of a processor, in the order of the rows of the table `time`. */
 enum category {
 	UNCHARGED, USER, PRIMITIVE, PAGE_FAULT, SEGMENT_FAULT, BOUND_FAULT, INTERRUPT, SOFT_INTERRUPT, GETWORK, KERNEL_THREAD,
 	IDLE_ZERO, IDLE_LOADING, IDLE_NOT_ELIGIBLE, IDLE_GOVERNED, IDLE_PAGE_WAIT, IDLE_DISK_WAIT, IDLE_DISPATCH,
@@ -12,7 +12,7 @@ enum category {
 };
 #define IDLE_OF(cause) (IDLE_ZERO + (cause))
 
-/* Why a task does not run; in the order in which the causes claim idle processors. */
+/* The causes for which a task does not run, in the order in which they claim idle processors. */
 enum cause { NO_CAUSE, LOADING, NOT_ELIGIBLE, GOVERNED, PAGE_WAIT, DISK_WAIT, CAUSES = 8 };
 
 enum { MOST_PROCESSORS = 512, QUEUE_LENGTHS = 16, NO_PRIMITIVE = 0xffff };
@@ -37,7 +37,7 @@ struct fault {
 	u32 within; /* the category that it interrupted */
 };
 
-/* What a task does when it does not run, and what it is doing when it runs. */
+/* The state of a task: why it does not run, or what it does while it runs. */
 struct doing {
 	struct call call;
 	struct fault fault;
@@ -89,13 +89,13 @@ struct waiting {
 };
 enum { WHOLE_SHIFT = 16 };
 
-/* The tasks that are ready to run and do not. */
+/* The tasks that are ready and have no processor. */
 struct ready_queue {
 	u64 length;
 	u64 since; /* when it last changed */
 };
 
-/* A session: what was forked by our own process, and all that it started. */
+/* A session: a process that our own process forked, with all its descendants. */
 struct account {
 	u32 pid; /* its leader */
 	u32 command; /* which line it is at: written by the reader */
@@ -121,10 +121,10 @@ struct name_key {
 	u32 slot;
 };
 
-/* What a task may owe its name at most, while it is there. */
+/* Longest time that a living task may owe its name before it is charged. */
 enum { MOST_OWED_NS = 100000 };
 
-/* Things that found no room, and names given. */
+/* Number of things for which a map had no room, and of names in use. */
 enum counter { SESSIONS_LOST, NAMES_LOST, NAMES_GIVEN, TASKS_LOST, COUNTERS = 8 };
 
 /* A task that is not running. */
@@ -142,7 +142,7 @@ struct kept {
 	u64 owed_ready;
 };
 
-/* src/layout.rs reads these as numbers of eight bytes. */
+/* src/programs/layout.rs reads these as numbers of eight bytes. */
 _Static_assert(__builtin_offsetof(struct processor, time) == 3 * 8, "processor.time");
 _Static_assert(__builtin_offsetof(struct processor, idle_integral) == 27 * 8, "processor.idle_integral");
 _Static_assert(__builtin_offsetof(struct processor, switches) == 35 * 8, "processor.switches");

@@ -1,4 +1,4 @@
-/* The ready queue of the whole system: who can run and does not. */
+/* The ready queue of the whole system: the tasks that are ready and have no processor. */
 #pragma once
 #include "clock.h"
 
@@ -26,7 +26,7 @@ INLINE u32 length_class(u64 length)
 	return class;
 }
 
-/* The queue becomes longer or shorter; the time at its old length is kept where this processor keeps it. */
+/* The queue becomes longer or shorter. The time at its former length is added to this processor's counts. */
 INLINE void queue_changes(struct processor *cpu, u64 now, s64 change)
 {
 	u32 zero = 0;

@@ -39,7 +39,7 @@ struct {
 	MAP_UINT(max_entries, 4 << 20);
 } region_records SECTION(".maps");
 
-/* Faults whose records found no room. */
+/* Number of faults whose records found no room. */
 struct {
 	MAP_UINT(type, MAP_ARRAY);
 	MAP_UINT(max_entries, 1);
@@ -84,7 +84,7 @@ INLINE void count_region(struct processor *cpu, u64 address)
 	line->turn++;
 }
 
-/* In the cheap tier these are all that runs at a fault. */
+/* In the cheap tier, only these programs run at a fault. */
 SECTION("tp_btf/page_fault_user")
 int on_region(u64 *context)
 {

@@ -1,4 +1,4 @@
-/* What is kept of each task, each process and each session. */
+/* The maps of tasks, processes and sessions. */
 #pragma once
 #include "clock.h"
 
@@ -25,14 +25,14 @@ struct {
 	MAP_TYPE(value, u32);
 } slot_of_pid SECTION(".maps");
 
-/* Accounts that nobody has: filled by the reader. */
+/* Free accounts, which the reader adds. */
 struct {
 	MAP_UINT(type, MAP_QUEUE);
 	MAP_UINT(max_entries, 1);
 	MAP_TYPE(value, u32);
 } free_accounts SECTION(".maps");
 
-/* What processes of each name have had; the first is of those that found no room. */
+/* Times of the processes of each name. The first entry is for processes whose name found no room. */
 struct {
 	MAP_UINT(type, MAP_ARRAY);
 	MAP_UINT(max_entries, 1);
@@ -63,7 +63,7 @@ INLINE void add(u64 *to, u64 value)
 	__sync_fetch_and_add(to, value);
 }
 
-/* Counts one; says how many there were before. */
+/* Adds 1 to a counter, and returns its value before. */
 INLINE u64 count(u32 what)
 {
 	u64 *counter = map_lookup(&counters, &what);
@@ -90,7 +90,7 @@ INLINE struct account *account_of(u32 slot)
 	return slot ? map_lookup(&accounts, &slot) : 0;
 }
 
-/* Takes a new place for a name. */
+/* Takes a free entry for a name. */
 static __attribute__((noinline)) u32 new_name(struct name_key *key)
 {
 	u32 place = count(NAMES_GIVEN) + 1;
@@ -107,7 +107,7 @@ static __attribute__((noinline)) u32 new_name(struct name_key *key)
 	return others ? *others : 0;
 }
 
-/* The place of the processes that are called as this task's, in the session `slot`. */
+/* The entry of the processes in the session `slot` that have this task's name. */
 INLINE u32 name_of(struct task_struct *task, u32 slot)
 {
 	struct name_key key = { .slot = slot };
@@ -116,7 +116,7 @@ INLINE u32 name_of(struct task_struct *task, u32 slot)
 	return place ? *place : new_name(&key);
 }
 
-/* Charges a task's name with what it owes: seldom, since others charge the same name. */
+/* Charges a task's name with the time that it owes. This is done seldom, because other tasks charge the same name. */
 INLINE void pay(struct kept *kept)
 {
 	u32 name = kept->name;
@@ -128,7 +128,7 @@ INLINE void pay(struct kept *kept)
 	kept->owed_cpu = kept->owed_ready = 0;
 }
 
-/* Charges a stretch on the processor to the task and its session; to its name, when it owes much or goes. */
+/* Charges a stretch on the processor to the task and its session, and to its name if it owes much or ends. */
 INLINE void charge_run(struct processor *cpu, struct kept *kept, u64 ran, u32 goes)
 {
 	struct account *account = account_of(cpu->slot);
@@ -139,7 +139,7 @@ INLINE void charge_run(struct processor *cpu, struct kept *kept, u64 ran, u32 go
 		pay(kept);
 }
 
-/* Charges a stretch of a task that is no longer known: to the name that the processor has kept of it. */
+/* Charges a stretch of a task that is no longer known to the name that the processor has noted for it. */
 INLINE void charge_unknown(struct processor *cpu, u64 ran)
 {
 	u32 name = cpu->name;
@@ -151,7 +151,7 @@ INLINE void charge_unknown(struct processor *cpu, u64 ran)
 		add(&account->cpu_ns, ran);
 }
 
-/* Charges a wait that is over to the task and its session: off the processor for its cause, then ready. */
+/* Charges a wait that is over to the task and its session: the time asleep by its cause, and the time ready. */
 INLINE void charge_wait(struct kept *kept, u64 waited, u64 was_ready)
 {
 	struct account *account = account_of(kept->slot);

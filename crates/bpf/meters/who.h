@@ -2,14 +2,14 @@
  *
  * A write-back cache before a hash: every processor has a few lines of its own, so that a count costs some ns; a line that must make
  * room goes into the hash. There are two hashes: the reader turns all processors to the other one, waits until nobody is
- * writing to the first, reads the lines, then empties it (src/who.rs); so nothing is counted twice or missed. */
+ * writing to the first, reads the lines, then empties it (src/tables/who.rs); so nothing is counted twice or missed. */
 #pragma once
 #include "tasks.h"
 
 enum { WHO_LINES = 64, WHO_LINES_SHIFT = 58, MOST_WHO = 32768 };
 enum { WHO_FAULT = 0x200 }; /* what is counted: a primitive's number, or this and a kind of fault */
 
-/* Whether each session is told apart: not where there are more than anybody would read. */
+/* Whether each session is counted separately. It is not if there are too many sessions for a report. */
 const volatile u32 by_session = 1;
 
 struct tally {
@@ -19,7 +19,7 @@ struct tally {
 	u64 wait;
 };
 
-/* One line: its sums are its key's while both ends agree. */
+/* A line of the cache. Its sums belong to its key while both its ends are equal. */
 struct line {
 	u64 key; /* 0: empty */
 	struct tally tally;
@@ -81,7 +81,7 @@ INLINE void write_back(struct lines *lines, struct line *line, u64 half)
 	add(&sum->wait, tally.wait);
 }
 
-/* Gives a line to another key. The reader takes no line whose ends differ, and waits for whoever writes to its half. */
+/* Gives a line to another key. The reader skips lines whose ends differ, and waits until nobody writes to its hash. */
 static __attribute__((noinline)) int give_line(struct lines *lines, struct line *line, u64 key)
 {
 	u64 half = lines->half & 1;
@@ -100,7 +100,7 @@ static __attribute__((noinline)) int give_line(struct lines *lines, struct line 
 	return 0;
 }
 
-/* Counts one `what` of the session that runs on processor `here`; nobody's is not counted. */
+/* Counts one event `what` for the session that runs on processor `here`; events outside of sessions are not counted. */
 INLINE void count_who(struct processor *cpu, u32 here, u32 what, struct tally one)
 {
 	u32 slot = cpu->slot;

@@ -1,4 +1,4 @@
-/* The command's connections: each by its socket's place, with the addresses by which packets know it, and what kinds have moved. */
+/* The command's connections by the address of their socket, with the network addresses in their packets; and totals by kind. */
 #pragma once
 #include "flows.h"
 #include "marked.h"
@@ -15,7 +15,7 @@ struct tcp_sock {
 	u32 segs_in;
 } RELOCATED;
 
-/* Kinds of sockets, in the order of src/socket_sums.rs; of a datagram socket without a far end it is not known where its go. */
+/* Kinds of sockets, in the order of src/sums.rs; of a datagram socket without a far end it is not known where its go. */
 enum kind { TCP_OUTSIDE, TCP_LOOPBACK, UDP_OUTSIDE, UDP_LOOPBACK, UDP_ANYWHERE, UNIX, OTHER, KINDS, NO_KIND };
 
 struct moved {
@@ -59,7 +59,7 @@ INLINE void add(u64 *to, u64 value)
 	__sync_fetch_and_add(to, value);
 }
 
-/* Puts what a TCP socket counted into the sums: once. The far end's end counts as a byte, which is none. */
+/* Adds the counters of a TCP socket to the sums, once. The socket counts the far end's closing as a byte, which is subtracted. */
 INLINE void count_connection(struct sock *sk, struct connection *connection)
 {
 	struct tcp_sock *tcp = (void *)sk;
@@ -87,7 +87,7 @@ INLINE void count_connection(struct sock *sk, struct connection *connection)
 	add(&sums->segments_received, segments_received);
 }
 
-/* Its addresses, as soon as it has them all. */
+/* Notes the connection's addresses, as soon as it has all of them. */
 INLINE void learn_flow(struct sock *sk, struct connection *connection)
 {
 	u32 account = COMMAND;

@@ -1,4 +1,4 @@
-/* Devices' interrupts that called for the network's receiving soft one. */
+/* Device interrupts that raised the network's receiving soft interrupt. */
 #pragma once
 #include "network.h"
 
@@ -28,7 +28,7 @@ int on_network_called(u64 *context)
 	return 0;
 }
 
-/* An interrupt amid a soft one is none of that one's time. */
+/* The time of a device interrupt within a soft interrupt is not part of the soft interrupt's time. */
 SECTION("tp_btf/irq_handler_exit")
 int after_network_device(u64 *context)
 {

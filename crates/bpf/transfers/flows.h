@@ -1,4 +1,4 @@
-/* Flows: by what a packet is known to be for a socket, and to whose account that is. */
+/* Flows: the addresses that assign a packet to a socket, and their accounts. */
 #pragma once
 #include "../kernel.h"
 
@@ -27,7 +27,7 @@ struct sock {
 	u16 sk_protocol;
 } RELOCATED;
 
-/* What a packet that comes in says: whom it is for, and whom from. Ports in the network's order. */
+/* The addresses in an incoming packet: its receiver and its sender. Ports are in network byte order. */
 struct flow {
 	struct address local;
 	struct address remote;
@@ -36,10 +36,10 @@ struct flow {
 	u32 protocol;
 };
 
-/* Who is told apart: the command, or an end of a transfer; src/ends.rs gives ends their numbers. */
+/* Numbers of the accounts: the command's, and those of the ends of transfers, which src/ends.rs assigns. */
 enum { NOBODY, COMMAND, ACCOUNTS = 1024 };
 
-/* The connections that are somebody's, with the account. One that ends is taken out. */
+/* The connections that have an account. A connection that ends is removed. */
 struct {
 	MAP_UINT(type, MAP_HASH);
 	MAP_UINT(max_entries, 65536);
@@ -47,7 +47,7 @@ struct {
 	MAP_TYPE(value, u32);
 } flows SECTION(".maps");
 
-/* Of datagrams, the account by their local port alone: their sockets' end is not seen. */
+/* The accounts of datagrams by their local port alone, because the end of their sockets is not seen. */
 struct {
 	MAP_UINT(type, MAP_ARRAY);
 	MAP_UINT(max_entries, 65536);

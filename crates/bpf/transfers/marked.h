@@ -12,7 +12,7 @@ struct {
 	MAP_TYPE(value, u32);
 } marked SECTION(".maps");
 
-/* What found no room, each once. */
+/* The things for which a map had no room, each once. */
 enum lost { TASKS_LOST, CONNECTIONS_LOST, FLOWS_LOST, LOSSES };
 
 struct {
@@ -31,7 +31,7 @@ INLINE void lose(u32 what)
 		__sync_fetch_and_add(sum, 1);
 }
 
-/* The kernel's own workers for io_uring are threads that nobody sees forked: they are their process's. */
+/* The kernel's workers for io_uring are threads without a visible fork. They belong to their process. */
 INLINE u32 account_of(struct task_struct *task)
 {
 	u32 *account = task_storage_get(&marked, task, 0, 0);

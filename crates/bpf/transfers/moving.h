@@ -1,4 +1,4 @@
-/* What the command's sockets move: by the kernel's own count where a socket has one (TCP), else call by call. */
+/* The bytes that the command's sockets move: by the socket's own counters for TCP, else by each call. */
 #pragma once
 #include "connections.h"
 
@@ -18,7 +18,7 @@ struct {
 	MAP_TYPE(value, u32);
 } lost_sockets SECTION(".maps");
 
-/* However often it is used, it is one. */
+/* A socket counts as one connection, however often it is used. */
 INLINE void lose_connection(struct sock *sk)
 {
 	u32 *uses = sk_storage_get(&lost_sockets, sk, 0, STORAGE_CREATE);
@@ -41,7 +41,7 @@ INLINE struct connection *remember(struct sock *sk)
 	return known;
 }
 
-/* One that is used, and perhaps over already: then it is counted at once. */
+/* Notes a connection that is used. If it is over already, it is counted at once. */
 INLINE void know(struct sock *sk)
 {
 	struct connection *known = remember(sk);

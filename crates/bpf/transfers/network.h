@@ -14,7 +14,7 @@ enum { NET_TX = 2, NET_RX = 3, SOFT_KINDS = 10 };
 enum { LOOKED_AT = 1 << 0 | 1 << 1 | 1 << NET_TX | 1 << NET_RX | 1 << 6 | 1 << 8 };
 enum { SHARES = 8 };
 
-/* An account's part of the soft interrupt under way: ns where it receives, else packets. */
+/* An account's part of the present soft interrupt: in ns if it receives, else in packets. */
 struct share {
 	u64 account;
 	u64 part;
@@ -23,7 +23,7 @@ struct share {
 /* The programs are taken away between windows, perhaps amid an interrupt: what began in another window is none of this one's. */
 u64 windows = 0;
 
-/* A processor: sums in the order of src/socket_sums.rs, then what is under way. */
+/* A processor: sums in the order of src/sums.rs, then what is under way. */
 struct network {
 	u64 soft; /* ns, of all that is known whom it was for */
 	u64 soft_unknown; /* without a packet: sent ones were given back */
@@ -42,7 +42,7 @@ struct network {
 	struct share shares[SHARES];
 };
 
-/* What is an account's, on a processor; likewise. */
+/* The sums of one account on a processor, in the order of src/sums.rs too. */
 struct account_work {
 	u64 soft; /* ns, for its sockets */
 	u64 soft_upon; /* that came upon its tasks, whomever for */
@@ -148,7 +148,7 @@ int on_packet_sent(u64 *context)
 	return 0;
 }
 
-/* Charges a soft interrupt of `ran` ns to those that it was for; whether it was one of the network. */
+/* Charges a soft interrupt of `ran` ns to the accounts that it worked for. Returns whether it was one of the network. */
 INLINE u32 charge_soft(struct network *here, u64 ran)
 {
 	u64 all = 0;
@@ -186,7 +186,7 @@ int after_network(u64 *context)
 	return 0;
 }
 
-/* Run by the reader before it puts the programs back. */
+/* Run by the reader before it attaches the programs again. */
 SECTION("raw_tp/window")
 int on_window(u64 *context)
 {

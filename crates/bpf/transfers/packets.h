@@ -1,4 +1,4 @@
-/* Packets that come in: whose they are by what they say of themselves. */
+/* Assigns incoming packets to accounts by their headers. */
 #pragma once
 #include "flows.h"
 
@@ -29,7 +29,7 @@ struct header_6 {
 	struct address destination;
 };
 
-/* What a packet says of itself; 0 when it is certainly nobody's. It stands at its network header. */
+/* Reads the flow of a packet from its network header on. Returns 0 if the packet certainly has no account. */
 INLINE u32 read_packet(struct flow *flow, struct sk_buff *packet)
 {
 	u16 ports[2] = {};
@@ -66,7 +66,7 @@ INLINE u32 account_of_packet(struct sk_buff *packet)
 	return read_packet(&flow, packet) ? account_of_flow(&flow) : NOBODY;
 }
 
-/* Of one that is sent, by the socket that sends it. */
+/* The account of a packet that is sent, by its socket. */
 INLINE u32 account_of_sent(struct sk_buff *packet)
 {
 	struct sock *sk = packet->sk;

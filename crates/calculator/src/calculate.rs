@@ -86,7 +86,7 @@ struct Scan<'a, 'n> {
 }
 
 impl<'a> Scan<'a, '_> {
-    /// Computes a sum that is_at_end with the line.
+    /// Computes a sum that takes the rest of the line.
     fn whole_sum(&mut self) -> Result<i64, Trouble<'a>> {
         let sum = self.sum()?;
         if self.is_at_end() { Ok(sum) } else { Err(Trouble::Unreadable(self.at + 1)) }

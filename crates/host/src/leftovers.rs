@@ -66,8 +66,8 @@ impl Leftovers {
         Ok(before)
     }
 
-    /// Notes that `undo` must be written into `path` at the end. If the setting was already `in_place` before all living runs, it
-    /// is not noted. If another living run has made it, the last of these runs undoes it.
+    /// Notes that `undo` must be written into `path` at the end. A setting that is already `in_place` is noted only if another
+    /// living run has changed it; the last of these runs then undoes it.
     pub(crate) fn note_setting(&mut self, path: &Path, undo: &str, in_place: bool) -> io::Result<()> {
         let directory = self.directory.clone();
         let _others_wait = DirectoryLock::take(&directory)?;

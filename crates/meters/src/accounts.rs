@@ -37,7 +37,7 @@ struct AccountTable {
 }
 
 impl WaitAccounts {
-    /// WaitAccounts `1..places`, in the memory that the kernel's programs share.
+    /// The accounts `1..places`, in the memory that the kernel's programs share.
     pub(crate) fn new(memory: MappedWords, places: usize) -> WaitAccounts {
         let users = (0..places).map(|_| AtomicU32::new(0)).collect();
         let ended = (0..places).map(|_| AtomicBool::new(false)).collect();
@@ -50,7 +50,7 @@ impl WaitAccounts {
         (1..self.0.ended.len() as u32).filter(ended).collect()
     }
 
-    /// WaitAccounts of child processes that lead no user's session, with the child's id.
+    /// Accounts of child processes that lead no user's session, with the child's id.
     pub(crate) fn without_user(&self) -> impl Iterator<Item = (u32, u32)> {
         let slots = 1..self.0.users.len() as u32;
         slots.filter(|slot| self.0.users[*slot as usize].load(Acquire) == 0).map(|slot| (slot, self.pid_of(slot)))

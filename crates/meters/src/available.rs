@@ -11,7 +11,7 @@ use loadgo_host::doctor::profiles_a_command;
 use std::collections::HashSet;
 use std::fs;
 
-/// MeterQuality exact a meter is on this host.
+/// How exact a meter is on this host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MeterQuality {
     /// Every event is counted and clocked.

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 /// A part of the meters, which makes rows of one kind of counts.
 pub(crate) trait MeterPart: Send {
-    /// Reads quickly changing counts, close to the span's end: for all parts before the first makes rows.
+    /// Reads quickly changing counts, close to the span's end. It is called for all parts before any part makes rows.
     fn read(&mut self, _context: &Context) {}
 
     /// The id of the part's thread, if it has one. Its time is loadgo's own.

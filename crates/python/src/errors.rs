@@ -1,4 +1,4 @@
-//! The one place where Rust's errors become Python's: the classes of `loadgo/errors.py`, raised by name.
+//! Converts Rust's errors to Python's: the classes of `loadgo/errors.py`, raised by name. No other file does that.
 
 use loadgo_core::script::ScriptMistake;
 use pyo3::call::PyCallArgs;

@@ -1,4 +1,4 @@
-//! Machine files for Python: read, laid over the machines that they are like, and printed in one text.
+//! Machine files for Python: parsed, merged with the machines that they extend, and printed as one text.
 
 use crate::errors;
 use loadgo_machine::draw::AmountLaw;

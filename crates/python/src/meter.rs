@@ -49,15 +49,15 @@ impl MeteredHost {
         Ok(MeteredHost { running: meter.running(), meter: Mutex::new(Some(meter)) })
     }
 
-    /// The id of the command that runs, 0 when none does.
+    /// The process id of the command; 0 while none runs.
     fn running(&self) -> i32 {
         self.running.as_ref().map_or(0, |running| running.load(Ordering::Acquire))
     }
 
     /// Meters until the time is up, the command has ended, or `told` returns False.
     ///
-    /// Calls `told` with a dict about three times a second and at every span's end. The dict has at_s; at a span's end also the
-    /// rows by table (see `rows`) and the losses.
+    /// Calls `told` with a dict about three times a second and at the end of each span. The dict has at_s; at the end of a span it
+    /// also has the rows by table (see `rows`) and the losses.
     ///
     /// Returns outcome, exit_status or signal, notes. Raises `loadgo.errors.Refused`, `BadRun`; whatever `told` raises, in the
     /// end.

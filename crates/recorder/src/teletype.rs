@@ -63,7 +63,7 @@ pub struct RecordedSession {
 /// Records until the shell ends, the person's terminal goes away, or a signal asks to stop.
 ///
 /// # Errors
-/// The shell cannot be started, no terminal is to be had, or the cast cannot be created; nothing was recorded then.
+/// The shell cannot be started, no terminal can be opened, or the cast cannot be created. Nothing was recorded then.
 pub fn record(order: &RecordingRequest<'_>) -> io::Result<RecordedSession> {
     let id = random_id();
     let marked = MarkedShell::prepare(order.shell, &id)?;

@@ -8,11 +8,11 @@ use loadgo_transfer::bounds::TransferLimits;
 
 /// The help text.
 pub const USAGE_TEXT: &str = "\
-usage: loadgo-rjs submit PROTOCOL_NAME.deck     send a deck to the batch host; PROTOCOL_NAME.job then names the job
-       loadgo-rjs print PROTOCOL_NAME.job       fetch its print file into PROTOCOL_NAME.print
+usage: loadgo-rjs submit NAME.deck     send a deck to the batch host; NAME.job then names the job
+       loadgo-rjs print NAME.job       fetch its print file into NAME.print
        loadgo-rjs store FILE           send a file for later
-         [--to HOST:PORT]              the batch host; else what BATCH_HOST says
-         [--token-file FILE]           its token, where it has one
+         [--to HOST:PORT]              the batch host; by default the value of BATCH_HOST
+         [--token-file FILE]           its token, if it has one
          [--into FILE]                 with print: into this file
        loadgo-rjs serve                be a batch host on this host, until killed; its address is the first line
          [--listen ADDRESS:PORT] [--connections NUMBER] [--jobs NUMBER] [--job-time SECONDS] [--rows FILE.csv]";
@@ -53,7 +53,7 @@ pub struct JobOrder {
     pub to: String,
     /// File with the batch host's token, if it has one.
     pub token_file: Option<PathBuf>,
-    /// File for the print file; PROTOCOL_NAME.print by default.
+    /// File for the print file; NAME.print by default.
     pub into: Option<PathBuf>,
 }
 
@@ -171,6 +171,13 @@ mod tests {
     fn parsed(line: &str) -> Result<CommandLine, String> {
         let words: Vec<String> = line.split_whitespace().map(Into::into).collect();
         parse(&words, &|name| (name == BATCH_HOST_VARIABLE).then(|| "there:1".into()))
+    }
+
+    #[test]
+    fn the_help_names_the_files_of_a_job() {
+        for words in ["submit NAME.deck", "NAME.job then names the job", "print NAME.job", "into NAME.print"] {
+            assert!(USAGE_TEXT.contains(words), "{words}");
+        }
     }
 
     #[test]

@@ -12,14 +12,14 @@ use loadgo_meters::refused::{Refused, program_words, words};
 /// A tracepoint of the kernel, and loadgo's program for it.
 pub(crate) type TracepointProgram = (&'static str, &'static str);
 
-/// TransferPrograms for the network's soft interrupts. The exit's program comes before the entry's, so that no entry lacks its exit.
+/// Programs for the network's soft interrupts. The exit's program comes before the entry's, so that no entry lacks its exit.
 pub(crate) const SOFT_INTERRUPT_PROGRAMS: [TracepointProgram; 4] = [
     ("softirq_exit", "after_network"),
     ("softirq_entry", "on_network"),
     ("netif_receive_skb", "on_packet"),
     ("net_dev_queue", "on_packet_sent"),
 ];
-/// TransferPrograms for device interrupts that raise soft interrupts of the network, the exit's first.
+/// Programs for device interrupts that raise soft interrupts of the network, the exit's first.
 pub(crate) const DEVICE_PROGRAMS: [TracepointProgram; 3] = [
     ("irq_handler_exit", "after_network_device"),
     ("irq_handler_entry", "on_network_device"),
@@ -29,7 +29,7 @@ pub(crate) const DEVICE_PROGRAMS: [TracepointProgram; 3] = [
 /// Index of the word in `struct network` with the time when the present soft interrupt began.
 const BEGAN_INDEX: usize = 4;
 
-/// TransferPrograms in the kernel; dropping this unloads them.
+/// The programs in the kernel; dropping this unloads them.
 pub(crate) struct TransferPrograms {
     object: Ebpf,
     btf: Btf,

@@ -65,7 +65,7 @@ impl fmt::Display for UnmeasuredTraffic {
     }
 }
 
-/// TransferPrograms that follow a command's sockets, each with the figure that needs it.
+/// Programs that follow a command's sockets, each with the figure that needs it.
 const SOCKET_PROGRAMS: [(TracepointProgram, TrafficFigure); 4] = [
     (("inet_sock_set_state", "on_state"), TrafficFigure::Bytes),
     (("tcp_destroy_sock", "on_destroy"), TrafficFigure::Bytes),

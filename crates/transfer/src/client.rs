@@ -49,7 +49,7 @@ pub struct TransferOrder {
     pub job: Option<JobKind>,
     /// Times, and the largest size of a print file. The server has the other limits.
     pub bounds: TransferLimits,
-    /// MeterOrReason of this end's interrupt work.
+    /// Meter of this end's interrupt work, or why there is none.
     pub interrupts: MeterOrReason,
 }
 

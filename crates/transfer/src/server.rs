@@ -48,7 +48,7 @@ pub struct ServerOptions {
     pub token: Option<String>,
     /// Folder for files with received data; None discards the data.
     pub keep_in: Option<PathBuf>,
-    /// MeterOrReason of its ends' interrupt work.
+    /// Meter of its ends' interrupt work, or why there is none.
     pub interrupts: MeterOrReason,
     /// Batch host that handles the jobs of transfers.
     pub jobs: Arc<dyn BatchHost>,

@@ -27,13 +27,13 @@ struct Ring {
 pub(crate) struct Sender {
     ring: Arc<Ring>,
     sent: u64,
-    /// `taken` of the ring, as it was last seen.
+    /// The ring's `taken` at the last look.
     taken: u64,
     /// Messages that the ring had no room for.
     backlog: VecDeque<Message>,
 }
 
-/// The receiving end; dropping it lets the sender throw its messages away.
+/// The receiving end. When it is dropped, the sender discards its messages.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     ring: Arc<Ring>,

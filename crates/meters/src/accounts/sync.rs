@@ -1,4 +1,4 @@
-//! The atomics of the ring; its model check (`tests/ring_model.rs`) puts loom's in their place.
+//! The atomics of the ring. Its model check (`tests/ring_model.rs`) uses those of loom instead.
 
 pub(super) use std::sync::Arc;
 pub(super) use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

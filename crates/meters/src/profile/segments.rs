@@ -21,7 +21,7 @@ struct SegmentCounts {
 pub(crate) struct SegmentTable(HashMap<(SegmentId, Option<UserId>), SegmentCounts>);
 
 impl SegmentTable {
-    /// SegmentCounts page faults, with and without a device.
+    /// Counts page faults, with and without a device.
     pub fn faults(&mut self, segment: SegmentId, user: Option<UserId>, count: u64) {
         self.each(segment, user, |counts| counts.faults += count);
     }
@@ -31,12 +31,12 @@ impl SegmentTable {
         self.each(segment, user, |counts| counts.majors += 1);
     }
 
-    /// SegmentCounts a clock sample.
+    /// Counts a clock sample.
     pub fn sample(&mut self, segment: SegmentId, user: Option<UserId>) {
         self.each(segment, user, |counts| counts.samples += 1);
     }
 
-    /// SegmentCounts for all users together, and for the user if there is one.
+    /// Counts for all users together, and for the user if there is one.
     fn each(&mut self, segment: SegmentId, user: Option<UserId>, mut count: impl FnMut(&mut SegmentCounts)) {
         count(self.0.entry((segment, None)).or_default());
         if user.is_some() {

@@ -9,8 +9,8 @@ use crate::wanted::{MeterRequest, Tier};
 use aya::maps::{Array, MapData};
 use loadgo_core::record::{FaultRow, MeterRows};
 
-/// Kinds of faults, in the order of `enum fault_kind`. The last two are counted by the kernel for the task, but have no event: faults
-/// inside a primitive on the task's behalf.
+/// Kinds of faults, in the order of `enum fault_kind`. The last two are faults inside a primitive on the task's behalf: the kernel
+/// counts them for the task, but no event reports them.
 pub const FAULT_KINDS: [&str; 8] =
     ["minor", "major", "swap-in", "write-protect", "segment", "bound", "minor unclocked", "major unclocked"];
 

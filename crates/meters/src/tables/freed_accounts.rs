@@ -18,7 +18,7 @@ struct AccountReaper {
     accounts: WaitAccounts,
     free: Queue<MapData, u32>,
     slot_of_pid: SlotOfPid,
-    /// WaitAccounts to free at the next reading.
+    /// Accounts to free at the next reading.
     ended: Vec<u32>,
     counters: MappedWords,
     /// Number of sessions without an account at the last reading.
@@ -73,7 +73,7 @@ impl MeterPart for AccountReaper {
 }
 
 impl AccountReaper {
-    /// WaitAccounts of ended child processes that led no session.
+    /// Accounts of ended child processes that led no session.
     fn accounts_of_gone_children(&self) -> Vec<u32> {
         let gone = self.accounts.without_user().filter(|(slot, pid)| !self.ended.contains(slot) && is_gone(*pid));
         gone.map(|(slot, _)| slot).collect()

@@ -11,10 +11,10 @@ use loadgo_sys::mapped::MappedWords;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Acquire;
 
-/// Largest number of readings until one is used as it is. A processor whose virtual machine stops amid charging would never agree.
+/// Largest number of readings until one is used even if it is inconsistent, as when the virtual machine stops amid charging.
 const READING_TRIES: u32 = 1000;
 
-/// CategoryTimes by category in nanoseconds, since a processor was first seen.
+/// Times by category in nanoseconds, since a processor was first seen.
 pub(crate) type CategoryTimes = [u64; CATEGORY_NAMES.len()];
 
 /// The map of processors, shared with the kernel's programs.

@@ -1,4 +1,4 @@
-//! CountsBySource interrupts that the kernel counted and no program of loadgo saw, by source and processor.
+//! Counts interrupts that the kernel counted and no program of loadgo saw, by source and processor.
 //!
 //! A kernel may run no program while certain tasks have a processor, or skip one that interrupts itself. The kernel's own counts
 //! have these interrupts. The two counts cannot be read at the same instant, so the programs' counts are read between two readings
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// The programs' counts at one moment.
 #[derive(Debug, Default)]
 pub(crate) struct Clocked {
-    /// CountsBySource by the kernel's sources, which wrap like the kernel's.
+    /// Counts by the kernel's sources, which wrap like the kernel's.
     pub counts: CountsBySource,
     /// Whether each processor was in an interrupt that was not counted yet, read before the counts.
     pub under_way: Vec<bool>,

@@ -1,8 +1,8 @@
 //! Follows a session event by event, and makes an entry of each line: its prompt, the instant of its first key, and its text.
 //!
 //! A marked prompt proves when the system was ready. Without a mark, the text left of the cursor at the first key is the
-//! prompt, shown at the instant of the last output. A line is read from the screen when the
-//! newline after it is echoed.
+//! prompt, shown at the instant of the last output. A line is read from the screen when the newline after
+//! it is echoed.
 //!
 //! A line may be typed ahead, while a command still runs. Either that command reads it, or the shell reads it at its next
 //! prompt. The second case is recognised by a second echo (in shells that edit lines), or by a second prompt without a key

@@ -18,7 +18,7 @@ pub struct EndWork {
     pub soft_ns: f64,
     /// Estimated device interrupts for the socket, in proportion to the soft interrupts.
     pub hard_ns: f64,
-    /// NetworkInterruptTime of both kinds, for any socket, that interrupted the end's thread.
+    /// Interrupts of both kinds, for any socket, that interrupted the end's thread.
     pub upon_ns: f64,
     /// Measured part of the end's time, 0 to 1. With 1 the figures are exact.
     pub clocked: f64,

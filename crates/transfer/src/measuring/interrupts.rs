@@ -44,7 +44,7 @@ pub struct InterruptWork {
     pub soft_ns: u64,
     /// Estimated device interrupts for the socket, in proportion to the soft interrupts.
     pub hard_ns: u64,
-    /// InterruptMeter of both kinds, for any socket, that are in the processor time of the end's thread.
+    /// Interrupts of both kinds, for any socket, that are in the processor time of the end's thread.
     pub upon_ns: u64,
     /// Measured part of the end's time, 0 to 1. With 1 the figures are exact.
     pub clocked: f64,

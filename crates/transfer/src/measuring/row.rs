@@ -23,7 +23,7 @@ pub struct MovedBytes {
 pub enum InterruptsBy {
     /// Exact interrupts for this end's socket; with a note if a figure is in doubt.
     Exact(Option<String>),
-    /// InterruptMeter for this end's socket, estimated from windows at random moments.
+    /// Interrupts for this end's socket, estimated from windows at random moments.
     Windows {
         /// Measured part of the time, 0 to 1.
         clocked: f64,

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use crate::tickets::random_ticket;
 
-/// EndRow of the name of a file that is not complete.
+/// End of the name of a file that is not complete.
 const INCOMPLETE_SUFFIX: &str = ".incomplete";
 
 /// A destination for received data. Dropping it removes an incomplete file; after a kill the name shows that it is incomplete.
