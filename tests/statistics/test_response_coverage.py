@@ -1,9 +1,9 @@
 """A report's intervals of response times hold the truth about as often as they say, in queues that all users wait in.
 
 A closed queue with exponential service and think times, 200 runs each. The truth is exact: a user who arrives finds
-the queue as if that user did not exist (the arrival theorem), and waits for an Erlang time. Quantiles of short runs
-lean to one side, and no method sees that in one run. So the intervals are compared with a textbook's on the same runs:
-ten batches and Student's t (A. M. Law, Simulation Modeling and Analysis, 9.5).
+the queue as if that user did not exist (the arrival theorem). Quantiles of short runs lean to one side, and no method
+sees that in one run. So the intervals are compared with a textbook's on the same runs: ten batches and Student's t
+(A. M. Law, Simulation Modeling and Analysis, 9.5).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from support.small_machine import laid
 
 RUNS = 200
 FEWEST_AS_SAID = 182
-"""Of 200 intervals at 95 %, fewer hold the truth in one of a hundred laboratories."""
+"""Number of 200 intervals at 95 % that hold the truth; fewer do in one of a hundred laboratories."""
 BATCHES, STUDENT_T = 10, 2.262
 RARELY = 2.33
 """Standard errors by which a difference is too low by chance once in a hundred times."""
@@ -79,17 +79,17 @@ def textbook_holds(run: QueueRun, truth: float) -> bool:
 )
 def test_intervals_of_p90_hold_the_truth(users: int, think_s: float, interactions: int, is_long: bool) -> None:
     truth = true_p90_s(users, think_s)
-    held, textbook = [], []
+    ours_hold, textbook_hold = [], []
     for seed in range(RUNS):
         run = queue_run(users, think_s, interactions, seed)
         p90 = response_of(run).quantile("p90")
         assert p90.low_ns is not None
         assert p90.high_ns is not None
-        held.append(p90.low_ns <= truth <= p90.high_ns)
-        textbook.append(textbook_holds(run, truth))
-    differ = sum(ours != theirs for ours, theirs in zip(held, textbook, strict=True))
-    assert sum(held) >= sum(textbook) - RARELY * sqrt(differ)
-    assert not is_long or FEWEST_AS_SAID <= sum(held) < RUNS
+        ours_hold.append(p90.low_ns <= truth <= p90.high_ns)
+        textbook_hold.append(textbook_holds(run, truth))
+    differ = sum(ours != theirs for ours, theirs in zip(ours_hold, textbook_hold, strict=True))
+    assert sum(ours_hold) >= sum(textbook_hold) - RARELY * sqrt(differ)
+    assert not is_long or FEWEST_AS_SAID <= sum(ours_hold) < RUNS
 
 
 @pytest.mark.parametrize("users", [3, 12])
