@@ -127,8 +127,8 @@ class CommandMeter:
         """Runs `command` once; raises `OSError` when it cannot be run."""
     def running(self) -> int:
         """The id of the command that runs, 0 when none does."""
-    def close(self) -> None:
-        """Undoes what was made on the host for the meter."""
+    def close(self) -> list[str]:
+        """Undoes what was made on the host for the meter. Returns what stays there."""
 
 class LiveProfile:
     """A clock profile under way: of the host, or of what this thread starts (`children`). Raises `errors.Refused`."""
@@ -218,5 +218,5 @@ class TransferMeter:
         """
     def running(self) -> int:
         """The id of the command that runs, 0 when none does."""
-    def close(self) -> None:
-        """Undoes what was made on the host for the meter."""
+    def close(self) -> list[str]:
+        """Undoes what was made on the host for the meter. Returns what stays there."""

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from support.outside import NEEDS_ROOT, Bench, environment, left_behind
+from support.outside import DELAY_ACCOUNTING, NEEDS_ROOT, Bench, environment, left_behind
 
 QUICK = 'think = "none"\npasses = 3\nlines = ["echo here", "true"]\n'
 LASTING = 'think = "fixed(5ms)"\npasses = 1000000\nlines = ["echo here"]\n'
@@ -164,9 +164,15 @@ def test_a_callback_that_raises_ends_metering_and_a_simulated_run(bench: Bench) 
 
 @pytest.fixture
 def private(bench: Bench) -> Iterator[tuple[str, ...]]:
-    """Words before a command that give it a /run of this test's own: no other run sees what is left behind."""
-    (bench.folder / "run").mkdir()
-    yield ("unshare", "-m", "sh", "-c", f'mount --bind {bench.folder}/run /run && exec "$@"', "sh")
+    """Words before a command that give it a /run of this test's own: no other run sees what is left behind.
+
+    Runs agree on the kernel's settings by their notes in /run, so the command has a setting of its own too.
+    """
+    own = bench.folder / "run"
+    own.mkdir()
+    (own / "delay accounting").write_text("0\n")
+    mounts = f"mount --bind {own} /run && mount --bind '{own}/delay accounting' {DELAY_ACCOUNTING}"
+    yield ("unshare", "-m", "sh", "-c", f'{mounts} && exec "$@"', "sh")
     subprocess.run(["chattr", "-R", "-i", bench.homes], check=True)
 
 
@@ -194,6 +200,24 @@ def test_a_home_that_cannot_be_removed_is_told_also_with_quiet_and_the_others_go
     short = bench.script('think = "none"\nlines = ["true"]\n', "next")
     bench.loadgo("run", short, "--quiet", "--out", "next", before=private)
     assert left_behind(bench) == [], "the next run has removed it"
+
+
+@NEEDS_ROOT
+@pytest.mark.parametrize("command", [["ready", "--quiet-output"], ["transfer"]], ids=["ready", "transfer"])
+def test_a_metered_command_tells_what_stays_and_removes_it_when_that_can_be_done(
+    command: list[str], bench: Bench, private: tuple[str, ...]
+) -> None:
+    bench.loadgo("run", bench.script(ONE_STAYS), "--users", "2", "--quiet", "--out", "kept", before=private)
+    (kept,) = bench.homes.glob("*/*/*")
+    for program, status in (("true", 0), ("no-such-program", 127)):
+        text = " ".join(bench.loadgo(*command, "--", program, before=private, status=status).stderr.split())
+        for words in (str(kept), "Operation not permitted", "remove what is named by hand"):
+            assert words in text, text
+    subprocess.run(["chattr", "-i", kept], check=True)
+    text = bench.loadgo(*command, "--", "true", before=private).stderr
+    assert "Operation not permitted" not in text
+    assert "undone after a run that was killed" in " ".join(text.split())
+    assert left_behind(bench) == []
 
 
 @NEEDS_ROOT

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 from support.outside import (
-    DELAY_ACCOUNTING,
     NEEDS_ROOT,
     ROOT,
     Bench,
+    delay_accounting_without_runs,
     ended,
     groups_of,
     left_behind,
-    other_runs_live,
     phase_has_begun,
     processes_of,
     wait_until,
@@ -43,12 +42,10 @@ def bench(tmp_path: Path) -> Bench:
 @contextmanager
 def nothing_left(bench: Bench) -> Iterator[None]:
     """Looks afterwards whether the run left the machine as it had been."""
-    before = DELAY_ACCOUNTING.read_text() if DELAY_ACCOUNTING.exists() else ""
-    undisturbed = not other_runs_live()
+    before = delay_accounting_without_runs()
     yield
     assert left_behind(bench) == []
-    if undisturbed and before and not other_runs_live():
-        assert DELAY_ACCOUNTING.read_text() == before
+    assert delay_accounting_without_runs() == before
 
 
 def named(request: pytest.FixtureRequest) -> str:
@@ -139,11 +136,9 @@ def clears_away(bench: Bench, run_id: str) -> bool:
 @NEEDS_ROOT
 def test_the_next_run_clears_away_what_a_killed_one_left(bench: Bench, request: pytest.FixtureRequest) -> None:
     """The next run may be another one on this host, which clears away as well: the test tries up to five times."""
-    undisturbed = not other_runs_live()
-    before = DELAY_ACCOUNTING.read_text()
+    before = delay_accounting_without_runs()
     assert any(clears_away(bench, f"{named(request)}-{attempt}") for attempt in range(5))
-    if undisturbed and not other_runs_live():
-        assert DELAY_ACCOUNTING.read_text() == before
+    assert delay_accounting_without_runs() == before
 
 
 def test_a_run_whose_lines_are_never_answered_ends_with_the_time_that_it_had(bench: Bench) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import subprocess
@@ -25,6 +26,8 @@ NEEDS_ROOT = pytest.mark.skipif(not ROOT, reason="needs root: run the tests with
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 """Words before a command that make it run without privileges."""
 DELAY_ACCOUNTING = Path("/proc/sys/kernel/task_delayacct")
+STATE = Path("/run/loadgo")
+"""Where root's runs write down what they must undo."""
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -151,8 +154,25 @@ def groups_of(bench: Bench) -> list[str]:
 def other_runs_live() -> bool:
     """Whether somebody else's run goes on now, which may have changed the kernel's settings."""
     locks = Path("/proc/locks").read_text()
-    states = [path.stat().st_ino for path in Path("/run/loadgo").glob("*.run")] if ROOT else []
+    states = [path.stat().st_ino for path in STATE.glob("*.run")] if ROOT else []
     return any(f":{inode} " in locks for inode in states)
+
+
+def delay_accounting_without_runs() -> str:
+    """The kernel's switch for delay accounting as it is when no run needs it; empty where there is none.
+
+    Runs that need it write down the value that the last of them puts back. They look and write under a lock.
+    """
+    if not DELAY_ACCOUNTING.exists():
+        return ""
+    if not ROOT:  # and then no run can change it
+        return DELAY_ACCOUNTING.read_text().strip()
+    STATE.mkdir(mode=0o700, exist_ok=True)
+    with (STATE / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        noted = [line.split("\t") for state in STATE.glob("*.run") for line in state.read_text().splitlines()]
+        by_runs = [words[2] for words in noted if words[:2] == ["setting", str(DELAY_ACCOUNTING)]]
+        return (by_runs or [DELAY_ACCOUNTING.read_text()])[0].strip()
 
 
 def stolen_ns() -> int:

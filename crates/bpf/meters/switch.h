@@ -128,12 +128,16 @@ INLINE u64 enter(struct processor *cpu, struct task_struct *task, u64 now, u64 c
 /* For so long the scheduler's clock and ours go alike: they differ by some microseconds after a second. */
 enum { CLOCKS_AGREE_NS = 10000000 };
 
-/* At a switch to `task`, for which the scheduler has brought its clock up. */
+/* At a switch to `task`, for which the scheduler has brought its clock up a moment ago. A hypervisor may take the processor in
+ * that moment: so the difference grows by no more than a thousandth of the time since it was last taken. */
 INLINE void compare_clocks(struct processor *cpu, struct task_struct *task, u64 now)
 {
+	if (!FIELD_EXISTS(task->se.cfs_rq->rq))
+		return;
+	u64 ahead = now - task->se.cfs_rq->rq->clock;
+	u64 most = cpu->ahead + ((now - cpu->compared) >> 10);
+	cpu->ahead = cpu->ahead && (s64)(ahead - most) > 0 ? most : ahead;
 	cpu->compared = now;
-	if (FIELD_EXISTS(task->se.cfs_rq->rq))
-		cpu->ahead = now - task->se.cfs_rq->rq->clock;
 }
 
 /* When the running task, whose coming was not told, came to the processor: as the scheduler has it, but not before the last

@@ -130,8 +130,9 @@ pub trait System {
     /// Tells the system that the run has entered `phase`. A system that meters itself ends its span here.
     fn phase(&mut self, _phase: Phase) {}
 
-    /// Sends the interrupt key, because a line took too long. [`Event::Ready`] follows if the command has ended.
-    fn interrupt(&mut self, user: UserId);
+    /// Sends the interrupt key, because a line took too long. Returns the answer to the line so far, without usage.
+    /// [`Event::Ready`] follows if the command has ended.
+    fn interrupt(&mut self, user: UserId) -> Response;
 
     /// Ends the user's session at once. No event follows.
     fn hang_up(&mut self, user: UserId);

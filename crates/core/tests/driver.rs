@@ -127,9 +127,10 @@ fn a_line_that_takes_too_long_is_interrupted_and_the_user_goes_on() {
     let script = script("think = \"none\"\ntimeout = \"2s\"", r#"["hang", "ls"]"#);
     let plan = |_, command: &str| if command == "hang" { Answer::Never(true) } else { Answer::After(Span(10), 0) };
     let mut host = VirtualHost::new(plan);
+    host.bytes_before_interrupt = 17;
     let (kept, summary) = run(&script, &OfferedLoad::closed(1, 1), &mut host);
-    let outcomes: Vec<_> = kept.rows.iter().map(|row| (row.outcome, row.ready.is_some())).collect();
-    assert_eq!(outcomes, [(Outcome::Timeout, false), (Outcome::Ok, true)]);
+    let outcomes: Vec<_> = kept.rows.iter().map(|row| (row.outcome, row.ready.is_some(), row.bytes_out)).collect();
+    assert_eq!(outcomes, [(Outcome::Timeout, false, 17), (Outcome::Ok, true, 0)], "with what came until then");
     assert_eq!((host.interrupts, summary.done), (vec![1], 1));
 }
 

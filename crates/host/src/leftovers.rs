@@ -2,7 +2,7 @@
 //!
 //! Each run has a state file, which it keeps locked while it lives. At its end, it undoes the things in the file, the last one
 //! first. A killed run leaves its file without a lock, and the next run undoes these things instead.
-//! If several runs have changed a kernel setting, the last of them to end restores its first value.
+//! If several runs need a kernel setting, the last of them to end restores its first value.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -66,8 +66,9 @@ impl Leftovers {
         Ok(before)
     }
 
-    /// Notes that `undo` must be written into `path` at the end. A setting that is already `in_place` is noted only if another
-    /// living run has changed it; the last of these runs then undoes it.
+    /// Notes that `undo` must be written into `path` at the end. If the setting was already `in_place` before all runs, it is not
+    /// noted. If another run has made it, the last of these runs undoes it. That run may have been killed: the run that clears up
+    /// after it must see that this one needs the setting.
     pub(crate) fn note_setting(&mut self, path: &Path, undo: &str, in_place: bool) -> io::Result<()> {
         let directory = self.directory.clone();
         let _others_wait = DirectoryLock::take(&directory)?;
@@ -75,7 +76,7 @@ impl Leftovers {
     }
 
     fn note_among_others(&mut self, path: &Path, undo: &str, in_place: bool) -> io::Result<()> {
-        match old_value_in_living_runs(&self.directory, &self.path, path) {
+        match old_value_in_other_runs(&self.directory, &self.path, path, |_| true) {
             None if in_place => Ok(()),
             shared => {
                 let old = shared.unwrap_or_else(|| undo.to_owned());
@@ -173,7 +174,7 @@ fn undo_all(directory: &Path, state: &Path, things: &[Thing]) -> Vec<Refusal> {
     let (mut left, mut left_behind) = (Vec::new(), Vec::new());
     for leftover in things.iter().rev() {
         if let Thing::Setting { path, .. } = leftover
-            && old_value_in_living_runs(directory, state, path).is_some()
+            && old_value_in_other_runs(directory, state, path, lives).is_some()
         {
             continue;
         }
@@ -203,9 +204,9 @@ fn keep_only(state: &Path, things: &[Thing]) {
     let _ = fs::write(state, format!("{first}\n{}", lines.concat()));
 }
 
-/// The value that `setting` had before another living run changed it; `None` if none has.
-fn old_value_in_living_runs(directory: &Path, mine: &Path, setting: &Path) -> Option<String> {
-    state_files(directory).iter().filter(|path| *path != mine && lives(path)).find_map(|path| {
+/// The value that `setting` had before another run changed it whose state file `counts`; `None` if none has.
+fn old_value_in_other_runs(directory: &Path, mine: &Path, setting: &Path, counts: fn(&Path) -> bool) -> Option<String> {
+    state_files(directory).iter().filter(|path| *path != mine && counts(path)).find_map(|path| {
         read_state(path).1.into_iter().find_map(|thing| match thing {
             Thing::Setting { path, old } if path == setting => Some(old),
             _ => None,

@@ -119,6 +119,20 @@ fn a_setting_of_two_runs_gets_its_first_value_back_with_the_last_of_them() {
 }
 
 #[test]
+fn a_setting_that_a_killed_run_left_stays_for_a_run_that_needs_it() {
+    let place = Place::new();
+    let setting = place.0.join("setting");
+    fs::write(&setting, "1").unwrap();
+    killed_run(&place, &[Thing::Setting { path: setting.clone(), old: "0".into() }]);
+    let mut needs_it = place.begin();
+    needs_it.set(&setting, "1").unwrap();
+    assert!(clear_stale_in(&place.state()).left_behind.is_empty());
+    assert_eq!(fs::read_to_string(&setting).unwrap(), "1", "a run that lives needs it");
+    assert!(needs_it.finish().is_empty());
+    assert_eq!(fs::read_to_string(&setting).unwrap(), "0", "as the killed run found it");
+}
+
+#[test]
 fn a_setting_stays_in_place_for_a_second_run_while_the_first_one_restores_it() {
     let place = Place::new();
     let setting = place.0.join("setting");

@@ -35,9 +35,10 @@ fn processor_time_and_faults_agree_with_wait4_within_one_percent() {
 
 /// Runs `program` under perf, and perf under the meter: processor nanoseconds and page faults by the meter and by perf.
 /// No two runs of a program are alike to a percent on a shared machine, so both must look at the same one.
+/// Perf does not see what a task switch takes. So the program has a priority at which others hardly ever preempt it.
 fn by_meter_and_by_perf(program: &[&str]) -> [(f64, f64); 2] {
     let path = std::env::temp_dir().join(format!("loadgo-perf-{}", std::process::id()));
-    let perf = ["perf", "stat", "-x", ";", "-e", "task-clock,page-faults", "-o", path.to_str().unwrap()];
+    let perf = ["nice", "-n", "-20", "perf", "stat", "-x", ";", "-e", "task-clock,page-faults", "-o", path.to_str().unwrap()];
     let command: Vec<&str> = perf.into_iter().chain(program.iter().copied()).collect();
     let run = run(&command, Warmth::AsItIs);
     assert_eq!(run.exit, Exit::Status(0), "these tests need perf");

@@ -147,9 +147,9 @@ impl Engine {
         });
     }
 
-    /// Interrupts the user's command; [`EngineEvent::Ready`] with status 130 follows soon.
-    pub fn abandon(&mut self, user: UserId) {
-        of_each!(&mut self.0, clockwork => clockwork.abandon(user - 1));
+    /// Interrupts the user's command, and returns its result so far; [`EngineEvent::Ready`] with status 130 follows soon.
+    pub fn abandon(&mut self, user: UserId) -> CommandResult {
+        of_each!(&mut self.0, clockwork => clockwork.abandon(user - 1))
     }
 
     /// Ends the user's process; no event follows.

@@ -200,8 +200,9 @@ impl<K: SampleSink> System for MachineSystem<K> {
         self.phase_began = true;
     }
 
-    fn interrupt(&mut self, user: UserId) {
-        self.engine.abandon(user);
+    fn interrupt(&mut self, user: UserId) -> Response {
+        let so_far = self.engine.abandon(user);
+        Response { first_output: so_far.first_output.map(Instant), bytes_out: so_far.bytes_out, ..Response::default() }
     }
 
     fn hang_up(&mut self, user: UserId) {

@@ -4,6 +4,7 @@ use crate::errors;
 use loadgo_core::system::Usage;
 use loadgo_host::commands::cold::Cold;
 use loadgo_host::commands::oneshot::{Oneshot, Run, Streams, Warmth};
+use loadgo_host::refusal::Refusal;
 use loadgo_sys::child::{Exit, Wait4Usage};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -29,7 +30,7 @@ impl CommandMeter {
     #[new]
     fn new(py: Python<'_>) -> PyResult<CommandMeter> {
         let refused = |error| errors::raised(py, "Refused", (format!("the command cannot be metered: {error}"),));
-        let oneshot = py.detach(Oneshot::open).map_err(refused)?;
+        let oneshot = py.detach(Oneshot::open_on_cleared_host).map_err(refused)?;
         Ok(CommandMeter { running: oneshot.running(), oneshot: Mutex::new(Some(oneshot)) })
     }
 
@@ -60,10 +61,18 @@ impl CommandMeter {
         self.running.load(Ordering::Acquire)
     }
 
-    /// Undoes what was made on the host for the meter.
-    fn close(&self, py: Python<'_>) {
-        py.detach(|| drop(self.oneshot.lock().unwrap_or_else(PoisonError::into_inner).take()));
+    /// Undoes what was made on the host for the meter. Returns what stays there, in words.
+    fn close(&self, py: Python<'_>) -> Vec<String> {
+        py.detach(|| {
+            let oneshot = self.oneshot.lock().unwrap_or_else(PoisonError::into_inner).take();
+            in_words(oneshot.map_or_else(Vec::new, Oneshot::close))
+        })
     }
+}
+
+/// Sentences about things that stay on the host, with the remedies.
+pub(crate) fn in_words(left_behind: Vec<Refusal>) -> Vec<String> {
+    left_behind.iter().map(ToString::to_string).collect()
 }
 
 fn closed(py: Python<'_>) -> PyErr {
@@ -93,7 +102,8 @@ pub(crate) fn sources<'py>(py: Python<'py>, oneshot: &Oneshot) -> PyResult<Bound
     sources_dict.set_item("split", sources.split)?;
     sources_dict.set_item("groups", oneshot.no_groups().is_none())?;
     let no_groups = oneshot.no_groups().map(str::to_owned);
-    sources_dict.set_item("notes", no_groups.into_iter().chain(sources.notes.iter().cloned()).collect::<Vec<_>>())?;
+    let notes = no_groups.into_iter().chain(sources.notes.iter().chain(oneshot.undone()).cloned());
+    sources_dict.set_item("notes", notes.collect::<Vec<_>>())?;
     Ok(sources_dict)
 }
 

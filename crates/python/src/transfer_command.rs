@@ -1,7 +1,7 @@
 //! The transfer of any command, for Python: the meter as a class, a run of the command as a dict.
 
 use crate::errors;
-use crate::ready::{run_in_python, sources, streams};
+use crate::ready::{in_words, run_in_python, sources, streams};
 use loadgo_transfer_meters::InterruptCharge;
 use loadgo_transfer_meters::sockets::CommandTraffic;
 use loadgo_transfer_meters::sums::{NetworkInterruptTime, SOCKET_KINDS, SocketTotals};
@@ -58,9 +58,12 @@ impl TransferMeter {
         self.running.load(Ordering::Acquire)
     }
 
-    /// Undoes what was made on the host for the meter.
-    fn close(&self, py: Python<'_>) {
-        py.detach(|| drop(self.command.lock().unwrap_or_else(PoisonError::into_inner).take()));
+    /// Undoes what was made on the host for the meter. Returns what stays there, in words.
+    fn close(&self, py: Python<'_>) -> Vec<String> {
+        py.detach(|| {
+            let command = self.command.lock().unwrap_or_else(PoisonError::into_inner).take();
+            in_words(command.map_or_else(Vec::new, CommandTransfer::close))
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::sockets::{CommandTraffic, SocketMeter};
 use loadgo_host::commands::oneshot::{Oneshot, Run, Streams, Warmth};
+use loadgo_host::refusal::Refusal;
 use loadgo_transfer::measuring::host_load::load_averages;
 use std::ffi::OsString;
 use std::io;
@@ -29,8 +30,13 @@ impl CommandTransfer {
     /// # Errors
     /// The host cannot measure a command at all.
     pub fn open() -> io::Result<CommandTransfer> {
-        let oneshot = Oneshot::open()?;
+        let oneshot = Oneshot::open_on_cleared_host()?;
         Ok(CommandTransfer { oneshot, sockets: SocketMeter::begin().map_err(|refusal| refusal.to_string()) })
+    }
+
+    /// Undoes all changes made on the host. Returns what stays there, of these meters and of killed runs.
+    pub fn close(self) -> Vec<Refusal> {
+        self.oneshot.close()
     }
 
     /// The meter of the command itself.

@@ -9,7 +9,7 @@ import typer
 
 import loadgo
 from loadgo.cli.options import TariffOption
-from loadgo.cli.output import errors_as_messages, print_error, print_note, print_output
+from loadgo.cli.output import errors_as_messages, print_error, print_leftovers, print_note, print_output
 from loadgo.cli.page_output import FileOption, FormatOption, ListFormatOption, page_output, wide_text_chars
 
 
@@ -57,11 +57,13 @@ def ready(
             message = loadgo.ready(command, runs=runs, cold=cold, quiet=quiet_output, tariff=tariff)
         except NotRun as refusal:
             print_error(str(refusal))
+            print_leftovers(getattr(refusal, "__notes__", ()))
             raise typer.Exit(refusal.status) from None
         # Imported after the runs: a command with less memory than loadgo cannot be measured.
         from loadgo.ready_message.document import render_ready
 
         page.write(render_ready(message, format))
+        print_leftovers(message.left_behind)
         raise typer.Exit(message.status)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from loadgo.cli.output import check_writable, print_error
+from loadgo.cli.output import check_writable, print_error, print_leftovers
 from loadgo.cli.page_output import PageFormat, page_output
 
 _HTML_FILE = "transfer.html"
@@ -40,6 +40,7 @@ def transfer_command(
         transfer = transfer_of(words)
     except NotRun as refusal:
         print_error(str(refusal))
+        print_leftovers(getattr(refusal, "__notes__", ()))
         raise typer.Exit(refusal.status) from None
     color = page.to_stderr and sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     content = render_command(transfer, format, prices=unit_prices, color=color)
@@ -48,6 +49,7 @@ def transfer_command(
     finally:
         if csv is not None:
             add_row(csv, row(transfer))
+        print_leftovers(transfer.left_behind)
     raise typer.Exit(transfer.status)
 
 

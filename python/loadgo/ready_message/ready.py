@@ -61,6 +61,8 @@ class Ready:
     tariff: Tariff
     interrupted: int | None
     """The signal that ended the measurement early."""
+    left_behind: tuple[str, ...] = ()
+    """Things that stay on this host, each with its reason and remedy."""
 
     @property
     def status(self) -> int:
@@ -159,6 +161,7 @@ def ready(
         floor_bytes=measured.floor_bytes,
         tariff=price or _tariff(tariff),
         interrupted=measured.interrupted,
+        left_behind=measured.left_behind,
     )
 
 

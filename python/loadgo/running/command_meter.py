@@ -56,6 +56,8 @@ class MeteredRuns:
     """Loadgo's own peak memory. The peak of a child is never reported lower, since it starts as a copy of loadgo."""
     interrupted: int | None
     """The last signal that loadgo received; None without one."""
+    left_behind: tuple[str, ...]
+    """Things that stay on this host, each with its reason and remedy."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,12 @@ class CommandRunner(Protocol):
     def running(self) -> int: ...
 
 
+class HostMeter(Protocol):
+    """A meter on this host. `close` undoes what was made there for the meter, and returns what stays there."""
+
+    def close(self) -> list[str]: ...
+
+
 @dataclass
 class ReceivedSignals:
     """The last signal received, and whether a command runs or is being started."""
@@ -86,16 +94,27 @@ def run_command(order: CommandOrder) -> MeteredRuns:
     """Makes the runs of `order`, or fewer after a signal. Raises `NotRun` and `Refused`."""
     meter = _loadgo.CommandMeter()
     began_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-    try:
+    with closed_at_end(meter) as left_behind:
         sources = prefer_wait4(meter.sources())
         with forward_signals(meter) as signals, ThreadPoolExecutor(1) as executor:
             raw_runs = executor.submit(_raw_runs, meter, order, signals).result()
-    finally:
-        meter.close()
     floor = loadgo_peak_bytes()
     host = HostFacts(began_ns, floor, sources)
     runs = (command_run(raw_run, stage, host, is_interrupted) for raw_run, stage, is_interrupted in raw_runs)
-    return MeteredRuns(tuple(runs), sources, floor, signals.last)
+    return MeteredRuns(tuple(runs), sources, floor, signals.last, tuple(left_behind))
+
+
+@contextmanager
+def closed_at_end(meter: HostMeter) -> Iterator[list[str]]:
+    """Closes the meter at the end. What stays on this host is then in the list, or in the notes of the exception."""
+    left_behind: list[str] = []
+    try:
+        yield left_behind
+    except BaseException as error:
+        for text in meter.close():
+            error.add_note(text)
+        raise
+    left_behind.extend(meter.close())
 
 
 def _raw_runs(

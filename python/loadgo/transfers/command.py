@@ -13,7 +13,7 @@ import shlex
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from loadgo.errors import BadArgument
 from loadgo.running.command_meter import (
     HostFacts,
     ReceivedSignals,
+    closed_at_end,
     command_run,
     forward_signals,
     loadgo_peak_bytes,
@@ -111,6 +112,8 @@ class CommandTransfer:
     """Sources of the figures: cpu, faults, waits, cpu_resolution_ns, split."""
     notes: tuple[str, ...]
     """Sentences about missing measurements, each with its reason and remedy."""
+    left_behind: tuple[str, ...] = ()
+    """Things that stay on this host, each with its reason and remedy."""
 
     @property
     def name(self) -> str:
@@ -197,16 +200,14 @@ def transfer_of(command: str | Sequence[str]) -> CommandTransfer:
         raise BadArgument("no command is given: write it after --, as in `loadgo transfer -- curl -sO URL`")
     meter = _loadgo.TransferMeter()
     began_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-    try:
+    with closed_at_end(meter) as left_behind:
         sources = prefer_wait4(meter.sources())
         with forward_signals(meter) as signals, ThreadPoolExecutor(1) as executor:
             measured = executor.submit(_run_once, meter, words, signals).result()
-    finally:
-        meter.close()
     run = command_run(
         measured["run"], "as it is", HostFacts(began_ns, loadgo_peak_bytes(), sources), signals.last is not None
     )
-    return _command_transfer(tuple(words), run, measured, sources)
+    return replace(_command_transfer(tuple(words), run, measured, sources), left_behind=tuple(left_behind))
 
 
 def _run_once(meter: _loadgo.TransferMeter, words: Sequence[str], signals: ReceivedSignals) -> dict[str, Any]:

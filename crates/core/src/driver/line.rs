@@ -132,10 +132,10 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
     }
 
     pub(super) fn time_out(&mut self, index: usize, now: Instant) {
-        self.record(index, None, &Response::default(), Outcome::Timeout);
-        self.users[index].state = UserState::Interrupted;
         let id = self.users[index].id;
-        self.system.interrupt(id);
+        let so_far = self.system.interrupt(id);
+        self.record(index, None, &so_far, Outcome::Timeout);
+        self.users[index].state = UserState::Interrupted;
         self.deadlines.set(id, now + self.load.grace);
         self.end_load_if_enough(now);
     }

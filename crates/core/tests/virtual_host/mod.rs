@@ -36,6 +36,8 @@ pub struct VirtualHost {
     under_way: usize,
     pub keys: Vec<(Instant, UserId, String)>,
     pub interrupts: Vec<UserId>,
+    /// Bytes that a line which never ends has printed when it is interrupted.
+    pub bytes_before_interrupt: u64,
     pub hung_up: Vec<UserId>,
     answers_interrupt: bool,
 }
@@ -55,6 +57,7 @@ impl VirtualHost {
             under_way: 0,
             keys: Vec::new(),
             interrupts: Vec::new(),
+            bytes_before_interrupt: 0,
             hung_up: Vec::new(),
             answers_interrupt: true,
         }
@@ -122,13 +125,14 @@ impl System for VirtualHost {
         at
     }
 
-    fn interrupt(&mut self, user: UserId) {
+    fn interrupt(&mut self, user: UserId) -> Response {
         self.interrupts.push(user);
         if self.answers_interrupt {
             let at = self.now + Span::from_millis(1);
             let response = Response { exit_status: Some(130), confirmed: true, ..Response::default() };
             self.at(at, Event::Ready { user, at, response });
         }
+        Response { first_output: Some(self.now), bytes_out: self.bytes_before_interrupt, ..Response::default() }
     }
 
     fn hang_up(&mut self, user: UserId) {
@@ -172,6 +176,7 @@ pub struct Row {
     pub ready: Option<u64>,
     pub typing: u64,
     pub think: u64,
+    pub bytes_out: u64,
     pub outcome: Outcome,
     pub phase: Phase,
 }
@@ -207,6 +212,7 @@ impl Recorder for Kept {
             ready: row.ready.map(|at| at.0),
             typing: row.typing_ns,
             think: row.think_ns,
+            bytes_out: row.bytes_out,
             outcome: row.outcome,
             phase: row.phase,
         });

@@ -18,7 +18,8 @@ use loadgo_sys::clock::monotonic_ns;
 
 use crate::commands::cold::{Cold, files_of, find_program, make_cold};
 use crate::groups::Groups;
-use crate::leftovers::Leftovers;
+use crate::leftovers::{Cleared, Leftovers, clear_stale};
+use crate::refusal::Refusal;
 use crate::usage::meter::UsageMeter;
 use crate::usage::sources::{Demand, Sources};
 use crate::usage::waits::Waits;
@@ -33,6 +34,7 @@ pub struct Oneshot {
     meter: UsageMeter,
     no_groups: Option<String>,
     running: Arc<AtomicI32>,
+    cleared: Cleared,
     // Last, so that it is dropped last.
     leftovers: Leftovers,
 }
@@ -81,6 +83,12 @@ pub struct Run {
 }
 
 impl Oneshot {
+    /// Opens the best meter of this host, after undoing what killed runs have left there.
+    pub fn open_on_cleared_host() -> io::Result<Oneshot> {
+        let cleared = clear_stale();
+        Ok(Oneshot { cleared, ..Oneshot::open()? })
+    }
+
     /// Opens the best meter of this host.
     pub fn open() -> io::Result<Oneshot> {
         let mut leftovers = Leftovers::begin("ready")?;
@@ -93,12 +101,23 @@ impl Oneshot {
         }
         let demand = Demand { users: 1, every: 1, taskstats: true };
         let meter = UsageMeter::open(groups.as_deref(), demand, &mut leftovers)?;
-        Ok(Oneshot { groups, meter, no_groups, running: Arc::default(), leftovers })
+        Ok(Oneshot { groups, meter, no_groups, running: Arc::default(), cleared: Cleared::default(), leftovers })
     }
 
     /// Hands over the list of changes made on the host; dropping the list undoes them.
     pub fn into_leftovers(self) -> Leftovers {
         self.leftovers
+    }
+
+    /// Undoes all changes made on the host. Returns what stays there, of this meter and of killed runs.
+    pub fn close(mut self) -> Vec<Refusal> {
+        let of_killed_runs = std::mem::take(&mut self.cleared.left_behind);
+        [of_killed_runs, self.into_leftovers().finish()].concat()
+    }
+
+    /// Things that were undone when the meter was opened: a sentence for each killed run.
+    pub fn undone(&self) -> &[String] {
+        &self.cleared.undone
     }
 
     /// Reads waits from `waits`, a finer account, from now on.

@@ -16,7 +16,7 @@ use crate::usage::meter::UsageMeter;
 use loadgo_core::deadlines::Deadlines;
 use loadgo_core::ready::ReadyPatterns;
 use loadgo_core::script::{ReadyRule, Script, ScriptStep};
-use loadgo_core::system::{Event, SentLine, System, Usage, UserId};
+use loadgo_core::system::{Event, Response, SentLine, System, Usage, UserId};
 use loadgo_core::time::{Instant, Span};
 use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::events::{Bell, Epoll, ReadyDescriptor, Timer};
@@ -240,12 +240,13 @@ impl System for Host {
         self.type_end(user, keys, Watch::of(&self.setting.script.until, &self.patterns))
     }
 
-    fn interrupt(&mut self, user: UserId) {
-        if let Some(seat) = self.seat(user) {
+    fn interrupt(&mut self, user: UserId) -> Response {
+        let so_far = self.seat(user).map(|seat| {
             seat.unsent.clear();
-            seat.session.wait_on();
-        }
+            seat.session.wait_on()
+        });
         self.put(user, INTERRUPT_KEY);
+        so_far.unwrap_or_default()
     }
 
     fn hang_up(&mut self, user: UserId) {

@@ -111,10 +111,11 @@ impl Session {
         self.tail.clear();
     }
 
-    /// Notes that the line was interrupted; the session waits for the prompt as before.
-    pub(crate) fn wait_on(&mut self) {
+    /// Notes that the line was interrupted, and returns its answer so far; the session waits for the prompt as before.
+    pub(crate) fn wait_on(&mut self) -> Response {
         self.stage = Stage::Line;
         self.echo.begin();
+        Response { first_output: self.first_output, bytes_out: self.bytes_out, ..Response::default() }
     }
 
     /// Takes a piece of output. Returns `Some` if the system is ready, with the exit status if a mark has it.
@@ -239,6 +240,16 @@ mod tests {
         assert_eq!(session.feed(mark(3).as_bytes(), Instant(9), &patterns), Some(Some(3)));
         let response = session.answer(Some(3), true);
         assert_eq!((response.bytes_out, response.first_output), (5, Some(Instant(7))));
+    }
+
+    #[test]
+    fn a_line_that_is_interrupted_has_the_output_so_far() {
+        let mut session = session();
+        session.send(b"watch\n", Watch::Mark, Stage::Line);
+        let patterns = ReadyPatterns::default();
+        assert_eq!(session.feed(b"watch\r\nhalf of it", Instant(7), &patterns), None);
+        let so_far = session.wait_on();
+        assert_eq!((so_far.bytes_out, so_far.first_output), (10, Some(Instant(7))));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::clockwork::Clockwork;
 use super::own_users::OwnUsers;
 use super::process::ProcessState;
 use super::processor::ProcessorActivity;
-use super::told::EngineEvent;
+use super::told::{CommandResult, EngineEvent};
 use crate::disciplines::{LeaveCause, ProcessId, ReadyList};
 
 /// The exit status of a command that was given up. A shell reports it for an interrupted command.
@@ -90,14 +90,19 @@ impl<L: ReadyList> Clockwork<L> {
         self.own.as_mut().expect("a machine with its own users")
     }
 
-    /// Gives up the current command of `pid`, if it has one.
-    pub fn abandon(&mut self, pid: ProcessId) {
-        if self.execution.processes.get(pid).is_none() || self.execution.is_being_created(pid) || !self.withdraw(pid) {
-            return;
+    /// Gives up the current command of `pid`, if it has one, and returns its result so far.
+    pub fn abandon(&mut self, pid: ProcessId) -> CommandResult {
+        if self.execution.processes.get(pid).is_none() || self.execution.is_being_created(pid) {
+            return CommandResult::default();
+        }
+        let so_far = self.execution.answer(pid, None);
+        if !self.withdraw(pid) {
+            return CommandResult::default();
         }
         self.answer(pid, Some(ABANDONED_EXIT_STATUS));
         self.admit();
         self.update_idle_causes();
+        so_far
     }
 
     /// Ends the process of `pid` in any state.

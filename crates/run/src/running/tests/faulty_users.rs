@@ -8,7 +8,7 @@ use crate::progress::CountingRecorder;
 use crate::run_spec::RunSpec;
 use crate::sampling::SampledSystem;
 use loadgo_core::record::{LostRow, MeterRows};
-use loadgo_core::system::{Event, SentLine, System, UserId};
+use loadgo_core::system::{Event, Response, SentLine, System, UserId};
 use loadgo_core::time::Instant;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -75,8 +75,8 @@ impl System for Users {
     fn log_out(&mut self, user: UserId, keys: &[u8]) -> Instant {
         self.host.log_out(user, keys)
     }
-    fn interrupt(&mut self, user: UserId) {
-        self.host.interrupt(user);
+    fn interrupt(&mut self, user: UserId) -> Response {
+        self.host.interrupt(user)
     }
     fn hang_up(&mut self, user: UserId) {
         self.host.hang_up(user);
