@@ -29,6 +29,8 @@ class ProcessorShares:
     """Mean number of processors that the users kept busy."""
     others: float
     """Share of others in all processors' time: busy time of neither users nor loadgo."""
+    users: float
+    """Share of the users in all processors' time."""
 
 
 def server_counts(machine: str, processors: int) -> dict[str, int | None]:
@@ -62,7 +64,7 @@ def processor_shares(total: TotalTime) -> ProcessorShares | None:
     users_ns, others = total.account.users_ns, total.others_share
     if users_ns is None or others is None or not total.span_ns:
         return None
-    return ProcessorShares(users_ns / total.span_ns, others)
+    return ProcessorShares(users_ns / total.span_ns, others, total.share_of(users_ns) or 0.0)
 
 
 def _server_count(store: Mapping[str, Any]) -> int | None:

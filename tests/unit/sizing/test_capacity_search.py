@@ -14,38 +14,9 @@ from loadgo.sizing.search import MOST_LEAP_RATIO
 from loadgo.sizing.steady_state import steadiness
 from loadgo.sizing.targets import parse_targets
 from loadgo.sizing.trials import BatchSums, CapacityTrial
+from support.made_trials import made_trial
 
-BATCHES = 12
 Shares = Callable[[int], float]
-
-
-def made(users: int, count: int, slow: float, seed: int, *, drift: float = 0.0, limit_s: float = 1.0) -> CapacityTrial:
-    """A trial of independent interactions, of which a share `slow` takes longer than `limit_s`."""
-    random = np.random.default_rng([seed, users, count])
-    batch = np.sort(random.integers(0, BATCHES, count))
-    slower = random.random(count) < slow
-    responses = np.where(slower, 2.0, 0.5) * limit_s * (1 + drift * batch / BATCHES) * random.uniform(0.9, 1.1, count)
-    counts = np.bincount(batch, minlength=BATCHES).astype(float)
-    tally = BatchSums(np.bincount(batch, weights=slower.astype(float), minlength=BATCHES), counts)
-    return CapacityTrial(
-        users=users,
-        name=f"seed {seed}",
-        seconds=count / users * 10,
-        elapsed_s=count / users * 10,
-        spent=count,
-        tallies=(tally,),
-        batch=batch,
-        responses_s=responses,
-        batches=BATCHES,
-        think_s=9.5,
-        utilisation={"processors": min(users / 50, 1.0)},
-        cost_user_hour=None,
-        faults_a_command=None,
-        lost=0,
-        refused=0,
-        valid=True,
-        why="",
-    )
 
 
 def searched(
@@ -56,7 +27,7 @@ def searched(
 
     def tries(step: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
         tried.append(step.users)
-        return made(step.users, step.interactions, slow(step.users), seed)
+        return made_trial(step.users, step.interactions, slow(step.users), seed)
 
     wanted = SearchGoal(parse_targets("p90 < 1s"), max_users, 1, 200_000, 60, live)
     return run_search(tries, wanted, seed=1000 * seed), tried
@@ -126,7 +97,7 @@ def test_a_trial_that_drifts_is_done_again_longer() -> None:
     def tries(step: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
         asked.append(step.users)
         slow = 0.1 if len(asked) == 2 else smooth(step.users)
-        return made(step.users, max(step.interactions, 400), slow, seed, drift=2.0 if len(asked) == 2 else 0.0)
+        return made_trial(step.users, max(step.interactions, 400), slow, seed, drift=2.0 if len(asked) == 2 else 0.0)
 
     outcome = run_search(tries, SearchGoal(parse_targets("p90 < 1s"), 1000, 1, 200_000, 60, live=False))
     assert [trial.users for trial in outcome.left_out] == [asked[1]]
@@ -135,23 +106,22 @@ def test_a_trial_that_drifts_is_done_again_longer() -> None:
 
 
 def test_drift_is_told_from_chance() -> None:
-    steady = [steadiness(made(20, 2000, 0.1, seed)) for seed in range(100)]
+    steady = [steadiness(made_trial(20, 2000, 0.1, seed)) for seed in range(100)]
     assert sum(one.steady for one in steady) >= 94
-    assert all(steadiness(made(20, 2000, 0.1, seed, drift=1.0)).drifts for seed in range(20))
-    few = steadiness(made(20, 10, 0.1, 1))
+    assert all(steadiness(made_trial(20, 2000, 0.1, seed, drift=1.0)).drifts for seed in range(20))
+    few = steadiness(made_trial(20, 10, 0.1, 1))
     assert (few.steady, few.drifts) == (False, False)
 
 
 def test_a_trial_that_measures_the_driver_ends_the_search_with_its_reason() -> None:
-    from dataclasses import replace
-
     def tries(step: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
-        return replace(made(step.users, step.interactions, 0.01, seed), valid=False, why="12 lines were sent too late")
+        return made_trial(step.users, step.interactions, 0.01, seed, why="12 lines were sent too late")
 
     outcome = run_search(
         tries, SearchGoal(parse_targets("p90 < 1s"), 1000, 1, 200_000, 60, live=False), lengths=TrialLengths()
     )
-    assert outcome.outcome == Undecided(0, None, "12 lines were sent too late")
+    assert outcome.outcome == Undecided(1, None, "with 1 user no trial is valid: 12 lines were sent too late", 0.0)
+    assert (outcome.trials, len(outcome.left_out)) == ((), 3)
 
 
 def test_the_crossing_of_a_line_is_where_it_was_drawn() -> None:
@@ -159,7 +129,7 @@ def test_the_crossing_of_a_line_is_where_it_was_drawn() -> None:
     users = [26, 28, 30, 32, 34] * 4
     held = 0
     for seed in range(100):
-        tallies = [made(at, 400, smooth(at), seed * 100 + place).tallies[0] for place, at in enumerate(users)]
+        tallies = [made_trial(at, 400, smooth(at), seed * 100 + place).tallies[0] for place, at in enumerate(users)]
         crossing = crossing_of(target, users, tallies)
         assert crossing is not None
         held += crossing.low <= 30.4 <= crossing.high
@@ -168,7 +138,7 @@ def test_the_crossing_of_a_line_is_where_it_was_drawn() -> None:
 
 def test_no_crossing_is_told_of_a_line_without_a_sure_direction() -> None:
     (target,) = parse_targets("p90 < 1s")
-    flat = [made(at, 200, 0.1, at).tallies[0] for at in (28, 29, 30, 31)]
+    flat = [made_trial(at, 200, 0.1, at).tallies[0] for at in (28, 29, 30, 31)]
     assert crossing_of(target, [28, 29, 30, 31], flat) is None
     assert crossing_of(target, [30, 30], flat[:2]) is None
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from loadgo.sizing.curve import LoadPoint
 from loadgo.sizing.resources import PROCESSORS_RESOURCE
+from loadgo.stats.student import student_reach
 
 FEWEST_DEMAND_INTERACTIONS = 400
 """Fewest interactions of a well measured point: the mean of exponential demands is then within 10 %, 19 of 20 times."""
@@ -153,7 +154,7 @@ def _background(points: Sequence[LoadPoint], resource: str) -> float:
     from scipy import stats
 
     line = stats.linregress(rates, np.array([point.utilisation[resource] for point in points]))
-    lower_end = float(line.intercept - stats.t.ppf(0.975, len(points) - 2) * line.intercept_stderr)
+    lower_end = float(line.intercept - student_reach(len(points) - 2) * line.intercept_stderr)
     return float(line.intercept) if lower_end > _BACKGROUND_SHARE and line.slope > 0 else 0.0
 
 
