@@ -147,6 +147,8 @@ def find_capacity(
     site = prepare_site(_script_or_mix(script, options.mix), on, settings, tariff=options.tariff, out=options.out)
     goal = search_goal(options, site)
     lengths = trial_lengths(options, site)
+    if progress is not None and site.live:
+        progress(lengths.search_in_words(goal.most_trials))
     with catch_stop_signals() as stop:
 
         def run_one(next_trial: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:

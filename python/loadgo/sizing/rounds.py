@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from loadgo.errors import LoadgoError
-from loadgo.notation.figures import people, share
+from loadgo.notation.figures import counted, people, seconds, share
 from loadgo.sizing.outcomes import CapacityFound, NextTrial, NoNumberMeets, SearchGoal, SearchOutcome
 from loadgo.sizing.results import ReportProgress
 from loadgo.sizing.search import next_step, outcome_so_far
@@ -51,6 +51,15 @@ class TrialLengths:
 
     shortest_s: float = 0.0
     longest_s: float = math.inf
+
+    def search_in_words(self, most_trials: int) -> str:
+        """How long a search on a host takes at most: each trial has a warm-up that is at most as long, and a pause."""
+        trial_s = 2 * self.longest_s + max(REPEAT_PAUSES_S)
+        lengths = seconds(self.longest_s)
+        if self.shortest_s < self.longest_s:
+            lengths = f"{seconds(self.shortest_s)} to {lengths}"
+        trials = counted(most_trials, "trial")
+        return f"at most {trials} of {lengths}, each after a warm-up: {seconds(most_trials * trial_s)} at most, without log-ins"
 
 
 @dataclass(frozen=True)
@@ -213,10 +222,10 @@ def next_trial_length(
         return None
     nearest = min(trials, key=lambda trial: (abs(trial.users - next_trial.users), -trial.counted))
     cycle = nearest.think_s + (nearest.response_s or 0.0)
-    seconds = factor * max(next_trial.interactions * cycle / next_trial.users, FEWEST_CYCLES * cycle)
+    length_s = factor * max(next_trial.interactions * cycle / next_trial.users, FEWEST_CYCLES * cycle)
     lines = max(trials, key=lambda trial: trial.counted).lines_a_pass or 1.0
     a_pass = lines * cycle
     if lines > 1 and a_pass > 0:
-        seconds = math.ceil(seconds / a_pass) * a_pass
-    seconds = min(max(seconds, lengths.shortest_s), lengths.longest_s)
-    return TrialLength(min(max(WARM_UP_CYCLES * cycle * factor, WARM_UP_SHARE * seconds), lengths.longest_s), seconds)
+        length_s = math.ceil(length_s / a_pass) * a_pass
+    length_s = min(max(length_s, lengths.shortest_s), lengths.longest_s)
+    return TrialLength(min(max(WARM_UP_CYCLES * cycle * factor, WARM_UP_SHARE * length_s), lengths.longest_s), length_s)

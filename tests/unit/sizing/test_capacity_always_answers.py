@@ -18,7 +18,13 @@ from loadgo.sizing.narrowing import narrowing_of
 from loadgo.sizing.outcomes import CapacityFound, NextTrial, SearchGoal, Undecided
 from loadgo.sizing.points import points_of
 from loadgo.sizing.results import TrialRecord
-from loadgo.sizing.rounds import MOST_INVALID_TRIALS, REPEAT_PAUSES_S, SearchResult, TrialLength, run_search
+from loadgo.sizing.rounds import (
+    MOST_INVALID_TRIALS,
+    REPEAT_PAUSES_S,
+    SearchResult,
+    TrialLength,
+    run_search,
+)
 from loadgo.sizing.standing import known_range, target_standing
 from loadgo.sizing.targets import parse_targets
 from loadgo.sizing.trials import CapacityTrial, TrialQuestions, trial_from

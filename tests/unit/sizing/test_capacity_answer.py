@@ -23,3 +23,10 @@ def test_a_number_that_was_measured_within_the_limit_is_the_answer() -> None:
     most = next(users for users in range(200, 0, -1) if exact_response_s(users) < MEAN.limit)
     assert said(most, most, most).in_words.startswith(f"{most} users; with more, {MEAN.text} is missed.")
     assert said(most, most - 1, most).in_words.startswith(f"{most} users; with more, {MEAN.text} is missed. The answer")
+
+
+def test_a_lower_end_that_is_the_answer_is_said_once() -> None:
+    beyond = next(users for users in range(1, 200) if exact_response_s(users) > MEAN.limit)
+    words = said(beyond, beyond, beyond + 1).in_words
+    assert words.startswith(f"{beyond} users; with more, {MEAN.text} is missed. The answer lies between")
+    assert "most likely" not in words

@@ -159,3 +159,9 @@ def test_of_few_interactions_none_of_which_was_slow_nothing_is_sure() -> None:
     assert excess is not None
     assert not excess.met
     assert not excess.missed
+
+
+def test_a_search_says_how_long_it_takes_at_most() -> None:
+    words = TrialLengths(15.0, 30.0).search_in_words(8)
+    assert words == "at most 8 trials of 15.0 s to 30.0 s, each after a warm-up: 10.0 min at most, without log-ins"
+    assert TrialLengths(30.0, 30.0).search_in_words(1).startswith("at most 1 trial of 30.0 s, each")
