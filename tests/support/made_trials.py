@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from loadgo.sizing.resources import ProcessorShares
@@ -54,3 +55,20 @@ def made_trial(
 def slow_share(users: int, capacity: int, effect: float = 0.0) -> float:
     """The share of slow interactions of a host that holds `capacity` users; `effect` is what differs in one trial."""
     return 1 / (1 + math.exp(math.log(9) - 0.35 * (users - capacity - 0.4) - effect))
+
+
+def mean_trial(users: int, count: int, mean_s: float, seed: int, *, dispersion: float = 8.0) -> CapacityTrial:
+    """A trial for a target on the mean, from batches of responses whose variance is `dispersion` times their square."""
+    random = np.random.default_rng([seed, users, count])
+    batches = BATCHES if count < 2000 else 30
+    each = max(count // batches, 1)
+    sums = each * mean_s * random.gamma(each / dispersion, dispersion / each, batches)
+    return replace(
+        made_trial(users, 60, 0.0, seed),
+        tallies=(BatchSums(sums, np.full(batches, float(each))),),
+        batches=batches,
+        batch=np.sort(random.integers(0, batches, count)),
+        responses_s=np.full(count, mean_s),
+        spent=count,
+        seconds=count * (10.0 + mean_s) / users,
+    )

@@ -15,8 +15,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from loadgo.sizing.crossing import LimitCrossing, crossing_of
-from loadgo.sizing.host_line import host_crossing
+from loadgo.sizing.crossing import LimitCrossing
+from loadgo.sizing.near_line import find_crossing, half_width, line_reach, trials_near
 from loadgo.sizing.outcomes import (
     CapacityFound,
     EveryNumberMeets,
@@ -27,17 +27,11 @@ from loadgo.sizing.outcomes import (
     Undecided,
 )
 from loadgo.sizing.resources import PROCESSORS_RESOURCE
-from loadgo.sizing.standing import excess_with, known_range, tallies_of, target_standing
+from loadgo.sizing.standing import excess_with, known_range, target_standing
 from loadgo.sizing.trials import CapacityTrial
 
 FIRST_TRIAL_INTERACTIONS = 60
 """Interactions of the first trial, which has one user. Fewer than in later trials: it only finds the scale."""
-LINE_REACH_SHARE, LINE_REACH_USERS = 0.2, 3.0
-"""The line includes trials within this share of the crossing, or this number of users."""
-NARROW_REACH_INTERVALS, NARROW_REACH_SHARE = 6.0, 0.1
-"""A narrower line includes trials within this many half-widths of the crossing's interval, or this share of it."""
-MOST_LINE_EXCESS_LOGITS = 3.0
-"""Trials with a larger excess, on the scale of their target, are not on a straight line with the others."""
 TRIED_BETWEEN_USERS = 3
 """Numbers of users between met and missed that are tried before one of them is tried again, longer."""
 BRACKET_SHARE = 0.08
@@ -92,52 +86,6 @@ def next_step(trials: Sequence[CapacityTrial], goal: SearchGoal, left_out: int =
     return _search_inwards(trials, goal, bracket)
 
 
-def find_crossing(trials: Sequence[CapacityTrial], goal: SearchGoal, around: float) -> tuple[LimitCrossing, int] | None:
-    """The lowest crossing of a ceiling, with the index of the ceiling, from trials near `around`.
-
-    The interval is that of the lowest crossing of all ceilings. A first line uses trials in a wide range, which give a
-    significant slope. A second line uses nearer trials, where curvature is small beside the uncertainty. If the second
-    interval is narrower, it is so by chance, and the first line is taken.
-    """
-    wide = _crossing_in_reach(trials, goal, around, max(LINE_REACH_USERS, LINE_REACH_SHARE * around))
-    if wide is None:
-        return None
-    reach = min(
-        max(NARROW_REACH_INTERVALS * _half_width(wide[0]), NARROW_REACH_SHARE * wide[0].users),
-        LINE_REACH_SHARE * wide[0].users,
-    )
-    near = _crossing_in_reach(trials, goal, wide[0].users, max(LINE_REACH_USERS, reach))
-    return near if near is not None and _half_width(near[0]) >= _half_width(wide[0]) else wide
-
-
-def _crossing_in_reach(
-    trials: Sequence[CapacityTrial], goal: SearchGoal, around: float, reach: float
-) -> tuple[LimitCrossing, int] | None:
-    near = [trial for trial in trials if abs(trial.users - around) <= reach]
-    crossings = []
-    for target_index in goal.ceilings:
-        straight = [trial for trial in near if _is_on_line(target_index, trial, goal)]
-        line = _line_crossing(target_index, straight, goal)
-        if line is not None:
-            crossings.append((line, target_index))
-    if not crossings:
-        return None
-    first, binding = min(crossings, key=lambda pair: pair[0].users)
-    low, high = min(crossing.low for crossing, _ in crossings), min(crossing.high for crossing, _ in crossings)
-    return replace(first, low=low, high=high), binding
-
-
-def _line_crossing(target_index: int, trials: Sequence[CapacityTrial], goal: SearchGoal) -> LimitCrossing | None:
-    target = goal.targets[target_index]
-    if goal.live:
-        return host_crossing(target, target_index, trials)
-    return crossing_of(target, [trial.users for trial in trials], tallies_of(target_index, trials))
-
-
-def _half_width(crossing: LimitCrossing) -> float:
-    return (crossing.high - crossing.low) / 2
-
-
 def _measured_excess(target_index: int, users: int, trials: Sequence[CapacityTrial], goal: SearchGoal) -> float:
     """The excess of a target with `users` users; minus infinity if no interaction was slow, 0 without a trial."""
     same_users = [trial for trial in trials if trial.users == users]
@@ -145,11 +93,6 @@ def _measured_excess(target_index: int, users: int, trials: Sequence[CapacityTri
         return -math.inf
     excess = excess_with(target_index, same_users, goal)
     return 0.0 if excess is None else excess.value
-
-
-def _is_on_line(target_index: int, trial: CapacityTrial, goal: SearchGoal) -> bool:
-    excess = excess_with(target_index, [trial], goal)
-    return excess is not None and abs(excess.value) <= MOST_LINE_EXCESS_LOGITS and not trial.refused
 
 
 def _bracket(trials: Sequence[CapacityTrial], goal: SearchGoal) -> _UserBracket:
@@ -241,7 +184,7 @@ def _search_inwards(
         return _search_between(trials, goal, bracket, _interpolated_users(trials, goal, bracket))
     crossing, binding = crossing_and_target
     answer = _found_capacity(crossing, binding, goal)
-    is_few = goal.live and len(_trials_near(trials, crossing.users)) < FEWEST_HOST_TRIALS
+    is_few = goal.live and len(trials_near(trials, crossing.users)) < FEWEST_HOST_TRIALS
     if not answer.enough or is_few or not _has_trials_around(trials, crossing.users):
         return NextTrial(_users_beside(trials, goal, crossing), _next_interactions(trials, goal, crossing))
     interactions = sum(trial.counted for trial in trials if trial.users == answer.users)
@@ -295,8 +238,9 @@ def _search_between(
     tried = {trial.users for trial in trials}
     untried = [users for users in range(bracket.met + 1, bracket.missed) if users not in tried]
     between = sorted(users for users in tried if bracket.met < users < bracket.missed)
-    if untried and len(between) < TRIED_BETWEEN_USERS:
-        distance = max(1.0, BRACKET_SHARE * around) * (1 if len(between) % 2 else -1) if between else 0.0
+    near = [users for users in between if abs(users - around) <= line_reach(around)]
+    if untried and len(near) < TRIED_BETWEEN_USERS:
+        distance = max(1.0, BRACKET_SHARE * around) * (1 if len(near) % 2 else -1) if near else 0.0
         return NextTrial(min(untried, key=lambda users: abs(users - around - distance)), goal.shortest)
     undecided = known_range(trials, goal, _TOO_SHORT_REASON)
     if not between:
@@ -337,7 +281,7 @@ def _found_capacity(crossing: LimitCrossing, binding: int, goal: SearchGoal) -> 
     low, high = max(math.floor(crossing.low), 0), min(math.floor(crossing.high), goal.max_users)
     users = min(users, goal.max_users)
     width = _wanted_width(users, goal)
-    is_narrow = high - low <= width and _half_width(crossing) <= wanted_half_width(users, goal)
+    is_narrow = high - low <= width and half_width(crossing) <= wanted_half_width(users, goal)
     return CapacityFound(users, min(low, users), max(high, users), binding, is_narrow, crossing)
 
 
@@ -352,20 +296,15 @@ def wanted_half_width(users: int, goal: SearchGoal) -> float:
 
 def _has_trials_around(trials: Sequence[CapacityTrial], crossing: float) -> bool:
     """Whether there are trials on both sides of the crossing and near it."""
-    near = [trial.users for trial in _trials_near(trials, crossing)]
+    near = [trial.users for trial in trials_near(trials, crossing)]
     return min(near, default=math.inf) <= crossing <= max(near, default=-math.inf)
-
-
-def _trials_near(trials: Sequence[CapacityTrial], users: float) -> list[CapacityTrial]:
-    reach = max(LINE_REACH_USERS, LINE_REACH_SHARE * users)
-    return [trial for trial in trials if abs(trial.users - users) <= reach]
 
 
 def _users_beside(trials: Sequence[CapacityTrial], goal: SearchGoal, crossing: LimitCrossing) -> int:
     """A number of users on the side of the crossing that has fewer interactions."""
     middle = crossing.users
-    distance = max(1.0, min(BRACKET_SHARE * middle, _half_width(crossing)))
-    near = _trials_near(trials, middle)
+    distance = max(1.0, min(BRACKET_SHARE * middle, half_width(crossing)))
+    near = trials_near(trials, middle)
     below = sum(trial.counted for trial in near if trial.users <= middle)
     above = sum(trial.counted for trial in near if trial.users > middle)
     users = math.floor(middle - distance + 0.5) if below <= above else math.ceil(middle + distance - 0.5)
@@ -375,7 +314,7 @@ def _users_beside(trials: Sequence[CapacityTrial], goal: SearchGoal, crossing: L
 def _next_interactions(trials: Sequence[CapacityTrial], goal: SearchGoal, crossing: LimitCrossing) -> int:
     """The length of the next trial: as many interactions as the line has, or fewer if the interval needs fewer."""
     target_half_width = 0.9 * wanted_half_width(math.floor(crossing.users), goal)
-    lacking = crossing.weight * max((_half_width(crossing) / target_half_width) ** 2 - 1, 0.1)
+    lacking = crossing.weight * max((half_width(crossing) / target_half_width) ** 2 - 1, 0.1)
     most = MOST_HOST_TRIAL_RATIO * goal.shortest if goal.live else goal.most_interactions
     return int(min(max(min(lacking, crossing.weight), goal.shortest), most))
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from loadgo.sizing.crossing import crossing_of, excess_of, scale_of
 from loadgo.sizing.outcomes import CapacityFound, EveryNumberMeets, NextTrial, NoNumberMeets, SearchGoal, Undecided
 from loadgo.sizing.rounds import SearchResult, TrialLength, TrialLengths, run_search
-from loadgo.sizing.search import MOST_LEAP_RATIO
+from loadgo.sizing.search import MOST_LEAP_RATIO, next_step
 from loadgo.sizing.steady_state import steadiness
 from loadgo.sizing.targets import parse_targets
 from loadgo.sizing.trials import BatchSums, CapacityTrial
-from support.made_trials import made_trial
+from loadgo.theory.networks import Class, Station, mean_values
+from support.made_trials import made_trial, mean_trial
 
 Shares = Callable[[int], float]
 
@@ -165,3 +167,30 @@ def test_a_search_says_how_long_it_takes_at_most() -> None:
     words = TrialLengths(15.0, 30.0).search_in_words(8)
     assert words == "at most 8 trials of 15.0 s to 30.0 s, each after a warm-up: 10.0 min at most, without log-ins"
     assert TrialLengths(30.0, 30.0).search_in_words(1).startswith("at most 1 trial of 30.0 s, each")
+
+
+@pytest.mark.parametrize("seed", [168, 217])
+def test_a_search_does_not_lock_up_between_two_points(seed: int) -> None:
+    """The mean of a curve that bends: trials with 34 and 40 users by turns, of which the line had only one."""
+    stations = [Station("processors", (0.6,), 2), Station("disk", (0.1,))]
+
+    def tries(step: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
+        mean_s = mean_values([Class("users", step.users, 10.0)], stations).response_s[0]
+        trial = mean_trial(step.users, step.interactions, mean_s, seed)
+        return replace(trial, think_s=10.0, utilisation={"processors": 0.3 * trial.counted / trial.seconds})
+
+    goal = SearchGoal(parse_targets("mean < 2s"), 10_000, None, 200_000, 60, live=False)
+    found = run_search(tries, goal, seed=1000 * seed)
+    assert isinstance(found.outcome, CapacityFound)
+    assert found.outcome.low <= 36 <= found.outcome.high <= found.outcome.low + 1
+    assert len(found.trials) <= 20
+    assert sum(trial.spent for trial in found.trials) < 100_000
+
+
+def test_a_wide_range_is_tried_where_its_ends_suggest_the_answer() -> None:
+    """5 users meet the target and 40 miss it: the three numbers tried far below the middle are no reason to stay."""
+    slow = {5: 0.001, 15: 0.06, 17: 0.07, 19: 0.07, 40: 0.3}
+    trials = [made_trial(users, 400, share, users) for users, share in slow.items()]
+    step = next_step(trials, SearchGoal(parse_targets("p90 < 1s"), 40, None, 200_000, 12, live=True))
+    assert isinstance(step, NextTrial)
+    assert 20 <= step.users <= 35
