@@ -211,8 +211,8 @@ def test_a_wide_answer_says_how_many_more_trials_would_narrow_it(others: float |
 
 
 def test_trials_that_differ_by_themselves_give_intervals_that_hold() -> None:
-    """Neighbours slow some trials, and each trial differs besides: eight trials, forty searches, 8 users held."""
-    held = 0
+    """Neighbours slow some trials, and each trial differs besides: eight trials, forty searches, of 8 users."""
+    holding_searches = 0
     for seed in range(40):
         random = np.random.default_rng([seed, 7])
 
@@ -223,8 +223,8 @@ def test_trials_that_differ_by_themselves_give_intervals_that_hold() -> None:
 
         outcome = searched(make, seed=1000 * seed).outcome
         assert isinstance(outcome, CapacityFound | Undecided)
-        held += outcome.low <= 8 and (outcome.high is None or outcome.high >= 8)
-    assert held >= 37
+        holding_searches += outcome.low <= 8 and (outcome.high is None or outcome.high >= 8)
+    assert holding_searches >= 37
 
 
 def test_the_page_shows_each_trial_and_the_json_has_its_keys_always() -> None:
@@ -236,17 +236,17 @@ def test_the_page_shows_each_trial_and_the_json_has_its_keys_always() -> None:
     )  # fmt: skip
     early = replace(record, valid=True, why="", used=True, cut_short=True, censored=5, standing="missed")
     quiet = capacity_of(exacts(5, 15, 25))
-    told = replace(quiet, each_trial=(record, early))
-    table = grid(told, "Trials, in order").rows()
+    shown_capacity = replace(quiet, each_trial=(record, early))
+    table = grid(shown_capacity, "Trials, in order").rows()
     assert "not valid" in table[0][-1]
     assert "41.0 %" in table[0]
     assert "ended early, 5 lines in flight" in table[1][-1]
     for form in ("text", "html", "md"):
-        assert "ended early, 5 lines in flight" in " ".join(render_capacity(told, form, width=200).split())
-    for capacity in (quiet, told):
+        assert "ended early, 5 lines in flight" in " ".join(render_capacity(shown_capacity, form, width=200).split())
+    for capacity in (quiet, shown_capacity):
         keys = json.loads(render_capacity(capacity, "json"))
         assert {"each_trial", "neighbours", "narrowing", "confidence", "interval"} <= keys.keys()
-    shown = json.loads(render_capacity(told, "json"))["each_trial"][0]
+    shown = json.loads(render_capacity(shown_capacity, "json"))["each_trial"][0]
     assert (shown["others"], shown["why"], shown["late"], shown["used"]) == (0.41, LATE, 9, False)
 
 

@@ -328,7 +328,9 @@ def test_a_mix_is_solved_by_its_classes_and_extrapolates_exactly() -> None:
     assert far.throughput.value == pytest.approx(sum(network.throughput(whole)), rel=0.01)
 
 
-@pytest.mark.parametrize("heavy_users", [(12, 14, 15, 16, 20, 32), (25, 30, 38)], ids=["below and beyond", "all beyond"])
+@pytest.mark.parametrize(
+    "heavy_users", [(12, 14, 15, 16, 20, 32), (25, 30, 38)], ids=["below and beyond", "all beyond"]
+)
 def test_a_mix_that_fills_the_processors_leaves_nothing_to_others(heavy_users: tuple[int, ...]) -> None:
     """Beyond saturation light users have a larger part of the interactions, and nobody else is there."""
     kinds = [Population("heavy", 40, 10.0), Population("light", 120, 10.0)]
