@@ -19,6 +19,7 @@ from loadgo.sizing.outcomes import (
     SearchOutcome,
     Undecided,
 )
+from loadgo.sizing.resources import PROCESSORS_RESOURCE
 from loadgo.sizing.results import Neighbours, Saturation, SearchEnd
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 SATURATED_SHARE = 0.7
 """If no resource is busier than this at the answer, a limit, a lock or the work itself may decide it."""
+LOADING_SHARE = 0.1
+"""From this share of the processors' time on, the answer says that they wait for programs to be loaded."""
 FAR_SATURATION_RATIO = 2.0
 """This also needs that no resource is saturated with less than this many times the users of the answer."""
 
@@ -257,6 +260,11 @@ def _limiting_resource(users: int, points: Sequence[LoadPoint], first: Saturatio
     if first is None or near is None:
         return ""
     busiest = max(near.utilisation, key=lambda name: near.utilisation[name])
+    if near.loading >= LOADING_SHARE and near.utilisation[busiest] < SATURATED_SHARE:
+        return (
+            f" Processors work {share(near.utilisation.get(PROCESSORS_RESOURCE, 0.0))} of the time and wait another "
+            f"{share(near.loading)} for programs to be loaded: each holds the memory for both, and others wait for it."
+        )
     if near.utilisation[busiest] < SATURATED_SHARE and first.users > FAR_SATURATION_RATIO * users:
         return (
             f" No resource is saturated there ({busiest}: {share(near.utilisation[busiest])} busy): a limit, a lock, "

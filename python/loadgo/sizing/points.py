@@ -62,6 +62,7 @@ def point_of(trials: Sequence[CapacityTrial], targets: Sequence[Target], *, live
         others=_weighted_mean(
             [(None if trial.whose is None else trial.whose.others, trial.seconds) for trial in trials]
         ),
+        loading=_weighted_mean([(trial.loading, trial.seconds) for trial in trials]) or 0.0,
     )
 
 

@@ -30,7 +30,14 @@ from loadgo.measures.usage import usage_of
 from loadgo.records.interactions import classes_of
 from loadgo.records.phases import Stretch, classified_in, stretch_of
 from loadgo.sizing.curve import ClassFigures, Target
-from loadgo.sizing.resources import ProcessorShares, ServerCounts, busy_spans, processor_shares, utilisations
+from loadgo.sizing.resources import (
+    ProcessorShares,
+    ServerCounts,
+    busy_spans,
+    loading_share,
+    processor_shares,
+    utilisations,
+)
 from loadgo.stats.resample import Floats
 
 if TYPE_CHECKING:
@@ -115,6 +122,8 @@ class CapacityTrial:
     """Late lines whose response is nearer to the limit than they were late; no share of slow interactions has them."""
     censored: int = 0
     """Number of lines in flight when the trial was ended early; no figure has them."""
+    loading: float = 0.0
+    """The share of the processors' time without work while a program is loaded; 0 where none is."""
     place: int = 0
     """The place of the trial in its search, from 0."""
 
@@ -186,6 +195,7 @@ def trial_from(tables: Tables, questions: TrialQuestions) -> CapacityTrial:
         late=_late_lines(rows, questions.targets),
         unclear=sum(int(_is_unclear(target, counted).sum()) for target in questions.targets),
         censored=_censored_lines(tables) if questions.cut_short else 0,
+        loading=loading_share(tables, stretch),
     )
 
 
