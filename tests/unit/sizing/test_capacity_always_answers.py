@@ -28,7 +28,7 @@ from loadgo.sizing.rounds import (
 from loadgo.sizing.standing import known_range, target_standing
 from loadgo.sizing.targets import parse_targets
 from loadgo.sizing.trials import CapacityTrial, TrialQuestions, trial_from
-from support.capacity_results import capacity_of, grid
+from support.capacity_results import capacity_of, table_titled
 from support.known_capacity import exacts
 from support.made_trials import made_trial, slow_share
 from support.synthetic import Work, closed_loop
@@ -237,7 +237,7 @@ def test_the_page_shows_each_trial_and_the_json_has_its_keys_always() -> None:
     early = replace(record, valid=True, why="", used=True, cut_short=True, censored=5, standing="missed")
     quiet = capacity_of(exacts(5, 15, 25))
     shown_capacity = replace(quiet, each_trial=(record, early))
-    table = grid(shown_capacity, "Trials, in order").rows()
+    table = table_titled(shown_capacity, "Trials, in order").rows()
     assert "not valid" in table[0][-1]
     assert "41.0 %" in table[0]
     assert "ended early, 5 lines in flight" in table[1][-1]
