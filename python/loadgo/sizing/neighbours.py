@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from loadgo.measures.total_time import OTHERS_WARNING_SHARE
 from loadgo.notation.figures import share
 from loadgo.sizing.results import Neighbours
 from loadgo.sizing.trials import CapacityTrial
-
-NEIGHBOURS_WARNING_SHARE = 0.1
-"""From this share of the processors' time in any trial on, the answer reports what neighbours took."""
 
 
 def neighbours_of(trials: Sequence[CapacityTrial]) -> Neighbours | None:
@@ -25,7 +23,7 @@ def neighbours_of(trials: Sequence[CapacityTrial]) -> Neighbours | None:
 
 def neighbours_in_words(neighbours: Neighbours | None) -> str:
     """Sentences on the neighbours; empty where they took next to nothing."""
-    if neighbours is None or neighbours.most < NEIGHBOURS_WARNING_SHARE:
+    if neighbours is None or neighbours.most <= OTHERS_WARNING_SHARE:
         return ""
     least, most = share(neighbours.least), share(neighbours.most)
     between = f" ({least} to {most} from trial to trial)" if least != most else ""

@@ -141,6 +141,9 @@ def _search_upwards(
         return _longer_trial(
             1, trials, goal, known_range(trials, goal, "one user alone is too close to the limit of a target")
         )
+    fewest_users = min(trial.users for trial in trials)
+    if bracket.met == 0 and fewest_users > 1 and nearest > 0:
+        return NextTrial(fewest_users // 2, goal.shortest)
     if bracket.met < most_users and nearest > -LEAP_MARGIN_LOGITS:
         return NextTrial(min(goal.max_users, max(most_users + 1, math.ceil(1.1 * most_users))), goal.shortest)
     guess = _estimated_limit_users(trials, goal)

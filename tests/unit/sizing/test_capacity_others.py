@@ -162,6 +162,6 @@ def test_the_page_tells_others_beside_the_users_and_the_json_has_both() -> None:
     curve = rows_by_name(table_titled(capacity_result, "Measured"))
     assert all("30.0 %" in cells and "600 ms" in cells for cells in curve.values())
     text = render_capacity(capacity_result, "text", width=120)
-    assert "kernel's own work used 30.0 % of the processors' time." in " ".join(text.split())
+    assert "other programs used 30.0 % of the processors' time, beside the kernel's own work." in " ".join(text.split())
     told = json.loads(render_capacity(capacity_result, "json"))["points"]
     assert [(one["others"], one["users_cpu_s"]) for one in told] == [(0.3, OWN_S)] * 3

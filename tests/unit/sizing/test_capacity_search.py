@@ -12,6 +12,7 @@ from loadgo.sizing.crossing import crossing_of, excess_of, scale_of
 from loadgo.sizing.outcomes import CapacityFound, EveryNumberMeets, NextTrial, NoNumberMeets, SearchGoal, Undecided
 from loadgo.sizing.rounds import SearchResult, TrialLength, TrialLengths, run_search
 from loadgo.sizing.search import MOST_LEAP_RATIO, next_step
+from loadgo.sizing.standing import target_standing
 from loadgo.sizing.steady_state import steadiness
 from loadgo.sizing.targets import parse_targets
 from loadgo.sizing.trials import BatchSums, CapacityTrial
@@ -194,3 +195,12 @@ def test_a_wide_range_is_tried_where_its_ends_suggest_the_answer() -> None:
     step = next_step(trials, SearchGoal(parse_targets("p90 < 1s"), 40, None, 200_000, 12, live=True))
     assert isinstance(step, NextTrial)
     assert 20 <= step.users <= 35
+
+
+def test_a_first_number_that_rather_misses_the_target_is_followed_by_fewer() -> None:
+    goal = SearchGoal(parse_targets("p90 < 1s"), 32, None, 200_000, 12, live=True)
+    trials = [made_trial(4, 40, 0.2, 1)]
+    assert target_standing(4, trials, goal) == "open"
+    step = next_step(trials, goal)
+    assert isinstance(step, NextTrial)
+    assert step.users == 2
