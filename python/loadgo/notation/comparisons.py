@@ -47,6 +47,8 @@ _QUANTITY = re.compile(
     r"(?P<number>\d+(?:\.\d+)?|\.\d+)(?:(?P<unit>%|/?[A-Za-zµμ]+)|\s+(?P<apart>%|/?(?:[num]?s|µs|μs|min|h)\b))?(?![\w.])"
 )
 _QUANTILE = re.compile(r"p(\d+(?:\.\d+)?)")
+MOST_NESTED_BRACKETS = 100
+"""Brackets within brackets, each of which takes some calls of the reader."""
 
 
 class ConditionError(BadArgument):
@@ -164,6 +166,8 @@ class _Reader:
         self.text = text.rstrip()
         self.figures = figures
         self.place = 0
+        self.brackets = 0
+        """Number of open brackets around this place."""
         self.advance(0)
 
     @property
@@ -208,10 +212,14 @@ class _Reader:
         return left
 
     def term(self) -> Condition:
+        if self.brackets == MOST_NESTED_BRACKETS and self.text.startswith("(", self.place):
+            raise self.error(f"a condition has at most {MOST_NESTED_BRACKETS} brackets within each other")
         if self.takes("("):
+            self.brackets += 1
             inner = self.condition()
             if not self.takes(")"):
                 raise self.error("a `)` is missing")
+            self.brackets -= 1
             return inner
         return self.comparison()
 

@@ -8,19 +8,29 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from loadgo.notation.figures import digits, number, people, seconds, share
-from loadgo.sizing.curve import LoadPoint, Target, TargetVerdict
-from loadgo.sizing.outcomes import CapacityFound, EveryNumberMeets, NoNumberMeets, SearchGoal, SearchOutcome
-from loadgo.sizing.results import Saturation, SearchEnd
+from loadgo.sizing.curve import INTERVAL_CONFIDENCE, LoadPoint, Target, TargetVerdict
+from loadgo.sizing.narrowing import Narrowing
+from loadgo.sizing.neighbours import neighbours_in_words
+from loadgo.sizing.outcomes import (
+    CapacityFound,
+    EveryNumberMeets,
+    NoNumberMeets,
+    SearchGoal,
+    SearchOutcome,
+    Undecided,
+)
+from loadgo.sizing.resources import PROCESSORS_RESOURCE
+from loadgo.sizing.results import Neighbours, Saturation, SearchEnd
 
 if TYPE_CHECKING:
     from loadgo.sizing.models.models import Models
 
 SATURATED_SHARE = 0.7
 """If no resource is busier than this at the answer, a limit, a lock or the work itself may decide it."""
+LOADING_SHARE = 0.1
+"""From this share of the processors' time on, the answer says that they wait for programs to be loaded."""
 FAR_SATURATION_RATIO = 2.0
 """This also needs that no resource is saturated with less than this many times the users of the answer."""
-OTHERS_WARNING_SHARE = 0.1
-"""From this share of a host's processors on, the answer reports what others used."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +42,8 @@ class CapacityAnswer:
     interval: tuple[int, int | None] | None
     binding: Target | None
     in_words: str
+    confidence: float = INTERVAL_CONFIDENCE
+    """The confidence of the interval; 0 where its ends are only more likely than not."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +56,10 @@ class AnswerContext:
     """Number of users who could not log in, by the number of users of the trial."""
     stopped: bool = False
     """Whether an interrupt ended the search."""
+    neighbours: Neighbours | None = None
+    narrowing: Narrowing | None = None
+    invalid: tuple[str, ...] = ()
+    """The reasons why trials are not valid, where no trial is."""
 
 
 _NO_CONTEXT = AnswerContext()
@@ -52,12 +68,14 @@ _NO_CONTEXT = AnswerContext()
 def answer_of(
     outcome: SearchOutcome, points: Sequence[LoadPoint], goal: SearchGoal, context: AnswerContext = _NO_CONTEXT
 ) -> CapacityAnswer:
-    """The answer from the outcome and the points of a search, with a sentence on others that kept the host busy."""
-    answer = _answer_without_others(outcome, points, goal, context)
-    others_part = others_share(points)
-    if others_part is None or others_part < OTHERS_WARNING_SHARE:
-        return answer
-    return replace(answer, in_words=f"{answer.in_words} {_others_in_words(points, others_part)}")
+    """The answer from the outcome and the points of a search, with sentences on what makes it less certain."""
+    answer = _answer_without_neighbours(outcome, points, goal, context)
+    words = [answer.in_words, neighbours_in_words(context.neighbours)]
+    if context.invalid:
+        words.append(_invalid_in_words(context))
+    if context.narrowing is not None:
+        words.append(context.narrowing.in_words)
+    return replace(answer, in_words=" ".join(filter(None, words)))
 
 
 def others_share(points: Sequence[LoadPoint]) -> float | None:
@@ -67,16 +85,13 @@ def others_share(points: Sequence[LoadPoint]) -> float | None:
     return sum(share_of_point * weight for share_of_point, weight in shares) / seconds if seconds else None
 
 
-def _others_in_words(points: Sequence[LoadPoint], others: float) -> str:
-    shares = [point.others for point in points if point.others is not None]
-    range_in_words = f" ({share(min(shares))} to {share(max(shares))} from point to point)" if len(shares) > 1 else ""
-    return (
-        f"Others kept this host's processors {share(others)} busy during the trials{range_in_words}: the answer is for "
-        "the host in that state. For the host alone, search again when it is quiet."
-    )
+def _invalid_in_words(context: AnswerContext) -> str:
+    count = len(context.invalid)
+    trials = "The only trial is" if count == 1 else f"All {count} trials are"
+    return f"{trials} not valid: {'; '.join(dict.fromkeys(context.invalid))}."
 
 
-def _answer_without_others(
+def _answer_without_neighbours(
     outcome: SearchOutcome, points: Sequence[LoadPoint], goal: SearchGoal, context: AnswerContext
 ) -> CapacityAnswer:
     if isinstance(outcome, CapacityFound):
@@ -90,20 +105,45 @@ def _answer_without_others(
             return CapacityAnswer("contradiction", None, None, floor.target, _floor_in_words(floor, outcome.users))
         words = (
             f"Every number of users tried, up to the limit of {outcome.users:,}, meets "
-            f"{_targets_in_words(goal.targets)}: {_measured_in_words(outcome.users, points)}. The capacity is not "
-            "known: allow more users with --max-users."
+            f"{_targets_in_words(goal.targets)}: {_measured_in_words(outcome.users, points)}. The capacity is "
+            f"{people(outcome.users)} or more: to find it, allow more with --max-users."
         )
         return CapacityAnswer("every number", outcome.users, (outcome.users, None), None, words)
     if isinstance(outcome, NoNumberMeets):
         target = goal.targets[outcome.binding]
         words = f"No number of users meets {target.text}: {_measured_in_words(1, points)}."
         return CapacityAnswer("no number", 0, (0, 0), target, words)
-    end: SearchEnd = "stopped" if context.stopped else "open"
+    return _range_answer(outcome, points, goal, context)
+
+
+def _range_answer(
+    outcome: Undecided, points: Sequence[LoadPoint], goal: SearchGoal, context: AnswerContext
+) -> CapacityAnswer:
+    """The answer where the trials tell a range of the capacity, or one end of it."""
+    low, high = outcome.low, outcome.high
+    end: SearchEnd = "stopped" if context.stopped else "range" if low else "open"
     reason = "the search was stopped" if context.stopped else outcome.why
-    ends = f"at least {outcome.low:,}" if outcome.high is None else f"{outcome.low:,} to {outcome.high:,}"
-    range_in_words = f", only that it is {ends}" if outcome.low or outcome.high is not None else ""
-    words = f"The capacity is not known{range_in_words}: {reason}."
-    return CapacityAnswer(end, None, (outcome.low, outcome.high), None, words)
+    if not low and high is None:
+        if not points:
+            return CapacityAnswer(end, None, None, None, f"The capacity is not known: {reason}.", 0.0)
+        words = f"From no user up to the limit of {goal.max_users:,}, since no trial tells the targets' side: {reason}."
+        return CapacityAnswer(end, None, (0, None), None, words, 0.0)
+    if high is None:
+        words = f"At least {people(low)}"
+    elif not low:
+        words = f"At most {people(high)}, perhaps none" if high else "Probably no user at all"
+    else:
+        words = f"{low:,} to {people(high)}" if low < high else people(low)
+    sure = (
+        f"with {100 * outcome.confidence:.0f} % confidence"
+        if outcome.confidence
+        else "which is only more likely than not"
+    )
+    words += f", {sure}: {reason}."
+    for users in (low, None if high is None else high + 1):
+        measured = _measured_in_words(users, points) if users else ""
+        words += f" {measured[:1].upper()}{measured[1:]}." if measured else ""
+    return CapacityAnswer(end, None, (low, high), None, words, outcome.confidence)
 
 
 def first_saturation(models: Models | None) -> Saturation | None:
@@ -137,7 +177,8 @@ def _found_answer(
         return CapacityAnswer("no number", 0, (0, high), target, words)
     words = _capacity_in_words(users, low, high, target, points)
     if not outcome.enough:
-        words += " The interval is wider than wanted, since the limit of trials was reached."
+        reason = outcome.why or "the longest trials do not decide it"
+        words += f" The interval is wider than wanted: {reason}."
     measured = _measured_in_words(users, points)
     words += f" {measured[:1].upper()}{measured[1:]}." if measured else ""
     open_floor = unmet_floor(users, points, goal)
@@ -157,7 +198,7 @@ def _capacity_in_words(users: int, low: int, high: int, target: Target, points: 
     interval = f"between {low:,} and {high:,}, with 95 % confidence"
     at_answer = [verdict for point in points if point.users == users for verdict in point.verdicts]
     values = [verdict.value.value for verdict in at_answer if verdict.target == target and verdict.value]
-    if any(value > target.limit for value in values):
+    if low < users and any(value > target.limit for value in values):
         lower = f"At least {people(low)}" if low else "Perhaps no user"
         return f"{lower}, most likely {users:,}: the answer lies {interval}."
     return f"{people(users)}; with more, {target.text} is missed. The answer lies {interval}."
@@ -219,6 +260,11 @@ def _limiting_resource(users: int, points: Sequence[LoadPoint], first: Saturatio
     if first is None or near is None:
         return ""
     busiest = max(near.utilisation, key=lambda name: near.utilisation[name])
+    if near.loading >= LOADING_SHARE and near.utilisation[busiest] < SATURATED_SHARE:
+        return (
+            f" Processors work {share(near.utilisation.get(PROCESSORS_RESOURCE, 0.0))} of the time and wait another "
+            f"{share(near.loading)} for programs to be loaded: each holds the memory for both, and others wait for it."
+        )
     if near.utilisation[busiest] < SATURATED_SHARE and first.users > FAR_SATURATION_RATIO * users:
         return (
             f" No resource is saturated there ({busiest}: {share(near.utilisation[busiest])} busy): a limit, a lock, "

@@ -15,15 +15,18 @@ from loadgo.running.host import DEFAULT_DRIVER, Driver
 from loadgo.running.prepared import RunSettings
 from loadgo.running.stopping import catch_stop_signals
 from loadgo.sizing.answer import AnswerContext, answer_of, first_saturation
-from loadgo.sizing.curve import INTERVAL_CONFIDENCE, LoadPoint
+from loadgo.sizing.curve import LoadPoint
 from loadgo.sizing.early_end import trial_watcher
 from loadgo.sizing.mix import UserMix, parse_mix
 from loadgo.sizing.models.models import models_of
+from loadgo.sizing.narrowing import narrowing_of
+from loadgo.sizing.neighbours import neighbours_of
 from loadgo.sizing.outcomes import NextTrial, SearchGoal
 from loadgo.sizing.points import points_of
-from loadgo.sizing.results import Capacity, ReportProgress, SearchLimits
+from loadgo.sizing.results import Capacity, ReportProgress, SearchLimits, TrialRecord
 from loadgo.sizing.rounds import SearchResult, TrialLength, TrialLengths, run_search
 from loadgo.sizing.site import TrialLoad, TrialSite, prepare_site, run_trial
+from loadgo.sizing.standing import target_standing
 from loadgo.sizing.targets import check_commands, check_resources, parse_targets
 from loadgo.sizing.trials import CapacityTrial
 
@@ -144,6 +147,8 @@ def find_capacity(
     site = prepare_site(_script_or_mix(script, options.mix), on, settings, tariff=options.tariff, out=options.out)
     goal = search_goal(options, site)
     lengths = trial_lengths(options, site)
+    if progress is not None and site.live:
+        progress(lengths.search_in_words(goal.most_trials))
     with catch_stop_signals() as stop:
 
         def run_one(next_trial: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
@@ -223,13 +228,18 @@ def assemble_capacity(
     stop: threading.Event,
 ) -> Capacity:
     """Assembles the capacity from the result of the search, with models and notes."""
-    points = points_of(search_result.trials or search_result.left_out, goal.targets)
+    used = search_result.trials or search_result.left_out
+    points = points_of(used, goal)
     classes = site.mix.classes if site.mix is not None else ()
     all_trials = (*search_result.trials, *search_result.left_out)
     refused = {trial.users: trial.refused for trial in all_trials if trial.refused}
     models = models_of(points, site.servers, classes)
     first = first_saturation(models)
-    answer = answer_of(search_result.outcome, points, goal, AnswerContext(first, refused, stop.is_set()))
+    outcome, neighbours = search_result.outcome, neighbours_of(used)
+    narrowing = narrowing_of(outcome, used, goal)
+    invalid = tuple(trial.why for trial in used if not trial.valid)
+    context = AnswerContext(first, refused, stop.is_set(), neighbours, narrowing, invalid)
+    answer = answer_of(outcome, points, goal, context)
     return Capacity(
         script=site.source.requested,
         on=site.on,
@@ -237,7 +247,7 @@ def assemble_capacity(
         end=answer.end,
         answer=answer.users,
         interval=answer.interval,
-        confidence=INTERVAL_CONFIDENCE,
+        confidence=answer.confidence,
         in_words=answer.in_words,
         binding=answer.binding,
         saturates_first=first,
@@ -251,6 +261,27 @@ def assemble_capacity(
         currency=site.tariff.currency if any(point.cost_user_hour is not None for point in points) else "",
         models=models,
         notes=_search_notes(search_result, points, site),
+        each_trial=tuple(_trial_record(trial, search_result, goal) for trial in search_result.in_order),
+        neighbours=neighbours,
+        narrowing=narrowing,
+    )
+
+
+def _trial_record(trial: CapacityTrial, search_result: SearchResult, goal: SearchGoal) -> TrialRecord:
+    return TrialRecord(
+        users=trial.users,
+        name=trial.name,
+        seconds=trial.seconds,
+        interactions=trial.counted,
+        standing=target_standing(trial.users, [trial], goal),
+        others=trial.others,
+        used=any(trial is used for used in search_result.trials),
+        valid=trial.valid,
+        why=trial.why,
+        cut_short=trial.cut_short,
+        censored=trial.censored,
+        late=trial.late,
+        unclear=trial.unclear,
     )
 
 
@@ -259,9 +290,15 @@ def _search_notes(search_result: SearchResult, points: Sequence[LoadPoint], site
     unsteady = sum(1 for trial in search_result.left_out if trial.valid and not trial.cut_short)
     if unsteady:
         notes.append(f"trials that were not steady: {unsteady}; each was repeated, longer.")
+    invalid = [trial for trial in search_result.left_out if not trial.valid]
+    notes += [f"with {people(trial.users)}, a trial that is not valid: {trial.why}." for trial in invalid]
     early = sum(1 for trial in search_result.trials if trial.cut_short)
+    censored = sum(trial.censored for trial in search_result.trials)
     if early:
-        notes.append(f"the rest of trials that missed a target widely and ended early: {early}.")
+        flight = f", and {censored} lines that were in flight then" if censored else ""
+        notes.append(f"the rest of trials that missed a target widely and ended early: {early}{flight}.")
+    if unclear := sum(trial.unclear for trial in search_result.trials):
+        notes.append(f"lines that were sent so late that their side of the limit is not known: {unclear}.")
     refused = [trial for trial in search_result.trials if trial.refused]
     notes += [f"with {people(trial.users)} {trial.refused:,} could not log in." for trial in refused]
     if any(point.lost for point in points):

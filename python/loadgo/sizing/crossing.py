@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -20,11 +19,14 @@ import numpy as np
 from loadgo.sizing.curve import INTERVAL_CONFIDENCE, Target
 from loadgo.sizing.trials import BatchSums
 from loadgo.stats.resample import Floats
+from loadgo.stats.student import student_reach
 
 LinkFunction = Literal["logit", "log"]
 
 _MOST_FIT_ROUNDS = 50
 _SMALLEST_RATIO = 1e-9
+_NORMAL_QUANTILE = 1.96
+"""Half of the width of a 95 % interval in standard deviations, where these are known."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ class LimitExcess:
     value: float
     half_width: float
     """Half of the width of the 95 % interval."""
+    freedom: int = 1
+    """The degrees of freedom of Student's t in the interval."""
 
     @property
     def met(self) -> bool:
@@ -76,6 +80,17 @@ class LimitExcess:
     def missed(self) -> bool:
         """Whether the whole interval misses the target."""
         return self.value - self.half_width > 0
+
+    def certainty(self, confidence: float) -> float:
+        """The value in half-widths of the interval with this confidence; beyond ±1, the target is surely on one side.
+
+        With a confidence of 0 only the sign of the value counts.
+        """
+        if confidence <= 0 or self.half_width <= 0:
+            return float(np.sign(self.value)) * np.inf
+        freedom = max(self.freedom, 1)
+        width = self.half_width / student_reach(freedom) * student_reach(freedom, confidence)
+        return float(self.value / width)
 
 
 @dataclass(frozen=True)
@@ -100,8 +115,11 @@ def scale_of(target: Target) -> TargetScale:
     return TargetScale(link, float(scale.forward(limit)), scale.sign)
 
 
-def excess_of(target: Target, tallies: Sequence[BatchSums]) -> LimitExcess | None:
-    """The excess of a target from the trials with one number of users; None without interactions."""
+def excess_of(target: Target, tallies: Sequence[BatchSums], effect: float = 0.0) -> LimitExcess | None:
+    """The excess of a target from the trials with one number of users; None without interactions.
+
+    `effect` is the standard deviation between trials on the scale of the target, where the system itself changes.
+    """
     scale = scale_of(target)
     weight, total = sum(tally.weight for tally in tallies), sum(float(tally.numerators.sum()) for tally in tallies)
     if weight <= 0:
@@ -112,8 +130,24 @@ def excess_of(target: Target, tallies: Sequence[BatchSums]) -> LimitExcess | Non
         return LimitExcess(-scale.sign * np.inf, 0.0)
     dispersion, freedom = dispersion_of(scale, tallies)
     position = np.asarray(ratio)
-    spread = float(np.sqrt(dispersion * scale.variance(position) / weight) / scale.slope(position))
-    return LimitExcess(scale.sign * (float(scale.forward(ratio)) - scale.limit), student_t(freedom) * spread)
+    value = float(scale.forward(ratio)) - scale.limit
+    half_width = float(
+        student_reach(freedom) * np.sqrt(dispersion * scale.variance(position) / weight) / scale.slope(position)
+    )
+    if effect and scale.link == "logit":
+        end = _beta_end(total / dispersion, weight / dispersion, 1 if value < 0 else -1)
+        half_width = min(half_width, abs(float(scale.forward(end)) - scale.limit - value))
+    half_width = float(np.hypot(half_width, _NORMAL_QUANTILE * effect / np.sqrt(len(tallies))))
+    return LimitExcess(scale.sign * value, half_width, freedom)
+
+
+def _beta_end(count: float, weight: float, side: int) -> float:
+    """The upper (1) or lower (-1) end of the 95 % interval of a share (Clopper and Pearson 1934)."""
+    from scipy.special import betaincinv
+
+    if side > 0:
+        return float(betaincinv(count + 1, max(weight - count, 1e-9), (1 + INTERVAL_CONFIDENCE) / 2))
+    return float(betaincinv(max(count, 1e-9), weight - count + 1, (1 - INTERVAL_CONFIDENCE) / 2))
 
 
 def dispersion_of(scale: TargetScale, tallies: Sequence[BatchSums]) -> tuple[float, int]:
@@ -164,7 +198,7 @@ def crossing_of(target: Target, users: Sequence[int], tallies: Sequence[BatchSum
             dispersion,
             (freedom * dispersion + residual_freedom * chi / residual_freedom) / (freedom + residual_freedom),
         )
-    interval = _fieller_interval(line, unit_covariance * dispersion, scale, student_t(freedom))
+    interval = _fieller_interval(line, unit_covariance * dispersion, scale, student_reach(freedom))
     if interval is None or not _is_near_trials(interval[0], x):
         return None
     user_count, low, high = interval
@@ -219,11 +253,3 @@ def _fieller_interval(
     c = offset**2 - square * float(covariance[0, 0])
     root = np.sqrt(max(b**2 - 4 * a * c, 0.0))
     return -offset / slope, float((-b - root) / (2 * a)), float((-b + root) / (2 * a))
-
-
-@cache
-def student_t(freedom: int) -> float:
-    """Half of the width of a 95 % interval in standard errors: a quantile of Student's t."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(max(freedom, 1), (1 + INTERVAL_CONFIDENCE) / 2))

@@ -111,6 +111,8 @@ class LoadPoint:
     """The users' own processor time per interaction; None where it cannot be separated from other work."""
     others: float | None = None
     """The share of the processors' time used by neither the users nor loadgo; None where it cannot be separated."""
+    loading: float = 0.0
+    """The share of the processors' time without work while a program is loaded into memory, on a swapping machine."""
 
 
 @dataclass(frozen=True)

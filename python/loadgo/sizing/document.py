@@ -91,7 +91,7 @@ def _others_notes(capacity: Capacity) -> list[tuple[str, str]]:
     if others is None:
         return []
     note = (
-        f"other programs and the kernel's own work used {share(others)} of the processors' time. The utilisation "
+        f"other programs used {share(others)} of the processors' time, beside the kernel's own work. The utilisation "
         "includes it, the service demands do not. loadgo meter --for 10s shows the programs."
     )
     return [("Others", note)]

@@ -8,20 +8,24 @@ from loadgo.sizing.models.basis import UserClassModel
 from loadgo.sizing.models.demands import Demand
 from loadgo.sizing.models.extrapolation import ModelFigures
 from loadgo.sizing.models.models import CapacityModel, ModelMiss, Models
-from loadgo.sizing.results import Capacity, Saturation, SearchLimits
+from loadgo.sizing.narrowing import Narrowing
+from loadgo.sizing.results import Capacity, Neighbours, Saturation, SearchLimits, TrialRecord
 from loadgo.theory.job_bounds import JobBounds
 from loadgo.theory.scalability import FittedLaw, Scalability
 
 JSON_KEYS: dict[type, str] = {
     Capacity: (
         "bad script on targets end answer interval confidence in_words binding saturates_first points "
-        "interactions_spent trials seconds classes limits servers currency models notes"
+        "interactions_spent trials seconds classes limits servers currency models notes each_trial neighbours narrowing"
     ),
+    TrialRecord: "users name seconds interactions standing others used valid why cut_short censored late unclear",
+    Neighbours: "mean least most",
+    Narrowing: "trials seconds least_users most_users in_words",
     Target: "text measure command sense limit share",
     Saturation: "resource users",
     LoadPoint: (
         "users seconds interactions trials throughput response_s think_s verdicts utilisation cost_user_hour "
-        "faults_a_command steady steady_why lost valid runs classes users_cpu_s others"
+        "faults_a_command steady steady_why lost valid runs classes users_cpu_s others loading"
     ),
     MeasuredFigure: "value interval",
     TargetVerdict: "target standing value slow_share",

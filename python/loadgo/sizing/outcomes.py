@@ -64,6 +64,8 @@ class CapacityFound:
     """Whether the interval is as narrow as the goal wants."""
     crossing: LimitCrossing | None = None
     """The crossing of the line; None where no line fits, and trials with adjacent numbers of users decided."""
+    why: str = ""
+    """The reason why the search ended before the interval was narrow enough; empty where it is."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,8 @@ class Undecided:
     low: int
     high: int | None
     why: str
+    confidence: float = 0.95
+    """The confidence of both ends; 0 where they are only more likely than not."""
 
 
 SearchOutcome = CapacityFound | EveryNumberMeets | NoNumberMeets | Undecided

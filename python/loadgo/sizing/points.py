@@ -10,26 +10,29 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from loadgo.sizing.crossing import TargetScale, dispersion_of, excess_of, scale_of, student_t
+from loadgo.sizing.crossing import TargetScale, dispersion_of, excess_of, scale_of
 from loadgo.sizing.curve import ClassFigures, LoadPoint, MeasuredFigure, Target, TargetStanding, TargetVerdict
+from loadgo.sizing.host_line import trial_effect
+from loadgo.sizing.outcomes import SearchGoal
 from loadgo.sizing.steady_state import steadiness
 from loadgo.sizing.trials import BatchSums, CapacityTrial
 from loadgo.stats.quantiles import REPORTED_QUANTILES, samples_needed, sorted_quantile
 from loadgo.stats.resample import Floats, Interval
+from loadgo.stats.student import student_reach
 
 _LOGIT_SCALE, _LOG_SCALE = TargetScale("logit", 0.0, 1.0), TargetScale("log", 0.0, 1.0)
 
 
-def points_of(trials: Sequence[CapacityTrial], targets: Sequence[Target]) -> tuple[LoadPoint, ...]:
+def points_of(trials: Sequence[CapacityTrial], goal: SearchGoal) -> tuple[LoadPoint, ...]:
     """A point for each number of users, in ascending order."""
     return tuple(
-        point_of([trial for trial in trials if trial.users == users], targets)
+        point_of([trial for trial in trials if trial.users == users], goal.targets, live=goal.live)
         for users in sorted({trial.users for trial in trials})
     )
 
 
-def point_of(trials: Sequence[CapacityTrial], targets: Sequence[Target]) -> LoadPoint:
-    """The point of trials with the same number of users."""
+def point_of(trials: Sequence[CapacityTrial], targets: Sequence[Target], *, live: bool = False) -> LoadPoint:
+    """The point of trials with the same number of users. On a live host, verdicts allow for effects of each trial."""
     counted, seconds = sum(trial.counted for trial in trials), sum(trial.seconds for trial in trials)
     responses = _response_figures(trials)
     steady, reason = _steadiness(trials)
@@ -42,7 +45,7 @@ def point_of(trials: Sequence[CapacityTrial], targets: Sequence[Target]) -> Load
         throughput=_ratio_figure([_throughput_tally(trial) for trial in trials], _LOG_SCALE) or MeasuredFigure(0.0),
         response_s=responses,
         think_s=_weighted_mean([(trial.think_s, trial.counted) for trial in trials]) or 0.0,
-        verdicts=tuple(_target_verdict(target, place, trials) for place, target in enumerate(targets)),
+        verdicts=tuple(_target_verdict(target, place, trials, live) for place, target in enumerate(targets)),
         utilisation={
             name: _weighted_mean([(trial.utilisation.get(name), trial.seconds) for trial in trials]) or 0.0
             for name in resources
@@ -59,6 +62,7 @@ def point_of(trials: Sequence[CapacityTrial], targets: Sequence[Target]) -> Load
         others=_weighted_mean(
             [(None if trial.whose is None else trial.whose.others, trial.seconds) for trial in trials]
         ),
+        loading=_weighted_mean([(trial.loading, trial.seconds) for trial in trials]) or 0.0,
     )
 
 
@@ -103,14 +107,14 @@ def _quantile_figure(values: Floats, probability: float, trials: Sequence[Capaci
         return None
     slower = [_interaction_tally(trial, (trial.responses_s > value).astype(np.float64)) for trial in trials]
     dispersion, freedom = dispersion_of(_LOGIT_SCALE, slower)
-    half_width = student_t(freedom) * np.sqrt(dispersion * probability * (1 - probability) / len(values))
+    half_width = student_reach(freedom) * np.sqrt(dispersion * probability * (1 - probability) / len(values))
     low, high = (sorted_quantile(values, float(np.clip(probability + sign * half_width, 0, 1))) for sign in (-1, 1))
     return MeasuredFigure(value, Interval(low, high) if np.isfinite(high) and half_width < 1 - probability else None)
 
 
-def _target_verdict(target: Target, index: int, trials: Sequence[CapacityTrial]) -> TargetVerdict:
+def _target_verdict(target: Target, index: int, trials: Sequence[CapacityTrial], live: bool) -> TargetVerdict:
     tallies = [trial.tallies[index] for trial in trials]
-    excess = excess_of(target, tallies)
+    excess = excess_of(target, tallies, trial_effect(target) if live else 0.0)
     standing: TargetStanding = "open"
     if excess is not None and (excess.met or excess.missed):
         standing = "met" if excess.met else "missed"
@@ -156,7 +160,7 @@ def _ratio_figure(tallies: Sequence[BatchSums], scale: TargetScale) -> MeasuredF
     dispersion, freedom = dispersion_of(scale, tallies)
     mean = np.asarray(ratio)
     error = float(np.sqrt(dispersion * scale.variance(mean) / weight) / scale.slope(mean))
-    half_width = student_t(freedom) * error
+    half_width = student_reach(freedom) * error
     ends = scale.backward(scale.forward(ratio) + np.array([-half_width, half_width]))
     return MeasuredFigure(ratio, Interval(float(ends[0]), float(ends[1])))
 

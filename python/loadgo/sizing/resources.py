@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
 PROCESSORS_RESOURCE = "processors"
+LOADING_CATEGORY = "idle loading"
+"""The category of a swapping machine's processor that waits for a program to be loaded."""
 
 ServerCounts = Mapping[str, int | None]
 """Number of servers by resource; None means any number, and that the resource never saturates."""
@@ -29,6 +31,8 @@ class ProcessorShares:
     """Mean number of processors that the users kept busy."""
     others: float
     """Share of others in all processors' time: busy time of neither users nor loadgo."""
+    users: float
+    """Share of the users in all processors' time."""
 
 
 def server_counts(machine: str, processors: int) -> dict[str, int | None]:
@@ -57,12 +61,19 @@ def utilisations(spans: Mapping[str, pl.DataFrame]) -> dict[str, float]:
     return {name: float(rows["busy"].sum()) / float(rows["whole"].sum()) for name, rows in spans.items()}
 
 
+def loading_share(tables: Tables, stretch: Stretch) -> float:
+    """The share of the processors' time without work while a program is loaded into memory, which it holds."""
+    spans = _processor_spans(spans_in(tables.time, stretch))
+    whole_ns = float(spans["whole"].sum())
+    return float(spans["loading"].sum()) / whole_ns if whole_ns else 0.0
+
+
 def processor_shares(total: TotalTime) -> ProcessorShares | None:
     """The use of the processors; None where the users' time was not measured."""
     users_ns, others = total.account.users_ns, total.others_share
     if users_ns is None or others is None or not total.span_ns:
         return None
-    return ProcessorShares(users_ns / total.span_ns, others)
+    return ProcessorShares(users_ns / total.span_ns, others, total.share_of(users_ns) or 0.0)
 
 
 def _server_count(store: Mapping[str, Any]) -> int | None:
@@ -77,5 +88,7 @@ def _processor_spans(spans: pl.DataFrame) -> pl.DataFrame:
     busy = [name for name in rows["category"].unique().to_list() if is_busy(name)]
     time = pl.col("time_ns").cast(pl.Float64)
     return rows.group_by("at_ns", "span_ns").agg(
-        busy=time.filter(pl.col("category").is_in(busy)).sum(), whole=time.sum()
+        busy=time.filter(pl.col("category").is_in(busy)).sum(),
+        whole=time.sum(),
+        loading=time.filter(pl.col("category") == LOADING_CATEGORY).sum(),
     )

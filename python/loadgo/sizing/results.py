@@ -6,16 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from loadgo.sizing.curve import LoadPoint, MixClass, Target
+from loadgo.sizing.curve import LoadPoint, MixClass, Target, TargetStanding
+from loadgo.sizing.narrowing import Narrowing
 
 if TYPE_CHECKING:
     from loadgo.sizing.models.models import Models
 
-SearchEnd = Literal["found", "every number", "no number", "contradiction", "open", "stopped"]
+SearchEnd = Literal["found", "range", "every number", "no number", "contradiction", "open", "stopped"]
 """The reason why a search ended.
 
-`every number`: all numbers of users up to the limit meet the targets. `no number`: none does. `contradiction`: each
-target can be met, but not all together. `open`: the limits of the search left it undecided. `stopped`: interrupted.
+`range`: the trials tell a range without a most likely number. `every number`: all numbers of users up to the limit meet
+the targets. `no number`: none does. `contradiction`: each target can be met, but not all together. `open`: the limits
+of the search left it undecided whether any number meets the targets. `stopped`: interrupted.
 """
 ReportProgress = Callable[[str], None]
 
@@ -42,6 +44,45 @@ class SearchLimits:
 
 
 @dataclass(frozen=True)
+class TrialRecord:
+    """One trial of the search, in the order in which they ran."""
+
+    users: int
+    name: str
+    """The folder of the trial if it is kept, else its seed."""
+    seconds: float
+    interactions: int
+    standing: TargetStanding
+    """The standing of all targets in this trial alone."""
+    others: float | None
+    """The neighbours' share of the time of all processors; None where it was not measured."""
+    used: bool
+    """Whether the answer uses the trial; otherwise it was repeated."""
+    valid: bool
+    why: str
+    """The reason why the trial is not valid; else empty."""
+    cut_short: bool
+    """Whether the trial ended early, since a target was missed widely."""
+    censored: int
+    """Lines in flight at the early end, which are in no figure."""
+    late: int
+    """Lines that the driver sent late."""
+    unclear: int
+    """Late lines whose side of the limit is not known, which are in no share of slow interactions."""
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The share of the processors' time that neighbours took in the trials of the answer."""
+
+    mean: float
+    least: float
+    """The smallest share of a trial."""
+    most: float
+    """The largest share of a trial."""
+
+
+@dataclass(frozen=True)
 class Capacity:
     """The capacity of a system in users, with the measurements that the answer is based on."""
 
@@ -55,8 +96,9 @@ class Capacity:
     With `every number` it is the limit of users.
     """
     interval: tuple[int, int | None] | None
-    """The interval of the answer; its upper end is None where the limit of users came first. None when undecided."""
+    """The interval of the answer; its upper end is None where none is known. None only without any trial."""
     confidence: float
+    """The confidence of the interval; 0 where its ends are only more likely than not."""
     in_words: str
     """The answer in one or two sentences: what decides it, and what remains uncertain."""
     binding: Target | None
@@ -81,6 +123,11 @@ class Capacity:
     """The models of the measured points; None where there are too few points."""
     notes: tuple[str, ...]
     """Sentences on what was left out, was not measured, or was assumed."""
+    each_trial: tuple[TrialRecord, ...] = ()
+    neighbours: Neighbours | None = None
+    """None where the neighbours' time was not measured."""
+    narrowing: Narrowing | None = None
+    """None where the answer is as narrow as wanted."""
 
     @property
     def bad(self) -> bool:

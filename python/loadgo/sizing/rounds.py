@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
-from loadgo.notation.figures import people
-from loadgo.sizing.outcomes import NextTrial, SearchGoal, SearchOutcome, Undecided
+from loadgo.errors import LoadgoError
+from loadgo.notation.figures import counted, people, seconds, share
+from loadgo.sizing.outcomes import CapacityFound, NextTrial, NoNumberMeets, SearchGoal, SearchOutcome
 from loadgo.sizing.results import ReportProgress
-from loadgo.sizing.search import next_step, target_standing
+from loadgo.sizing.search import next_step, outcome_so_far
+from loadgo.sizing.standing import target_standing
 from loadgo.sizing.steady_state import steadiness
 from loadgo.sizing.trials import CapacityTrial
 
@@ -23,6 +25,10 @@ WARM_UP_SHARE = 0.1
 """The warm-up is at least this share of the measured time."""
 MOST_TRIAL_REPEATS = 2
 """A trial that drifts is repeated at most this number of times, each time twice as long."""
+REPEAT_PAUSES_S = (5.0, 15.0)
+"""Pauses of a host before each repetition of a trial that is not valid. After the last one, it has fewer users."""
+MOST_INVALID_TRIALS = 6
+"""A search ends with what is known when so many of its trials are not valid, and the last one was repeated."""
 
 
 class RunTrial(Protocol):
@@ -46,6 +52,15 @@ class TrialLengths:
     shortest_s: float = 0.0
     longest_s: float = math.inf
 
+    def search_in_words(self, most_trials: int) -> str:
+        """How long a search on a host takes at most: each trial has a warm-up that is at most as long, and a pause."""
+        trial_s = 2 * self.longest_s + max(REPEAT_PAUSES_S)
+        lengths = seconds(self.longest_s)
+        if self.shortest_s < self.longest_s:
+            lengths = f"{seconds(self.shortest_s)} to {lengths}"
+        trials, most_s = counted(most_trials, "trial"), most_trials * trial_s
+        return f"at most {trials} of {lengths}, each after a warm-up: {seconds(most_s)} at most, without log-ins"
+
 
 @dataclass(frozen=True)
 class SearchResult:
@@ -54,8 +69,13 @@ class SearchResult:
     trials: tuple[CapacityTrial, ...]
     """The trials that the outcome is based on."""
     left_out: tuple[CapacityTrial, ...]
-    """Trials that drifted and were repeated, and a trial that is not valid."""
+    """Trials that drifted or were not valid, and were repeated; with an interrupt, also the last trial."""
     outcome: SearchOutcome
+
+    @property
+    def in_order(self) -> tuple[CapacityTrial, ...]:
+        """All trials, in the order in which they ran."""
+        return tuple(sorted((*self.trials, *self.left_out), key=lambda trial: trial.place))
 
 
 def run_search(
@@ -67,34 +87,103 @@ def run_search(
     progress: ReportProgress | None = None,
     stop: threading.Event | None = None,
 ) -> SearchResult:
-    """Runs trials until there is an outcome. `stop` ends the search with what is known by then."""
-    trials: list[CapacityTrial] = []
-    left_out: list[CapacityTrial] = []
-    stopped = stop or threading.Event()
-    while True:
-        next_trial = next_step(trials, goal)
-        if not isinstance(next_trial, NextTrial):
-            return SearchResult(tuple(trials), tuple(left_out), next_trial)
-        for repeat in range(MOST_TRIAL_REPEATS + 1):
-            length = next_trial_length(next_trial, trials, lengths or TrialLengths(), 2.0**repeat)
-            trial = run_trial(next_trial, seed + len(trials) + len(left_out), length)
-            if progress is not None:
-                progress(_trial_in_words(trial, goal))
-            if stopped.is_set() or not trial.valid:
-                reason = trial.why or "the search was stopped"
-                return SearchResult(tuple(trials), (*left_out, trial), _undecided_so_far(trials, goal, reason))
-            if repeat == MOST_TRIAL_REPEATS or is_final(trial, goal):
-                trials.append(trial)
-                break
-            left_out.append(trial)
+    """Runs trials until there is an outcome. `stop` ends the search with what is known by then.
+
+    An error of a trial ends the search with what is known, too. An error of the first trial is raised.
+    """
+    rounds = _Rounds(run_trial, goal, seed, lengths or TrialLengths(), progress, stop or threading.Event())
+    return rounds.result()
 
 
-def _undecided_so_far(trials: Sequence[CapacityTrial], goal: SearchGoal, reason: str) -> Undecided:
-    """The outcome of a search that ends early, from its trials so far."""
-    stands = {trial.users: target_standing(trial.users, trials, goal) for trial in trials}
-    missed = min((users for users, standing in stands.items() if standing == "missed"), default=None)
-    met = [users for users, standing in stands.items() if standing == "met" and (missed is None or users < missed)]
-    return Undecided(max(met, default=0), None if missed is None else missed - 1, reason)
+class _Rounds:
+    """The trials of a search, and the goal of those that follow."""
+
+    def __init__(
+        self,
+        run_trial: RunTrial,
+        goal: SearchGoal,
+        seed: int,
+        lengths: TrialLengths,
+        progress: ReportProgress | None,
+        stop: threading.Event,
+    ) -> None:
+        self._run_trial, self._goal, self._seed, self._lengths = run_trial, goal, seed, lengths
+        self._progress, self._stop = progress, stop
+        self._trials: list[CapacityTrial] = []
+        self._left_out: list[CapacityTrial] = []
+        self._aim = goal
+        """The goal of the next trials. Its limit of users is below a number with which no trial is valid."""
+        self._barrier = ""
+        """The reason for this lower limit of users."""
+
+    def result(self) -> SearchResult:
+        """Runs the rounds until there is an outcome."""
+        reason = ""
+        while not reason:
+            step = next_step(self._trials, self._aim, len(self._left_out))
+            if not isinstance(step, NextTrial):
+                return self._ended(self._beyond_barrier(step))
+            reason = self._make(step)
+        known = self._trials or ([] if self._stop.is_set() else self._left_out)
+        return self._ended(outcome_so_far(known, self._goal, reason))
+
+    def _ended(self, outcome: SearchOutcome) -> SearchResult:
+        return SearchResult(tuple(self._trials), tuple(self._left_out), outcome)
+
+    def _beyond_barrier(self, outcome: SearchOutcome) -> SearchOutcome:
+        """The outcome for all numbers of users, if that of the lower limit of users depends on this limit."""
+        is_below = isinstance(outcome, NoNumberMeets) or (
+            isinstance(outcome, CapacityFound) and outcome.enough and outcome.high < self._aim.max_users
+        )
+        return outcome if is_below or not self._barrier else outcome_so_far(self._trials, self._goal, self._barrier)
+
+    def _make(self, step: NextTrial) -> str:
+        """Makes a trial, again where it is not valid or drifts. Returns the reason if the search ends with it."""
+        drifts = invalid = 0
+        while True:
+            try:
+                trial = self._run(step, 2.0**drifts)
+            except LoadgoError as error:
+                if not self._count:
+                    raise
+                return f"a trial with {people(step.users)} could not be made: {error}"
+            is_last = self._count + 1 >= self._goal.most_trials
+            if self._stop.is_set():
+                self._left_out.append(trial)
+                return "the search was stopped"
+            if not trial.valid:
+                self._left_out.append(trial)
+                if is_last or invalid == len(REPEAT_PAUSES_S):
+                    return self._without_valid(trial, is_last=is_last)
+                self._stop.wait(REPEAT_PAUSES_S[invalid] if self._goal.live else 0.0)
+                invalid += 1
+            elif is_last or drifts == MOST_TRIAL_REPEATS or is_final(trial, self._goal):
+                self._trials.append(trial)
+                return ""
+            else:
+                self._left_out.append(trial)
+                drifts += 1
+
+    @property
+    def _count(self) -> int:
+        return len(self._trials) + len(self._left_out)
+
+    def _run(self, step: NextTrial, factor: float) -> CapacityTrial:
+        length, place = next_trial_length(step, self._trials, self._lengths, factor), self._count
+        trial = replace(self._run_trial(step, self._seed + place, length), place=place)
+        if self._progress is not None:
+            self._progress(_trial_in_words(trial, self._goal))
+        return trial
+
+    def _without_valid(self, trial: CapacityTrial, *, is_last: bool) -> str:
+        """Goes on with fewer users after trials that are not valid, or returns the reason why the search ends."""
+        reason = f"with {people(trial.users)} no trial is valid: {trial.why}"
+        invalid = sum(not left_out.valid for left_out in self._left_out)
+        if is_last or trial.users == 1 or invalid >= MOST_INVALID_TRIALS:
+            return reason
+        if trial.users > max((tried.users for tried in self._trials), default=0):
+            self._aim, self._barrier = replace(self._aim, max_users=trial.users - 1), reason
+        return ""
 
 
 def _trial_in_words(trial: CapacityTrial, goal: SearchGoal) -> str:
@@ -111,6 +200,8 @@ def _trial_in_words(trial: CapacityTrial, goal: SearchGoal) -> str:
             figures.append(f"{target.measure} {tally.ratio:.3g}{'/s' if target.measure == 'throughput' else ' s'}")
     stands = target_standing(trial.users, [trial], goal)
     early = ", ended early" if trial.cut_short else ""
+    early += "" if trial.valid else f"; not valid: {trial.why}"
+    early += "" if trial.others is None else f"; neighbours {share(trial.others)}"
     load = f"{people(trial.users)}, {trial.seconds:,.0f} s, {trial.counted:,} interactions"
     return f"{load}: {', '.join(figures)}: {stands}{early}"
 
@@ -131,10 +222,10 @@ def next_trial_length(
         return None
     nearest = min(trials, key=lambda trial: (abs(trial.users - next_trial.users), -trial.counted))
     cycle = nearest.think_s + (nearest.response_s or 0.0)
-    seconds = factor * max(next_trial.interactions * cycle / next_trial.users, FEWEST_CYCLES * cycle)
+    length_s = factor * max(next_trial.interactions * cycle / next_trial.users, FEWEST_CYCLES * cycle)
     lines = max(trials, key=lambda trial: trial.counted).lines_a_pass or 1.0
     a_pass = lines * cycle
     if lines > 1 and a_pass > 0:
-        seconds = math.ceil(seconds / a_pass) * a_pass
-    seconds = min(max(seconds, lengths.shortest_s), lengths.longest_s)
-    return TrialLength(min(max(WARM_UP_CYCLES * cycle * factor, WARM_UP_SHARE * seconds), lengths.longest_s), seconds)
+        length_s = math.ceil(length_s / a_pass) * a_pass
+    length_s = min(max(length_s, lengths.shortest_s), lengths.longest_s)
+    return TrialLength(min(max(WARM_UP_CYCLES * cycle * factor, WARM_UP_SHARE * length_s), lengths.longest_s), length_s)

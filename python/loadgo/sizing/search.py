@@ -12,11 +12,11 @@ Where a curve jumps and no line fits, the search continues by bisection.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from loadgo.sizing.crossing import LimitCrossing, LimitExcess, crossing_of, excess_of
-from loadgo.sizing.curve import TargetStanding
+from loadgo.sizing.crossing import LimitCrossing
+from loadgo.sizing.near_line import find_crossing, half_width, line_reach, trials_near
 from loadgo.sizing.outcomes import (
     CapacityFound,
     EveryNumberMeets,
@@ -26,16 +26,12 @@ from loadgo.sizing.outcomes import (
     SearchOutcome,
     Undecided,
 )
-from loadgo.sizing.trials import BatchSums, CapacityTrial
+from loadgo.sizing.resources import PROCESSORS_RESOURCE
+from loadgo.sizing.standing import excess_with, known_range, target_standing
+from loadgo.sizing.trials import CapacityTrial
 
 FIRST_TRIAL_INTERACTIONS = 60
 """Interactions of the first trial, which has one user. Fewer than in later trials: it only finds the scale."""
-LINE_REACH_SHARE, LINE_REACH_USERS = 0.2, 3.0
-"""The line includes trials within this share of the crossing, or this number of users."""
-NARROW_REACH_INTERVALS, NARROW_REACH_SHARE = 6.0, 0.1
-"""A narrower line includes trials within this many half-widths of the crossing's interval, or this share of it."""
-MOST_LINE_EXCESS_LOGITS = 3.0
-"""Trials with a larger excess, on the scale of their target, are not on a straight line with the others."""
 TRIED_BETWEEN_USERS = 3
 """Numbers of users between met and missed that are tried before one of them is tried again, longer."""
 BRACKET_SHARE = 0.08
@@ -51,12 +47,16 @@ Without this limit, a wide interval may end the search by chance, when both its 
 """
 ANSWER_EVIDENCE_SHARE = 0.1
 """The trials at the answer have at least this share of the interactions of the line, so the answer is measured too."""
+FEWEST_HOST_TRIALS = 8
+"""On a host, at least this number of trials is near the crossing, so that they show how much trials differ."""
+MOST_HOST_TRIAL_RATIO = 3
+"""On a host, a trial has at most this many times the interactions of a short one, since trials differ by themselves."""
 MOST_LEAP_RATIO = 3
 """On a shared host, the next trial has at most this many times the users of the largest trial before."""
 
 
-_NEAR_LIMIT_REASON = "the answer is too close to --max-users, so allow more users"
-_TOO_SHORT_REASON = "the longest trials do not decide it, so allow longer ones with --longest"
+_NEAR_LIMIT_REASON = "the answer is too close to --max-users"
+_TOO_SHORT_REASON = "the longest trials do not decide it"
 
 
 @dataclass(frozen=True)
@@ -71,14 +71,14 @@ class _UserBracket:
     """The index of the target that is missed most, or is nearest to its limit."""
 
 
-def next_step(trials: Sequence[CapacityTrial], goal: SearchGoal) -> NextTrial | SearchOutcome:
-    """The next trial after `trials`, or the outcome of the search."""
+def next_step(trials: Sequence[CapacityTrial], goal: SearchGoal, left_out: int = 0) -> NextTrial | SearchOutcome:
+    """The next trial after `trials`, or the outcome of the search; trials that were left out count to the limit."""
     if not trials:
         users = max(1, goal.max_users // FIRST_TRIAL_DIVISOR) if goal.live else 1
         return NextTrial(users, min(FIRST_TRIAL_INTERACTIONS, goal.shortest))
     bracket = _bracket(trials, goal)
-    if len(trials) >= goal.most_trials:
-        return _outcome_so_far(trials, goal, bracket)
+    if len(trials) + left_out >= goal.most_trials:
+        return outcome_so_far(trials, goal, f"{len(trials) + left_out} trials did not decide it")
     if bracket.missed == 1:
         return NoNumberMeets(bracket.binding)
     if bracket.missed is None:
@@ -86,85 +86,24 @@ def next_step(trials: Sequence[CapacityTrial], goal: SearchGoal) -> NextTrial | 
     return _search_inwards(trials, goal, bracket)
 
 
-def target_standing(users: int, trials: Iterable[CapacityTrial], goal: SearchGoal) -> TargetStanding:
-    """The standing of the ceilings in all trials with `users` users: missed if one of them is."""
-    same_users = [trial for trial in trials if trial.users == users]
-    if any(trial.refused for trial in same_users):
-        return "missed"
-    excesses = [_excess(place, same_users, goal) for place in goal.ceilings]
-    if any(excess is not None and excess.missed for excess in excesses):
-        return "missed"
-    return "met" if all(excess is not None and excess.met for excess in excesses) else "open"
-
-
-def find_crossing(trials: Sequence[CapacityTrial], goal: SearchGoal, around: float) -> tuple[LimitCrossing, int] | None:
-    """The lowest crossing of a ceiling, with the index of the ceiling, from trials near `around`.
-
-    The interval is that of the lowest crossing of all ceilings. A first line uses trials in a wide range, which give a
-    significant slope. A second line uses nearer trials, where curvature is small beside the uncertainty. If the second
-    interval is narrower, it is so by chance, and the first line is taken.
-    """
-    wide = _crossing_in_reach(trials, goal, around, max(LINE_REACH_USERS, LINE_REACH_SHARE * around))
-    if wide is None:
-        return None
-    reach = min(
-        max(NARROW_REACH_INTERVALS * _half_width(wide[0]), NARROW_REACH_SHARE * wide[0].users),
-        LINE_REACH_SHARE * wide[0].users,
-    )
-    near = _crossing_in_reach(trials, goal, wide[0].users, max(LINE_REACH_USERS, reach))
-    return near if near is not None and _half_width(near[0]) >= _half_width(wide[0]) else wide
-
-
-def _crossing_in_reach(
-    trials: Sequence[CapacityTrial], goal: SearchGoal, around: float, reach: float
-) -> tuple[LimitCrossing, int] | None:
-    near = [trial for trial in trials if abs(trial.users - around) <= reach]
-    crossings = []
-    for target_index in goal.ceilings:
-        straight = [trial for trial in near if _is_on_line(target_index, trial, goal)]
-        line = crossing_of(
-            goal.targets[target_index], [trial.users for trial in straight], _tallies(target_index, straight)
-        )
-        if line is not None:
-            crossings.append((line, target_index))
-    if not crossings:
-        return None
-    first, binding = min(crossings, key=lambda pair: pair[0].users)
-    low, high = min(crossing.low for crossing, _ in crossings), min(crossing.high for crossing, _ in crossings)
-    return LimitCrossing(first.users, low, high, first.slope, first.weight), binding
-
-
-def _half_width(crossing: LimitCrossing) -> float:
-    return (crossing.high - crossing.low) / 2
-
-
-def _excess(target_index: int, trials: Sequence[CapacityTrial], goal: SearchGoal) -> LimitExcess | None:
-    return excess_of(goal.targets[target_index], _tallies(target_index, trials))
-
-
 def _measured_excess(target_index: int, users: int, trials: Sequence[CapacityTrial], goal: SearchGoal) -> float:
     """The excess of a target with `users` users; minus infinity if no interaction was slow, 0 without a trial."""
     same_users = [trial for trial in trials if trial.users == users]
     if not any(trial.tallies[target_index].numerators.any() for trial in same_users):
         return -math.inf
-    excess = _excess(target_index, same_users, goal)
+    excess = excess_with(target_index, same_users, goal)
     return 0.0 if excess is None else excess.value
-
-
-def _tallies(target_index: int, trials: Iterable[CapacityTrial]) -> list[BatchSums]:
-    return [trial.tallies[target_index] for trial in trials]
-
-
-def _is_on_line(target_index: int, trial: CapacityTrial, goal: SearchGoal) -> bool:
-    excess = _excess(target_index, [trial], goal)
-    return excess is not None and abs(excess.value) <= MOST_LINE_EXCESS_LOGITS and not trial.refused
 
 
 def _bracket(trials: Sequence[CapacityTrial], goal: SearchGoal) -> _UserBracket:
     tried = sorted({trial.users for trial in trials})
     stands = {users: target_standing(users, trials, goal) for users in tried}
-    missed = min((users for users in tried if stands[users] == "missed"), default=None)
-    met = max((users for users in tried if stands[users] == "met" and (missed is None or users < missed)), default=0)
+    all_missed = [users for users in tried if stands[users] == "missed"]
+    all_met = [users for users in tried if stands[users] == "met"]
+    # On a host trials may contradict each other: then the bracket extends over all that do.
+    least_missed = max(all_met, default=0) if goal.live else 0
+    missed = min((users for users in all_missed if users > least_missed), default=None)
+    met = max((users for users in all_met if users < min(all_missed, default=math.inf)), default=0)
     return _UserBracket(met, missed, _worst_target(missed or max(tried), trials, goal))
 
 
@@ -174,7 +113,7 @@ def _worst_target(users: int, trials: Sequence[CapacityTrial], goal: SearchGoal)
     values = {
         target_index: excess.value
         for target_index in goal.ceilings
-        if (excess := _excess(target_index, same_users, goal))
+        if (excess := excess_with(target_index, same_users, goal))
     }
     return max(values, key=values.__getitem__) if values else goal.ceilings[0]
 
@@ -195,13 +134,16 @@ def _search_upwards(
     if most_users >= goal.max_users:
         if bracket.met == most_users:
             return EveryNumberMeets(most_users)
-        return _longer_trial(most_users, trials, goal, Undecided(bracket.met, None, _NEAR_LIMIT_REASON))
+        return _longer_trial(most_users, trials, goal, known_range(trials, goal, _NEAR_LIMIT_REASON))
     excesses = [_measured_excess(target_index, most_users, trials, goal) for target_index in goal.ceilings]
     nearest = max(excesses, default=0.0)
     if bracket.met < most_users and most_users == 1 and nearest > 0:
         return _longer_trial(
-            1, trials, goal, Undecided(0, None, "one user alone is too close to the limit of a target")
+            1, trials, goal, known_range(trials, goal, "one user alone is too close to the limit of a target")
         )
+    fewest_users = min(trial.users for trial in trials)
+    if bracket.met == 0 and fewest_users > 1 and nearest > 0:
+        return NextTrial(fewest_users // 2, goal.shortest)
     if bracket.met < most_users and nearest > -LEAP_MARGIN_LOGITS:
         return NextTrial(min(goal.max_users, max(most_users + 1, math.ceil(1.1 * most_users))), goal.shortest)
     guess = _estimated_limit_users(trials, goal)
@@ -219,7 +161,9 @@ def _estimated_limit_users(trials: Sequence[CapacityTrial], goal: SearchGoal) ->
     follows from N = N* (R + Z) / (R_light + Z).
     """
     trial = max(trials, key=lambda candidate: (candidate.users, candidate.counted))
-    busy = max(trial.utilisation.values(), default=0.0)
+    # Neighbours' work is no use of the users: a host that it fills is not saturated by them.
+    own = {} if trial.whose is None else {PROCESSORS_RESOURCE: trial.whose.users}
+    busy = max({**trial.utilisation, **own}.values(), default=0.0)
     if busy <= 0:
         return math.inf
     saturation, cycle = trial.users / min(busy, 1.0), trial.think_s + (trial.response_s or 0.0)
@@ -243,7 +187,8 @@ def _search_inwards(
         return _search_between(trials, goal, bracket, _interpolated_users(trials, goal, bracket))
     crossing, binding = crossing_and_target
     answer = _found_capacity(crossing, binding, goal)
-    if not answer.enough or not _has_trials_around(trials, crossing.users):
+    is_few = goal.live and len(trials_near(trials, crossing.users)) < FEWEST_HOST_TRIALS
+    if not answer.enough or is_few or not _has_trials_around(trials, crossing.users):
         return NextTrial(_users_beside(trials, goal, crossing), _next_interactions(trials, goal, crossing))
     interactions = sum(trial.counted for trial in trials if trial.users == answer.users)
     if interactions < ANSWER_EVIDENCE_SHARE * crossing.weight and answer.users:
@@ -277,8 +222,8 @@ def _was_decided_before(trials: Sequence[CapacityTrial], goal: SearchGoal) -> bo
 def _interpolated_users(trials: Sequence[CapacityTrial], goal: SearchGoal, bracket: _UserBracket) -> float:
     """The number of users with an excess of 0 on a line between the ends of the bracket, away from both ends."""
     low, high = bracket.met, bracket.missed or goal.max_users
-    below = _excess(bracket.binding, [trial for trial in trials if trial.users == low], goal)
-    above = _excess(bracket.binding, [trial for trial in trials if trial.users == high], goal)
+    below = excess_with(bracket.binding, [trial for trial in trials if trial.users == low], goal)
+    above = excess_with(bracket.binding, [trial for trial in trials if trial.users == high], goal)
     share = 0.5
     if below is not None and above is not None and math.isfinite(below.value) and above.value > below.value:
         share = -below.value / (above.value - below.value)
@@ -291,18 +236,26 @@ def _search_between(
     """The next step without a line: a trial between the ends of the bracket, or at its ends if they are adjacent."""
     assert bracket.missed is not None
     if bracket.missed - bracket.met == 1:
-        return _decide_adjacent(trials, goal, bracket)
+        unconfirmed = _unconfirmed_users(trials, goal, bracket)
+        return NextTrial(unconfirmed, goal.shortest) if unconfirmed else _decide_adjacent(trials, goal, bracket)
     tried = {trial.users for trial in trials}
     untried = [users for users in range(bracket.met + 1, bracket.missed) if users not in tried]
     between = sorted(users for users in tried if bracket.met < users < bracket.missed)
-    if untried and len(between) < TRIED_BETWEEN_USERS:
-        distance = max(1.0, BRACKET_SHARE * around) * (1 if len(between) % 2 else -1) if between else 0.0
+    near = [users for users in between if abs(users - around) <= line_reach(around)]
+    if untried and len(near) < TRIED_BETWEEN_USERS:
+        distance = max(1.0, BRACKET_SHARE * around) * (1 if len(near) % 2 else -1) if near else 0.0
         return NextTrial(min(untried, key=lambda users: abs(users - around - distance)), goal.shortest)
-    undecided = Undecided(bracket.met, bracket.missed - 1, _TOO_SHORT_REASON)
+    undecided = known_range(trials, goal, _TOO_SHORT_REASON)
     if not between:
         return undecided
     fewest_users = min(between, key=lambda users: sum(trial.counted for trial in trials if trial.users == users))
     return _longer_trial(fewest_users, trials, goal, undecided)
+
+
+def _unconfirmed_users(trials: Sequence[CapacityTrial], goal: SearchGoal, bracket: _UserBracket) -> int:
+    """An end of the bracket that only one trial on a shared host supports; 0 without such an end."""
+    counts = {users: sum(trial.users == users for trial in trials) for users in (bracket.missed or 0, bracket.met)}
+    return next((users for users, count in counts.items() if goal.live and users and count == 1), 0)
 
 
 def _decide_adjacent(
@@ -331,7 +284,7 @@ def _found_capacity(crossing: LimitCrossing, binding: int, goal: SearchGoal) -> 
     low, high = max(math.floor(crossing.low), 0), min(math.floor(crossing.high), goal.max_users)
     users = min(users, goal.max_users)
     width = _wanted_width(users, goal)
-    is_narrow = high - low <= width and _half_width(crossing) <= NARROW_INTERVAL_RATIO * (1 + width)
+    is_narrow = high - low <= width and half_width(crossing) <= wanted_half_width(users, goal)
     return CapacityFound(users, min(low, users), max(high, users), binding, is_narrow, crossing)
 
 
@@ -339,22 +292,22 @@ def _wanted_width(users: int, goal: SearchGoal) -> int:
     return goal.within if goal.within is not None else max(1, round(0.02 * users))
 
 
+def wanted_half_width(users: int, goal: SearchGoal) -> float:
+    """The half-width of the crossing's interval at which a capacity of `users` is precise enough."""
+    return NARROW_INTERVAL_RATIO * (1 + _wanted_width(users, goal))
+
+
 def _has_trials_around(trials: Sequence[CapacityTrial], crossing: float) -> bool:
     """Whether there are trials on both sides of the crossing and near it."""
-    near = [trial.users for trial in _trials_near(trials, crossing)]
+    near = [trial.users for trial in trials_near(trials, crossing)]
     return min(near, default=math.inf) <= crossing <= max(near, default=-math.inf)
-
-
-def _trials_near(trials: Sequence[CapacityTrial], users: float) -> list[CapacityTrial]:
-    reach = max(LINE_REACH_USERS, LINE_REACH_SHARE * users)
-    return [trial for trial in trials if abs(trial.users - users) <= reach]
 
 
 def _users_beside(trials: Sequence[CapacityTrial], goal: SearchGoal, crossing: LimitCrossing) -> int:
     """A number of users on the side of the crossing that has fewer interactions."""
     middle = crossing.users
-    distance = max(1.0, min(BRACKET_SHARE * middle, _half_width(crossing)))
-    near = _trials_near(trials, middle)
+    distance = max(1.0, min(BRACKET_SHARE * middle, half_width(crossing)))
+    near = trials_near(trials, middle)
     below = sum(trial.counted for trial in near if trial.users <= middle)
     above = sum(trial.counted for trial in near if trial.users > middle)
     users = math.floor(middle - distance + 0.5) if below <= above else math.ceil(middle + distance - 0.5)
@@ -363,19 +316,26 @@ def _users_beside(trials: Sequence[CapacityTrial], goal: SearchGoal, crossing: L
 
 def _next_interactions(trials: Sequence[CapacityTrial], goal: SearchGoal, crossing: LimitCrossing) -> int:
     """The length of the next trial: as many interactions as the line has, or fewer if the interval needs fewer."""
-    target_half_width = 0.9 * NARROW_INTERVAL_RATIO * (1 + _wanted_width(math.floor(crossing.users), goal))
-    lacking = crossing.weight * max((_half_width(crossing) / target_half_width) ** 2 - 1, 0.1)
-    return int(min(max(min(lacking, crossing.weight), goal.shortest), goal.most_interactions))
+    target_half_width = 0.9 * wanted_half_width(math.floor(crossing.users), goal)
+    lacking = crossing.weight * max((half_width(crossing) / target_half_width) ** 2 - 1, 0.1)
+    most = MOST_HOST_TRIAL_RATIO * goal.shortest if goal.live else goal.most_interactions
+    return int(min(max(min(lacking, crossing.weight), goal.shortest), most))
 
 
-def _outcome_so_far(trials: Sequence[CapacityTrial], goal: SearchGoal, bracket: _UserBracket) -> SearchOutcome:
-    """The outcome when the largest number of trials is reached."""
-    reason = f"{len(trials)} trials did not decide it, so allow more with --trials"
-    if bracket.missed is not None:
-        crossing_and_target = find_crossing(trials, goal, _interpolated_users(trials, goal, bracket))
-        if crossing_and_target is not None:
-            return _found_capacity(crossing_and_target[0], crossing_and_target[1], goal)
-        if bracket.missed - bracket.met == 1:
-            return CapacityFound(bracket.met, bracket.met, bracket.met, bracket.binding, enough=False)
-        return Undecided(bracket.met, bracket.missed - 1, reason)
-    return Undecided(bracket.met, None, reason)
+def outcome_so_far(trials: Sequence[CapacityTrial], goal: SearchGoal, why: str) -> SearchOutcome:
+    """The outcome of a search that ends before its answer is precise enough, for the reason `why`."""
+    if not trials:
+        return Undecided(0, None, why, 0.0)
+    if not any(trial.valid for trial in trials):
+        return known_range(trials, goal, why)
+    bracket = _bracket(trials, goal)
+    if bracket.missed is None:
+        everything = bracket.met == goal.max_users
+        return EveryNumberMeets(bracket.met) if everything else known_range(trials, goal, why)
+    crossing_and_target = _refined_crossing(trials, goal, bracket)
+    if crossing_and_target is not None:
+        return replace(_found_capacity(*crossing_and_target, goal), enough=False, why=why)
+    known = known_range(trials, goal, why)
+    if known.high is not None and known.high == known.low > 0:
+        return CapacityFound(known.low, known.low, known.low, bracket.binding, enough=False, why=why)
+    return known

@@ -11,13 +11,19 @@ from loadgo.sizing.answer import format_measure
 from loadgo.sizing.curve import LoadPoint, MeasuredFigure, TargetVerdict
 from loadgo.sizing.models.answers import ModelCapacity
 from loadgo.sizing.models.models import CapacityModel, Models
-from loadgo.sizing.results import Capacity
+from loadgo.sizing.results import Capacity, TrialRecord
 from loadgo.stats.resample import Interval
 
 
 def capacity_tables(capacity: Capacity) -> list[Table]:
     """The tables of a capacity's page, in order."""
-    tables = [_curve_table(capacity), _classes_table(capacity), _models_table(capacity), _demands_table(capacity)]
+    tables = [
+        _curve_table(capacity),
+        _classes_table(capacity),
+        _models_table(capacity),
+        _demands_table(capacity),
+        _trials_table(capacity),
+    ]
     return [table for table in tables if table is not None]
 
 
@@ -70,6 +76,33 @@ def _point_remark(capacity: Capacity, point: LoadPoint) -> str:
     if not point.steady:
         return "not steady"
     return "the answer" if point.users == capacity.answer else ""
+
+
+def _trials_table(capacity: Capacity) -> Table | None:
+    """Each trial of a search on a host, in the order in which they ran."""
+    trials = capacity.each_trial
+    if not any(trial.others is not None or not trial.valid for trial in trials):
+        return None
+    columns = (
+        Column("trial", tuple(f"{place:,}" for place in range(1, len(trials) + 1))),
+        Column("users", tuple(f"{trial.users:,}" for trial in trials)),
+        Column("length", tuple(seconds(trial.seconds) for trial in trials), spare=2),
+        Column("interactions", tuple(number(trial.interactions) for trial in trials), spare=1),
+        Column("neighbours", tuple(share(trial.others) for trial in trials)),
+        Column("targets", tuple(trial.standing for trial in trials)),
+        Column("", tuple(_trial_remark(trial) for trial in trials)),
+    )
+    return Table("Trials, in order", columns)
+
+
+def _trial_remark(trial: TrialRecord) -> str:
+    remarks = [
+        "" if trial.valid else "not valid",
+        f"ended early, {trial.censored} lines in flight" if trial.cut_short else "",
+        f"{trial.late} late lines" if trial.late else "",
+        "" if trial.used else "repeated",
+    ]
+    return ", ".join(filter(None, remarks))
 
 
 def _classes_table(capacity: Capacity) -> Table | None:

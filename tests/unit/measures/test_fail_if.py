@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from loadgo.measures.fail_if import conditions_in, evaluate, with_conditions
 from loadgo.measures.fail_if_figures import CONDITION_FIGURES, ConditionResult, check_commands, parse_run_condition
 from loadgo.measures.summary import Summary, summarize
-from loadgo.notation.comparisons import ConditionError
+from loadgo.notation.comparisons import MOST_NESTED_BRACKETS, ConditionError
 from support.synthetic import Work, closed_loop, empty_run, interaction, run_of
 
 
@@ -176,3 +176,15 @@ def test_a_summary_has_the_result_of_each_condition(summary: Summary) -> None:
 @pytest.mark.parametrize("damaged", [None, 3, "p90 > 1s", [3], [{"text": "no condition"}]])
 def test_conditions_of_a_damaged_run_are_none(damaged: object) -> None:
     assert conditions_in({"fail_if": damaged}) == ()
+
+
+@pytest.mark.parametrize("depth", [MOST_NESTED_BRACKETS + 1, 50_000])
+def test_too_many_brackets_are_refused_at_their_column(depth: int) -> None:
+    refused = mistake("(" * depth + "errors = 0" + ")" * depth)
+    assert (refused.column, refused.mistake) == (101, "a condition has at most 100 brackets within each other")
+
+
+def test_as_many_brackets_as_allowed_change_nothing(summary: Summary) -> None:
+    depth = MOST_NESTED_BRACKETS
+    text = "(" * depth + "errors = 0" + ")" * depth + " and (errors = 0)"
+    assert found(text, summary).holds is found("errors = 0", summary).holds

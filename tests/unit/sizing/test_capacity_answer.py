@@ -1,7 +1,12 @@
 """The answer of a search in words, where its number as measured and the line through all points do not agree."""
 
-from loadgo.sizing.answer import CapacityAnswer, answer_of
+from loadgo.running.prepared import RunSettings
+from loadgo.sizing.answer import AnswerContext, CapacityAnswer, answer_of
 from loadgo.sizing.outcomes import CapacityFound, SearchGoal
+from loadgo.sizing.points import points_of
+from loadgo.sizing.results import Saturation
+from loadgo.sizing.site import TrialLoad, prepare_site, run_trial
+from loadgo.sizing.targets import parse_targets
 from support.known_capacity import MEAN, exact, exact_response_s
 
 
@@ -23,3 +28,27 @@ def test_a_number_that_was_measured_within_the_limit_is_the_answer() -> None:
     most = next(users for users in range(200, 0, -1) if exact_response_s(users) < MEAN.limit)
     assert said(most, most, most).in_words.startswith(f"{most} users; with more, {MEAN.text} is missed.")
     assert said(most, most - 1, most).in_words.startswith(f"{most} users; with more, {MEAN.text} is missed. The answer")
+
+
+def test_a_lower_end_that_is_the_answer_is_said_once() -> None:
+    beyond = next(users for users in range(1, 200) if exact_response_s(users) > MEAN.limit)
+    words = said(beyond, beyond, beyond + 1).in_words
+    assert words.startswith(f"{beyond} users; with more, {MEAN.text} is missed. The answer lies between")
+    assert "most likely" not in words
+
+
+def test_a_swapping_machine_waits_for_memory_and_not_for_nothing() -> None:
+    """With four users of CTSS the processor works a third of the time; the rest goes into loading programs."""
+    targets = parse_targets("mean < 30s")
+    site = prepare_site("typical-user", "ctss", RunSettings())
+    trials = [run_trial(site, targets, TrialLoad(n, 1, 60.0, 3000.0), lambda *_: True) for n in (1, 4)]
+    goal = SearchGoal(targets, 100, None, 10**6, 60, live=False)
+    points = points_of(trials, goal)
+    assert points[0].loading < 0.1
+    assert 0.3 < points[1].loading < 0.8
+    assert points[1].loading + points[1].utilisation["processors"] <= 1.0
+    first = AnswerContext(Saturation("processors", 100.0))
+    words = answer_of(CapacityFound(4, 4, 4, 0, enough=True), points, goal, first).in_words
+    assert "for programs to be loaded: each holds the memory for both" in words
+    assert "No resource is saturated" not in words
+    assert "No resource is saturated" in answer_of(CapacityFound(1, 1, 1, 0, enough=True), points, goal, first).in_words

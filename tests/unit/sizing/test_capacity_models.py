@@ -328,6 +328,23 @@ def test_a_mix_is_solved_by_its_classes_and_extrapolates_exactly() -> None:
     assert far.throughput.value == pytest.approx(sum(network.throughput(whole)), rel=0.01)
 
 
+@pytest.mark.parametrize(
+    "heavy_users", [(12, 14, 15, 16, 20, 32), (25, 30, 38)], ids=["below and beyond", "all beyond"]
+)
+def test_a_mix_that_fills_the_processors_leaves_nothing_to_others(heavy_users: tuple[int, ...]) -> None:
+    """Beyond saturation light users have a larger part of the interactions, and nobody else is there."""
+    kinds = [Population("heavy", 40, 10.0), Population("light", 120, 10.0)]
+    network = populations(kinds, [Station("processors", (1.2, 0.1), 2)])
+    points = [mixed([("heavy", n, 1.2), ("light", 3 * n, 0.1)], network) for n in heavy_users]
+    told = models_of(points, {"processors": 2}, (MixClass("heavy", 1), MixClass("light", 3)))
+    assert told is not None
+    assert told.demands[0].background == 0.0
+    assert not any("busy whatever" in note or "others use" in note for note in told.notes)
+    assert told.mean_values is not None
+    assert told.mean_values.response_miss is not None
+    assert abs(told.mean_values.response_miss.response or 1.0) < 0.001
+
+
 @pytest.mark.parametrize("users", [1, 2, 9, 10, 47, 100])
 def test_users_are_apportioned_by_weight_and_none_is_lost(users: int) -> None:
     kinds = made(5).kinds[0]

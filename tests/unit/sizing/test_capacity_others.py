@@ -12,12 +12,14 @@ from loadgo.records.tables import Tables
 from loadgo.sizing.answer import AnswerContext, answer_of, first_saturation, others_share
 from loadgo.sizing.curve import LoadPoint
 from loadgo.sizing.models.models import Models, models_of
+from loadgo.sizing.neighbours import neighbours_of
 from loadgo.sizing.outcomes import CapacityFound, SearchGoal, Undecided
 from loadgo.sizing.points import point_of
 from loadgo.sizing.targets import parse_targets
 from loadgo.sizing.trials import CapacityTrial, TrialQuestions, trial_from
 from support.capacity_results import capacity_of, rows_by_name, table_titled
 from support.known_capacity import MEAN, SERVERS, exact, exacts
+from support.made_trials import made_trial
 from support.synthetic import S, Work, closed_loop
 
 USERS = (5, 15, 25)
@@ -104,15 +106,19 @@ def test_a_trial_tells_the_users_time_from_that_of_others() -> None:
 
 @pytest.mark.parametrize("outcome", [CapacityFound(25, 24, 26, 0, enough=True), Undecided(5, 14, "5 trials were all")])
 def test_an_answer_on_a_busy_host_says_so_and_what_to_do(outcome: CapacityFound | Undecided) -> None:
-    points = [on_busy_host(users, share) for users, share in zip(USERS, (0.7, 0.6, 0.5), strict=True)]
-    words = answer_of(outcome, points, WANTED).in_words
-    assert "Others kept this host's processors 60.0 % busy during the trials (50.0 % to 70.0 % " in words
-    assert "the answer is for the host in that state. For the host alone, search again when it is quiet." in words
+    shares = (0.7, 0.6, 0.5)
+    points = [on_busy_host(users, share) for users, share in zip(USERS, shares, strict=True)]
+    neighbours = neighbours_of([made_trial(10, 100, 0.1, 1, others=share) for share in shares])
+    words = answer_of(outcome, points, WANTED, AnswerContext(neighbours=neighbours)).in_words
+    assert "That is with neighbours taking 60.0 % of the processors (50.0 % to 70.0 % from trial to trial)." in words
+    assert "The trials do not tell what it would be on a quiet host: for that, search when it is quiet." in words
 
 
 def test_an_answer_on_a_quiet_host_speaks_of_no_others() -> None:
     points = [on_busy_host(users, 0.02) for users in USERS]
-    assert "Others" not in answer_of(CapacityFound(25, 24, 26, 0, enough=True), points, WANTED).in_words
+    quiet = AnswerContext(neighbours=neighbours_of([made_trial(10, 100, 0.1, 1, others=0.02)]))
+    assert "neighbours" not in answer_of(CapacityFound(25, 24, 26, 0, enough=True), points, WANTED, quiet).in_words
+    assert neighbours_of([made_trial(10, 100, 0.1, 1)]) is None
     assert others_share(points) == pytest.approx(0.02)
     assert others_share(exacts(5)) is None
 
@@ -124,6 +130,6 @@ def test_the_page_tells_others_beside_the_users_and_the_json_has_both() -> None:
     curve = rows_by_name(table_titled(capacity_result, "Measured"))
     assert all("30.0 %" in cells and "600 ms" in cells for cells in curve.values())
     text = render_capacity(capacity_result, "text", width=120)
-    assert "kernel's own work used 30.0 % of the processors' time." in " ".join(text.split())
+    assert "other programs used 30.0 % of the processors' time, beside the kernel's own work." in " ".join(text.split())
     told = json.loads(render_capacity(capacity_result, "json"))["points"]
     assert [(one["others"], one["users_cpu_s"]) for one in told] == [(0.3, OWN_S)] * 3

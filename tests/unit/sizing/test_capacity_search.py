@@ -4,48 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from loadgo.sizing.crossing import crossing_of, excess_of, scale_of
 from loadgo.sizing.outcomes import CapacityFound, EveryNumberMeets, NextTrial, NoNumberMeets, SearchGoal, Undecided
 from loadgo.sizing.rounds import SearchResult, TrialLength, TrialLengths, run_search
-from loadgo.sizing.search import MOST_LEAP_RATIO
+from loadgo.sizing.search import MOST_LEAP_RATIO, next_step
+from loadgo.sizing.standing import target_standing
 from loadgo.sizing.steady_state import steadiness
 from loadgo.sizing.targets import parse_targets
 from loadgo.sizing.trials import BatchSums, CapacityTrial
+from loadgo.theory.networks import Class, Station, mean_values
+from support.made_trials import made_trial, mean_trial
 
-BATCHES = 12
 Shares = Callable[[int], float]
-
-
-def made(users: int, count: int, slow: float, seed: int, *, drift: float = 0.0, limit_s: float = 1.0) -> CapacityTrial:
-    """A trial of independent interactions, of which a share `slow` takes longer than `limit_s`."""
-    random = np.random.default_rng([seed, users, count])
-    batch = np.sort(random.integers(0, BATCHES, count))
-    slower = random.random(count) < slow
-    responses = np.where(slower, 2.0, 0.5) * limit_s * (1 + drift * batch / BATCHES) * random.uniform(0.9, 1.1, count)
-    counts = np.bincount(batch, minlength=BATCHES).astype(float)
-    tally = BatchSums(np.bincount(batch, weights=slower.astype(float), minlength=BATCHES), counts)
-    return CapacityTrial(
-        users=users,
-        name=f"seed {seed}",
-        seconds=count / users * 10,
-        elapsed_s=count / users * 10,
-        spent=count,
-        tallies=(tally,),
-        batch=batch,
-        responses_s=responses,
-        batches=BATCHES,
-        think_s=9.5,
-        utilisation={"processors": min(users / 50, 1.0)},
-        cost_user_hour=None,
-        faults_a_command=None,
-        lost=0,
-        refused=0,
-        valid=True,
-        why="",
-    )
 
 
 def searched(
@@ -56,7 +30,7 @@ def searched(
 
     def tries(step: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
         tried.append(step.users)
-        return made(step.users, step.interactions, slow(step.users), seed)
+        return made_trial(step.users, step.interactions, slow(step.users), seed)
 
     wanted = SearchGoal(parse_targets("p90 < 1s"), max_users, 1, 200_000, 60, live)
     return run_search(tries, wanted, seed=1000 * seed), tried
@@ -126,7 +100,7 @@ def test_a_trial_that_drifts_is_done_again_longer() -> None:
     def tries(step: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
         asked.append(step.users)
         slow = 0.1 if len(asked) == 2 else smooth(step.users)
-        return made(step.users, max(step.interactions, 400), slow, seed, drift=2.0 if len(asked) == 2 else 0.0)
+        return made_trial(step.users, max(step.interactions, 400), slow, seed, drift=2.0 if len(asked) == 2 else 0.0)
 
     outcome = run_search(tries, SearchGoal(parse_targets("p90 < 1s"), 1000, 1, 200_000, 60, live=False))
     assert [trial.users for trial in outcome.left_out] == [asked[1]]
@@ -135,23 +109,22 @@ def test_a_trial_that_drifts_is_done_again_longer() -> None:
 
 
 def test_drift_is_told_from_chance() -> None:
-    steady = [steadiness(made(20, 2000, 0.1, seed)) for seed in range(100)]
+    steady = [steadiness(made_trial(20, 2000, 0.1, seed)) for seed in range(100)]
     assert sum(one.steady for one in steady) >= 94
-    assert all(steadiness(made(20, 2000, 0.1, seed, drift=1.0)).drifts for seed in range(20))
-    few = steadiness(made(20, 10, 0.1, 1))
+    assert all(steadiness(made_trial(20, 2000, 0.1, seed, drift=1.0)).drifts for seed in range(20))
+    few = steadiness(made_trial(20, 10, 0.1, 1))
     assert (few.steady, few.drifts) == (False, False)
 
 
 def test_a_trial_that_measures_the_driver_ends_the_search_with_its_reason() -> None:
-    from dataclasses import replace
-
     def tries(step: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
-        return replace(made(step.users, step.interactions, 0.01, seed), valid=False, why="12 lines were sent too late")
+        return made_trial(step.users, step.interactions, 0.01, seed, why="12 lines were sent too late")
 
     outcome = run_search(
         tries, SearchGoal(parse_targets("p90 < 1s"), 1000, 1, 200_000, 60, live=False), lengths=TrialLengths()
     )
-    assert outcome.outcome == Undecided(0, None, "12 lines were sent too late")
+    assert outcome.outcome == Undecided(1, None, "with 1 user no trial is valid: 12 lines were sent too late", 0.0)
+    assert (outcome.trials, len(outcome.left_out)) == ((), 3)
 
 
 def test_the_crossing_of_a_line_is_where_it_was_drawn() -> None:
@@ -159,7 +132,7 @@ def test_the_crossing_of_a_line_is_where_it_was_drawn() -> None:
     users = [26, 28, 30, 32, 34] * 4
     held = 0
     for seed in range(100):
-        tallies = [made(at, 400, smooth(at), seed * 100 + place).tallies[0] for place, at in enumerate(users)]
+        tallies = [made_trial(at, 400, smooth(at), seed * 100 + place).tallies[0] for place, at in enumerate(users)]
         crossing = crossing_of(target, users, tallies)
         assert crossing is not None
         held += crossing.low <= 30.4 <= crossing.high
@@ -168,7 +141,7 @@ def test_the_crossing_of_a_line_is_where_it_was_drawn() -> None:
 
 def test_no_crossing_is_told_of_a_line_without_a_sure_direction() -> None:
     (target,) = parse_targets("p90 < 1s")
-    flat = [made(at, 200, 0.1, at).tallies[0] for at in (28, 29, 30, 31)]
+    flat = [made_trial(at, 200, 0.1, at).tallies[0] for at in (28, 29, 30, 31)]
     assert crossing_of(target, [28, 29, 30, 31], flat) is None
     assert crossing_of(target, [30, 30], flat[:2]) is None
 
@@ -189,3 +162,45 @@ def test_of_few_interactions_none_of_which_was_slow_nothing_is_sure() -> None:
     assert excess is not None
     assert not excess.met
     assert not excess.missed
+
+
+def test_a_search_says_how_long_it_takes_at_most() -> None:
+    words = TrialLengths(15.0, 30.0).search_in_words(8)
+    assert words == "at most 8 trials of 15.0 s to 30.0 s, each after a warm-up: 10.0 min at most, without log-ins"
+    assert TrialLengths(30.0, 30.0).search_in_words(1).startswith("at most 1 trial of 30.0 s, each")
+
+
+@pytest.mark.parametrize("seed", [168, 217])
+def test_a_search_does_not_lock_up_between_two_points(seed: int) -> None:
+    """The mean of a curve that bends: trials with 34 and 40 users by turns, of which the line had only one."""
+    stations = [Station("processors", (0.6,), 2), Station("disk", (0.1,))]
+
+    def tries(step: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
+        mean_s = mean_values([Class("users", step.users, 10.0)], stations).response_s[0]
+        trial = mean_trial(step.users, step.interactions, mean_s, seed)
+        return replace(trial, think_s=10.0, utilisation={"processors": 0.3 * trial.counted / trial.seconds})
+
+    goal = SearchGoal(parse_targets("mean < 2s"), 10_000, None, 200_000, 60, live=False)
+    found = run_search(tries, goal, seed=1000 * seed)
+    assert isinstance(found.outcome, CapacityFound)
+    assert found.outcome.low <= 36 <= found.outcome.high <= found.outcome.low + 1
+    assert len(found.trials) <= 20
+    assert sum(trial.spent for trial in found.trials) < 100_000
+
+
+def test_a_wide_range_is_tried_where_its_ends_suggest_the_answer() -> None:
+    """5 users meet the target and 40 miss it: the three numbers tried far below the middle are no reason to stay."""
+    slow = {5: 0.001, 15: 0.06, 17: 0.07, 19: 0.07, 40: 0.3}
+    trials = [made_trial(users, 400, share, users) for users, share in slow.items()]
+    step = next_step(trials, SearchGoal(parse_targets("p90 < 1s"), 40, None, 200_000, 12, live=True))
+    assert isinstance(step, NextTrial)
+    assert 20 <= step.users <= 35
+
+
+def test_a_first_number_that_rather_misses_the_target_is_followed_by_fewer() -> None:
+    goal = SearchGoal(parse_targets("p90 < 1s"), 32, None, 200_000, 12, live=True)
+    trials = [made_trial(4, 40, 0.2, 1)]
+    assert target_standing(4, trials, goal) == "open"
+    step = next_step(trials, goal)
+    assert isinstance(step, NextTrial)
+    assert step.users == 2

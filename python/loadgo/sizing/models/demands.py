@@ -22,6 +22,7 @@ import numpy as np
 
 from loadgo.sizing.curve import LoadPoint
 from loadgo.sizing.resources import PROCESSORS_RESOURCE
+from loadgo.stats.student import student_reach
 
 FEWEST_DEMAND_INTERACTIONS = 400
 """Fewest interactions of a well measured point: the mean of exponential demands is then within 10 %, 19 of 20 times."""
@@ -110,6 +111,8 @@ def is_taken_by_others(points: Sequence[LoadPoint], resource: str) -> bool:
 
     Then others use what the users leave, and its utilisation shows nothing about the users.
     """
+    if _is_mix(points) and all(point.others is None for point in points):
+        return False  # The throughput of a full resource grows where light users take a larger part of it.
     ordered = sorted(well_measured_points(points), key=lambda point: point.throughput.value)
     if len(ordered) < 2 or min(point.utilisation.get(resource, 0.0) for point in ordered) < _NO_TIME_LEFT_SHARE:
         return False
@@ -145,16 +148,23 @@ def _demands_by_users(
 def _background(points: Sequence[LoadPoint], resource: str) -> float:
     """The background of a resource, as a share: the intercept of its utilisation over the throughput.
 
-    It is 0 where it is small, not significant, or unknown.
+    It is 0 where it is small, not significant, or unknown. In a mix it is unknown: the classes' shares of the
+    interactions change with the load, so that utilisation and throughput are on no line.
     """
+    if _is_mix(points):
+        return 0.0
     rates = np.array([point.throughput.value for point in points])
     if len(points) < _FEWEST_LINE_POINTS or rates.max() < _LINE_THROUGHPUT_RATIO * rates.min():
         return 0.0
     from scipy import stats
 
     line = stats.linregress(rates, np.array([point.utilisation[resource] for point in points]))
-    lower_end = float(line.intercept - stats.t.ppf(0.975, len(points) - 2) * line.intercept_stderr)
+    lower_end = float(line.intercept - student_reach(len(points) - 2) * line.intercept_stderr)
     return float(line.intercept) if lower_end > _BACKGROUND_SHARE and line.slope > 0 else 0.0
+
+
+def _is_mix(points: Sequence[LoadPoint]) -> bool:
+    return any(len(point.classes) > 1 for point in points)
 
 
 def _grows(points: Sequence[LoadPoint], demand_by_users: Mapping[int, float]) -> bool:

@@ -1,0 +1,121 @@
+"""The line of a host's trials: near the crossing, with an effect of each trial and of the neighbours' processor time.
+
+A host changes by itself from trial to trial, so the batches of one trial show too little of the uncertainty. Each trial
+has a random effect, as in a meta-analysis (DerSimonian and Laird 1986). Its standard deviation is estimated from the
+distances of trials from the line, together with a prior value that counts as some trials. The share of the processors
+that neighbours take is a covariate. Its slope has a normal prior around 0, so that it stays small where neighbours
+hardly changed; it never speeds users up. The crossing is that at the mean share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from loadgo.sizing.crossing import LimitCrossing, LinkFunction, TargetScale, dispersion_of, scale_of
+from loadgo.sizing.curve import Target
+from loadgo.sizing.trials import CapacityTrial
+from loadgo.stats.resample import Floats
+from loadgo.stats.student import student_reach
+
+TRIAL_EFFECT: dict[LinkFunction, float] = {"logit": 0.6, "log": 0.2}
+"""Prior standard deviation between trials of a host, on the scale of the target: odds double in 1 of 8 trials."""
+_PRIOR_TRIALS = 4.0
+"""Number of trials that the prior standard deviation counts as."""
+_LEAST_EFFECT_RATIO = 0.3
+"""The estimated standard deviation is at least this part of the prior one."""
+_NEIGHBOURS_PRIOR: dict[LinkFunction, float] = {"logit": 4.0, "log": 1.5}
+"""Prior standard deviation of the neighbours' effect, from none of the processors to all of them."""
+_MOST_ROUNDS = 60
+_MOST_LOGITS = 30.0
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """Coefficients of 1, users and neighbours, with their covariance and the degrees of freedom."""
+
+    line: Floats
+    covariance: Floats
+    freedom: int
+
+
+def host_crossing(target: Target, index: int, trials: Sequence[CapacityTrial]) -> LimitCrossing | None:
+    """The crossing of the target with this index, at the neighbours' mean share; None if it is not significant."""
+    usable = [trial for trial in trials if trial.tallies[index].weight > 0]
+    if len({trial.users for trial in usable}) < 2 or not any(trial.tallies[index].numerators.any() for trial in usable):
+        return None
+    scale, weights = scale_of(target), np.array([trial.tallies[index].weight for trial in usable])
+    users = np.array([trial.users for trial in usable], dtype=np.float64)
+    centre, others = float(np.average(users, weights=weights)), _neighbour_shares(usable)
+    mean_others = float(np.average(others, weights=[trial.seconds for trial in usable]))
+    design = np.column_stack([np.ones_like(users), users - centre, others - mean_others])
+    fit = _fit(scale, design, index, usable)
+    if fit is not None and scale.sign * fit.line[2] < 0:
+        design[:, 2] = 0.0
+        fit = _fit(scale, design, index, usable)
+    if fit is None:
+        return None
+    crossing, x = _crossing(fit, scale, centre, weights), users - centre
+    if crossing is None or not 2 * x.min() - x.max() <= crossing.users - centre <= 2 * x.max() - x.min():
+        return None
+    return crossing
+
+
+def trial_effect(target: Target) -> float:
+    """The prior standard deviation between trials of a host, on the scale of the target."""
+    return TRIAL_EFFECT[scale_of(target).link]
+
+
+def _neighbour_shares(trials: Sequence[CapacityTrial]) -> Floats:
+    """The neighbours' share of the processors in each trial; 0 for all if one trial did not measure it."""
+    shares = [trial.others for trial in trials]
+    return np.array([0.0 if None in shares else share or 0.0 for share in shares])
+
+
+def _fit(scale: TargetScale, design: Floats, index: int, trials: Sequence[CapacityTrial]) -> _Fit | None:
+    """Fits the line by iterated weighted least squares, the trials' standard deviation with it."""
+    tallies = [trial.tallies[index] for trial in trials]
+    weights = np.array([tally.weight for tally in tallies])
+    ratios = np.array([tally.ratio for tally in tallies])
+    ratios = (ratios * weights + 0.5) / (weights + 1) if scale.link == "logit" else np.maximum(ratios, 1e-9)
+    dispersion, _ = dispersion_of(scale, tallies)
+    prior = TRIAL_EFFECT[scale.link] ** 2
+    penalty = np.diag([0.0, 0.0, _NEIGHBOURS_PRIOR[scale.link] ** -2])
+    effect, fitted, line = prior, scale.forward(ratios), np.zeros(3)
+    freedom = len(trials) - 2
+    for _ in range(_MOST_ROUNDS):
+        mean = scale.backward(fitted)
+        slope = scale.slope(mean)
+        within = dispersion * scale.variance(mean) / (weights * slope**2)
+        working = 1 / (within + effect)
+        information = design.T @ (design * working[:, None]) + penalty
+        if not np.isfinite(information).all() or np.linalg.cond(information) > 1e14:
+            return None
+        response = fitted + (ratios - mean) / slope
+        next_line = np.linalg.solve(information, design.T @ (working * response))
+        excess = float(((response - design @ next_line) ** 2 - within * max(freedom, 0) / len(trials)).sum())
+        effect = (_PRIOR_TRIALS * prior + excess) / (_PRIOR_TRIALS + max(freedom, 0))
+        effect = max(effect, _LEAST_EFFECT_RATIO**2 * prior)
+        fitted = np.clip(design @ next_line, -_MOST_LOGITS, _MOST_LOGITS)
+        if np.allclose(next_line, line, rtol=1e-8, atol=1e-10):
+            break
+        line = next_line
+    covariance = np.asarray(np.linalg.inv(information), dtype=np.float64)
+    return _Fit(np.asarray(next_line, dtype=np.float64), covariance, round(_PRIOR_TRIALS) + max(freedom, 0))
+
+
+def _crossing(fit: _Fit, scale: TargetScale, centre: float, weights: Floats) -> LimitCrossing | None:
+    """Fieller's interval of the crossing, at the neighbours' mean share."""
+    (offset, slope), covariance = fit.line[:2], fit.covariance[:2, :2]
+    offset, square = offset - scale.limit, student_reach(fit.freedom) ** 2
+    a = slope**2 - square * covariance[1, 1]
+    if a <= 0 or scale.sign * slope <= 0:
+        return None
+    b = 2 * (offset * slope - square * covariance[0, 1])
+    root = np.sqrt(max(b**2 - 4 * a * (offset**2 - square * covariance[0, 0]), 0.0))
+    low, high = float((-b - root) / (2 * a)), float((-b + root) / (2 * a))
+    return LimitCrossing(
+        centre - float(offset / slope), centre + low, centre + high, scale.sign * float(slope), float(weights.sum())
+    )

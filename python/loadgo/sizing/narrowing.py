@@ -1,0 +1,63 @@
+"""The trials that would narrow an answer that is wider than wanted: how many, of what length, with how many users."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from loadgo.notation.figures import people, seconds
+from loadgo.sizing.outcomes import CapacityFound, SearchGoal, SearchOutcome, Undecided
+from loadgo.sizing.search import wanted_half_width
+from loadgo.sizing.trials import CapacityTrial
+
+_TRIALS_A_HALVING = 2
+"""Trials for each halving of a range without a line: one on each side, since trials of a host differ."""
+_LAST_TRIALS = 3
+"""The length of the proposed trials is the longest of this number of last trials."""
+MOST_PROPOSED_TRIALS = 100
+"""With more trials than this, the answer proposes a quieter host or a wider interval instead."""
+
+
+@dataclass(frozen=True)
+class Narrowing:
+    """More trials that would narrow the answer."""
+
+    trials: int
+    """The estimated number of further trials."""
+    seconds: float
+    """The length of each."""
+    least_users: int
+    most_users: int
+
+    @property
+    def in_words(self) -> str:
+        """A sentence."""
+        users = people(self.least_users)
+        if self.most_users > self.least_users:
+            users = f"{self.least_users:,} to {people(self.most_users)}"
+        if self.trials > MOST_PROPOSED_TRIALS:
+            return f"It would take over {MOST_PROPOSED_TRIALS} more trials with {users} to narrow it."
+        trials = "one more trial" if self.trials == 1 else f"about {self.trials} more trials"
+        return f"To narrow it: {trials} of {seconds(self.seconds)} with {users}."
+
+
+def narrowing_of(outcome: SearchOutcome, trials: Sequence[CapacityTrial], goal: SearchGoal) -> Narrowing | None:
+    """The trials that would narrow this outcome; None where it is narrow enough or more trials would not help."""
+    length_s = max((trial.seconds for trial in trials[-_LAST_TRIALS:]), default=0.0)
+    if isinstance(outcome, CapacityFound) and not outcome.enough:
+        least, most = max(outcome.low, 1), max(outcome.high, 1)
+        if outcome.crossing is None:
+            return Narrowing(_halvings(least, most), length_s, least, most)
+        near = sum(least <= trial.users <= most for trial in trials)
+        ratio = (outcome.crossing.high - outcome.crossing.low) / 2 / wanted_half_width(outcome.users, goal)
+        return Narrowing(math.ceil(max(near, 2) * max(ratio**2 - 1, 0.25)), length_s, least, most)
+    if isinstance(outcome, Undecided):
+        least = min(outcome.low + 1, goal.max_users)
+        most = goal.max_users if outcome.high is None else max(outcome.high, 1)
+        return Narrowing(_halvings(min(least, most), most), length_s, min(least, most), most)
+    return None
+
+
+def _halvings(least: int, most: int) -> int:
+    return _TRIALS_A_HALVING * max(1, math.ceil(math.log2(most - least + 2)))

@@ -1,0 +1,255 @@
+"""A search on a host that is not quiet: it always answers with what is known, how sure that is, and what would help."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from loadgo.errors import BadRun
+from loadgo.measures.tariff import load_tariff
+from loadgo.records.tables import Tables
+from loadgo.sizing import rounds
+from loadgo.sizing.answer import AnswerContext, answer_of
+from loadgo.sizing.narrowing import narrowing_of
+from loadgo.sizing.outcomes import CapacityFound, NextTrial, SearchGoal, Undecided
+from loadgo.sizing.points import points_of
+from loadgo.sizing.results import TrialRecord
+from loadgo.sizing.rounds import (
+    MOST_INVALID_TRIALS,
+    REPEAT_PAUSES_S,
+    SearchResult,
+    TrialLength,
+    run_search,
+)
+from loadgo.sizing.standing import known_range, target_standing
+from loadgo.sizing.targets import parse_targets
+from loadgo.sizing.trials import CapacityTrial, TrialQuestions, trial_from
+from support.capacity_results import capacity_of, table_titled
+from support.known_capacity import exacts
+from support.made_trials import made_trial, slow_share
+from support.synthetic import Work, closed_loop
+
+GOAL = SearchGoal(parse_targets("p90 < 1s"), 32, None, 200_000, 8, live=True)
+LATE = "9 of 40 lines were sent too late"
+MakeTrial = Callable[[NextTrial, int], CapacityTrial]
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Made trials wait for nothing."""
+    monkeypatch.setattr(rounds, "REPEAT_PAUSES_S", (0.0,) * len(REPEAT_PAUSES_S))
+
+
+def searched(make: MakeTrial, goal: SearchGoal = GOAL, seed: int = 1) -> SearchResult:
+    """The search on a host whose trials `make` makes."""
+
+    def run_trial(step: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
+        return make(step, seed)
+
+    return run_search(run_trial, goal, seed=seed)
+
+
+def run_with(late_lines: int = 0, late_ns: int = 0, lost: int = 0) -> Tables:
+    """A run of which the first lines were sent late, and which was stopped with lines in flight."""
+    run = closed_loop(6, 60, [Work("edit", 0.1)])
+    due = pl.when(pl.int_range(pl.len()) % (len(run.interactions) // max(late_lines, 1)) == 0) if late_lines else None
+    rows = run.interactions
+    if due is not None:
+        planned = due.then(pl.col("planned_ns").cast(pl.Int64) - late_ns).otherwise(pl.col("planned_ns").cast(pl.Int64))
+        rows = rows.with_columns(planned.clip(0).cast(rows.schema["planned_ns"]).alias("planned_ns"))
+    reason = "the run was stopped before the system was ready again"
+    losses = pl.DataFrame({"at_ns": [1], "user": [None], "what": ["interaction"], "count": [lost], "reason": [reason]})
+    return replace(run, interactions=rows, lost=losses.cast(run.lost.schema) if lost else run.lost)
+
+
+def trial_of(run: Tables, *, cut_short: bool = False) -> CapacityTrial:
+    """The trial with these records."""
+    targets = parse_targets("p90 < 1s")
+    return trial_from(run, TrialQuestions(6, "seed 1", targets, {"processors": 1}, load_tariff(), cut_short))
+
+
+def test_lines_in_flight_when_a_trial_is_ended_on_purpose_are_no_lost_records() -> None:
+    early = trial_of(run_with(lost=30), cut_short=True)
+    assert (early.valid, early.lost, early.censored) == (True, 0, 30)
+    broken = trial_of(run_with(lost=30))
+    assert (broken.valid, broken.lost, broken.censored) == (False, 30, 0)
+    assert broken.why.startswith("30 records were lost of")
+
+
+def test_a_few_late_lines_are_counted_and_make_no_trial_invalid() -> None:
+    trial = trial_of(run_with(late_lines=17, late_ns=80_000_000))
+    assert trial.valid
+    assert trial.late == pytest.approx(0.05 * trial.counted, rel=0.3)
+    assert trial_of(run_with()).late == 0
+
+
+def test_a_late_line_near_the_limit_is_in_no_share_of_slow_lines() -> None:
+    prompt, late = trial_of(run_with()), trial_of(run_with(late_lines=17, late_ns=10_000_000_000))
+    assert prompt.unclear == 0
+    assert 0 < late.unclear <= late.late
+    assert late.tallies[0].weight == prompt.tallies[0].weight - late.unclear
+
+
+def test_many_late_lines_make_a_trial_invalid_with_the_count() -> None:
+    trial = trial_of(run_with(late_lines=90, late_ns=80_000_000))
+    assert not trial.valid
+    assert trial.why.startswith(f"{trial.late} of {trial.counted} lines were sent too late")
+
+
+def test_a_trial_that_is_not_valid_is_repeated_and_keeps_its_reason() -> None:
+    made: list[int] = []
+
+    def make(step: NextTrial, seed: int) -> CapacityTrial:
+        made.append(step.users)
+        why = LATE if len(made) in (2, 3) else ""
+        return made_trial(step.users, 400, slow_share(step.users, 8), seed, why=why)
+
+    found = searched(make)
+    assert made[1] == made[2] == made[3]
+    assert [trial.why for trial in found.left_out] == [LATE, LATE]
+    assert [trial.valid for trial in found.in_order[:4]] == [True, False, False, True]
+    assert len(found.in_order) == GOAL.most_trials
+    assert isinstance(found.outcome, CapacityFound | Undecided)
+    assert found.outcome.low <= 8 <= (found.outcome.high or 0)
+
+
+def test_with_more_users_than_the_driver_can_serve_the_answer_is_from_fewer() -> None:
+    """From 16 users on no trial is valid: the search goes on below, and says up to where it knows something."""
+
+    def make(step: NextTrial, seed: int) -> CapacityTrial:
+        return made_trial(step.users, 400, 0.001, seed, why=LATE if step.users > 15 else "")
+
+    found = searched(make, replace(GOAL, most_trials=24))
+    assert isinstance(found.outcome, Undecided)
+    assert found.outcome.low == max(trial.users for trial in found.trials)
+    assert 9 <= found.outcome.low <= 15
+    assert (found.outcome.high, found.outcome.confidence) == (None, 0.95)
+    assert LATE in found.outcome.why
+    assert sum(not trial.valid for trial in found.left_out) <= MOST_INVALID_TRIALS
+
+
+def test_without_a_valid_trial_the_answer_is_only_more_likely_than_not() -> None:
+    found = searched(lambda step, seed: made_trial(step.users, 400, slow_share(step.users, 8), seed, why=LATE))
+    assert found.trials == ()
+    assert isinstance(found.outcome, Undecided)
+    assert found.outcome.confidence == 0.0
+    assert found.outcome.low == 4
+    invalid = tuple(trial.why for trial in found.left_out)
+    answer = answer_of(found.outcome, points_of(found.left_out, GOAL), GOAL, AnswerContext(invalid=invalid))
+    assert answer.in_words.startswith("At least 4 users, which is only more likely than not:")
+    assert f"trials are not valid: {LATE}." in answer.in_words
+
+
+def test_an_error_of_a_later_trial_ends_the_search_with_what_is_known() -> None:
+    made: list[int] = []
+
+    def make(step: NextTrial, seed: int) -> CapacityTrial:
+        made.append(step.users)
+        if len(made) == 5:
+            raise BadRun("its folder is full")
+        return made_trial(step.users, 400, slow_share(step.users, 8), seed)
+
+    found = searched(make)
+    assert len(found.trials) == 4
+    assert isinstance(found.outcome, CapacityFound | Undecided)
+    assert found.outcome.why.endswith("users could not be made: its folder is full")
+    with pytest.raises(BadRun):
+        searched(lambda step, seed: (_ for _ in ()).throw(BadRun("the first")))
+
+
+def test_two_numbers_of_users_on_either_side_are_a_range_with_its_confidence() -> None:
+    """The issue's own case: 15 users had no slow line, and 26 had 96.8 %."""
+    trials = [made_trial(15, 300, 0.0, 1), made_trial(26, 250, 0.968, 2)]
+    known = known_range(trials, GOAL, "8 trials did not decide it")
+    assert (known.low, known.high, known.confidence) == (15, 25, 0.95)
+    answer = answer_of(known, points_of(trials, GOAL), GOAL)
+    assert (answer.end, answer.interval) == ("range", (15, 25))
+    assert answer.in_words.startswith("15 to 25 users, with 95 % confidence: 8 trials did not decide it.")
+
+
+def test_short_trials_carry_less_confidence_and_say_so() -> None:
+    trials = [made_trial(6, 40, 0.0, 1), made_trial(20, 40, 0.35, 2)]
+    known = known_range(trials, GOAL, "2 trials did not decide it")
+    assert (known.low, known.high, known.confidence) == (6, 19, 0.8)
+    words = answer_of(known, points_of(trials, GOAL), GOAL).in_words
+    assert words.startswith("6 to 19 users, with 80 % confidence: 2 trials did not decide it.")
+
+
+def test_a_range_covers_trials_that_contradict_each_other() -> None:
+    slow = {5: 0.0, 8: 0.5, 10: 0.0, 14: 0.6}
+    trials = [made_trial(users, 400, share, users) for users, share in slow.items()]
+    known = known_range(trials, GOAL, "")
+    assert known.low == 5
+    assert known.high == 13
+
+
+def test_an_answer_without_any_trial_is_the_only_one_without_a_range() -> None:
+    nothing = answer_of(Undecided(0, None, "the search was stopped", 0.0), (), GOAL, AnswerContext(stopped=True))
+    assert (nothing.interval, nothing.in_words) == (None, "The capacity is not known: the search was stopped.")
+    one = [made_trial(4, 400, 0.1, 1)]
+    assert answer_of(known_range(one, GOAL, "1 trial did not decide it"), points_of(one, GOAL), GOAL).interval
+
+
+@pytest.mark.parametrize("others", [None, 0.5])
+def test_a_wide_answer_says_how_many_more_trials_would_narrow_it(others: float | None) -> None:
+    def make(step: NextTrial, seed: int) -> CapacityTrial:
+        return made_trial(step.users, 150, slow_share(step.users, 8), seed, others=others)
+
+    found = searched(make)
+    narrowing = narrowing_of(found.outcome, found.trials, GOAL)
+    assert narrowing is not None
+    assert narrowing.trials >= 1
+    assert narrowing.seconds in {trial.seconds for trial in found.trials}
+    assert isinstance(found.outcome, CapacityFound | Undecided)
+    assert found.outcome.low <= narrowing.least_users <= narrowing.most_users
+    assert "more trial" in narrowing.in_words
+    assert narrowing_of(CapacityFound(8, 8, 8, 0, enough=True), found.trials, GOAL) is None
+
+
+def test_trials_that_differ_by_themselves_give_intervals_that_hold() -> None:
+    """Neighbours slow some trials, and each trial differs besides: eight trials, forty searches, of 8 users."""
+    holding_searches = 0
+    for seed in range(40):
+        random = np.random.default_rng([seed, 7])
+
+        def make(step: NextTrial, place: int, random: np.random.Generator = random) -> CapacityTrial:
+            others = float(random.uniform(0.2, 0.8))
+            effect = 0.4 * random.standard_normal() + 2.0 * (others - 0.5)
+            return made_trial(step.users, 200, slow_share(step.users, 8, effect), place, others=others)
+
+        outcome = searched(make, seed=1000 * seed).outcome
+        assert isinstance(outcome, CapacityFound | Undecided)
+        holding_searches += outcome.low <= 8 and (outcome.high is None or outcome.high >= 8)
+    assert holding_searches >= 37
+
+
+def test_the_page_shows_each_trial_and_the_json_has_its_keys_always() -> None:
+    from loadgo.sizing.document import render_capacity
+
+    record = TrialRecord(
+        users=7, name="a", seconds=15.0, interactions=40, standing="open", others=0.41, used=False, valid=False,
+        why=LATE, cut_short=False, censored=0, late=9, unclear=1,
+    )  # fmt: skip
+    early = replace(record, valid=True, why="", used=True, cut_short=True, censored=5, standing="missed")
+    quiet = capacity_of(exacts(5, 15, 25))
+    shown_capacity = replace(quiet, each_trial=(record, early))
+    table = table_titled(shown_capacity, "Trials, in order").rows()
+    assert "not valid" in table[0][-1]
+    assert "41.0 %" in table[0]
+    assert "ended early, 5 lines in flight" in table[1][-1]
+    for form in ("text", "html", "md"):
+        assert "ended early, 5 lines in flight" in " ".join(render_capacity(shown_capacity, form, width=200).split())
+    for capacity in (quiet, shown_capacity):
+        keys = json.loads(render_capacity(capacity, "json"))
+        assert {"each_trial", "neighbours", "narrowing", "confidence", "interval"} <= keys.keys()
+    shown = json.loads(render_capacity(shown_capacity, "json"))["each_trial"][0]
+    assert (shown["others"], shown["why"], shown["late"], shown["used"]) == (0.41, LATE, 9, False)
+
+
+def test_a_trial_that_is_not_valid_shows_no_side_of_a_target() -> None:
+    assert target_standing(4, [made_trial(4, 400, 0.0, 1)], GOAL) == "met"
+    assert target_standing(4, [made_trial(4, 400, 0.0, 1, why=LATE)], GOAL) == "open"
