@@ -24,7 +24,7 @@ JSON_KEYS: dict[type, str] = {
     Prices: "currency cpu_hour network_gigabyte about",
     CommandTransfer: (
         "command run kinds interrupts held unsent lost load_5min sources notes status moved bytes real_s cpu_s user_s "
-        "system_s interrupts_s bits_per_s cpu_s_per_bit"
+        "system_s interrupts_s bits_per_s cpu_s_per_bit left_behind"
     ),
     Moved: "kind sockets sent received sent_again sends receives segments_sent segments_received",
     NetworkInterrupts: "soft_s hard_s inside_s unknown_s all_s packets packets_all",

@@ -35,7 +35,7 @@ const STARTERS: usize = 2;
 /// Line number that stands for the log-out in the meter.
 const LOG_OUT_LINE_ID: u32 = 0;
 /// Most users whose usage is read in a round, at some 25 us each: as long may a line that is due have to wait.
-const MOST_SETTLED: usize = 16;
+const MOST_SETTLED_USERS: usize = 16;
 /// Most output that one reading takes from a terminal.
 const READ_BUFFER_BYTES: usize = 64 * 1024;
 
@@ -269,7 +269,7 @@ impl System for Host {
             if now >= self.next_look {
                 self.look_for_the_dead(now);
             }
-            self.settle(MOST_SETTLED);
+            self.settle(MOST_SETTLED_USERS);
         }
         events.append(&mut self.pending);
     }

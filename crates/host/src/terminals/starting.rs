@@ -1,7 +1,7 @@
 //! Threads that start sessions and clean up after them, so that the driver's thread need not wait for either.
 //!
-//! Each thread takes the next order. For a new session, it makes the user's home and control group, starts the log-in command on
-//! a terminal, adds the terminal to the event loop, and opens the user's account. For a session that has ended, it kills the
+//! Each thread takes the next order. For a new session, it makes the user's home and control group, and starts the log-in command
+//! on a terminal. It adds the terminal to the event loop and opens the user's account. For a session that has ended, it kills the
 //! processes left in the group, and closes the terminal.
 
 use crate::groups::Groups;
