@@ -12,6 +12,7 @@ mod span;
 use super::engine::{Advance, Engine, EngineEvent};
 use super::spec::Machine;
 use loadgo_core::record::{MeterRows, Phase};
+use loadgo_core::stop::StopRequest;
 use loadgo_core::system::{Event, Response, SentLine, System, UserId};
 use loadgo_core::time::Instant;
 use programs::CommandIndex;
@@ -19,14 +20,10 @@ pub use programs::unknown_commands;
 use sampling::{SpanEnd, SpanSampler};
 use std::collections::VecDeque;
 
-/// The receiver of a machine's samples, which may stop the run.
+/// The receiver of a machine's samples.
 pub trait SampleSink {
     /// Takes the rows of a span that ended at `at`.
     fn sample(&mut self, at: Instant, sample: MeterRows);
-    /// Whether the run is to stop. It is asked often, and is true once.
-    fn stop(&mut self) -> bool {
-        false
-    }
 }
 
 /// A simulated machine with users on it.
@@ -43,13 +40,13 @@ pub struct MachineSystem<K> {
     stuck: bool,
     /// Whether a phase has begun, which ends the current span.
     phase_began: bool,
-    /// Whether the run is to stop.
-    stopping: bool,
+    /// Read while the engine works, and at each wait.
+    stop: StopRequest,
 }
 
 impl<K: SampleSink> MachineSystem<K> {
-    /// The system with `engine`, which is an engine of `machine`.
-    pub fn new(engine: Engine, machine: &Machine, sink: K) -> MachineSystem<K> {
+    /// The system with `engine`, which is an engine of `machine`; `stop` ends the run.
+    pub fn new(engine: Engine, machine: &Machine, sink: K, stop: StopRequest) -> MachineSystem<K> {
         MachineSystem {
             sampling: SpanSampler::begin(machine, &engine),
             engine,
@@ -60,7 +57,7 @@ impl<K: SampleSink> MachineSystem<K> {
             arguments: Vec::new(),
             stuck: false,
             phase_began: false,
-            stopping: false,
+            stop,
         }
     }
 
@@ -98,7 +95,7 @@ impl<K: SampleSink> MachineSystem<K> {
                 Advance::Nothing => self.sample(SpanEnd::Period),
                 Advance::NotYet => {}
             }
-            if self.is_to_stop() {
+            if self.stop.is_set() {
                 return None;
             }
         }
@@ -110,17 +107,11 @@ impl<K: SampleSink> MachineSystem<K> {
         self.stuck
     }
 
-    /// Whether the run is to stop.
-    fn is_to_stop(&mut self) -> bool {
-        self.stopping |= self.sink.stop();
-        self.stopping
-    }
-
     /// Moves time to the next event, however late. A machine without any future event is stuck.
     fn advance_to_the_next(&mut self, end: u64) -> Option<EngineEvent> {
         let advance = loop {
             let advance = self.engine.move_on(None);
-            if advance != Advance::NotYet || self.is_to_stop() {
+            if advance != Advance::NotYet || self.stop.is_set() {
                 break advance;
             }
         };
@@ -218,7 +209,7 @@ impl<K: SampleSink> System for MachineSystem<K> {
         if self.stuck {
             return events.push(Event::Stuck { at: self.now(), reason: self.why_stuck() });
         }
-        if self.is_to_stop() {
+        if self.stop.is_set() {
             return events.push(Event::Stop { at: self.now() });
         }
         if let Some(event) = self.events.pop_front() {

@@ -1,6 +1,7 @@
 //! Machines whose time, or whose commands, have no end within reach: the run ends in words, or at the moment that was asked for.
 
 use std::sync::Arc;
+use std::thread;
 
 use crate::models::{machine, server, work};
 use crate::virtual_host::{Kept, script};
@@ -8,6 +9,7 @@ use loadgo_core::driver::{SessionCounts, drive};
 use loadgo_core::load::OfferedLoad;
 use loadgo_core::random::{RandomStream, StreamPurpose};
 use loadgo_core::record::MeterRows;
+use loadgo_core::stop::StopRequest;
 use loadgo_core::system::System as _;
 use loadgo_core::time::Instant;
 use loadgo_machine::devices::{ServerSpec, StoreKind};
@@ -134,22 +136,17 @@ fn a_run_of_a_given_time_ends_at_that_time() {
     assert_eq!(run_until(sharing, ten_hours).at, ten_hours);
 }
 
-/// Asks for a stop once, when it has been asked so many times whether there is one.
-struct Impatient(u32);
+/// Keeps no sample.
+struct NoMeters;
 
-impl system::SampleSink for Impatient {
+impl system::SampleSink for NoMeters {
     fn sample(&mut self, _at: Instant, _sample: MeterRows) {}
-
-    fn stop(&mut self) -> bool {
-        self.0 = self.0.wrapping_sub(1);
-        self.0 == 0
-    }
 }
 
 /// Two users who type one line: what became of it, when, and why the machine could not go on.
-fn typed_on(machine: Machine, sink: Impatient) -> (SessionCounts, Instant, Option<String>) {
+fn typed_on(machine: Machine, stop: StopRequest) -> (SessionCounts, Instant, Option<String>) {
     let machine = Arc::new(machine);
-    let mut system = MachineSystem::new(Engine::new(&machine, 1).unwrap(), &machine, sink);
+    let mut system = MachineSystem::new(Engine::new(&machine, 1).unwrap(), &machine, NoMeters, stop);
     let line = script("think = \"none\"\ntimeout = \"10000h\"", "[\"work\"]");
     let summary = drive(&line, &OfferedLoad::closed(2, 1), &mut system, &mut Kept::default());
     let at = system.now();
@@ -161,7 +158,11 @@ fn typed_on(machine: Machine, sink: Impatient) -> (SessionCounts, Instant, Optio
 #[test]
 fn a_stop_is_heard_while_the_machine_works_and_tells_nothing() {
     let turns = Discipline::RoundRobin { quantum_ns: 1, switch_ns: 0 };
-    let (summary, at, trouble) = typed_on(users(1, turns, AmountLaw::Fixed(HOUR)), Impatient(10));
+    let stop = StopRequest::default();
+    let asked = stop.clone();
+    let asker = thread::spawn(move || asked.set());
+    let (summary, at, trouble) = typed_on(users(1, turns, AmountLaw::Fixed(HOUR)), stop);
+    asker.join().expect("it asks");
     assert!(summary.stopped && summary.interactions == 0, "{summary:?}");
     assert!(at < Instant(SECOND), "{at:?}");
     assert_eq!(trouble, None);
@@ -172,7 +173,7 @@ fn a_run_whose_time_would_pass_292_years_ends_in_words() {
     let mut slow = users(1, Discipline::FirstCome, AmountLaw::Fixed(1e9));
     slow.processors.speed = 1e-18;
     slow.supervisor.process_creation_ns = SECOND;
-    let (summary, _, trouble) = typed_on(slow, Impatient(0));
+    let (summary, _, trouble) = typed_on(slow, StopRequest::default());
     assert_eq!((summary.stopped, summary.interactions), (true, 0));
     assert!(trouble.is_some_and(|trouble| trouble.contains("292 years")));
 }

@@ -4,7 +4,7 @@ use crate::account::Account;
 use crate::asked::Asked;
 use crate::beside::Company;
 use crate::clock::Clock;
-use crate::driver::{Begun, Driveable, StopSwitch};
+use crate::driver::{Begun, Driveable};
 use crate::finished::Finished;
 use crate::metering::{self, Metering};
 use crate::progress::{Decision, Progress, Watched};
@@ -14,6 +14,7 @@ use crate::running::{RunArguments, Running};
 use crate::sampling::{BeginSampling, Round, Subject};
 use crate::users::{self, Prepared};
 use crate::{commands, conditions};
+use loadgo_core::stop::StopRequest;
 use loadgo_core::system::System as _;
 use loadgo_core::time::Instant;
 use loadgo_host::leftovers::{Leftovers, clear_stale};
@@ -22,8 +23,6 @@ use loadgo_host::terminals::host::Host;
 use loadgo_meters::Meters;
 use loadgo_store::{Folder, WhenFull};
 use loadgo_sys::clock::monotonic_ns;
-use loadgo_sys::events::Bell;
-use std::sync::Arc;
 
 /// Runs `request`, and calls `decide` ten times a second with the run's progress.
 ///
@@ -77,15 +76,12 @@ fn on_host(
     running.account.usage(conditions::usage_part(&prepared.sources));
     running.account.meters(metering.part);
     running.account.notes(notes);
-    let bell = Arc::new(Bell::new().map_err(RunRefusal::from_kernel)?);
-    let ring = Arc::clone(&bell);
     let plan = RunArguments {
         asked: request.asked.clone(),
         when_full: WhenFull::Lose,
-        stop: StopSwitch::new(move || ring.ring()),
         sampling: Some(begin_sampling(&prepared, metering.meters, origin_ns)),
     };
-    running.run(plan, move |_| bring_up(&request, prepared, bell, origin_ns), decide)?;
+    running.run(plan, move |order| bring_up(&request, prepared, &order.stop, origin_ns), decide)?;
     Ok(())
 }
 
@@ -103,9 +99,9 @@ fn begin_sampling(prepared: &Prepared, meters: Option<Meters>, origin_ns: u64) -
 }
 
 /// The host with its event loop, on the driver's own thread.
-fn bring_up(request: &Request, prepared: Prepared, bell: Arc<Bell>, origin_ns: u64) -> Result<(Host, Begun), RunRefusal> {
+fn bring_up(request: &Request, prepared: Prepared, stop: &StopRequest, origin_ns: u64) -> Result<(Host, Begun), RunRefusal> {
     let setting = prepared.setting(request, origin_ns);
-    let host = Host::new(setting, prepared.meter, prepared.groups, bell).map_err(RunRefusal::from_kernel)?;
+    let host = Host::new(setting, prepared.meter, prepared.groups, stop).map_err(RunRefusal::from_kernel)?;
     let granted = scheduling::take(request.scheduling());
     let thread_id = loadgo_sys::scheduling::thread_id();
     Ok((host, Begun { thread_id, scheduling: Some(conditions::driver_part(&granted)) }))

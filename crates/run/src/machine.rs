@@ -6,7 +6,7 @@
 use crate::account::Account;
 use crate::asked::Asked;
 use crate::clock::Clock;
-use crate::driver::{Begun, Driveable, DriverArguments, StopSwitch};
+use crate::driver::{Begun, Driveable, DriverArguments};
 use crate::finished::Finished;
 use crate::progress::{Decision, Progress, Watched};
 use crate::refusal::{Failure, RunRefusal};
@@ -22,7 +22,7 @@ use loadgo_machine::spec::{Discipline, Machine, Residence};
 use loadgo_machine::system::{MachineSystem, SampleSink, unknown_commands};
 use loadgo_store::{Folder, RowSender, WhenFull};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A request for a run on a simulated machine.
 #[derive(Clone, Debug)]
@@ -73,19 +73,13 @@ fn on_machine(
 ) -> Result<bool, RunRefusal> {
     running.folder().lay("script.toml", &request.asked.script_text)?;
     running.folder().lay("machine.toml", &request.text)?;
-    let (now_ns, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+    let now_ns = Arc::new(AtomicU64::new(0));
     running.clock = Clock::Virtual(Arc::clone(&now_ns));
-    let asked_to_stop = Arc::clone(&stop);
-    let plan = RunArguments {
-        asked: request.asked.clone(),
-        when_full: WhenFull::Wait,
-        stop: StopSwitch::new(move || asked_to_stop.store(true, Ordering::Relaxed)),
-        sampling: None,
-    };
+    let plan = RunArguments { asked: request.asked.clone(), when_full: WhenFull::Wait, sampling: None };
     let machine = Arc::clone(&request.machine);
     let bring_up = move |order: &DriverArguments| {
-        let meters = WriterSink { row_sender: order.row_sender.clone(), stop, now_ns };
-        Ok((MachineSystem::new(engine, &machine, meters), Begun::default()))
+        let meters = WriterSink { row_sender: order.row_sender.clone(), now_ns };
+        Ok((MachineSystem::new(engine, &machine, meters, order.stop.clone()), Begun::default()))
     };
     running.run(plan, bring_up, decide)
 }
@@ -93,7 +87,6 @@ fn on_machine(
 /// Passes the machine's meter rows to the writer.
 struct WriterSink {
     row_sender: RowSender,
-    stop: Arc<AtomicBool>,
     now_ns: Arc<AtomicU64>,
 }
 
@@ -101,10 +94,6 @@ impl SampleSink for WriterSink {
     fn sample(&mut self, at: Instant, sample: MeterRows) {
         self.now_ns.store(at.0, Ordering::Relaxed);
         self.row_sender.sample(sample);
-    }
-
-    fn stop(&mut self) -> bool {
-        self.stop.swap(false, Ordering::Relaxed)
     }
 }
 

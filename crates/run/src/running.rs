@@ -8,13 +8,14 @@ use crate::account::Account;
 use crate::asked::Asked;
 use crate::beside::Company;
 use crate::clock::Clock;
-use crate::driver::{Begun, Driveable, Driven, Driver, DriverArguments, StopSwitch};
+use crate::driver::{Begun, Driveable, Driven, Driver, DriverArguments};
 use crate::finished::Finished;
 use crate::metering::MetersState;
 use crate::progress::{Decision, Progress, RunCounters};
 use crate::refusal::{Failure, RunRefusal};
 use crate::sampling::{BeginSampling, Sampling};
 use loadgo_core::record::LostRow;
+use loadgo_core::stop::StopRequest;
 use loadgo_host::leftovers::Leftovers;
 use loadgo_host::usage::sampler::OurThreads;
 use loadgo_store::{DriverRecorder, Folder, Recording, WhenFull};
@@ -44,7 +45,6 @@ pub(crate) struct Running {
 pub(crate) struct RunArguments {
     pub asked: Asked,
     pub when_full: WhenFull,
-    pub stop: StopSwitch,
     /// First call of the sampler's thread, which begins the sampling; `None`: the system samples itself.
     pub sampling: Option<BeginSampling>,
 }
@@ -104,7 +104,7 @@ impl Running {
         bring_up: impl FnOnce(&DriverArguments) -> Result<(S, Begun), RunRefusal> + Send + 'static,
         decide: &mut dyn FnMut(&Progress) -> Decision,
     ) -> Result<bool, RunRefusal> {
-        let RunArguments { asked, when_full, stop, sampling } = plan;
+        let RunArguments { asked, when_full, sampling } = plan;
         let (front, recording) = self.record(when_full)?.expect("a run that is driven is recorded");
         let (row_sender, writer) = (recording.row_sender(), recording.tid() as i32);
         let progress = Arc::new(RunCounters::default());
@@ -112,7 +112,7 @@ impl Running {
             asked: asked.clone(),
             front,
             progress: Arc::clone(&progress),
-            stop,
+            stop: StopRequest::default(),
             row_sender: row_sender.clone(),
         };
         let (driver, begun) = Driver::start(order, bring_up)?;

@@ -15,6 +15,7 @@ use crate::usage::meter::UsageMeter;
 use loadgo_core::deadlines::Deadlines;
 use loadgo_core::ready::ReadyPatterns;
 use loadgo_core::script::{ReadyRule, Script, ScriptStep};
+use loadgo_core::stop::StopRequest;
 use loadgo_core::system::{Event, SentLine, System, Usage, UserId};
 use loadgo_core::time::{Instant, Span};
 use loadgo_sys::clock::monotonic_ns;
@@ -75,7 +76,8 @@ pub struct Host {
     metered: bool,
     epoll: Epoll,
     timer: Timer,
-    stop: Arc<Bell>,
+    /// Rung by the request to stop.
+    asked_to_stop: Arc<Bell>,
     started: Arc<Bell>,
     seats: Vec<Option<Box<Seat>>>,
     by_pid: HashMap<i32, UserId>,
@@ -89,14 +91,17 @@ pub struct Host {
 }
 
 impl Host {
-    /// A host that users of the setting's script can be logged in to.
+    /// A host that users of the setting's script can be logged in to; `stop` ends the run.
     ///
     /// # Errors
     /// When the kernel refuses a descriptor or memory.
-    pub fn new(setting: Setting, meter: UsageMeter, groups: Option<Arc<Groups>>, stop: Arc<Bell>) -> io::Result<Host> {
+    pub fn new(setting: Setting, meter: UsageMeter, groups: Option<Arc<Groups>>, stop: &StopRequest) -> io::Result<Host> {
         let (epoll, timer, started) = (Epoll::new()?, Timer::new()?, Arc::new(Bell::new()?));
+        let asked_to_stop = Arc::new(Bell::new()?);
+        let bell = Arc::clone(&asked_to_stop);
+        stop.wake_by(move || bell.ring());
         epoll.add_level_triggered(timer.fd(), TIMER)?;
-        epoll.add_level_triggered(stop.fd(), STOP)?;
+        epoll.add_level_triggered(asked_to_stop.fd(), STOP)?;
         epoll.add_level_triggered(started.fd(), STARTED)?;
         let elsewhere = setting.login.is_elsewhere();
         Ok(Host {
@@ -108,7 +113,7 @@ impl Host {
             metered: !setting.login.is_out_of_reach(),
             epoll,
             timer,
-            stop,
+            asked_to_stop,
             started,
             seats: Vec::new(),
             by_pid: HashMap::new(),
@@ -159,7 +164,7 @@ impl Host {
             let ReadyDescriptor { key, hung_up, writable } = self.epoll.ready_descriptor(index);
             match key {
                 TIMER => self.timer.acknowledge(),
-                STOP if self.stop.take_ring() => self.pending.push(Event::Stop { at: self.now() }),
+                STOP if self.asked_to_stop.take_ring() => self.pending.push(Event::Stop { at: self.now() }),
                 STARTED if self.started.take_ring() => self.seat_the_started(),
                 STOP | STARTED => {}
                 user => self.serve(user as UserId, hung_up, writable),

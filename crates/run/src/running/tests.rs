@@ -12,7 +12,7 @@ use super::{RunArguments, RunResult, Running};
 use crate::account::Account;
 use crate::asked::Asked;
 use crate::conditions;
-use crate::driver::{Begun, DriverArguments, StopSwitch};
+use crate::driver::{Begun, DriverArguments};
 use crate::progress::Decision;
 use crate::refusal::{Failure, RunRefusal};
 use crate::sampling::Sampled;
@@ -104,20 +104,14 @@ fn steps(running: &mut Running, fault: Fault, request: Asked, dir: &Path, life: 
     if fault == Fault::HomesRefused {
         return Err(Refusal::new("no homes").into());
     }
-    let stop = Arc::new(AtomicBool::new(false));
-    let (asks, watched, system_life) = (Arc::clone(&stop), Arc::clone(life), Arc::clone(life));
+    let (watched, system_life) = (Arc::clone(life), Arc::clone(life));
     let sampling = Box::new(move |_| {
         assert_ne!(fault, Fault::SamplerPanicsAtItsBegin, "as the test has it");
         watched.meters_at_work.store(true, Ordering::Release);
         Box::new(CountingMeters { fault, samples: 0, life: watched }) as Box<dyn Sampled>
     });
-    let plan = RunArguments {
-        asked: request,
-        when_full: WhenFull::Lose,
-        stop: StopSwitch::new(move || asks.store(true, Ordering::Release)),
-        sampling: Some(sampling),
-    };
-    let bring_up = move |_: &DriverArguments| {
+    let plan = RunArguments { asked: request, when_full: WhenFull::Lose, sampling: Some(sampling) };
+    let bring_up = move |order: &DriverArguments| {
         assert_ne!(fault, Fault::SystemPanicsAtItsBegin, "as the test has it");
         if fault == Fault::SystemRefused {
             return Err(Refusal::new("no descriptor is left").into());
@@ -127,7 +121,7 @@ fn steps(running: &mut Running, fault: Fault, request: Asked, dir: &Path, life: 
             Fault::CallbackPanics | Fault::CallbackStops | Fault::CallbackFails | Fault::Disk(Happens::AccountRefusal, _)
         );
         let host = VirtualHost::constant(Span::from_millis(5));
-        Ok((Users { host, fault, lines: 0, stop, endless, life: system_life }, begun()))
+        Ok((Users { host, fault, lines: 0, stop: order.stop.clone(), is_told: false, endless, life: system_life }, begun()))
     };
     let mut looks = 0;
     running.run(plan, bring_up, &mut |_| {
