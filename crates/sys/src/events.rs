@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 /// No time to wait.
 const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 /// Most descriptors that one wait reports. Few, because a line that falls due meanwhile waits until all were read.
-const MOST_READY: usize = 64;
+const MOST_READY_DESCRIPTORS: usize = 64;
 
 /// Descriptors that are waited for together.
 ///
@@ -44,7 +44,7 @@ impl Epoll {
     /// # Errors
     /// When there is no descriptor left.
     pub fn new() -> io::Result<Epoll> {
-        Ok(Epoll { fd: epoll::create(CreateFlags::CLOEXEC)?, events: Vec::with_capacity(MOST_READY) })
+        Ok(Epoll { fd: epoll::create(CreateFlags::CLOEXEC)?, events: Vec::with_capacity(MOST_READY_DESCRIPTORS) })
     }
 
     /// A handle by which other threads add descriptors.

@@ -15,7 +15,7 @@ const DEAD_SEARCH_INTERVAL: Span = Span::from_millis(100);
 /// Time added to this interval for each user, because the kernel looks through all first processes at each search.
 const DEAD_SEARCH_TIME_PER_USER: Span = Span(50_000);
 /// Most sessions that one search ends; so their events take little memory when all users log out together. Chosen by hand.
-const MOST_DEAD_A_SEARCH: usize = 256;
+const MOST_DEAD_SESSIONS: usize = 256;
 /// Longest time from the end of a terminal to the end of the session's first process. Then the process has only closed the
 /// terminal.
 const LEADER_END_LIMIT: Span = Span::from_millis(20);
@@ -114,7 +114,7 @@ impl Host {
             return;
         }
         let users: Vec<UserId> = self.by_pid.values().copied().collect();
-        let most = self.pending.len() + MOST_DEAD_A_SEARCH;
+        let most = self.pending.len() + MOST_DEAD_SESSIONS;
         for user in users {
             if self.pending.len() >= most {
                 self.next_look = now; // the others follow when the driver has taken these
