@@ -13,6 +13,7 @@ pub mod random;
 pub mod ready;
 pub mod record;
 pub mod script;
+pub mod stop;
 pub mod system;
 pub mod time;
 pub mod user;

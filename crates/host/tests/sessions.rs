@@ -4,6 +4,7 @@ use loadgo_core::driver::{SessionCounts, drive};
 use loadgo_core::load::OfferedLoad;
 use loadgo_core::record::{InteractionRow, LostRow, Outcome, Phase, Recorder, SessionRow};
 use loadgo_core::script::{Script, parse};
+use loadgo_core::stop::StopRequest;
 use loadgo_core::time::{Instant, Span};
 use loadgo_host::leftovers::Leftovers;
 use loadgo_host::terminals::host::{Host, Setting};
@@ -11,7 +12,6 @@ use loadgo_host::terminals::login::Login;
 use loadgo_host::usage::meter::UsageMeter;
 use loadgo_host::usage::sources::Demand;
 use loadgo_sys::clock::monotonic_ns;
-use loadgo_sys::events::Bell;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -85,7 +85,7 @@ fn run_with(text: &str, load: OfferedLoad) -> (Kept, SessionCounts) {
         homes: homes.path().to_owned(),
         origin_ns: monotonic_ns(),
     };
-    let mut host = Host::new(setting, meter, groups, Arc::new(Bell::new().expect("a bell"))).expect("an event loop");
+    let mut host = Host::new(setting, meter, groups, &StopRequest::default()).expect("an event loop");
     let mut kept = Kept::default();
     let summary = drive(&script, &load, &mut host, &mut kept);
     host.finish();

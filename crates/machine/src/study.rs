@@ -13,9 +13,10 @@ pub use report::{ClassReport, FigureResult, Report, StationReport};
 
 use super::spec::Machine;
 use loadgo_core::random::derive_seed;
+use loadgo_core::stop::StopRequest;
 use loadgo_statistics::{FIRST_LOOK_INTERACTIONS, RunWindows, StopReason, StopRule};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use stream::StudyStream;
 
@@ -32,7 +33,7 @@ pub struct StudySubject {
 ///
 /// # Errors
 /// The machine cannot work, has no load of its own, or comes to a standstill.
-pub fn study(subject: &StudySubject, streams: usize, until: &StopRule, stop: &AtomicBool) -> Result<Report, String> {
+pub fn study(subject: &StudySubject, streams: usize, until: &StopRule, stop: &StopRequest) -> Result<Report, String> {
     let seeds = (0..streams as u64).map(|stream| if stream == 0 { subject.seed } else { derive_seed(subject.seed, stream) });
     let mut runs = seeds.map(|seed| StudyStream::new(&subject.machine, seed)).collect::<Result<Vec<_>, _>>()?;
     let most = until.interactions.unwrap_or(u64::MAX).div_ceil(streams as u64);
@@ -41,7 +42,7 @@ pub fn study(subject: &StudySubject, streams: usize, until: &StopRule, stop: &At
         advance(&mut runs, target, until, stop)?;
         let windows: Vec<&RunWindows> = runs.iter().map(StudyStream::windows).collect();
         let (count, at) = runs.iter().map(|run| (run.interactions(), run.now())).fold((0, 0), |a, b| (a.0 + b.0, a.1.max(b.1)));
-        if stop.load(Ordering::Relaxed) {
+        if stop.is_set() {
             break StopReason::Stopped;
         }
         if until.is_precise(&windows) {
@@ -56,7 +57,7 @@ pub fn study(subject: &StudySubject, streams: usize, until: &StopRule, stop: &At
 }
 
 /// Studies each subject over one stream on `threads` threads, and returns the reports in the order of the subjects.
-pub fn sweep(subjects: &[StudySubject], threads: usize, until: &StopRule, stop: &AtomicBool) -> Vec<Result<Report, String>> {
+pub fn sweep(subjects: &[StudySubject], threads: usize, until: &StopRule, stop: &StopRequest) -> Vec<Result<Report, String>> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
@@ -81,7 +82,7 @@ fn take<'a>(next: &AtomicUsize, subjects: &'a [StudySubject]) -> Option<(usize, 
 }
 
 /// Runs every stream up to its `target`th interaction, each on its own thread.
-fn advance(runs: &mut [StudyStream], target: u64, until: &StopRule, stop: &AtomicBool) -> Result<(), String> {
+fn advance(runs: &mut [StudyStream], target: u64, until: &StopRule, stop: &StopRequest) -> Result<(), String> {
     let time_ns = until.time_ns.unwrap_or(u64::MAX);
     if let [only] = runs {
         return only.advance(target, time_ns, stop);

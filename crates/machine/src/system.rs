@@ -8,10 +8,13 @@ mod memory;
 mod programs;
 mod sampling;
 mod span;
+#[cfg(test)]
+mod tests;
 
 use super::engine::{Advance, Engine, EngineEvent};
 use super::spec::Machine;
 use loadgo_core::record::{MeterRows, Phase};
+use loadgo_core::stop::StopRequest;
 use loadgo_core::system::{Event, Response, SentLine, System, UserId};
 use loadgo_core::time::Instant;
 use programs::CommandIndex;
@@ -19,14 +22,10 @@ pub use programs::unknown_commands;
 use sampling::{SpanEnd, SpanSampler};
 use std::collections::VecDeque;
 
-/// The receiver of a machine's samples, which may stop the run.
+/// The receiver of a machine's samples.
 pub trait SampleSink {
     /// Takes the rows of a span that ended at `at`.
     fn sample(&mut self, at: Instant, sample: MeterRows);
-    /// Whether the run must stop. The machine calls it often. After it has returned true once, it may return false again.
-    fn stop(&mut self) -> bool {
-        false
-    }
 }
 
 /// A simulated machine with users on it.
@@ -43,13 +42,13 @@ pub struct MachineSystem<K> {
     stuck: bool,
     /// Whether a phase has begun, which ends the current span.
     phase_began: bool,
-    /// Whether the run is to stop.
-    stopping: bool,
+    /// Read while the engine works, and at each wait.
+    stop: StopRequest,
 }
 
 impl<K: SampleSink> MachineSystem<K> {
-    /// The system with `engine`, which is an engine of `machine`.
-    pub fn new(engine: Engine, machine: &Machine, sink: K) -> MachineSystem<K> {
+    /// The system with `engine`, which is an engine of `machine`; `stop` ends the run.
+    pub fn new(engine: Engine, machine: &Machine, sink: K, stop: StopRequest) -> MachineSystem<K> {
         MachineSystem {
             sampling: SpanSampler::begin(machine, &engine),
             engine,
@@ -60,7 +59,7 @@ impl<K: SampleSink> MachineSystem<K> {
             arguments: Vec::new(),
             stuck: false,
             phase_began: false,
-            stopping: false,
+            stop,
         }
     }
 
@@ -96,7 +95,7 @@ impl<K: SampleSink> MachineSystem<K> {
                 Advance::Nothing => self.sample(SpanEnd::Period),
                 Advance::NotYet => {}
             }
-            if self.is_to_stop() {
+            if self.stop.is_set() {
                 return None;
             }
         }
@@ -108,17 +107,11 @@ impl<K: SampleSink> MachineSystem<K> {
         self.stuck
     }
 
-    /// Whether the run is to stop.
-    fn is_to_stop(&mut self) -> bool {
-        self.stopping |= self.sink.stop();
-        self.stopping
-    }
-
     /// Moves time to the next event without a limit. A machine without any future event is stuck.
     fn advance_without_limit(&mut self, end: u64) -> Option<EngineEvent> {
         let advance = loop {
             let advance = self.engine.move_on(None);
-            if advance != Advance::NotYet || self.is_to_stop() {
+            if advance != Advance::NotYet || self.stop.is_set() {
                 break advance;
             }
         };
@@ -217,7 +210,7 @@ impl<K: SampleSink> System for MachineSystem<K> {
         if self.stuck {
             return events.push(Event::Stuck { at: self.now(), reason: self.why_stuck() });
         }
-        if self.is_to_stop() {
+        if self.stop.is_set() {
             return events.push(Event::Stop { at: self.now() });
         }
         if let Some(event) = self.events.pop_front() {

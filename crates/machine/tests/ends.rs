@@ -7,7 +7,8 @@ use crate::virtual_host::{Kept, script};
 use loadgo_core::driver::{SessionCounts, drive};
 use loadgo_core::load::OfferedLoad;
 use loadgo_core::random::{RandomStream, StreamPurpose};
-use loadgo_core::record::MeterRows;
+use loadgo_core::record::{InteractionRow, LostRow, MeterRows, Phase, Recorder, SessionRow};
+use loadgo_core::stop::StopRequest;
 use loadgo_core::system::System as _;
 use loadgo_core::time::Instant;
 use loadgo_machine::devices::{ServerSpec, StoreKind};
@@ -134,24 +135,33 @@ fn a_run_of_a_given_time_ends_at_that_time() {
     assert_eq!(run_until(sharing, ten_hours).at, ten_hours);
 }
 
-/// Requests a stop once, the n-th time that the machine asks for requests.
-struct Impatient(u32);
+/// Keeps no sample.
+struct NoMeters;
 
-impl system::SampleSink for Impatient {
+impl system::SampleSink for NoMeters {
     fn sample(&mut self, _at: Instant, _sample: MeterRows) {}
+}
 
-    fn stop(&mut self) -> bool {
-        self.0 = self.0.wrapping_sub(1);
-        self.0 == 0
+/// Requests a stop at the steady phase, which begins when both users have sent their line.
+struct StopsAtSteady(StopRequest);
+
+impl Recorder for StopsAtSteady {
+    fn interaction(&mut self, _: &InteractionRow<'_>) {}
+    fn session(&mut self, _: &SessionRow) {}
+    fn lost(&mut self, _: &LostRow) {}
+    fn phase(&mut self, phase: Phase, _: Instant) {
+        if phase == Phase::Steady {
+            self.0.set();
+        }
     }
 }
 
 /// Lets two users type one line. Returns the counts, the last instant, and the reason why the machine could not go on.
-fn typed_on(machine: Machine, sink: Impatient) -> (SessionCounts, Instant, Option<String>) {
+fn typed_on(machine: Machine, stop: StopRequest, recorder: &mut impl Recorder) -> (SessionCounts, Instant, Option<String>) {
     let machine = Arc::new(machine);
-    let mut system = MachineSystem::new(Engine::new(&machine, 1).unwrap(), &machine, sink);
+    let mut system = MachineSystem::new(Engine::new(&machine, 1).unwrap(), &machine, NoMeters, stop);
     let line = script("think = \"none\"\ntimeout = \"10000h\"", "[\"work\"]");
-    let summary = drive(&line, &OfferedLoad::closed(2, 1), &mut system, &mut Kept::default());
+    let summary = drive(&line, &OfferedLoad::closed(2, 1), &mut system, recorder);
     let at = system.now();
     let trouble = summary.stuck.clone();
     assert!(trouble.is_some() || system.finish().is_none(), "the machine's trouble is reported");
@@ -159,9 +169,12 @@ fn typed_on(machine: Machine, sink: Impatient) -> (SessionCounts, Instant, Optio
 }
 
 #[test]
-fn a_stop_works_while_the_machine_computes_without_outer_events() {
+fn a_stop_ends_lines_that_would_take_an_hour() {
     let turns = Discipline::RoundRobin { quantum_ns: 1, switch_ns: 0 };
-    let (summary, at, trouble) = typed_on(users(1, turns, AmountLaw::Fixed(HOUR)), Impatient(10));
+    let mut recorder = StopsAtSteady(StopRequest::default());
+    let stop = recorder.0.clone();
+    let (summary, at, trouble) = typed_on(users(1, turns, AmountLaw::Fixed(HOUR)), stop, &mut recorder);
+    assert_eq!(summary.logged_in, 2);
     assert!(summary.stopped && summary.interactions == 0, "{summary:?}");
     assert!(at < Instant(SECOND), "{at:?}");
     assert_eq!(trouble, None);
@@ -172,7 +185,7 @@ fn a_driven_run_whose_time_would_exceed_292_years_stops_with_that_reason() {
     let mut slow = users(1, Discipline::FirstCome, AmountLaw::Fixed(1e9));
     slow.processors.speed = 1e-18;
     slow.supervisor.process_creation_ns = SECOND;
-    let (summary, _, trouble) = typed_on(slow, Impatient(0));
+    let (summary, _, trouble) = typed_on(slow, StopRequest::default(), &mut Kept::default());
     assert_eq!((summary.stopped, summary.interactions), (true, 0));
     assert!(trouble.is_some_and(|trouble| trouble.contains("292 years")));
 }

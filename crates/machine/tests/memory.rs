@@ -4,6 +4,7 @@ use crate::virtual_host::{Kept, script};
 use loadgo_core::driver::drive;
 use loadgo_core::load::OfferedLoad;
 use loadgo_core::record::{MemoryRow, MeterRows};
+use loadgo_core::stop::StopRequest;
 use loadgo_core::system::UserId;
 use loadgo_core::time::Instant;
 use loadgo_machine::engine::Engine;
@@ -79,7 +80,7 @@ fn sampled(machine: &Arc<Machine>, users: u32, passes: u32) -> Vec<MeterRows> {
     let samples = Samples::default();
     let load = OfferedLoad::closed(users, passes);
     let engine = Engine::new(machine, load.seed).expect("the machine is possible");
-    let mut system = MachineSystem::new(engine, machine, samples.clone());
+    let mut system = MachineSystem::new(engine, machine, samples.clone(), StopRequest::default());
     let script = script("think = \"exponential(1s)\"\ntimeout = \"100000s\"", "[\"work\", \"more\"]");
     drive(&script, &load, &mut system, &mut Kept::default());
     assert_eq!(system.finish(), None);

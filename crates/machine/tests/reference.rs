@@ -1,12 +1,12 @@
 //! The reference of machine files: every example on its page is a good machine and runs, every key and law that there is stands there.
 
 use crate::cases;
+use loadgo_core::stop::StopRequest;
 use loadgo_machine::file::parse;
 use loadgo_machine::spec::{Discipline, Machine, Population, Residence};
 use loadgo_machine::study::{StudySubject, study};
 use loadgo_statistics::StopRule;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 fn page() -> String {
     let path = format!("{}/../../docs/machines.md", env!("CARGO_MANIFEST_DIR"));
@@ -30,7 +30,7 @@ fn every_example_of_the_reference_is_a_machine_that_runs_under_its_own_load() {
     for machine in examples {
         let title = machine.title.clone();
         let subject = StudySubject { machine: Arc::new(machine), seed: 1 };
-        let report = study(&subject, 1, &until, &AtomicBool::new(false)).unwrap_or_else(|reason| panic!("{title}: {reason}"));
+        let report = study(&subject, 1, &until, &StopRequest::default()).unwrap_or_else(|reason| panic!("{title}: {reason}"));
         assert!(report.interactions >= 2000 && report.simulated_ns > 0, "{title}: {}", report.interactions);
     }
 }

@@ -5,6 +5,7 @@ use loadgo_core::driver::{SessionCounts, drive};
 use loadgo_core::load::OfferedLoad;
 use loadgo_core::record::{MeterRows, Outcome};
 use loadgo_core::script::Script;
+use loadgo_core::stop::StopRequest;
 use loadgo_core::time::Instant;
 use loadgo_machine::engine::Engine;
 use loadgo_machine::file::parse;
@@ -44,14 +45,15 @@ fn machine(text: &str) -> Arc<Machine> {
 struct Samples {
     kept: Rc<RefCell<Vec<(Instant, MeterRows)>>>,
     stop_after: Option<usize>,
+    stop: StopRequest,
 }
 
 impl SampleSink for Samples {
     fn sample(&mut self, at: Instant, sample: MeterRows) {
         self.kept.borrow_mut().push((at, sample));
-    }
-    fn stop(&mut self) -> bool {
-        self.stop_after.is_some_and(|count| self.kept.borrow().len() >= count)
+        if self.stop_after.is_some_and(|count| self.kept.borrow().len() >= count) {
+            self.stop.set();
+        }
     }
 }
 
@@ -63,7 +65,7 @@ struct Ran {
 
 fn ran(machine: &Arc<Machine>, script: &Script, load: &OfferedLoad, samples: Samples) -> Ran {
     let engine = Engine::new(machine, load.seed).expect("the machine is possible");
-    let mut system = MachineSystem::new(engine, machine, samples.clone());
+    let mut system = MachineSystem::new(engine, machine, samples.clone(), samples.stop.clone());
     let mut kept = Kept::default();
     let summary = drive(script, load, &mut system, &mut kept);
     assert_eq!(system.finish(), None);

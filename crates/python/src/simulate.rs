@@ -2,13 +2,13 @@
 
 use crate::errors;
 use crate::machine::read;
+use loadgo_core::stop::StopRequest;
 use loadgo_machine::spec::{Machine, Population};
 use loadgo_machine::study::{ClassReport, FigureResult, Report, StationReport, StudySubject, study, sweep as studies};
 use loadgo_statistics::{StopReason, StopRule};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
@@ -89,8 +89,8 @@ fn populate(machine: &mut Machine, users: u32) -> Result<(), String> {
 }
 
 /// Runs `work` on a thread of its own, and tells it to stop when Python has a signal.
-fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> T + Send) -> PyResult<T> {
-    let stop = AtomicBool::new(false);
+fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce(&StopRequest) -> T + Send) -> PyResult<T> {
+    let stop = StopRequest::default();
     py.detach(|| {
         thread::scope(|scope| {
             let (outcome_sender, outcome_receiver) = channel();
@@ -103,7 +103,7 @@ fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> T + 
                     Err(RecvTimeoutError::Disconnected) => panic!("a simulation ended without an outcome"),
                     Err(RecvTimeoutError::Timeout) => {
                         if let Err(signal) = Python::attach(|py| py.check_signals()) {
-                            stop.store(true, Ordering::Relaxed);
+                            stop.set();
                             interrupted = Some(signal);
                         }
                     }

@@ -3,11 +3,11 @@
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::thread;
 use std::time::Duration;
 
+use loadgo_core::stop::StopRequest;
 use loadgo_rjs::jobs::{JobLimits, Jobs};
 use loadgo_rjs::rows::{self, TransferCsv};
 use loadgo_transfer::bounds::TransferLimits;
@@ -48,7 +48,7 @@ fn transfer_methods() -> Vec<(&'static str, u32, Option<String>)> {
 #[pyclass(module = "loadgo._loadgo")]
 struct Transfer {
     ask: TransferOrder,
-    stop: Arc<AtomicBool>,
+    stop: StopRequest,
 }
 
 #[pymethods]
@@ -84,7 +84,7 @@ impl Transfer {
             bounds: bounds(time_s, stalled_s, TransferLimits::default()),
             interrupts: py.detach(loadgo_transfer_meters::interrupt_meter_for_ends),
         };
-        Ok(Transfer { ask, stop: Arc::default() })
+        Ok(Transfer { ask, stop: StopRequest::default() })
     }
 
     /// Makes the transfer. Returns `here`, `there` (None when the other end did not tell) and `note`.
@@ -106,7 +106,7 @@ impl Transfer {
 
     /// Ends the transfer early, from another thread.
     fn stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
+        self.stop.set();
     }
 }
 
@@ -167,7 +167,7 @@ impl TransferServer {
     fn serve(&self, py: Python<'_>, hears: Bound<'_, PyAny>) -> PyResult<()> {
         let (news_sender, mut news_receiver) = news::channel(news::MOST_WAITING_REPORTS);
         let mut rows = self.rows.as_deref().map(|path| open_table(py, path)).transpose()?;
-        let stop = Arc::new(AtomicBool::new(false));
+        let stop = StopRequest::default();
         let (listener, serving, stopped) = (self.listener.clone(), self.serving.clone(), stop.clone());
         let server = thread::spawn(move || server::serve(&listener, serving, stopped, &news_sender));
         let outcome = loop {
@@ -186,7 +186,7 @@ impl TransferServer {
                 over => break over.map(|_| ()),
             }
         };
-        stop.store(true, Ordering::Relaxed);
+        stop.set();
         py.detach(|| server.join()).map_err(|_| errors::raised(py, "Refused", ("the server failed",)))??;
         outcome?;
         for news in news_receiver.try_iter() {

@@ -1,5 +1,6 @@
 //! `loadgo-rjs serve`: the server of `loadgo transfer serve` without Python, as the batch host of a run.
 
+use loadgo_core::stop::StopRequest;
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::sync::Arc;
@@ -33,7 +34,7 @@ pub fn serve(host: &BatchHostOptions) -> Result<(), String> {
     let jobs = Arc::new(Jobs::new(jobs));
     let serving = ServerOptions { bounds, token: None, keep_in: None, interrupts: Err(UNMETERED_REASON.into()), jobs };
     let (tells, news) = news::channel(news::MOST_WAITING_REPORTS);
-    let stop = Arc::default();
+    let stop = StopRequest::default();
     let server = thread::spawn(move || server::serve(&listener, serving, stop, &tells));
     // The news end only with the server.
     write_rows(&news, rows.as_mut())?;

@@ -1,11 +1,11 @@
 //! One job at the user's end: a deck submitted, a print file fetched, or a file stored.
 
+use loadgo_core::stop::StopRequest;
 use std::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use loadgo_transfer::bounds::TransferLimits;
 use loadgo_transfer::client::{TransferEnds, TransferOrder, transfer};
@@ -53,7 +53,7 @@ impl fmt::Display for Failure {
 pub fn do_job(order: &JobOrder) -> Result<String, Failure> {
     let refused = |reason: String| Failure::Refused(format!("{}: {reason}", order.file.display()));
     let ask = ask(order).map_err(refused)?;
-    let ends = transfer(&ask, &Arc::default()).map_err(|reason| refused(reason.words()))?;
+    let ends = transfer(&ask, &StopRequest::default()).map_err(|reason| refused(reason.words()))?;
     finish_job(order, ends).map(|end| job_line(order, &end))
 }
 

@@ -1,11 +1,11 @@
 //! `loadgo-rjs` as a user types it, with its own batch host.
 
+use loadgo_core::stop::StopRequest;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -132,7 +132,7 @@ fn host(
         stream.read_exact(&mut [0; 1]).expect("what it is");
         let mut control = Control::new(stream).expect("a connection");
         control.send(&Greeting { name: PROTOCOL_NAME.into(), version: PROTOCOL_VERSION, token: false }).expect("it hears");
-        control.receive::<TransferRequest>(PATIENCE, &AtomicBool::new(false)).expect("it asks");
+        control.receive::<TransferRequest>(PATIENCE, &StopRequest::default()).expect("it asks");
         control
             .send(&ServerReply::Ticket { ticket: "0".repeat(32), unix: None, authority: None, size, go: false })
             .expect("it hears");
@@ -140,7 +140,7 @@ fn host(
         data.read_exact(&mut [0; 33]).expect("its ticket");
         moves(data);
         control.send(&FinalReply { end: EndRow::default(), job: job.map(Into::into) }).expect("it hears");
-        control.receive::<FinalReply>(PATIENCE, &AtomicBool::new(false)).ok().map(|told| told.end)
+        control.receive::<FinalReply>(PATIENCE, &StopRequest::default()).ok().map(|told| told.end)
     });
     (at, thread)
 }

@@ -1,11 +1,11 @@
 //! The batch host: decks in, print files out, files stored; what it refuses, and what it does not keep.
 
+use loadgo_core::stop::StopRequest;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ use ends::{Line, PATIENCE, ask, data, done, serving};
 /// A batch host on a port of the kernel's choice, until dropped, and a folder for its users.
 struct Batch {
     at: SocketAddr,
-    stop: Arc<AtomicBool>,
+    stop: StopRequest,
     news: Receiver<ServerNews>,
     thread: Option<JoinHandle<()>>,
     folder: tempfile::TempDir,
@@ -45,7 +45,7 @@ impl Batch {
     fn start(bounds: TransferLimits, of_jobs: JobLimits) -> Batch {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let at = listener.local_addr().expect("its address");
-        let stop = Arc::new(AtomicBool::new(false));
+        let stop = StopRequest::default();
         let (tells, news) = news::channel(news::MOST_WAITING_REPORTS);
         let serving = ServerOptions { jobs: Arc::new(Jobs::new(of_jobs)), ..serving(bounds) };
         let stopped = stop.clone();
@@ -92,7 +92,7 @@ impl Batch {
 
 impl Drop for Batch {
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
+        self.stop.set();
         self.thread.take().map(JoinHandle::join);
     }
 }

@@ -5,6 +5,7 @@ use crate::refusal::RunRefusal;
 use crate::run_spec::RunSpec;
 use crate::sections::DriverPart;
 use loadgo_core::driver::{SessionCounts, drive};
+use loadgo_core::stop::StopRequest;
 use loadgo_core::system::System;
 use loadgo_host::refusal::Refusal;
 use loadgo_store::{DriverRecorder, RowSender};
@@ -26,7 +27,7 @@ pub(crate) struct DriverArguments {
     pub spec: RunSpec,
     pub recorder: DriverRecorder,
     pub progress: Arc<RunCounters>,
-    pub stop: StopSwitch,
+    pub stop: StopRequest,
     /// For the meter rows of a system that samples itself.
     pub row_sender: RowSender,
 }
@@ -50,21 +51,6 @@ pub(crate) struct DriverResult {
     pub notes: Vec<String>,
 }
 
-/// A switch that asks a system to stop, by the system's own means.
-#[derive(Clone)]
-pub(crate) struct StopSwitch(Arc<dyn Fn() + Send + Sync>);
-
-impl StopSwitch {
-    /// A switch that calls `ask`.
-    pub(crate) fn new(ask: impl Fn() + Send + Sync + 'static) -> StopSwitch {
-        StopSwitch(Arc::new(ask))
-    }
-
-    fn ask(&self) {
-        (self.0)();
-    }
-}
-
 /// The driver's thread, as a refusal names it.
 const DRIVER_THREAD: &str = "the driver's thread";
 
@@ -72,7 +58,7 @@ const DRIVER_THREAD: &str = "the driver's thread";
 pub(crate) struct Driver {
     /// `None` after the thread has been joined.
     thread: Option<JoinHandle<DriverResult>>,
-    stop: StopSwitch,
+    stop: StopRequest,
 }
 
 impl Driver {
@@ -111,7 +97,7 @@ impl Driver {
 
     /// Asks the users to leave at once.
     pub(crate) fn stop(&self) {
-        self.stop.ask();
+        self.stop.set();
     }
 
     /// Whether the thread has ended.

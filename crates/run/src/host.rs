@@ -2,7 +2,7 @@
 
 use crate::beside::BesidePrograms;
 use crate::clock::Clock;
-use crate::driver::{DrivenSystem, DriverReady, StopSwitch};
+use crate::driver::{DrivenSystem, DriverReady};
 use crate::finished::Finished;
 use crate::metering::{self, Metering};
 use crate::progress::{CountingRecorder, Decision, Progress};
@@ -14,6 +14,7 @@ use crate::running::{RunArguments, Running};
 use crate::sampling::{BeginSampling, SampledHost, SampledParts};
 use crate::users::{self, Prepared};
 use crate::{commands, conditions};
+use loadgo_core::stop::StopRequest;
 use loadgo_core::system::System as _;
 use loadgo_core::time::Instant;
 use loadgo_host::leftovers::{Leftovers, clear_stale};
@@ -22,8 +23,6 @@ use loadgo_host::terminals::host::Host;
 use loadgo_meters::Meters;
 use loadgo_store::{Folder, WhenFull};
 use loadgo_sys::clock::monotonic_ns;
-use loadgo_sys::events::Bell;
-use std::sync::Arc;
 
 /// Runs `request`, and calls `decide` ten times a second with the run's progress.
 ///
@@ -77,15 +76,12 @@ fn on_host(
     running.run_toml.usage(conditions::usage_part(&prepared.sources));
     running.run_toml.meters(metering.part);
     running.run_toml.notes(notes);
-    let bell = Arc::new(Bell::new().map_err(RunRefusal::from_kernel)?);
-    let ring = Arc::clone(&bell);
     let plan = RunArguments {
         spec: request.spec.clone(),
         when_full: WhenFull::Lose,
-        stop: StopSwitch::new(move || ring.ring()),
         sampling: Some(begin_sampling(&prepared, metering.meters, origin_ns)),
     };
-    running.run(plan, move |_| start_system(&request, prepared, bell, origin_ns), decide)?;
+    running.run(plan, move |order| start_system(&request, prepared, &order.stop, origin_ns), decide)?;
     Ok(())
 }
 
@@ -106,11 +102,11 @@ fn begin_sampling(prepared: &Prepared, meters: Option<Meters>, origin_ns: u64) -
 fn start_system(
     request: &Request,
     prepared: Prepared,
-    bell: Arc<Bell>,
+    stop: &StopRequest,
     origin_ns: u64,
 ) -> Result<(Host, DriverReady), RunRefusal> {
     let setting = prepared.setting(request, origin_ns);
-    let host = Host::new(setting, prepared.meter, prepared.groups, bell).map_err(RunRefusal::from_kernel)?;
+    let host = Host::new(setting, prepared.meter, prepared.groups, stop).map_err(RunRefusal::from_kernel)?;
     let granted = scheduling::take(request.scheduling());
     let thread_id = loadgo_sys::scheduling::thread_id();
     Ok((host, DriverReady { thread_id, scheduling: Some(conditions::driver_part(&granted)) }))

@@ -4,7 +4,7 @@
 //! watches the progress and may stop the run.
 
 use crate::clock::Clock;
-use crate::driver::{DrivenSystem, DriverArguments, DriverReady, StopSwitch};
+use crate::driver::{DrivenSystem, DriverArguments, DriverReady};
 use crate::finished::Finished;
 use crate::progress::{CountingRecorder, Decision, Progress};
 use crate::refusal::{Failure, RunRefusal};
@@ -22,7 +22,7 @@ use loadgo_machine::spec::{Discipline, Machine, Residence};
 use loadgo_machine::system::{MachineSystem, SampleSink, unknown_commands};
 use loadgo_store::{Folder, RowSender, WhenFull};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A request for a run on a simulated machine.
 #[derive(Clone, Debug)]
@@ -73,27 +73,20 @@ fn on_machine(
 ) -> Result<bool, RunRefusal> {
     running.folder().lay("script.toml", &request.spec.script_text)?;
     running.folder().lay("machine.toml", &request.text)?;
-    let (now_ns, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+    let now_ns = Arc::new(AtomicU64::new(0));
     running.clock = Clock::Virtual(Arc::clone(&now_ns));
-    let asked_to_stop = Arc::clone(&stop);
-    let plan = RunArguments {
-        spec: request.spec.clone(),
-        when_full: WhenFull::Wait,
-        stop: StopSwitch::new(move || asked_to_stop.store(true, Ordering::Relaxed)),
-        sampling: None,
-    };
+    let plan = RunArguments { spec: request.spec.clone(), when_full: WhenFull::Wait, sampling: None };
     let machine = Arc::clone(&request.machine);
     let start_system = move |order: &DriverArguments| {
-        let meters = WriterSink { row_sender: order.row_sender.clone(), stop, now_ns };
-        Ok((MachineSystem::new(engine, &machine, meters), DriverReady::default()))
+        let meters = WriterSink { row_sender: order.row_sender.clone(), now_ns };
+        Ok((MachineSystem::new(engine, &machine, meters, order.stop.clone()), DriverReady::default()))
     };
     running.run(plan, start_system, decide)
 }
 
-/// Passes the machine's meter rows to the writer, and its time and a request to stop between threads.
+/// Passes the machine's meter rows to the writer, and its time to the thread that watches.
 struct WriterSink {
     row_sender: RowSender,
-    stop: Arc<AtomicBool>,
     now_ns: Arc<AtomicU64>,
 }
 
@@ -101,10 +94,6 @@ impl SampleSink for WriterSink {
     fn sample(&mut self, at: Instant, sample: MeterRows) {
         self.now_ns.store(at.0, Ordering::Relaxed);
         self.row_sender.sample(sample);
-    }
-
-    fn stop(&mut self) -> bool {
-        self.stop.swap(false, Ordering::Relaxed)
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::beside::BesidePrograms;
 use crate::clock::Clock;
-use crate::driver::{DrivenSystem, Driver, DriverArguments, DriverReady, DriverResult, StopSwitch};
+use crate::driver::{DrivenSystem, Driver, DriverArguments, DriverReady, DriverResult};
 use crate::finished::Finished;
 use crate::metering::MetersState;
 use crate::progress::{Decision, Progress, RunCounters};
@@ -15,6 +15,7 @@ use crate::run_spec::RunSpec;
 use crate::run_toml::RunToml;
 use crate::sampling::{BeginSampling, Sampling};
 use loadgo_core::record::LostRow;
+use loadgo_core::stop::StopRequest;
 use loadgo_host::leftovers::Leftovers;
 use loadgo_host::usage::sampler::OurThreads;
 use loadgo_store::{DriverRecorder, Folder, Recording, WhenFull};
@@ -44,7 +45,6 @@ pub(crate) struct Running {
 pub(crate) struct RunArguments {
     pub spec: RunSpec,
     pub when_full: WhenFull,
-    pub stop: StopSwitch,
     /// Begins the sampling, on the sampler's thread. `None`: the system samples itself.
     pub sampling: Option<BeginSampling>,
 }
@@ -104,7 +104,7 @@ impl Running {
         start_system: impl FnOnce(&DriverArguments) -> Result<(S, DriverReady), RunRefusal> + Send + 'static,
         decide: &mut dyn FnMut(&Progress) -> Decision,
     ) -> Result<bool, RunRefusal> {
-        let RunArguments { spec, when_full, stop, sampling } = plan;
+        let RunArguments { spec, when_full, sampling } = plan;
         let (recorder, recording) = self.record(when_full)?.expect("a run that is driven is recorded");
         let (row_sender, writer) = (recording.row_sender(), recording.tid() as i32);
         let progress = Arc::new(RunCounters::default());
@@ -112,7 +112,7 @@ impl Running {
             spec: spec.clone(),
             recorder,
             progress: Arc::clone(&progress),
-            stop,
+            stop: StopRequest::default(),
             row_sender: row_sender.clone(),
         };
         let (driver, begun) = Driver::start(order, start_system)?;

@@ -3,6 +3,7 @@
 use crate::driver::words_of;
 use crate::metering::MetersState;
 use loadgo_core::record::{LostRow, MeterRows};
+use loadgo_core::stop::StopRequest;
 use loadgo_core::time::Instant;
 use loadgo_host::groups::Groups;
 use loadgo_host::usage::sampler::{OurThreads, Processors, Sampler};
@@ -11,7 +12,6 @@ use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::scheduling::thread_id;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -91,7 +91,7 @@ fn lost_processor_times(at: Instant, reason: &io::Error) -> LostRow {
 
 /// Sampling under way; dropping it ends it.
 pub(crate) struct Sampling {
-    stop: Arc<AtomicBool>,
+    stop: StopRequest,
     /// `None` after the thread has been joined.
     thread: Option<JoinHandle<Option<MetersState>>>,
 }
@@ -102,13 +102,14 @@ impl Sampling {
     /// # Errors
     /// When no thread can be started.
     pub(crate) fn start(begin: BeginSampling, threads: OurThreads, sink: loadgo_store::RowSender) -> io::Result<Sampling> {
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
+        let stop = StopRequest::default();
+        let asked = stop.clone();
         let sample = move || {
+            asked.unparks_this_thread();
             let mut round = begin(threads);
             loop {
                 thread::park_timeout(PERIOD);
-                let last = stopped.load(Ordering::Acquire);
+                let last = asked.is_set();
                 let (rows, lost) = round.sample();
                 sink.sample(rows);
                 lost.into_iter().for_each(|lost| sink.lost(lost));
@@ -131,8 +132,7 @@ impl Sampling {
 
     fn join(&mut self) -> thread::Result<Option<MetersState>> {
         let Some(thread) = self.thread.take() else { return Ok(None) };
-        self.stop.store(true, Ordering::Release);
-        thread.thread().unpark();
+        self.stop.set();
         thread.join()
     }
 }

@@ -8,6 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use loadgo_core::record::{LostRow, MeterRows, ProcessRow, TimeRow};
+use loadgo_core::stop::StopRequest;
 use loadgo_core::time::Instant;
 
 use crate::error::{Error, Result};
@@ -22,7 +23,7 @@ const WRITE_PERIOD: Duration = Duration::from_millis(400);
 #[derive(Debug)]
 pub struct Recording {
     folder: Folder,
-    stop: Arc<AtomicBool>,
+    stop: StopRequest,
     /// `None` after it has been joined.
     thread: Option<JoinHandle<Vec<LostRow>>>,
     writer: WriterThread,
@@ -47,13 +48,13 @@ impl Recording {
     pub fn start(folder: Folder, when_full: WhenFull) -> Result<(DriverRecorder, Recording)> {
         let dir = folder.dir().to_path_buf();
         let writer = Writer::create(folder.clone())?;
-        let (stop, driven, sampled, counts) = (Arc::default(), Arc::default(), Arc::default(), Arc::default());
+        let (stop, driven, sampled, counts) = (StopRequest::default(), Arc::default(), Arc::default(), Arc::default());
         let over = OverOnDrop(Arc::default());
         let is_over = Arc::clone(&over.0);
         let back = WriterLoop {
             over,
             writer,
-            stop: Arc::clone(&stop),
+            stop: stop.clone(),
             driven: Arc::clone(&driven),
             sampled: Arc::clone(&sampled),
             counts: Arc::clone(&counts),
@@ -106,8 +107,7 @@ impl Recording {
     /// Ends the writer's thread. Returns the losses that are not on the disk, and whether the thread has panicked.
     fn end(&mut self) -> (Vec<LostRow>, bool) {
         let Some(thread) = self.thread.take() else { return (Vec::new(), false) };
-        self.stop.store(true, Ordering::Release);
-        self.writer.unpark();
+        self.stop.set();
         match thread.join() {
             Ok(unwritten) => (unwritten, false),
             Err(panic) => (vec![self.loss_by_panic(&*panic)], true),
@@ -211,7 +211,7 @@ impl RowSender {
 struct WriterLoop {
     writer: Writer,
     over: OverOnDrop,
-    stop: Arc<AtomicBool>,
+    stop: StopRequest,
     driven: Arc<Mutex<QueuedRows>>,
     sampled: Arc<Mutex<QueuedRows>>,
     counts: Arc<Counts>,
@@ -220,9 +220,10 @@ struct WriterLoop {
 impl WriterLoop {
     fn run(mut self) -> Vec<LostRow> {
         let _over = self.over;
+        self.stop.unparks_this_thread();
         let (mut driven, mut sampled) = (QueuedRows::default(), QueuedRows::default());
         loop {
-            let last = self.stop.load(Ordering::Acquire);
+            let last = self.stop.is_set();
             take(&self.driven, &mut driven);
             self.writer.write(&mut driven);
             driven.free_spare_memory();

@@ -66,7 +66,7 @@ fn transfer_all() -> Result<(), Box<dyn Error>> {
     let (bounds, keep_in, jobs) = (TransferLimits::default(), Some(kept_folder.clone()), Arc::new(NoJobs));
     let serving = ServerOptions { bounds, token: None, keep_in, interrupts: interrupt_meter_for_ends(), jobs };
     let (tells, _news) = news::channel(news::MOST_WAITING_REPORTS);
-    thread::spawn(move || serve(&listener, serving, Arc::default(), &tells));
+    thread::spawn(move || serve(&listener, serving, Default::default(), &tells));
     for method in Method::ALL {
         for direction in [Direction::Send, Direction::Receive] {
             let result = transfer_once(at, method, direction, &kept_folder);
@@ -93,7 +93,7 @@ fn transfer_once(at: SocketAddr, method: Method, direction: Direction, kept_fold
         bounds: TransferLimits::default(),
         interrupts: interrupt_meter_for_ends(),
     };
-    let ends = transfer(&ask, &Arc::default()).map_err(|refusal| refusal.words())?;
+    let ends = transfer(&ask, &Default::default()).map_err(|refusal| refusal.words())?;
     let there = ends.there?;
     let same = !sends || is_kept(kept_folder)?;
     Ok(format!("{}\t{}\t{}", in_words(&ends.here), in_words(&there), if same { "the same" } else { "not the same" }))

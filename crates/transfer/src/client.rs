@@ -1,11 +1,10 @@
 //! The client of a transfer: `loadgo transfer --to`.
 
+use loadgo_core::stop::StopRequest;
 use std::io::{self, ErrorKind, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use loadgo_sys::shared_ring::SharedRing;
@@ -98,7 +97,7 @@ impl From<String> for TransferRefusal {
 ///
 /// # Errors
 /// The transfer cannot begin.
-pub fn transfer(ask: &TransferOrder, stop: &Arc<AtomicBool>) -> Result<TransferEnds, TransferRefusal> {
+pub fn transfer(ask: &TransferOrder, stop: &StopRequest) -> Result<TransferEnds, TransferRefusal> {
     if let Some(reason) = ask.method.unavailable_reason() {
         return Err(TransferRefusal::Cannot(format!("{} is not possible here: {reason}", ask.method.name())));
     }
@@ -158,7 +157,7 @@ fn request(ask: &TransferOrder, size: u64) -> TransferRequest {
 fn exchange_rows(ask: &TransferOrder, control: &mut Control, here: EndRow) -> TransferEnds {
     // After breaking off, this end waits for the other's row no longer than for its data.
     let timeout = if here.broke_off.is_some() { end::ROW_TIMEOUT.min(ask.bounds.stalled) } else { end::ROW_TIMEOUT };
-    match control.receive::<FinalReply>(timeout, &AtomicBool::new(false)) {
+    match control.receive::<FinalReply>(timeout, &StopRequest::default()) {
         Ok(FinalReply { end, job }) => {
             if ask.job.is_some() && control.send(&FinalReply { end: here.clone(), job: None }).is_ok() {
                 control.wait_for_hang_up(CONTROL_TIMEOUT);
@@ -222,7 +221,7 @@ fn connect_first(ask: &TransferOrder) -> Result<(TcpStream, SocketAddr), String>
     Err(format!("{}: start `loadgo transfer serve` there", failures.join(", and ")))
 }
 
-fn connect(ask: &TransferOrder, stop: &AtomicBool) -> Result<(Control, SocketAddr), String> {
+fn connect(ask: &TransferOrder, stop: &StopRequest) -> Result<(Control, SocketAddr), String> {
     let (mut stream, to) = connect_first(ask)?;
     let failed = |error: io::Error| format!("{to}: {}", error_words(error));
     stream.write_all(&[CONTROL_BYTE]).map_err(failed)?;
@@ -253,7 +252,7 @@ fn move_data(
     way: MethodInUse,
     account: InterruptAccount,
     socket: DataSocket,
-    stop: &AtomicBool,
+    stop: &StopRequest,
 ) -> Result<EndRow, String> {
     let until = Instant::now() + ask.bounds.time;
     let mover = Mover::start(payload, way, account, socket);
@@ -261,7 +260,9 @@ fn move_data(
     let mut is_late = false;
     let end = mover.wait(|| {
         is_late |= Instant::now() > until;
-        stop.fetch_or(is_late, Ordering::Relaxed);
+        if is_late {
+            stop.set();
+        }
     });
     end.map(|end| end.row(is_late.then_some(EndStopReason::TimeOver))).ok_or_else(|| "the transfer failed".into())
 }

@@ -3,12 +3,13 @@
 //! The server handles every connection in a thread of its own and keeps to its limits. It writes files only into a folder that was
 //! named, and trusts no client.
 
+use loadgo_core::stop::StopRequest;
 use std::collections::HashMap;
 use std::io::{self, ErrorKind};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -81,7 +82,7 @@ type ExpectedConnections = Mutex<HashMap<String, Sender<OwnedFd>>>;
 #[derive(Debug)]
 struct ServerState {
     options: ServerOptions,
-    stop: Arc<AtomicBool>,
+    stop: StopRequest,
     expected: ExpectedConnections,
     disk: Arc<DiskBudget>,
     connections: Arc<AtomicUsize>,
@@ -92,13 +93,13 @@ struct ServerState {
 ///
 /// # Errors
 /// The listener fails.
-pub fn serve(listener: &TcpListener, options: ServerOptions, stop: Arc<AtomicBool>, news: &NewsSender) -> io::Result<()> {
+pub fn serve(listener: &TcpListener, options: ServerOptions, stop: StopRequest, news: &NewsSender) -> io::Result<()> {
     listener.set_nonblocking(true)?;
     let disk = DiskBudget::new(options.bounds.kept);
     let (expected, connections, transfers) = (ExpectedConnections::default(), Arc::default(), Arc::default());
     let server = Arc::new(ServerState { options, stop, expected, disk, connections, transfers });
     let mut is_full = false;
-    while !server.stop.load(Ordering::Relaxed) {
+    while !server.stop.is_set() {
         news.report_left_out();
         match accept_next(listener)? {
             Accepted::Nobody => {}
@@ -272,7 +273,7 @@ impl ServerState {
         if self.sends_go(request) {
             control.send(&GoSignal::GoSignal)?;
         }
-        let stop = Arc::new(AtomicBool::new(false));
+        let stop = StopRequest::default();
         ring.as_ref().map(|ring| meeting::send_descriptor(data.as_fd(), ring.memory())).transpose()?;
         let socket = DataSocket::new(data, stop.clone(), self.options.bounds.stalled)?;
         let way = MethodInUse { method: request.method, message: request.message, tls: keys.map(tls::server).transpose()?, ring };
@@ -282,7 +283,9 @@ impl ServerState {
         let end = mover.wait(|| {
             let time_over = (Instant::now() > deadline).then_some(EndStopReason::TimeOver);
             reason = reason.or(time_over).or_else(|| control.is_over().then_some(EndStopReason::PeerGone));
-            stop.fetch_or(reason.is_some() || self.stop.load(Ordering::Relaxed), Ordering::Relaxed);
+            if reason.is_some() || self.stop.is_set() {
+                stop.set();
+            }
         });
         let end = end.ok_or_else(|| io::Error::other("the transfer failed"))?.row(reason);
         let is_complete = end.broke_off.is_none();
@@ -336,7 +339,7 @@ impl ServerState {
 
     /// Whether the server is stopped or the client is gone.
     fn is_over(&self, control: &Control) -> bool {
-        self.stop.load(Ordering::Relaxed) || control.is_over()
+        self.stop.is_set() || control.is_over()
     }
 
     /// The data to send, or the destination of received data. That is the job's file, a new file in [`ServerOptions::keep_in`] with its

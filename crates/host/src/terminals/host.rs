@@ -16,6 +16,7 @@ use crate::usage::meter::UsageMeter;
 use loadgo_core::deadlines::Deadlines;
 use loadgo_core::ready::ReadyPatterns;
 use loadgo_core::script::{ReadyRule, Script, ScriptStep};
+use loadgo_core::stop::StopRequest;
 use loadgo_core::system::{Event, Response, SentLine, System, Usage, UserId};
 use loadgo_core::time::{Instant, Span};
 use loadgo_sys::clock::monotonic_ns;
@@ -91,7 +92,8 @@ pub struct Host {
     metered: bool,
     epoll: Epoll,
     timer: Timer,
-    stop: Arc<Bell>,
+    /// The request to stop rings it.
+    stop_bell: Arc<Bell>,
     started: Arc<Bell>,
     seats: Vec<Option<Box<Seat>>>,
     by_pid: HashMap<i32, UserId>,
@@ -106,14 +108,17 @@ pub struct Host {
 }
 
 impl Host {
-    /// A host that users of the setting's script can be logged in to.
+    /// A host that users of the setting's script can be logged in to; `stop` ends the run.
     ///
     /// # Errors
     /// When the kernel refuses a descriptor or memory.
-    pub fn new(setting: Setting, meter: UsageMeter, groups: Option<Arc<Groups>>, stop: Arc<Bell>) -> io::Result<Host> {
+    pub fn new(setting: Setting, meter: UsageMeter, groups: Option<Arc<Groups>>, stop: &StopRequest) -> io::Result<Host> {
         let (epoll, timer, started) = (Epoll::new()?, Timer::new()?, Arc::new(Bell::new()?));
+        let stop_bell = Arc::new(Bell::new()?);
+        let bell = Arc::clone(&stop_bell);
+        stop.wake_by(move || bell.ring());
         epoll.add_level_triggered(timer.fd(), TIMER)?;
-        epoll.add_level_triggered(stop.fd(), STOP)?;
+        epoll.add_level_triggered(stop_bell.fd(), STOP)?;
         epoll.add_level_triggered(started.fd(), STARTED)?;
         let elsewhere = setting.login.is_elsewhere();
         Ok(Host {
@@ -126,7 +131,7 @@ impl Host {
             metered: !setting.login.is_out_of_reach(),
             epoll,
             timer,
-            stop,
+            stop_bell,
             started,
             seats: Vec::new(),
             by_pid: HashMap::new(),
@@ -177,7 +182,7 @@ impl Host {
             let ReadyDescriptor { key, hung_up, writable } = self.epoll.ready_descriptor(index);
             match key {
                 TIMER => self.timer.acknowledge(),
-                STOP if self.stop.take_ring() => self.pending.push(Event::Stop { at: self.now() }),
+                STOP if self.stop_bell.take_ring() => self.pending.push(Event::Stop { at: self.now() }),
                 STARTED if self.started.take_ring() => self.seat_the_started(),
                 STOP | STARTED => {}
                 user => self.serve(user as UserId, hung_up, writable),

@@ -4,9 +4,9 @@ use crate::engine::Engine;
 use crate::meters::{Category, MachineMeters};
 use crate::simulate::InteractionSink;
 use crate::spec::Machine;
+use loadgo_core::stop::StopRequest;
 use loadgo_statistics::RunWindows;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Number of first interactions, whose time sets the length of the windows. Chosen by hand.
 const PILOT_INTERACTIONS: usize = 100;
@@ -53,10 +53,10 @@ struct InteractionTap {
     time_ns: u64,
 }
 
-/// A tap with the flag that stops the study.
+/// A tap with the request to stop the study.
 struct Stoppable<'a> {
     tap: &'a mut InteractionTap,
-    stop: &'a AtomicBool,
+    stop: &'a StopRequest,
 }
 
 impl StudyStream {
@@ -76,12 +76,12 @@ impl StudyStream {
     }
 
     /// Runs on until `target` interactions have ended, or until the time `time_ns`.
-    pub fn advance(&mut self, target: u64, time_ns: u64, stop: &AtomicBool) -> Result<(), String> {
+    pub fn advance(&mut self, target: u64, time_ns: u64, stop: &StopRequest) -> Result<(), String> {
         (self.tap.target, self.tap.time_ns) = (target, time_ns);
         loop {
             self.meters = self.engine.run(&mut Stoppable { tap: &mut self.tap, stop })?;
             self.tap.read(&self.meters);
-            if !self.tap.goes_on(self.meters.at) || stop.load(Ordering::Relaxed) {
+            if !self.tap.goes_on(self.meters.at) || stop.is_set() {
                 return Ok(());
             }
         }
@@ -118,7 +118,7 @@ impl InteractionSink for Stoppable<'_> {
     }
 
     fn goes_on(&mut self, at: u64) -> bool {
-        self.tap.goes_on(at) && !self.stop.load(Ordering::Relaxed)
+        self.tap.goes_on(at) && !self.stop.is_set()
     }
 }
 

@@ -3,6 +3,7 @@
 use super::*;
 use crate::draw::AmountLaw;
 use crate::spec::*;
+use loadgo_core::stop::StopRequest;
 
 /// Users who think for 10 s and then ask a processor for 0.3 s.
 fn repairman(users: u32) -> Arc<Machine> {
@@ -36,7 +37,7 @@ fn subject(seed: u64) -> StudySubject {
 }
 
 fn studied(seed: u64, streams: usize, until: &str) -> Report {
-    study(&subject(seed), streams, &StopRule::parse(until).unwrap(), &AtomicBool::new(false)).unwrap()
+    study(&subject(seed), streams, &StopRule::parse(until).unwrap(), &StopRequest::default()).unwrap()
 }
 
 #[test]
@@ -64,7 +65,7 @@ fn several_streams_are_narrower_and_the_same_each_time() {
 fn a_sweep_is_its_studies_on_any_number_of_threads() {
     let subjects: Vec<StudySubject> = (0..9).map(subject).collect();
     let until = StopRule::parse("interactions=5000").unwrap();
-    let run = |threads| sweep(&subjects, threads, &until, &AtomicBool::new(false));
+    let run = |threads| sweep(&subjects, threads, &until, &StopRequest::default());
     let (one, three) = (run(1), run(3));
     assert_eq!(one, three);
     assert_eq!(one[4], Ok(studied(4, 1, "interactions=5000")));
@@ -84,7 +85,7 @@ fn a_study_of_a_given_time_ends_then_though_nothing_is_finished() {
     let mut slow = (*repairman(3)).clone();
     slow.processors.speed = 1e-9;
     let subject = StudySubject { machine: Arc::new(slow), seed: 1 };
-    let report = study(&subject, 2, &StopRule::parse("time=10h").unwrap(), &AtomicBool::new(false)).unwrap();
+    let report = study(&subject, 2, &StopRule::parse("time=10h").unwrap(), &StopRequest::default()).unwrap();
     assert_eq!((report.end, report.interactions), (StopReason::Length, 0));
     assert_eq!(report.simulated_ns, 2 * 36_000_000_000_000, "of both streams");
 }
@@ -92,7 +93,9 @@ fn a_study_of_a_given_time_ends_then_though_nothing_is_finished() {
 #[test]
 fn a_study_that_is_stopped_tells_what_there_was() {
     let until = StopRule::parse("interactions=1e12").unwrap();
-    let report = study(&subject(1), 2, &until, &AtomicBool::new(true)).unwrap();
+    let stop = StopRequest::default();
+    stop.set();
+    let report = study(&subject(1), 2, &until, &stop).unwrap();
     assert_eq!(report.end, StopReason::Stopped);
     assert!(report.interactions > 0);
 }
@@ -102,6 +105,6 @@ fn a_machine_without_a_load_says_so() {
     let mut machine = (*repairman(1)).clone();
     machine.load.clear();
     let until = StopRule::parse("time=1s").unwrap();
-    let told = study(&StudySubject { machine: Arc::new(machine), seed: 1 }, 1, &until, &AtomicBool::new(false));
+    let told = study(&StudySubject { machine: Arc::new(machine), seed: 1 }, 1, &until, &StopRequest::default());
     assert!(told.unwrap_err().contains("load"), "it names what is missing");
 }

@@ -10,7 +10,7 @@ mod faulty_users;
 
 use super::{RunArguments, RunResult, Running};
 use crate::conditions;
-use crate::driver::{DriverArguments, DriverReady, StopSwitch};
+use crate::driver::{DriverArguments, DriverReady};
 use crate::progress::Decision;
 use crate::refusal::{Failure, RunRefusal};
 use crate::run_spec::RunSpec;
@@ -117,20 +117,14 @@ fn steps(
     if fault == Fault::HomesRefused {
         return Err(Refusal::new("no homes").into());
     }
-    let stop = Arc::new(AtomicBool::new(false));
-    let (asks, watched, system_life) = (Arc::clone(&stop), Arc::clone(observed), Arc::clone(observed));
+    let (watched, system_life) = (Arc::clone(observed), Arc::clone(observed));
     let sampling = Box::new(move |_| {
         assert_ne!(fault, Fault::SamplerPanicsAtItsBegin, "a fault of this test");
         watched.meters_at_work.store(true, Ordering::Release);
         Box::new(CountingMeters { fault, samples: 0, observed: watched }) as Box<dyn SampledSystem>
     });
-    let plan = RunArguments {
-        spec: request,
-        when_full: WhenFull::Lose,
-        stop: StopSwitch::new(move || asks.store(true, Ordering::Release)),
-        sampling: Some(sampling),
-    };
-    let start_system = move |_: &DriverArguments| {
+    let plan = RunArguments { spec: request, when_full: WhenFull::Lose, sampling: Some(sampling) };
+    let start_system = move |order: &DriverArguments| {
         assert_ne!(fault, Fault::SystemPanicsAtItsBegin, "a fault of this test");
         if fault == Fault::SystemRefused {
             return Err(Refusal::new("no descriptor is left").into());
@@ -140,7 +134,8 @@ fn steps(
             Fault::CallbackPanics | Fault::CallbackStops | Fault::CallbackFails | Fault::Disk(DiskFault::RunTomlRefused, _)
         );
         let host = VirtualHost::constant(Span::from_millis(5));
-        Ok((Users { host, fault, lines: 0, stop, endless, observed: system_life }, begun()))
+        let stop = order.stop.clone();
+        Ok((Users { host, fault, lines: 0, stop, stop_reported: false, endless, observed: system_life }, begun()))
     };
     let mut looks = 0;
     running.run(plan, start_system, &mut |_| {

@@ -1,11 +1,10 @@
 //! A data connection. Its calls are counted, and end early when the transfer is stopped or stalls.
 
+use loadgo_core::stop::StopRequest;
 use std::error::Error;
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -41,7 +40,7 @@ impl Error for GivenUp {}
 #[derive(Debug)]
 pub struct DataSocket {
     fd: OwnedFd,
-    stop: Arc<AtomicBool>,
+    stop: StopRequest,
     stalled: Duration,
 }
 
@@ -50,7 +49,7 @@ impl DataSocket {
     ///
     /// # Errors
     /// `fd` is no socket.
-    pub fn new(fd: OwnedFd, stop: Arc<AtomicBool>, stalled: Duration) -> io::Result<DataSocket> {
+    pub fn new(fd: OwnedFd, stop: StopRequest, stalled: Duration) -> io::Result<DataSocket> {
         set_socket_timeout(&fd, Timeout::Recv, Some(STOP_POLL_PERIOD))?;
         set_socket_timeout(&fd, Timeout::Send, Some(STOP_POLL_PERIOD))?;
         Ok(DataSocket { fd, stop, stalled })
@@ -87,7 +86,7 @@ impl DataSocket {
     /// # Errors
     /// The transfer was stopped, or has stalled.
     pub fn check_wait(&self, waited: Duration) -> io::Result<()> {
-        if self.stop.load(Ordering::Relaxed) {
+        if self.stop.is_set() {
             return Err(io::Error::new(io::ErrorKind::Interrupted, GivenUp::Stopped));
         }
         if waited >= self.stalled {

@@ -140,8 +140,8 @@ mod tests {
     use super::*;
     use std::io::{Read, Seek};
     use std::net::UdpSocket;
-    use std::sync::Arc;
 
+    use loadgo_core::stop::StopRequest;
     use loadgo_sys::uring::unavailable_reason;
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
         }
         // A socket without a far end: shutdown fails with ENOTCONN, as it does when a far end goes at that moment.
         let silent = UdpSocket::bind("127.0.0.1:0").expect("a port");
-        let socket = DataSocket::new(silent.into(), Arc::default(), STOP_POLL_PERIOD).expect("a socket");
+        let socket = DataSocket::new(silent.into(), StopRequest::default(), STOP_POLL_PERIOD).expect("a socket");
         let (mut place, mut moved) = (tempfile::tempfile().expect("a file"), MovedBytes::default());
         let error = receive(8, 8, &socket, &mut place, &mut moved).expect_err("nothing comes");
         assert_eq!(error.to_string(), "nothing moved for 0.1 s");

@@ -1,9 +1,9 @@
 //! A control connection: lines of JSON of bounded length, each awaited for a bounded time.
 
+use loadgo_core::stop::StopRequest;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
@@ -44,13 +44,13 @@ impl Control {
     ///
     /// # Errors
     /// No message came in time, the other end hung up, or it sent something else.
-    pub fn receive<T: DeserializeOwned>(&mut self, time: Duration, stop: &AtomicBool) -> io::Result<T> {
+    pub fn receive<T: DeserializeOwned>(&mut self, time: Duration, stop: &StopRequest) -> io::Result<T> {
         let line = self.read_line(time, stop)?;
         serde_json::from_slice(&line)
             .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it does not speak as loadgo transfer does"))
     }
 
-    fn read_line(&mut self, time: Duration, stop: &AtomicBool) -> io::Result<Vec<u8>> {
+    fn read_line(&mut self, time: Duration, stop: &StopRequest) -> io::Result<Vec<u8>> {
         let until = Instant::now() + time;
         self.stream.get_ref().set_read_timeout(Some(STOP_POLL_PERIOD))?;
         let mut line = Vec::new();
@@ -67,7 +67,7 @@ impl Control {
                 Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
                 Err(error) => return Err(error),
             }
-            if stop.load(Ordering::Relaxed) {
+            if stop.is_set() {
                 return Err(io::Error::new(io::ErrorKind::Interrupted, "it was stopped"));
             }
             if Instant::now() > until {

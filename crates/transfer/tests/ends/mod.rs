@@ -2,11 +2,11 @@
 
 #![allow(dead_code, reason = "each test program uses its part")]
 
+use loadgo_core::stop::StopRequest;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -33,7 +33,7 @@ pub struct Server {
     pub at: SocketAddr,
     /// News of the server.
     pub news: Receiver<ServerNews>,
-    stop: Arc<AtomicBool>,
+    stop: StopRequest,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -42,7 +42,7 @@ impl Server {
     pub fn start(serving: ServerOptions) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let at = listener.local_addr().expect("its address");
-        let stop = Arc::new(AtomicBool::new(false));
+        let stop = StopRequest::default();
         let (tells, news) = news::channel(news::MOST_WAITING_REPORTS);
         let stopped = stop.clone();
         let thread = thread::spawn(move || serve(&listener, serving, stopped, &tells).expect("it serves"));
@@ -68,7 +68,7 @@ impl Server {
 impl Server {
     /// Stops the server and returns the news that were not received.
     pub fn stopped(mut self) -> Vec<ServerNews> {
-        self.stop.store(true, Ordering::Relaxed);
+        self.stop.set();
         self.thread.take().map(JoinHandle::join);
         self.news.try_iter().collect()
     }
@@ -76,7 +76,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
+        self.stop.set();
         self.thread.take().map(JoinHandle::join);
     }
 }

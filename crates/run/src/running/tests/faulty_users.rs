@@ -8,6 +8,7 @@ use crate::progress::CountingRecorder;
 use crate::run_spec::RunSpec;
 use crate::sampling::SampledSystem;
 use loadgo_core::record::{LostRow, MeterRows};
+use loadgo_core::stop::StopRequest;
 use loadgo_core::system::{Event, Response, SentLine, System, UserId};
 use loadgo_core::time::Instant;
 use std::path::PathBuf;
@@ -41,7 +42,9 @@ pub(super) struct Users {
     pub(super) host: VirtualHost,
     pub(super) fault: Fault,
     pub(super) lines: u32,
-    pub(super) stop: Arc<AtomicBool>,
+    pub(super) stop: StopRequest,
+    /// Whether the driver has received the request to stop.
+    pub(super) stop_reported: bool,
     /// Whether the run goes on until it is stopped.
     pub(super) endless: bool,
     pub(super) observed: Arc<Observed>,
@@ -82,10 +85,10 @@ impl System for Users {
         self.host.hang_up(user);
     }
     fn wait(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
-        while self.endless && self.lines > 8 && !self.stop.load(Ordering::Acquire) {
+        while self.endless && self.lines > 8 && !self.stop.is_set() {
             std::thread::yield_now();
         }
-        if self.stop.swap(false, Ordering::AcqRel) {
+        if self.stop.is_set() && !std::mem::replace(&mut self.stop_reported, true) {
             return events.push(Event::Stop { at: self.now() });
         }
         self.host.wait(until, events);
