@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from support.outside import DELAY_ACCOUNTING, NEEDS_ROOT, Bench, environment, left_behind
+from support.outside import NEEDS_ROOT, Bench, environment, left_behind, with_own_state
 
 QUICK = 'think = "none"\npasses = 3\nlines = ["echo here", "true"]\n'
 LASTING = 'think = "fixed(5ms)"\npasses = 1000000\nlines = ["echo here"]\n'
@@ -164,15 +164,8 @@ def test_a_callback_that_raises_ends_metering_and_a_simulated_run(bench: Bench) 
 
 @pytest.fixture
 def private(bench: Bench) -> Iterator[tuple[str, ...]]:
-    """Words before a command that give it a /run of this test's own: no other run sees what is left behind.
-
-    Runs agree on the kernel's settings by their notes in /run, so the command has a setting of its own too.
-    """
-    own = bench.folder / "run"
-    own.mkdir()
-    (own / "delay accounting").write_text("0\n")
-    mounts = f"mount --bind {own} /run && mount --bind '{own}/delay accounting' {DELAY_ACCOUNTING}"
-    yield ("unshare", "-m", "sh", "-c", f'{mounts} && exec "$@"', "sh")
+    """The words of `with_own_state`."""
+    yield with_own_state(bench)[0]
     subprocess.run(["chattr", "-R", "-i", bench.homes], check=True)
 
 

@@ -19,6 +19,7 @@ from support.outside import (
     phase_has_begun,
     processes_of,
     wait_until,
+    with_own_state,
 )
 
 BUSY = 'think = "none"\npasses = 1000000\nlines = ["echo here"]\n'
@@ -101,9 +102,9 @@ def test_what_a_user_left_in_the_background_is_ended_with_the_run(bench: Bench, 
         bench.run(script, "--users", "2", out=run_id)
 
 
-def kill_in_the_middle(bench: Bench, run_id: str, *options: str) -> subprocess.Popen[str]:
+def kill_in_the_middle(bench: Bench, run_id: str, *options: str, before: tuple[str, ...] = ()) -> subprocess.Popen[str]:
     """Starts a busy run, and kills loadgo once records are there."""
-    running = bench.start("run", bench.script(BUSY), "--users", "2", *options, "--out", run_id)
+    running = bench.start("run", bench.script(BUSY), "--users", "2", *options, "--out", run_id, before=before)
     wait_until(lambda: phase_has_begun(bench.folder / run_id, "steady"), running)
     wait_until(lambda: len(bench.tables(run_id).interactions) > 100, running)
     running.kill()
@@ -124,21 +125,18 @@ def test_after_a_kill_the_records_are_read_and_the_report_says_so(bench: Bench, 
     bench.run(bench.script('lines = ["true"]\nthink = "none"\n', "next"), out="next")
 
 
-def clears_away(bench: Bench, run_id: str) -> bool:
-    """Whether a killed run leaves something behind and the next run reports that it undid that; nothing stays."""
-    kill_in_the_middle(bench, run_id)
-    left = bool(groups_of(bench)) and bool(list(bench.homes.iterdir()))
-    bench.run(bench.script('think = "none"\nlines = ["true"]\n', "next"), out=f"after-{run_id}")
-    assert left_behind(bench) == []
-    return left and "undone after a run that was killed" in (bench.folder / f"after-{run_id}" / "run.toml").read_text()
-
-
 @NEEDS_ROOT
 def test_the_next_run_clears_away_what_a_killed_one_left(bench: Bench, request: pytest.FixtureRequest) -> None:
-    """The next run may be another one on this host, which clears away as well: the test tries up to five times."""
-    before = delay_accounting_without_runs()
-    assert any(clears_away(bench, f"{named(request)}-{attempt}") for attempt in range(5))
-    assert delay_accounting_without_runs() == before
+    """Both have a /run of their own, so that no other run on this host clears away first."""
+    own, delay_accounting = with_own_state(bench)
+    kill_in_the_middle(bench, named(request), before=own)
+    assert groups_of(bench)
+    assert list(bench.homes.iterdir())
+    assert delay_accounting.read_text().strip() == "1"
+    bench.run(bench.script('think = "none"\nlines = ["true"]\n', "next"), out="next", before=own)
+    assert left_behind(bench) == []
+    assert "undone after a run that was killed" in (bench.folder / "next" / "run.toml").read_text()
+    assert delay_accounting.read_text().strip() == "0"
 
 
 def test_a_run_whose_lines_are_never_answered_ends_with_the_time_that_it_had(bench: Bench) -> None:

@@ -158,6 +158,20 @@ def other_runs_live() -> bool:
     return any(f":{inode} " in locks for inode in states)
 
 
+def with_own_state(bench: Bench) -> tuple[tuple[str, ...], Path]:
+    """Words before a command that give it a /run of this test's own: no other run sees what is left behind.
+
+    Runs agree on the kernel's settings by their notes in /run. So the command has a setting of its own too: the
+    returned file stands for delay accounting, and has 0 at first. For root.
+    """
+    own = bench.folder / "run"
+    own.mkdir()
+    setting = own / "delay accounting"
+    setting.write_text("0\n")
+    mounts = f"mount --bind {own} /run && mount --bind '{setting}' {DELAY_ACCOUNTING}"
+    return ("unshare", "-m", "sh", "-c", f'{mounts} && exec "$@"', "sh"), setting
+
+
 def delay_accounting_without_runs() -> str:
     """The kernel's switch for delay accounting as it is when no run needs it; empty where there is none.
 
