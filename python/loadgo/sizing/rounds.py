@@ -193,9 +193,9 @@ def _trial_in_words(trial: CapacityTrial, goal: SearchGoal) -> str:
         if not tally.weight:
             figures.append(f"no interaction for {target.text}")
         elif target.share is not None:
-            figures.append(f"{tally.ratio:.1%} slower than {target.limit:g} s")
+            figures.append(f"{share(tally.ratio)} slower than {seconds(target.limit)}")
         elif target.measure in ("errors", "busy"):
-            figures.append(f"{target.measure} {tally.ratio:.1%}")
+            figures.append(f"{target.measure} {share(tally.ratio)}")
         else:
             figures.append(f"{target.measure} {tally.ratio:.3g}{'/s' if target.measure == 'throughput' else ' s'}")
     stands = target_standing(trial.users, [trial], goal)
