@@ -138,7 +138,11 @@ class TotalTime:
 
     @property
     def others_share(self) -> float | None:
-        """Share of others in all time, 0 to 1: not the users', loadgo's or the kernel's own. None if unknown."""
+        """Share of others in all time, 0 to 1: not the users', loadgo's or the kernel's own. None if unknown.
+
+        It is a lower bound. All time of interrupts and of meter programs is subtracted, and a part of it may lie within
+        the users' and the driver's time.
+        """
         unattributed_ns = self.account.unattributed_ns
         if unattributed_ns is None or not self.total_ns:
             return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from loadgo.notation.figures import digits, number, people, seconds, share
-from loadgo.sizing.curve import INTERVAL_CONFIDENCE, LoadPoint, Target, TargetVerdict
+from loadgo.sizing.curve import LoadPoint, Target, TargetVerdict
 from loadgo.sizing.narrowing import Narrowing
 from loadgo.sizing.neighbours import neighbours_in_words
 from loadgo.sizing.outcomes import (
@@ -21,6 +21,7 @@ from loadgo.sizing.outcomes import (
 )
 from loadgo.sizing.resources import PROCESSORS_RESOURCE
 from loadgo.sizing.results import Neighbours, Saturation, SearchEnd
+from loadgo.stats.student import INTERVAL_CONFIDENCE
 
 if TYPE_CHECKING:
     from loadgo.sizing.models.models import Models
@@ -78,13 +79,6 @@ def answer_of(
     return replace(answer, in_words=" ".join(filter(None, words)))
 
 
-def others_share(points: Sequence[LoadPoint]) -> float | None:
-    """The share of others in the processors' time of all trials; None where it was not measured."""
-    shares = [(point.others, point.seconds) for point in points if point.others is not None]
-    seconds = sum(weight for _, weight in shares)
-    return sum(share_of_point * weight for share_of_point, weight in shares) / seconds if seconds else None
-
-
 def _invalid_in_words(context: AnswerContext) -> str:
     count = len(context.invalid)
     trials = "The only trial is" if count == 1 else f"All {count} trials are"
@@ -126,7 +120,8 @@ def _range_answer(
     if not low and high is None:
         if not points:
             return CapacityAnswer(end, None, None, None, f"The capacity is not known: {reason}.", 0.0)
-        words = f"From no user up to the limit of {goal.max_users:,}, since no trial tells the targets' side: {reason}."
+        why = _contradiction_in_words(points) or "no trial tells the targets' side"
+        words = f"From no user up to the limit of {goal.max_users:,}, since {why}: {reason}."
         return CapacityAnswer(end, None, (0, None), None, words, 0.0)
     if high is None:
         words = f"At least {people(low)}"
@@ -144,6 +139,19 @@ def _range_answer(
         measured = _measured_in_words(users, points) if users else ""
         words += f" {measured[:1].upper()}{measured[1:]}." if measured else ""
     return CapacityAnswer(end, None, (low, high), None, words, outcome.confidence)
+
+
+def _contradiction_in_words(points: Sequence[LoadPoint]) -> str:
+    """A phrase on fewer users who miss a target that more users meet; empty where no points contradict each other."""
+    standings = [(point.users, {verdict.standing for verdict in point.verdicts}) for point in points]
+    fewest_missed = min((users for users, standing in standings if "missed" in standing), default=math.inf)
+    most_met = max((users for users, standing in standings if standing == {"met"}), default=0)
+    if fewest_missed >= most_met:
+        return ""
+    return (
+        f"trials contradict each other (with {people(round(fewest_missed))} a target is missed, with "
+        f"{people(most_met)} all are met)"
+    )
 
 
 def first_saturation(models: Models | None) -> Saturation | None:

@@ -228,7 +228,7 @@ def assemble_capacity(
     stop: threading.Event,
 ) -> Capacity:
     """Assembles the capacity from the result of the search, with models and notes."""
-    used = search_result.trials or search_result.left_out
+    used = search_result.basis
     points = points_of(used, goal)
     classes = site.mix.classes if site.mix is not None else ()
     all_trials = (*search_result.trials, *search_result.left_out)
@@ -236,7 +236,7 @@ def assemble_capacity(
     models = models_of(points, site.servers, classes)
     first = first_saturation(models)
     outcome, neighbours = search_result.outcome, neighbours_of(used)
-    narrowing = narrowing_of(outcome, used, goal)
+    narrowing = narrowing_of(outcome, used, goal, lengths.shortest_s)
     invalid = tuple(trial.why for trial in used if not trial.valid)
     context = AnswerContext(first, refused, stop.is_set(), neighbours, narrowing, invalid)
     answer = answer_of(outcome, points, goal, context)
@@ -275,10 +275,11 @@ def _trial_record(trial: CapacityTrial, search_result: SearchResult, goal: Searc
         interactions=trial.counted,
         standing=target_standing(trial.users, [trial], goal),
         others=trial.others,
-        used=any(trial is used for used in search_result.trials),
+        used=any(trial is used for used in search_result.basis),
         valid=trial.valid,
         why=trial.why,
         cut_short=trial.cut_short,
+        interrupted=trial.interrupted,
         censored=trial.censored,
         late=trial.late,
         unclear=trial.unclear,
@@ -287,7 +288,7 @@ def _trial_record(trial: CapacityTrial, search_result: SearchResult, goal: Searc
 
 def _search_notes(search_result: SearchResult, points: Sequence[LoadPoint], site: TrialSite) -> tuple[str, ...]:
     notes = []
-    unsteady = sum(1 for trial in search_result.left_out if trial.valid and not trial.cut_short)
+    unsteady = sum(1 for trial in search_result.left_out if trial.valid and not (trial.cut_short or trial.interrupted))
     if unsteady:
         notes.append(f"trials that were not steady: {unsteady}; each was repeated, longer.")
     invalid = [trial for trial in search_result.left_out if not trial.valid]

@@ -16,10 +16,10 @@ from typing import Literal
 
 import numpy as np
 
-from loadgo.sizing.curve import INTERVAL_CONFIDENCE, Target
+from loadgo.sizing.curve import Target
 from loadgo.sizing.trials import BatchSums
 from loadgo.stats.resample import Floats
-from loadgo.stats.student import student_reach
+from loadgo.stats.student import INTERVAL_CONFIDENCE, student_reach
 
 LinkFunction = Literal["logit", "log"]
 
@@ -137,7 +137,8 @@ def excess_of(target: Target, tallies: Sequence[BatchSums], effect: float = 0.0)
     if effect and scale.link == "logit":
         end = _beta_end(total / dispersion, weight / dispersion, 1 if value < 0 else -1)
         half_width = min(half_width, abs(float(scale.forward(end)) - scale.limit - value))
-    half_width = float(np.hypot(half_width, _NORMAL_QUANTILE * effect / np.sqrt(len(tallies))))
+    measured_trials = sum(tally.weight > 0 for tally in tallies)
+    half_width = float(np.hypot(half_width, _NORMAL_QUANTILE * effect / np.sqrt(measured_trials)))
     return LimitExcess(scale.sign * value, half_width, freedom)
 
 
@@ -198,8 +199,8 @@ def crossing_of(target: Target, users: Sequence[int], tallies: Sequence[BatchSum
             dispersion,
             (freedom * dispersion + residual_freedom * chi / residual_freedom) / (freedom + residual_freedom),
         )
-    interval = _fieller_interval(line, unit_covariance * dispersion, scale, student_reach(freedom))
-    if interval is None or not _is_near_trials(interval[0], x):
+    interval = fieller_interval(line, unit_covariance * dispersion, scale, student_reach(freedom))
+    if interval is None or not is_near_trials(interval[0], x):
         return None
     user_count, low, high = interval
     return LimitCrossing(
@@ -210,8 +211,7 @@ def crossing_of(target: Target, users: Sequence[int], tallies: Sequence[BatchSum
 def _fit_line(scale: TargetScale, x: Floats, ratios: Floats, weights: Floats) -> tuple[Floats, Floats, float] | None:
     """Intercept and slope, their covariance at a dispersion of 1, and the sum of squared residuals in units of V."""
     design = np.column_stack([np.ones_like(x), x])
-    # Half a slow interaction in one more interaction: without it, a trial without a slow one has no steepest line.
-    ratios = (ratios * weights + 0.5) / (weights + 1) if scale.link == "logit" else np.maximum(ratios, _SMALLEST_RATIO)
+    ratios = inner_ratios(scale, ratios, weights)
     scaled_means = scale.forward(ratios)
     line: Floats = np.zeros(2)
     for _ in range(_MOST_FIT_ROUNDS):
@@ -234,16 +234,31 @@ def _fit_line(scale: TargetScale, x: Floats, ratios: Floats, weights: Floats) ->
     return line, covariance, chi
 
 
-def _is_near_trials(position: float, x: Floats) -> bool:
+def inner_ratios(scale: TargetScale, ratios: Floats, weights: Floats) -> Floats:
+    """The ratios of trials, moved away from 0 and 1 where they have no finite value on the scale.
+
+    A share gets half a slow interaction in one more interaction: otherwise, a trial without a slow one has no steepest
+    line.
+    """
+    inner: Floats = (
+        (ratios * weights + 0.5) / (weights + 1) if scale.link == "logit" else np.maximum(ratios, _SMALLEST_RATIO)
+    )
+    return inner
+
+
+def is_near_trials(position: float, x: Floats) -> bool:
     """Whether a crossing lies among the trials, or at most as far from them as the trials are from each other."""
     span = float(x.max() - x.min())
     return bool(x.min() - span <= position <= x.max() + span)
 
 
-def _fieller_interval(
+def fieller_interval(
     line: Floats, covariance: Floats, scale: TargetScale, quantile: float
 ) -> tuple[float, float, float] | None:
-    """The crossing and the two ends of its interval, relative to the centre; None if the slope is not significant."""
+    """The crossing and the two ends of its interval, relative to the centre; None if the slope is not significant.
+
+    `line` begins with the intercept at the centre and the slope; `covariance` has their covariances first.
+    """
     offset, slope = float(line[0]) - scale.limit, float(line[1])
     square = quantile**2
     a = slope**2 - square * float(covariance[1, 1])

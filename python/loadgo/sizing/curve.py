@@ -11,8 +11,6 @@ from typing import Literal
 
 from loadgo.stats.resample import Interval
 
-INTERVAL_CONFIDENCE = 0.95
-"""The confidence level of all intervals of a capacity."""
 TargetSense = Literal["most", "least"]
 """Whether a target's limit is a ceiling (`most`) or a floor (`least`)."""
 TargetStanding = Literal["met", "missed", "open"]

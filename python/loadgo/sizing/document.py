@@ -8,7 +8,6 @@ from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.render import Format, render
 from loadgo.notation.figures import digits, number, people, seconds, share
-from loadgo.sizing.answer import others_share
 from loadgo.sizing.curve import LoadPoint
 from loadgo.sizing.json_keys import JSON_KEYS
 from loadgo.sizing.pictures import capacity_pictures
@@ -87,12 +86,11 @@ def _capacity_notes(capacity: Capacity) -> list[tuple[str, str]]:
 
 def _others_notes(capacity: Capacity) -> list[tuple[str, str]]:
     """A note on the processor time of others on a host; none where it was not measured."""
-    others = others_share(capacity.points)
-    if others is None:
+    if capacity.neighbours is None:
         return []
     note = (
-        f"other programs used {share(others)} of the processors' time, beside the kernel's own work. The utilisation "
-        "includes it, the service demands do not. loadgo meter --for 10s shows the programs."
+        f"other programs used {share(capacity.neighbours.mean)} of the processors' time, beside the kernel's own "
+        "work. The utilisation includes it, the service demands do not. loadgo meter --for 10s shows the programs."
     )
     return [("Others", note)]
 

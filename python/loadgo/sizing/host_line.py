@@ -14,7 +14,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadgo.sizing.crossing import LimitCrossing, LinkFunction, TargetScale, dispersion_of, scale_of
+from loadgo.sizing.crossing import (
+    LimitCrossing,
+    LinkFunction,
+    TargetScale,
+    dispersion_of,
+    fieller_interval,
+    inner_ratios,
+    is_near_trials,
+    scale_of,
+)
 from loadgo.sizing.curve import Target
 from loadgo.sizing.trials import CapacityTrial
 from loadgo.stats.resample import Floats
@@ -57,10 +66,11 @@ def host_crossing(target: Target, index: int, trials: Sequence[CapacityTrial]) -
         fit = _fit(scale, design, index, usable)
     if fit is None:
         return None
-    crossing, x = _crossing(fit, scale, centre, weights), users - centre
-    if crossing is None or not 2 * x.min() - x.max() <= crossing.users - centre <= 2 * x.max() - x.min():
+    interval = fieller_interval(fit.line, fit.covariance, scale, student_reach(fit.freedom))
+    if interval is None or not is_near_trials(interval[0], users - centre):
         return None
-    return crossing
+    crossing, low, high = (centre + end for end in interval)
+    return LimitCrossing(crossing, low, high, scale.sign * float(fit.line[1]), float(weights.sum()))
 
 
 def trial_effect(target: Target) -> float:
@@ -78,12 +88,12 @@ def _fit(scale: TargetScale, design: Floats, index: int, trials: Sequence[Capaci
     """Fits the line by iterated weighted least squares, the trials' standard deviation with it."""
     tallies = [trial.tallies[index] for trial in trials]
     weights = np.array([tally.weight for tally in tallies])
-    ratios = np.array([tally.ratio for tally in tallies])
-    ratios = (ratios * weights + 0.5) / (weights + 1) if scale.link == "logit" else np.maximum(ratios, 1e-9)
+    ratios = inner_ratios(scale, np.array([tally.ratio for tally in tallies]), weights)
     dispersion, _ = dispersion_of(scale, tallies)
     prior = TRIAL_EFFECT[scale.link] ** 2
     penalty = np.diag([0.0, 0.0, _NEIGHBOURS_PRIOR[scale.link] ** -2])
-    effect, fitted, line = prior, scale.forward(ratios), np.zeros(3)
+    effect, fitted = prior, scale.forward(ratios)
+    line: Floats = np.zeros(3)
     freedom = len(trials) - 2
     for _ in range(_MOST_ROUNDS):
         mean = scale.backward(fitted)
@@ -101,21 +111,6 @@ def _fit(scale: TargetScale, design: Floats, index: int, trials: Sequence[Capaci
         fitted = np.clip(design @ next_line, -_MOST_LOGITS, _MOST_LOGITS)
         if np.allclose(next_line, line, rtol=1e-8, atol=1e-10):
             break
-        line = next_line
+        line = np.asarray(next_line, dtype=np.float64)
     covariance = np.asarray(np.linalg.inv(information), dtype=np.float64)
     return _Fit(np.asarray(next_line, dtype=np.float64), covariance, round(_PRIOR_TRIALS) + max(freedom, 0))
-
-
-def _crossing(fit: _Fit, scale: TargetScale, centre: float, weights: Floats) -> LimitCrossing | None:
-    """Fieller's interval of the crossing, at the neighbours' mean share."""
-    (offset, slope), covariance = fit.line[:2], fit.covariance[:2, :2]
-    offset, square = offset - scale.limit, student_reach(fit.freedom) ** 2
-    a = slope**2 - square * covariance[1, 1]
-    if a <= 0 or scale.sign * slope <= 0:
-        return None
-    b = 2 * (offset * slope - square * covariance[0, 1])
-    root = np.sqrt(max(b**2 - 4 * a * (offset**2 - square * covariance[0, 0]), 0.0))
-    low, high = float((-b - root) / (2 * a)), float((-b + root) / (2 * a))
-    return LimitCrossing(
-        centre - float(offset / slope), centre + low, centre + high, scale.sign * float(slope), float(weights.sum())
-    )

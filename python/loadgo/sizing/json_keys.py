@@ -18,7 +18,9 @@ JSON_KEYS: dict[type, str] = {
         "bad script on targets end answer interval confidence in_words binding saturates_first points "
         "interactions_spent trials seconds classes limits servers currency models notes each_trial neighbours narrowing"
     ),
-    TrialRecord: "users name seconds interactions standing others used valid why cut_short censored late unclear",
+    TrialRecord: (
+        "users name seconds interactions standing others used valid why cut_short interrupted censored late unclear"
+    ),
     Neighbours: "mean least most",
     Narrowing: "trials seconds least_users most_users in_words",
     Target: "text measure command sense limit share",

@@ -16,7 +16,7 @@ _TRIALS_A_HALVING = 2
 _LAST_TRIALS = 3
 """The length of the proposed trials is the longest of this number of last trials."""
 MOST_PROPOSED_TRIALS = 100
-"""With more trials than this, the answer proposes a quieter host or a wider interval instead."""
+"""With more trials than this, the answer says only that they would be too many, and what helps more."""
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,24 @@ class Narrowing:
         if self.most_users > self.least_users:
             users = f"{self.least_users:,} to {people(self.most_users)}"
         if self.trials > MOST_PROPOSED_TRIALS:
-            return f"It would take over {MOST_PROPOSED_TRIALS} more trials with {users} to narrow it."
+            return (
+                f"It would take over {MOST_PROPOSED_TRIALS} more trials with {users} to narrow it. A quieter host, or "
+                "a wider interval (--within), helps more."
+            )
         trials = "one more trial" if self.trials == 1 else f"about {self.trials} more trials"
         return f"To narrow it: {trials} of {seconds(self.seconds)} with {users}."
 
 
-def narrowing_of(outcome: SearchOutcome, trials: Sequence[CapacityTrial], goal: SearchGoal) -> Narrowing | None:
-    """The trials that would narrow this outcome; None where it is narrow enough or more trials would not help."""
-    length_s = max((trial.seconds for trial in trials[-_LAST_TRIALS:]), default=0.0)
+def narrowing_of(
+    outcome: SearchOutcome, trials: Sequence[CapacityTrial], goal: SearchGoal, shortest_s: float = 0.0
+) -> Narrowing | None:
+    """The trials that would narrow this outcome, each of at least `shortest_s`.
+
+    None where the outcome is narrow enough, where more trials would not help, and where no trial tells their length.
+    """
+    if not trials:
+        return None
+    length_s = max(shortest_s, *(trial.seconds for trial in trials[-_LAST_TRIALS:]))
     if isinstance(outcome, CapacityFound) and not outcome.enough:
         least, most = max(outcome.low, 1), max(outcome.high, 1)
         if outcome.crossing is None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from loadgo.sizing.crossing import LimitCrossing
 from loadgo.sizing.curve import Target
+from loadgo.stats.student import INTERVAL_CONFIDENCE
 
 SHORT_TRIAL_INTERACTIONS = 200
 """Fewest interactions of a short trial."""
@@ -89,7 +90,7 @@ class Undecided:
     low: int
     high: int | None
     why: str
-    confidence: float = 0.95
+    confidence: float = INTERVAL_CONFIDENCE
     """The confidence of both ends; 0 where they are only more likely than not."""
 
 

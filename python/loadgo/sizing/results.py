@@ -57,12 +57,14 @@ class TrialRecord:
     others: float | None
     """The neighbours' share of the time of all processors; None where it was not measured."""
     used: bool
-    """Whether the answer uses the trial; otherwise it was repeated."""
+    """Whether the answer uses the trial. It leaves out a trial that was repeated or interrupted."""
     valid: bool
     why: str
     """The reason why the trial is not valid; else empty."""
     cut_short: bool
     """Whether the trial ended early, since a target was missed widely."""
+    interrupted: bool
+    """Whether the trial ended early, since the search was interrupted."""
     censored: int
     """Lines in flight at the early end, which are in no figure."""
     late: int
@@ -96,7 +98,10 @@ class Capacity:
     With `every number` it is the limit of users.
     """
     interval: tuple[int, int | None] | None
-    """The interval of the answer; its upper end is None where none is known. None only without any trial."""
+    """The interval of the answer; its upper end is None where none is known.
+
+    None without any complete trial, and where targets contradict each other.
+    """
     confidence: float
     """The confidence of the interval; 0 where its ends are only more likely than not."""
     in_words: str
@@ -127,7 +132,7 @@ class Capacity:
     neighbours: Neighbours | None = None
     """None where the neighbours' time was not measured."""
     narrowing: Narrowing | None = None
-    """None where the answer is as narrow as wanted."""
+    """None where the answer is as narrow as wanted, or where more trials would not help."""
 
     @property
     def bad(self) -> bool:

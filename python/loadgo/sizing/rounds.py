@@ -29,6 +29,7 @@ REPEAT_PAUSES_S = (5.0, 15.0)
 """Pauses of a host before each repetition of a trial that is not valid. After the last one, it has fewer users."""
 MOST_INVALID_TRIALS = 6
 """A search ends with what is known when so many of its trials are not valid, and the last one was repeated."""
+_STOPPED_REASON = "the search was stopped"
 
 
 class RunTrial(Protocol):
@@ -67,10 +68,15 @@ class SearchResult:
     """All trials of a search, and its outcome."""
 
     trials: tuple[CapacityTrial, ...]
-    """The trials that the outcome is based on."""
+    """The trials that are valid and need no repetition."""
     left_out: tuple[CapacityTrial, ...]
-    """Trials that drifted or were not valid, and were repeated; with an interrupt, also the last trial."""
+    """Trials that drifted or were not valid, and were repeated; also a trial that was interrupted."""
     outcome: SearchOutcome
+
+    @property
+    def basis(self) -> tuple[CapacityTrial, ...]:
+        """The trials that the outcome is based on: `trials`, or without any, those left out that were complete."""
+        return _basis(self.trials, self.left_out)
 
     @property
     def in_order(self) -> tuple[CapacityTrial, ...]:
@@ -123,9 +129,8 @@ class _Rounds:
             step = next_step(self._trials, self._aim, len(self._left_out))
             if not isinstance(step, NextTrial):
                 return self._ended(self._beyond_barrier(step))
-            reason = self._make(step)
-        known = self._trials or ([] if self._stop.is_set() else self._left_out)
-        return self._ended(outcome_so_far(known, self._goal, reason))
+            reason = _STOPPED_REASON if self._stop.is_set() else self._make(step)
+        return self._ended(outcome_so_far(_basis(self._trials, self._left_out), self._goal, reason))
 
     def _ended(self, outcome: SearchOutcome) -> SearchResult:
         return SearchResult(tuple(self._trials), tuple(self._left_out), outcome)
@@ -148,20 +153,23 @@ class _Rounds:
                     raise
                 return f"a trial with {people(step.users)} could not be made: {error}"
             is_last = self._count + 1 >= self._goal.most_trials
-            if self._stop.is_set():
+            if trial.interrupted:
                 self._left_out.append(trial)
-                return "the search was stopped"
+                return _STOPPED_REASON
             if not trial.valid:
                 self._left_out.append(trial)
                 if is_last or invalid == len(REPEAT_PAUSES_S):
                     return self._without_valid(trial, is_last=is_last)
-                self._stop.wait(REPEAT_PAUSES_S[invalid] if self._goal.live else 0.0)
+                if self._stop.wait(REPEAT_PAUSES_S[invalid] if self._goal.live else 0.0):
+                    return _STOPPED_REASON
                 invalid += 1
             elif is_last or drifts == MOST_TRIAL_REPEATS or is_final(trial, self._goal):
                 self._trials.append(trial)
                 return ""
             else:
                 self._left_out.append(trial)
+                if self._stop.is_set():
+                    return _STOPPED_REASON
                 drifts += 1
 
     @property
@@ -171,6 +179,8 @@ class _Rounds:
     def _run(self, step: NextTrial, factor: float) -> CapacityTrial:
         length, place = next_trial_length(step, self._trials, self._lengths, factor), self._count
         trial = replace(self._run_trial(step, self._seed + place, length), place=place)
+        if self._stop.is_set() and trial.cut_short:
+            trial = replace(trial, cut_short=False, interrupted=True)
         if self._progress is not None:
             self._progress(_trial_in_words(trial, self._goal))
         return trial
@@ -186,6 +196,10 @@ class _Rounds:
         return ""
 
 
+def _basis(trials: Sequence[CapacityTrial], left_out: Sequence[CapacityTrial]) -> tuple[CapacityTrial, ...]:
+    return tuple(trials) or tuple(trial for trial in left_out if not trial.interrupted)
+
+
 def _trial_in_words(trial: CapacityTrial, goal: SearchGoal) -> str:
     """A line about one trial, for the progress of the search."""
     figures = []
@@ -199,7 +213,7 @@ def _trial_in_words(trial: CapacityTrial, goal: SearchGoal) -> str:
         else:
             figures.append(f"{target.measure} {tally.ratio:.3g}{'/s' if target.measure == 'throughput' else ' s'}")
     stands = target_standing(trial.users, [trial], goal)
-    early = ", ended early" if trial.cut_short else ""
+    early = ", ended early" if trial.cut_short else ", interrupted" if trial.interrupted else ""
     early += "" if trial.valid else f"; not valid: {trial.why}"
     early += "" if trial.others is None else f"; neighbours {share(trial.others)}"
     load = f"{people(trial.users)}, {trial.seconds:,.0f} s, {trial.counted:,} interactions"

@@ -27,7 +27,7 @@ from loadgo.sizing.outcomes import (
     Undecided,
 )
 from loadgo.sizing.resources import PROCESSORS_RESOURCE
-from loadgo.sizing.standing import excess_with, known_range, target_standing
+from loadgo.sizing.standing import RANGE_CONFIDENCES, excess_with, known_range, target_standing
 from loadgo.sizing.trials import CapacityTrial
 
 FIRST_TRIAL_INTERACTIONS = 60
@@ -334,8 +334,9 @@ def outcome_so_far(trials: Sequence[CapacityTrial], goal: SearchGoal, why: str) 
         return EveryNumberMeets(bracket.met) if everything else known_range(trials, goal, why)
     crossing_and_target = _refined_crossing(trials, goal, bracket)
     if crossing_and_target is not None:
-        return replace(_found_capacity(*crossing_and_target, goal), enough=False, why=why)
+        found = _found_capacity(*crossing_and_target, goal)
+        return found if found.enough else replace(found, why=why)
     known = known_range(trials, goal, why)
-    if known.high is not None and known.high == known.low > 0:
-        return CapacityFound(known.low, known.low, known.low, bracket.binding, enough=False, why=why)
+    if known.high == known.low > 0 and known.confidence == RANGE_CONFIDENCES[0]:
+        return CapacityFound(known.low, known.low, known.low, bracket.binding, enough=True)
     return known

@@ -15,8 +15,9 @@ from loadgo.sizing.curve import TargetStanding
 from loadgo.sizing.host_line import trial_effect
 from loadgo.sizing.outcomes import SearchGoal, Undecided
 from loadgo.sizing.trials import BatchSums, CapacityTrial
+from loadgo.stats.student import INTERVAL_CONFIDENCE
 
-RANGE_CONFIDENCES = (0.95, 0.8)
+RANGE_CONFIDENCES = (INTERVAL_CONFIDENCE, 0.8)
 """Confidences of a range. The first at which the trials tell both ends is taken, or else one end."""
 _ZERO_CONFIDENCE = 0.0
 """Where the trials tell nothing with a confidence, only the more likely side of each target counts."""

@@ -99,8 +99,9 @@ def _trial_remark(trial: TrialRecord) -> str:
     remarks = [
         "" if trial.valid else "not valid",
         f"ended early, {trial.censored} lines in flight" if trial.cut_short else "",
+        "interrupted" if trial.interrupted else "",
         f"{trial.late} late lines" if trial.late else "",
-        "" if trial.used else "repeated",
+        "" if trial.used else "left out",
     ]
     return ", ".join(filter(None, remarks))
 

@@ -112,6 +112,8 @@ class CapacityTrial:
     """The reason why the trial is not valid; else empty."""
     cut_short: bool = False
     """Whether the trial ended early, since a target was missed widely."""
+    interrupted: bool = False
+    """Whether the trial ended early, since the search was interrupted; the answer does not use it."""
     lines_a_pass: float | None = None
     classes: tuple[ClassFigures, ...] = ()
     whose: ProcessorShares | None = None

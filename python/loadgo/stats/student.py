@@ -9,6 +9,7 @@ import math
 from functools import cache
 
 INTERVAL_CONFIDENCE = 0.95
+"""The confidence level of intervals, unless they say another."""
 
 
 @cache

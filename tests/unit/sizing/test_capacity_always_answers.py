@@ -232,7 +232,7 @@ def test_the_page_shows_each_trial_and_the_json_has_its_keys_always() -> None:
 
     record = TrialRecord(
         users=7, name="a", seconds=15.0, interactions=40, standing="open", others=0.41, used=False, valid=False,
-        why=LATE, cut_short=False, censored=0, late=9, unclear=1,
+        why=LATE, cut_short=False, interrupted=False, censored=0, late=9, unclear=1,
     )  # fmt: skip
     early = replace(record, valid=True, why="", used=True, cut_short=True, censored=5, standing="missed")
     quiet = capacity_of(exacts(5, 15, 25))

@@ -9,12 +9,13 @@ import polars as pl
 import pytest
 from loadgo.measures.tariff import load_tariff
 from loadgo.records.tables import Tables
-from loadgo.sizing.answer import AnswerContext, answer_of, first_saturation, others_share
+from loadgo.sizing.answer import AnswerContext, answer_of, first_saturation
 from loadgo.sizing.curve import LoadPoint
 from loadgo.sizing.models.models import Models, models_of
 from loadgo.sizing.neighbours import neighbours_of
 from loadgo.sizing.outcomes import CapacityFound, SearchGoal, Undecided
 from loadgo.sizing.points import point_of
+from loadgo.sizing.results import Neighbours
 from loadgo.sizing.targets import parse_targets
 from loadgo.sizing.trials import CapacityTrial, TrialQuestions, trial_from
 from support.capacity_results import capacity_of, rows_by_name, table_titled
@@ -119,14 +120,14 @@ def test_an_answer_on_a_quiet_host_speaks_of_no_others() -> None:
     quiet = AnswerContext(neighbours=neighbours_of([made_trial(10, 100, 0.1, 1, others=0.02)]))
     assert "neighbours" not in answer_of(CapacityFound(25, 24, 26, 0, enough=True), points, WANTED, quiet).in_words
     assert neighbours_of([made_trial(10, 100, 0.1, 1)]) is None
-    assert others_share(points) == pytest.approx(0.02)
-    assert others_share(exacts(5)) is None
 
 
 def test_the_page_tells_others_beside_the_users_and_the_json_has_both() -> None:
     from loadgo.sizing.document import render_capacity
 
-    capacity_result = capacity_of([on_busy_host(users, 0.3) for users in USERS])
+    capacity_result = replace(
+        capacity_of([on_busy_host(users, 0.3) for users in USERS]), neighbours=Neighbours(0.3, 0.3, 0.3)
+    )
     curve = rows_by_name(table_titled(capacity_result, "Measured"))
     assert all("30.0 %" in cells and "600 ms" in cells for cells in curve.values())
     text = render_capacity(capacity_result, "text", width=120)
