@@ -30,17 +30,24 @@ from support.capacity_systems import (
     KnownSystem,
     central_mean,
     laid,
+    repairman_busy,
     repairman_mean,
-    repairman_p90,
+    repairman_quantile,
     search_goal,
     trial_runner,
 )
 
 SYSTEMS = (
     repairman_mean(0.3, 2.0),
-    repairman_p90(0.3, 4.0),
+    repairman_quantile(0.3, 90, 4.0),
     central_mean(2.0),
     repairman_mean(0.1, 1.0),
+    central_mean(2.0, disk_s=0.1),
+    central_mean(3.0, disk_s=0.8),
+    repairman_mean(1.0, 5.0),
+    repairman_mean(1.0, 2.0, servers=4),
+    repairman_quantile(0.5, 99, 6.0),
+    repairman_busy(0.3, 0.8),
 )
 LEAST_COVERED = 0.93
 MOST_SPENT = 1 / 3

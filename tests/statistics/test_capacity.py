@@ -23,14 +23,14 @@ from support.capacity_systems import (
     central_mean,
     laid,
     repairman_mean,
-    repairman_p90,
+    repairman_quantile,
     search_goal,
     trial_runner,
 )
 
 pytestmark = pytest.mark.statistical
 
-REPAIRMAN = repairman_p90(0.3, 4.0)
+REPAIRMAN = repairman_quantile(0.3, 90, 4.0)
 """37 users, beyond its knee."""
 
 

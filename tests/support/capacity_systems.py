@@ -20,7 +20,7 @@ from loadgo.sizing.trials import CapacityTrial
 from loadgo.theory import queueing
 from loadgo.theory.networks import Class, Station, mean_values
 
-from support.model_machines import HEAD, central_server
+from support.model_machines import HEAD, central_server, processors
 
 SCRIPT = 'name = "clerk"\nthink = "exponential({think_s}s)"\nlines = ["{command}"]\n'
 
@@ -38,16 +38,17 @@ class KnownSystem:
     """Slope of the excess per user at the crossing: of the logarithm of a mean, or the logit of a share."""
 
 
-def repairman_mean(service_s: float, limit_s: float, think_s: float = 10.0) -> KnownSystem:
-    """M/M/1//N with a target on the mean response."""
+def repairman_mean(service_s: float, limit_s: float, think_s: float = 10.0, servers: int = 1) -> KnownSystem:
+    """M/M/c//N with a target on the mean response."""
 
     def response(users: int) -> float:
-        return queueing.repairman(users, think_s, service_s).response_s
+        return queueing.repairman(users, think_s, service_s, servers).response_s
 
     capacity = most(lambda users: response(users) < limit_s)
+    beside = f" x {servers}" if servers > 1 else ""
     return KnownSystem(
-        f"repairman {service_s:g} s, mean < {limit_s:g} s",
-        f'{HEAD}[commands.work]\ncpu = "exponential({service_s}s)"\n',
+        f"repairman {service_s:g} s{beside}, mean < {limit_s:g} s",
+        _repairman_file(service_s, servers),
         SCRIPT.format(think_s=think_s, command="work"),
         f"mean < {limit_s}s",
         capacity,
@@ -55,36 +56,63 @@ def repairman_mean(service_s: float, limit_s: float, think_s: float = 10.0) -> K
     )
 
 
-def repairman_p90(service_s: float, limit_s: float, think_s: float = 10.0) -> KnownSystem:
-    """M/M/1//N with a target on the 90th percentile."""
-    capacity = most(lambda users: slower(users, think_s, service_s, limit_s) < 0.1)
-    here, next_ = (slower(users, think_s, service_s, limit_s) for users in (capacity, capacity + 1))
+def repairman_quantile(service_s: float, percent: float, limit_s: float, think_s: float = 10.0) -> KnownSystem:
+    """M/M/1//N with a target on a quantile of the response."""
+    allowed = 1 - percent / 100
+    capacity = most(lambda users: slower(users, think_s, service_s, limit_s) < allowed)
     return KnownSystem(
-        f"repairman {service_s:g} s, p90 < {limit_s:g} s",
-        f'{HEAD}[commands.work]\ncpu = "exponential({service_s}s)"\n',
+        f"repairman {service_s:g} s, p{percent:g} < {limit_s:g} s",
+        _repairman_file(service_s, 1),
         SCRIPT.format(think_s=think_s, command="work"),
-        f"p90 < {limit_s}s",
+        f"p{percent:g} < {limit_s}s",
         capacity,
-        math.log(next_ / (1 - next_)) - math.log(here / (1 - here)),
+        _logit_slope(lambda users: slower(users, think_s, service_s, limit_s), capacity),
     )
 
 
-def central_mean(limit_s: float) -> KnownSystem:
+def repairman_busy(service_s: float, limit: float, think_s: float = 10.0) -> KnownSystem:
+    """M/M/1//N with a target on the utilisation of the processor."""
+
+    def busy(users: int) -> float:
+        return queueing.repairman(users, think_s, service_s).utilisation
+
+    capacity = most(lambda users: busy(users) < limit)
+    return KnownSystem(
+        f"repairman {service_s:g} s, busy < {100 * limit:g} %",
+        _repairman_file(service_s, 1),
+        SCRIPT.format(think_s=think_s, command="work"),
+        f"busy < {100 * limit:g}%",
+        capacity,
+        _logit_slope(busy, capacity),
+    )
+
+
+def central_mean(limit_s: float, disk_s: float = 0.2) -> KnownSystem:
     """Two processors, shared equally, and a disk, to which half of the bursts go."""
 
     def response(users: int) -> float:
-        stations = [Station("processors", (0.6,), 2), Station("disk", (0.2,))]
+        stations = [Station("processors", (0.6,), 2), Station("disk", (disk_s,))]
         return mean_values([Class("users", users, 10.0)], stations).response_s[0]
 
     capacity = most(lambda users: response(users) < limit_s)
     return KnownSystem(
-        f"central server, mean < {limit_s:g} s",
-        central_server(1, discipline="sharing"),
+        f"central server, disk {disk_s:g} s, mean < {limit_s:g} s",
+        central_server(1, discipline="sharing", disk_s=disk_s),
         SCRIPT.format(think_s=10.0, command="transaction"),
         f"mean < {limit_s}s",
         capacity,
         math.log(response(capacity + 1) / response(capacity)),
     )
+
+
+def _repairman_file(service_s: float, servers: int) -> str:
+    several = processors(servers, "first-come") if servers > 1 else ""
+    return f'{HEAD}{several}[commands.work]\ncpu = "exponential({service_s}s)"\n'
+
+
+def _logit_slope(share: Callable[[int], float], capacity: int) -> float:
+    here, next_ = share(capacity), share(capacity + 1)
+    return math.log(next_ / (1 - next_)) - math.log(here / (1 - here))
 
 
 def slower(users: int, think_s: float, service_s: float, limit_s: float) -> float:

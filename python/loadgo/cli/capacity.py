@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from loadgo.cli.options import (
+    DrawsOption,
     LimitOption,
     MetersOption,
     SetOption,
@@ -74,6 +75,7 @@ def capacity(
         Path | None,
         typer.Option(help="The folder that keeps the trials' runs; by default runs/ on this host, none on a machine."),
     ] = None,
+    draws: DrawsOption = None,
     tariff: TariffOption = "default",
     format: FormatOption = "text",
     output: FileOption = None,
@@ -103,6 +105,7 @@ def capacity(
             seed=seed,
             tariff=tariff,
             out=out,
+            draws=draws,
             progress=None if quiet else print_note,
         )
         page.show(render_capacity, answer)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from loadgo.notation.figures import digits, number, people, seconds, share
 from loadgo.sizing.curve import LoadPoint, Target, TargetVerdict
+from loadgo.sizing.fit_doubt import FitDoubt
 from loadgo.sizing.narrowing import Narrowing
 from loadgo.sizing.neighbours import neighbours_in_words
 from loadgo.sizing.outcomes import (
@@ -61,6 +62,8 @@ class AnswerContext:
     narrowing: Narrowing | None = None
     invalid: tuple[str, ...] = ()
     """The reasons why trials are not valid, where no trial is."""
+    fit_doubt: FitDoubt | None = None
+    """None where the machine was not fitted."""
 
 
 _NO_CONTEXT = AnswerContext()
@@ -72,6 +75,9 @@ def answer_of(
     """The answer from the outcome and the points of a search, with sentences on what makes it less certain."""
     answer = _answer_without_neighbours(outcome, points, goal, context)
     words = [answer.in_words, neighbours_in_words(context.neighbours)]
+    if context.fit_doubt is not None and answer.interval is not None:
+        words.append(context.fit_doubt.in_words)
+        answer = replace(answer, interval=(context.fit_doubt.low, context.fit_doubt.high))
     if context.invalid:
         words.append(_invalid_in_words(context))
     if context.narrowing is not None:

@@ -5,23 +5,26 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loadgo.errors import BadArgument
 from loadgo.notation.figures import people
 from loadgo.notation.quantities import span_s, user_count
+from loadgo.prediction.draws import Settings
+from loadgo.prediction.predict import DrawPlan, plan_draws
 from loadgo.running.host import DEFAULT_DRIVER, Driver
 from loadgo.running.prepared import RunSettings
 from loadgo.running.stopping import catch_stop_signals
 from loadgo.sizing.answer import AnswerContext, answer_of, first_saturation
 from loadgo.sizing.curve import LoadPoint
 from loadgo.sizing.early_end import trial_watcher
+from loadgo.sizing.fit_doubt import FitDoubt, doubt_of_fit, with_doubt
 from loadgo.sizing.mix import UserMix, parse_mix
 from loadgo.sizing.models.models import models_of
 from loadgo.sizing.narrowing import narrowing_of
 from loadgo.sizing.neighbours import neighbours_of
-from loadgo.sizing.outcomes import NextTrial, SearchGoal
+from loadgo.sizing.outcomes import NextTrial, SearchGoal, SearchOutcome
 from loadgo.sizing.points import points_of
 from loadgo.sizing.results import Capacity, ReportProgress, SearchLimits, TrialRecord
 from loadgo.sizing.rounds import SearchResult, TrialLength, TrialLengths, run_search
@@ -54,6 +57,7 @@ class SearchOptions:
     seed: int = 1
     tariff: str = "default"
     out: Path | None = None
+    draws: int | None = None
 
 
 def capacity(
@@ -76,6 +80,7 @@ def capacity(
     seed: int = 1,
     tariff: str = "default",
     out: str | Path | None = None,
+    draws: int | None = None,
     progress: ReportProgress | None = None,
 ) -> Capacity:
     """Finds how many users a system holds so that every target is met.
@@ -105,6 +110,8 @@ def capacity(
         seed: The first trial's seed. Each further trial has the next one.
         tariff: Prices of the resources.
         out: The folder that keeps the trials' runs. By default `runs/` on this host, and none on a machine.
+        draws: For a fitted machine, the number of further searches, each with parameters drawn from the fit's
+            covariance. They give the answer's interval the uncertainty of the fit. By default 20; 0 for none.
         progress: A function that is called with a sentence about each trial.
 
     Returns:
@@ -134,6 +141,7 @@ def capacity(
             seed=seed,
             tariff=tariff,
             out=None if out is None else Path(out),
+            draws=draws,
         ),
         RunSettings(think, typing, tuple(set), limit, None, meters, driver),
         progress,
@@ -147,16 +155,43 @@ def find_capacity(
     site = prepare_site(_script_or_mix(script, options.mix), on, settings, tariff=options.tariff, out=options.out)
     goal = search_goal(options, site)
     lengths = trial_lengths(options, site)
+    plan = _draw_plan(site, options)
     if progress is not None and site.live:
         progress(lengths.search_in_words(goal.most_trials))
     with catch_stop_signals() as stop:
 
-        def run_one(next_trial: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
-            load = _trial_load(next_trial, seed, length, site, lengths)
-            return run_trial(site, goal.targets, load, trial_watcher(stop, goal.targets, site.live))
+        def search(on_site: TrialSite, search_goal: SearchGoal, report: ReportProgress | None) -> SearchResult:
+            def run_one(next_trial: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
+                load = _trial_load(next_trial, seed, length, on_site, lengths)
+                return run_trial(on_site, goal.targets, load, trial_watcher(stop, goal.targets, on_site.live))
 
-        search_result = run_search(run_one, goal, seed=options.seed, lengths=lengths, progress=progress, stop=stop)
-    return assemble_capacity(search_result, site, goal, options, lengths, stop)
+            return run_search(run_one, search_goal, seed=options.seed, lengths=lengths, progress=report, stop=stop)
+
+        search_result, doubt = search(site, goal, progress), None
+        if plan is not None and search_result.trials and not stop.is_set():
+            if progress is not None:
+                progress(f"the machine was fitted: {len(plan.draws)} further searches with drawn parameters")
+
+            def search_drawn(settings: Settings, drawn_goal: SearchGoal) -> SearchOutcome:
+                return search(_drawn_site(site, settings), drawn_goal, None).outcome
+
+            doubt = doubt_of_fit(search_result.outcome, plan.draws, plan.uncertain.users, goal, search_drawn, stop)
+    return assemble_capacity(search_result, site, goal, options, lengths, stop, doubt)
+
+
+def _draw_plan(site: TrialSite, options: SearchOptions) -> DrawPlan | None:
+    """The draws of a fitted machine; None on this host, and for a machine without a covariance of its parameters."""
+    if site.live:
+        if options.draws:
+            raise BadArgument("`draws` is for a fitted machine: name one with `on`").about("draws", "on")
+        return None
+    machine = site.options
+    return plan_draws(machine["machine_text"], machine["set"], options.draws, options.seed, file=machine["machine"])
+
+
+def _drawn_site(site: TrialSite, settings: Settings) -> TrialSite:
+    """The same system with drawn parameters; its trials are not kept."""
+    return replace(site, options={**site.options, "set": [*settings, *site.options["set"]]}, out=None)
 
 
 def _script_or_mix(script: str | Path | None, mix: str | None) -> str | Path | UserMix:
@@ -226,6 +261,7 @@ def assemble_capacity(
     options: SearchOptions,
     lengths: TrialLengths,
     stop: threading.Event,
+    doubt: FitDoubt | None = None,
 ) -> Capacity:
     """Assembles the capacity from the result of the search, with models and notes."""
     used = search_result.basis
@@ -238,8 +274,8 @@ def assemble_capacity(
     outcome, neighbours = search_result.outcome, neighbours_of(used)
     narrowing = narrowing_of(outcome, used, goal, lengths.shortest_s)
     invalid = tuple(trial.why for trial in used if not trial.valid)
-    context = AnswerContext(first, refused, stop.is_set(), neighbours, narrowing, invalid)
-    answer = answer_of(outcome, points, goal, context)
+    context = AnswerContext(first, refused, stop.is_set(), neighbours, narrowing, invalid, doubt)
+    answer = answer_of(with_doubt(outcome, doubt), points, goal, context)
     return Capacity(
         script=site.source.requested,
         on=site.on,
@@ -264,6 +300,7 @@ def assemble_capacity(
         each_trial=tuple(_trial_record(trial, search_result, goal) for trial in search_result.in_order),
         neighbours=neighbours,
         narrowing=narrowing,
+        fit_doubt=doubt,
     )
 
 

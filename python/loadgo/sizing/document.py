@@ -80,7 +80,7 @@ def _capacity_notes(capacity: Capacity) -> list[tuple[str, str]]:
     notes += [("Steady state", line) for line in _steady_notes(capacity)]
     if any(verdict.standing == "open" for point in capacity.points for verdict in point.verdicts):
         notes.append(("Open", "the 95 % interval with these users includes the limit, or has too few samples."))
-    notes += [*_others_notes(capacity), *_model_notes(capacity)]
+    notes += [*_others_notes(capacity), *_fit_notes(capacity), *_model_notes(capacity)]
     return [*notes, *(("Left out", note) for note in capacity.notes)]
 
 
@@ -93,6 +93,20 @@ def _others_notes(capacity: Capacity) -> list[tuple[str, str]]:
         "work. The utilisation includes it, the service demands do not. loadgo meter --for 10s shows the programs."
     )
     return [("Others", note)]
+
+
+def _fit_notes(capacity: Capacity) -> list[tuple[str, str]]:
+    """A note on the runs that a fitted machine came from; none for another machine."""
+    doubt = capacity.fit_doubt
+    if doubt is None or not doubt.fitted_users:
+        return []
+    return [
+        (
+            "Fitted machine",
+            f"from runs with {people(*doubt.fitted_users)}. That the same holds with more users is an assumption, and "
+            "in no interval.",
+        )
+    ]
 
 
 def _steady_notes(capacity: Capacity) -> list[str]:

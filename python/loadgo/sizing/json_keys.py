@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loadgo.sizing.curve import ClassFigures, LoadPoint, MeasuredFigure, MixClass, Target, TargetVerdict
+from loadgo.sizing.fit_doubt import FitDoubt
 from loadgo.sizing.models.answers import ModelCapacity, ModelTarget
 from loadgo.sizing.models.basis import UserClassModel
 from loadgo.sizing.models.demands import Demand
@@ -16,13 +17,15 @@ from loadgo.theory.scalability import FittedLaw, Scalability
 JSON_KEYS: dict[type, str] = {
     Capacity: (
         "bad script on targets end answer interval confidence in_words binding saturates_first points "
-        "interactions_spent trials seconds classes limits servers currency models notes each_trial neighbours narrowing"
+        "interactions_spent trials seconds classes limits servers currency models notes each_trial neighbours "
+        "narrowing fit_doubt"
     ),
     TrialRecord: (
         "users name seconds interactions standing others used valid why cut_short interrupted censored late unclear"
     ),
     Neighbours: "mean least most",
     Narrowing: "trials seconds least_users most_users in_words",
+    FitDoubt: "draws low high search_low search_high fitted_users in_words",
     Target: "text measure command sense limit share",
     Saturation: "resource users",
     LoadPoint: (

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from loadgo.sizing.curve import LoadPoint, MixClass, Target, TargetStanding
+from loadgo.sizing.fit_doubt import FitDoubt
 from loadgo.sizing.narrowing import Narrowing
 
 if TYPE_CHECKING:
@@ -131,6 +132,8 @@ class Capacity:
     each_trial: tuple[TrialRecord, ...] = ()
     neighbours: Neighbours | None = None
     """None where the neighbours' time was not measured."""
+    fit_doubt: FitDoubt | None = None
+    """The interval of the answer on a fitted machine; None where the machine was not fitted."""
     narrowing: Narrowing | None = None
     """None where the answer is as narrow as wanted, or where more trials would not help."""
 

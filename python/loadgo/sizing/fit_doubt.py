@@ -1,0 +1,134 @@
+"""The doubt of a fitted machine's capacity: the search is repeated on machines with drawn parameters.
+
+A machine from `loadgo fit` has uncertain parameters, with their covariance. Each draw of them is a machine with a
+capacity of its own. The scatter of these capacities is the uncertainty of the fit, with that of the searches in it.
+The drawn searches are less precise than the search itself, since the fit's doubt is usually larger.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from loadgo.notation.figures import people
+from loadgo.prediction.draws import Settings
+from loadgo.sizing.outcomes import CapacityFound, EveryNumberMeets, NoNumberMeets, SearchGoal, SearchOutcome
+from loadgo.stats.student import student_reach
+
+DRAWN_WITHIN_SHARE = 0.05
+"""A drawn search ends when its interval is this share of the answer wide, or as wide as the search's own."""
+MOST_DRAWN_TRIALS = 30
+"""The largest number of trials of a drawn search."""
+
+SearchDrawn = Callable[[Settings, SearchGoal], SearchOutcome]
+"""Searches the capacity of the machine with these drawn parameters."""
+
+
+@dataclass(frozen=True)
+class FitDoubt:
+    """The interval of a fitted machine's capacity, with the uncertainty of its parameters."""
+
+    draws: int
+    low: int
+    high: int | None
+    """None if drawn machines hold the limit of users."""
+    search_low: int | None
+    """The lower end of the interval by the search alone, on the machine as fitted; None where it has none."""
+    search_high: int | None
+    fitted_users: tuple[int, ...]
+    """The numbers of users in the runs from which the machine was fitted."""
+
+    @property
+    def in_words(self) -> str:
+        """A sentence."""
+        ends = f"{self.low:,} or more" if self.high is None else f"{self.low:,} to {people(self.high)}"
+        alone = ""
+        if self.search_low is not None and self.search_high is not None:
+            between = people(self.search_low)
+            if self.search_high > self.search_low:
+                between = f"{self.search_low:,} to {people(self.search_high)}"
+            alone = f"; the machine exactly as fitted holds {between}"
+        return (
+            f"The machine was fitted: with the uncertainty of its parameters ({self.draws} draws) the answer is "
+            f"{ends}{alone}."
+        )
+
+
+def doubt_of_fit(
+    outcome: SearchOutcome,
+    draws: Sequence[Settings],
+    fitted_users: tuple[int, ...],
+    goal: SearchGoal,
+    search_drawn: SearchDrawn,
+    stop: threading.Event,
+) -> FitDoubt | None:
+    """Searches the capacity of each drawn machine, as many at a time as there are processors; None after an interrupt.
+
+    Raises the errors of a search.
+    """
+    drawn_goal = _drawn_goal(outcome, goal)
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 2, thread_name_prefix="draw") as workers:
+        drawn = list(workers.map(lambda settings: search_drawn(settings, drawn_goal), draws))
+    if stop.is_set():
+        return None
+    low, high = capacity_interval([_capacity_of(each, goal) for each in drawn], goal.max_users)
+    own_low, own_high = _ends_of(outcome)
+    return FitDoubt(
+        draws=len(draws),
+        low=low if own_low is None else min(low, own_low),
+        high=None if high is None else max(high, own_high or 0),
+        search_low=own_low,
+        search_high=own_high,
+        fitted_users=fitted_users,
+    )
+
+
+def capacity_interval(capacities: Sequence[float], max_users: int) -> tuple[int, int | None]:
+    """The ends between which the capacity of one more drawn machine lies with 95 % confidence.
+
+    By Student's t on the logarithms, as other predictions of fitted machines. The upper end is None if it reaches
+    `max_users`, since a search tells no capacity above it.
+    """
+    logs = np.log(np.asarray(capacities) + 0.5)
+    count = len(logs)
+    half = student_reach(count - 1) * float(logs.std(ddof=1)) * math.sqrt(1 + 1 / count)
+    low, high = (math.exp(float(logs.mean()) + sign * half) - 0.5 for sign in (-1, 1))
+    return max(math.floor(low), 0), None if high >= max_users else math.floor(high)
+
+
+def with_doubt(outcome: SearchOutcome, doubt: FitDoubt | None) -> SearchOutcome:
+    """A found capacity with the interval of the fit's doubt; any other outcome stays."""
+    if doubt is None or not isinstance(outcome, CapacityFound):
+        return outcome
+    return replace(outcome, low=doubt.low, high=outcome.high if doubt.high is None else doubt.high)
+
+
+def _drawn_goal(outcome: SearchOutcome, goal: SearchGoal) -> SearchGoal:
+    users = outcome.users if isinstance(outcome, CapacityFound | EveryNumberMeets) else 0
+    within = max(goal.within or 1, round(DRAWN_WITHIN_SHARE * users))
+    return replace(goal, within=within, most_trials=min(goal.most_trials, MOST_DRAWN_TRIALS))
+
+
+def _capacity_of(outcome: SearchOutcome, goal: SearchGoal) -> float:
+    """The most likely capacity: the crossing of a line less half a user, or the middle of what is known."""
+    if isinstance(outcome, NoNumberMeets):
+        return 0.0
+    if isinstance(outcome, EveryNumberMeets):
+        return float(goal.max_users)
+    if isinstance(outcome, CapacityFound):
+        return float(outcome.users) if outcome.crossing is None else max(outcome.crossing.users - 0.5, 0.0)
+    return (outcome.low + (goal.max_users if outcome.high is None else outcome.high)) / 2
+
+
+def _ends_of(outcome: SearchOutcome) -> tuple[int | None, int | None]:
+    if isinstance(outcome, NoNumberMeets):
+        return 0, 0
+    if isinstance(outcome, EveryNumberMeets):
+        return outcome.users, None
+    return outcome.low, outcome.high
