@@ -145,7 +145,9 @@ def run(
         fail_if=tuple(fail_if),
     )
     if fail_if:
-        _check_conditions(fail_if, list(dict.fromkeys(name for _, name in ready.script["lines"])))
+        from loadgo.measures.fail_if_figures import check_conditions
+
+        check_conditions(fail_if, list(dict.fromkeys(name for _, name in ready.script["lines"])))
     tariff_on(tariff, ready.system)
     result = _run_until_stopped(checked, progress)
     if on != THIS_HOST:
@@ -229,13 +231,6 @@ def _passes(passes: int | None, script_passes: int, *, until_load_ends: bool) ->
     if passes is not None and passes < 1:
         raise BadArgument(f"{passes} passes are impossible: at least 1")
     return passes if passes is not None or until_load_ends else script_passes
-
-
-def _check_conditions(fail_if: Sequence[str], commands: list[str]) -> None:
-    from loadgo.measures.fail_if_figures import check_commands, parse_run_condition
-
-    for text in fail_if:
-        check_commands(parse_run_condition(text), commands)
 
 
 def _run_until_stopped(checked: _CheckedRun, progress: ReportProgress | None) -> RunProgress:
