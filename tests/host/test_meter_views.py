@@ -235,6 +235,8 @@ def test_a_failed_export_makes_the_status_bad(tmp_path: Path) -> None:
     completed = bench.loadgo("meter", "--for", "200ms", "--every", "100ms", "--otlp", nobody_listens, status=1)
     assert f"loadgo: 1 of 1 exports to {nobody_listens} failed" in completed.stderr
     assert bench.loadgo("meter", "--otlp", nobody_listens, "--", "sh", "-c", "exit 3", status=3)
+    recorded = bench.loadgo("meter", "--for", "200ms", "--otlp", nobody_listens, "--out", "kept", status=1)
+    assert recorded.stderr.count("exports to") == 1, "the error is no note as well"
 
 
 def read_at(running: subprocess.Popen[str], port: int, more_than_s: float) -> float:

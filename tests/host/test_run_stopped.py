@@ -1,5 +1,6 @@
 """A run that is stopped or killed at any stage: it exits as documented, its folder is whole, nothing stays behind."""
 
+import json
 import os
 import signal
 import subprocess
@@ -122,6 +123,18 @@ def test_after_a_kill_the_records_are_read_and_the_report_says_so(bench: Bench, 
     each = kept.group_by("user", maintain_order=True).agg("pass")
     for passes in each["pass"].to_list():
         assert passes == list(range(1, len(passes) + 1)), "no row is missing before the last"
+    bench.run(bench.script('lines = ["true"]\nthink = "none"\n', "next"), out="next")
+
+
+def test_a_killed_run_keeps_its_conditions(bench: Bench, request: pytest.FixtureRequest) -> None:
+    run_id = named(request)
+    kill_in_the_middle(bench, run_id, "--fail-if", "p50 > 1h", "--fail-if", "p50(echo) > 1ns")
+    assert bench.tables(run_id).conditions["fail_if"] == [{"condition": "p50 > 1h"}, {"condition": "p50(echo) > 1ns"}]
+    reported = json.loads(bench.loadgo("report", run_id, "--format", "json").stdout)["fail_if"]
+    assert [(result["condition"], result["holds"]) for result in reported] == [
+        ("p50 > 1h", False),
+        ("p50(echo) > 1ns", True),
+    ]
     bench.run(bench.script('lines = ["true"]\nthink = "none"\n', "next"), out="next")
 
 

@@ -28,6 +28,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 pub struct LoadOptions {
     script: String,
     command: Vec<String>,
+    #[pyo3(default)]
+    fail_if: Vec<String>,
     users: u32,
     passes: Option<u32>,
     duration_s: Option<f64>,
@@ -136,6 +138,7 @@ pub fn load_request(py: Python<'_>, script_text: &str, options: LoadOptions, fol
         load: load(&options),
         until: options.until.as_deref().map(StopRule::parse).transpose().map_err(errors::bad_argument)?,
         command: options.command,
+        fail_if: options.fail_if,
         script_name: options.script,
     })
 }

@@ -26,6 +26,8 @@ pub struct RunSpec {
     pub until: Option<StopRule>,
     /// The command line, for `run.toml`.
     pub command: Vec<String>,
+    /// The conditions that fail the run, for `run.toml`, so that a killed run has them too.
+    pub fail_if: Vec<String>,
 }
 
 impl RunSpec {

@@ -40,6 +40,14 @@ struct File {
     usage: Option<UsagePart>,
     meters: Option<MetersPart>,
     driver: Option<DriverPart>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fail_if: Vec<ConditionPart>,
+}
+
+/// A condition that fails the run: an entry of `[[fail_if]]`. Its result is known after the run only.
+#[derive(Serialize)]
+struct ConditionPart {
+    condition: String,
 }
 
 /// A run's kind, id and name.
@@ -58,7 +66,9 @@ impl RunToml {
     pub(crate) fn begin(spec: &RunSpec, setting: Setting) -> RunToml {
         let RunSpec { id, script, script_name, command, .. } = spec.clone();
         let title = Title { kind: "run", id, name: script.name.clone(), script: Some(script_name), command };
-        RunToml::begin_with(title, Some(load_part(spec)), setting)
+        let mut run_toml = RunToml::begin_with(title, Some(load_part(spec)), setting);
+        run_toml.file.fail_if = spec.fail_if.iter().map(|condition| ConditionPart { condition: condition.clone() }).collect();
+        run_toml
     }
 
     /// The contents for a run with `title` that begins now, with a load or without.
@@ -84,6 +94,7 @@ impl RunToml {
             usage: None,
             meters: None,
             driver: None,
+            fail_if: Vec::new(),
         };
         RunToml { file, began: Instant::now() }
     }

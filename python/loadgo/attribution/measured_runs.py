@@ -19,9 +19,9 @@ from loadgo.attribution.causes import taken_apart
 from loadgo.attribution.results import Change, Speedup
 from loadgo.comparison.side import Side, side_of_runs
 from loadgo.errors import BadArgument
+from loadgo.measures.other_work import busy_clause
 from loadgo.measures.record_checks import checks_of
-from loadgo.measures.total_time import OTHERS_WARNING_SHARE
-from loadgo.notation.figures import number, share
+from loadgo.notation.figures import number
 from loadgo.records.conditions import SCRIPT_TEXT, conditions_of, script_values
 from loadgo.records.runs import find_run
 from loadgo.records.tables import Tables, read_conditions, tables
@@ -173,11 +173,8 @@ def _failed_checks(name: str, side: Side) -> list[str]:
         f"With {name}, in {len(texts)} of {len(side.tables)} runs a check fails, {check}: {texts[0]}."
         for check, texts in texts_by_check.items()
     ]
-    if side.others_share > OTHERS_WARNING_SHARE:
-        warnings.append(
-            f"With {name} other programs had up to {share(side.others_share)} of the processors' time of a run: "
-            "measure again when the host is quiet."
-        )
+    if clause := busy_clause(side.other_work, f"With {name} the host", "up to "):
+        warnings.append(f"{clause}. Measure again when the host is quiet.")
     return warnings
 
 

@@ -227,10 +227,9 @@ def report(
         from loadgo.notation.quantities import span_s
         from loadgo.records.runs import find_run
         from loadgo.reporting.report import render, reported_summary
-        from loadgo.reporting.view import View, check_view
+        from loadgo.reporting.view import View
 
         view = View(vocabulary=vocabulary, by=by, top=top)
-        check_view(view)
         folder = find_run(run)
         target_s = None if target is None else span_s(target)
         summary, measured = reported_summary(
@@ -238,21 +237,21 @@ def report(
         )
         content = render(summary, measured, format, view=view, chart=chart, color=wants_color())
         write_report(content, format, folder, output)
-        if fail_if and _complain_of_conditions(summary.fail_if):
-            raise typer.Exit(STATUS_BAD_FINDING)
+        if fail_if:
+            _print_failed_conditions(summary.fail_if)
+            if any(result.failed for result in summary.fail_if):
+                raise typer.Exit(STATUS_BAD_FINDING)
 
 
-def _complain_of_conditions(results: Iterable[ConditionResult]) -> bool:
-    """Prints the conditions that fail the run. Returns whether there is one."""
-    failed = [result for result in results if result.failed]
-    for result in failed:
-        print_error(f"failed: {result.text}")
-    return bool(failed)
+def _print_failed_conditions(results: Iterable[ConditionResult]) -> None:
+    for result in results:
+        if result.failed:
+            print_error(f"failed: {result.text}")
 
 
 def _exit_with_status(finished: loadgo.Run) -> None:
     """Prints the conditions that failed, and exits with the status of the run."""
-    _complain_of_conditions(finished.findings)
+    _print_failed_conditions(finished.findings)
     if finished.outcome == "stopped":
         print_error("the run was stopped before its end; the report covers what was done by then")
         raise typer.Exit(STATUS_INTERRUPTED)

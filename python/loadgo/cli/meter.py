@@ -91,7 +91,7 @@ def meter(
             ended = f"signal {metered.signal}" if metered.signal is not None else f"status {metered.exit_status}"
             print_note(f"the command ended with {ended}")
         if metered.failed_exports:
-            print_error(metered.notes[-1])
+            print_error(metered.export_failure)
         if metered.outcome == "stopped":
             raise typer.Exit(STATUS_INTERRUPTED)
         bad_export = STATUS_BAD_FINDING if metered.failed_exports else STATUS_GOOD
@@ -123,5 +123,6 @@ def _print_report(
         sys.stderr.write(str(content))
     else:
         write_report(content, format, metered.folder, output)
-    notes = notes_without_leftovers(metered.notes, metered.left_behind)
+    printed_as_errors = (*metered.left_behind, metered.export_failure)
+    notes = notes_without_leftovers(metered.notes, printed_as_errors)
     print_note("\n".join((*notes, f"the records are in {metered.folder}")))

@@ -134,11 +134,12 @@ def print_leftovers(left_behind: Iterable[str]) -> None:
         print_error(text)
 
 
-def notes_without_leftovers(notes: Iterable[str], left_behind: Iterable[str]) -> list[str]:
-    """The notes of a run, without those on leftovers, which `print_leftovers` prints. They name options."""
+def notes_without_leftovers(notes: Iterable[str], printed_as_errors: Iterable[str]) -> list[str]:
+    """The notes of a run without those that are printed as errors, such as leftovers. They name options."""
     from loadgo.cli.option_names import with_option_names
 
-    return [with_option_names(text, ("limit",)) for text in notes if text not in set(left_behind)]
+    errors = set(printed_as_errors)
+    return [with_option_names(text, ("limit",)) for text in notes if text not in errors]
 
 
 def error_console() -> Console:

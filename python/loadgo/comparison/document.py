@@ -20,9 +20,9 @@ from loadgo.decomposition.waterfall_pictures import waterfall_pictures
 from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.render import Format, render
+from loadgo.measures.other_work import busy_clause
 from loadgo.measures.record_checks import RunCheck
-from loadgo.measures.total_time import OTHERS_WARNING_SHARE
-from loadgo.notation.figures import number, share
+from loadgo.notation.figures import number
 from loadgo.notation.measures import EXTRAPOLATED_MARK, name_of
 from loadgo.records.conditions import DifferingCondition
 from loadgo.records.extrapolation import ExtrapolatedUser
@@ -164,11 +164,8 @@ def _warnings(comparison: Comparison) -> tuple[str, ...]:
         elif check.verdict == "broken":
             warnings.append(f"{name}: {check.name}: {check.text}.")
     for side in (comparison.a, comparison.b):
-        if side.others_share > OTHERS_WARNING_SHARE:
-            warnings.append(
-                f"{side.name}: the host was busy with other things, which had up to {share(side.others_share)} of its "
-                "processors' time. The sides may differ by that alone: loadgo ab runs both in turn."
-            )
+        if side.other_work is not None and side.other_work.level == "busy":
+            warnings.append(f"{_busy_side(side)}. The sides may differ by that alone: loadgo ab runs both in turn.")
         for user in side.extrapolated:
             warnings.append(
                 f"{side.name}: user {user.user} died {100 * user.share_done:.0f} % through the script; "
@@ -179,6 +176,10 @@ def _warnings(comparison: Comparison) -> tuple[str, ...]:
         ]
     warnings += road_warnings(comparison.roads)
     return tuple(dict.fromkeys(warnings))
+
+
+def _busy_side(side: Side) -> str:
+    return busy_clause(side.other_work, f"{side.name}: the host", "up to " if len(side.tables) > 1 else "")
 
 
 def _notes(comparison: Comparison) -> list[tuple[str, str]]:
@@ -193,6 +194,8 @@ def _notes(comparison: Comparison) -> list[tuple[str, str]]:
         notes += [(letter, note) for note in side.notes if not note.startswith("Extrapolated")]
         if side.unanswered:
             notes.append((letter, f"{number(side.unanswered)} lines were never answered: they are in no mean."))
+        if side.other_work is not None and side.other_work.level == "partly busy":
+            notes.append((letter, f"{_busy_side(side)}."))
         if side.stretches:
             notes.append((letter, f"The figures are of {_stretch(side)}."))
     notes += [("Prediction", line) for line in (*two_intervals(comparison.judged), *why_not_judged(comparison.judged))]

@@ -16,8 +16,8 @@ from loadgo.measures.account import RunAccount, account_of
 from loadgo.measures.charged_use import charge_expression, shared_holdings
 from loadgo.measures.charges import Rate, rates_of
 from loadgo.measures.meters import Meters, meters_of
+from loadgo.measures.other_work import OtherWork, most_other_work
 from loadgo.measures.tariff import tariff_on
-from loadgo.measures.total_time import total_time_of
 from loadgo.notation.figures import people
 from loadgo.records.extrapolation import ExtrapolatedUser, with_missing
 from loadgo.records.interactions import CPU_NS, CYCLE_NS, IS_MEASURED, with_classes
@@ -97,12 +97,9 @@ class Side:
         return tuple(self.rows.group_by("run").agg(pl.col("seed").first()).sort("run")["seed"].to_list())
 
     @property
-    def others_share(self) -> float:
-        """The share of other programs in the host's processor time, in the run with the largest; 0 if unknown."""
-        if self.kind != "host":
-            return 0.0
-        totals = [total_time_of(run, stretch) for run, stretch in zip(self.tables, self.stretches, strict=True)]
-        return max(((total and total.others_share) or 0.0 for total in totals), default=0.0)
+    def other_work(self) -> OtherWork | None:
+        """The other work beside the run with the largest share of it; None if no run measured it."""
+        return most_other_work(zip(self.tables, self.stretches, strict=True))
 
     @property
     def has_passes(self) -> bool:

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 from loadgo.costs.priced import By, Priced, priced
 from loadgo.errors import BadArgument
 from loadgo.measures.charged_use import RunUse, command_counts, use_of
+from loadgo.measures.other_work import OtherWork, busy_clause, most_other_work
 from loadgo.measures.tariff import Tariff, shifts_on
+from loadgo.notation.figures import people
 from loadgo.records.phases import PHASE_CHOICES
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ class Point:
     """Number of lines typed by command, in all runs of the point."""
     priced: tuple[Priced, ...]
     """The costs at each tariff."""
+    other_work: OtherWork | None = None
+    """The other work beside the run with the largest share of it; None if no run measured it."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,8 @@ def _point(users: int, runs: Sequence[tuple[Path, Tables]], tariffs: Sequence[Ta
     if not use.interactions:
         raise BadArgument(f"nobody typed anything in {', '.join(names)}: there is nothing to price")
     typed = command_counts([tables for _, tables in runs])
-    return Point(users, names, use, typed, tuple(priced(use, tariff, by) for tariff in tariffs))
+    other_work = most_other_work(zip((tables for _, tables in runs), use.stretches, strict=True))
+    return Point(users, names, use, typed, tuple(priced(use, tariff, by) for tariff in tariffs), other_work)
 
 
 def _notes(points: Sequence[Point]) -> tuple[str, ...]:
@@ -112,6 +117,10 @@ def _notes(points: Sequence[Point]) -> tuple[str, ...]:
         notes.append(
             f"{extrapolated} interactions are extrapolated for users whose session died: no figure counts them."
         )
+    for point in points:
+        up_to = "up to " if len(point.runs) > 1 else ""
+        if clause := busy_clause(point.other_work, f"With {people(point.users)} the host", up_to):
+            notes.append(f"{clause}. Processor time and waits may cost more than on a quiet host.")
     sampled = max(point.use.sampled for point in points)
     if sampled > 1:
         notes.append(f"Usage was read at every {sampled}th interaction of a user: the mean of these stands for all.")

@@ -14,7 +14,7 @@ from loadgo.fitting.machine_file import FileHeading, OwnLoad
 from loadgo.fitting.reading import RunReading
 from loadgo.fitting.trial import FittedCheck, is_open
 from loadgo.fitting.unowned_time import UnownedTime
-from loadgo.measures.total_time import OTHERS_WARNING_SHARE
+from loadgo.measures.other_work import OtherWork, busy_clause, other_work_of
 from loadgo.notation.figures import people
 from loadgo.notation.laws import number, written
 
@@ -73,28 +73,25 @@ def fit_warnings(
         warnings.append(
             f"no interaction of {', '.join(unknown)} was answered and metered, so the machine has no such command"
         )
-    others_share = _others_share(readings, unowned)
-    is_disturbed = others_share > OTHERS_WARNING_SHARE
-    if is_disturbed:
-        warnings.append(
-            f"other programs than the users' and loadgo used {100 * others_share:.1f} % of the processors' time: "
-            "the machine leaves them out, but its commands have processor times of a busy host"
-        )
+    work = _other_work(readings, unowned)
+    if clause := busy_clause(work):
+        warnings.append(f"{clause}: the machine leaves that out, but its commands have processor times of a busy host")
+    is_disturbed = work is not None and work.level == "busy"
     return (*warnings, *([] if is_disturbed else _miss_warnings(checks)), *_growth_warnings(readings))
 
 
-def _others_share(readings: Sequence[RunReading], unowned: UnownedTime | None) -> float:
-    """The share of other programs in the processors' time, as in reports, or else from the regression's background."""
-    shares = [
-        (reading.total.others_share, reading.span_s)
-        for reading in readings
-        if reading.total is not None and reading.kind == "host"
-    ]
-    measured = [(share, span_s) for share, span_s in shares if share is not None]
+def _other_work(readings: Sequence[RunReading], unowned: UnownedTime | None) -> OtherWork | None:
+    """The other work of all runs together, as in reports, or else from the regression's background."""
+    works = [(other_work_of(reading.tables, reading.stretch, reading.total), reading.span_s) for reading in readings]
+    measured = [(work, span_s) for work, span_s in works if work is not None]
     total_s = sum(span_s for _, span_s in measured)
     if total_s > 0:
-        return sum(share * span_s for share, span_s in measured) / total_s
-    return 0.0 if unowned is None else unowned.background / readings[0].processors
+        return OtherWork(
+            share=sum(work.share * span_s for work, span_s in measured) / total_s,
+            error=sum(work.error * span_s for work, span_s in measured) / total_s,
+            at_most=any(work.at_most for work, _ in measured),
+        )
+    return None if unowned is None else OtherWork(unowned.background / readings[0].processors)
 
 
 def _typed_commands(readings: Sequence[RunReading]) -> set[str]:

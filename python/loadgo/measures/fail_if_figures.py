@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from loadgo.notation.comparisons import Comparison, Condition, Figures, parse_condition
@@ -42,6 +43,12 @@ CONDITION_FIGURES = Figures(
 def parse_run_condition(text: str) -> Condition:
     """Parses the condition in `text`. A mistake raises `ConditionError` with its column."""
     return parse_condition(text, CONDITION_FIGURES)
+
+
+def check_conditions(texts: Iterable[str], known_names: list[str]) -> None:
+    """Raises `ConditionError` for a condition with a mistake, or with a command that is not in `known_names`."""
+    for text in texts:
+        check_commands(parse_run_condition(text), known_names)
 
 
 def check_commands(condition: Condition, known_names: list[str]) -> None:

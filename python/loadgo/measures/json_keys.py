@@ -7,6 +7,7 @@ from loadgo.measures.charges import Cost
 from loadgo.measures.fail_if_figures import ConditionResult
 from loadgo.measures.littles_law import LittleAudit
 from loadgo.measures.meters import EventTotals, FunctionSamples, MappingTotals, Meters, MetersOfPart
+from loadgo.measures.other_work import OtherWork
 from loadgo.measures.queues import Queue, QueueLengthTime, ReadyQueue
 from loadgo.measures.summary import CommandSummary, RunDescription, Summary
 from loadgo.measures.tariff import Tariff
@@ -22,8 +23,9 @@ from loadgo.stats.quantiles import Quantile, Response
 JSON_KEYS: dict[type, str] = {
     Summary: (
         "run stretch commands everything classes total_time whose_time meters audit driver sessions losses cost "
-        "notes prediction fail_if"
+        "notes prediction fail_if other_work"
     ),
+    OtherWork: "share error at_most level",
     ConditionResult: "condition holds text",
     RunDescription: (
         "id kind name model users started wall_s finished outcome system load conditions limit meters usage"

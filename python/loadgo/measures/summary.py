@@ -15,6 +15,7 @@ from loadgo.measures.charges import Cost, SharedHoldings, cost_of, interaction_c
 from loadgo.measures.fail_if_figures import ConditionResult
 from loadgo.measures.littles_law import LittleAudit, little_closed, little_open
 from loadgo.measures.meters import BreakdownColumn, Meters, meters_of
+from loadgo.measures.other_work import OtherWork, other_work_of
 from loadgo.measures.tariff import Tariff, tariff_on
 from loadgo.measures.total_time import TotalTime, events_by_category, total_time_of
 from loadgo.measures.usage import Outcomes, Usage, outcomes_of, usage_of
@@ -96,6 +97,8 @@ class Summary:
     """The prediction of a fitted machine for the same stretch; None where no parameters were drawn."""
     fail_if: tuple[ConditionResult, ...] = ()
     """The result of each `--fail-if` condition."""
+    other_work: OtherWork | None = None
+    """The work of others on the host; None on a simulated machine, and where it is not known."""
 
     def command(self, name: str) -> CommandSummary:
         """The row of the command `name`; a command without interactions raises `KeyError`."""
@@ -144,6 +147,7 @@ def summarize(
         cost=cost_of(everything.usage, len(rows), classes, chosen_tariff, holdings),
         notes=_notes(tables, stretch, everything, total),
         prediction=None if tables.prediction is None else tables.prediction.of(stretch.name),
+        other_work=other_work_of(tables, stretch, total),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from loadgo import _loadgo
 from loadgo.errors import BadArgument
 from loadgo.metering.totals import Totals
-from loadgo.metering.viewers import NO_VIEWERS, Viewers, open_viewers
+from loadgo.metering.viewers import NO_VIEWERS, OpenViewers, Viewers, open_viewers
 from loadgo.notation import quantities
 from loadgo.running.command_meter import ReceivedSignals, check_program, forward_signals
 from loadgo.running.folders import new_folder
@@ -42,7 +42,9 @@ class Metered:
     left_behind: tuple[str, ...] = ()
     """Sentences about what stays on this host, each with its reason and its remedy. They are in `notes` too."""
     failed_exports: int = 0
-    """Number of exports that the OpenTelemetry collector did not accept; `notes` say so too."""
+    """Number of exports that the OpenTelemetry collector did not accept."""
+    export_failure: str = ""
+    """A sentence about the exports that failed, which `notes` have too; empty if none failed."""
 
     @property
     def status(self) -> int:
@@ -116,18 +118,23 @@ def meter(
         if progress is not None and view.serving:
             progress({"at_s": 0.0, "serving": view.serving})
         last_progress = _watch_host(options, view.totals, progress)
-    notes = [str(note) for note in last_progress["notes"]]
-    if view.exports is not None and view.failed_exports:
-        notes.append(f"{view.failed_exports} of {view.exports.begun} exports to {viewers.otlp} failed")
+    failure = _export_failure(view, viewers)
     return Metered(
         folder,
         str(last_progress["outcome"]),
         last_progress["exit_status"],
         last_progress["signal"],
-        tuple(notes),
-        tuple(last_progress["left_behind"]),
-        view.failed_exports,
+        notes=(*(str(note) for note in last_progress["notes"]), *([failure] if failure else [])),
+        left_behind=tuple(last_progress["left_behind"]),
+        failed_exports=view.failed_exports,
+        export_failure=failure,
     )
+
+
+def _export_failure(view: OpenViewers, viewers: Viewers) -> str:
+    if view.exports is None or not view.failed_exports:
+        return ""
+    return f"{view.failed_exports} of {view.exports.begun} exports to {viewers.otlp} failed"
 
 
 def _check_utf8(what: str, *words: object) -> None:

@@ -99,7 +99,7 @@ def ab(
 
 
 class _RunningExperiment:
-    """An experiment while it goes: it makes one run after another, and writes the result after each of them."""
+    """An experiment while it goes: it makes one run after another, and writes the result after each pair."""
 
     def __init__(
         self,
@@ -149,7 +149,8 @@ class _RunningExperiment:
             if stop.is_set():
                 return
             finished = self._run(letter, seed)
-            self._write_result()
+            if self.attempts == 1:
+                self._write_result()
             if finished.outcome == "stopped":
                 stop.set()
                 return
@@ -205,7 +206,7 @@ class _RunningExperiment:
         )
 
     def _write_result(self) -> None:
-        """Writes `experiment.json` after each run: a kill loses one pair at most, and the folder says what it is."""
+        """Writes `experiment.json`, so that a kill loses one pair at most, and the folder says what it is."""
         from loadgo.pairing.document import experiment_json
 
         self.experiment.folder.mkdir(parents=True, exist_ok=True)

@@ -107,7 +107,7 @@ class Experiment:
     pairs: tuple[Pair, ...]
     left_out: tuple[LeftOut, ...]
     end: End | None
-    """The reason of its end. None while it goes on, and in the file of a killed experiment."""
+    """The reason of its end. None while it goes on, and in the file of an experiment that failed or was killed."""
     folder: Path
     """The folder with the runs and `experiment.json`."""
 

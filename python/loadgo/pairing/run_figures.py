@@ -59,7 +59,7 @@ def figures_of(run: Run) -> RunFigures:
         },
         commands={command.name: _means(command) for command in summary.commands if command.response.count},
         errors=everything.outcomes.errors,
-        others_share=None if summary.total_time is None else summary.total_time.others_share,
+        others_share=None if summary.other_work is None else summary.other_work.share,
     )
 
 

@@ -10,7 +10,7 @@ from loadgo.documents.document import Document
 from loadgo.documents.render import render as render_document
 from loadgo.errors import BadArgument
 from loadgo.measures.fail_if import conditions_in, with_conditions
-from loadgo.measures.fail_if_figures import check_commands, parse_run_condition
+from loadgo.measures.fail_if_figures import check_conditions
 from loadgo.measures.summary import Summary, summarize
 from loadgo.records.conditions import script_lines
 from loadgo.records.runs import find_run
@@ -19,7 +19,7 @@ from loadgo.reporting.as_csv import chart_csv, csv_report
 from loadgo.reporting.as_json import json_report
 from loadgo.reporting.document import report_document
 from loadgo.reporting.pictures import NO_PICTURES, sign_pictures
-from loadgo.reporting.view import View, check_view
+from loadgo.reporting.view import View
 
 if TYPE_CHECKING:
     from loadgo.measures.meters import BreakdownColumn
@@ -70,7 +70,6 @@ def report(
         loadgo.errors.BadRun: The run is missing or cannot be read.
     """
     view = View(vocabulary=vocabulary, by=by, top=top)
-    check_view(view)
     summary, measured = reported_summary(run, tariff=tariff, phases=phases, target=target, by=by, fail_if=fail_if)
     return render(summary, measured, format, view=view, width=width, chart=chart, color=color)
 
@@ -88,12 +87,12 @@ def reported_summary(
 
     The arguments are those of `report`. A mistake in a condition raises `ConditionError` with its column.
     """
-    measured = tables(run)
+    folder = find_run(run)
+    measured = tables(folder)
     summary = summarize(measured, tariff=tariff, phases=phases, target=target, by=by)
     if fail_if:
-        commands = [name for _, name in script_lines(find_run(run))]
-        for text in fail_if:
-            check_commands(parse_run_condition(text), commands or [row.name for row in summary.commands])
+        commands = [name for _, name in script_lines(folder)]
+        check_conditions(fail_if, commands or [row.name for row in summary.commands])
     return with_conditions(summary, conditions_in(measured.conditions) if fail_if is None else fail_if), measured
 
 
@@ -110,10 +109,9 @@ def render(
     """Renders the report as `format`: bytes for `png`, else text.
 
     `width`, in characters, is for `text`. `chart` is the chart of `svg` and `png`, `response` by default. For `csv` it
-    is the chart whose data are written. Raises `ValueError` for an unknown format, chart or choice of the view.
+    is the chart whose data are written. Raises `ValueError` for an unknown format or chart.
     """
     choices = view or View()
-    check_view(choices)
     if format == "csv":
         return csv_report(summary) if chart is None else chart_csv(chart, summary, measured)
     if format in ("svg", "png"):

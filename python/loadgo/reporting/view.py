@@ -11,7 +11,7 @@ from loadgo.measures.vocabulary import VOCABULARY_NAMES, VocabularyName
 
 @dataclass(frozen=True)
 class View:
-    """The choices of one report."""
+    """The choices of one report. A choice that does not exist raises `BadArgument`."""
 
     vocabulary: VocabularyName = "today"
     by: BreakdownColumn | None = None
@@ -19,16 +19,14 @@ class View:
     top: int | None = None
     """The largest number of rows of a table. With None, each table has its own limit."""
 
+    def __post_init__(self) -> None:
+        if self.vocabulary not in VOCABULARY_NAMES:
+            raise BadArgument(f"vocabulary {self.vocabulary!r} is none of {', '.join(VOCABULARY_NAMES)}")
+        if self.by is not None and self.by not in BREAKDOWN_COLUMNS:
+            raise BadArgument(f"by {self.by!r} is none of {', '.join(BREAKDOWN_COLUMNS)}")
+        if self.top is not None and self.top < 1:
+            raise BadArgument(f"top {self.top} is not a number of rows: 1 or more")
+
     def rows(self, default: int) -> int:
         """The largest number of rows of a table whose own limit is `default`."""
         return default if self.top is None else self.top
-
-
-def check_view(view: View) -> None:
-    """Raises `ValueError` for a choice that does not exist."""
-    if view.vocabulary not in VOCABULARY_NAMES:
-        raise BadArgument(f"vocabulary {view.vocabulary!r} is none of {', '.join(VOCABULARY_NAMES)}")
-    if view.by is not None and view.by not in BREAKDOWN_COLUMNS:
-        raise BadArgument(f"by {view.by!r} is none of {', '.join(BREAKDOWN_COLUMNS)}")
-    if view.top is not None and view.top < 1:
-        raise BadArgument(f"top {view.top} is not a number of rows: 1 or more")

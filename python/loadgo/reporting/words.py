@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loadgo.measures.other_work import busy_clause
 from loadgo.measures.summary import CommandSummary, Summary
 from loadgo.notation.figures import (
     NOT_MEASURED,
@@ -108,13 +109,20 @@ def _early_end(summary: Summary) -> list[str]:
 
 def _others(summary: Summary) -> str:
     """A warning if the host was busy with something else than this run."""
-    if summary.total_time is None or not summary.total_time.busy_with_others:
+    if summary.other_work is None or summary.other_work.level != "busy":
         return ""
     return (
-        f"The host was busy with other things: {share(summary.total_time.others_share)} of its processors' time was "
-        "neither the users' nor loadgo's nor the kernel's own. These are the response times of a busy host: run it "
-        "again when it is quiet, or say so beside them."
+        f"{busy_clause(summary.other_work, 'The host')}. These are the response times of a busy host: run it again "
+        "when it is quiet, or say so beside them."
     )
+
+
+def _partly_busy(summary: Summary) -> str:
+    """A note if the host had a little other work, or an uncertain amount."""
+    if summary.other_work is None or summary.other_work.level == "busy":
+        return ""
+    clause = busy_clause(summary.other_work, "The host")
+    return f"{clause}. That may have lengthened the response times." if clause else ""
 
 
 def fine_print(summary: Summary, view: View | None = None) -> list[tuple[str, str]]:
@@ -128,6 +136,7 @@ def fine_print(summary: Summary, view: View | None = None) -> list[tuple[str, st
         ("Usage", _usage(summary)),
         ("Driver", driver_line(summary)),
         *(("Driver", note) for note in summary.driver.notes),
+        ("Neighbours", _partly_busy(summary)),
         ("Audit", "There is nothing to audit." if summary.audit is None else little_line(summary.audit)),
         ("Cost", _tariff(summary)),
         *(("Fail if", result.text) for result in summary.fail_if),

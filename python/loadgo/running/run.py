@@ -145,7 +145,9 @@ def run(
         fail_if=tuple(fail_if),
     )
     if fail_if:
-        _check_conditions(fail_if, list(dict.fromkeys(name for _, name in ready.script["lines"])))
+        from loadgo.measures.fail_if_figures import check_conditions
+
+        check_conditions(fail_if, list(dict.fromkeys(name for _, name in ready.script["lines"])))
     tariff_on(tariff, ready.system)
     result = _run_until_stopped(checked, progress)
     if on != THIS_HOST:
@@ -231,13 +233,6 @@ def _passes(passes: int | None, script_passes: int, *, until_load_ends: bool) ->
     return passes if passes is not None or until_load_ends else script_passes
 
 
-def _check_conditions(fail_if: Sequence[str], commands: list[str]) -> None:
-    from loadgo.measures.fail_if_figures import check_commands, parse_run_condition
-
-    for text in fail_if:
-        check_commands(parse_run_condition(text), commands)
-
-
 def _run_until_stopped(checked: _CheckedRun, progress: ReportProgress | None) -> RunProgress:
     """Runs the script. An interrupt or a termination signal stops it in order, a second interrupt at once."""
     with catch_stop_signals() as stop:
@@ -247,7 +242,8 @@ def _run_until_stopped(checked: _CheckedRun, progress: ReportProgress | None) ->
                 progress(state | {"folder": str(checked.folder)})
             return not stop.is_set()
 
-        return checked.run_script(checked.source.text, checked.options, str(checked.folder), go_on)
+        options = checked.options | {"fail_if": list(checked.fail_if)}
+        return checked.run_script(checked.source.text, options, str(checked.folder), go_on)
 
 
 def _summarised_run(checked: _CheckedRun, last_progress: RunProgress, tariff: str) -> Run:
@@ -266,19 +262,24 @@ def _summarised_run(checked: _CheckedRun, last_progress: RunProgress, tariff: st
     )
 
 
-def _keep_results(folder: Path, results: Sequence[ConditionResult]) -> list[str]:
-    """Writes the results of the conditions into `run.toml`. Returns a note if that fails."""
-    if not results:
+def _keep_results(folder: Path, findings: Sequence[ConditionResult]) -> list[str]:
+    """Writes the results of the conditions into `run.toml`, which has their texts from the start.
+
+    Returns a note if that fails.
+    """
+    if not findings:
         return []
     import tomlkit
 
     entries = tomlkit.aot()
-    for result in results:
-        known = {} if result.holds is None else {"holds": result.holds}
-        entries.append(tomlkit.item({"condition": result.condition, **known, "text": result.text}))
+    for finding in findings:
+        known = {} if finding.holds is None else {"holds": finding.holds}
+        entries.append(tomlkit.item({"condition": finding.condition, **known, "text": finding.text}))
     path, part = folder / "run.toml", folder / "run.toml.part"
     try:
-        part.write_text(f"{path.read_text(encoding='utf-8')}\n{tomlkit.dumps({'fail_if': entries})}", encoding="utf-8")
+        run_toml = tomlkit.parse(path.read_text(encoding="utf-8"))
+        run_toml["fail_if"] = entries
+        part.write_text(tomlkit.dumps(run_toml), encoding="utf-8")
         part.replace(path)
     except OSError as refusal:
         part.unlink(missing_ok=True)

@@ -7,9 +7,10 @@ import pytest
 from loadgo.comparison.compare import of_sides
 from loadgo.comparison.document import comparison_document
 from loadgo.comparison.side import side_of_runs
+from loadgo.measures.other_work import OtherWork
 from loadgo.measures.summary import summarize
 from loadgo.records.tables import Tables
-from loadgo.reporting.words import warnings
+from loadgo.reporting.words import fine_print, warnings
 from support.synthetic import closed_loop
 
 
@@ -21,6 +22,11 @@ def beside(others: float, category: str = "user") -> Tables:
     time = pl.when(name == category).then(pl.col("time_ns") + moved).otherwise(pl.col("time_ns").cast(pl.Int64))
     time = pl.when(name == "idle").then(pl.col("time_ns") - moved).otherwise(time)
     return dataclasses.replace(run, time=run.time.with_columns(time_ns=time.cast(pl.UInt64)))
+
+
+def without_root(run: Tables) -> Tables:
+    """The run as without root: the time of all users was not measured by itself."""
+    return dataclasses.replace(run, processes=run.processes.filter(pl.col("who").cast(pl.String) != "users"))
 
 
 def others_share(run: Tables) -> float:
@@ -49,4 +55,43 @@ def test_a_comparison_names_the_side_that_was_busy() -> None:
         side_of_runs(name, (beside(others),), "steady", "default", {}) for name, others in (("a", 0.0), ("b", 0.2))
     )
     shown = comparison_document(of_sides(quiet, busy)).warnings
-    assert [line[:47] for line in shown] == ["b: the host was busy with other things, which h"]
+    assert [line[:47] for line in shown] == ["b: the host was busy with other things: 20.6 % "]
+
+
+def test_a_run_near_the_bound_is_partly_busy() -> None:
+    notes = dict(fine_print(summarize(beside(0.08))))
+    assert notes["Neighbours"].startswith("The host was partly busy with other things: 8.6 % of its processors' time")
+    assert "Neighbours" not in dict(fine_print(summarize(beside(0.03))))
+    sides = [side_of_runs(name, (beside(0.07),), "steady", "default", {}) for name in "ab"]
+    document = comparison_document(of_sides(*sides))
+    assert document.warnings == ()
+    assert sum("partly busy with other things: 7.6 %" in text for _, text in document.notes) == 2
+
+
+def test_without_root_the_lines_stand_for_the_users() -> None:
+    measured, assumed = (summarize(run).other_work for run in (beside(0.2), without_root(beside(0.2))))
+    assert measured is not None
+    assert assumed is not None
+    assert not measured.at_most
+    assert assumed.at_most
+    assert assumed.share == pytest.approx(measured.share, abs=0.02)
+    (warning,) = warnings(summarize(without_root(beside(0.2))))
+    assert "busy with other things: at most 2" in warning
+    stopped = dataclasses.replace(without_root(beside(0.2)), conditions=beside(0.2).conditions | {"outcome": "stopped"})
+    assert summarize(stopped).other_work is None, "lines in progress have no row"
+
+
+@pytest.mark.parametrize(
+    ("share", "error", "level"),
+    [
+        (0.04, 0.0, "quiet"),
+        (0.06, 0.0, "partly busy"),
+        (0.12, 0.0, "busy"),
+        (0.12, 0.03, "partly busy"),
+        (0.47, 0.03, "busy"),
+    ],
+)
+def test_a_share_is_a_warning_only_if_its_error_is_smaller_than_what_is_above_the_bound(
+    share: float, error: float, level: str
+) -> None:
+    assert OtherWork(share, error).level == level

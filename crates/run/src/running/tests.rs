@@ -164,6 +164,7 @@ fn spec(folder: &Path) -> RunSpec {
         load: OfferedLoad::closed(2, PASSES),
         until: None,
         command: Vec::new(),
+        fail_if: Vec::new(),
     }
 }
 

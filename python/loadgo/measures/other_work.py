@@ -1,0 +1,121 @@
+"""Other work on a host beside a run: its share of the processors' time, and whether it disturbed the figures.
+
+A line that is all processor time takes up to 1/(1 - s) times as long beside other work with the share s: 5 % longer at
+5 %, 11 % longer at 10 %. From 5 % on readers are told the share, and from 10 % on they are warned. So a share near the
+second bound is never passed over in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import polars as pl
+
+from loadgo.measures.total_time import OTHERS_WARNING_SHARE, TotalTime, total_time_of
+from loadgo.notation.figures import share
+from loadgo.records.interactions import CPU_NS, IS_MEASURED
+from loadgo.records.phases import Stretch, spans_in
+
+if TYPE_CHECKING:
+    from loadgo.records.tables import Tables
+
+NOTED_SHARE = 0.05
+"""A larger share of other work is told: it can be as much as the change that `loadgo ab` calls no difference."""
+_SHOWN_ERROR = 0.005
+"""An error of the share is shown from here on; a smaller one changes no word."""
+
+Level = Literal["quiet", "partly busy", "busy"]
+
+
+@dataclass(frozen=True)
+class OtherWork:
+    """The share of a host's processors' time that was neither the users' nor loadgo's nor the kernel's own."""
+
+    share: float
+    """The share, 0 to 1."""
+    error: float = 0.0
+    """Largest error of the share, since the kernel counts busy time in ticks."""
+    at_most: bool = False
+    """Whether the share may be smaller, since the users' time is known for their lines alone (as without root)."""
+
+    @property
+    def level(self) -> Level:
+        """`busy`: figures are probably affected. `partly busy`: they may be, or the share is too uncertain."""
+        if self.share - self.error > OTHERS_WARNING_SHARE:
+            return "busy"
+        return "partly busy" if self.share > NOTED_SHARE else "quiet"
+
+    @property
+    def in_words(self) -> str:
+        """The share with its error, such as `at most 12.6 % (± 2.0 %)`."""
+        error = f" (± {share(self.error)})" if self.error >= _SHOWN_ERROR else ""
+        return f"{'at most ' if self.at_most else ''}{share(self.share)}{error}"
+
+
+def other_work_of(tables: Tables, stretch: Stretch, total: TotalTime | None) -> OtherWork | None:
+    """The other work during the stretch, whose processors' time is `total`.
+
+    Where the users' time was not measured by itself, the processor time of their lines stands for it. None on a
+    simulated machine, and where too little was measured.
+    """
+    if total is None or not total.total_ns or not _is_host(tables):
+        return None
+    error = total.account.resolution_ns / total.total_ns
+    if total.others_share is not None:
+        return OtherWork(total.others_share, error)
+    account, users_ns = total.account, _line_time_ns(tables, stretch)
+    if users_ns is None or account.driver_ns is None:
+        return None
+    rest_ns = account.busy_ns - users_ns - account.driver_ns - (account.meters_ns or 0)
+    others_share = replace(total, account=replace(account, unattributed_ns=rest_ns)).others_share
+    return None if others_share is None else OtherWork(others_share, error, at_most=True)
+
+
+def most_other_work(runs: Iterable[tuple[Tables, Stretch]]) -> OtherWork | None:
+    """The other work of the run with the largest share; None where no run measured it."""
+    measured = [other_work_of(tables, stretch, total_time_of(tables, stretch)) for tables, stretch in runs]
+    return max((work for work in measured if work is not None), key=lambda work: work.share, default=None)
+
+
+def busy_clause(work: OtherWork | None, whose: str = "the host", up_to: str = "") -> str:
+    """The clause that says that a host was busy, or partly busy, with other things; empty for a quiet one.
+
+    `up_to` stands before the share, where it is the largest of several runs.
+    """
+    if work is None or work.level == "quiet":
+        return ""
+    return (
+        f"{whose} was {work.level} with other things: {up_to}{work.in_words} of its processors' time was neither the "
+        "users' nor loadgo's nor the kernel's own"
+    )
+
+
+def _is_host(tables: Tables) -> bool:
+    return str(tables.conditions.get("system", {}).get("kind", "host")) == "host"
+
+
+def _line_time_ns(tables: Tables, stretch: Stretch) -> int | None:
+    """The processor time of the users' lines within the spans of `time` that lie in the stretch.
+
+    A line that is partly outside counts in proportion. None if a line has no processor time, or if the run was
+    interrupted, since the lines in progress then have no row.
+    """
+    spans = spans_in(tables.time, stretch)
+    if spans.is_empty() or tables.conditions.get("outcome") != "done":
+        return None
+    begin_ns, end_ns = spans.select(
+        (pl.col("at_ns").cast(pl.Int64) - pl.col("span_ns").cast(pl.Int64)).min().alias("begin"),
+        pl.col("at_ns").cast(pl.Int64).max().alias("end"),
+    ).row(0)
+    sent_ns, ready_ns = pl.col("sent_ns").cast(pl.Int64), pl.col("ready_ns").cast(pl.Int64)
+    inside_ns = (pl.min_horizontal(ready_ns, end_ns) - pl.max_horizontal(sent_ns, begin_ns)).clip(0)
+    overlapping = (
+        tables.interactions.filter(IS_MEASURED)
+        .select(CPU_NS.cast(pl.Float64), inside_ns=inside_ns, length_ns=(ready_ns - sent_ns).clip(1))
+        .filter(pl.col("inside_ns").is_null() | (pl.col("inside_ns") > 0))
+    )
+    if overlapping.select(pl.any_horizontal(pl.all().is_null().any())).item():
+        return None
+    return int(overlapping.select((pl.col("cpu_ns") * pl.col("inside_ns") / pl.col("length_ns")).sum()).item())
