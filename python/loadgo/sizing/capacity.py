@@ -23,7 +23,7 @@ from loadgo.sizing.fit_doubt import FitDoubt, doubt_of_fit, with_doubt
 from loadgo.sizing.mix import UserMix, parse_mix
 from loadgo.sizing.models.models import models_of
 from loadgo.sizing.narrowing import narrowing_of
-from loadgo.sizing.neighbours import neighbours_of
+from loadgo.sizing.neighbours import neighbours_of, with_quiet_capacity
 from loadgo.sizing.outcomes import NextTrial, SearchGoal, SearchOutcome
 from loadgo.sizing.points import points_of
 from loadgo.sizing.results import Capacity, ReportProgress, SearchLimits, TrialRecord
@@ -271,7 +271,8 @@ def assemble_capacity(
     refused = {trial.users: trial.refused for trial in all_trials if trial.refused}
     models = models_of(points, site.servers, classes)
     first = first_saturation(models)
-    outcome, neighbours = search_result.outcome, neighbours_of(used)
+    outcome = search_result.outcome
+    neighbours = with_quiet_capacity(neighbours_of(used), outcome, used, goal)
     narrowing = narrowing_of(outcome, used, goal, lengths.shortest_s)
     invalid = tuple(trial.why for trial in used if not trial.valid)
     context = AnswerContext(first, refused, stop.is_set(), neighbours, narrowing, invalid, doubt)

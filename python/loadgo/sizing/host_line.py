@@ -4,7 +4,7 @@ A host changes by itself from trial to trial, so the batches of one trial show t
 has a random effect, as in a meta-analysis (DerSimonian and Laird 1986). Its standard deviation is estimated from the
 distances of trials from the line, together with a prior value that counts as some trials. The share of the processors
 that neighbours take is a covariate. Its slope has a normal prior around 0, so that it stays small where neighbours
-hardly changed; it never speeds users up. The crossing is that at the mean share.
+hardly changed; it never speeds users up. The crossing is that at the mean share, or at a share that is asked for.
 """
 
 from __future__ import annotations
@@ -50,8 +50,14 @@ class _Fit:
     freedom: int
 
 
-def host_crossing(target: Target, index: int, trials: Sequence[CapacityTrial]) -> LimitCrossing | None:
-    """The crossing of the target with this index, at the neighbours' mean share; None if it is not significant."""
+def host_crossing(
+    target: Target, index: int, trials: Sequence[CapacityTrial], at_others: float | None = None
+) -> LimitCrossing | None:
+    """The crossing of the target with this index; None if it is not significant.
+
+    It is the crossing at the neighbours' mean share, or at the share `at_others`. For such a share it is also None if
+    neighbours have no effect, or if the share is further from those of the trials than they are from each other.
+    """
     usable = [trial for trial in trials if trial.tallies[index].weight > 0]
     if len({trial.users for trial in usable}) < 2 or not any(trial.tallies[index].numerators.any() for trial in usable):
         return None
@@ -62,15 +68,28 @@ def host_crossing(target: Target, index: int, trials: Sequence[CapacityTrial]) -
     design = np.column_stack([np.ones_like(users), users - centre, others - mean_others])
     fit = _fit(scale, design, index, usable)
     if fit is not None and scale.sign * fit.line[2] < 0:
+        if at_others is not None:
+            return None
         design[:, 2] = 0.0
         fit = _fit(scale, design, index, usable)
     if fit is None:
         return None
+    if at_others is not None:
+        if not is_near_trials(at_others, others):
+            return None
+        fit = _moved(fit, at_others - mean_others)
     interval = fieller_interval(fit.line, fit.covariance, scale, student_reach(fit.freedom))
     if interval is None or not is_near_trials(interval[0], users - centre):
         return None
     crossing, low, high = (centre + end for end in interval)
     return LimitCrossing(crossing, low, high, scale.sign * float(fit.line[1]), float(weights.sum()))
+
+
+def _moved(fit: _Fit, others: float) -> _Fit:
+    """The fit with its origin at a share of neighbours that is larger by `others`."""
+    move = np.eye(3)
+    move[0, 2] = others
+    return _Fit(move @ fit.line, move @ fit.covariance @ move.T, fit.freedom)
 
 
 def trial_effect(target: Target) -> float:

@@ -10,7 +10,7 @@ from loadgo.sizing.models.demands import Demand
 from loadgo.sizing.models.extrapolation import ModelFigures
 from loadgo.sizing.models.models import CapacityModel, ModelMiss, Models
 from loadgo.sizing.narrowing import Narrowing
-from loadgo.sizing.results import Capacity, Neighbours, Saturation, SearchLimits, TrialRecord
+from loadgo.sizing.results import Capacity, Neighbours, QuietCapacity, Saturation, SearchLimits, TrialRecord
 from loadgo.theory.job_bounds import JobBounds
 from loadgo.theory.scalability import FittedLaw, Scalability
 
@@ -23,7 +23,8 @@ JSON_KEYS: dict[type, str] = {
     TrialRecord: (
         "users name seconds interactions standing others used valid why cut_short interrupted censored late unclear"
     ),
-    Neighbours: "mean least most",
+    Neighbours: "mean least most quiet",
+    QuietCapacity: "users low high",
     Narrowing: "trials seconds least_users most_users in_words",
     FitDoubt: "draws low high search_low search_high fitted_users in_words",
     Target: "text measure command sense limit share",

@@ -41,14 +41,25 @@ def find_crossing(trials: Sequence[CapacityTrial], goal: SearchGoal, around: flo
     return near if near is not None and half_width(near[0]) >= half_width(wide[0]) else wide
 
 
+def quiet_crossing(trials: Sequence[CapacityTrial], goal: SearchGoal, around: float) -> LimitCrossing | None:
+    """The lowest crossing of a ceiling on a host without neighbours, predicted from trials near `around`.
+
+    None where the trials do not tell it: they have to differ enough in the share that neighbours took.
+    """
+    if not goal.live or any(trial.others is None for trial in trials):
+        return None
+    crossing = _crossing_in_reach(trials, goal, around, line_reach(around), at_others=0.0)
+    return None if crossing is None else crossing[0]
+
+
 def _crossing_in_reach(
-    trials: Sequence[CapacityTrial], goal: SearchGoal, around: float, reach: float
+    trials: Sequence[CapacityTrial], goal: SearchGoal, around: float, reach: float, at_others: float | None = None
 ) -> tuple[LimitCrossing, int] | None:
     near = [trial for trial in trials if abs(trial.users - around) <= reach]
     crossings = []
     for target_index in goal.ceilings:
         straight = [trial for trial in near if _is_on_line(target_index, trial, goal)]
-        line = _line_crossing(target_index, straight, goal)
+        line = _line_crossing(target_index, straight, goal, at_others)
         if line is not None:
             crossings.append((line, target_index))
     if not crossings:
@@ -58,10 +69,12 @@ def _crossing_in_reach(
     return replace(first, low=low, high=high), binding
 
 
-def _line_crossing(target_index: int, trials: Sequence[CapacityTrial], goal: SearchGoal) -> LimitCrossing | None:
+def _line_crossing(
+    target_index: int, trials: Sequence[CapacityTrial], goal: SearchGoal, at_others: float | None
+) -> LimitCrossing | None:
     target = goal.targets[target_index]
     if goal.live:
-        return host_crossing(target, target_index, trials)
+        return host_crossing(target, target_index, trials, at_others)
     return crossing_of(target, [trial.users for trial in trials], tallies_of(target_index, trials))
 
 

@@ -75,6 +75,16 @@ class TrialRecord:
 
 
 @dataclass(frozen=True)
+class QuietCapacity:
+    """The capacity of the host without neighbours: a prediction by the line through the trials."""
+
+    users: int
+    low: int
+    """Lower end of the 95 % interval."""
+    high: int
+
+
+@dataclass(frozen=True)
 class Neighbours:
     """The share of the processors' time that neighbours took in the trials of the answer."""
 
@@ -83,6 +93,8 @@ class Neighbours:
     """The smallest share of a trial."""
     most: float
     """The largest share of a trial."""
+    quiet: QuietCapacity | None = None
+    """The capacity without neighbours; None where the trials do not tell it, or neighbours took little."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 import pytest
 from loadgo.measures.tariff import load_tariff
@@ -12,7 +13,8 @@ from loadgo.records.tables import Tables
 from loadgo.sizing.answer import AnswerContext, answer_of, first_saturation
 from loadgo.sizing.curve import LoadPoint
 from loadgo.sizing.models.models import Models, models_of
-from loadgo.sizing.neighbours import neighbours_of
+from loadgo.sizing.near_line import find_crossing, quiet_crossing
+from loadgo.sizing.neighbours import neighbours_in_words, neighbours_of, with_quiet_capacity
 from loadgo.sizing.outcomes import CapacityFound, SearchGoal, Undecided
 from loadgo.sizing.points import point_of
 from loadgo.sizing.results import Neighbours
@@ -20,12 +22,13 @@ from loadgo.sizing.targets import parse_targets
 from loadgo.sizing.trials import CapacityTrial, TrialQuestions, trial_from
 from support.capacity_results import capacity_of, rows_by_name, table_titled
 from support.known_capacity import MEAN, SERVERS, exact, exacts
-from support.made_trials import made_trial
+from support.made_trials import made_trial, slow_share
 from support.synthetic import S, Work, closed_loop
 
 USERS = (5, 15, 25)
 OWN_S = 0.6
 WANTED = SearchGoal((MEAN,), 100, None, 10**6, 60, live=True)
+SHARE_GOAL = replace(WANTED, targets=parse_targets("p90 < 1s"))
 
 
 def on_busy_host(users: int, others: float) -> LoadPoint:
@@ -134,3 +137,53 @@ def test_the_page_tells_others_beside_the_users_and_the_json_has_both() -> None:
     assert "other programs used 30.0 % of the processors' time, beside the kernel's own work." in " ".join(text.split())
     told = json.loads(render_capacity(capacity_result, "json"))["points"]
     assert [(one["others"], one["users_cpu_s"]) for one in told] == [(0.3, OWN_S)] * 3
+
+
+def trials_with_effect(seed: int, least: float, most: float) -> list[CapacityTrial]:
+    """Twelve trials of a host that holds 20 users when it is quiet; neighbours add 2 logits if they take all of it."""
+    random = np.random.default_rng([seed, 3])
+    trials = []
+    for place in range(12):
+        users, share = int(random.integers(14, 24)), float(random.uniform(least, most))
+        slow = slow_share(users, 20, 0.4 * random.standard_normal() + 2.0 * share)
+        trials.append(made_trial(users, 250, slow, 1000 * seed + place, others=share))
+    return trials
+
+
+def test_a_prediction_for_a_quiet_host_holds_its_capacity() -> None:
+    told = held = 0
+    for seed in range(60):
+        trials = trials_with_effect(seed, 0.02, 0.5)
+        found = find_crossing(trials, SHARE_GOAL, 19.0)
+        quiet = None if found is None else quiet_crossing(trials, SHARE_GOAL, found[0].users)
+        if quiet is not None:
+            told += 1
+            held += quiet.low < 20.4 < quiet.high
+    assert told >= 30
+    assert held >= 0.9 * told
+
+
+def test_the_answer_says_what_a_quiet_host_would_hold_only_where_the_trials_tell_it() -> None:
+    for least, most, is_told in ((0.02, 0.5, True), (0.7, 0.8, False)):
+        told = 0
+        for seed in range(20):
+            trials = trials_with_effect(seed, least, most)
+            found = find_crossing(trials, SHARE_GOAL, 18.0)
+            if found is None:
+                continue
+            outcome = CapacityFound(18, 16, 20, 0, enough=True, crossing=found[0])
+            neighbours = with_quiet_capacity(neighbours_of(trials), outcome, trials, SHARE_GOAL)
+            words = neighbours_in_words(neighbours)
+            told += "On a quiet host it would be" in words and "a prediction" in words
+            assert "On a quiet host it would be" in words or "The trials do not tell" in words
+        assert (told > 5) == is_told
+
+
+def test_a_host_without_neighbours_needs_no_prediction() -> None:
+    trials = trials_with_effect(1, 0.0, 0.05)
+    found = find_crossing(trials, SHARE_GOAL, 19.0)
+    assert found is not None
+    outcome = CapacityFound(19, 18, 20, 0, enough=True, crossing=found[0])
+    neighbours = with_quiet_capacity(neighbours_of(trials), outcome, trials, SHARE_GOAL)
+    assert neighbours is not None
+    assert neighbours.quiet is None
