@@ -133,7 +133,7 @@ pub fn transfer(ask: &TransferOrder, stop: &StopRequest) -> Result<TransferEnds,
     let tls = authority.map(|authority| tls::client(ask.method, authority)).transpose().map_err(failed)?;
     let way = MethodInUse { method: ask.method, message: ask.message, tls, ring };
     if go {
-        let GoSignal::GoSignal = control.receive(CONTROL_TIMEOUT, stop).map_err(failed)?;
+        let GoSignal::Go = control.receive(CONTROL_TIMEOUT, stop).map_err(failed)?;
     }
     let payload = source.map_or(Payload::Into(place, Arriving { size, before: 0 }), Payload::From);
     let here = move_data(ask, payload, way, account, socket, stop)?;

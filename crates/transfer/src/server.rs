@@ -271,7 +271,7 @@ impl ServerState {
         let account =
             InterruptAccount::begin(&self.options.interrupts, (!request.method.is_of_one_host()).then_some(data.as_fd()));
         if self.sends_go(request) {
-            control.send(&GoSignal::GoSignal)?;
+            control.send(&GoSignal::Go)?;
         }
         let stop = StopRequest::default();
         ring.as_ref().map(|ring| meeting::send_descriptor(data.as_fd(), ring.memory())).transpose()?;
