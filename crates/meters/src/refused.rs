@@ -19,7 +19,7 @@ impl Refused {
     }
 
     /// A refusal to load a program.
-    pub(crate) fn from_program(error: &ProgramError) -> Refused {
+    pub fn from_program(error: &ProgramError) -> Refused {
         let lacks_privilege = match error {
             // The library does not show this error as a cause.
             ProgramError::IOError(error) => lacks_privilege(error),
@@ -29,7 +29,7 @@ impl Refused {
     }
 
     /// The same refusal with the attempted `action` in front.
-    pub(crate) fn trying(self, action: &str) -> Refused {
+    pub fn trying(self, action: &str) -> Refused {
         Refused { reason: format!("{action}: {}", self.reason), ..self }
     }
 
@@ -51,6 +51,8 @@ impl fmt::Display for Refused {
         out.write_str(&self.reason)
     }
 }
+
+impl Error for Refused {}
 
 fn lacks_privilege(error: &(dyn Error + 'static)) -> bool {
     let mut causes = std::iter::successors(Some(error), |error| (**error).source());

@@ -1,6 +1,6 @@
 //! Both ends of a transfer, for Python.
 
-use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
@@ -11,12 +11,13 @@ use loadgo_core::stop::StopRequest;
 use loadgo_rjs::jobs::{JobLimits, Jobs};
 use loadgo_rjs::rows::{self, TransferCsv};
 use loadgo_transfer::bounds::TransferLimits;
-use loadgo_transfer::client::{self, TransferOrder, TransferRefusal};
+use loadgo_transfer::client::{self, TransferOrder};
 use loadgo_transfer::measuring::row::{EndRow, InterruptsBy};
 use loadgo_transfer::moving::method::Method;
 use loadgo_transfer::moving::place::Destination;
 use loadgo_transfer::news::{self, ServerNews};
 use loadgo_transfer::protocol::wire::Direction;
+use loadgo_transfer::refusal::TransferRefusal;
 use loadgo_transfer::server::{self, ServerOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -92,15 +93,15 @@ impl Transfer {
     fn run<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let transfer_dict = PyDict::new(py);
         let done = match py.detach(|| client::transfer(&self.ask, &self.stop)) {
-            Err(TransferRefusal::Cannot(why)) => {
-                transfer_dict.set_item("cannot", why)?;
+            Err(refusal @ TransferRefusal::Method(..)) => {
+                transfer_dict.set_item("cannot", refusal.to_string())?;
                 return Ok(transfer_dict);
             }
-            done => done.map_err(|why| errors::raised(py, "Refused", (why.words(),)))?,
+            done => done.map_err(|refusal| errors::raised(py, "Refused", (refusal.to_string(),)))?,
         };
         transfer_dict.set_item("here", in_python(py, &done.here)?)?;
         transfer_dict.set_item("there", done.there.as_ref().ok().map(|end| in_python(py, end)).transpose()?)?;
-        transfer_dict.set_item("note", done.there.err())?;
+        transfer_dict.set_item("note", done.there.err().map(|missing| missing.to_string()))?;
         Ok(transfer_dict)
     }
 
@@ -237,9 +238,7 @@ fn news_in_python(py: Python<'_>, news: ServerNews) -> PyResult<Bound<'_, PyDict
 
 /// All addresses of a name; each may be another road to the same host.
 fn addresses(py: Python<'_>, text: &str) -> PyResult<Vec<SocketAddr>> {
-    let found = text.to_socket_addrs().map(Vec::from_iter).map_err(|error| error.to_string());
-    let found = found.and_then(|all| if all.is_empty() { Err("it has no address".into()) } else { Ok(all) });
-    found.map_err(|why| errors::raised(py, "Refused", (format!("{text} is no HOST:PORT that can be reached: {why}"),)))
+    client::parse_addresses(text).map_err(|refusal| errors::raised(py, "Refused", (refusal.to_string(),)))
 }
 
 fn bounds(time_s: f64, stalled_s: f64, other: TransferLimits) -> TransferLimits {

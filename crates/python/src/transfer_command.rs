@@ -75,7 +75,7 @@ fn transferred_dict<'py>(py: Python<'py>, transferred: &CommandTransferred) -> P
     let dict = PyDict::new(py);
     dict.set_item("run", run_in_python(py, &transferred.run)?)?;
     dict.set_item("counted", transferred.traffic.as_ref().ok().map(|traffic| traffic_dict(py, traffic)).transpose()?)?;
-    dict.set_item("why_not", transferred.traffic.as_ref().err())?;
+    dict.set_item("why_not", transferred.traffic.as_ref().err().map(ToString::to_string))?;
     dict.set_item("load_5min", transferred.load_5min)?;
     Ok(dict)
 }

@@ -1,5 +1,7 @@
 //! Parses the command line of `loadgo-rjs`, without opening or connecting anything.
 
+use std::error::Error;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -79,23 +81,75 @@ pub struct BatchHostLimits {
     pub job_time: Duration,
 }
 
+/// A mistake on the command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommandLineMistake {
+    /// There is no action.
+    NoAction,
+    /// The first word is no action.
+    UnknownAction(String),
+    /// The action has no such option.
+    UnknownOption(String),
+    /// The option has no value.
+    NoValue(String),
+    /// The option, or the file, has two values.
+    GivenTwice(String, [String; 2]),
+    /// The action needs a file.
+    NoFile,
+    /// Neither an option nor the environment names the batch host.
+    NoBatchHost,
+    /// The option needs a number, not this text.
+    BadNumber(&'static str, String),
+    /// The time of a job is no number of seconds.
+    BadJobTime(String),
+}
+
+impl Error for CommandLineMistake {}
+
+impl fmt::Display for CommandLineMistake {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CommandLineMistake::NoAction => out.write_str("what is to be done?"),
+            CommandLineMistake::UnknownAction(word) => {
+                write!(out, "{word:?} is not understood: submit, print, store or serve")
+            }
+            CommandLineMistake::UnknownOption(option) => write!(out, "{option} is not understood"),
+            CommandLineMistake::NoValue(option) => write!(out, "{option} needs a value"),
+            CommandLineMistake::GivenTwice(option, [first, second]) => {
+                write!(out, "{option} is given twice: {first} and {second}")
+            }
+            CommandLineMistake::NoFile => out.write_str("which file?"),
+            CommandLineMistake::NoBatchHost => {
+                write!(out, "where is the batch host? --to HOST:PORT, or set {BATCH_HOST_VARIABLE}")
+            }
+            CommandLineMistake::BadNumber(option, text) => {
+                write!(out, "{option} takes a number from 1 to {MOST_CONNECTIONS_OR_JOBS}, not {text:?}")
+            }
+            CommandLineMistake::BadJobTime(text) => write!(out, "--job-time takes seconds from 0 to 86400, not {text:?}"),
+        }
+    }
+}
+
+/// Largest value of `--connections` and of `--jobs`.
+const MOST_CONNECTIONS_OR_JOBS: usize = 1_000_000;
+
 /// Parses the `words` of a command line; `variable` looks up environment variables.
 ///
 /// # Errors
-/// A sentence for the user about the mistake.
-pub fn parse(words: &[String], variable: &dyn Fn(&str) -> Option<String>) -> Result<CommandLine, String> {
-    let (verb, options) = words.split_first().ok_or("what is to be done?")?;
+/// The first mistake.
+pub fn parse(words: &[String], variable: &dyn Fn(&str) -> Option<String>) -> Result<CommandLine, CommandLineMistake> {
+    let (verb, options) = words.split_first().ok_or(CommandLineMistake::NoAction)?;
     match verb.as_str() {
         "-h" | "--help" | "help" => Ok(CommandLine::Help),
         "submit" => parse_job(Verb::Submit, options, variable).map(CommandLine::Entry),
         "print" => parse_job(Verb::Print, options, variable).map(CommandLine::Entry),
         "store" => parse_job(Verb::Store, options, variable).map(CommandLine::Entry),
         "serve" => parse_serve(options).map(CommandLine::Batch),
-        other => Err(format!("{other:?} is not understood: submit, print, store or serve")),
+        other => Err(CommandLineMistake::UnknownAction(other.to_owned())),
     }
 }
 
-fn parse_job(verb: Verb, words: &[String], variable: &dyn Fn(&str) -> Option<String>) -> Result<JobOrder, String> {
+fn parse_job(verb: Verb, words: &[String], variable: &dyn Fn(&str) -> Option<String>) -> Result<JobOrder, CommandLineMistake> {
     let (mut file, mut to, mut token_file, mut into) = (None, None, None, None);
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -103,25 +157,25 @@ fn parse_job(verb: Verb, words: &[String], variable: &dyn Fn(&str) -> Option<Str
             "--to" => &mut to,
             "--token-file" => &mut token_file,
             "--into" if verb == Verb::Print => &mut into,
-            option if option.starts_with('-') => return Err(format!("{option} is not understood")),
+            option if option.starts_with('-') => return Err(CommandLineMistake::UnknownOption(option.to_owned())),
             _ => {
-                fill(&mut file, word, "a file")?;
+                fill(&mut file, Some(word), "a file")?;
                 continue;
             }
         };
-        fill(slot, words.next().ok_or_else(|| format!("{word} of what?"))?, word)?;
+        fill(slot, words.next(), word)?;
     }
     let to = to.or_else(|| variable(BATCH_HOST_VARIABLE)).filter(|to| !to.is_empty());
     Ok(JobOrder {
         verb,
-        file: file.ok_or("which file?")?.into(),
-        to: to.ok_or_else(|| format!("where is the batch host? --to HOST:PORT, or set {BATCH_HOST_VARIABLE}"))?,
+        file: file.ok_or(CommandLineMistake::NoFile)?.into(),
+        to: to.ok_or(CommandLineMistake::NoBatchHost)?,
         token_file: token_file.map(Into::into),
         into: into.map(Into::into),
     })
 }
 
-fn parse_serve(words: &[String]) -> Result<BatchHostOptions, String> {
+fn parse_serve(words: &[String]) -> Result<BatchHostOptions, CommandLineMistake> {
     let (mut listen, mut connections, mut jobs, mut job_time, mut rows) = (None, None, None, None, None);
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -131,9 +185,9 @@ fn parse_serve(words: &[String]) -> Result<BatchHostOptions, String> {
             "--jobs" => &mut jobs,
             "--job-time" => &mut job_time,
             "--rows" => &mut rows,
-            other => return Err(format!("{other} is not understood")),
+            other => return Err(CommandLineMistake::UnknownOption(other.to_owned())),
         };
-        fill(slot, words.next().ok_or_else(|| format!("{word} of what?"))?, word)?;
+        fill(slot, words.next(), word)?;
     }
     let default = TransferLimits::default();
     let default_jobs = JobLimits::for_server(&default);
@@ -145,30 +199,32 @@ fn parse_serve(words: &[String]) -> Result<BatchHostOptions, String> {
     Ok(BatchHostOptions { listen: listen.unwrap_or_else(|| "127.0.0.1:3920".into()), limits, rows: rows.map(Into::into) })
 }
 
-fn fill(slot: &mut Option<String>, word: &str, option: &str) -> Result<(), String> {
-    match slot.replace(word.to_owned()) {
+/// Sets the value of `option`, which must have one, and must not have been set before.
+fn fill(slot: &mut Option<String>, value: Option<&String>, option: &str) -> Result<(), CommandLineMistake> {
+    let value = value.ok_or_else(|| CommandLineMistake::NoValue(option.to_owned()))?;
+    match slot.replace(value.clone()) {
         None => Ok(()),
-        Some(before) => Err(format!("{option} is given twice: {before} and {word}")),
+        Some(before) => Err(CommandLineMistake::GivenTwice(option.to_owned(), [before, value.clone()])),
     }
 }
 
-fn parse_number(option: &str, text: Option<String>, default: usize) -> Result<usize, String> {
+fn parse_number(option: &'static str, text: Option<String>, default: usize) -> Result<usize, CommandLineMistake> {
     let Some(text) = text else { return Ok(default) };
-    let number = text.parse().ok().filter(|number| (1..=1_000_000).contains(number));
-    number.ok_or_else(|| format!("{option} takes a number from 1 to 1000000, not {text:?}"))
+    let number = text.parse().ok().filter(|number| (1..=MOST_CONNECTIONS_OR_JOBS).contains(number));
+    number.ok_or(CommandLineMistake::BadNumber(option, text))
 }
 
-fn parse_job_time(text: &str) -> Result<Duration, String> {
+fn parse_job_time(text: &str) -> Result<Duration, CommandLineMistake> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| (0.0..=86_400.0).contains(seconds));
     let job_time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    job_time.ok_or_else(|| format!("--job-time takes seconds from 0 to 86400, not {text:?}"))
+    job_time.ok_or_else(|| CommandLineMistake::BadJobTime(text.to_owned()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parsed(line: &str) -> Result<CommandLine, String> {
+    fn parsed(line: &str) -> Result<CommandLine, CommandLineMistake> {
         let words: Vec<String> = line.split_whitespace().map(Into::into).collect();
         parse(&words, &|name| (name == BATCH_HOST_VARIABLE).then(|| "there:1".into()))
     }
@@ -195,15 +251,15 @@ mod tests {
             ("sbumit a", "not understood"),
             ("submit", "which file"),
             ("submit a b", "twice"),
-            ("submit a --to", "of what"),
+            ("submit a --to", "--to needs a value"),
             ("store a --into b", "not understood"),
             ("serve --jobs 0", "from 1"),
             ("serve --job-time -1", "from 0"),
             ("serve --job-time nan", "from 0"),
         ] {
-            assert!(parsed(line).expect_err(line).contains(words), "{line}");
+            assert!(parsed(line).expect_err(line).to_string().contains(words), "{line}");
         }
         let nowhere = parse(&["submit".into(), "a".into()], &|_| None);
-        assert!(nowhere.expect_err("it is refused").contains("BATCH_HOST"));
+        assert_eq!(nowhere, Err(CommandLineMistake::NoBatchHost));
     }
 }

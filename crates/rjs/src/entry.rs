@@ -1,63 +1,97 @@
 //! One job at the user's end: a deck submitted, a print file fetched, or a file stored.
 
 use loadgo_core::stop::StopRequest;
+use std::error::Error;
 use std::fmt;
 use std::fs;
 use std::io::{self, Write};
-use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 
 use loadgo_transfer::bounds::TransferLimits;
-use loadgo_transfer::client::{TransferEnds, TransferOrder, transfer};
-
+use loadgo_transfer::client::{TransferEnds, TransferOrder, parse_addresses, transfer};
 use loadgo_transfer::measuring::row::EndRow;
 use loadgo_transfer::moving::method::Method;
 use loadgo_transfer::moving::place::Destination;
 use loadgo_transfer::protocol::wire::{Direction, JobKind};
+use loadgo_transfer::refusal::TransferRefusal;
 
 use crate::batch::UNMETERED_REASON;
 use crate::command_line::{JobOrder, Verb};
 use crate::jobs::is_name;
 
-/// Why a job failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Failure {
-    /// The transfer began and broke off.
-    BrokeOff(String),
+/// Why a job failed, with the file that the user named.
+#[derive(Debug)]
+pub enum JobFailure {
+    /// The transfer began and broke off after this number of bytes.
+    BrokeOff(PathBuf, Box<dyn Error>, u64),
     /// The transfer could not begin.
-    Refused(String),
+    Refused(PathBuf, OrderRefusal),
 }
 
-impl Failure {
+/// Why the transfer of a job cannot begin.
+#[derive(Debug)]
+pub enum OrderRefusal {
+    /// The file does not hold the name of a job.
+    NoJobName,
+    /// The file cannot be read.
+    Unreadable(PathBuf, io::Error),
+    /// The file is empty.
+    Empty(PathBuf),
+    /// The transfer is refused.
+    Transfer(TransferRefusal),
+}
+
+impl JobFailure {
     /// The program's exit status.
     pub fn status(&self) -> u8 {
         match self {
-            Failure::BrokeOff(_) => 1,
-            Failure::Refused(_) => 2,
+            JobFailure::BrokeOff(..) => 1,
+            JobFailure::Refused(..) => 2,
         }
     }
 }
 
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Error for JobFailure {}
+
+impl fmt::Display for JobFailure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::BrokeOff(reason) | Failure::Refused(reason) => f.write_str(reason),
+            JobFailure::BrokeOff(file, reason, bytes) => {
+                write!(out, "{}: {} after {bytes} bytes", file.display(), reason.to_string().trim_end_matches('.'))
+            }
+            JobFailure::Refused(file, refusal) => write!(out, "{}: {refusal}", file.display()),
         }
+    }
+}
+
+impl fmt::Display for OrderRefusal {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OrderRefusal::NoJobName => out.write_str("it names no job: give the .job that submit has left"),
+            OrderRefusal::Unreadable(file, error) => write!(out, "{}: {error}", file.display()),
+            OrderRefusal::Empty(file) => write!(out, "{} is empty", file.display()),
+            OrderRefusal::Transfer(refusal) => refusal.fmt(out),
+        }
+    }
+}
+
+impl From<TransferRefusal> for OrderRefusal {
+    fn from(refusal: TransferRefusal) -> OrderRefusal {
+        OrderRefusal::Transfer(refusal)
     }
 }
 
 /// Does the job, and returns a line about it for the user.
 ///
 /// # Errors
-/// [`Failure`], in words with the name of the file.
-pub fn do_job(order: &JobOrder) -> Result<String, Failure> {
-    let refused = |reason: String| Failure::Refused(format!("{}: {reason}", order.file.display()));
-    let ask = ask(order).map_err(refused)?;
-    let ends = transfer(&ask, &StopRequest::default()).map_err(|reason| refused(reason.words()))?;
+/// The transfer could not begin, or broke off.
+pub fn do_job(order: &JobOrder) -> Result<String, JobFailure> {
+    let ends = transfer_order(order).and_then(|transfer_order| Ok(transfer(&transfer_order, &StopRequest::default())?));
+    let ends = ends.map_err(|refusal| JobFailure::Refused(order.file.clone(), refusal))?;
     finish_job(order, ends).map(|end| job_line(order, &end))
 }
 
-fn ask(order: &JobOrder) -> Result<TransferOrder, String> {
+fn transfer_order(order: &JobOrder) -> Result<TransferOrder, OrderRefusal> {
     let (job, direction) = match order.verb {
         Verb::Submit => (JobKind::Submit, Direction::Send),
         Verb::Store => (JobKind::Store, Direction::Send),
@@ -79,21 +113,15 @@ fn ask(order: &JobOrder) -> Result<TransferOrder, String> {
     })
 }
 
-fn parse_addresses(text: &str) -> Result<Vec<SocketAddr>, String> {
-    let addresses = text.to_socket_addrs().map(Vec::from_iter).map_err(|error| error.to_string());
-    let addresses = addresses.and_then(|all| if all.is_empty() { Err("it has no address".into()) } else { Ok(all) });
-    addresses.map_err(|reason| format!("{text} is no HOST:PORT that can be reached: {reason}"))
-}
-
 /// The name of the job in the file that `submit` wrote.
-fn read_job_name(file: &Path) -> Result<String, String> {
+fn read_job_name(file: &Path) -> Result<String, OrderRefusal> {
     let word = read_word(file)?;
-    if is_name(&word) { Ok(word) } else { Err("it names no job: give the .job that submit has left".into()) }
+    if is_name(&word) { Ok(word) } else { Err(OrderRefusal::NoJobName) }
 }
 
-fn read_word(file: &Path) -> Result<String, String> {
-    let text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
-    Some(text.trim().to_owned()).filter(|word| !word.is_empty()).ok_or_else(|| format!("{} is empty", file.display()))
+fn read_word(file: &Path) -> Result<String, OrderRefusal> {
+    let text = fs::read_to_string(file).map_err(|error| OrderRefusal::Unreadable(file.to_owned(), error))?;
+    Some(text.trim().to_owned()).filter(|word| !word.is_empty()).ok_or_else(|| OrderRefusal::Empty(file.to_owned()))
 }
 
 /// Path of the print file.
@@ -103,27 +131,24 @@ fn print_path(order: &JobOrder) -> PathBuf {
 
 /// Checks that all data arrived, and writes the name of a submitted job to its file. For a print file this end's row is enough: the
 /// file is here, even if the batch host has died since.
-fn finish_job(order: &JobOrder, ends: TransferEnds) -> Result<EndRow, Failure> {
-    let broke_off = |reason: &str| {
-        let moved = ends.here.moved.payload;
-        Failure::BrokeOff(format!("{}: {} after {moved} bytes", order.file.display(), reason.trim_end_matches('.')))
-    };
-    if let Some(reason) = &ends.here.broke_off {
-        return Err(broke_off(reason));
+fn finish_job(order: &JobOrder, ends: TransferEnds) -> Result<EndRow, JobFailure> {
+    let TransferEnds { here, there, job } = ends;
+    let bytes = here.moved.payload;
+    let broke_off = |reason: Box<dyn Error>| JobFailure::BrokeOff(order.file.clone(), reason, bytes);
+    if let Some(reason) = here.broke_off {
+        return Err(broke_off(reason.into()));
     }
     if order.verb == Verb::Print {
-        return Ok(ends.here);
+        return Ok(here);
     }
-    let there = ends.there.as_ref().map_err(|reason| broke_off(reason))?;
-    if let Some(reason) = &there.broke_off {
-        return Err(broke_off(reason));
+    if let Some(reason) = there.map_err(|missing| broke_off(missing.into()))?.broke_off {
+        return Err(broke_off(reason.into()));
     }
     if order.verb == Verb::Submit {
-        let name = ends.job.as_deref().filter(|name| is_name(name));
-        let name = name.ok_or_else(|| broke_off("the batch host gave it no name"))?;
-        write_job_name(&order.file.with_extension("job"), name).map_err(|error| broke_off(&error.to_string()))?;
+        let name = job.filter(|name| is_name(name)).ok_or_else(|| broke_off("the batch host gave it no name".into()))?;
+        write_job_name(&order.file.with_extension("job"), &name).map_err(|error| broke_off(error.into()))?;
     }
-    Ok(ends.here)
+    Ok(here)
 }
 
 /// Writes the file that names a job: the whole file, or none.

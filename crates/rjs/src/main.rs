@@ -2,26 +2,34 @@
 
 use loadgo_rjs::command_line::{self, CommandLine, USAGE_TEXT};
 use loadgo_rjs::{batch, entry};
+use std::fmt::Display;
 use std::io::Write;
 use std::process::ExitCode;
 
+/// Exit status if no transfer began.
+const REFUSED_STATUS: u8 = 2;
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    let outcome = match command_line::parse(&arguments, &|name| std::env::var(name).ok()) {
-        Ok(CommandLine::Help) => Ok(USAGE_TEXT.to_owned()),
-        Ok(CommandLine::Entry(order)) => entry::do_job(&order),
-        Ok(CommandLine::Batch(host)) => batch::serve(&host).map_err(entry::Failure::Refused).map(|()| String::new()),
-        Err(mistake) => Err(entry::Failure::Refused(format!("{mistake}\n{USAGE_TEXT}"))),
-    };
-    match outcome {
-        Ok(line) if line.is_empty() => ExitCode::SUCCESS,
-        Ok(line) => match writeln!(std::io::stdout(), "{line}") {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(_) => ExitCode::FAILURE,
+    match command_line::parse(&arguments, &|name| std::env::var(name).ok()) {
+        Ok(CommandLine::Help) => print(USAGE_TEXT),
+        Ok(CommandLine::Entry(order)) => match entry::do_job(&order) {
+            Ok(line) => print(&line),
+            Err(failure) => fail(&failure, failure.status()),
         },
-        Err(failure) => {
-            let _ = writeln!(std::io::stderr(), "loadgo-rjs: {failure}");
-            ExitCode::from(failure.status())
-        }
+        Ok(CommandLine::Batch(host)) => match batch::serve(&host) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => fail(&failure, REFUSED_STATUS),
+        },
+        Err(mistake) => fail(&format_args!("{mistake}\n{USAGE_TEXT}"), REFUSED_STATUS),
     }
+}
+
+fn print(line: &str) -> ExitCode {
+    writeln!(std::io::stdout(), "{line}").map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
+}
+
+fn fail(reason: &dyn Display, status: u8) -> ExitCode {
+    let _ = writeln!(std::io::stderr(), "loadgo-rjs: {reason}");
+    ExitCode::from(status)
 }

@@ -15,11 +15,12 @@ use loadgo_rjs::jobs::{JobLimits, Jobs};
 use loadgo_rjs::rows::{TransferCsv, column_names};
 use loadgo_transfer::batch_host::BatchHost;
 use loadgo_transfer::bounds::TransferLimits;
-use loadgo_transfer::client::{TransferEnds, TransferOrder, TransferRefusal, transfer};
+use loadgo_transfer::client::{TransferEnds, TransferOrder, transfer};
 use loadgo_transfer::measuring::row::EndRow;
 use loadgo_transfer::moving::method::Method;
 use loadgo_transfer::news::{self, ServerNews};
 use loadgo_transfer::protocol::wire::{Direction, FinalReply, JobKind, TransferRequest};
+use loadgo_transfer::refusal::TransferRefusal;
 use loadgo_transfer::server::{ServerOptions, serve};
 
 #[path = "../../transfer/tests/ends/mod.rs"]
@@ -59,7 +60,7 @@ impl Batch {
         path
     }
 
-    fn asked(&self, job: JobKind, from: Option<PathBuf>, into: Option<PathBuf>) -> Result<TransferEnds, String> {
+    fn asked(&self, job: JobKind, from: Option<PathBuf>, into: Option<PathBuf>) -> Result<TransferEnds, TransferRefusal> {
         let direction = if matches!(job, JobKind::Print(_)) { Direction::Receive } else { Direction::Send };
         let (method, bounds) = (Method::Records, TransferLimits::default());
         let message = method.default_message_bytes();
@@ -77,7 +78,7 @@ impl Batch {
             bounds,
             interrupts,
         };
-        transfer(&ask, &Arc::default()).map_err(TransferRefusal::words)
+        transfer(&ask, &Arc::default())
     }
 
     fn submitted(&self, deck: &[u8]) -> String {
@@ -85,7 +86,7 @@ impl Batch {
         done.job.unwrap_or_else(|| panic!("{:?}", done.there))
     }
 
-    fn printed(&self, name: &str, into: &Path) -> Result<TransferEnds, String> {
+    fn printed(&self, name: &str, into: &Path) -> Result<TransferEnds, TransferRefusal> {
         self.asked(JobKind::Print(name.into()), None, Some(into.to_owned()))
     }
 }
@@ -109,7 +110,7 @@ fn a_deck_comes_back_as_a_print_file_of_the_size_that_it_asks_for() {
     assert_eq!(text.lines().count(), 5000);
     assert!(text.lines().all(|line| line.len() == 131));
     assert!(text.starts_with("     1  //PRINT 5000 "));
-    assert!(batch.printed(&name, &into.with_extension("again")).expect_err("it is over").contains("no job"));
+    assert!(batch.printed(&name, &into.with_extension("again")).expect_err("it is over").to_string().contains("no job"));
 }
 
 #[test]
@@ -140,7 +141,7 @@ fn more_than_the_bounds_say_is_refused_in_words() {
     let bounds = TransferLimits { bytes: 600_000, ..TransferLimits::default() };
     let batch = Batch::start(bounds, JobLimits { jobs: 2, ..JobLimits::for_server(&bounds) });
     let refused = |deck: &[u8]| match batch.asked(JobKind::Submit, Some(batch.file(deck)), None) {
-        Err(why) => why,
+        Err(refusal) => refusal.to_string(),
         Ok(done) => done.there.expect("it tells its row").broke_off.expect("it is refused"),
     };
     assert!(refused(&vec![b'\n'; MOST_DECK_BYTES as usize + 1]).contains("too long"));
@@ -162,7 +163,7 @@ fn jobs_that_nobody_fetches_are_forgotten_when_a_transfer_could_last_no_longer()
         work.file().expect("a deck").and_then(|mut deck| deck.write_all(b"X\n")).expect("written");
         work.end(true).expect("a deck").expect("its name");
         let next = jobs.begin(&mut request, &mut || true).map(drop);
-        assert_eq!(next.is_err_and(|why| why.contains("1 jobs wait here")), kept, "{time:?}");
+        assert_eq!(next.is_err_and(|refusal| refusal.to_string().contains("1 jobs wait here")), kept, "{time:?}");
     }
 }
 
@@ -194,11 +195,11 @@ fn a_client_that_dies_before_it_says_that_it_has_all_can_fetch_it_again() {
             assert_eq!(line.hears(), "", "it hangs up when it has heard that");
         }
     }
-    let told = batch.asked(JobKind::Submit, Some(batch.file(b"X\n")), None).expect_err("it is one of so many");
+    let told = batch.asked(JobKind::Submit, Some(batch.file(b"X\n")), None).expect_err("the job is kept").to_string();
     assert!(told.contains("1 jobs wait"), "{told}");
     let into = batch.folder.path().join("print");
     assert_eq!(batch.printed(&name, &into).expect("it is printed").here.moved.payload, 50 * 132);
-    assert!(batch.printed(&name, &into).expect_err("it is over").contains("no job"));
+    assert!(batch.printed(&name, &into).expect_err("it is over").to_string().contains("no job"));
     batch.submitted(b"X\n");
 }
 
@@ -214,7 +215,7 @@ fn a_print_file_beyond_the_clients_bounds_is_refused_and_can_be_fetched_by_anoth
         job: Some(JobKind::Print(name.clone())),
         ..ask(batch.at, Direction::Receive, Method::Records, 0)
     };
-    let told = transfer(&ask(659_999), &Arc::default()).expect_err("it is too long").words();
+    let told = transfer(&ask(659_999), &Arc::default()).expect_err("it is too long").to_string();
     assert!(told.contains("its print file has 660000 bytes, and here they are at most 659999"), "{told}");
     assert_eq!(fs::read_dir(batch.folder.path()).expect("a folder").count(), 1, "the deck alone");
     assert_eq!(done(&ask(660_000)).here.moved.payload, 660_000);
@@ -223,9 +224,10 @@ fn a_print_file_beyond_the_clients_bounds_is_refused_and_can_be_fetched_by_anoth
 #[test]
 fn a_host_without_jobs_takes_none_and_a_name_from_nowhere_is_no_job() {
     let batch = Batch::with_jobs(|usual| JobLimits { jobs: 0, ..usual });
-    let told = batch.asked(JobKind::Submit, Some(batch.file(b"X\n")), None).expect_err("it is refused");
+    let told = batch.asked(JobKind::Submit, Some(batch.file(b"X\n")), None).expect_err("it is refused").to_string();
     assert!(told.contains("no jobs are taken"), "{told}");
-    let told = batch.printed("../../etc/\u{1b}passwd", &batch.folder.path().join("print")).expect_err("there is none");
+    let printed = batch.printed("../../etc/\u{1b}passwd", &batch.folder.path().join("print"));
+    let told = printed.expect_err("there is none").to_string();
     assert!(told.contains("no job") && !told.contains('\u{1b}'), "{told}");
 }
 
@@ -248,7 +250,7 @@ fn a_job_that_goes_the_other_way_is_refused() {
             interrupts: Err("not in this test".into()),
         };
         let told = transfer(&TransferOrder { job: Some(job), ..plain }, &Arc::default()).expect_err("it is refused");
-        let told = told.words();
+        let told = told.to_string();
         assert!(told.contains("the other way"), "{told}");
     }
 }

@@ -93,7 +93,7 @@ fn transfer_once(at: SocketAddr, method: Method, direction: Direction, kept_fold
         bounds: TransferLimits::default(),
         interrupts: interrupt_meter_for_ends(),
     };
-    let ends = transfer(&ask, &Default::default()).map_err(|refusal| refusal.words())?;
+    let ends = transfer(&ask, &Default::default())?;
     let there = ends.there?;
     let same = !sends || is_kept(kept_folder)?;
     Ok(format!("{}\t{}\t{}", in_words(&ends.here), in_words(&there), if same { "the same" } else { "not the same" }))

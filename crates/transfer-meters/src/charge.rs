@@ -6,6 +6,7 @@
 
 use crate::programs::TransferPrograms;
 use loadgo_meters::available::BTF_PATH;
+use loadgo_meters::refused::Refused;
 use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::thread_usage::ThreadUsage;
 use std::fs;
@@ -13,15 +14,15 @@ use std::net::UdpSocket;
 use std::time::Duration;
 
 /// The process to which the kernel charges an interrupt's time.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum InterruptCharge {
     /// The interrupted process: its processor time contains the interrupts.
     #[default]
     ToTheInterrupted,
     /// No process: the kernel accounts interrupts separately.
     Separate,
-    /// Unknown, with the reason. They are assumed to be accounted separately.
-    Unclear(String),
+    /// Unknown: no trial was undisturbed. They are assumed to be accounted separately.
+    Unclear,
 }
 
 /// The account that this thread has during the trial: the last one.
@@ -34,8 +35,9 @@ const UNDISTURBED_BURSTS: usize = 9;
 const BURST_DATAGRAMS: usize = 32;
 /// Smallest share of a burst's time in soft interrupts with which the burst counts.
 const SMALLEST_SOFT_SHARE: f64 = 0.05;
-const UNCLEAR_NOTE: &str = "whether interrupts that came upon it are in its system time is not known: this kernel can keep them apart \
-    (CONFIG_IRQ_TIME_ACCOUNTING), and no trial of it was undisturbed; they are taken to be apart";
+/// The note for users about [`InterruptCharge::Unclear`].
+pub(crate) const UNCLEAR_CHARGE_NOTE: &str = "whether its system time contains interrupts is not known: this kernel can account them \
+    separately (CONFIG_IRQ_TIME_ACCOUNTING), and other programs disturbed every trial; it is taken not to contain them";
 
 /// Finds how this kernel charges interrupts. The programs for soft interrupts must be attached, and `on_enter` loaded.
 pub(crate) fn find_charge(programs: &mut TransferPrograms) -> InterruptCharge {
@@ -44,7 +46,7 @@ pub(crate) fn find_charge(programs: &mut TransferPrograms) -> InterruptCharge {
     }
     match try_bursts(programs) {
         Ok(shares) if shares.len() >= UNDISTURBED_BURSTS => charge_from_shares(shares),
-        _ => InterruptCharge::Unclear(UNCLEAR_NOTE.into()),
+        _ => InterruptCharge::Unclear,
     }
 }
 
@@ -60,8 +62,8 @@ fn charge_from_shares(mut shares: Vec<f64>) -> InterruptCharge {
     if shares[shares.len() / 2] > 0.5 { InterruptCharge::Separate } else { InterruptCharge::ToTheInterrupted }
 }
 
-fn try_bursts(programs: &mut TransferPrograms) -> Result<Vec<f64>, String> {
-    let socket = loopback_socket().map_err(|error| error.to_string())?;
+fn try_bursts(programs: &mut TransferPrograms) -> Result<Vec<f64>, Refused> {
+    let socket = loopback_socket().map_err(|error| Refused::from_error(&error))?;
     programs.run("on_enter", [TRIAL_ACCOUNT.into(), 0])?;
     let mut shares = Vec::new();
     for _ in 0..MOST_BURSTS {
@@ -82,12 +84,13 @@ fn loopback_socket() -> std::io::Result<UdpSocket> {
 }
 
 /// Sends one burst. Returns the separately accounted share of its soft interrupts, or None if another task ran meanwhile.
-fn try_burst(programs: &TransferPrograms, socket: &UdpSocket) -> Result<Option<f64>, String> {
+fn try_burst(programs: &TransferPrograms, socket: &UdpSocket) -> Result<Option<f64>, Refused> {
     let mut datagram = [0; 1024];
     let before = programs.interrupts(TRIAL_ACCOUNT)?.soft_inside;
     let (began, before_usage) = (monotonic_ns(), ThreadUsage::read());
     for _ in 0..BURST_DATAGRAMS {
-        socket.send(&datagram).and_then(|_| socket.recv(&mut datagram)).map_err(|error| error.to_string())?;
+        let received = socket.send(&datagram).and_then(|_| socket.recv(&mut datagram));
+        received.map_err(|error| Refused::from_error(&error))?;
     }
     let (after_usage, real_ns) = (ThreadUsage::read(), monotonic_ns() - began);
     let soft = (programs.interrupts(TRIAL_ACCOUNT)?.soft_inside - before) as f64;

@@ -5,6 +5,7 @@
 //! programs together take 3 % of a long stream measured in windows. They take a fifth of short ones measured in full at both ends.
 //! The programs for device interrupts are attached only while an end is not on loopback.
 
+mod followed;
 mod windows;
 
 use crate::charge::{InterruptCharge, find_charge};
@@ -13,16 +14,16 @@ use crate::sums::NetworkInterruptTime;
 use aya::maps::{HashMap, MapData};
 use aya::programs::tp_btf::BtfTracePointLink;
 use loadgo_meters::Unavailable;
-use loadgo_meters::refused::words;
+use loadgo_meters::refused::Refused;
 use loadgo_sys::clock::monotonic_ns;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use windows::EndReadings;
-pub use windows::EndWork;
+
+pub use followed::interrupt_meter_for_ends;
 
 /// The first account of an end, after the command's. `bpf/transfers/flows.h` numbers the accounts.
 const FIRST_END_ACCOUNT: u32 = 2;
@@ -50,7 +51,7 @@ const TCP_PROTOCOL_ID: u32 = 6;
 const FLOW_BYTES: usize = 40;
 
 /// The loaded programs, and the ends that they measure.
-pub(crate) struct EndMeter {
+struct EndMeter {
     state: Mutex<EndMeterState>,
     changed: Condvar,
     charge: InterruptCharge,
@@ -83,17 +84,17 @@ impl EndMeter {
     ///
     /// # Errors
     /// [`Unavailable`] if the kernel does not take them.
-    pub fn open() -> Result<EndMeter, Unavailable> {
+    fn open() -> Result<EndMeter, Unavailable> {
         let mut programs = TransferPrograms::open(&MAP_ENTRIES)?;
         for (tracepoint, program) in SOFT_INTERRUPT_PROGRAMS.into_iter().chain(DEVICE_PROGRAMS) {
-            let refused = |reason| Unavailable(format!("the kernel does not take {program} at {tracepoint}: {reason}").into());
-            programs.load((tracepoint, program)).map_err(refused)?;
+            let action = || format!("the kernel does not take {program} at {tracepoint}");
+            programs.load((tracepoint, program)).map_err(|refusal| Unavailable(refusal.trying(&action())))?;
         }
         for program in ["on_enter", "on_window"] {
-            programs.load_own(program).map_err(|reason| Unavailable(reason.into()))?;
+            programs.load_own(program).map_err(Unavailable)?;
         }
         let charge = {
-            let _links = attach(&mut programs, &SOFT_INTERRUPT_PROGRAMS).map_err(|reason| Unavailable(reason.into()))?;
+            let _links = attach(&mut programs, &SOFT_INTERRUPT_PROGRAMS).map_err(Unavailable)?;
             find_charge(&mut programs)
         };
         let state = EndMeterState {
@@ -108,33 +109,6 @@ impl EndMeter {
             network_ends: 0,
         };
         Ok(EndMeter { state: Mutex::new(state), changed: Condvar::new(), charge })
-    }
-
-    /// Follows a connection, given as local and remote address. Without one, only interruptions of the end's thread are measured.
-    ///
-    /// # Errors
-    /// There are too many ends, or the kernel's words.
-    pub fn follow_connection(self: Arc<EndMeter>, connection: Option<(SocketAddr, SocketAddr)>) -> Result<EndInterrupts, String> {
-        let is_on_network = connection.is_some_and(|(local, remote)| !is_loopback(local.ip(), remote.ip()));
-        let flow = connection.map(|(local, remote)| flow(local, remote));
-        let mut state = self.state();
-        let account = state.free_accounts.pop().ok_or("there are too many transfers at once")?;
-        state.network_ends += usize::from(is_on_network);
-        let begun = state.begin(account, flow);
-        if !state.has_window_thread && begun.is_ok() {
-            state.has_window_thread = true;
-            let meter = self.clone();
-            thread::spawn(move || meter.run_windows());
-        }
-        self.changed.notify_all();
-        drop(state);
-        let end = EndInterrupts { meter: self, account, flow, is_on_network };
-        begun.map(|()| end)
-    }
-
-    /// A note if the time of interruptions of an end's thread is in doubt.
-    pub fn accuracy_note(&self) -> Option<String> {
-        if let InterruptCharge::Unclear(reason) = &self.charge { Some(reason.clone()) } else { None }
     }
 
     /// Attaches and detaches the programs in turn, until there is no end.
@@ -157,10 +131,10 @@ impl EndMeter {
 }
 
 impl EndMeterState {
-    fn begin(&mut self, account: u32, flow: Option<[u8; FLOW_BYTES]>) -> Result<(), String> {
+    fn begin(&mut self, account: u32, flow: Option<[u8; FLOW_BYTES]>) -> Result<(), Refused> {
         if let Some(flow) = flow {
             let mut flows: HashMap<&mut MapData, [u8; FLOW_BYTES], u32> = self.programs.map_mut("flows")?;
-            flows.insert(flow, account, 0).map_err(|error| words(&error))?;
+            flows.insert(flow, account, 0).map_err(|error| Refused::from_error(&error))?;
         }
         let (_, totals) = self.read_totals(account)?;
         self.ends.insert(account, EndReadings::new(totals));
@@ -168,7 +142,7 @@ impl EndMeterState {
     }
 
     /// The totals of an account, and the time of the reading.
-    fn read_totals(&self, account: u32) -> Result<(Instant, NetworkInterruptTime), String> {
+    fn read_totals(&self, account: u32) -> Result<(Instant, NetworkInterruptTime), Refused> {
         let reading = || {
             let now = Instant::now();
             self.programs.interrupts(account).map(|totals| (now, totals, now.elapsed()))
@@ -190,7 +164,7 @@ impl EndMeterState {
     }
 
     /// Attaches the programs for at least `time`.
-    fn attach_for(&mut self, time: Duration) -> Result<(), String> {
+    fn attach_for(&mut self, time: Duration) -> Result<(), Refused> {
         let until = Instant::now() + time;
         let is_detached = self.soft.is_empty();
         self.next_turn = if is_detached { until } else { self.next_turn.max(until) };
@@ -232,105 +206,13 @@ impl EndMeterState {
     }
 
     /// An end's readings, with its present totals and the time of their reading.
-    fn readings(&mut self, account: u32) -> Result<(&mut EndReadings, Instant, NetworkInterruptTime), String> {
+    fn readings(&mut self, account: u32) -> Result<(&mut EndReadings, Instant, NetworkInterruptTime), Refused> {
         let (now, totals) = self.read_totals(account)?;
-        self.ends.get_mut(&account).map(|readings| (readings, now, totals)).ok_or_else(|| "the end is over".to_owned())
+        Ok((self.ends.get_mut(&account).ok_or("the end is over")?, now, totals))
     }
 }
 
-/// One end that is followed; dropping this frees its account.
-#[derive(Debug)]
-pub(crate) struct EndInterrupts {
-    meter: Arc<EndMeter>,
-    account: u32,
-    flow: Option<[u8; FLOW_BYTES]>,
-    is_on_network: bool,
-}
-
-impl EndInterrupts {
-    /// Makes the calling thread the one that moves the end's data.
-    ///
-    /// # Errors
-    /// The kernel's words.
-    pub fn attach_thread(&self) -> Result<(), String> {
-        let mut state = self.meter.state();
-        state.attach_for(FIRST_WINDOW)?;
-        self.meter.changed.notify_all();
-        let (readings, now, totals) = state.readings(self.account)?;
-        readings.begin_data(now, totals);
-        state.newest = now;
-        state.programs.run("on_enter", [self.account.into(), 0])
-    }
-
-    /// Ends the calling thread's work for the end.
-    ///
-    /// # Errors
-    /// The kernel's words.
-    pub fn detach_thread(&self) -> Result<(), String> {
-        let ended = Instant::now();
-        let mut state = self.meter.state();
-        state.programs.run("on_enter", [0; 2])?;
-        let (readings, now, totals) = state.readings(self.account)?;
-        readings.end_data(ended, now, totals);
-        Ok(())
-    }
-
-    /// The end's interrupt work since it is followed.
-    ///
-    /// # Errors
-    /// The kernel's words.
-    pub(crate) fn work_so_far(&self) -> Result<EndWork, String> {
-        let mut state = self.meter.state();
-        let (readings, _, totals) = state.readings(self.account)?;
-        let mut work = readings.work(totals);
-        if !self.is_on_network {
-            work.hard_ns = 0.0; // no device serves loopback
-        }
-        if self.meter.charge != InterruptCharge::ToTheInterrupted {
-            work.upon_ns = 0.0;
-        }
-        Ok(work)
-    }
-
-    /// As [`EndInterrupts::work_so_far`], after the present soft interrupts have ended.
-    ///
-    /// # Errors
-    /// The kernel's words.
-    pub fn final_work(&self) -> Result<EndWork, String> {
-        let (began, until) = (monotonic_ns(), Instant::now() + SOFT_INTERRUPT_WAIT);
-        let starts_ns = || self.meter.state().programs.soft_interrupt_starts_ns();
-        let before = starts_ns()?;
-        let is_recent = |start_ns: u64| start_ns > 0 && start_ns + SOFT_INTERRUPT_WAIT.as_nanos() as u64 > began;
-        while Instant::now() < until && before.iter().zip(&starts_ns()?).any(|(then, now)| is_recent(*then) && then == now) {
-            thread::yield_now();
-        }
-        self.work_so_far()
-    }
-
-    /// As [`EndMeter::accuracy_note`].
-    pub fn accuracy_note(&self) -> Option<String> {
-        self.meter.accuracy_note()
-    }
-}
-
-impl Drop for EndInterrupts {
-    fn drop(&mut self) {
-        let mut state = self.meter.state();
-        if let Some(flow) = self.flow {
-            let flows: Result<HashMap<&mut MapData, [u8; FLOW_BYTES], u32>, _> = state.programs.map_mut("flows");
-            let _ = flows.map(|mut flows| flows.remove(&flow)); // without the map there is nothing to remove
-        }
-        state.ends.remove(&self.account);
-        state.free_accounts.push(self.account);
-        state.network_ends -= usize::from(self.is_on_network);
-        if state.ends.is_empty() {
-            state.detach();
-            self.meter.changed.notify_all();
-        }
-    }
-}
-
-fn attach(programs: &mut TransferPrograms, attached: &[TracepointProgram]) -> Result<Vec<BtfTracePointLink>, String> {
+fn attach(programs: &mut TransferPrograms, attached: &[TracepointProgram]) -> Result<Vec<BtfTracePointLink>, Refused> {
     attached.iter().map(|program| programs.attach(*program)).collect()
 }
 

@@ -5,12 +5,11 @@
 
 mod charge;
 mod command;
-pub mod ends;
-mod followed;
+mod ends;
 mod programs;
 pub mod sockets;
 pub mod sums;
 
 pub use charge::InterruptCharge;
 pub use command::{CommandTransfer, CommandTransferred};
-pub use followed::interrupt_meter_for_ends;
+pub use ends::interrupt_meter_for_ends;

@@ -3,11 +3,11 @@
 use crate::sums::{NETWORK_WORDS, NetworkInterruptTime, WORK_WORDS};
 use aya::maps::{Array, Map, MapData, MapError, PerCpuArray};
 use aya::programs::tp_btf::BtfTracePointLink;
-use aya::programs::{BtfTracePoint, RawTracePoint, RawTracePointRunOptions, TestRun};
+use aya::programs::{BtfTracePoint, ProgramError, RawTracePoint, RawTracePointRunOptions, TestRun};
 use aya::{Btf, Ebpf, EbpfLoader};
 use loadgo_meters::Unavailable;
 use loadgo_meters::available::check_kernel_programs;
-use loadgo_meters::refused::{Refused, program_words, words};
+use loadgo_meters::refused::Refused;
 
 /// A tracepoint of the kernel, and loadgo's program for it.
 pub(crate) type TracepointProgram = (&'static str, &'static str);
@@ -42,7 +42,8 @@ impl TransferPrograms {
     /// [`Unavailable`] if the kernel takes no programs.
     pub fn open(map_entries: &[(&'static str, u32)]) -> Result<TransferPrograms, Unavailable> {
         check_kernel_programs().map_err(|reason| Unavailable(reason.into()))?;
-        let btf = Btf::from_sys_fs().map_err(|error| Unavailable(format!("the kernel's types (BTF): {error}").into()))?;
+        let btf = Btf::from_sys_fs();
+        let btf = btf.map_err(|error| Unavailable(Refused::from_error(&error).trying("the kernel's types (BTF)")))?;
         let mut loader = EbpfLoader::new();
         loader.btf(Some(&btf)).allow_unsupported_maps();
         for (map, entries) in map_entries {
@@ -55,103 +56,102 @@ impl TransferPrograms {
     /// Loads a program: the kernel verifies and translates it.
     ///
     /// # Errors
-    /// The verifier's words.
-    pub fn load(&mut self, (tracepoint, program): TracepointProgram) -> Result<(), String> {
+    /// The kernel's verifier rejects it.
+    pub fn load(&mut self, (tracepoint, program): TracepointProgram) -> Result<(), Refused> {
         let TransferPrograms { object, btf } = self;
-        tracepoint_program(object, program)?.load(tracepoint, btf).map_err(|error| program_words(&error))
+        tracepoint_program(object, program)?.load(tracepoint, btf).map_err(refused)
     }
 
     /// Attaches a loaded program to its tracepoint, until the link is dropped.
     ///
     /// # Errors
-    /// The kernel's words.
-    pub fn attach(&mut self, (_, program): TracepointProgram) -> Result<BtfTracePointLink, String> {
+    /// The kernel refuses it.
+    pub fn attach(&mut self, (_, program): TracepointProgram) -> Result<BtfTracePointLink, Refused> {
         let program = tracepoint_program(&mut self.object, program)?;
-        let link = program.attach().map_err(|error| program_words(&error))?;
-        program.take_link(link).map_err(|error| program_words(&error))
+        let link = program.attach().map_err(refused)?;
+        program.take_link(link).map_err(refused)
     }
 
     /// Loads a program that this process runs by itself.
     ///
     /// # Errors
-    /// The verifier's words.
-    pub fn load_own(&mut self, program: &str) -> Result<(), String> {
-        own_program(&mut self.object, program)?.load().map_err(|error| format!("{program}: {}", program_words(&error)))
+    /// The kernel's verifier rejects it.
+    pub fn load_own(&mut self, program: &str) -> Result<(), Refused> {
+        own_program(&mut self.object, program)?.load().map_err(|error| refused(error).trying(program))
     }
 
     /// Runs a program of [`TransferPrograms::load_own`] once, in this thread.
     ///
     /// # Errors
-    /// The kernel's words.
-    pub fn run(&mut self, program: &str, arguments: [u64; 2]) -> Result<(), String> {
+    /// The kernel refuses it.
+    pub fn run(&mut self, program: &str, arguments: [u64; 2]) -> Result<(), Refused> {
         let mut options = RawTracePointRunOptions::new();
         options.args[..2].copy_from_slice(&arguments);
-        own_program(&mut self.object, program)?.test_run(options).map(|_| ()).map_err(|error| program_words(&error))
+        own_program(&mut self.object, program)?.test_run(options).map(|_| ()).map_err(refused)
     }
 
     /// The map `name`, for reading.
     ///
     /// # Errors
     /// There is no such map, or it has another type.
-    pub fn map<'a, T: TryFrom<&'a Map, Error = MapError>>(&'a self, name: &str) -> Result<T, String> {
+    pub fn map<'a, T: TryFrom<&'a Map, Error = MapError>>(&'a self, name: &str) -> Result<T, Refused> {
         let map = self.object.map(name).ok_or_else(|| format!("{name} is not there"))?;
-        T::try_from(map).map_err(|error| format!("{name}: {error}"))
+        T::try_from(map).map_err(|error| Refused::from_error(&error).trying(name))
     }
 
     /// The map `name`, for writing.
     ///
     /// # Errors
     /// There is no such map, or it has another type.
-    pub(crate) fn map_mut<'a, T: TryFrom<&'a mut Map, Error = MapError>>(&'a mut self, name: &str) -> Result<T, String> {
+    pub(crate) fn map_mut<'a, T: TryFrom<&'a mut Map, Error = MapError>>(&'a mut self, name: &str) -> Result<T, Refused> {
         let map = self.object.map_mut(name).ok_or_else(|| format!("{name} is not there"))?;
-        T::try_from(map).map_err(|error| format!("{name}: {error}"))
+        T::try_from(map).map_err(|error| Refused::from_error(&error).trying(name))
     }
 
     /// Interrupt time on all processors, with the part of `account`.
     ///
     /// # Errors
-    /// The kernel's words.
-    pub fn interrupts(&self, account: u32) -> Result<NetworkInterruptTime, String> {
+    /// A map cannot be read.
+    pub fn interrupts(&self, account: u32) -> Result<NetworkInterruptTime, Refused> {
         let works: PerCpuArray<&MapData, [u64; WORK_WORDS]> = self.map("works")?;
+        let works = works.get(&account, 0).map_err(|error| Refused::from_error(&error))?;
         let mut sum = NetworkInterruptTime::default();
         self.networks()?.iter().for_each(|network| sum += NetworkInterruptTime::from_all(network));
-        works
-            .get(&account, 0)
-            .map_err(|error| words(&error))?
-            .iter()
-            .for_each(|work| sum += NetworkInterruptTime::from_account(work));
+        works.iter().for_each(|work| sum += NetworkInterruptTime::from_account(work));
         Ok(sum)
     }
 
     /// For each processor, the time when its present soft interrupt began, in nanoseconds; 0 if it is in none.
     ///
     /// # Errors
-    /// The kernel's words.
-    pub fn soft_interrupt_starts_ns(&self) -> Result<Vec<u64>, String> {
+    /// The map cannot be read.
+    pub fn soft_interrupt_starts_ns(&self) -> Result<Vec<u64>, Refused> {
         Ok(self.networks()?.iter().map(|network| network[BEGAN_INDEX]).collect())
     }
 
     /// Number of tasks, connections and flows for which a map had no room, each counted once.
     ///
     /// # Errors
-    /// The kernel's words.
-    pub fn lost(&self) -> Result<u64, String> {
+    /// The map cannot be read.
+    pub fn lost(&self) -> Result<u64, Refused> {
         let map: Array<&MapData, u64> = self.map("losses")?;
-        map.iter().map(|lost| lost.map_err(|error| words(&error))).sum()
+        map.iter().map(|lost| lost.map_err(|error| Refused::from_error(&error))).sum()
     }
 
-    fn networks(&self) -> Result<Vec<[u64; NETWORK_WORDS]>, String> {
+    fn networks(&self) -> Result<Vec<[u64; NETWORK_WORDS]>, Refused> {
         let map: PerCpuArray<&MapData, [u64; NETWORK_WORDS]> = self.map("networks")?;
-        Ok(map.get(&0, 0).map_err(|error| words(&error))?.iter().copied().collect())
+        Ok(map.get(&0, 0).map_err(|error| Refused::from_error(&error))?.iter().copied().collect())
     }
 }
 
-fn tracepoint_program<'a>(object: &'a mut Ebpf, program: &str) -> Result<&'a mut BtfTracePoint, String> {
-    let program = object.program_mut(program).ok_or("it is not in the object")?;
-    program.try_into().map_err(|error| program_words(&error))
+fn tracepoint_program<'a>(object: &'a mut Ebpf, program: &str) -> Result<&'a mut BtfTracePoint, Refused> {
+    object.program_mut(program).ok_or("it is not in the object")?.try_into().map_err(refused)
 }
 
-fn own_program<'a>(object: &'a mut Ebpf, program: &str) -> Result<&'a mut RawTracePoint, String> {
-    let program = object.program_mut(program).ok_or("it is not in the object")?;
-    program.try_into().map_err(|error| program_words(&error))
+fn own_program<'a>(object: &'a mut Ebpf, program: &str) -> Result<&'a mut RawTracePoint, Refused> {
+    object.program_mut(program).ok_or("it is not in the object")?.try_into().map_err(refused)
+}
+
+fn refused(error: ProgramError) -> Refused {
+    Refused::from_program(&error)
 }

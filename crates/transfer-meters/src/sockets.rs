@@ -3,7 +3,7 @@
 //! The programs (`bpf/transfers/transfers.bpf.c`) follow tasks from the command's fork on. A TCP socket is read when it closes. Where
 //! the kernel still has data to send, that is after the command's end, so [`SocketMeter::end`] waits for a bounded time.
 
-use crate::charge::{InterruptCharge, find_charge};
+use crate::charge::{InterruptCharge, UNCLEAR_CHARGE_NOTE, find_charge};
 use crate::programs::{DEVICE_PROGRAMS, SOFT_INTERRUPT_PROGRAMS, TracepointProgram, TransferPrograms};
 use crate::sums::{MOVED_WORDS, NetworkInterruptTime, SOCKET_KINDS, SocketTotals};
 use aya::maps::{HashMap, MapData, PerCpuArray};
@@ -11,7 +11,7 @@ use aya::programs::tp_btf::BtfTracePointLink;
 use loadgo_meters::Meter;
 use loadgo_meters::Unavailable;
 use loadgo_meters::available::{BTF_PATH, MeterAvailability, MeterQuality, check_kernel_programs, tracepoints};
-use loadgo_meters::refused::words;
+use loadgo_meters::refused::Refused;
 use std::collections::HashSet;
 use std::fmt;
 use std::fs;
@@ -40,16 +40,16 @@ impl TrafficFigure {
 #[derive(Debug)]
 enum UnmeasuredTraffic {
     /// The kernel refuses the program at this tracepoint.
-    NoProgram { figure: TrafficFigure, tracepoint: &'static str, reason: String },
-    /// The kernel's way to charge interrupts is not known, with the reason.
-    UnclearCharge(String),
+    NoProgram { figure: TrafficFigure, tracepoint: &'static str, reason: Refused },
+    /// The kernel's way to charge interrupts is not known.
+    UnclearCharge,
 }
 
 impl UnmeasuredTraffic {
     fn figure(&self) -> Option<TrafficFigure> {
         match self {
             UnmeasuredTraffic::NoProgram { figure, .. } => Some(*figure),
-            UnmeasuredTraffic::UnclearCharge(_) => None,
+            UnmeasuredTraffic::UnclearCharge => None,
         }
     }
 }
@@ -60,7 +60,7 @@ impl fmt::Display for UnmeasuredTraffic {
             UnmeasuredTraffic::NoProgram { figure, tracepoint, reason } => {
                 write!(out, "{}: not known in full: nothing runs at {tracepoint}: {reason}", figure.label())
             }
-            UnmeasuredTraffic::UnclearCharge(reason) => out.write_str(reason),
+            UnmeasuredTraffic::UnclearCharge => out.write_str(UNCLEAR_CHARGE_NOTE),
         }
     }
 }
@@ -133,21 +133,21 @@ impl SocketMeter {
             match programs.load((tracepoint, program)).and_then(|()| programs.attach((tracepoint, program))) {
                 Ok(link) => links.push(link),
                 Err(reason) if figure == TrafficFigure::Bytes => {
-                    return Err(Unavailable(format!("the kernel does not take {program} at {tracepoint}: {reason}").into()));
+                    return Err(Unavailable(reason.trying(&format!("the kernel does not take {program} at {tracepoint}"))));
                 }
                 Err(reason) => missing.push(UnmeasuredTraffic::NoProgram { figure, tracepoint, reason }),
             }
         }
         for program in ["on_command", "on_look", "on_enter"] {
-            programs.load_own(program).map_err(|reason| Unavailable(reason.into()))?;
+            programs.load_own(program).map_err(Unavailable)?;
         }
         let before = NetworkInterruptTime::default();
         let mut meter = SocketMeter { programs, _links: links, missing, before, charge: InterruptCharge::ToTheInterrupted };
         if meter.has_interrupts() {
             meter.charge = find_charge(&mut meter.programs);
         }
-        if let InterruptCharge::Unclear(reason) = &meter.charge {
-            meter.missing.push(UnmeasuredTraffic::UnclearCharge(reason.clone()));
+        if meter.charge == InterruptCharge::Unclear {
+            meter.missing.push(UnmeasuredTraffic::UnclearCharge);
         }
         Ok(meter)
     }
@@ -165,7 +165,7 @@ impl SocketMeter {
     ///
     /// # Errors
     /// The kernel's words.
-    pub(crate) fn follow_next(&mut self) -> Result<(), String> {
+    pub(crate) fn follow_next(&mut self) -> Result<(), Refused> {
         self.before = self.programs.interrupts(COMMAND_ACCOUNT)?;
         self.programs.run("on_command", [0; 2])
     }
@@ -174,7 +174,7 @@ impl SocketMeter {
     ///
     /// # Errors
     /// The kernel's words.
-    pub fn end(&mut self) -> Result<CommandTraffic, String> {
+    pub fn end(&mut self) -> Result<CommandTraffic, Refused> {
         let until = Instant::now() + SOCKET_DRAIN_TIMEOUT;
         let (mut held, mut orphans) = self.open_connections()?;
         while !orphans.is_empty() && Instant::now() < until {
@@ -190,12 +190,12 @@ impl SocketMeter {
             held: held.len() as u64,
             unsent: orphans.len() as u64,
             lost: self.programs.lost()?,
-            charge: self.charge.clone(),
+            charge: self.charge,
         })
     }
 
     /// The sockets that are not closed: those that a process holds, and those that none holds.
-    fn open_connections(&mut self) -> Result<(Vec<u64>, Vec<u64>), String> {
+    fn open_connections(&mut self) -> Result<(Vec<u64>, Vec<u64>), Refused> {
         for socket in self.connections(|connection| connection[COUNTED_INDEX] == 0)? {
             self.programs.run("on_look", [socket, 0])?;
         }
@@ -203,11 +203,11 @@ impl SocketMeter {
         Ok((held, self.connections(|connection| connection[COUNTED_INDEX] == 0 && connection[ORPHAN_INDEX] != 0)?))
     }
 
-    fn connections(&self, wanted: impl Fn(&[u32; CONNECTION_WORDS]) -> bool) -> Result<Vec<u64>, String> {
+    fn connections(&self, wanted: impl Fn(&[u32; CONNECTION_WORDS]) -> bool) -> Result<Vec<u64>, Refused> {
         let map: HashMap<&MapData, u64, [u32; CONNECTION_WORDS]> = self.programs.map("connections")?;
         let mut sockets = Vec::new();
         for entry in map.iter() {
-            let (socket, connection) = entry.map_err(|error| words(&error))?;
+            let (socket, connection) = entry.map_err(|error| Refused::from_error(&error))?;
             if wanted(&connection) {
                 sockets.push(socket);
             }
@@ -215,11 +215,11 @@ impl SocketMeter {
         Ok(sockets)
     }
 
-    fn totals(&self) -> Result<[SocketTotals; SOCKET_KINDS.len()], String> {
+    fn totals(&self) -> Result<[SocketTotals; SOCKET_KINDS.len()], Refused> {
         let map: PerCpuArray<&MapData, [u64; MOVED_WORDS]> = self.programs.map("moved")?;
         let mut totals = [SocketTotals::default(); SOCKET_KINDS.len()];
         for (number, sum) in totals.iter_mut().enumerate() {
-            let processors = map.get(&(number as u32), 0).map_err(|error| words(&error))?;
+            let processors = map.get(&(number as u32), 0).map_err(|error| Refused::from_error(&error))?;
             processors.iter().for_each(|counts| *sum += SocketTotals::from_words(*counts));
         }
         Ok(totals)

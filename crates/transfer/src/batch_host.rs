@@ -1,5 +1,6 @@
 //! The interface of a batch host, which handles the transfers that belong to a job.
 
+use std::error::Error;
 use std::fmt;
 use std::fs::File;
 use std::io;
@@ -7,14 +8,17 @@ use std::io;
 use crate::moving::source::DataSource;
 use crate::protocol::wire::{JobKind, TransferRequest};
 
+/// Why a batch host refuses a job or its data. The client is sent the error's words.
+pub type JobRefusal = Box<dyn Error + Send + Sync>;
+
 /// Handles the jobs of transfers; all transfers of a server share it.
 pub trait BatchHost: fmt::Debug + Send + Sync {
     /// Begins the job of `request`, if it has one, and sets the request's size to the number of bytes that will move. May wait as
     /// long as `may_wait` returns true.
     ///
     /// # Errors
-    /// A sentence for the client.
-    fn begin(&self, request: &mut TransferRequest, may_wait: &mut dyn FnMut() -> bool) -> Result<Box<dyn JobData>, String>;
+    /// Why the batch host does not take the job.
+    fn begin(&self, request: &mut TransferRequest, may_wait: &mut dyn FnMut() -> bool) -> Result<Box<dyn JobData>, JobRefusal>;
 }
 
 /// The data of one transfer, as its job handles them.
@@ -32,8 +36,8 @@ pub trait JobData {
     /// Finishes after the data have moved, `complete` or not. Returns the name of a job that begins.
     ///
     /// # Errors
-    /// A sentence for the client: the data are no deck, or there are too many jobs.
-    fn end(&self, _complete: bool) -> Result<Option<String>, String> {
+    /// The data are no deck, or there are too many jobs.
+    fn end(&self, _complete: bool) -> Result<Option<String>, JobRefusal> {
         Ok(None)
     }
 
@@ -52,7 +56,7 @@ impl JobData for PlainData {}
 pub struct NoJobs;
 
 impl BatchHost for NoJobs {
-    fn begin(&self, request: &mut TransferRequest, _: &mut dyn FnMut() -> bool) -> Result<Box<dyn JobData>, String> {
+    fn begin(&self, request: &mut TransferRequest, _: &mut dyn FnMut() -> bool) -> Result<Box<dyn JobData>, JobRefusal> {
         match request.job {
             None | Some(JobKind::Store) => Ok(Box::new(PlainData)),
             Some(_) => Err("no jobs are taken here".into()),

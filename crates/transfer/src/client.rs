@@ -1,8 +1,10 @@
 //! The client of a transfer: `loadgo transfer --to`.
 
 use loadgo_core::stop::StopRequest;
-use std::io::{self, ErrorKind, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::error::Error;
+use std::fmt;
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -24,6 +26,7 @@ use crate::protocol::meeting::{self, CONTROL_BYTE};
 use crate::protocol::wire::{
     Direction, FinalReply, GoSignal, Greeting, JobKind, PROTOCOL_NAME, PROTOCOL_VERSION, ServerReply, TransferRequest,
 };
+use crate::refusal::{MethodObstacle, TransferRefusal};
 
 /// One transfer as the client wants it.
 #[derive(Debug, Clone)]
@@ -59,38 +62,38 @@ impl TransferOrder {
 }
 
 /// Both ends of a transfer.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct TransferEnds {
     /// This end's row.
     pub here: EndRow,
     /// The server's row, or why it is missing.
-    pub there: Result<EndRow, String>,
+    pub there: Result<EndRow, MissingRow>,
     /// The name of the job that was submitted.
     pub job: Option<String>,
 }
 
-/// Why a transfer cannot begin.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TransferRefusal {
-    /// No server answers, the server refuses, or the file cannot be read.
-    Refused(String),
-    /// The two hosts cannot use this method; another method may work.
-    Cannot(String),
-}
+/// The other end's row is missing: it could not be received.
+#[derive(Debug)]
+pub struct MissingRow(io::Error);
 
-impl TransferRefusal {
-    /// The reason as a sentence.
-    pub fn words(self) -> String {
-        match self {
-            TransferRefusal::Refused(words) | TransferRefusal::Cannot(words) => words,
-        }
+impl fmt::Display for MissingRow {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "the other end did not tell its row: {}", error_words(&self.0))
     }
 }
 
-impl From<String> for TransferRefusal {
-    fn from(words: String) -> TransferRefusal {
-        TransferRefusal::Refused(words)
+impl Error for MissingRow {}
+
+/// All addresses of HOST:PORT in `text`.
+///
+/// # Errors
+/// There is none.
+pub fn parse_addresses(text: &str) -> Result<Vec<SocketAddr>, TransferRefusal> {
+    match text.to_socket_addrs().map(Vec::from_iter) {
+        Ok(addresses) if addresses.is_empty() => Err(io::Error::other("it has no address")),
+        parsed => parsed,
     }
+    .map_err(|error| TransferRefusal::Address(text.to_owned(), error))
 }
 
 /// Makes one transfer; setting `stop` ends it early.
@@ -99,24 +102,22 @@ impl From<String> for TransferRefusal {
 /// The transfer cannot begin.
 pub fn transfer(ask: &TransferOrder, stop: &StopRequest) -> Result<TransferEnds, TransferRefusal> {
     if let Some(reason) = ask.method.unavailable_reason() {
-        return Err(TransferRefusal::Cannot(format!("{} is not possible here: {reason}", ask.method.name())));
+        return Err(TransferRefusal::Method(ask.method, MethodObstacle::Here(reason)));
     }
     let (source, size) = open_source(ask)?;
     let place = open_destination(ask)?;
     let (mut control, to) = connect(ask, stop)?;
-    let failed = |error: io::Error| format!("{to}: {}", error_words(error));
+    let failed = |error: io::Error| TransferRefusal::Connection(to, error);
     control.send(&request(ask, size)).map_err(failed)?;
     let timeout = if ask.is_print() { ask.bounds.time } else { CONTROL_TIMEOUT };
     let (ticket, unix, authority, size, go) = match control.receive(timeout, stop).map_err(failed)? {
         ServerReply::Ticket { ticket, unix, authority, size: print_size, go } => {
             (ticket, unix, authority, print_size.filter(|_| ask.is_print()).unwrap_or(size), go)
         }
-        ServerReply::Refused(reason) => return Err(format!("{to} refused: {reason}").into()),
-        ServerReply::Cannot(reason) => {
-            return Err(TransferRefusal::Cannot(format!("{} is not possible at {to}: {reason}", ask.method.name())));
-        }
+        ServerReply::Refused(reason) => return Err(TransferRefusal::ByServer(to, reason)),
+        ServerReply::Cannot(reason) => return Err(TransferRefusal::Method(ask.method, MethodObstacle::There(to, reason))),
     };
-    check_print_size(ask, &place, size).map_err(|reason| format!("{to}: {reason}"))?;
+    check_print_size(ask, &place, size, to)?;
     let (data, account) = match unix.filter(|_| ask.method.is_of_one_host()) {
         Some(name) => (connect_locally(ask, &name, &ticket, to)?, InterruptAccount::begin(&ask.interrupts, None)),
         None => {
@@ -132,7 +133,7 @@ pub fn transfer(ask: &TransferOrder, stop: &StopRequest) -> Result<TransferEnds,
     let tls = authority.map(|authority| tls::client(ask.method, authority)).transpose().map_err(failed)?;
     let way = MethodInUse { method: ask.method, message: ask.message, tls, ring };
     if go {
-        let GoSignal::GoSignal = control.receive(CONTROL_TIMEOUT, stop).map_err(failed)?;
+        let GoSignal::Go = control.receive(CONTROL_TIMEOUT, stop).map_err(failed)?;
     }
     let payload = source.map_or(Payload::Into(place, Arriving { size, before: 0 }), Payload::From);
     let here = move_data(ask, payload, way, account, socket, stop)?;
@@ -164,85 +165,78 @@ fn exchange_rows(ask: &TransferOrder, control: &mut Control, here: EndRow) -> Tr
             }
             TransferEnds { here, there: Ok(end), job }
         }
-        Err(error) => {
-            TransferEnds { here, there: Err(format!("the other end did not tell its row: {}", error_words(error))), job: None }
-        }
+        Err(error) => TransferEnds { here, there: Err(MissingRow(error)), job: None },
     }
 }
 
 /// Checks that a print file, whose size the batch host has sent, is within the limits and fits on the disk.
-fn check_print_size(ask: &TransferOrder, place: &Destination, size: u64) -> Result<(), String> {
-    let most = ask.bounds.bytes;
-    if ask.is_print() && size > most {
-        return Err(format!("its print file has {size} bytes, and here they are at most {most}"));
+fn check_print_size(ask: &TransferOrder, place: &Destination, size: u64, to: SocketAddr) -> Result<(), TransferRefusal> {
+    if ask.is_print() && size > ask.bounds.bytes {
+        return Err(TransferRefusal::LongPrintFile(to, size, ask.bounds.bytes));
     }
     match place.free_bytes().filter(|room| ask.is_print() && size > *room) {
-        Some(room) => Err(format!("its print file has {size} bytes, and the disk has room for {room}: name another with --into")),
+        Some(room) => Err(TransferRefusal::FullDisk(to, size, room)),
         None => Ok(()),
     }
 }
 
 /// Opens the data to send, if any, and returns the number of bytes.
-fn open_source(ask: &TransferOrder) -> Result<(Option<DataSource>, u64), String> {
+fn open_source(ask: &TransferOrder) -> Result<(Option<DataSource>, u64), TransferRefusal> {
     if ask.is_print() {
         return Ok((None, 0)); // the batch host knows the size
     }
     if ask.direction == Direction::Receive {
-        return ask.size.map(|size| (None, size)).ok_or_else(|| "how much is to be received? say --size".to_owned());
+        return ask.size.map(|size| (None, size)).ok_or(TransferRefusal::NoSize(Direction::Receive));
     }
     let source = match (&ask.from, ask.size) {
-        (Some(path), size) => DataSource::file(path, size).map_err(|error| format!("{}: {error}", path.display()))?,
-        (None, Some(size)) => DataSource::pattern(size).map_err(|error| format!("there is no memory for a pattern: {error}"))?,
-        (None, None) => return Err("how much is to be sent? say --size, or a file with --from".into()),
+        (Some(path), size) => DataSource::file(path, size).map_err(|error| TransferRefusal::Source(path.clone(), error))?,
+        (None, Some(size)) => DataSource::pattern(size).map_err(TransferRefusal::Pattern)?,
+        (None, None) => return Err(TransferRefusal::NoSize(Direction::Send)),
     };
     let size = source.size();
     Ok((Some(source), size))
 }
 
 /// Opens the destination of received data. A print file replaces an older one.
-fn open_destination(ask: &TransferOrder) -> Result<Destination, String> {
-    match &ask.into {
-        Some(path) if ask.is_print() => Destination::replacing(path).map_err(|error| error.to_string()),
-        Some(path) => Destination::create(path).map_err(|error| error.to_string()),
-        None => Destination::discard().map_err(|error| format!("/dev/null: {error}")),
-    }
+fn open_destination(ask: &TransferOrder) -> Result<Destination, TransferRefusal> {
+    let opened = match &ask.into {
+        Some(path) if ask.is_print() => Destination::replacing(path),
+        Some(path) => Destination::create(path),
+        None => Destination::discard(),
+    };
+    opened.map_err(TransferRefusal::Destination)
 }
 
 /// Connects to the first of the addresses that answers.
-fn connect_first(ask: &TransferOrder) -> Result<(TcpStream, SocketAddr), String> {
+fn connect_first(ask: &TransferOrder) -> Result<(TcpStream, SocketAddr), TransferRefusal> {
     let mut failures = Vec::new();
     for to in &ask.to {
         match TcpStream::connect_timeout(to, CONTROL_TIMEOUT) {
             Ok(stream) => return Ok((stream, *to)),
-            Err(error) if error.kind() == ErrorKind::ConnectionRefused => failures.push(format!("nobody listens at {to}")),
-            Err(error) => failures.push(format!("{to}: {}", error_words(error))),
+            Err(error) => failures.push((*to, error)),
         }
     }
-    Err(format!("{}: start `loadgo transfer serve` there", failures.join(", and ")))
+    Err(TransferRefusal::NoAnswer(failures))
 }
 
-fn connect(ask: &TransferOrder, stop: &StopRequest) -> Result<(Control, SocketAddr), String> {
+fn connect(ask: &TransferOrder, stop: &StopRequest) -> Result<(Control, SocketAddr), TransferRefusal> {
     let (mut stream, to) = connect_first(ask)?;
-    let failed = |error: io::Error| format!("{to}: {}", error_words(error));
+    let failed = |error: io::Error| TransferRefusal::Connection(to, error);
     stream.write_all(&[CONTROL_BYTE]).map_err(failed)?;
     let mut control = Control::new(stream).map_err(failed)?;
     let greeting: Greeting = control.receive(CONTROL_TIMEOUT, stop).map_err(failed)?;
     if greeting.name != PROTOCOL_NAME || greeting.version != PROTOCOL_VERSION {
-        let versions =
-            format!("speaks version {} of {}, and this is version {PROTOCOL_VERSION}", greeting.version, greeting.name);
-        return Err(format!("{to} {versions}: have the same loadgo at both ends"));
+        return Err(TransferRefusal::OtherVersion(to, greeting.version, greeting.name));
     }
     if greeting.token && ask.token.is_none() {
-        return Err(format!("{to} wants a token: give the one that it was started with, with --token-file"));
+        return Err(TransferRefusal::NoToken(to));
     }
     Ok((control, to))
 }
 
 fn connect_locally(ask: &TransferOrder, name: &str, ticket: &str, to: SocketAddr) -> Result<OwnedFd, TransferRefusal> {
-    meeting::connect_locally(name, ticket).map_err(|error| {
-        let words = format!("works within one host, and the Unix socket of {to} cannot be reached from here ({error})");
-        TransferRefusal::Cannot(format!("{} {words}", ask.method.name()))
-    })
+    let opened = meeting::connect_locally(name, ticket);
+    opened.map_err(|error| TransferRefusal::Method(ask.method, MethodObstacle::OtherHost(to, error)))
 }
 
 /// Moves this end's data in a thread of its own, and returns the end's row.
@@ -253,10 +247,9 @@ fn move_data(
     account: InterruptAccount,
     socket: DataSocket,
     stop: &StopRequest,
-) -> Result<EndRow, String> {
+) -> Result<EndRow, TransferRefusal> {
     let until = Instant::now() + ask.bounds.time;
-    let mover = Mover::start(payload, way, account, socket);
-    let mover = mover.map_err(|error| format!("there is no thread to move the data: {error}"))?;
+    let mover = Mover::start(payload, way, account, socket).map_err(TransferRefusal::NoThread)?;
     let mut is_late = false;
     let end = mover.wait(|| {
         is_late |= Instant::now() > until;
@@ -264,5 +257,5 @@ fn move_data(
             stop.set();
         }
     });
-    end.map(|end| end.row(is_late.then_some(EndStopReason::TimeOver))).ok_or_else(|| "the transfer failed".into())
+    end.map(|end| end.row(is_late.then_some(EndStopReason::TimeOver))).ok_or(TransferRefusal::Panicked)
 }

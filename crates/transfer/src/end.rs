@@ -126,7 +126,7 @@ fn moved_end(method: Method, used: EndUsage, mut moved: MovedBytes, outcome: io:
         moved.wire = counted.unwrap_or(moved.wire); // only the kernel knows where its records begin
     }
     let is_stopped = outcome.as_ref().is_err_and(is_stopped);
-    let broke_off = outcome.err().map(error_words);
+    let broke_off = outcome.as_ref().err().map(error_words);
     MovedEnd { row: EndRow { moved, counted, broke_off, ..used.final_row(!method.is_of_one_host()) }, is_stopped }
 }
 

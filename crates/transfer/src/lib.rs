@@ -15,6 +15,7 @@ mod mover;
 pub mod moving;
 pub mod news;
 pub mod protocol;
+pub mod refusal;
 pub mod server;
 mod shares;
 pub mod tickets;

@@ -19,7 +19,7 @@ use loadgo_sys::shared_ring::SharedRing;
 use serde::Deserialize;
 
 use crate::accept::{Accepted, accept_next};
-use crate::batch_host::{BatchHost, JobData};
+use crate::batch_host::{BatchHost, JobData, JobRefusal};
 use crate::bounds::{CONTROL_TIMEOUT, MOST_MESSAGE_BYTES, STOP_POLL_PERIOD, TransferLimits};
 use crate::end::{self, EndStopReason};
 use crate::measuring::interrupts::{InterruptAccount, MeterOrReason};
@@ -37,6 +37,7 @@ use crate::protocol::wire::{
     Direction, FinalReply, GoSignal, Greeting, Introduction, MOST_CONTROL_LINE_BYTES, PROTOCOL_NAME, PROTOCOL_VERSION,
     ServerReply, TransferRequest,
 };
+use crate::refusal::RequestRefusal;
 use crate::shares::{ConnectionSlot, DiskBudget, DiskShare};
 use crate::tickets::{self, SECRET_BYTES, equal_in_constant_time};
 
@@ -168,7 +169,7 @@ impl ServerState {
             match outcome {
                 Ok(Some(ended)) => news_sender.send(ended.news(peer)),
                 Ok(None) => {}
-                Err(error) => news_sender.send(ServerNews::Refused(peer, error_words(error))),
+                Err(error) => news_sender.send(ServerNews::Refused(peer, error_words(&error))),
             }
             drop(slot);
         });
@@ -207,7 +208,7 @@ impl ServerState {
         control.send(&Greeting { name: PROTOCOL_NAME.into(), version: PROTOCOL_VERSION, token: self.options.token.is_some() })?;
         let received: serde_json::Value = control.receive(CONTROL_TIMEOUT, &self.stop)?;
         let checked = parse_request(received)?.and_then(|request| self.check_request(&request).map(|()| request));
-        let mut request = checked.map_err(|reason| refuse(&mut control, reason))?;
+        let mut request = checked.map_err(|refusal| refuse(&mut control, refusal))?;
         if let Some(reason) = request.method.unavailable_reason() {
             let reason = reason.to_string();
             return Err(control
@@ -216,16 +217,15 @@ impl ServerState {
                 .unwrap_or(error(ErrorKind::Unsupported, &reason)));
         }
         let begun = self.options.jobs.begin(&mut request, &mut || !self.is_over(&control));
-        let work = begun.map_err(|reason| refuse(&mut control, reason))?;
+        let work = begun.map_err(|refusal| refuse(&mut control, refusal))?;
         let slot = ConnectionSlot::take(&self.transfers);
         if slot.before() >= self.options.bounds.connections {
-            let reason = format!("{} transfers are under way, and no more are allowed at once: try again later", slot.before());
-            return Err(refuse(&mut control, reason));
+            return Err(refuse(&mut control, RequestRefusal::TooManyTransfers(slot.before())));
         }
         let (mut end, kept) = self.transfer(&mut control, &request, &*work)?;
         drop(slot);
-        let job = work.end(end.broke_off.is_none()).unwrap_or_else(|reason| {
-            end.broke_off = Some(reason);
+        let job = work.end(end.broke_off.is_none()).unwrap_or_else(|refusal| {
+            end.broke_off = Some(refusal.to_string());
             None
         });
         let sent = control.send(&FinalReply { end: end.clone(), job });
@@ -238,18 +238,18 @@ impl ServerState {
         Ok(EndedTransfer { request, end, theirs, kept })
     }
 
-    fn check_request(&self, request: &TransferRequest) -> Result<(), String> {
+    fn check_request(&self, request: &TransferRequest) -> Result<(), RequestRefusal> {
         let most_bytes = self.options.bounds.bytes;
         if let Some(token) = &self.options.token
             && !equal_in_constant_time(token, request.token.as_deref().unwrap_or(""))
         {
-            return Err("the token is missing or wrong: give the one that this server was started with".into());
+            return Err(RequestRefusal::WrongToken);
         }
         if request.size > most_bytes {
-            return Err(format!("{} bytes are more than the {most_bytes} that are allowed here", request.size));
+            return Err(RequestRefusal::TooLong(request.size, most_bytes));
         }
         if request.message == 0 || request.message > MOST_MESSAGE_BYTES {
-            return Err(format!("a message of {} bytes is out of range: 1 to {MOST_MESSAGE_BYTES}", request.message));
+            return Err(RequestRefusal::MessageOutOfRange(request.message));
         }
         Ok(())
     }
@@ -263,7 +263,7 @@ impl ServerState {
         work: &dyn JobData,
     ) -> io::Result<(EndRow, Option<PathBuf>)> {
         let deadline = Instant::now() + self.options.bounds.time;
-        let (payload, share) = self.payload(request, work).map_err(|error| refuse(control, error_words(error)))?;
+        let (payload, share) = self.payload(request, work).map_err(|error| refuse(control, error_words(&error)))?;
         let ring = (request.method == Method::Shm).then(SharedRing::create).transpose()?;
         let keys = request.method.is_encrypted().then(|| tls::make_keys(request.method)).transpose()?;
         let authority = keys.as_ref().map(|keys| keys.authority.clone());
@@ -271,7 +271,7 @@ impl ServerState {
         let account =
             InterruptAccount::begin(&self.options.interrupts, (!request.method.is_of_one_host()).then_some(data.as_fd()));
         if self.sends_go(request) {
-            control.send(&GoSignal::GoSignal)?;
+            control.send(&GoSignal::Go)?;
         }
         let stop = StopRequest::default();
         ring.as_ref().map(|ring| meeting::send_descriptor(data.as_fd(), ring.memory())).transpose()?;
@@ -353,7 +353,8 @@ impl ServerState {
         let (place, share) = match (work.file(), &self.options.keep_in) {
             (Some(file), _) => (Destination::from_file(file?), None),
             (None, Some(folder)) => {
-                let share = self.disk.take_share(request.size).map_err(|reason| error(ErrorKind::StorageFull, &reason))?;
+                let share =
+                    self.disk.take_share(request.size).map_err(|exceeded| io::Error::new(ErrorKind::StorageFull, exceeded))?;
                 (Destination::create(&folder.join(tickets::random_ticket()?))?, Some(share))
             }
             (None, None) => (Destination::discard()?, None),
@@ -365,21 +366,22 @@ impl ServerState {
 /// Largest number of characters of an unknown protocol's name that a refusal repeats.
 const MOST_NAME_CHARS: usize = 40;
 
-/// Parses a request of this version. The inner error is a sentence for the client.
-fn parse_request(received: serde_json::Value) -> io::Result<Result<TransferRequest, String>> {
+/// Parses a request of this version. The client is sent the inner error, not the outer one.
+fn parse_request(received: serde_json::Value) -> io::Result<Result<TransferRequest, RequestRefusal>> {
     let unknown_protocol = || error(ErrorKind::InvalidData, "it does not speak as loadgo transfer does");
     let introduction = Introduction::deserialize(&received).map_err(|_| unknown_protocol())?;
     if introduction.name != PROTOCOL_NAME || introduction.version != PROTOCOL_VERSION {
         let name: String = introduction.name.chars().take(MOST_NAME_CHARS).collect();
-        return Ok(Err(format!("this is version {PROTOCOL_VERSION} of {PROTOCOL_NAME}, not {} of {name}", introduction.version)));
+        return Ok(Err(RequestRefusal::OtherVersion(introduction.version, name)));
     }
     TransferRequest::deserialize(&received).map(Ok).map_err(|_| unknown_protocol())
 }
 
 /// Sends a refusal, and returns it as an error.
-fn refuse(control: &mut Control, reason: String) -> io::Error {
-    let refusal = error(ErrorKind::PermissionDenied, &reason);
-    control.send(&ServerReply::Refused(reason)).err().unwrap_or(refusal)
+fn refuse(control: &mut Control, refusal: impl Into<JobRefusal>) -> io::Error {
+    let refusal = refusal.into();
+    let sent = control.send(&ServerReply::Refused(refusal.to_string()));
+    sent.err().unwrap_or_else(|| io::Error::new(ErrorKind::PermissionDenied, refusal))
 }
 
 fn error(kind: ErrorKind, reason: &str) -> io::Error {

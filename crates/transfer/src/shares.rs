@@ -1,5 +1,7 @@
 //! Limits that a server's connections share: how many at once, and bytes on disk. Dropping a share releases it, also in a panic.
 
+use std::error::Error;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -47,16 +49,31 @@ impl DiskBudget {
     /// Takes the share of a file of `bytes`.
     ///
     /// # Errors
-    /// A sentence for the client: fewer bytes are left.
-    pub fn take_share(self: &Arc<DiskBudget>, bytes: u64) -> Result<DiskShare, String> {
+    /// Fewer bytes are left.
+    pub fn take_share(self: &Arc<DiskBudget>, bytes: u64) -> Result<DiskShare, BudgetExceeded> {
         let bytes = bytes.max(1).checked_next_multiple_of(DISK_BLOCK_BYTES).unwrap_or(u64::MAX);
         let taken = self.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |free| free.checked_sub(bytes));
-        taken.map(|_| DiskShare { budget: self.clone(), bytes }).map_err(|left| {
-            let total = self.total;
-            format!("a file of {bytes} bytes is more than the {left} left of the {total} that are kept here in all (--total)")
-        })
+        let exceeded = |left| BudgetExceeded { bytes, left, total: self.total };
+        taken.map(|_| DiskShare { budget: self.clone(), bytes }).map_err(exceeded)
     }
 }
+
+/// A file has more bytes than are left of the budget.
+#[derive(Debug)]
+pub(crate) struct BudgetExceeded {
+    bytes: u64,
+    left: u64,
+    total: u64,
+}
+
+impl fmt::Display for BudgetExceeded {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let BudgetExceeded { bytes, left, total } = self;
+        write!(out, "a file of {bytes} bytes is more than the {left} left of the {total} that are kept here in all (--total)")
+    }
+}
+
+impl Error for BudgetExceeded {}
 
 /// The share of one file; dropping it returns the bytes to the budget.
 #[derive(Debug)]
@@ -104,6 +121,7 @@ mod tests {
             budget
                 .take_share(DISK_BLOCK_BYTES + 1)
                 .expect_err("there is not")
+                .to_string()
                 .contains("8192 bytes is more than the 4096 left of the 12288")
         );
         budget.take_share(0).expect("a file of nothing is one").keep();

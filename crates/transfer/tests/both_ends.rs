@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use loadgo_transfer::bounds::TransferLimits;
-use loadgo_transfer::client::{TransferOrder, TransferRefusal, transfer};
+use loadgo_transfer::client::{TransferOrder, transfer};
 use loadgo_transfer::moving::method::Method;
 use loadgo_transfer::protocol::wire::Direction;
+use loadgo_transfer::refusal::TransferRefusal;
 use loadgo_transfer::server::ServerOptions;
 
 mod ends;
@@ -88,8 +89,8 @@ fn who_has_not_the_token_is_refused_in_words() {
     let server = Server::start(ServerOptions { token: Some("sesame".into()), ..serving(TransferLimits::default()) });
     let plain = ask(server.at, Direction::Send, Method::Blocks, 10);
     let asked = |token: Option<&str>| transfer(&TransferOrder { token: token.map(Into::into), ..plain.clone() }, &Arc::default());
-    assert!(asked(None).expect_err("it is refused").words().contains("wants a token"));
-    assert!(asked(Some("sesam")).expect_err("it is refused").words().contains("wrong"));
+    assert!(asked(None).expect_err("it is refused").to_string().contains("wants a token"));
+    assert!(asked(Some("sesam")).expect_err("it is refused").to_string().contains("wrong"));
     assert_eq!(asked(Some("sesame")).expect("it is let in").here.moved.payload, 10);
 }
 
@@ -97,7 +98,7 @@ fn who_has_not_the_token_is_refused_in_words() {
 fn more_than_is_allowed_is_refused_in_words() {
     let server = Server::within(TransferLimits { bytes: 99, ..TransferLimits::default() });
     let told = transfer(&ask(server.at, Direction::Receive, Method::Blocks, 100), &Arc::default());
-    assert!(told.expect_err("it is refused").words().contains("more than the 99"));
+    assert!(told.expect_err("it is refused").to_string().contains("more than the 99"));
 }
 
 #[test]
@@ -113,7 +114,7 @@ fn all_files_that_are_kept_are_bounded_together_and_what_broke_off_is_not_among_
     }
     let asked = |size: u64| transfer(&ask(server.at, Direction::Send, Method::Blocks, size), &Arc::default());
     assert_eq!(asked(8192).expect("it is kept").here.broke_off, None);
-    let told = asked(4097).expect_err("it is refused").words();
+    let told = asked(4097).expect_err("it is refused").to_string();
     assert!(told.contains("8192 bytes is more than the 4096 left of the 12288 that are kept here in all (--total)"), "{told}");
     assert_eq!(asked(1).expect("it is kept").here.broke_off, None);
     assert!(asked(0).is_err(), "a file of nothing takes a block too");
@@ -125,8 +126,8 @@ fn a_method_that_is_not_possible_says_why_and_the_server_stands() {
     let server = Server::plain();
     for method in Method::ALL.into_iter().filter(|method| method.unavailable_reason().is_some()) {
         let told = transfer(&ask(server.at, Direction::Send, method, 10), &Arc::default());
-        let Err(TransferRefusal::Cannot(why)) = told else { panic!("{method:?}: {told:?}") };
-        assert!(why.starts_with(method.name()), "{why}");
+        let Err(refusal @ TransferRefusal::Method(..)) = told else { panic!("{method:?}: {told:?}") };
+        assert!(refusal.to_string().starts_with(method.name()), "{refusal}");
     }
     assert_eq!(done(&ask(server.at, Direction::Send, Method::Blocks, 10)).here.broke_off, None);
 }
@@ -137,7 +138,7 @@ fn of_the_addresses_that_a_name_has_the_one_that_answers_is_taken() {
     let server = Server::plain();
     let asked = |to: Vec<SocketAddr>| TransferOrder { to, ..ask(server.at, Direction::Send, Method::Blocks, 10) };
     assert_eq!(done(&asked(vec![nobody, server.at])).here.moved.payload, 10);
-    let told = transfer(&asked(vec![nobody, nobody]), &Arc::default()).expect_err("nobody is there").words();
+    let told = transfer(&asked(vec![nobody, nobody]), &Arc::default()).expect_err("nobody is there").to_string();
     assert_eq!(told.matches("nobody listens at").count(), 2, "{told}");
     assert!(told.contains("loadgo transfer serve"), "{told}");
 }

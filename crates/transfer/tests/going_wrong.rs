@@ -52,7 +52,7 @@ fn leaves_who_stalls(method: Method) {
     let why = both.here.broke_off.expect("it broke off");
     assert_eq!(why, "nothing moved for 0.3 s", "{method:?}");
     assert!(both.here.moved.payload < MUCH, "{method:?}");
-    assert!(both.there.expect_err("it does not tell").contains("did not tell its row"), "{method:?}");
+    assert!(both.there.expect_err("it does not tell").to_string().contains("did not tell its row"), "{method:?}");
     assert_eq!(far.join().expect("it ends"), Some(true));
 }
 
@@ -221,7 +221,7 @@ fn a_server_that_is_stopped_in_the_middle_leaves_no_file_and_tells_a_row() {
 #[test]
 fn another_version_is_told_at_both_ends() {
     let (at, far) = far_end("{\"name\":\"loadgo transfer\",\"version\":99,\"token\":false}\n", drop);
-    let told = transfer(&ask(at, Direction::Send, Method::Blocks, 10), &Arc::default()).expect_err("it is another").words();
+    let told = transfer(&ask(at, Direction::Send, Method::Blocks, 10), &Arc::default()).expect_err("it is another").to_string();
     assert!(told.contains("speaks version 99") && told.contains("the same loadgo at both ends"), "{told}");
     far.join().expect("it ends");
     let server = Server::plain();
@@ -237,10 +237,10 @@ fn a_server_that_is_full_tells_who_comes() {
     line.asks_to_send(9, Method::Blocks);
     let _data = data(server.at, &line.hears_a_ticket());
     let asked = ask(server.at, Direction::Send, Method::Blocks, 10);
-    let told = transfer(&asked, &Arc::default()).expect_err("it is refused").words();
+    let told = transfer(&asked, &Arc::default()).expect_err("it is refused").to_string();
     assert!(told.contains("1 transfers are under way"), "{told}");
     let _silent: Vec<_> = (0..9).map(|_| TcpStream::connect(server.at).expect("it listens")).collect();
-    let told = transfer(&asked, &Arc::default()).expect_err("it is refused").words();
+    let told = transfer(&asked, &Arc::default()).expect_err("it is refused").to_string();
     assert!(told.contains("too many connections at once"), "{told}");
 }
 
@@ -250,7 +250,7 @@ fn a_folder_that_cannot_be_written_is_told_at_both_ends() {
     let gone = folder.path().join("gone");
     let server = Server::keeping(gone);
     let told =
-        transfer(&ask(server.at, Direction::Send, Method::Blocks, 10), &Arc::default()).expect_err("it is refused").words();
+        transfer(&ask(server.at, Direction::Send, Method::Blocks, 10), &Arc::default()).expect_err("it is refused").to_string();
     assert!(told.contains("gone") && told.contains("No such file"), "{told}");
     let news = server.news.recv_timeout(PATIENCE).expect("it tells");
     assert!(matches!(&news, ServerNews::Refused(_, why) if why.contains("No such file")), "{news:?}");

@@ -4,7 +4,7 @@ use std::io::{Read, Write, copy, sink};
 use std::net::TcpStream;
 use std::sync::Arc;
 
-use loadgo_transfer::client::{TransferRefusal, transfer};
+use loadgo_transfer::client::transfer;
 use loadgo_transfer::measuring::row::EndRow;
 use loadgo_transfer::moving::method::Method;
 use loadgo_transfer::protocol::wire::{Direction, FinalReply};
@@ -29,7 +29,7 @@ fn a_receiver_that_floods_the_control_connection_is_no_row_and_this_ends_stands(
     });
     let both = done(&ask(at, Direction::Send, Method::Blocks, MUCH));
     assert_eq!((both.here.broke_off, both.here.moved.payload), (None, MUCH));
-    let told = both.there.expect_err("that is no row");
+    let told = both.there.expect_err("that is no row").to_string();
     assert_eq!(told, "the other end did not tell its row: it does not speak as loadgo transfer does");
     assert_eq!(far.join().expect("it ends"), Some(MUCH));
 }
@@ -67,13 +67,13 @@ fn what_a_server_says_reaches_nobody_as_orders_to_a_terminal() {
         let (at, far) = far_control(GREETING, move |mut control, _| {
             control.write_all(format!("{{\"{answer}\":\"no \\u001b[2Jroom\\u202e\"}}\n").as_bytes()).ok()
         });
-        let words = transfer(&ask(at, Direction::Send, Method::Blocks, 10), &Arc::default()).map_err(TransferRefusal::words);
-        let words = words.expect_err("it is refused");
+        let words = transfer(&ask(at, Direction::Send, Method::Blocks, 10), &Arc::default());
+        let words = words.expect_err("it is refused").to_string();
         assert!(words.contains(told) && words.contains("\\u{1b}[2Jroom\\u{202e}"), "{words:?}");
         far.join().expect("it ends");
     }
     let (at, far) = far_end("{\"name\":\"\\u001b]0;mine\\u0007\",\"version\":2,\"token\":false}\n", drop);
-    let words = transfer(&ask(at, Direction::Send, Method::Blocks, 10), &Arc::default()).expect_err("it is another").words();
+    let words = transfer(&ask(at, Direction::Send, Method::Blocks, 10), &Arc::default()).expect_err("it is another").to_string();
     assert!(words.contains("version 2 of \\u{1b}]0;mine\\u{7},"), "{words:?}");
     far.join().expect("it ends");
 }

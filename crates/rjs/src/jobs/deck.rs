@@ -3,6 +3,9 @@
 //! A card is a line of at most [`MOST_CARD_BYTES`]. `//PRINT 700` asks for 700 lines of a printer and `//PUNCH 900` for 900 punched
 //! cards; a deck without either is listed once. The print file repeats the deck, with a number before each line.
 
+use std::error::Error;
+use std::fmt;
+
 use loadgo_transfer::moving::records::MOST_RECORD_BYTES;
 
 /// Largest size of a deck: decks of RFC 392 were small.
@@ -28,33 +31,60 @@ pub struct DeckOutput {
     line: usize,
 }
 
+/// A mistake in a deck. Cards are numbered from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeckMistake {
+    /// The deck is empty.
+    NoCards,
+    /// The card with this number has too many bytes.
+    LongCard(u64, usize),
+    /// The order on the card with this number lacks a number of lines.
+    NoLineCount(u64),
+}
+
+impl Error for DeckMistake {}
+
+impl fmt::Display for DeckMistake {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DeckMistake::NoCards => out.write_str("the deck has no cards: the first line of a deck is its first card"),
+            DeckMistake::LongCard(card, bytes) => {
+                write!(out, "card {card} has {bytes} bytes: a card has at most {MOST_CARD_BYTES}")
+            }
+            DeckMistake::NoLineCount(card) => {
+                write!(out, "card {card}: how many lines? write //PRINT 700, or //PUNCH 900 for cards")
+            }
+        }
+    }
+}
+
 /// Parses the deck in `text`.
 ///
 /// # Errors
-/// A sentence with the number of the card that has a mistake.
-pub fn read(text: &[u8]) -> Result<DeckOutput, String> {
+/// The first mistake.
+pub fn read(text: &[u8]) -> Result<DeckOutput, DeckMistake> {
     let (mut cards, mut order, mut count) = (Vec::new(), None, 0);
     for card in text.split_inclusive(|byte| *byte == b'\n') {
         count += 1;
         let card = card.strip_suffix(b"\n").unwrap_or(card);
         if card.len() > MOST_CARD_BYTES {
-            return Err(format!("card {count} has {} bytes: a card has at most {MOST_CARD_BYTES}", card.len()));
+            return Err(DeckMistake::LongCard(count, card.len()));
         }
-        order = parse_order(card).map_err(|mistake| format!("card {count}: {mistake}"))?.or(order);
+        order = parse_order(card, count)?.or(order);
         if cards.len() < MOST_KEPT_CARDS {
             let shown = card.trim_ascii_end().iter().take(SHOWN_CARD_BYTES);
             cards.push(shown.map(|byte| if byte.is_ascii_graphic() { *byte } else { b' ' }).collect());
         }
     }
     if cards.is_empty() {
-        return Err("the deck has no cards: the first line of a deck is its first card".into());
+        return Err(DeckMistake::NoCards);
     }
     let (lines, line) = order.unwrap_or((count, MOST_RECORD_BYTES));
     Ok(DeckOutput { cards, lines, line })
 }
 
-/// Number of lines and bytes of each line, if this card orders any.
-fn parse_order(card: &[u8]) -> Result<Option<(u64, usize)>, String> {
+/// Number of lines and bytes of each line, if this card, which has `number`, orders any.
+fn parse_order(card: &[u8], number: u64) -> Result<Option<(u64, usize)>, DeckMistake> {
     let words = String::from_utf8_lossy(card);
     let mut words = words.split_ascii_whitespace();
     let line = match words.next() {
@@ -62,9 +92,8 @@ fn parse_order(card: &[u8]) -> Result<Option<(u64, usize)>, String> {
         Some("//PUNCH") => PUNCHED_CARD_BYTES,
         _ => return Ok(None),
     };
-    let number = words.next().and_then(|word| word.parse().ok()).filter(|number| (1..=u64::MAX >> 16).contains(number));
-    let mistake = || "how many lines? write //PRINT 700, or //PUNCH 900 for cards".to_owned();
-    number.map(|number| Some((number, line))).ok_or_else(mistake)
+    let lines = words.next().and_then(|word| word.parse().ok()).filter(|lines| (1..=u64::MAX >> 16).contains(lines));
+    lines.map(|lines| Some((lines, line))).ok_or(DeckMistake::NoLineCount(number))
 }
 
 impl DeckOutput {
@@ -124,9 +153,9 @@ mod tests {
             (b"//PUNCH 0", "card 1"),
             (b"//PRINT 99999999999999999999", "card 1"),
         ] {
-            assert!(read(deck).expect_err("it is refused").contains(words), "{words}");
+            assert!(read(deck).expect_err("it is refused").to_string().contains(words), "{words}");
         }
-        assert!(read(&[b'x'; MOST_CARD_BYTES + 1]).expect_err("it is refused").contains("at most"));
+        assert_eq!(read(&[b'x'; MOST_CARD_BYTES + 1]), Err(DeckMistake::LongCard(1, MOST_CARD_BYTES + 1)));
     }
 
     #[test]

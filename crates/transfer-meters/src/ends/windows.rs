@@ -13,7 +13,7 @@ const SHORTEST_RATED_WINDOW: Duration = Duration::from_millis(1);
 
 /// The interrupt work of an end, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct EndWork {
+pub(super) struct EndWork {
     /// Soft interrupts for the end's socket, on any processor.
     pub soft_ns: f64,
     /// Estimated device interrupts for the socket, in proportion to the soft interrupts.

@@ -1,8 +1,25 @@
 //! The interface for an end's interrupt work, which kernel programs measure (`loadgo-transfer-meters`). Otherwise clock ticks count.
 
+use std::error::Error;
 use std::fmt;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
+
+/// Why no meter measures an end's interrupts, so that clock ticks count them.
+#[derive(Clone, Debug)]
+pub struct UnmeteredReason(Arc<dyn Error + Send + Sync>);
+
+impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for UnmeteredReason {
+    fn from(error: E) -> UnmeteredReason {
+        UnmeteredReason(error.into().into())
+    }
+}
+
+impl fmt::Display for UnmeteredReason {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
 
 /// Measures the interrupt work of each of many ends.
 pub trait InterruptMeter: Send + Sync + fmt::Debug {
@@ -10,7 +27,7 @@ pub trait InterruptMeter: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// Why the end cannot be followed.
-    fn follow(&self, socket: Option<BorrowedFd<'_>>) -> Result<Box<dyn FollowedEnd>, String>;
+    fn follow(&self, socket: Option<BorrowedFd<'_>>) -> Result<Box<dyn FollowedEnd>, UnmeteredReason>;
 }
 
 /// One end that is followed, until it is dropped.
@@ -18,20 +35,20 @@ pub trait FollowedEnd: Send + fmt::Debug {
     /// Makes the calling thread the one that moves the end's data.
     ///
     /// # Errors
-    /// The kernel's words.
-    fn attach_thread(&self) -> Result<(), String>;
+    /// The kernel refuses it.
+    fn attach_thread(&self) -> Result<(), UnmeteredReason>;
 
     /// Ends the calling thread's work for the end.
     ///
     /// # Errors
-    /// The kernel's words.
-    fn detach_thread(&self) -> Result<(), String>;
+    /// The kernel refuses it.
+    fn detach_thread(&self) -> Result<(), UnmeteredReason>;
 
-    /// The interrupt work since the end is followed, after present interrupts have ended.
+    /// The interrupt work since [`InterruptMeter::follow`]. Waits until the present interrupts have ended.
     ///
     /// # Errors
-    /// The kernel's words.
-    fn final_work(&self) -> Result<InterruptWork, String>;
+    /// The kernel's counters cannot be read.
+    fn final_work(&self) -> Result<InterruptWork, UnmeteredReason>;
 
     /// A note if a figure is in doubt.
     fn accuracy_note(&self) -> Option<String>;
@@ -53,7 +70,7 @@ pub struct InterruptWork {
 }
 
 /// The meter of interrupt work, or why there is none.
-pub type MeterOrReason = Result<Arc<dyn InterruptMeter>, String>;
+pub type MeterOrReason = Result<Arc<dyn InterruptMeter>, UnmeteredReason>;
 
 /// How the interrupt work of one end is measured.
 #[derive(Debug)]
@@ -61,7 +78,7 @@ pub enum InterruptAccount {
     /// By a meter that follows the end.
     Exact(Box<dyn FollowedEnd>),
     /// By clock ticks of the whole host; with the reason.
-    Ticks(String),
+    Ticks(UnmeteredReason),
 }
 
 impl InterruptAccount {

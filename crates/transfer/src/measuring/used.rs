@@ -83,6 +83,7 @@ impl EndUsage {
         let (work, by) = match measured {
             Ok((work, doubt)) => (work, interrupts_by(&work, doubt)),
             Err(reason) => {
+                let reason = reason.to_string();
                 let (soft_ns, hard_ns) = (self.end.soft_interrupt_ns, self.end.interrupt_ns);
                 (InterruptWork { soft_ns, hard_ns, ..InterruptWork::default() }, InterruptsBy::Ticks(reason))
             }

@@ -41,7 +41,8 @@ impl Destination {
     /// # Errors
     /// There is no `/dev/null`.
     pub fn discard() -> io::Result<Destination> {
-        Ok(Destination { file: File::options().write(true).open("/dev/null")?, pending: None })
+        let opened = File::options().write(true).open("/dev/null");
+        opened.map(Destination::from_file).map_err(|error| with_path(Path::new("/dev/null"), error))
     }
 
     /// An open file, which the caller keeps or removes.

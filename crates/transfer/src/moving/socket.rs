@@ -147,8 +147,8 @@ pub fn is_peer_gone(error: &io::Error) -> bool {
 }
 
 /// The error as a sentence, with the other end's part in it.
-pub fn error_words(error: io::Error) -> String {
-    match Errno::from_io_error(&error) {
+pub fn error_words(error: &io::Error) -> String {
+    match Errno::from_io_error(error) {
         Some(Errno::PIPE | Errno::CONNRESET) => PEER_GONE_REASON.into(),
         Some(Errno::FAULT) => "the file became shorter while it was sent".into(),
         _ => error.to_string(),

@@ -49,7 +49,7 @@ pub struct TransferRequest {
     pub token: Option<String>,
     /// Direction of the data.
     pub direction: Direction,
-    /// Method of moving the data.
+    /// Method of both ends.
     pub method: Method,
     /// Number of bytes.
     pub size: u64,
@@ -103,7 +103,7 @@ pub enum ServerReply {
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum GoSignal {
     /// The sender may begin.
-    GoSignal,
+    Go,
 }
 
 /// An end's last message, with its row. For a job both ends send one, the server first.
@@ -136,5 +136,25 @@ impl JobKind {
             JobKind::Print(_) => "print",
             JobKind::Store => "store",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(message: &impl Serialize) -> String {
+        serde_json::to_string(message).expect("a message is JSON")
+    }
+
+    #[test]
+    fn ends_of_different_builds_agree_on_the_bytes_of_a_message() {
+        assert_eq!(json(&GoSignal::Go), r#""go""#);
+        assert_eq!(json(&ServerReply::Refused("full".into())), r#"{"refused":"full"}"#);
+        assert_eq!(json(&ServerReply::Cannot("no ring".into())), r#"{"cannot":"no ring"}"#);
+        assert_eq!(json(&JobKind::Print("0f".into())), r#"{"print":"0f"}"#);
+        assert_eq!(json(&[JobKind::Submit, JobKind::Store]), r#"["submit","store"]"#);
+        assert_eq!(json(&[Direction::Send, Direction::Receive]), r#"["send","receive"]"#);
+        assert_eq!(json(&[Method::IoUring, Method::Unix, Method::Shm]), r#"["io-uring","unix","shm"]"#);
     }
 }
