@@ -57,7 +57,7 @@ JSON_KEYS: dict[type, str] = {
     LittleAudit: "law span_s rate_per_s response_s think_s stay_s measured computed verdict discrepancy",
     DriverAudit: (
         "lateness_p50_ns lateness_p99_ns lateness_max_ns lateness_limit_ns late_lines host_share host_share_limit "
-        "scheduling proof notes valid"
+        "scheduling processor proof notes valid"
     ),
     SessionCounts: "users done died refused stopped",
     Loss: "what reason count",
