@@ -134,6 +134,16 @@ def print_leftovers(left_behind: Iterable[str]) -> None:
         print_error(text)
 
 
+def print_fit_warnings(*systems: str) -> None:
+    """Prints the reasons to doubt the fit of each machine among these systems."""
+    from loadgo.running.machines import fit_warnings_of
+    from loadgo.running.prepared import THIS_HOST
+
+    for machine in dict.fromkeys(system for system in systems if system != THIS_HOST):
+        for text in fit_warnings_of(machine):
+            print_error(text)
+
+
 def notes_without_leftovers(notes: Iterable[str], printed_as_errors: Iterable[str]) -> list[str]:
     """The notes of a run without those that are printed as errors, such as leftovers. They name options."""
     from loadgo.cli.option_names import with_option_names

@@ -23,7 +23,7 @@ from loadgo.stats.quantiles import Quantile, Response
 JSON_KEYS: dict[type, str] = {
     Summary: (
         "run stretch commands everything classes total_time whose_time meters audit driver sessions losses cost "
-        "notes prediction fail_if other_work"
+        "notes prediction fail_if other_work fit_warnings"
     ),
     OtherWork: "share error at_most level",
     ConditionResult: "condition holds text",

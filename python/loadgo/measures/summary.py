@@ -99,6 +99,8 @@ class Summary:
     """The result of each `--fail-if` condition."""
     other_work: OtherWork | None = None
     """The work of others on the host; None on a simulated machine, and where it is not known."""
+    fit_warnings: tuple[str, ...] = ()
+    """Reasons to doubt the fit of a simulated machine."""
 
     def command(self, name: str) -> CommandSummary:
         """The row of the command `name`; a command without interactions raises `KeyError`."""
@@ -148,6 +150,7 @@ def summarize(
         notes=_notes(tables, stretch, everything, total),
         prediction=None if tables.prediction is None else tables.prediction.of(stretch.name),
         other_work=other_work_of(tables, stretch, total),
+        fit_warnings=tables.fit_warnings,
     )
 
 

@@ -83,6 +83,7 @@ def warnings(summary: Summary) -> list[str]:
     """The reasons to doubt the entire report, each with a remedy; empty for a good run."""
     messages = [*_early_end(summary), *(f"INVALID: {reason}" for reason in driver_faults(summary.driver))]
     messages += [f"Failed: {result.text}." for result in summary.fail_if if result.failed]
+    messages += summary.fit_warnings
     if doubtful := account_warning(summary):
         messages.append(doubtful)
     if others := "" if without_load(summary) else _others(summary):
