@@ -40,7 +40,8 @@ def naming(argument: str) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        named = BadArgument(f"`{argument}`: {error}").about(argument)
+        reason = "it is not UTF-8" if isinstance(error, UnicodeEncodeError) else error
+        named = BadArgument(f"`{argument}`: {reason}").about(argument)
         raise named.about(*error.arguments) if isinstance(error, LoadgoError) else named from None
 
 

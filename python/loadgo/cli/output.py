@@ -46,7 +46,8 @@ def errors_as_messages() -> Iterator[None]:
         if os.environ.get("LOADGO_TRACEBACK"):
             raise
         print_error(_message_of(error))
-        print_leftovers(getattr(error, "__notes__", ()))
+        if not isinstance(error, UnicodeEncodeError):
+            print_leftovers(getattr(error, "__notes__", ()))
         raise typer.Exit(NOT_RUN_STATUS) from None
 
 
@@ -56,6 +57,9 @@ def _message_of(error: Exception) -> str:
 
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, UnicodeEncodeError):
+        shown = error.object.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        return f"an argument is not UTF-8: {shown}"
     return with_option_names(str(error), error.arguments if isinstance(error, LoadgoError) else ())
 
 

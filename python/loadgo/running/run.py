@@ -14,7 +14,7 @@ from loadgo.errors import BadArgument, naming
 from loadgo.measures.tariff import tariff_on
 from loadgo.notation import quantities
 from loadgo.running import bundled
-from loadgo.running.folders import new_folder
+from loadgo.running.folders import as_utf8, new_folder
 from loadgo.running.host import DEFAULT_DRIVER, Driver
 from loadgo.running.load import Limits, Load, LoadKeywords, Metering, with_keywords
 from loadgo.running.prepared import THIS_HOST, ReportProgress, RunDriver, RunProgress, RunSettings, prepare_run
@@ -140,7 +140,7 @@ def run(
     checked = _CheckedRun(
         source=source,
         run_script=ready.run_script,
-        options={"script": source.requested, "command": list(command), **ready.options, **options},
+        options={"script": source.requested, "command": as_utf8(command), **ready.options, **options},
         folder=new_folder(out, source.path.stem, datetime.now(UTC)),
         fail_if=tuple(fail_if),
     )
