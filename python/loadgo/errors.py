@@ -2,6 +2,7 @@
 
     LoadgoError
     ├── BadArgument     an argument of a call makes no sense; it is a `ValueError`, too
+    │   └── UnknownName     the result of a call has nothing of this name; it is a `KeyError`, too
     ├── Mistake         a mistake in a text: a script, a machine file; with file, line and column
     ├── Refused         the host refused, before or while users were on it: what was tried, and the remedy
     │   └── NotPossible     these hosts cannot do it in this way; another way may work
@@ -32,6 +33,13 @@ class LoadgoError(Exception):
 
 class BadArgument(LoadgoError, ValueError):
     """An argument that makes no sense; the text names it and says what would be right."""
+
+
+class UnknownName(BadArgument, KeyError):
+    """A name that a result does not have; the text says which names it has."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 @contextmanager

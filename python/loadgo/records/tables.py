@@ -172,6 +172,9 @@ def read_stream(path: Path) -> pl.DataFrame | None:
 def _read_frame(folder: Path, name: str) -> pl.DataFrame | None:
     """Reads Parquet before the stream: a run that is just ending has both for a moment, then Parquet alone."""
     parquet, stream = _files(folder, name)
+    for path in (parquet, stream):
+        if path.exists() and not path.is_file():
+            raise BadRun(f"{path} is not a regular file: take it from a copy")
     if not parquet.exists() and stream.exists():
         try:
             return read_stream(stream)
