@@ -37,7 +37,7 @@ JSON_KEYS: dict[type, str] = {
     Usage: (
         "measured cpu_user_ns cpu_system_ns faults_minor faults_major ready_wait_ns paging_wait_ns io_wait_ns bytes_out"
     ),
-    Outcomes: "ok failed timeouts died unconfirmed",
+    Outcomes: "ok failed timeouts died unconfirmed not_found",
     TimeByClass: "thinking_ns typing_ns waiting_ns driver_ns total_ns",
     TotalTime: "span_ns kind processors wall_ns categories account total_ns non_idle_ns",
     Category: "name time_ns by_processor_ns busy in_non_idle count each_ns",
