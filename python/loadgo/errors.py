@@ -2,6 +2,7 @@
 
     LoadgoError
     ├── BadArgument     an argument of a call makes no sense; it is a `ValueError`, too
+    │   └── UnknownName     the result of a call has nothing of this name; it is a `KeyError`, too
     ├── Mistake         a mistake in a text: a script, a machine file; with file, line and column
     ├── Refused         the host refused, before or while users were on it: what was tried, and the remedy
     │   └── NotPossible     these hosts cannot do it in this way; another way may work
@@ -34,13 +35,21 @@ class BadArgument(LoadgoError, ValueError):
     """An argument that makes no sense; the text names it and says what would be right."""
 
 
+class UnknownName(BadArgument, KeyError):
+    """A name that a result does not have; the text says which names it has."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 @contextmanager
 def naming(argument: str) -> Iterator[None]:
     """Puts the name of an argument before the text of a `ValueError` that is raised while its value is read."""
     try:
         yield
     except ValueError as error:
-        named = BadArgument(f"`{argument}`: {error}").about(argument)
+        reason = "it is not UTF-8" if isinstance(error, UnicodeEncodeError) else error
+        named = BadArgument(f"`{argument}`: {reason}").about(argument)
         raise named.about(*error.arguments) if isinstance(error, LoadgoError) else named from None
 
 

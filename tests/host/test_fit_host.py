@@ -14,6 +14,7 @@ from loadgo.fitting.reading import read_runs
 from loadgo.fitting.remarks import fit_warnings
 from loadgo.fitting.unowned_time import fit_unowned_time
 from loadgo.notation.laws import read_law
+from loadgo.prediction.fitted import fitted_in
 from loadgo.records.tables import COLUMNS_BY_TABLE
 
 S = 1_000_000_000
@@ -168,7 +169,10 @@ def test_what_nobody_owns_is_regressed_on_what_ended_in_each_span(tmp_path: Path
 
 def test_a_host_that_is_others_is_said_to_be(tmp_path: Path) -> None:
     made = fit(laid(tmp_path / "others", rows_of(quiet=False), background=1.5))
-    assert any("other programs than the users' and loadgo used" in warning for warning in made.warnings)
+    assert any("the host was busy with other things" in warning for warning in made.warnings)
+    written = fitted_in(made.text)
+    assert written is not None
+    assert written.warnings == made.warnings, "whoever uses the machine later is told"
     assert any("the median of each command is used, since the host was busy" in text for text in made.fitted.assumed)
     told = machine(made)
     assert "device_interrupt" not in told.get("supervisor", {}), "what an interaction took unowned cannot be seen"
@@ -183,7 +187,7 @@ def test_others_are_told_as_a_report_tells_them_though_the_run_is_too_short_to_r
     assert total is not None
     account = replace(total.account, unattributed_ns=round(0.6 * total.total_ns))
     others = replace(reading, total=replace(total, account=account))
-    assert fit_warnings([others], None, ())[0].startswith("other programs than the users' and loadgo used 60.0 %")
+    assert fit_warnings([others], None, ())[0].startswith("the host was busy with other things: 60.0 %")
     quiet = replace(account, unattributed_ns=0)
     assert fit_warnings([replace(reading, total=replace(total, account=quiet))], None, ()) == ()
 

@@ -291,6 +291,8 @@ pub struct Fit {
     pub interactions: u32,
     /// Assumptions about values that the runs do not show.
     pub assumed: Vec<String>,
+    /// Reasons to doubt the fit, such as a mean response that the machine misses.
+    pub warnings: Vec<String>,
     /// The fitted values.
     pub parameters: Vec<Parameter>,
     /// The covariance of the natural logarithms of the parameters, a row for each; empty if it is not known.

@@ -16,7 +16,7 @@ from loadgo.cli.options import (
     ThinkOption,
     TypingOption,
 )
-from loadgo.cli.output import STATUS_GOOD, STATUS_INTERRUPTED, errors_as_messages, print_note
+from loadgo.cli.output import STATUS_GOOD, STATUS_INTERRUPTED, errors_as_messages, print_fit_warnings, print_note
 from loadgo.cli.page_output import FileOption, FormatOption, page_output
 
 _SET_HELP = "As --set, for this variant alone. May be given again."
@@ -92,4 +92,5 @@ def ab(
             progress=None if quiet else print_note,
         )
         page.show(render_experiment, experiment)
+        print_fit_warnings(experiment.a.on, experiment.b.on)
         raise typer.Exit(STATUS_INTERRUPTED if experiment.end == "stopped" else STATUS_GOOD)

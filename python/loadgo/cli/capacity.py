@@ -17,7 +17,14 @@ from loadgo.cli.options import (
     ThinkOption,
     TypingOption,
 )
-from loadgo.cli.output import STATUS_BAD_FINDING, STATUS_GOOD, STATUS_INTERRUPTED, errors_as_messages, print_note
+from loadgo.cli.output import (
+    STATUS_BAD_FINDING,
+    STATUS_GOOD,
+    STATUS_INTERRUPTED,
+    errors_as_messages,
+    print_fit_warnings,
+    print_note,
+)
 from loadgo.cli.page_output import FileOption, FormatOption, page_output
 
 
@@ -109,6 +116,7 @@ def capacity(
             progress=None if quiet else print_note,
         )
         page.show(render_capacity, answer)
+        print_fit_warnings(on)
         if answer.end == "stopped":
             raise typer.Exit(STATUS_INTERRUPTED)
         raise typer.Exit(STATUS_BAD_FINDING if answer.bad else STATUS_GOOD)

@@ -114,13 +114,13 @@ def query(
         if run_name is not None and run is not None:
             raise ValueError(f"name one run: {run_name} or --run {run}")
         from loadgo.documents.listing import listing
-        from loadgo.records.query import csv_of
+        from loadgo.records.query import csv_of, json_of
 
         frame = loadgo.query(sql, run=run_name or run or "last")
         if format == "csv":
             print_output(csv_of(frame))
         elif format == "json":
-            print_output(frame.write_json() + "\n")
+            print_output(json_of(frame))
         else:
             numbers = {index for index, kind in enumerate(frame.dtypes) if kind.is_numeric()}
             cells = [["" if value is None else str(value) for value in row] for row in frame.iter_rows()]

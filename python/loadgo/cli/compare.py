@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from loadgo.cli.options import SetOption, TariffOption, ThinkOption
-from loadgo.cli.output import STATUS_BAD_FINDING, STATUS_GOOD, errors_as_messages, print_note
+from loadgo.cli.output import STATUS_BAD_FINDING, STATUS_GOOD, errors_as_messages, print_fit_warnings, print_note
 from loadgo.cli.page_output import FileOption, FormatOption, page_output
 
 _SIDE = (
@@ -153,3 +153,4 @@ def speedup(
                 progress=print_note,
             )
         page.show(render_speedup, attributed)
+        print_fit_warnings(*([] if measured else filter(None, (on, to))))

@@ -46,7 +46,8 @@ def errors_as_messages() -> Iterator[None]:
         if os.environ.get("LOADGO_TRACEBACK"):
             raise
         print_error(_message_of(error))
-        print_leftovers(getattr(error, "__notes__", ()))
+        if not isinstance(error, UnicodeEncodeError):
+            print_leftovers(getattr(error, "__notes__", ()))
         raise typer.Exit(NOT_RUN_STATUS) from None
 
 
@@ -56,6 +57,9 @@ def _message_of(error: Exception) -> str:
 
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, UnicodeEncodeError):
+        shown = error.object.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        return f"an argument is not UTF-8: {shown}"
     return with_option_names(str(error), error.arguments if isinstance(error, LoadgoError) else ())
 
 
@@ -132,6 +136,16 @@ def print_leftovers(left_behind: Iterable[str]) -> None:
     """Prints what a run leaves on this host as errors, also with `--quiet`."""
     for text in left_behind:
         print_error(text)
+
+
+def print_fit_warnings(*systems: str) -> None:
+    """Prints the reasons to doubt the fit of each machine among these systems."""
+    from loadgo.running.machines import fit_warnings_of
+    from loadgo.running.prepared import THIS_HOST
+
+    for machine in dict.fromkeys(system for system in systems if system != THIS_HOST):
+        for text in fit_warnings_of(machine):
+            print_error(text)
 
 
 def notes_without_leftovers(notes: Iterable[str], printed_as_errors: Iterable[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 import typer
@@ -18,16 +19,29 @@ _PLAIN_WORDS = (
 )
 
 
+_PATH_OPTIONS = ("--out", "--output", "-o", "--report", "--csv", "--into")
+"""Options that take a path in every command that has them."""
+
+
 class PlainCommand(TyperCommand):
     """A command whose errors about a value are in plain words."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Reads the arguments. Raises `typer.BadParameter` for a value that makes no sense."""
+        _check_paths(args)
         try:
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:
             error.message = in_plain_words(error.message)
             raise
+
+
+def _check_paths(args: list[str]) -> None:
+    """Raises `typer.BadParameter` for an empty path, which would be the present folder."""
+    words = args[: args.index("--")] if "--" in args else args
+    for name in _PATH_OPTIONS:
+        if f"{name}=" in words or (name, "") in pairwise(words):
+            raise typer.BadParameter("it is empty: name a path, or leave the option out", param_hint=f"'{name}'")
 
 
 def in_plain_words(message: str) -> str:

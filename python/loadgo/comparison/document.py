@@ -164,6 +164,7 @@ def _warnings(comparison: Comparison) -> tuple[str, ...]:
         elif check.verdict == "broken":
             warnings.append(f"{name}: {check.name}: {check.text}.")
     for side in (comparison.a, comparison.b):
+        warnings += [f"{side.name}: {text}" for run in side.tables for text in run.fit_warnings]
         if side.other_work is not None and side.other_work.level == "busy":
             warnings.append(f"{_busy_side(side)}. The sides may differ by that alone: loadgo ab runs both in turn.")
         for user in side.extrapolated:

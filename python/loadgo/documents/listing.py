@@ -17,6 +17,7 @@ from loadgo.documents.document import Document
 from loadgo.documents.render import render
 from loadgo.documents.table import COLUMN_GAP_CHARS, Column, Table
 from loadgo.errors import BadArgument
+from loadgo.notation.figures import plain
 
 ListFormat = Literal["text", "html", "json", "csv", "md"]
 LIST_FORMATS: tuple[ListFormat, ...] = get_args(ListFormat)
@@ -72,7 +73,9 @@ def listing(
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], figures: Collection[int]) -> Table:
     columns = tuple(
-        Column(heading, tuple(row[i] for row in rows), kind="figure" if i in figures else "words" if i else "name")
+        Column(
+            plain(heading), tuple(row[i] for row in rows), kind="figure" if i in figures else "words" if i else "name"
+        )
         for i, heading in enumerate(headings)
     )
     return Table("", columns, name_width=columns[0].width)

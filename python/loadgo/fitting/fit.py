@@ -8,7 +8,7 @@ note.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
@@ -118,14 +118,14 @@ def _fit_runs(readings: Sequence[RunReading], name: str | None, path: Path | Non
     )
     values = join_values(known_values(readings[0]), values)
     fitted = _fitted_parameters(readings, rows, values, groupings)
-    heading = file_heading(readings, len(rows), name)
-    text = machine_file_text(heading, values, measured_load(readings, rows), fitted)
-    checks = fitted_checks(text, readings)
+    heading, load = file_heading(readings, len(rows), name), measured_load(readings, rows)
+    checks = fitted_checks(machine_file_text(heading, values, load, fitted), readings)
+    fitted = replace(fitted, warnings=fit_warnings(readings, unowned, checks))
     return Fit(
-        text=text,
+        text=machine_file_text(heading, values, load, fitted),
         title=heading.title,
         fitted=fitted,
-        warnings=fit_warnings(readings, unowned, checks),
+        warnings=fitted.warnings,
         unowned=unowned,
         checks=checks,
         hint=prediction_command(readings, path),
@@ -164,7 +164,7 @@ def _try_switching(
     readings: Sequence[RunReading], rows: pl.DataFrame, first_guess: FittedValues, costs: SwitchTrialCosts
 ) -> SwitchCost:
     """The cost of a context switch, from a trial run of the machine with a first guess of that cost."""
-    no_fit = Fitted("", (), (), 0, (), (), np.zeros((0, 0)))
+    no_fit = Fitted("", (), (), 0, (), (), (), np.zeros((0, 0)))
     values = join_values(known_values(readings[0]), first_guess)
     text = machine_file_text(file_heading(readings, len(rows), None), values, measured_load(readings, rows), no_fit)
     return switch_cost(run_fitted_trial(text, readings[0]), costs.switch_ns, costs.line_in_ns, costs.switch_ns)
@@ -224,6 +224,7 @@ def _fitted_parameters(
         users=tuple(reading.users for reading in readings if not is_open(reading)),
         interactions=len(rows),
         assumed=fitted.assumed,
+        warnings=(),
         parameters=fitted_parameters(fitted.values, bounds),
         covariance=covariance if has_covariance else np.zeros((0, 0)),
     )

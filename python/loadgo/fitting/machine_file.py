@@ -155,6 +155,8 @@ def _fit_table(fit: Fitted) -> Table:
     table.add("users", tomlkit.item(list(fit.users)))
     table.add("interactions", tomlkit.item(fit.interactions))
     table.add("assumed", _multiline_array(fit.assumed))
+    if fit.warnings:
+        table.add("warnings", _multiline_array(fit.warnings))
     table.add("parameters", _multiline_array([_parameter_table(parameter) for parameter in fit.parameters]))
     table.add(tomlkit.comment("of the natural logarithms of the parameters, in their order"))
     table.add(

@@ -73,11 +73,9 @@ def fit_warnings(
         warnings.append(
             f"no interaction of {', '.join(unknown)} was answered and metered, so the machine has no such command"
         )
-    work = _other_work(readings, unowned)
-    if clause := busy_clause(work):
+    if clause := busy_clause(_other_work(readings, unowned)):
         warnings.append(f"{clause}: the machine leaves that out, but its commands have processor times of a busy host")
-    is_disturbed = work is not None and work.level == "busy"
-    return (*warnings, *([] if is_disturbed else _miss_warnings(checks)), *_growth_warnings(readings))
+    return (*warnings, *_miss_warnings(checks), *_growth_warnings(readings))
 
 
 def _other_work(readings: Sequence[RunReading], unowned: UnownedTime | None) -> OtherWork | None:

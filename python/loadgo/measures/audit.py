@@ -41,6 +41,8 @@ class DriverAudit:
     scheduling: str
     proof: str
     notes: tuple[str, ...]
+    processor: int | None = None
+    """The processor that the driver keeps to; None if it may use all."""
 
     @property
     def late(self) -> bool:
@@ -97,6 +99,7 @@ def driver_audit(rows: pl.DataFrame, total: TotalTime | None, tables: Tables, ta
         scheduling=str(description.get("scheduling", "")),
         proof=str(description.get("proof", "")),
         notes=tuple(str(note) for note in description.get("notes", [])),
+        processor=description.get("processor"),
     )
 
 

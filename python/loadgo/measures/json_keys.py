@@ -23,7 +23,7 @@ from loadgo.stats.quantiles import Quantile, Response
 JSON_KEYS: dict[type, str] = {
     Summary: (
         "run stretch commands everything classes total_time whose_time meters audit driver sessions losses cost "
-        "notes prediction fail_if other_work"
+        "notes prediction fail_if other_work fit_warnings"
     ),
     OtherWork: "share error at_most level",
     ConditionResult: "condition holds text",
@@ -37,7 +37,7 @@ JSON_KEYS: dict[type, str] = {
     Usage: (
         "measured cpu_user_ns cpu_system_ns faults_minor faults_major ready_wait_ns paging_wait_ns io_wait_ns bytes_out"
     ),
-    Outcomes: "ok failed timeouts died unconfirmed",
+    Outcomes: "ok failed timeouts died unconfirmed not_found",
     TimeByClass: "thinking_ns typing_ns waiting_ns driver_ns total_ns",
     TotalTime: "span_ns kind processors wall_ns categories account total_ns non_idle_ns",
     Category: "name time_ns by_processor_ns busy in_non_idle count each_ns",
@@ -57,7 +57,7 @@ JSON_KEYS: dict[type, str] = {
     LittleAudit: "law span_s rate_per_s response_s think_s stay_s measured computed verdict discrepancy",
     DriverAudit: (
         "lateness_p50_ns lateness_p99_ns lateness_max_ns lateness_limit_ns late_lines host_share host_share_limit "
-        "scheduling proof notes valid"
+        "scheduling processor proof notes valid"
     ),
     SessionCounts: "users done died refused stopped",
     Loss: "what reason count",

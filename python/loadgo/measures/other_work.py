@@ -1,8 +1,8 @@
 """Other work on a host beside a run: its share of the processors' time, and whether it disturbed the figures.
 
-A line that is all processor time takes up to 1/(1 - s) times as long beside other work with the share s: 5 % longer at
-5 %, 11 % longer at 10 %. From 5 % on readers are told the share, and from 10 % on they are warned. So a share near the
-second bound is never passed over in silence.
+Beside other work with the share s, a line of pure processor time takes up to 1/(1 - s) times as long. That is 5 % more
+at 5 %, and 11 % more at 10 %. Above 5 % a report notes the share, and above 10 % it warns. No share near the second
+bound is passed over in silence.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 NOTED_SHARE = 0.05
 """A larger share of other work is told: it can be as much as the change that `loadgo ab` calls no difference."""
-_SHOWN_ERROR = 0.005
+_SHOWN_ERROR_SHARE = 0.005
 """An error of the share is shown from here on; a smaller one changes no word."""
 
 Level = Literal["quiet", "partly busy", "busy"]
@@ -50,7 +50,7 @@ class OtherWork:
     @property
     def in_words(self) -> str:
         """The share with its error, such as `at most 12.6 % (± 2.0 %)`."""
-        error = f" (± {share(self.error)})" if self.error >= _SHOWN_ERROR else ""
+        error = f" (± {share(self.error)})" if self.error >= _SHOWN_ERROR_SHARE else ""
         return f"{'at most ' if self.at_most else ''}{share(self.share)}{error}"
 
 

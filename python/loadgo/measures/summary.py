@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from loadgo.errors import UnknownName
 from loadgo.measures.audit import DriverAudit, Loss, SessionCounts, count_sessions, driver_audit, group_losses
 from loadgo.measures.charged_use import shared_holdings
 from loadgo.measures.charges import Cost, SharedHoldings, cost_of, interaction_cost
@@ -99,13 +100,16 @@ class Summary:
     """The result of each `--fail-if` condition."""
     other_work: OtherWork | None = None
     """The work of others on the host; None on a simulated machine, and where it is not known."""
+    fit_warnings: tuple[str, ...] = ()
+    """Reasons to doubt the fit of a simulated machine."""
 
     def command(self, name: str) -> CommandSummary:
-        """The row of the command `name`; a command without interactions raises `KeyError`."""
+        """The row of the command `name`; a command without interactions raises `UnknownName`, which is a `KeyError`."""
         for command in self.commands:
             if command.name == name:
                 return command
-        raise KeyError(name)
+        known_names = ", ".join(command.name for command in self.commands) or "none"
+        raise UnknownName(f"no interaction was with a command {name!r}; those with interactions: {known_names}")
 
 
 def summarize(
@@ -148,6 +152,7 @@ def summarize(
         notes=_notes(tables, stretch, everything, total),
         prediction=None if tables.prediction is None else tables.prediction.of(stretch.name),
         other_work=other_work_of(tables, stretch, total),
+        fit_warnings=tables.fit_warnings,
     )
 
 

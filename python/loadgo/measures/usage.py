@@ -33,6 +33,10 @@ class Usage:
         return self.cpu_user_ns + self.cpu_system_ns
 
 
+NOT_FOUND_STATUS = 127
+"""The exit status of a shell for a command that it does not find (POSIX, Shell Command Language, 2.8.2)."""
+
+
 @dataclass(frozen=True)
 class Outcomes:
     """Number of interactions by outcome."""
@@ -44,6 +48,8 @@ class Outcomes:
     died: int
     unconfirmed: int
     """Interactions whose end is known only from silence."""
+    not_found: int = 0
+    """Interactions with exit status 127, with which a shell says that there is no such command, whatever the outcome."""
 
     @property
     def errors(self) -> int:
@@ -66,4 +72,5 @@ def outcomes_of(rows: pl.DataFrame) -> Outcomes:
         timeouts=counts.get("timeout", 0),
         died=counts.get("died", 0),
         unconfirmed=counts.get("unconfirmed", 0),
+        not_found=int((rows["exit_status"] == NOT_FOUND_STATUS).sum()),
     )

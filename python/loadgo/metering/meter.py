@@ -16,7 +16,7 @@ from loadgo.metering.totals import Totals
 from loadgo.metering.viewers import NO_VIEWERS, OpenViewers, Viewers, open_viewers
 from loadgo.notation import quantities
 from loadgo.running.command_meter import ReceivedSignals, check_program, forward_signals
-from loadgo.running.folders import new_folder
+from loadgo.running.folders import as_utf8, check_utf8, new_folder
 from loadgo.running.prepared import ReportProgress
 from loadgo.running.stopping import catch_stop_signals
 
@@ -100,8 +100,7 @@ def meter(
         raise BadArgument(f"there are no {meters} meters: choose {' or '.join(METER_TIERS)}")
     if command and duration is not None:
         raise BadArgument("a command is metered for as long as it runs: leave `duration` out").about("duration")
-    _check_utf8("`out`", out)
-    _check_utf8("the command", *command)
+    check_utf8("the command", *command)
     recorded = out is not None or not viewers.any
     folder = new_folder(out, Path(command[0]).name if command else "meter", datetime.now(UTC)) if recorded else None
     options = {
@@ -110,7 +109,7 @@ def meter(
         "every_s": _every_s(every),
         "duration_s": None if duration is None else quantities.span_s(duration, "duration"),
         "command": list(command),
-        "command_line": [word.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for word in command_line],
+        "command_line": as_utf8(command_line),
     }
     if command:
         check_program(command[0])
@@ -135,15 +134,6 @@ def _export_failure(view: OpenViewers, viewers: Viewers) -> str:
     if view.exports is None or not view.failed_exports:
         return ""
     return f"{view.failed_exports} of {view.exports.begun} exports to {viewers.otlp} failed"
-
-
-def _check_utf8(what: str, *words: object) -> None:
-    for word in words:
-        try:
-            str(word).encode()
-        except UnicodeEncodeError:
-            shown = str(word).encode(errors="replace").decode()
-            raise BadArgument(f"{what} is not UTF-8, but the records are: {shown}").about("out") from None
 
 
 def _every_s(every: float | str) -> float:

@@ -71,15 +71,19 @@ def seed(asked: int) -> int:
     return asked
 
 
-def byte_count(asked: str, argument: str) -> int:
-    """A number of bytes from words such as `1GiB`, `64MB`, `512`; raises `BadArgument`, which names `argument`."""
+def byte_count(text: str, argument: str) -> int:
+    """A number of bytes from words such as `1GiB`, `64MB`, `512`; raises `BadArgument`, which names `argument`.
+
+    As in limits, `K`, `M`, `G` and `T` alone are powers of 1024.
+    """
     units = {unit.lower(): size for unit, size in UNIT_BYTES.items()}
+    units |= {unit: 1 << 10 * power for power, unit in enumerate("kmgt", start=1)}
     with naming(argument):
-        found = _amount(asked.lower(), units)
+        found = _amount(text.lower(), units)
         if found is None:
-            raise BadArgument(f"{asked!r} is no number of bytes: write 1GiB, 64MB, 512")
+            raise BadArgument(f"{text!r} is no number of bytes: write 1GiB, 4M, 64MB or 512")
         if (size := found[0] * units.get(found[1], 1)) >= _MOST_BYTES:
-            raise BadArgument(f"{asked} is more than anybody can move")
+            raise BadArgument(f"{text} is more than anybody can move")
         return int(size)
 
 

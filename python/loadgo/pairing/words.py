@@ -92,11 +92,11 @@ def warnings(experiment: Experiment) -> list[str]:
     errors = [sum(run.errors for run in _runs(experiment.pairs, letter)) for letter in "AB"]
     if any(errors):
         lines.append(f"Lines failed, timed out or died: {errors[0]:,} of A and {errors[1]:,} of B.")
-    return lines + _advice(experiment)
+    return lines
 
 
-def _advice(experiment: Experiment) -> list[str]:
-    """The advice for measures without a verdict: how many more pairs, or longer runs."""
+def advice(experiment: Experiment) -> list[str]:
+    """The advice below the answer for measures without a verdict: how many more pairs, or longer runs."""
     lines = []
     for change in experiment.changes:
         if change.measure not in experiment.decisive or change.verdict != "cannot tell":

@@ -47,6 +47,8 @@ class Fitted:
     users: tuple[int, ...]
     interactions: int
     assumed: tuple[str, ...]
+    warnings: tuple[str, ...]
+    """Reasons to doubt the fit, such as a mean response that the machine misses."""
     parameters: tuple[Parameter, ...]
     covariance: Floats
     """Covariance of the parameters' natural logarithms, of shape (parameters, parameters); empty if unknown."""
@@ -63,6 +65,7 @@ def fitted_in(text: str) -> Fitted | None:
         users=tuple(section.get("users", ())),
         interactions=section.get("interactions", 0),
         assumed=tuple(section.get("assumed", ())),
+        warnings=tuple(section.get("warnings", ())),
         parameters=tuple(_parameter(row) for row in section.get("parameters", ())),
         covariance=np.array(section.get("covariance", ()), dtype=np.float64),
     )

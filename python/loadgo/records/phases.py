@@ -38,7 +38,7 @@ class Stretch:
     note: str | None
     """The reason why the stretch is not the requested one; None if it is."""
     cut: bool = False
-    """Whether the run is unfinished or was killed, so that the stretch ends with its records."""
+    """Whether the run did not come to its end, so that the stretch ends with its records."""
 
     @property
     def span_ns(self) -> int:
@@ -78,7 +78,7 @@ def stretch_of(tables: Tables, wanted: str = "steady") -> Stretch:
         ramp_down=0 if is_all else counts.get("ramp-down", 0),
         extrapolated=len(tables.interactions) - total,
         note=note,
-        cut=not is_meter_run and not tables.conditions.get("finished", False),
+        cut=not is_meter_run and _is_cut(tables),
     )
 
 
@@ -117,6 +117,11 @@ def _bounds(tables: Tables, name: str) -> tuple[int, int]:
     if ends:
         return start, ends[0]
     return start, last if tables.conditions.get("finished", False) else max(last, _last_sample_ns(tables))
+
+
+def _is_cut(tables: Tables) -> bool:
+    """Whether the run goes on, or was killed, stopped, or failed: lines that were in progress then have no row."""
+    return not tables.conditions.get("finished", False) or tables.conditions.get("outcome", "") not in ("", "done")
 
 
 def _last_sample_ns(tables: Tables) -> int:

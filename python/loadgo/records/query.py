@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from os import PathLike
 
 import polars as pl
@@ -32,11 +33,13 @@ def query(sql: str, run: RunSpec | Sequence[RunSpec] = LAST_RUN_NAME) -> pl.Data
         The answer as a Polars data frame. Null means not measured.
 
     Raises:
-        loadgo.errors.BadQuery: The tables have no answer. The text lists the tables and columns.
+        loadgo.errors.BadQuery: The tables have no answer; the text lists the tables and columns. Or `sql` would change
+            tables, or has a recursive part, which Polars would compute without end.
         loadgo.errors.BadRun: A run is missing or cannot be read.
 
     The word `user` without quotes is the column, not the SQL function.
     """
+    _check_statement(sql)
     frames = tables(run).frames() if isinstance(run, (str, PathLike)) else _combined([tables(name) for name in run])
     try:
         return pl.SQLContext({name: _with_words_as_text(frame) for name, frame in frames.items()}).execute(
@@ -59,6 +62,22 @@ _QUOTED_OR_USER = re.compile(
 def _with_quoted_user(sql: str) -> str:
     """`sql` with quotes around each `user` that is outside quotes and comments."""
     return _QUOTED_OR_USER.sub(lambda match: '"user"' if match["user"] else match[0], sql)
+
+
+_SEPARATOR_OR_QUOTED = re.compile(
+    r"""(?P<separator>\s+ | --[^\n]* | /\*.*?\*/ | \() | '(?:[^']|'')*' | "[^"]*" """, re.VERBOSE | re.DOTALL
+)
+_WRITING_STATEMENTS = ("alter", "copy", "create", "delete", "drop", "insert", "merge", "replace", "truncate", "update")
+
+
+def _check_statement(sql: str) -> None:
+    """Raises `BadQuery` for a statement that would change tables, and for a recursive query."""
+    bare = _SEPARATOR_OR_QUOTED.sub(lambda match: " " if match["separator"] else "''", sql).lower()
+    words = re.findall(r"[^\s;,)]+", bare)
+    if words and words[0] in _WRITING_STATEMENTS:
+        raise BadQuery(f"{words[0].upper()} is no question: write SELECT …; a query changes nothing in a run")
+    if ("with", "recursive") in pairwise(words):
+        raise BadQuery("WITH RECURSIVE is not possible here: it would not end; compute the series where it is used")
 
 
 def _combined(runs: Sequence[Tables]) -> dict[str, pl.DataFrame]:
@@ -91,3 +110,11 @@ def csv_of(frame: pl.DataFrame) -> str:
         return frame.write_csv()
     except pl.exceptions.PolarsError as error:
         raise BadQuery(f"{_first_line(error)}: cast the column to varchar, or ask for --format json") from error
+
+
+def json_of(frame: pl.DataFrame) -> str:
+    """The result of a query as JSON. Raises `BadQuery` for a column that JSON cannot hold, such as bytes."""
+    for name, kind in frame.schema.items():
+        if "Binary" in str(kind):
+            raise BadQuery(f"the column {name!r} has bytes, which JSON cannot hold: cast it to varchar")
+    return frame.write_json() + "\n"

@@ -134,7 +134,7 @@ def _interaction_count(folder: Path) -> int:
 
 def _folders(all_runs: Path) -> list[Path]:
     """The folders of runs in `all_runs`, ordered by the start of the run, not by name."""
-    return sorted((path.parent for path in all_runs.glob("*/run.toml")), key=_start_key)
+    return sorted((path.parent for path in all_runs.glob("*/run.toml") if path.is_file()), key=_start_key)
 
 
 def _start_key(folder: Path) -> tuple[float, str]:

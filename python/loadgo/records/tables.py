@@ -16,6 +16,7 @@ import polars as pl
 
 from loadgo import _loadgo
 from loadgo.errors import BadRun
+from loadgo.records.machine_file import fit_warnings_in
 from loadgo.records.prediction import Prediction, read_prediction
 from loadgo.records.runs import LAST_RUN_NAME, check_sections, find_run
 
@@ -65,6 +66,8 @@ class Tables:
     """The content of `run.toml`."""
     prediction: Prediction | None = None
     """The prediction, if the run is one of a fitted machine with drawn parameters."""
+    fit_warnings: tuple[str, ...] = ()
+    """Reasons to doubt the fit of the machine that the run was simulated on."""
 
     def frames(self) -> dict[str, pl.DataFrame]:
         """The frames by their tables' names."""
@@ -89,7 +92,9 @@ def tables(run: str | PathLike[str] = LAST_RUN_NAME) -> Tables:
     _check_main_tables(folder, conditions)
     frames = {name: read_table(folder, name) for name in COLUMNS_BY_TABLE}
     frames["lost"] = pl.concat([frames["lost"], losses_from_conditions(conditions)])
-    return Tables(**frames, conditions=conditions, prediction=read_prediction(folder))
+    return Tables(
+        **frames, conditions=conditions, prediction=read_prediction(folder), fit_warnings=fit_warnings_in(folder)
+    )
 
 
 _MAIN_TABLES = ("interactions", "sessions")
@@ -167,6 +172,9 @@ def read_stream(path: Path) -> pl.DataFrame | None:
 def _read_frame(folder: Path, name: str) -> pl.DataFrame | None:
     """Reads Parquet before the stream: a run that is just ending has both for a moment, then Parquet alone."""
     parquet, stream = _files(folder, name)
+    for path in (parquet, stream):
+        if path.exists() and not path.is_file():
+            raise BadRun(f"{path} is not a regular file: take it from a copy")
     if not parquet.exists() and stream.exists():
         try:
             return read_stream(stream)

@@ -34,13 +34,10 @@ def driver_faults(driver: DriverAudit) -> list[str]:
     """The reasons why the run measured its driver and not the system, each with remedies that fit this driver."""
     faults = []
     if driver.late:
-        own = (
-            "a processor of its own" if driver.scheduling.startswith("fifo") else "SCHED_FIFO or a processor of its own"
-        )
         faults.append(
             f"the driver was the bottleneck: 1 line in 100 was sent more than {duration(driver.lateness_p99_ns)} late "
-            f"({duration(driver.lateness_limit_ns)} is allowed). Run with fewer users, give the driver {own} "
-            "(see `loadgo doctor`), or drive from another machine."
+            f"({duration(driver.lateness_limit_ns)} is allowed). Run with fewer users, {_help_for_the_driver(driver)}"
+            "or drive from another machine."
         )
     if driver.takes_too_much:
         faults.append(
@@ -49,6 +46,13 @@ def driver_faults(driver: DriverAudit) -> list[str]:
             "or drive from another machine over ssh."
         )
     return faults
+
+
+def _help_for_the_driver(driver: DriverAudit) -> str:
+    """The advice about the driver's scheduling, without what it has already."""
+    lacking = [] if driver.scheduling.startswith("fifo") else ["SCHED_FIFO"]
+    lacking += [] if driver.processor is not None else ["a processor of its own"]
+    return f"give the driver {' or '.join(lacking)} (see `loadgo doctor`), " if lacking else ""
 
 
 def little_line(audit: LittleAudit) -> str:

@@ -83,6 +83,7 @@ def warnings(summary: Summary) -> list[str]:
     """The reasons to doubt the entire report, each with a remedy; empty for a good run."""
     messages = [*_early_end(summary), *(f"INVALID: {reason}" for reason in driver_faults(summary.driver))]
     messages += [f"Failed: {result.text}." for result in summary.fail_if if result.failed]
+    messages += [*summary.fit_warnings, *_not_found(summary)]
     if doubtful := account_warning(summary):
         messages.append(doubtful)
     if others := "" if without_load(summary) else _others(summary):
@@ -115,6 +116,18 @@ def _others(summary: Summary) -> str:
         f"{busy_clause(summary.other_work, 'The host')}. These are the response times of a busy host: run it again "
         "when it is quiet, or say so beside them."
     )
+
+
+def _not_found(summary: Summary) -> list[str]:
+    """A warning about lines whose command does not exist, which a script without `status` accepts."""
+    missing = [(row.name, row.outcomes.not_found) for row in summary.commands if row.outcomes.not_found]
+    if not missing:
+        return []
+    listed = ", ".join(f"{number(count)} of {name}" for name, count in missing)
+    return [
+        f"Lines ended with exit status 127, with which a shell says that there is no such command: {listed}. "
+        "Their times are those of the message."
+    ]
 
 
 def _partly_busy(summary: Summary) -> str:

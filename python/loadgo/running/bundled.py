@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadgo.errors import BadArgument
+from loadgo.running.folders import check_utf8
 
 SCRIPTS_FOLDER = Path(__file__).parent.parent / "data" / "scripts"
 MOST_FILE_BYTES = 16 * 2**20
@@ -40,6 +41,7 @@ def read_source(requested: str | Path, folder: Path, kind: str) -> Source:
 
     Raises what `find_script` raises.
     """
+    check_utf8(f"the name of the {kind}", requested)
     path = _source_path(requested, folder, kind)
     with path.open("rb") as file:
         content = file.read(MOST_FILE_BYTES + 1)

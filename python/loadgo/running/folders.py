@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
+from loadgo.errors import BadArgument
+
 
 def new_folder(out: str | Path | None, name: str, now: datetime) -> Path:
-    """Returns `out` if it is given, else the path of a new folder, named for the moment `now` and for `name`."""
+    """Returns `out` if it is given, else the path of a new folder, named for the moment `now` and for `name`.
+
+    Raises `BadArgument` for an `out` that is empty or not UTF-8.
+    """
     if out is not None:
+        if not str(out):
+            raise BadArgument("`out` is empty: name a new folder, or leave it out").about("out")
+        check_utf8("`out`", out)
         return Path(out)
     from loadgo.records.runs import runs_folder
 
@@ -17,3 +26,24 @@ def new_folder(out: str | Path | None, name: str, now: datetime) -> Path:
     first = runs_folder() / f"{now:%Y-%m-%dT%H-%M-%S}-{slug}"
     numbered = (first.with_name(f"{first.name}-{number}") for number in range(2, 1000))
     return first if not first.exists() else next(folder for folder in numbered if not folder.exists())
+
+
+def check_utf8(what: str, *words: object) -> None:
+    """Raises `BadArgument` for words that are not UTF-8, as the records are. `what` names them in the message."""
+    for word in words:
+        if not _is_utf8(str(word)):
+            shown = str(word).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+            raise BadArgument(f"{what} is not UTF-8, but the records are: {shown}").about("out")
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def as_utf8(words: Iterable[str]) -> list[str]:
+    """The words of a command line, with `\ufffd` in place of bytes that are not UTF-8."""
+    return [word.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for word in words]

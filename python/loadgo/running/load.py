@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from numbers import Integral, Real
 from typing import Any, TypedDict, TypeVar
 
 from loadgo.errors import BadArgument
@@ -79,12 +80,31 @@ class LoadKeywords(TypedDict, total=False):
     usage_every: int | None
 
 
+_WHOLE, _AMOUNT = (Integral,), (Real, str)
+_TYPES: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "users": (_WHOLE, "a whole number, such as 20"),
+    "passes": (_WHOLE, "a whole number, such as 3"),
+    "seed": (_WHOLE, "a whole number, such as 1"),
+    "usage_every": (_WHOLE, "a whole number, such as 64"),
+    "duration": (_AMOUNT, "seconds, or as a text such as '10min'"),
+    "warm_up": (_AMOUNT, "seconds, or as a text such as '30s'"),
+    "typing": (_AMOUNT, "characters a second, or 'none'"),
+    "arrivals": (_AMOUNT, "log-ins a second, or as a text such as '30/min'"),
+    "think": ((str,), "a law, such as 'fixed(5s)' or 'exponential(8s)'"),
+    "until": ((str,), "a text, such as 'interactions=1e6'"),
+    "limit": ((str,), "a text, such as 'memory=256M,cpus=1'"),
+    "meters": ((str,), "'none', 'cheap' or 'exact'"),
+}
+"""The types that each argument of a run may have, and an example of how to write it."""
+
+
 def with_keywords(
     load: Load, limits: Limits | None, metering: Metering, keywords: Mapping[str, Any]
 ) -> tuple[Load, str | None, Metering]:
     """The values with their fields replaced by the keywords, and the limits as a text.
 
-    Raises `TypeError` for an unknown keyword, and `BadArgument` for both `limit` and `limits`.
+    Raises `TypeError` for an unknown keyword. Raises `BadArgument` for both `limit` and `limits`, and for a value of a
+    wrong type.
     """
     unknown = [name for name in keywords if name not in LoadKeywords.__annotations__]
     if unknown:
@@ -93,7 +113,17 @@ def with_keywords(
     if limit is not None and limits is not None:
         raise BadArgument("`limit` and `limits` mean the same: leave one out").about("limit", "limits")
     limit = limit if limits is None else str(limits) or None
-    return _with_fields(load, keywords), limit, _with_fields(metering, keywords)
+    load, metering = _with_fields(load, keywords), _with_fields(metering, keywords)
+    check_types({**vars(load), **vars(metering), "limit": limit})
+    return load, limit, metering
+
+
+def check_types(arguments: Mapping[str, object]) -> None:
+    """Raises `BadArgument` for an argument of a run whose value has a wrong type. None is always valid."""
+    for name, value in arguments.items():
+        types, example = _TYPES[name]
+        if value is not None and not isinstance(value, types):
+            raise BadArgument(f"`{name}={value!r}`: write it as {example}").about(name)
 
 
 def _with_fields(options: _Options, keywords: Mapping[str, Any]) -> _Options:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from loadgo.errors import Mistake
-from loadgo.records.machine_file import parsed_machine
+from loadgo.records.machine_file import fit_warnings, parsed_machine
 from loadgo.running.bundled import Source, read_source
 
 MACHINES_FOLDER = Path(__file__).parent.parent / "data" / "machines"
@@ -81,6 +81,11 @@ def machine_text(machine: str | Path, set: Sequence[str] = ()) -> str:
     source = find(machine)
     parsed = parse_machine_file(source, set)
     return str(parsed["text"]) if set else source.text
+
+
+def fit_warnings_of(machine: str | Path) -> tuple[str, ...]:
+    """The reasons to doubt the fit of a machine; empty if it was not fitted. Raises what `machine_summary` raises."""
+    return fit_warnings(str(parse_machine_file(find(machine))["text"]))
 
 
 def machine_list_rows() -> list[list[str]]:

@@ -12,6 +12,7 @@ from loadgo.notation import quantities
 from loadgo.running import host, simulated_machine
 from loadgo.running.bundled import Source
 from loadgo.running.host import DEFAULT_DRIVER, Driver
+from loadgo.running.load import check_types
 
 THIS_HOST = "here"
 """The name of this host as a system."""
@@ -60,6 +61,7 @@ def prepare_run(source: Source, on: str, settings: RunSettings) -> PreparedRun:
     Raises `errors.Mistake` for a mistake in the script or the machine file, and `ValueError` for an invalid setting.
     Raises `errors.Refused` if this host lacks a program that the script needs.
     """
+    check_types({name: getattr(settings, name) for name in ("think", "typing", "limit", "usage_every", "meters")})
     pace = _pace_options(settings)
     script = parse_script_file(source)
     if on == THIS_HOST:

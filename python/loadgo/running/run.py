@@ -14,7 +14,7 @@ from loadgo.errors import BadArgument, naming
 from loadgo.measures.tariff import tariff_on
 from loadgo.notation import quantities
 from loadgo.running import bundled
-from loadgo.running.folders import new_folder
+from loadgo.running.folders import as_utf8, new_folder
 from loadgo.running.host import DEFAULT_DRIVER, Driver
 from loadgo.running.load import Limits, Load, LoadKeywords, Metering, with_keywords
 from loadgo.running.prepared import THIS_HOST, ReportProgress, RunDriver, RunProgress, RunSettings, prepare_run
@@ -129,7 +129,7 @@ def run(
     load, limit, metering = with_keywords(load, limits, metering, keywords)
     source = bundled.find_script(script)
     options = _load_options(load)
-    settings = RunSettings(load.think, load.typing, tuple(set), limit, metering.usage_every, metering.meters, driver)
+    settings = RunSettings(load.think, load.typing, _texts(set), limit, metering.usage_every, metering.meters, driver)
     ready = prepare_run(source, on, settings)
     if on == THIS_HOST and draws:
         raise BadArgument("`draws` predicts with a simulated machine: name one with `on`").about("draws", "on")
@@ -140,14 +140,14 @@ def run(
     checked = _CheckedRun(
         source=source,
         run_script=ready.run_script,
-        options={"script": source.requested, "command": list(command), **ready.options, **options},
+        options={"script": source.requested, "command": as_utf8(command), **ready.options, **options},
         folder=new_folder(out, source.path.stem, datetime.now(UTC)),
-        fail_if=tuple(fail_if),
+        fail_if=_texts(fail_if),
     )
-    if fail_if:
+    if checked.fail_if:
         from loadgo.measures.fail_if_figures import check_conditions
 
-        check_conditions(fail_if, list(dict.fromkeys(name for _, name in ready.script["lines"])))
+        check_conditions(checked.fail_if, list(dict.fromkeys(name for _, name in ready.script["lines"])))
     tariff_on(tariff, ready.system)
     result = _run_until_stopped(checked, progress)
     if on != THIS_HOST:
@@ -155,6 +155,11 @@ def run(
     if plan is not None and result["outcome"] == "done":
         _predict(checked, plan, progress)
     return _summarised_run(checked, result, tariff)
+
+
+def _texts(given: Sequence[str]) -> tuple[str, ...]:
+    """The texts of an argument that takes several; a text alone is one of them."""
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _draw_plan(options: dict[str, Any], draws: int | None, seed: int) -> DrawPlan | None:

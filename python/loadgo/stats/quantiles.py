@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from loadgo.errors import UnknownName
 from loadgo.stats.cluster_bootstrap import quantile_replicates
 from loadgo.stats.resample import FEWEST_UNITS, Floats, Integers, Interval, drawn, quantile_interval, wider
 
@@ -55,11 +56,11 @@ class Response:
     """p50, p90, p95 and p99 of all lines."""
 
     def quantile(self, name: str) -> Quantile:
-        """The quantile called `name`, as `p90`. Raises `KeyError` for any other than the four."""
+        """The quantile called `name`, as `p90`. Raises `UnknownName` for any other than the four."""
         for quantile in self.quantiles:
             if quantile.name == name:
                 return quantile
-        raise KeyError(name)
+        raise UnknownName(f"there is no quantile {name!r}: the quantiles are p50, p90, p95 and p99")
 
 
 def samples_needed(probability: float) -> int:

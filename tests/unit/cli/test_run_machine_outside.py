@@ -142,6 +142,18 @@ def test_the_results_of_conditions_are_kept_and_others_can_be_asked_later(bench:
     assert "--fail-if, column 5: there is no command 'nobody'" in unknown.stderr
 
 
+def test_a_doubtful_fit_is_said_by_each_command_that_uses_the_machine(bench: Bench) -> None:
+    doubt = "the machine's mean response is -54 % off"
+    (bench.folder / "fitted.toml").write_text(f'{MACHINE}\n[fit]\nruns = ["r"]\nwarnings = ["{doubt}"]\n')
+    for name in ("a", "b"):
+        ran = bench.loadgo("run", "small.toml", "--on", "fitted.toml", "--users", "2", "--out", name)
+        assert ran.stdout.startswith(f"The machine's fit is doubtful: {doubt}.")
+    assert f"a: The machine's fit is doubtful: {doubt}." in bench.loadgo("compare", "a", "b").stdout.replace("\n", " ")
+    searched = bench.loadgo("capacity", "small.toml", "--on", "fitted.toml", "--target", "p90 < 1h", "--max-users", "2")
+    assert doubt in searched.stderr
+    assert doubt in bench.loadgo("machines", "fitted.toml", "--set", "processors.speed=2").stdout
+
+
 def test_a_machine_is_simulated_under_its_own_load(bench: Bench) -> None:
     load = '[[load]]\nname = "terminals"\nusers = 10\nthink = "exponential(3s)"\ncommands = ["compile"]\n'
     (bench.folder / "loaded.toml").write_text(f"{MACHINE}\n{load}")

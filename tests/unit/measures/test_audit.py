@@ -33,9 +33,10 @@ def greedy(login: str) -> Tables:
     return dataclasses.replace(run, processes=processes, conditions=run.conditions | {"system": system})
 
 
-def scheduled(run: Tables, scheduling: str) -> Tables:
-    """The run with a driver that was scheduled like this."""
-    driver = run.conditions["driver"] | {"scheduling": scheduling}
+def scheduled(run: Tables, scheduling: str, **more: int) -> Tables:
+    """The run with a driver that was scheduled like this, on all processors unless `more` has a processor."""
+    driver = {key: value for key, value in run.conditions["driver"].items() if key != "processor"}
+    driver |= {"scheduling": scheduling, **more}
     return dataclasses.replace(run, conditions=run.conditions | {"driver": driver})
 
 
@@ -58,8 +59,10 @@ def test_a_late_driver_makes_the_run_invalid_in_the_first_line_of_the_report_and
 def test_the_advice_to_a_late_driver_names_nothing_that_it_has() -> None:
     (real_time,) = warnings(summarize(scheduled(late(2 * MS), "fifo 10")))
     (ordinary,) = warnings(summarize(scheduled(late(2 * MS), "other")))
+    (alone,) = warnings(summarize(scheduled(late(2 * MS), "fifo 10", processor=1)))
     assert "give the driver a processor of its own" in real_time
     assert "give the driver SCHED_FIFO or a processor of its own" in ordinary
+    assert alone.endswith("Run with fewer users, or drive from another machine.")
 
 
 def test_lateness_is_held_against_a_twentieth_of_the_target() -> None:

@@ -75,6 +75,16 @@ def test_a_killed_run_that_covers_hardly_any_time_has_no_rate_and_says_why() -> 
     assert evaluate(parse_run_condition("throughput < 1/s"), summary).holds is None
 
 
+def test_a_stopped_run_whose_lines_were_in_progress_has_no_rate_of_a_moment() -> None:
+    """One user was answered within 70 us; the lines of the others have no row."""
+    run = dataclasses.replace(
+        run_of([interaction(1, 1.2549, 0.00007)], finished=True, outcome="stopped"),
+        phases=frame([{"at_ns": round(1.2549 * S), "phase": "steady"}], "phases"),
+    )
+    assert stretch_of(run).per_second is None
+    assert "interactions a second" not in answer(summarize(run))
+
+
 def test_an_unknown_phase_is_refused() -> None:
     with pytest.raises(ValueError, match="'warm' is neither of steady, all"):
         stretch_of(empty_run(), "warm")

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
+from loadgo.documents.listing import listing
 from loadgo.errors import BadQuery, BadRun
-from loadgo.records.query import csv_of, query
+from loadgo.records.query import csv_of, json_of, query
 from loadgo.records.tables import COLUMNS_BY_TABLE
 from support.places import TESTS
 
@@ -73,3 +74,33 @@ def test_no_run_at_all_is_a_bad_query_and_a_missing_one_a_bad_run(tmp_path: Path
         query("SELECT 1", [])
     with pytest.raises(BadRun):
         query("SELECT 1", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        ("CREATE TABLE x AS SELECT * FROM interactions", "CREATE is no question: write SELECT"),
+        ("drop table interactions", "DROP is no question"),
+        ("/* select */ DELETE FROM interactions", "DELETE is no question"),
+        ("WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n+1 FROM t) SELECT * FROM t", "it would not end"),
+        ("SELECT * FROM (with -- all\n recursive t AS (SELECT 1 AS n) SELECT * FROM t)", "it would not end"),
+    ],
+)
+def test_a_query_only_reads_and_ends(sql: str, words: str) -> None:
+    with pytest.raises(BadQuery, match=words):
+        query(sql, ENDED)
+
+
+def test_words_in_quotes_are_no_statement() -> None:
+    assert query("(SELECT 'drop' AS a, 'with recursive' AS b)", ENDED).rows() == [("drop", "with recursive")]
+    assert query("WITH t AS (SELECT 1 AS n) SELECT n FROM t", ENDED).item() == 1
+
+
+def test_bytes_are_no_json() -> None:
+    with pytest.raises(BadQuery, match="the column 'b' has bytes, which JSON cannot hold: cast it to varchar"):
+        json_of(query("SELECT CAST(command AS BLOB) AS b FROM interactions", ENDED))
+
+
+def test_a_column_name_has_no_control_characters_in_print() -> None:
+    answer = query('SELECT 1 AS "x\x1b[31m"', ENDED)
+    assert "\x1b" not in listing(answer.columns, [["1"]])

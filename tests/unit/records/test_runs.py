@@ -1,5 +1,6 @@
 """The list of runs, and the search for one."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -103,3 +104,20 @@ def test_the_last_run_is_the_one_begun_last_whatever_it_is_called(
         (folder / "run.toml").write_text(f"format = 1\nid = {name!r}\nstarted = {started}\n")
     monkeypatch.setenv("LOADGO_RUNS", str(tmp_path))
     assert find_run("last").name == "2026-01-02-x"
+
+
+@pytest.mark.parametrize("table", ["interactions.parquet", "faults.parquet", "time.arrows"])
+def test_a_pipe_in_place_of_a_table_is_refused_and_not_waited_for(kept: Path, table: str) -> None:
+    run = kept / "2026-11-21T01-37-05-ended"
+    (run / table).unlink(missing_ok=True)
+    os.mkfifo(run / table)
+    with pytest.raises(BadRun, match=f"{table} is not a regular file"):
+        tables(run)
+
+
+def test_a_pipe_in_place_of_run_toml_makes_no_run(kept: Path) -> None:
+    (kept / "piped").mkdir()
+    os.mkfifo(kept / "piped" / "run.toml")
+    assert len(runs()) == 3
+    with pytest.raises(BadRun, match=r"there is no run\.toml in it"):
+        find_run(kept / "piped")

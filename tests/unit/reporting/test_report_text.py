@@ -259,3 +259,12 @@ def test_no_command_is_called_the_slowest_of_all_when_others_have_too_few_sample
     answer_text = answer(summarize(few))
     assert " for compile, the slowest of the 2 commands with enough samples, and p90 " in answer_text
     assert " for compile, the slowest command, and p90 " in answer(summarize(run))
+
+
+def test_a_command_that_the_shell_does_not_find_is_told_though_its_status_is_accepted() -> None:
+    missing = [interaction(user, 2, 0.001, command="frobnicate", exit_status=127) for user in range(1, 4)]
+    found = [interaction(user, 4, 1, exit_status=1) for user in range(1, 12)]
+    first = report(run_of([*missing, *found]), 200).splitlines()[0]
+    assert first.startswith("Lines ended with exit status 127, with which a shell says that there is no such command:")
+    assert "3 of frobnicate." in first
+    assert "exit status 127" not in report(run_of(found), 200)

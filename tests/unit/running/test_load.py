@@ -48,6 +48,14 @@ def test_limits_are_written_as_the_option_has_them() -> None:
         ({"set": ["processors.speed=2"]}, "`set` changes a simulated machine: name one with `on`"),
         ({"draws": 8}, "`draws` predicts with a simulated machine"),
         ({"users": 0}, "0 users are out of range"),
+        ({"think": 5}, r"`think=5`: write it as a law, such as 'fixed\(5s\)'"),
+        ({"users": "20"}, "`users='20'`: write it as a whole number"),
+        ({"passes": 1.5}, "`passes=1.5`: write it as a whole number"),
+        ({"seed": "one"}, "`seed='one'`: write it as a whole number"),
+        ({"duration": ["1s"]}, "`duration=.*`: write it as seconds, or"),
+        ({"until": 100}, "`until=100`: write it as a text, such as 'interactions=1e6'"),
+        ({"limit": 1}, "`limit=1`: write it as a text"),
+        ({"meters": True}, "`meters=True`: write it as 'none', 'cheap' or 'exact'"),
         ({"on": "multics-645", "meters": "cheap"}, "`meters=cheap` is for a host"),
         ({"on": "multics-645", "limit": "cpus=1"}, "`limit` is for a host: a machine has .* `set=memory.frames=512`"),
     ],
@@ -58,6 +66,21 @@ def test_an_error_names_the_argument_and_no_option(arguments: dict[str, object],
     assert "--" not in str(caught.value)
     assert isinstance(caught.value, LoadgoError)
     assert isinstance(caught.value, ValueError)
+
+
+def test_one_condition_may_be_a_text(tmp_path: Path) -> None:
+    script, machine = laid(tmp_path)
+    run = loadgo.run(script, on=str(machine), fail_if="p50 > 1h", set="processors.speed=2", out=tmp_path / "run")
+    assert [finding.condition for finding in run.findings] == ["p50 > 1h"]
+
+
+def test_a_command_that_nobody_typed_is_named_with_those_there_are(tmp_path: Path) -> None:
+    script, machine = laid(tmp_path)
+    summary = loadgo.run(script, on=str(machine), out=tmp_path / "run").summary
+    names = ", ".join(command.name for command in summary.commands)
+    for family in (LoadgoError, KeyError):
+        with pytest.raises(family, match=f"no interaction was with a command 'nope'; those with interactions: {names}"):
+            summary.command("nope")
 
 
 def test_a_value_that_cannot_be_set_is_an_argument_that_makes_no_sense() -> None:

@@ -8,7 +8,7 @@ use loadgo_core::notation::mistakes::SyntaxMistake;
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedValue};
 use toml::de::{DeArray, DeValue};
 
-const KEYS: [&str; 7] = ["script", "runs", "users", "interactions", "assumed", "parameters", "covariance"];
+const KEYS: [&str; 8] = ["script", "runs", "users", "interactions", "assumed", "warnings", "parameters", "covariance"];
 const PARAMETER: [&str; 6] = ["key", "of", "value", "low", "high", "source"];
 const EXAMPLE: &str = "parameters = [{ key = \"commands.edit.cpu\", value = \"83ms\", source = \"metered\" }]";
 
@@ -23,6 +23,7 @@ pub(super) fn read(machine: &KeyedTable<'_>) -> Result<Option<Fit>, SyntaxMistak
         users: users(&table)?,
         interactions: count32(&table, "interactions", 0)?.unwrap_or(0),
         assumed: words(&table, "assumed", "assumed = [\"nobody waits for a page\"]")?,
+        warnings: words(&table, "warnings", "warnings = [\"3 records of these runs are lost\"]")?,
         covariance: covariance(&table, parameters.len())?,
         parameters,
     }))

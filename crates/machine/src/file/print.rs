@@ -290,6 +290,9 @@ fn fit(rows: &mut TomlText, fit: &Fit) {
     rows.key("users", list(fit.users.iter().map(u32::to_string)));
     rows.key("interactions", fit.interactions.to_string());
     rows.key("assumed", block(fit.assumed.iter().map(|words| quoted(words))));
+    if !fit.warnings.is_empty() {
+        rows.key("warnings", block(fit.warnings.iter().map(|words| quoted(words))));
+    }
     rows.key("parameters", block(fit.parameters.iter().map(parameter)));
     rows.key("covariance", block(fit.covariance.iter().map(|row| list(row.iter().map(|value| number(*value))))));
 }

@@ -251,7 +251,8 @@ fn fit() -> impl Strategy<Value = Fit> {
             let row = |i| (0..rows).map(|j| if i == j { variance.abs() } else { variance / 7.0 }).collect();
             let covariance = (0..rows).map(row).collect();
             let (runs, assumed) = (vec![script.clone()], vec![script.clone(), "a".into()]);
-            Fit { script, runs, interactions: users.len() as u32, users, assumed, parameters, covariance }
+            let warnings = if known { assumed.clone() } else { Vec::new() };
+            Fit { script, runs, interactions: users.len() as u32, users, assumed, warnings, parameters, covariance }
         },
     )
 }
