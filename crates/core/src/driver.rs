@@ -12,7 +12,7 @@ use crate::deadlines::Deadlines;
 use crate::load::{LoadModel, OfferedLoad, WarmUp};
 use crate::record::{Phase, Recorder};
 use crate::script::Script;
-use crate::system::{Event, System, UserId};
+use crate::system::{Event, ProcessorClock, System, UserId};
 use crate::time::Instant;
 use crate::user::{User, UserState};
 
@@ -54,6 +54,7 @@ struct DriverLoop<'a, S, R> {
     users: Vec<User<'a>>,
     deadlines: Deadlines,
     phase: Phase,
+    clock: Option<ProcessorClock>,
     is_barrier_open: bool,
     /// The index of the next user to be logged in, in a closed load.
     next_user: usize,
@@ -76,6 +77,7 @@ impl<'a, S: System, R: Recorder> DriverLoop<'a, S, R> {
         DriverLoop {
             script,
             load,
+            clock: system.processor_clock(),
             system,
             recorder,
             users_present: users.len(),

@@ -50,6 +50,10 @@ pub struct InteractionRow<'a> {
     pub think_ns: u64,
     /// Resources that the interaction took.
     pub usage: Usage,
+    /// Resources taken between the prompt and the sending, if the line was typed key by key.
+    pub typing_usage: Usage,
+    /// Processor time of `usage` for which the response had no room; 0 in a possible row.
+    pub cpu_excess_ns: Option<u64>,
     /// Bytes of output.
     pub bytes_out: u64,
     /// The command's exit status.

@@ -5,6 +5,7 @@ use loadgo_core::load::OfferedLoad;
 use loadgo_core::record::{InteractionRow, LostRow, Outcome, Phase, Recorder, SessionRow};
 use loadgo_core::script::{Script, parse};
 use loadgo_core::stop::StopRequest;
+use loadgo_core::system::Usage;
 use loadgo_core::time::{Instant, Span};
 use loadgo_host::leftovers::Leftovers;
 use loadgo_host::terminals::host::{Host, Setting};
@@ -25,6 +26,8 @@ struct Row {
     response_ns: Option<u64>,
     cpu_ns: Option<u64>,
     faults: Option<u64>,
+    typing_cpu_ns: Option<u64>,
+    cpu_excess_ns: Option<u64>,
     bytes_out: u64,
     exit_status: Option<u8>,
     outcome: Outcome,
@@ -44,8 +47,10 @@ impl Recorder for Kept {
             user: row.user,
             command: row.command.into(),
             response_ns: row.ready.map(|ready| ready.since(row.sent).0),
-            cpu_ns: usage.cpu_user_ns.zip(usage.cpu_system_ns).map(|(user, system)| user + system),
+            cpu_ns: cpu_ns(usage),
             faults: usage.faults_minor,
+            typing_cpu_ns: cpu_ns(&row.typing_usage),
+            cpu_excess_ns: row.cpu_excess_ns,
             bytes_out: row.bytes_out,
             exit_status: row.exit_status,
             outcome: row.outcome,
@@ -58,6 +63,10 @@ impl Recorder for Kept {
         self.lost.push(row.clone());
     }
     fn phase(&mut self, _: Phase, _: Instant) {}
+}
+
+fn cpu_ns(usage: &Usage) -> Option<u64> {
+    usage.cpu_user_ns.zip(usage.cpu_system_ns).map(|(user, system)| user + system)
 }
 
 fn script(text: &str) -> Script {
@@ -145,6 +154,23 @@ fn processor_time_of_all_processes_that_a_line_starts_is_charged_to_the_user() {
     assert!(told >= 0.2, "{told}");
     // The meter's time also has the start by the shell and the exit; twice the program's own time would be an error.
     assert!((told * 0.99..told * 2.0).contains(&cpu), "{cpu} of {told}");
+}
+
+#[test]
+fn what_typing_used_is_no_part_of_the_interaction() {
+    let words = "x".repeat(60);
+    let text = format!(
+        "name = \"test\"\nlogin = \"bash --norc\"\nthink = \"none\"\ntyping = \"400 chars/s\"\npasses = 4\n\
+         timeout = \"{PATIENCE}\"\nlines = [\"true # {words}\"]\n"
+    );
+    let (kept, _) = run_with(&text, OfferedLoad::closed(2, 4));
+    assert_eq!(kept.rows.len(), 8);
+    // The line editor handles 66 keys, each on its own, and then one line that does nothing.
+    let sum = |of: fn(&Row) -> Option<u64>| kept.rows.iter().map(|row| of(row).expect("measured here")).sum::<u64>();
+    let (own, typing) = (sum(|row| row.cpu_ns), sum(|row| row.typing_cpu_ns));
+    assert!(own < typing, "{own} ns for the lines, {typing} ns for typing them: {:?}", kept.rows);
+    let (at_once, _) = run(&text.replace("typing = \"400 chars/s\"\n", ""), 1);
+    assert!(at_once.rows.iter().all(|row| row.typing_cpu_ns.is_none() && row.cpu_excess_ns.is_some()), "{:?}", at_once.rows);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::thread::Thread;
 use std::time::Duration;
 
 use loadgo_core::record::{InteractionRow, LostRow, MeterRows, Outcome, Phase, Recorder, SessionRow};
+use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
 
 /// The driver's behaviour when the writer is far behind.
@@ -19,7 +20,7 @@ pub enum WhenFull {
     Wait,
 }
 
-/// Largest number of interactions that wait for the writer: 36 MB, or two seconds at 130,000 interactions a second.
+/// Largest number of interactions that wait for the writer: 50 MB, or two seconds at 130,000 interactions a second.
 pub(crate) const MOST_QUEUED_ROWS: usize = 1 << 18;
 
 /// A handle of the writer's thread, for the threads that give it rows.
@@ -45,7 +46,7 @@ pub(crate) const WAKE_WRITER_ROWS: usize = 1 << 12;
 /// Most interactions for which empty rows keep memory. More of them wait only if the writer was late.
 const MOST_KEPT_ROWS: usize = 4 * WAKE_WRITER_ROWS;
 
-/// An interaction in 136 bytes. A time or count that was not measured is [`NOT_MEASURED`].
+/// An interaction in 192 bytes. A time or count that was not measured is [`NOT_MEASURED`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PackedInteraction {
     pub user: u32,
@@ -65,10 +66,23 @@ pub(crate) struct PackedInteraction {
     pub ready_wait_ns: u64,
     pub paging_wait_ns: u64,
     pub io_wait_ns: u64,
+    pub cpu_excess_ns: u64,
+    pub typing: PackedTyping,
     pub bytes_out: u64,
     pub exit_status: Option<u8>,
     pub outcome: Outcome,
     pub phase: Phase,
+}
+
+/// The usage of a line's typing. A value that was not measured is [`NOT_MEASURED`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PackedTyping {
+    pub cpu_ns: u64,
+    pub faults_minor: u64,
+    pub faults_major: u64,
+    pub ready_wait_ns: u64,
+    pub paging_wait_ns: u64,
+    pub io_wait_ns: u64,
 }
 
 /// Stands for a value that was not measured. No count of faults or bytes reaches it, nor does a time: it is 584 years.
@@ -79,8 +93,22 @@ pub fn measured(value: u64) -> Option<u64> {
     (value != NOT_MEASURED).then_some(value)
 }
 
+fn count(value: Option<u64>) -> u64 {
+    value.unwrap_or(NOT_MEASURED)
+}
+
+fn packed_typing(usage: &Usage) -> PackedTyping {
+    PackedTyping {
+        cpu_ns: count(usage.cpu_user_ns.zip(usage.cpu_system_ns).map(|(user, system)| user + system)),
+        faults_minor: count(usage.faults_minor),
+        faults_major: count(usage.faults_major),
+        ready_wait_ns: count(usage.ready_wait_ns),
+        paging_wait_ns: count(usage.paging_wait_ns),
+        io_wait_ns: count(usage.io_wait_ns),
+    }
+}
+
 fn packed(row: &InteractionRow<'_>, command: u32) -> PackedInteraction {
-    let count = |value: Option<u64>| value.unwrap_or(NOT_MEASURED);
     let instant = |value: Option<Instant>| value.map_or(NOT_MEASURED, |at| at.0);
     PackedInteraction {
         user: row.user,
@@ -100,6 +128,8 @@ fn packed(row: &InteractionRow<'_>, command: u32) -> PackedInteraction {
         ready_wait_ns: count(row.usage.ready_wait_ns),
         paging_wait_ns: count(row.usage.paging_wait_ns),
         io_wait_ns: count(row.usage.io_wait_ns),
+        cpu_excess_ns: count(row.cpu_excess_ns),
+        typing: packed_typing(&row.typing_usage),
         bytes_out: row.bytes_out,
         exit_status: row.exit_status,
         outcome: row.outcome,

@@ -52,6 +52,13 @@ tables! {
         exit_status: Option<u8> = row.exit_status,
         outcome: Word = outcome_word(row.outcome),
         phase: Word = phase_word(row.phase),
+        cpu_excess_ns: Option<u64> = measured(row.cpu_excess_ns),
+        typing_cpu_ns: Option<u64> = measured(row.typing.cpu_ns),
+        typing_faults_minor: Option<u64> = measured(row.typing.faults_minor),
+        typing_faults_major: Option<u64> = measured(row.typing.faults_major),
+        typing_ready_wait_ns: Option<u64> = measured(row.typing.ready_wait_ns),
+        typing_paging_wait_ns: Option<u64> = measured(row.typing.paging_wait_ns),
+        typing_io_wait_ns: Option<u64> = measured(row.typing.io_wait_ns),
     }
 
     /// A row for each log-in.

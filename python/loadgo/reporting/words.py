@@ -16,7 +16,7 @@ from loadgo.notation.figures import (
     share,
     size,
 )
-from loadgo.reporting.audit_words import driver_faults, driver_line, little_line
+from loadgo.reporting.audit_words import driver_faults, driver_line, little_line, typing_line, usage_line
 from loadgo.reporting.prediction import prediction_answer, prediction_words
 from loadgo.reporting.processor_time_words import account_warning, metered_answer, time_lines, without_load
 from loadgo.reporting.simulated_machine import machine, simulated, virtual_time
@@ -134,10 +134,12 @@ def fine_print(summary: Summary, view: View | None = None) -> list[tuple[str, st
         *(("Prediction", line) for line in prediction_words(summary.prediction)),
         *time_lines(summary, view or View()),
         ("Usage", _usage(summary)),
+        ("Usage", typing_line(summary.typing)),
         ("Driver", driver_line(summary)),
         *(("Driver", note) for note in summary.driver.notes),
         ("Neighbours", _partly_busy(summary)),
         ("Audit", "There is nothing to audit." if summary.audit is None else little_line(summary.audit)),
+        ("Audit", usage_line(summary.usage_audit)),
         ("Cost", _tariff(summary)),
         *(("Fail if", result.text) for result in summary.fail_if),
         ("Conditions", _conditions(summary)),

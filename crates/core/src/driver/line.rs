@@ -111,6 +111,7 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
     pub(super) fn record(&mut self, index: usize, ready: Option<Instant>, response: &Response, outcome: Outcome) {
         let user = &self.users[index];
         let line = user.line.expect("a line was sent");
+        let response_time = ready.map(|at| at.since(user.sent));
         self.summary.interactions += 1;
         self.recorder.interaction(&InteractionRow {
             user: user.id,
@@ -124,6 +125,8 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
             typing_ns: user.sent.since(user.first_key).0,
             think_ns: user.first_key.since(user.prompt).0,
             usage: response.usage,
+            typing_usage: self.system.typing_usage(user.id),
+            cpu_excess_ns: response_time.zip(self.clock).and_then(|(span, clock)| clock.excess_ns(&response.usage, span)),
             bytes_out: response.bytes_out,
             exit_status: response.exit_status,
             outcome,

@@ -191,6 +191,13 @@ impl UsageMeter {
         }
     }
 
+    /// The resources that the system used for `user` since the last interaction, before the line is sent that the user has typed.
+    ///
+    /// Without values if usage is sampled, because then the last reading is some interactions old.
+    pub fn typing(&mut self, user: UserId) -> Usage {
+        if self.sources.every <= 1 { self.interval(user) } else { Usage::default() }
+    }
+
     /// The resources that the system used for `user` since the last call; without values if this interaction is not sampled.
     pub fn interaction(&mut self, user: UserId) -> Usage {
         match self.slot(user).sampled {
