@@ -85,7 +85,7 @@ pub enum Event {
     Ready {
         /// The user's number.
         user: UserId,
-        /// When.
+        /// When; after a line that silence ends, when its last output came.
         at: Instant,
         /// The answer to the line before.
         response: Response,

@@ -90,6 +90,23 @@ fn keys_come_at_the_typing_rate_and_the_line_with_the_last_of_them() {
 }
 
 #[test]
+fn a_line_that_silence_ends_lasts_until_its_last_output_and_the_user_thinks_from_there() {
+    let (answer, silence) = (Span::from_millis(70), Span::from_millis(500));
+    for (think, measured_ms) in [("none", 500), ("fixed(100ms)", 500), ("fixed(2s)", 2000)] {
+        let script = script(&format!("think = \"{think}\"\nsilence = \"500ms\""), r#"["look"]"#);
+        let mut host = VirtualHost::new(move |_, _| Answer::Silent(answer, silence));
+        let (kept, _) = run(&script, &OfferedLoad::closed(1, 3), &mut host);
+        for row in &kept.rows {
+            assert_eq!((row.ready.unwrap() - row.sent, row.outcome), (answer.0, Outcome::Unconfirmed));
+            assert_eq!(row.sent, row.planned, "the driver is not late: the user does not know before the silence is over");
+        }
+        for row in &kept.rows[1..] {
+            assert_eq!(row.think, measured_ms * 1_000_000, "{think}");
+        }
+    }
+}
+
+#[test]
 fn warm_up_lasts_until_everybody_has_typed_and_ramp_down_begins_when_one_is_done() {
     let (kept, _) = run(&two_lines(), &OfferedLoad::closed(8, 5), &mut VirtualHost::constant(Span::from_millis(10)));
     let firsts = (1..=8).map(|user| kept.of(user)[0].sent).max().unwrap();

@@ -274,6 +274,13 @@ fn silence_ends_an_interaction_that_nothing_else_ends_and_says_unconfirmed() {
 }
 
 #[test]
+fn waiting_for_silence_is_no_response_time() {
+    let (kept, _) = run(&lines(r#"[{ type = "cat", silence = "3s" }, { type = "hello", silence = "3s" }]"#), 1);
+    assert_eq!((kept.rows[1].bytes_out, kept.rows[1].outcome), (7, Outcome::Unconfirmed));
+    assert!(kept.rows[1].response_ns.unwrap() < 3_000_000_000, "{:?}", kept.rows);
+}
+
+#[test]
 fn a_log_in_that_fails_says_what_it_printed() {
     let text = lines("[\"echo a\"]").replace("\"sh\"", "\"su - nobody-of-this-name\"");
     let (kept, summary) = run(&text, 2);

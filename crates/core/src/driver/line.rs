@@ -19,11 +19,11 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         let user = &mut self.users[index];
         let think = user.draw_think(script);
         let think = if share < 1.0 { Span::from_secs_f64(think.as_secs_f64() * share) } else { think };
-        user.first_key_due = user.prompt + think;
+        user.first_key_due = (user.prompt + think).max(user.noticed);
         user.planned = user.first_key_due + typing_time(script, user.text.len());
         user.state = UserState::Thinking;
         if think == Span::ZERO && script.typing_chars_per_second.is_none() {
-            let now = user.prompt;
+            let now = user.first_key_due;
             return self.act_on_deadline(index, now);
         }
         self.deadlines.set(user.id, user.first_key_due);
@@ -84,18 +84,19 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
     }
 
     pub(super) fn on_ready(&mut self, index: usize, at: Instant, response: Response) {
+        let noticed = self.users[index].notices(self.script, at, response.confirmed);
         match self.users[index].state {
             UserState::Waiting => {
                 let outcome = self.judge(index, &response);
                 self.record(index, Some(at), &response, outcome);
-                self.end_load_if_enough(at);
+                self.end_load_if_enough(noticed);
             }
             UserState::Interrupted => {}
             // The user does not wait for this prompt: a program printed it by itself.
             _ => return,
         }
         // The time limit does not count any more: thinking, sending and logging out each set another deadline.
-        self.users[index].prompt = at;
+        (self.users[index].prompt, self.users[index].noticed) = (at, noticed);
         self.think(index, 1.0);
     }
 

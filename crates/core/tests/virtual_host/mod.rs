@@ -12,6 +12,8 @@ use std::collections::BinaryHeap;
 pub enum Answer {
     /// The system is ready after this time, with this exit status.
     After(Span, u8),
+    /// The last output comes after the first span, and a silence of the second span ends the line.
+    Silent(Span, Span),
     /// The command never ends by itself; if `true`, an interrupt brings the prompt back.
     Never(bool),
     /// The session is killed after this time.
@@ -103,6 +105,10 @@ impl System for VirtualHost {
                 let at = sent + span;
                 let response = Response { exit_status: Some(status), confirmed: true, ..Response::default() };
                 self.at(at, Event::Ready { user, at, response });
+            }
+            Answer::Silent(span, silence) => {
+                let at = sent + span;
+                self.at(at + silence, Event::Ready { user, at, response: Response::default() });
             }
             Answer::Never(answers) => self.answers_interrupt = answers,
             Answer::Exits(span, status) => {
