@@ -65,8 +65,12 @@ struct DriverLoop<'a, S, R> {
     /// Number of users who are logged in and have not sent a line yet.
     users_without_line: usize,
     is_ending: bool,
+    screens_kept: u32,
     summary: SessionCounts,
 }
+
+/// Most screens of failed lines that a run keeps: 2 MB. Whoever looks for a mistake in a script needs the first few.
+const MOST_SCREENS: u32 = 1000;
 
 /// The key of the run itself in the deadlines, for the end of a phase. Users have the keys from 1.
 const RUN_KEY: u32 = 0;
@@ -90,6 +94,7 @@ impl<'a, S: System, R: Recorder> DriverLoop<'a, S, R> {
             log_ins_to_come: load.users as usize,
             users_without_line: 0,
             is_ending: false,
+            screens_kept: 0,
             summary: SessionCounts::default(),
         }
     }

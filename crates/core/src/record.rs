@@ -64,6 +64,21 @@ pub struct InteractionRow<'a> {
     pub phase: Phase,
 }
 
+/// A row of `screens`: the end of what a terminal showed when a line failed, timed out or died.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScreenRow {
+    /// When the line ended.
+    pub at: Instant,
+    /// The user who typed.
+    pub user: UserId,
+    /// When the line was sent; with the user, the key of its row in `interactions`.
+    pub sent: Instant,
+    /// The sign of the ready system that the line waited for, as scripts write it.
+    pub until: String,
+    /// The last output since the sending, as the terminal got it.
+    pub screen: String,
+}
+
 /// A row of `sessions`: one user's stay on the system.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionRow {
@@ -331,6 +346,8 @@ impl MeterRows {
 pub trait Recorder {
     /// Records an interaction that has ended.
     fn interaction(&mut self, row: &InteractionRow<'_>);
+    /// Records the last screen of an interaction that was recorded just before.
+    fn screen(&mut self, _row: &ScreenRow) {}
     /// Records a session that has ended.
     fn session(&mut self, row: &SessionRow);
     /// Records a loss.

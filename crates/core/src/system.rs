@@ -166,6 +166,11 @@ pub trait System {
     /// [`Event::Ready`] follows if the command has ended.
     fn interrupt(&mut self, user: UserId) -> Response;
 
+    /// The last output since the current line was sent, at most some kilobytes; `None` where the system keeps none.
+    fn last_screen(&self, _user: UserId) -> Option<String> {
+        None
+    }
+
     /// Ends the user's session at once. No event follows.
     fn hang_up(&mut self, user: UserId);
 

@@ -2,7 +2,7 @@
 
 use loadgo_core::driver::{SessionCounts, drive};
 use loadgo_core::load::OfferedLoad;
-use loadgo_core::record::{InteractionRow, LostRow, Outcome, Phase, Recorder, SessionRow};
+use loadgo_core::record::{InteractionRow, LostRow, Outcome, Phase, Recorder, ScreenRow, SessionRow};
 use loadgo_core::script::{Script, parse};
 use loadgo_core::stop::StopRequest;
 use loadgo_core::system::Usage;
@@ -38,6 +38,7 @@ struct Kept {
     rows: Vec<Row>,
     sessions: Vec<SessionRow>,
     lost: Vec<LostRow>,
+    screens: Vec<ScreenRow>,
 }
 
 impl Recorder for Kept {
@@ -55,6 +56,9 @@ impl Recorder for Kept {
             exit_status: row.exit_status,
             outcome: row.outcome,
         });
+    }
+    fn screen(&mut self, row: &ScreenRow) {
+        self.screens.push(row.clone());
     }
     fn session(&mut self, row: &SessionRow) {
         self.sessions.push(row.clone());
@@ -262,6 +266,18 @@ fn a_pattern_says_that_a_program_without_our_prompt_is_ready() {
     );
     let (kept, summary) = run(&text, 1);
     assert_eq!((summary.done, kept.rows[1].bytes_out, kept.rows[2].exit_status), (1, 4, Some(0)), "{:?}", kept.rows);
+}
+
+#[test]
+fn a_line_that_waits_for_the_wrong_pattern_keeps_its_screen() {
+    let text = lines(
+        r#"[{ type = "python3 -q -i -c 'import sys; sys.ps1 = \"ready> \"'", until = "Ready> ", timeout = "3s" }, { type = "quit()" }]"#,
+    );
+    let (kept, _) = run(&text, 1);
+    assert_eq!(kept.rows[0].outcome, Outcome::Timeout);
+    let screen = &kept.screens[0];
+    assert_eq!(screen.until, "until = \"Ready> \"");
+    assert!(screen.screen.starts_with("python3 -q -i") && screen.screen.ends_with("ready> "), "{:?}", screen.screen);
 }
 
 #[test]

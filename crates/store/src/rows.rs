@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread::Thread;
 use std::time::Duration;
 
-use loadgo_core::record::{InteractionRow, LostRow, MeterRows, Outcome, Phase, Recorder, SessionRow};
+use loadgo_core::record::{InteractionRow, LostRow, MeterRows, Outcome, Phase, Recorder, ScreenRow, SessionRow};
 use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
 
@@ -145,6 +145,7 @@ pub struct QueuedRows {
     pub commands: Vec<Arc<str>>,
     pub interactions: Vec<PackedInteraction>,
     pub sessions: Vec<SessionRow>,
+    pub screens: Vec<ScreenRow>,
     pub lost: Vec<LostRow>,
     pub phases: Vec<(Phase, Instant)>,
     /// The rows of the meters.
@@ -159,6 +160,7 @@ impl QueuedRows {
         self.commands.append(&mut other.commands);
         self.interactions.append(&mut other.interactions);
         self.sessions.append(&mut other.sessions);
+        self.screens.append(&mut other.screens);
         self.sample(&mut other.sampled);
         self.lost.append(&mut other.lost);
         self.phases.append(&mut other.phases);
@@ -189,8 +191,8 @@ impl QueuedRows {
 
     /// Number of rows, including those that were dropped.
     pub(crate) fn count(&self) -> u64 {
-        let own = self.interactions.len() + self.sessions.len() + self.lost.len() + self.phases.len();
-        own as u64 + self.sampled.rows().0 + self.dropped.map_or(0, |(count, _)| count)
+        let driven = [self.interactions.len(), self.sessions.len(), self.screens.len(), self.lost.len(), self.phases.len()];
+        driven.iter().sum::<usize>() as u64 + self.sampled.rows().0 + self.dropped.map_or(0, |(count, _)| count)
     }
 
     /// Counts `count` rows, the first of them at `at`, as dropped.
@@ -253,7 +255,9 @@ impl DriverRecorder {
 
 impl QueuedRows {
     fn append_if_any(&mut self, kept: &mut QueuedRows) {
-        if !kept.interactions.is_empty() || !kept.lost.is_empty() || !kept.sessions.is_empty() || !kept.phases.is_empty() {
+        let without_screens =
+            kept.interactions.is_empty() && kept.lost.is_empty() && kept.sessions.is_empty() && kept.phases.is_empty();
+        if !without_screens || !kept.screens.is_empty() {
             self.append(kept);
         }
     }
@@ -270,6 +274,10 @@ impl Recorder for DriverRecorder {
                 false => rows.drop_rows(1, Instant(packed.sent_ns)),
             }
         });
+    }
+
+    fn screen(&mut self, row: &ScreenRow) {
+        self.with_rows(|rows| rows.screens.push(row.clone()));
     }
 
     fn session(&mut self, row: &SessionRow) {

@@ -10,7 +10,7 @@ use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array as _, RecordBatch};
 use loadgo_core::record::{
     FaultRow, InteractionRow, LostRow, MemoryRow, MeterRows, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, Recorder,
-    SegmentRow, SessionRow, StackRow, TimeRow,
+    ScreenRow, SegmentRow, SessionRow, StackRow, TimeRow,
 };
 use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
@@ -64,6 +64,7 @@ fn record_all_tables(dir: &Path) -> Folder {
         ready_wait_ns: None,
     }]);
     row_sender.sample(meters_of(at, 1));
+    recorder.screen(&ScreenRow { at, user: 1, sent: Instant(7), until: "until = 'ready> '".into(), screen: "a\u{1b}[2J".into() });
     drop(recorder);
     let stopped = recording.stop();
     assert_eq!((stopped.interactions, stopped.unwritten), (10, vec![]));

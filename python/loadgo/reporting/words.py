@@ -302,7 +302,13 @@ def _served(summary: Summary) -> str:
     good = not (ended.refused or ended.died or everything.outcomes.errors or _number_lost(summary, "interaction"))
     served = "everyone was served" if good else "not everyone was well served"
     failures = f" {', '.join(missed)};" if missed else ""
-    return f"{_who(summary)}; {served}:{failures} {_slowest(summary)}"
+    remedy = " `loadgo report --failed` shows the bad lines with their last screens." if _has_screens(summary) else ""
+    return f"{_who(summary)}; {served}:{failures} {_slowest(summary)}{remedy}"
+
+
+def _has_screens(summary: Summary) -> bool:
+    """Whether lines went wrong on a host, where their last screens are kept."""
+    return bool(summary.everything.outcomes.errors) and not simulated(summary)
 
 
 def _slowest(summary: Summary) -> str:

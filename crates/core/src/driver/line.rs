@@ -1,8 +1,8 @@
 //! One line of a user: thinking, typing, sending, waiting for the system, and recording the row.
 
-use super::DriverLoop;
-use crate::record::{InteractionRow, Outcome, Recorder};
-use crate::script::Script;
+use super::{DriverLoop, MOST_SCREENS};
+use crate::record::{InteractionRow, Outcome, Recorder, ScreenRow};
+use crate::script::{Script, print_rule};
 use crate::system::{Response, SentLine, System};
 use crate::time::{Instant, Span};
 use crate::user::UserState;
@@ -133,6 +133,21 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
             outcome,
             phase: user.sent_in,
         });
+        if matches!(outcome, Outcome::Failed | Outcome::Timeout | Outcome::Died) {
+            self.keep_screen(index);
+        }
+    }
+
+    /// Records the last output of the line that has just been recorded.
+    fn keep_screen(&mut self, index: usize) {
+        let user = &self.users[index];
+        if self.screens_kept >= MOST_SCREENS {
+            return;
+        }
+        let Some(screen) = self.system.last_screen(user.id) else { return };
+        self.screens_kept += 1;
+        let until = print_rule(user.until(self.script));
+        self.recorder.screen(&ScreenRow { at: self.system.now(), user: user.id, sent: user.sent, until, screen });
     }
 
     pub(super) fn time_out(&mut self, index: usize, now: Instant) {

@@ -1,7 +1,7 @@
 //! A system in virtual time, which answers each line after a planned time, and a recorder that keeps all rows.
 #![allow(dead_code)] // each test binary uses a part
 
-use loadgo_core::record::{InteractionRow, LostRow, Outcome, Phase, Recorder, SessionRow};
+use loadgo_core::record::{InteractionRow, LostRow, Outcome, Phase, Recorder, ScreenRow, SessionRow};
 use loadgo_core::script::{Script, parse};
 use loadgo_core::system::{Event, Response, SentLine, System, UserId};
 use loadgo_core::time::{Instant, Span};
@@ -141,6 +141,10 @@ impl System for VirtualHost {
         Response { first_output: Some(self.now), bytes_out: self.bytes_before_interrupt, ..Response::default() }
     }
 
+    fn last_screen(&self, user: UserId) -> Option<String> {
+        Some(format!("screen of {user}"))
+    }
+
     fn hang_up(&mut self, user: UserId) {
         self.hung_up.push(user);
     }
@@ -194,6 +198,7 @@ pub struct Kept {
     pub sessions: Vec<SessionRow>,
     pub lost: Vec<LostRow>,
     pub phases: Vec<(Phase, Instant)>,
+    pub screens: Vec<ScreenRow>,
 }
 
 impl Kept {
@@ -222,6 +227,9 @@ impl Recorder for Kept {
             outcome: row.outcome,
             phase: row.phase,
         });
+    }
+    fn screen(&mut self, row: &ScreenRow) {
+        self.screens.push(row.clone());
     }
     fn session(&mut self, row: &SessionRow) {
         self.sessions.push(row.clone());

@@ -280,6 +280,10 @@ impl System for Host {
         so_far.unwrap_or_default()
     }
 
+    fn last_screen(&self, user: UserId) -> Option<String> {
+        Some(self.seats.get(user as usize)?.as_deref()?.session.last_screen())
+    }
+
     fn hang_up(&mut self, user: UserId) {
         if self.seat(user).is_none() {
             self.unwanted.insert(user);
