@@ -178,6 +178,24 @@ fn what_typing_used_is_no_part_of_the_interaction() {
 }
 
 #[test]
+fn a_program_that_reads_many_lines_has_the_faults_of_each_line() {
+    let touch = r#"{ type = "any(m.__setitem__(at * 4096, 1) for at in range(3000))", as = "touch", until = ">>> " }"#;
+    let text = lines(&format!(
+        r#"[{{ type = "python3 -q", as = "enter", until = ">>> " }},
+            {{ type = "import mmap; m = mmap.mmap(-1, 3000 * 4096)", as = "map", until = ">>> " }},
+            {touch}, {{ type = "m = mmap.mmap(-1, 3000 * 4096)", as = "map", until = ">>> " }}, {touch},
+            {{ type = "exit()", as = "leave" }}]"#
+    ));
+    let (kept, _) = run(&text, 1);
+    let faults = |name: &str| -> Vec<u64> {
+        kept.rows.iter().filter(|row| row.command == name).map(|row| row.faults.expect("measured here")).collect()
+    };
+    assert!(faults("touch").iter().all(|&count| (3000..3200).contains(&count)), "{:?}", kept.rows);
+    assert!(faults("enter")[0] > 100, "the start of Python is charged to its own line: {:?}", kept.rows);
+    assert!(faults("leave")[0] < 1000, "what was charged before is not charged again: {:?}", kept.rows);
+}
+
+#[test]
 fn a_forged_mark_makes_nobody_ready() {
     let forge = r#"["printf '\\033]133;D;0;aid=0123456789abcdef\\007'; sleep 0.3"]"#;
     let (kept, _) = run(&lines(forge), 1);
