@@ -1,8 +1,8 @@
 //! Page faults of one user: of the session's leader, of processes that have ended, and of those that live on.
 //!
-//! taskstats reports a process when it ends. A program that reads many lines would have no faults in any of them, and all at its
-//! exit. So the faults of living descendants are read from `/proc`, whose count of a process passes to its parent when the parent
-//! has waited for it: the sum over the leader and its living descendants only grows.
+//! taskstats reports a process when it ends. By it alone, a program that reads many lines has all its faults in the last line.
+//! The faults of living descendants are therefore read from `/proc`. A process that ends passes its count there to the parent
+//! that waits for it. The sum over the leader and its living descendants therefore only grows.
 
 use std::io;
 
@@ -80,19 +80,19 @@ pub(crate) struct Descendants {
 impl Descendants {
     /// The living descendants of `pid`, zombies too; `None` if there are too many. It fails where the kernel lists no children.
     pub fn of(proc: &Proc, pid: u32) -> io::Result<Option<Descendants>> {
-        let mut found = Descendants { pids: [0; MOST_DESCENDANTS], count: 0 };
-        if !found.add_children(proc, pid)? {
+        let mut descendants = Descendants { pids: [0; MOST_DESCENDANTS], count: 0 };
+        if !descendants.add_children(proc, pid)? {
             return Ok(None);
         }
         let mut at = 0;
-        while at < found.count {
+        while at < descendants.count {
             // A descendant that has ended since it was listed has no children.
-            if !found.add_children(proc, found.pids[at]).unwrap_or(true) {
+            if !descendants.add_children(proc, descendants.pids[at]).unwrap_or(true) {
                 return Ok(None);
             }
             at += 1;
         }
-        Ok(Some(found))
+        Ok(Some(descendants))
     }
 
     fn is_empty(&self) -> bool {

@@ -1,4 +1,4 @@
-//! What a meter found of a user between two readings, and the usage that follows from it.
+//! The measures of a user between two readings, and the usage that follows from them.
 
 use loadgo_core::system::Usage;
 
