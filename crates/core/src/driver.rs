@@ -12,7 +12,7 @@ use crate::deadlines::Deadlines;
 use crate::load::{LoadModel, OfferedLoad, WarmUp};
 use crate::record::{Phase, Recorder};
 use crate::script::Script;
-use crate::system::{Event, System, UserId};
+use crate::system::{Event, ProcessorClock, System, UserId};
 use crate::time::Instant;
 use crate::user::{User, UserState};
 
@@ -54,6 +54,7 @@ struct DriverLoop<'a, S, R> {
     users: Vec<User<'a>>,
     deadlines: Deadlines,
     phase: Phase,
+    clock: Option<ProcessorClock>,
     is_barrier_open: bool,
     /// The index of the next user to be logged in, in a closed load.
     next_user: usize,
@@ -64,8 +65,12 @@ struct DriverLoop<'a, S, R> {
     /// Number of users who are logged in and have not sent a line yet.
     users_without_line: usize,
     is_ending: bool,
+    screens_kept: u32,
     summary: SessionCounts,
 }
+
+/// Most screens of failed lines that a run keeps: 2 MB. Whoever looks for a mistake in a script needs the first few.
+const MOST_SCREENS: u32 = 1000;
 
 /// The key of the run itself in the deadlines, for the end of a phase. Users have the keys from 1.
 const RUN_KEY: u32 = 0;
@@ -76,6 +81,7 @@ impl<'a, S: System, R: Recorder> DriverLoop<'a, S, R> {
         DriverLoop {
             script,
             load,
+            clock: system.processor_clock(),
             system,
             recorder,
             users_present: users.len(),
@@ -88,6 +94,7 @@ impl<'a, S: System, R: Recorder> DriverLoop<'a, S, R> {
             log_ins_to_come: load.users as usize,
             users_without_line: 0,
             is_ending: false,
+            screens_kept: 0,
             summary: SessionCounts::default(),
         }
     }

@@ -8,6 +8,7 @@
 use crate::osc133::{self, ESCAPE_BYTE, MarkRead};
 use crate::script::ReadyRule;
 use regex::bytes::Regex;
+use std::collections::VecDeque;
 
 /// Number of hexadecimal digits of a nonce.
 pub(crate) const NONCE_DIGITS: usize = 16;
@@ -211,6 +212,34 @@ impl OutputTail {
     }
 }
 
+/// Number of bytes that a [`LastScreen`] keeps: more than a full screen of prompts and messages needs.
+pub const SCREEN_BYTES: usize = 2048;
+
+/// The last bytes that a terminal printed since a line was sent, at most [`SCREEN_BYTES`].
+#[derive(Clone, Debug, Default)]
+pub struct LastScreen(VecDeque<u8>);
+
+impl LastScreen {
+    /// Adds a piece of output.
+    pub fn push(&mut self, piece: &[u8]) {
+        let kept = &piece[piece.len().saturating_sub(SCREEN_BYTES)..];
+        let too_many = (self.0.len() + kept.len()).saturating_sub(SCREEN_BYTES);
+        self.0.drain(..too_many);
+        self.0.extend(kept);
+    }
+
+    /// Removes all bytes, and keeps the memory for the next line.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// The bytes as text. What is no UTF-8 is replaced, a character that is cut at the beginning too.
+    pub fn text(&self) -> String {
+        let (front, back) = self.0.as_slices();
+        String::from_utf8_lossy(&[front, back].concat()).into_owned()
+    }
+}
+
 /// The echo that a terminal prints for the typed keys: the same bytes, with a carriage return before each newline.
 #[derive(Clone, Debug, Default)]
 pub struct Echo {
@@ -253,6 +282,25 @@ mod tests {
 
     fn mark(status: &str, nonce: &Nonce) -> Vec<u8> {
         osc133::prompt_mark(std::str::from_utf8(nonce).expect("digits"), status).into_bytes()
+    }
+
+    #[test]
+    fn a_screen_keeps_the_last_bytes_however_the_output_is_cut() {
+        let output: Vec<u8> = (0..3 * SCREEN_BYTES).map(|number| b'a' + (number % 26) as u8).collect();
+        for cut in [1, 7, SCREEN_BYTES - 1, SCREEN_BYTES, SCREEN_BYTES + 1, output.len()] {
+            let mut screen = LastScreen::default();
+            output.chunks(cut).for_each(|piece| screen.push(piece));
+            assert_eq!(screen.text().as_bytes(), &output[output.len() - SCREEN_BYTES..], "{cut}");
+        }
+    }
+
+    #[test]
+    fn a_screen_of_any_bytes_is_text() {
+        let mut screen = LastScreen::default();
+        screen.push(b"caf\xc3\xa9 \xff\x1b[2J");
+        assert_eq!(screen.text(), "caf\u{e9} \u{fffd}\u{1b}[2J");
+        screen.clear();
+        assert_eq!(screen.text(), "");
     }
 
     #[test]

@@ -50,6 +50,10 @@ pub struct InteractionRow<'a> {
     pub think_ns: u64,
     /// Resources that the interaction took.
     pub usage: Usage,
+    /// Resources taken between the prompt and the sending, if the line was typed key by key.
+    pub typing_usage: Usage,
+    /// Processor time of `usage` for which the response had no room; 0 in a possible row.
+    pub cpu_excess_ns: Option<u64>,
     /// Bytes of output.
     pub bytes_out: u64,
     /// The command's exit status.
@@ -58,6 +62,21 @@ pub struct InteractionRow<'a> {
     pub outcome: Outcome,
     /// The phase in which the line was sent.
     pub phase: Phase,
+}
+
+/// A row of `screens`: the end of what a terminal showed when a line failed, timed out or died.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScreenRow {
+    /// When the line ended.
+    pub at: Instant,
+    /// The user who typed.
+    pub user: UserId,
+    /// When the line was sent; with the user, the key of its row in `interactions`.
+    pub sent: Instant,
+    /// The sign of the ready system that the line waited for, as scripts write it.
+    pub until: String,
+    /// The last output since the sending, as the terminal got it.
+    pub screen: String,
 }
 
 /// A row of `sessions`: one user's stay on the system.
@@ -327,6 +346,8 @@ impl MeterRows {
 pub trait Recorder {
     /// Records an interaction that has ended.
     fn interaction(&mut self, row: &InteractionRow<'_>);
+    /// Records the last screen of an interaction that was recorded just before.
+    fn screen(&mut self, _row: &ScreenRow) {}
     /// Records a session that has ended.
     fn session(&mut self, row: &SessionRow);
     /// Records a loss.

@@ -5,7 +5,7 @@
 
 use crate::load::Phase;
 use crate::script::ReadyRule;
-use crate::time::Instant;
+use crate::time::{Instant, Span};
 
 /// A user's number, from 1.
 pub type UserId = u32;
@@ -42,6 +42,26 @@ pub struct Usage {
     pub io_wait_ns: Option<u64>,
 }
 
+/// The processors of a system, and the clock that measures the users' time on them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessorClock {
+    /// Number of processors that the users' programs may run on.
+    pub processors: u32,
+    /// The smallest step of the clock.
+    pub step_ns: u64,
+}
+
+impl ProcessorClock {
+    /// Processor time of `usage` beyond what all processors can give in `span`; `None` if the usage was not measured.
+    ///
+    /// Each of the two readings may be a step of the clock off, so two steps are allowed.
+    pub fn excess_ns(self, usage: &Usage, span: Span) -> Option<u64> {
+        let used_ns = usage.cpu_user_ns? + usage.cpu_system_ns?;
+        let most_ns = span.0.saturating_mul(u64::from(self.processors)).saturating_add(2 * self.step_ns);
+        Some(used_ns.saturating_sub(most_ns))
+    }
+}
+
 /// An event on the system.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
@@ -65,7 +85,7 @@ pub enum Event {
     Ready {
         /// The user's number.
         user: UserId,
-        /// When.
+        /// When; after a line that silence ends, when its last output came.
         at: Instant,
         /// The answer to the line before.
         response: Response,
@@ -121,8 +141,20 @@ pub trait System {
     /// Types keys that do not end a line.
     fn keys(&mut self, user: UserId, keys: &[u8]);
 
+    /// The processors, and the clock of their time; `None` if one of them is not known.
+    fn processor_clock(&self) -> Option<ProcessorClock> {
+        None
+    }
+
     /// Types the end of a line, and returns when it was sent. [`Event::Ready`] or [`Event::Ended`] follows.
     fn send(&mut self, user: UserId, typed: SentLine<'_>) -> Instant;
+
+    /// Resources that the user's processes took between the prompt and the sending of the last line, if it was typed key by key.
+    ///
+    /// Without values if lines are sent at once: what was taken then is part of the line's own usage.
+    fn typing_usage(&self, _user: UserId) -> Usage {
+        Usage::default()
+    }
 
     /// Types `keys`, which end the user's session, and returns when they were sent. [`Event::Ended`] follows.
     fn log_out(&mut self, user: UserId, keys: &[u8]) -> Instant;
@@ -134,6 +166,11 @@ pub trait System {
     /// [`Event::Ready`] follows if the command has ended.
     fn interrupt(&mut self, user: UserId) -> Response;
 
+    /// The last output since the current line was sent, at most some kilobytes; `None` where the system keeps none.
+    fn last_screen(&self, _user: UserId) -> Option<String> {
+        None
+    }
+
     /// Ends the user's session at once. No event follows.
     fn hang_up(&mut self, user: UserId);
 
@@ -141,4 +178,20 @@ pub trait System {
     ///
     /// It may return without events before `until`. With `None`, it waits for an event.
     fn wait(&mut self, until: Option<Instant>, events: &mut Vec<Event>);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usage_beyond_the_processors_time_is_an_excess_and_a_step_of_the_clock_is_none() {
+        let used = |cpu_ns| Usage { cpu_user_ns: Some(cpu_ns), cpu_system_ns: Some(30), ..Usage::default() };
+        let (exact, ticks) = (ProcessorClock { processors: 2, step_ns: 0 }, ProcessorClock { processors: 2, step_ns: 10 });
+        assert_eq!(exact.excess_ns(&used(170), Span(100)), Some(0));
+        assert_eq!(exact.excess_ns(&used(171), Span(100)), Some(1));
+        assert_eq!(ticks.excess_ns(&used(190), Span(100)), Some(0));
+        assert_eq!(ticks.excess_ns(&used(195), Span(100)), Some(5));
+        assert_eq!(exact.excess_ns(&Usage::default(), Span(100)), None, "what was not measured is not known to be possible");
+    }
 }

@@ -46,8 +46,10 @@ pub struct User<'s> {
     pub started: Instant,
     /// When the first prompt was printed.
     pub logged_in: Option<Instant>,
-    /// When the last prompt was printed.
+    /// When the last prompt was printed, or the last output of a line that silence ends.
     pub prompt: Instant,
+    /// When the user knew of the prompt. After a line that silence ends, it is the end of the silence.
+    pub noticed: Instant,
     /// When the first key of the line is due.
     pub first_key_due: Instant,
     /// When the first key was typed.
@@ -81,6 +83,7 @@ impl<'s> User<'s> {
             started: Instant::default(),
             logged_in: None,
             prompt: Instant::default(),
+            noticed: Instant::default(),
             first_key_due: Instant::default(),
             first_key: Instant::default(),
             planned: Instant::default(),
@@ -120,6 +123,14 @@ impl<'s> User<'s> {
     /// The rule by which the system is ready after the current line.
     pub fn until(&self, script: &'s Script) -> &'s ReadyRule {
         self.line.and_then(|line| line.until.as_ref()).unwrap_or(&script.until)
+    }
+
+    /// When the user knows of the prompt at `prompt`, which answered the current line: at once, or after the silence of the rule.
+    pub(crate) fn notices(&self, script: &'s Script, prompt: Instant, is_confirmed: bool) -> Instant {
+        match self.until(script) {
+            ReadyRule::Silence(span) if !is_confirmed => prompt + *span,
+            _ => prompt,
+        }
     }
 
     /// The time limit of the current line.

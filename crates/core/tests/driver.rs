@@ -90,6 +90,47 @@ fn keys_come_at_the_typing_rate_and_the_line_with_the_last_of_them() {
 }
 
 #[test]
+fn a_line_that_silence_ends_lasts_until_its_last_output_and_the_user_thinks_from_there() {
+    let (answer, silence) = (Span::from_millis(70), Span::from_millis(500));
+    for (think, measured_ms) in [("none", 500), ("fixed(100ms)", 500), ("fixed(2s)", 2000)] {
+        let script = script(&format!("think = \"{think}\"\nsilence = \"500ms\""), r#"["look"]"#);
+        let mut host = VirtualHost::new(move |_, _| Answer::Silent(answer, silence));
+        let (kept, _) = run(&script, &OfferedLoad::closed(1, 3), &mut host);
+        for row in &kept.rows {
+            assert_eq!((row.ready.unwrap() - row.sent, row.outcome), (answer.0, Outcome::Unconfirmed));
+            assert_eq!(row.sent, row.planned, "the driver is not late: the user does not know before the silence is over");
+        }
+        for row in &kept.rows[1..] {
+            assert_eq!(row.think, measured_ms * 1_000_000, "{think}");
+        }
+    }
+}
+
+#[test]
+fn lines_that_fail_time_out_or_die_keep_their_screen_and_what_they_waited_for() {
+    let lines = r#"[{ type = "hang", until = "ready> " }, { type = "bad", status = 0 }, "ls", "end"]"#;
+    let script = script("think = \"none\"\ntimeout = \"2s\"", lines);
+    let mut host = VirtualHost::new(|_, command: &str| match command {
+        "hang" => Answer::Never(true),
+        "end" => Answer::Ends(Span(10)),
+        name => Answer::After(Span(10), u8::from(name == "bad")),
+    });
+    let (kept, _) = run(&script, &OfferedLoad::closed(1, 1), &mut host);
+    let sent: Vec<u64> = kept.rows.iter().filter(|row| row.outcome != Outcome::Ok).map(|row| row.sent).collect();
+    assert_eq!(sent, kept.screens.iter().map(|row| row.sent.0).collect::<Vec<_>>());
+    let until: Vec<&str> = kept.screens.iter().map(|row| row.until.as_str()).collect();
+    assert_eq!(until, ["until = \"ready> \"", "until = \"mark\"", "until = \"mark\""]);
+    assert!(kept.screens.iter().all(|row| row.screen == "screen of 1" && row.at > row.sent), "{:?}", kept.screens);
+}
+
+#[test]
+fn a_run_in_which_every_line_fails_keeps_a_bounded_number_of_screens() {
+    let script = script("think = \"none\"", r#"[{ type = "bad", status = 0 }]"#);
+    let (kept, _) = run(&script, &OfferedLoad::closed(1, 1500), &mut VirtualHost::new(|_, _| Answer::After(Span(10), 1)));
+    assert_eq!((kept.rows.len(), kept.screens.len()), (1500, 1000));
+}
+
+#[test]
 fn warm_up_lasts_until_everybody_has_typed_and_ramp_down_begins_when_one_is_done() {
     let (kept, _) = run(&two_lines(), &OfferedLoad::closed(8, 5), &mut VirtualHost::constant(Span::from_millis(10)));
     let firsts = (1..=8).map(|user| kept.of(user)[0].sent).max().unwrap();

@@ -5,6 +5,8 @@
 //! waits implement `waits`.
 
 pub mod exits;
+mod faults;
+mod interval;
 pub mod memory;
 pub mod meter;
 pub mod proc;

@@ -2,9 +2,10 @@
 
 use loadgo_core::driver::{SessionCounts, drive};
 use loadgo_core::load::OfferedLoad;
-use loadgo_core::record::{InteractionRow, LostRow, Outcome, Phase, Recorder, SessionRow};
+use loadgo_core::record::{InteractionRow, LostRow, Outcome, Phase, Recorder, ScreenRow, SessionRow};
 use loadgo_core::script::{Script, parse};
 use loadgo_core::stop::StopRequest;
+use loadgo_core::system::Usage;
 use loadgo_core::time::{Instant, Span};
 use loadgo_host::leftovers::Leftovers;
 use loadgo_host::terminals::host::{Host, Setting};
@@ -25,6 +26,8 @@ struct Row {
     response_ns: Option<u64>,
     cpu_ns: Option<u64>,
     faults: Option<u64>,
+    typing_cpu_ns: Option<u64>,
+    cpu_excess_ns: Option<u64>,
     bytes_out: u64,
     exit_status: Option<u8>,
     outcome: Outcome,
@@ -35,6 +38,7 @@ struct Kept {
     rows: Vec<Row>,
     sessions: Vec<SessionRow>,
     lost: Vec<LostRow>,
+    screens: Vec<ScreenRow>,
 }
 
 impl Recorder for Kept {
@@ -44,12 +48,17 @@ impl Recorder for Kept {
             user: row.user,
             command: row.command.into(),
             response_ns: row.ready.map(|ready| ready.since(row.sent).0),
-            cpu_ns: usage.cpu_user_ns.zip(usage.cpu_system_ns).map(|(user, system)| user + system),
+            cpu_ns: cpu_ns(usage),
             faults: usage.faults_minor,
+            typing_cpu_ns: cpu_ns(&row.typing_usage),
+            cpu_excess_ns: row.cpu_excess_ns,
             bytes_out: row.bytes_out,
             exit_status: row.exit_status,
             outcome: row.outcome,
         });
+    }
+    fn screen(&mut self, row: &ScreenRow) {
+        self.screens.push(row.clone());
     }
     fn session(&mut self, row: &SessionRow) {
         self.sessions.push(row.clone());
@@ -58,6 +67,10 @@ impl Recorder for Kept {
         self.lost.push(row.clone());
     }
     fn phase(&mut self, _: Phase, _: Instant) {}
+}
+
+fn cpu_ns(usage: &Usage) -> Option<u64> {
+    usage.cpu_user_ns.zip(usage.cpu_system_ns).map(|(user, system)| user + system)
 }
 
 fn script(text: &str) -> Script {
@@ -145,6 +158,41 @@ fn processor_time_of_all_processes_that_a_line_starts_is_charged_to_the_user() {
     assert!(told >= 0.2, "{told}");
     // The meter's time also has the start by the shell and the exit; twice the program's own time would be an error.
     assert!((told * 0.99..told * 2.0).contains(&cpu), "{cpu} of {told}");
+}
+
+#[test]
+fn what_typing_used_is_no_part_of_the_interaction() {
+    let words = "x".repeat(60);
+    let text = format!(
+        "name = \"test\"\nlogin = \"bash --norc\"\nthink = \"none\"\ntyping = \"400 chars/s\"\npasses = 4\n\
+         timeout = \"{PATIENCE}\"\nlines = [\"true # {words}\"]\n"
+    );
+    let (kept, _) = run_with(&text, OfferedLoad::closed(2, 4));
+    assert_eq!(kept.rows.len(), 8);
+    // The line editor handles 66 keys, each on its own, and then one line that does nothing.
+    let sum = |of: fn(&Row) -> Option<u64>| kept.rows.iter().map(|row| of(row).expect("measured here")).sum::<u64>();
+    let (own, typing) = (sum(|row| row.cpu_ns), sum(|row| row.typing_cpu_ns));
+    assert!(own < typing, "{own} ns for the lines, {typing} ns for typing them: {:?}", kept.rows);
+    let (at_once, _) = run(&text.replace("typing = \"400 chars/s\"\n", ""), 1);
+    assert!(at_once.rows.iter().all(|row| row.typing_cpu_ns.is_none() && row.cpu_excess_ns.is_some()), "{:?}", at_once.rows);
+}
+
+#[test]
+fn a_program_that_reads_many_lines_has_the_faults_of_each_line() {
+    let touch = r#"{ type = "any(m.__setitem__(at * 4096, 1) for at in range(3000))", as = "touch", until = ">>> " }"#;
+    let text = lines(&format!(
+        r#"[{{ type = "python3 -q", as = "enter", until = ">>> " }},
+            {{ type = "import mmap; m = mmap.mmap(-1, 3000 * 4096)", as = "map", until = ">>> " }},
+            {touch}, {{ type = "m = mmap.mmap(-1, 3000 * 4096)", as = "map", until = ">>> " }}, {touch},
+            {{ type = "exit()", as = "leave" }}]"#
+    ));
+    let (kept, _) = run(&text, 1);
+    let faults = |name: &str| -> Vec<u64> {
+        kept.rows.iter().filter(|row| row.command == name).map(|row| row.faults.expect("measured here")).collect()
+    };
+    assert!(faults("touch").iter().all(|&count| (3000..3200).contains(&count)), "{:?}", kept.rows);
+    assert!(faults("enter")[0] > 100, "the start of Python is charged to its own line: {:?}", kept.rows);
+    assert!(faults("leave")[0] < 1000, "what was charged before is not charged again: {:?}", kept.rows);
 }
 
 #[test]
@@ -239,12 +287,31 @@ fn a_pattern_says_that_a_program_without_our_prompt_is_ready() {
 }
 
 #[test]
+fn a_line_that_waits_for_the_wrong_pattern_keeps_its_screen() {
+    let text = lines(
+        r#"[{ type = "python3 -q -i -c 'import sys; sys.ps1 = \"ready> \"'", until = "Ready> ", timeout = "3s" }, { type = "quit()" }]"#,
+    );
+    let (kept, _) = run(&text, 1);
+    assert_eq!(kept.rows[0].outcome, Outcome::Timeout);
+    let screen = &kept.screens[0];
+    assert_eq!(screen.until, "until = \"Ready> \"");
+    assert!(screen.screen.starts_with("python3 -q -i") && screen.screen.ends_with("ready> "), "{:?}", screen.screen);
+}
+
+#[test]
 fn silence_ends_an_interaction_that_nothing_else_ends_and_says_unconfirmed() {
     let text = lines(r#"[{ type = "cat", silence = "200ms" }, { type = "hello", silence = "200ms" }, { type = "\u0004" }]"#);
     let text = text.replace(r#", { type = "\u0004" }"#, "");
     let (kept, _) = run(&text, 1);
     assert!(kept.rows.iter().all(|row| row.outcome == Outcome::Unconfirmed));
     assert_eq!(kept.rows[1].bytes_out, 7);
+}
+
+#[test]
+fn waiting_for_silence_is_no_response_time() {
+    let (kept, _) = run(&lines(r#"[{ type = "cat", silence = "3s" }, { type = "hello", silence = "3s" }]"#), 1);
+    assert_eq!((kept.rows[1].bytes_out, kept.rows[1].outcome), (7, Outcome::Unconfirmed));
+    assert!(kept.rows[1].response_ns.unwrap() < 3_000_000_000, "{:?}", kept.rows);
 }
 
 #[test]

@@ -15,7 +15,7 @@ use super::engine::{Advance, Engine, EngineEvent};
 use super::spec::Machine;
 use loadgo_core::record::{MeterRows, Phase};
 use loadgo_core::stop::StopRequest;
-use loadgo_core::system::{Event, Response, SentLine, System, UserId};
+use loadgo_core::system::{Event, ProcessorClock, Response, SentLine, System, UserId};
 use loadgo_core::time::Instant;
 use programs::CommandIndex;
 pub use programs::unknown_commands;
@@ -31,6 +31,7 @@ pub trait SampleSink {
 /// A simulated machine with users on it.
 pub struct MachineSystem<K> {
     engine: Engine,
+    processors: u32,
     programs: CommandIndex,
     sampling: SpanSampler,
     sink: K,
@@ -52,6 +53,7 @@ impl<K: SampleSink> MachineSystem<K> {
         MachineSystem {
             sampling: SpanSampler::begin(machine, &engine),
             engine,
+            processors: machine.processors.count,
             programs: CommandIndex::of(machine),
             sink,
             events: VecDeque::new(),
@@ -172,6 +174,10 @@ impl<K: SampleSink> System for MachineSystem<K> {
 
     fn keys(&mut self, user: UserId, keys: &[u8]) {
         self.keys_of(user).extend_from_slice(keys);
+    }
+
+    fn processor_clock(&self) -> Option<ProcessorClock> {
+        Some(ProcessorClock { processors: self.processors, step_ns: 0 })
     }
 
     fn send(&mut self, user: UserId, typed: SentLine<'_>) -> Instant {

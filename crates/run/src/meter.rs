@@ -12,6 +12,7 @@ use crate::run_toml::{RunToml, Title};
 use crate::running::{LOOK_EVERY, Running};
 use crate::sampling::{SampledHost, SampledParts, SampledSystem as _};
 use loadgo_core::record::{InteractionRow, LostRow, MeterRows, Outcome, Phase, Recorder, SessionRow};
+use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
 use loadgo_host::commands::oneshot::{Oneshot, Run, Streams, Warmth};
 use loadgo_host::refusal::Refusal;
@@ -276,6 +277,8 @@ fn record(mut recorder: DriverRecorder, order: &MeterOrder, ran: Option<&Command
         typing_ns: 0,
         think_ns: 0,
         usage: run.usage,
+        typing_usage: Usage::default(),
+        cpu_excess_ns: None,
         bytes_out: 0,
         exit_status,
         outcome,

@@ -1,7 +1,7 @@
 //! Progress of a run: counted by the driver's thread, read by any other.
 
 use crate::run_spec::RunSpec;
-use loadgo_core::record::{InteractionRow, LostRow, Phase, Recorder, SessionRow};
+use loadgo_core::record::{InteractionRow, LostRow, Phase, Recorder, ScreenRow, SessionRow};
 use loadgo_core::time::Instant;
 use loadgo_statistics::{Estimator, StopReason};
 use loadgo_store::DriverRecorder;
@@ -114,6 +114,10 @@ impl Recorder for CountingRecorder {
             estimator.record(0, ready.0, ready.since(row.sent).0);
         }
         self.recorder.interaction(row);
+    }
+
+    fn screen(&mut self, row: &ScreenRow) {
+        self.recorder.screen(row);
     }
 
     fn session(&mut self, row: &SessionRow) {

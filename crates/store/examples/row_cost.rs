@@ -64,6 +64,8 @@ fn row(number: u64) -> InteractionRow<'static> {
         typing_ns: 0,
         think_ns: 0,
         usage,
+        typing_usage: Usage::default(),
+        cpu_excess_ns: Some(0),
         bytes_out: number % 80,
         exit_status: Some(0),
         outcome: Outcome::Ok,

@@ -82,6 +82,8 @@ fn interaction(number: u32) -> InteractionRow<'static> {
         typing_ns: 500_000_000,
         think_ns: SECOND,
         usage: Usage { cpu_user_ns: Some(0), cpu_system_ns: Some(7_000), ..Usage::default() },
+        typing_usage: Usage::default(),
+        cpu_excess_ns: Some(0),
         bytes_out: 12,
         exit_status: (!died).then_some(0),
         outcome: if died { Outcome::Died } else { Outcome::Ok },

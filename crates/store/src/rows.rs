@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread::Thread;
 use std::time::Duration;
 
-use loadgo_core::record::{InteractionRow, LostRow, MeterRows, Outcome, Phase, Recorder, SessionRow};
+use loadgo_core::record::{InteractionRow, LostRow, MeterRows, Outcome, Phase, Recorder, ScreenRow, SessionRow};
+use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
 
 /// The driver's behaviour when the writer is far behind.
@@ -19,7 +20,7 @@ pub enum WhenFull {
     Wait,
 }
 
-/// Largest number of interactions that wait for the writer: 36 MB, or two seconds at 130,000 interactions a second.
+/// Largest number of interactions that wait for the writer: 50 MB, or two seconds at 130,000 interactions a second.
 pub(crate) const MOST_QUEUED_ROWS: usize = 1 << 18;
 
 /// A handle of the writer's thread, for the threads that give it rows.
@@ -45,7 +46,7 @@ pub(crate) const WAKE_WRITER_ROWS: usize = 1 << 12;
 /// Most interactions for which empty rows keep memory. More of them wait only if the writer was late.
 const MOST_KEPT_ROWS: usize = 4 * WAKE_WRITER_ROWS;
 
-/// An interaction in 136 bytes. A time or count that was not measured is [`NOT_MEASURED`].
+/// An interaction in 192 bytes. A time or count that was not measured is [`NOT_MEASURED`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PackedInteraction {
     pub user: u32,
@@ -65,10 +66,23 @@ pub(crate) struct PackedInteraction {
     pub ready_wait_ns: u64,
     pub paging_wait_ns: u64,
     pub io_wait_ns: u64,
+    pub cpu_excess_ns: u64,
+    pub typing: PackedTyping,
     pub bytes_out: u64,
     pub exit_status: Option<u8>,
     pub outcome: Outcome,
     pub phase: Phase,
+}
+
+/// The usage of a line's typing. A value that was not measured is [`NOT_MEASURED`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PackedTyping {
+    pub cpu_ns: u64,
+    pub faults_minor: u64,
+    pub faults_major: u64,
+    pub ready_wait_ns: u64,
+    pub paging_wait_ns: u64,
+    pub io_wait_ns: u64,
 }
 
 /// Stands for a value that was not measured. No count of faults or bytes reaches it, nor does a time: it is 584 years.
@@ -79,8 +93,22 @@ pub fn measured(value: u64) -> Option<u64> {
     (value != NOT_MEASURED).then_some(value)
 }
 
+fn count(value: Option<u64>) -> u64 {
+    value.unwrap_or(NOT_MEASURED)
+}
+
+fn packed_typing(usage: &Usage) -> PackedTyping {
+    PackedTyping {
+        cpu_ns: count(usage.cpu_user_ns.zip(usage.cpu_system_ns).map(|(user, system)| user + system)),
+        faults_minor: count(usage.faults_minor),
+        faults_major: count(usage.faults_major),
+        ready_wait_ns: count(usage.ready_wait_ns),
+        paging_wait_ns: count(usage.paging_wait_ns),
+        io_wait_ns: count(usage.io_wait_ns),
+    }
+}
+
 fn packed(row: &InteractionRow<'_>, command: u32) -> PackedInteraction {
-    let count = |value: Option<u64>| value.unwrap_or(NOT_MEASURED);
     let instant = |value: Option<Instant>| value.map_or(NOT_MEASURED, |at| at.0);
     PackedInteraction {
         user: row.user,
@@ -100,6 +128,8 @@ fn packed(row: &InteractionRow<'_>, command: u32) -> PackedInteraction {
         ready_wait_ns: count(row.usage.ready_wait_ns),
         paging_wait_ns: count(row.usage.paging_wait_ns),
         io_wait_ns: count(row.usage.io_wait_ns),
+        cpu_excess_ns: count(row.cpu_excess_ns),
+        typing: packed_typing(&row.typing_usage),
         bytes_out: row.bytes_out,
         exit_status: row.exit_status,
         outcome: row.outcome,
@@ -115,6 +145,7 @@ pub struct QueuedRows {
     pub commands: Vec<Arc<str>>,
     pub interactions: Vec<PackedInteraction>,
     pub sessions: Vec<SessionRow>,
+    pub screens: Vec<ScreenRow>,
     pub lost: Vec<LostRow>,
     pub phases: Vec<(Phase, Instant)>,
     /// The rows of the meters.
@@ -129,6 +160,7 @@ impl QueuedRows {
         self.commands.append(&mut other.commands);
         self.interactions.append(&mut other.interactions);
         self.sessions.append(&mut other.sessions);
+        self.screens.append(&mut other.screens);
         self.sample(&mut other.sampled);
         self.lost.append(&mut other.lost);
         self.phases.append(&mut other.phases);
@@ -159,8 +191,8 @@ impl QueuedRows {
 
     /// Number of rows, including those that were dropped.
     pub(crate) fn count(&self) -> u64 {
-        let own = self.interactions.len() + self.sessions.len() + self.lost.len() + self.phases.len();
-        own as u64 + self.sampled.rows().0 + self.dropped.map_or(0, |(count, _)| count)
+        let driven = [self.interactions.len(), self.sessions.len(), self.screens.len(), self.lost.len(), self.phases.len()];
+        driven.iter().sum::<usize>() as u64 + self.sampled.rows().0 + self.dropped.map_or(0, |(count, _)| count)
     }
 
     /// Counts `count` rows, the first of them at `at`, as dropped.
@@ -223,7 +255,9 @@ impl DriverRecorder {
 
 impl QueuedRows {
     fn append_if_any(&mut self, kept: &mut QueuedRows) {
-        if !kept.interactions.is_empty() || !kept.lost.is_empty() || !kept.sessions.is_empty() || !kept.phases.is_empty() {
+        let without_screens =
+            kept.interactions.is_empty() && kept.lost.is_empty() && kept.sessions.is_empty() && kept.phases.is_empty();
+        if !without_screens || !kept.screens.is_empty() {
             self.append(kept);
         }
     }
@@ -240,6 +274,10 @@ impl Recorder for DriverRecorder {
                 false => rows.drop_rows(1, Instant(packed.sent_ns)),
             }
         });
+    }
+
+    fn screen(&mut self, row: &ScreenRow) {
+        self.with_rows(|rows| rows.screens.push(row.clone()));
     }
 
     fn session(&mut self, row: &SessionRow) {

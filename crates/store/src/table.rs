@@ -9,7 +9,8 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use loadgo_core::record::{
-    FaultRow, LostRow, MemoryRow, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, SegmentRow, SessionRow, StackRow, TimeRow,
+    FaultRow, LostRow, MemoryRow, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, ScreenRow, SegmentRow, SessionRow,
+    StackRow, TimeRow,
 };
 use loadgo_core::time::Instant;
 
@@ -52,6 +53,13 @@ tables! {
         exit_status: Option<u8> = row.exit_status,
         outcome: Word = outcome_word(row.outcome),
         phase: Word = phase_word(row.phase),
+        cpu_excess_ns: Option<u64> = measured(row.cpu_excess_ns),
+        typing_cpu_ns: Option<u64> = measured(row.typing.cpu_ns),
+        typing_faults_minor: Option<u64> = measured(row.typing.faults_minor),
+        typing_faults_major: Option<u64> = measured(row.typing.faults_major),
+        typing_ready_wait_ns: Option<u64> = measured(row.typing.ready_wait_ns),
+        typing_paging_wait_ns: Option<u64> = measured(row.typing.paging_wait_ns),
+        typing_io_wait_ns: Option<u64> = measured(row.typing.io_wait_ns),
     }
 
     /// A row for each log-in.
@@ -170,6 +178,15 @@ tables! {
         size_bytes: Option<u64> = row.size_bytes,
         taken_pages: Option<u64> = row.taken_pages,
         brought_pages: Option<u64> = row.brought_pages,
+    }
+
+    /// The last output of lines that failed, timed out or died.
+    Screens, screens(rows: &[ScreenRow]), row {
+        at_ns: u64 = row.at.0,
+        user: u32 = row.user,
+        sent_ns: u64 = row.sent.0,
+        until: Text = &row.until,
+        screen: Text = &row.screen,
     }
 }
 

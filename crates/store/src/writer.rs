@@ -50,6 +50,7 @@ impl Writer {
         }
         rows.interactions.clear();
         self.write_rows(Table::Sessions, &mut rows.sessions, batch::sessions, |row| row.ended);
+        self.write_rows(Table::Screens, &mut rows.screens, batch::screens, |row| row.at);
         self.write_sampled(&mut rows.sampled);
         self.write_rows(Table::Phases, &mut rows.phases, batch::phases, |row| row.1);
         if let Some((count, at)) = rows.dropped.take() {

@@ -10,7 +10,7 @@ use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array as _, RecordBatch};
 use loadgo_core::record::{
     FaultRow, InteractionRow, LostRow, MemoryRow, MeterRows, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, Recorder,
-    SegmentRow, SessionRow, StackRow, TimeRow,
+    ScreenRow, SegmentRow, SessionRow, StackRow, TimeRow,
 };
 use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
@@ -33,6 +33,8 @@ fn interaction(number: u32, command: &str) -> InteractionRow<'_> {
         typing_ns: 3,
         think_ns: 4,
         usage: Usage { cpu_user_ns: Some(0), ..Usage::default() },
+        typing_usage: Usage { cpu_user_ns: Some(20), cpu_system_ns: Some(1), faults_minor: Some(5), ..Usage::default() },
+        cpu_excess_ns: Some(0),
         bytes_out: 12,
         exit_status: Some(3),
         outcome: Outcome::Failed,
@@ -62,6 +64,7 @@ fn record_all_tables(dir: &Path) -> Folder {
         ready_wait_ns: None,
     }]);
     row_sender.sample(meters_of(at, 1));
+    recorder.screen(&ScreenRow { at, user: 1, sent: Instant(7), until: "until = 'ready> '".into(), screen: "a\u{1b}[2J".into() });
     drop(recorder);
     let stopped = recording.stop();
     assert_eq!((stopped.interactions, stopped.unwritten), (10, vec![]));
@@ -184,6 +187,8 @@ fn a_row_comes_back_as_it_was_given() {
     assert!(batch.column_by_name("first_output_ns").unwrap().is_null(1), "not measured is null");
     assert!(batch.column_by_name("cpu_user_ns").unwrap().is_valid(1), "measured as 0 is 0");
     assert!(batch.column_by_name("io_wait_ns").unwrap().is_null(1));
+    assert_eq!([number("typing_cpu_ns"), number("typing_faults_minor"), number("cpu_excess_ns")], [21, 5, 0]);
+    assert!(batch.column_by_name("typing_ready_wait_ns").unwrap().is_null(1));
 }
 
 #[test]

@@ -221,9 +221,16 @@ def report(
     by: ByOption = None,
     top: TopOption = None,
     fail_if: FailIfOption = None,
+    failed: Annotated[
+        bool,
+        typer.Option(
+            "--failed", help="Print the lines that failed, timed out or died instead, with their last screens."
+        ),
+    ] = False,
 ) -> None:
     """Prints the report of a recorded run. With --fail-if, exits with 1 if a condition holds or cannot be decided."""
     with errors_as_messages():
+        from loadgo.errors import BadArgument
         from loadgo.notation.quantities import span_s
         from loadgo.records.runs import find_run
         from loadgo.reporting.report import render, reported_summary
@@ -231,6 +238,11 @@ def report(
 
         view = View(vocabulary=vocabulary, by=by, top=top)
         folder = find_run(run)
+        if failed and fail_if:
+            raise BadArgument("--failed prints lines and judges nothing: leave out --failed or --fail-if")
+        if failed:
+            write_report(loadgo.report(folder, format=format, top=top, failed=True), format, folder, output)
+            return
         target_s = None if target is None else span_s(target)
         summary, measured = reported_summary(
             folder, tariff=tariff, phases=phases, target=target_s, by=by, fail_if=fail_if

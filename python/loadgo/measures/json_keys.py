@@ -12,7 +12,7 @@ from loadgo.measures.queues import Queue, QueueLengthTime, ReadyQueue
 from loadgo.measures.summary import CommandSummary, RunDescription, Summary
 from loadgo.measures.tariff import Tariff
 from loadgo.measures.total_time import BusyTime, Category, TotalTime
-from loadgo.measures.usage import Outcomes, Usage
+from loadgo.measures.usage import Outcomes, TypingUsage, Usage, UsageAudit
 from loadgo.measures.vocabulary import DocumentVocabulary, VocabularyLine
 from loadgo.measures.whose_time import OwnerTime, WhoseTime
 from loadgo.records.interactions import TimeByClass
@@ -23,7 +23,7 @@ from loadgo.stats.quantiles import Quantile, Response
 JSON_KEYS: dict[type, str] = {
     Summary: (
         "run stretch commands everything classes total_time whose_time meters audit driver sessions losses cost "
-        "notes prediction fail_if other_work fit_warnings"
+        "notes prediction fail_if other_work fit_warnings typing usage_audit"
     ),
     OtherWork: "share error at_most level",
     ConditionResult: "condition holds text",
@@ -37,6 +37,8 @@ JSON_KEYS: dict[type, str] = {
     Usage: (
         "measured cpu_user_ns cpu_system_ns faults_minor faults_major ready_wait_ns paging_wait_ns io_wait_ns bytes_out"
     ),
+    TypingUsage: "measured cpu_ns faults_minor faults_major ready_wait_ns paging_wait_ns io_wait_ns",
+    UsageAudit: "judged impossible excess_ns",
     Outcomes: "ok failed timeouts died unconfirmed not_found",
     TimeByClass: "thinking_ns typing_ns waiting_ns driver_ns total_ns",
     TotalTime: "span_ns kind processors wall_ns categories account total_ns non_idle_ns",

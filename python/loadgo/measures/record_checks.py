@@ -14,6 +14,7 @@ import polars as pl
 from loadgo.measures.audit import driver_audit, group_losses
 from loadgo.measures.littles_law import little_closed, little_open
 from loadgo.measures.total_time import TICK_NS, TotalTime, total_time_of
+from loadgo.measures.usage import audit_usage
 from loadgo.notation.figures import digits, duration, number, share
 from loadgo.records.interactions import CPU_NS, IS_ANSWERED, RESPONSE_NS
 from loadgo.records.phases import Stretch, classified_in, spans_in
@@ -145,6 +146,8 @@ def _check_usage(tables: Tables, rows: pl.DataFrame) -> RunCheck:
     fits = spent["cpu"] <= processors * spent["response"] + slack
     words = f"CPU {duration(spent['cpu'])}, waits {duration(spent['waits'])}, responses {duration(spent['response'])}"
     text = f"{words} on {processors} processors"
+    if audit := audit_usage(rows):
+        text += f"; {number(audit.impossible)} of {number(audit.judged)} rows have more than fits their response"
     return RunCheck(name, "holds" if fits else "broken", text)
 
 

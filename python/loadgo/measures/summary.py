@@ -19,7 +19,16 @@ from loadgo.measures.meters import BreakdownColumn, Meters, meters_of
 from loadgo.measures.other_work import OtherWork, other_work_of
 from loadgo.measures.tariff import Tariff, tariff_on
 from loadgo.measures.total_time import TotalTime, events_by_category, total_time_of
-from loadgo.measures.usage import Outcomes, Usage, outcomes_of, usage_of
+from loadgo.measures.usage import (
+    Outcomes,
+    TypingUsage,
+    Usage,
+    UsageAudit,
+    audit_usage,
+    outcomes_of,
+    typing_usage_of,
+    usage_of,
+)
 from loadgo.measures.whose_time import WhoseTime, whose_time_of
 from loadgo.records.interactions import TimeByClass, classes_of, span_in_waits
 from loadgo.records.phases import Stretch, classified_in, stretch_of
@@ -96,6 +105,10 @@ class Summary:
     """Sentences on what was not measured and why, and on what the figures leave out."""
     prediction: Prediction | None = None
     """The prediction of a fitted machine for the same stretch; None where no parameters were drawn."""
+    typing: TypingUsage | None = None
+    """The use of typing a line, which is no part of the interactions' use; None if lines were sent at once."""
+    usage_audit: UsageAudit | None = None
+    """None where the interactions' processor time is not known."""
     fail_if: tuple[ConditionResult, ...] = ()
     """The result of each `--fail-if` condition."""
     other_work: OtherWork | None = None
@@ -150,6 +163,8 @@ def summarize(
         losses=group_losses(tables.lost),
         cost=cost_of(everything.usage, len(rows), classes, chosen_tariff, holdings),
         notes=_notes(tables, stretch, everything, total),
+        typing=typing_usage_of(rows),
+        usage_audit=audit_usage(rows),
         prediction=None if tables.prediction is None else tables.prediction.of(stretch.name),
         other_work=other_work_of(tables, stretch, total),
         fit_warnings=tables.fit_warnings,

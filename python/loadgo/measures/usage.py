@@ -1,4 +1,4 @@
-"""The usage of an interaction, as means over the interactions that were measured, and the outcomes of interactions."""
+"""The usage of interactions and of their typing, the audit of impossible usage, and the outcomes of interactions."""
 
 from __future__ import annotations
 
@@ -38,6 +38,34 @@ NOT_FOUND_STATUS = 127
 
 
 @dataclass(frozen=True)
+class TypingUsage:
+    """The mean use between a prompt and the sending of a line typed key by key; None means not measured.
+
+    It is no part of any interaction's usage.
+    """
+
+    measured: int
+    """Number of lines with the processor time of their typing in their record."""
+    cpu_ns: float | None
+    faults_minor: float | None
+    faults_major: float | None
+    ready_wait_ns: float | None
+    paging_wait_ns: float | None
+    io_wait_ns: float | None
+
+
+@dataclass(frozen=True)
+class UsageAudit:
+    """Rows that are charged more processor time than all processors could give during the response."""
+
+    judged: int
+    """Number of interactions whose processor time and response are both known."""
+    impossible: int
+    excess_ns: int
+    """Processor time beyond what was possible, of all impossible rows."""
+
+
+@dataclass(frozen=True)
 class Outcomes:
     """Number of interactions by outcome."""
 
@@ -61,6 +89,22 @@ def usage_of(rows: pl.DataFrame) -> Usage:
     """The mean use of an interaction of `rows`, which have the columns of the table `interactions`."""
     means = rows.select(pl.col(name).cast(pl.Float64).mean() for name in USAGE_COLUMNS).row(0, named=True)
     return Usage(measured=int(rows["cpu_user_ns"].count()), **means)
+
+
+def typing_usage_of(rows: pl.DataFrame) -> TypingUsage | None:
+    """The mean use of typing a line of `rows`; None if no line was typed key by key, or none was measured."""
+    names = [name for name in TypingUsage.__dataclass_fields__ if name != "measured"]
+    means = rows.select(pl.col(f"typing_{name}").cast(pl.Float64).mean().alias(name) for name in names)
+    measured = int(rows["typing_cpu_ns"].count())
+    return TypingUsage(measured=measured, **means.row(0, named=True)) if measured else None
+
+
+def audit_usage(rows: pl.DataFrame) -> UsageAudit | None:
+    """The audit of the rows' processor time; None if no row could be judged."""
+    excess = rows["cpu_excess_ns"].drop_nulls().cast(pl.Int64)
+    if excess.is_empty():
+        return None
+    return UsageAudit(judged=len(excess), impossible=int((excess > 0).sum()), excess_ns=int(excess.sum()))
 
 
 def outcomes_of(rows: pl.DataFrame) -> Outcomes:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from loadgo.records.interactions import IS_ANSWERED, RESPONSE_NS, USAGE_COLUMNS
+from loadgo.records.tables import with_columns
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
@@ -122,4 +123,4 @@ def _extrapolated_rows(
         outcome=pl.lit("extrapolated"),
         phase=pl.col("phase"),
     )
-    return rows.select(pl.col(name).cast(kind) for name, kind in interactions.schema.items())
+    return with_columns(rows, dict(interactions.schema))

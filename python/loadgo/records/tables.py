@@ -62,6 +62,7 @@ class Tables:
     queue: pl.DataFrame
     stacks: pl.DataFrame
     memory: pl.DataFrame
+    screens: pl.DataFrame
     conditions: dict[str, Any]
     """The content of `run.toml`."""
     prediction: Prediction | None = None

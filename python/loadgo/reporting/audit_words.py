@@ -5,6 +5,7 @@ from __future__ import annotations
 from loadgo.measures.audit import DriverAudit
 from loadgo.measures.littles_law import LittleAudit
 from loadgo.measures.summary import Summary
+from loadgo.measures.usage import TypingUsage, UsageAudit
 from loadgo.notation.figures import duration, number, seconds, share
 from loadgo.reporting.simulated_machine import simulated
 
@@ -68,6 +69,31 @@ def little_line(audit: LittleAudit) -> str:
         response, think = seconds(audit.response_s or 0), seconds(audit.think_s or 0)
         terms = f"N = X(R + Z) = {number(audit.rate_per_s)}/s × ({response} + {think})"
     return f"Little's law, {terms}: {users}; {verdict}."
+
+
+def usage_line(audit: UsageAudit | None) -> str:
+    """The count of rows with more processor time than the response had room for; empty where all rows are possible."""
+    if audit is None or not audit.impossible:
+        return ""
+    many = audit.impossible > 1
+    return (
+        f"{number(audit.impossible)} of {number(audit.judged)} interactions {'are' if many else 'is'} charged more "
+        f"processor time than all processors could give during the response ({duration(audit.excess_ns)} more in all): "
+        "the user's programs also ran between a prompt and the next line. The column cpu_excess_ns marks "
+        f"{'them' if many else 'it'}."
+    )
+
+
+def typing_line(typing: TypingUsage | None) -> str:
+    """The use of typing a line; empty if lines were sent at once."""
+    if typing is None:
+        return ""
+    parts = [f"{duration(typing.cpu_ns)} of CPU"]
+    if typing.ready_wait_ns is not None:
+        parts.append(f"{duration(typing.ready_wait_ns)} of ready wait")
+    if typing.paging_wait_ns:
+        parts.append(f"{duration(typing.paging_wait_ns)} of paging wait")
+    return f"Typing a line took {' and '.join(parts)} on average, which is no part of the interaction's use."
 
 
 def _users(value: float) -> str:

@@ -18,6 +18,7 @@ from loadgo.records.tables import Tables, tables
 from loadgo.reporting.as_csv import chart_csv, csv_report
 from loadgo.reporting.as_json import json_report
 from loadgo.reporting.document import report_document
+from loadgo.reporting.failed_lines import failed_report
 from loadgo.reporting.pictures import NO_PICTURES, sign_pictures
 from loadgo.reporting.view import View
 
@@ -43,6 +44,7 @@ def report(
     by: BreakdownColumn | None = None,
     top: int | None = None,
     fail_if: Sequence[str] | None = None,
+    failed: bool = False,
 ) -> str | bytes:
     """Renders the report of a run: response times, usage, where the time went, the driver's verdict, and costs.
 
@@ -61,6 +63,8 @@ def report(
         by: Adds tables of page faults and system calls by `command` or by `user`.
         top: The largest number of rows of a long table.
         fail_if: Conditions that fail the run, such as `p90(edit) > 1s`. By default those that it was run with.
+        failed: Instead of the report, the lines that failed, timed out or died, with the last screen of each. `format`
+            is then `text` or `json`, `top` the number of lines in a text, and the other arguments have no effect.
 
     Returns:
         The report; bytes for `png`, else text.
@@ -70,6 +74,8 @@ def report(
         loadgo.errors.BadRun: The run is missing or cannot be read.
     """
     view = View(vocabulary=vocabulary, by=by, top=top)
+    if failed:
+        return failed_report(tables(run), format, top)
     summary, measured = reported_summary(run, tariff=tariff, phases=phases, target=target, by=by, fail_if=fail_if)
     return render(summary, measured, format, view=view, width=width, chart=chart, color=color)
 

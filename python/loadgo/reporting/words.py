@@ -16,7 +16,7 @@ from loadgo.notation.figures import (
     share,
     size,
 )
-from loadgo.reporting.audit_words import driver_faults, driver_line, little_line
+from loadgo.reporting.audit_words import driver_faults, driver_line, little_line, typing_line, usage_line
 from loadgo.reporting.prediction import prediction_answer, prediction_words
 from loadgo.reporting.processor_time_words import account_warning, metered_answer, time_lines, without_load
 from loadgo.reporting.simulated_machine import machine, simulated, virtual_time
@@ -147,10 +147,12 @@ def fine_print(summary: Summary, view: View | None = None) -> list[tuple[str, st
         *(("Prediction", line) for line in prediction_words(summary.prediction)),
         *time_lines(summary, view or View()),
         ("Usage", _usage(summary)),
+        ("Usage", typing_line(summary.typing)),
         ("Driver", driver_line(summary)),
         *(("Driver", note) for note in summary.driver.notes),
         ("Neighbours", _partly_busy(summary)),
         ("Audit", "There is nothing to audit." if summary.audit is None else little_line(summary.audit)),
+        ("Audit", usage_line(summary.usage_audit)),
         ("Cost", _tariff(summary)),
         *(("Fail if", result.text) for result in summary.fail_if),
         ("Conditions", _conditions(summary)),
@@ -313,7 +315,13 @@ def _served(summary: Summary) -> str:
     good = not (ended.refused or ended.died or everything.outcomes.errors or _number_lost(summary, "interaction"))
     served = "everyone was served" if good else "not everyone was well served"
     failures = f" {', '.join(missed)};" if missed else ""
-    return f"{_who(summary)}; {served}:{failures} {_slowest(summary)}"
+    remedy = " `loadgo report --failed` shows the bad lines with their last screens." if _has_screens(summary) else ""
+    return f"{_who(summary)}; {served}:{failures} {_slowest(summary)}{remedy}"
+
+
+def _has_screens(summary: Summary) -> bool:
+    """Whether lines went wrong on a host, where their last screens are kept."""
+    return bool(summary.everything.outcomes.errors) and not simulated(summary)
 
 
 def _slowest(summary: Summary) -> str:

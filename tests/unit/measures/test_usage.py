@@ -5,7 +5,9 @@ import dataclasses
 import polars as pl
 import pytest
 from loadgo.measures.summary import summarize
-from loadgo.measures.usage import outcomes_of, usage_of
+from loadgo.measures.usage import audit_usage, outcomes_of, typing_usage_of, usage_of
+from loadgo.records.extrapolation import with_missing
+from loadgo.reporting.words import fine_print
 from support.synthetic import closed_loop, interaction, run_of
 
 
@@ -25,6 +27,39 @@ def test_the_mean_of_all_is_the_weighted_mean_of_the_commands() -> None:
     summary = summarize(closed_loop(10, 20))
     total = sum((row.usage.cpu_ns or 0.0) * row.response.count for row in summary.commands)
     assert summary.everything.usage.cpu_ns == pytest.approx(total / summary.everything.response.count)
+
+
+def test_what_typing_used_is_a_mean_of_its_own_and_no_part_of_the_usage() -> None:
+    typed = {"typing_cpu_ns": 2_000_000, "typing_ready_wait_ns": 600_000}
+    rows = [interaction(1, at, 1, cpu_user_ns=10, cpu_system_ns=20, **typed) for at in (2, 4)]
+    typing = typing_usage_of(run_of(rows).interactions)
+    assert typing is not None
+    assert (typing.measured, typing.cpu_ns, typing.faults_minor) == (2, 2_000_000.0, None)
+    summary = summarize(run_of(rows))
+    assert summary.everything.usage.cpu_ns == 30.0
+    assert any(label == "Usage" and "Typing a line took 2.00 ms of CPU" in line for label, line in fine_print(summary))
+    assert typing_usage_of(run_of([interaction(1, 2, 1)]).interactions) is None, "lines that were sent at once"
+
+
+def test_rows_with_more_processor_time_than_is_possible_are_counted_in_the_audit() -> None:
+    rows = [interaction(1, 2 + at, 1, cpu_excess_ns=excess) for at, excess in enumerate((0, 400_000, None, 600_000))]
+    run = run_of(rows)
+    audit = audit_usage(run.interactions)
+    assert audit is not None
+    assert (audit.judged, audit.impossible, audit.excess_ns) == (3, 2, 1_000_000)
+    assert any(
+        label == "Audit" and line.startswith("2 of 3 interactions") for label, line in fine_print(summarize(run))
+    )
+    assert audit_usage(run_of([interaction(1, 2, 1)]).interactions) is None, "a run from before the column"
+
+
+def test_an_extrapolated_line_has_no_typing_and_no_excess() -> None:
+    rows = [interaction(user, at, 1, line=at // 2, typing_cpu_ns=7) for user, at in ((1, 2), (2, 2), (2, 4))]
+    run = run_of(rows, load={"users": 2, "passes": 1})
+    died = pl.when(pl.col("user") == 1).then(pl.lit("died")).otherwise(pl.col("outcome").cast(pl.String))
+    run = dataclasses.replace(run, sessions=run.sessions.with_columns(outcome=died.cast(pl.Categorical)))
+    added = with_missing(run)[0].filter(pl.col("outcome").cast(pl.String) == "extrapolated")
+    assert added.select("user", "line", "typing_cpu_ns", "cpu_excess_ns").rows() == [(1, 2, None, None)]
 
 
 def test_every_outcome_is_counted_once() -> None:

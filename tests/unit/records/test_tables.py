@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from loadgo import _loadgo
 from loadgo.errors import BadRun
-from loadgo.records.tables import COLUMNS_BY_TABLE, Tables, read_stream, tables
+from loadgo.records.tables import COLUMNS_BY_TABLE, Tables, read_stream, tables, with_columns
 from polars.testing import assert_frame_equal
 from support.places import PROJECT, TESTS
 
@@ -45,10 +45,16 @@ def test_a_file_that_holds_another_table_is_damage_and_not_an_empty_run(name: st
 
 def test_a_file_without_a_later_column_or_with_one_more_is_read(tmp_path: Path) -> None:
     folder = shutil.copytree(ENDED, tmp_path / "run")
-    whole = pl.read_parquet(folder / "interactions.parquet")
+    whole = with_columns(pl.read_parquet(folder / "interactions.parquet"), COLUMNS_BY_TABLE["interactions"])
     for rows in (whole.drop("exit_status"), whole.with_columns(new=1)):
         rows.write_parquet(folder / "interactions.parquet")
         assert len(tables(folder).interactions) == len(whole)
+
+
+def test_a_run_from_before_a_column_has_null_in_it() -> None:
+    assert "typing_cpu_ns" not in pl.read_parquet_schema(ENDED / "interactions.parquet")
+    rows = tables(ENDED).interactions
+    assert rows["typing_cpu_ns"].null_count() == rows["cpu_excess_ns"].null_count() == len(rows)
 
 
 def test_null_is_not_measured_and_zero_is_zero() -> None:

@@ -1,8 +1,8 @@
 //! One line of a user: thinking, typing, sending, waiting for the system, and recording the row.
 
-use super::DriverLoop;
-use crate::record::{InteractionRow, Outcome, Recorder};
-use crate::script::Script;
+use super::{DriverLoop, MOST_SCREENS};
+use crate::record::{InteractionRow, Outcome, Recorder, ScreenRow};
+use crate::script::{Script, print_rule};
 use crate::system::{Response, SentLine, System};
 use crate::time::{Instant, Span};
 use crate::user::UserState;
@@ -19,11 +19,11 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         let user = &mut self.users[index];
         let think = user.draw_think(script);
         let think = if share < 1.0 { Span::from_secs_f64(think.as_secs_f64() * share) } else { think };
-        user.first_key_due = user.prompt + think;
+        user.first_key_due = (user.prompt + think).max(user.noticed);
         user.planned = user.first_key_due + typing_time(script, user.text.len());
         user.state = UserState::Thinking;
         if think == Span::ZERO && script.typing_chars_per_second.is_none() {
-            let now = user.prompt;
+            let now = user.first_key_due;
             return self.act_on_deadline(index, now);
         }
         self.deadlines.set(user.id, user.first_key_due);
@@ -84,18 +84,19 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
     }
 
     pub(super) fn on_ready(&mut self, index: usize, at: Instant, response: Response) {
+        let noticed = self.users[index].notices(self.script, at, response.confirmed);
         match self.users[index].state {
             UserState::Waiting => {
                 let outcome = self.judge(index, &response);
                 self.record(index, Some(at), &response, outcome);
-                self.end_load_if_enough(at);
+                self.end_load_if_enough(noticed);
             }
             UserState::Interrupted => {}
             // The user does not wait for this prompt: a program printed it by itself.
             _ => return,
         }
         // The time limit does not count any more: thinking, sending and logging out each set another deadline.
-        self.users[index].prompt = at;
+        (self.users[index].prompt, self.users[index].noticed) = (at, noticed);
         self.think(index, 1.0);
     }
 
@@ -111,6 +112,7 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
     pub(super) fn record(&mut self, index: usize, ready: Option<Instant>, response: &Response, outcome: Outcome) {
         let user = &self.users[index];
         let line = user.line.expect("a line was sent");
+        let response_time = ready.map(|at| at.since(user.sent));
         self.summary.interactions += 1;
         self.recorder.interaction(&InteractionRow {
             user: user.id,
@@ -124,11 +126,28 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
             typing_ns: user.sent.since(user.first_key).0,
             think_ns: user.first_key.since(user.prompt).0,
             usage: response.usage,
+            typing_usage: self.system.typing_usage(user.id),
+            cpu_excess_ns: response_time.zip(self.clock).and_then(|(span, clock)| clock.excess_ns(&response.usage, span)),
             bytes_out: response.bytes_out,
             exit_status: response.exit_status,
             outcome,
             phase: user.sent_in,
         });
+        if matches!(outcome, Outcome::Failed | Outcome::Timeout | Outcome::Died) {
+            self.keep_screen(index);
+        }
+    }
+
+    /// Records the last output of the line that has just been recorded.
+    fn keep_screen(&mut self, index: usize) {
+        let user = &self.users[index];
+        if self.screens_kept >= MOST_SCREENS {
+            return;
+        }
+        let Some(screen) = self.system.last_screen(user.id) else { return };
+        self.screens_kept += 1;
+        let until = print_rule(user.until(self.script));
+        self.recorder.screen(&ScreenRow { at: self.system.now(), user: user.id, sent: user.sent, until, screen });
     }
 
     pub(super) fn time_out(&mut self, index: usize, now: Instant) {

@@ -17,7 +17,7 @@ pub use crate::notation::mistakes::ScriptMistake;
 pub use crate::notation::spans::{parse_span, print_span};
 pub use law::TimeLaw;
 pub use parse::{DEFAULT_TIMEOUT, parse};
-pub use print::print;
+pub use print::{print, print_rule};
 pub use steps::{MOST_PASS_LINES, TOO_LONG_LINE_BYTES};
 pub use walk::{PassWalk, ScriptLines};
 

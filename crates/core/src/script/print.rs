@@ -132,6 +132,11 @@ fn line_fields(line: &ScriptLine) -> Vec<(&'static str, String)> {
     fields
 }
 
+/// The rule as the key and the value that a script has for it.
+pub fn print_rule(rule: &ReadyRule) -> String {
+    until(rule).map(|(key, value)| format!("{key} = {value}")).unwrap_or_default()
+}
+
 fn until(until: &ReadyRule) -> Option<(&'static str, String)> {
     Some(match until {
         ReadyRule::Mark => ("until", quoted("mark")),

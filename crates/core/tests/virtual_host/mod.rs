@@ -1,7 +1,7 @@
 //! A system in virtual time, which answers each line after a planned time, and a recorder that keeps all rows.
 #![allow(dead_code)] // each test binary uses a part
 
-use loadgo_core::record::{InteractionRow, LostRow, Outcome, Phase, Recorder, SessionRow};
+use loadgo_core::record::{InteractionRow, LostRow, Outcome, Phase, Recorder, ScreenRow, SessionRow};
 use loadgo_core::script::{Script, parse};
 use loadgo_core::system::{Event, Response, SentLine, System, UserId};
 use loadgo_core::time::{Instant, Span};
@@ -12,6 +12,8 @@ use std::collections::BinaryHeap;
 pub enum Answer {
     /// The system is ready after this time, with this exit status.
     After(Span, u8),
+    /// The last output comes after the first span, and a silence of the second span ends the line.
+    Silent(Span, Span),
     /// The command never ends by itself; if `true`, an interrupt brings the prompt back.
     Never(bool),
     /// The session is killed after this time.
@@ -104,6 +106,10 @@ impl System for VirtualHost {
                 let response = Response { exit_status: Some(status), confirmed: true, ..Response::default() };
                 self.at(at, Event::Ready { user, at, response });
             }
+            Answer::Silent(span, silence) => {
+                let at = sent + span;
+                self.at(at + silence, Event::Ready { user, at, response: Response::default() });
+            }
             Answer::Never(answers) => self.answers_interrupt = answers,
             Answer::Exits(span, status) => {
                 let at = sent + span;
@@ -133,6 +139,10 @@ impl System for VirtualHost {
             self.at(at, Event::Ready { user, at, response });
         }
         Response { first_output: Some(self.now), bytes_out: self.bytes_before_interrupt, ..Response::default() }
+    }
+
+    fn last_screen(&self, user: UserId) -> Option<String> {
+        Some(format!("screen of {user}"))
     }
 
     fn hang_up(&mut self, user: UserId) {
@@ -188,6 +198,7 @@ pub struct Kept {
     pub sessions: Vec<SessionRow>,
     pub lost: Vec<LostRow>,
     pub phases: Vec<(Phase, Instant)>,
+    pub screens: Vec<ScreenRow>,
 }
 
 impl Kept {
@@ -216,6 +227,9 @@ impl Recorder for Kept {
             outcome: row.outcome,
             phase: row.phase,
         });
+    }
+    fn screen(&mut self, row: &ScreenRow) {
+        self.screens.push(row.clone());
     }
     fn session(&mut self, row: &SessionRow) {
         self.sessions.push(row.clone());

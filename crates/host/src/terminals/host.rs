@@ -17,7 +17,7 @@ use loadgo_core::deadlines::Deadlines;
 use loadgo_core::ready::ReadyPatterns;
 use loadgo_core::script::{ReadyRule, Script, ScriptStep};
 use loadgo_core::stop::StopRequest;
-use loadgo_core::system::{Event, Response, SentLine, System, Usage, UserId};
+use loadgo_core::system::{Event, ProcessorClock, Response, SentLine, System, Usage, UserId};
 use loadgo_core::time::{Instant, Span};
 use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::events::{Bell, Epoll, ReadyDescriptor, Timer};
@@ -26,6 +26,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::thread::available_parallelism;
 
 const INTERRUPT_KEY: &[u8] = b"\x03";
 const TIMER: u64 = u64::MAX;
@@ -67,6 +68,8 @@ struct Seat {
     unsent: Vec<u8>,
     /// Whether the user is ready and waits for the meter; the terminal is not read meanwhile.
     is_in_turn: bool,
+    /// Usage between the prompt and the sending of the last line, if lines are typed key by key.
+    typing_usage: Usage,
 }
 
 /// A user whose system is ready.
@@ -148,6 +151,19 @@ impl Host {
     /// The usage of `user` since the last call; nothing is known of sessions out of the meter's reach.
     fn usage(&mut self, user: UserId) -> Usage {
         if self.metered { self.meter.interaction(user) } else { Usage::default() }
+    }
+
+    /// Ends the typing in the user's account, so that the line which is about to be sent is charged with its own usage only.
+    ///
+    /// Lines that are sent at once need no reading: nothing is typed between the prompt and the sending.
+    fn read_typing_usage(&mut self, user: UserId) {
+        if self.setting.script.typing_chars_per_second.is_none() || !self.metered {
+            return;
+        }
+        let usage = self.meter.typing(user);
+        if let Some(seat) = self.seat(user) {
+            seat.typing_usage = usage;
+        }
     }
 
     /// The meter, for messages about itself.
@@ -235,9 +251,19 @@ impl System for Host {
         self.put(user, keys);
     }
 
+    fn processor_clock(&self) -> Option<ProcessorClock> {
+        let processors = available_parallelism().map_or(1, |count| count.get() as u32);
+        Some(ProcessorClock { processors, step_ns: self.meter.sources().cpu_resolution_ns })
+    }
+
     fn send(&mut self, user: UserId, typed: SentLine<'_>) -> Instant {
+        self.read_typing_usage(user);
         self.meter.sent(user, typed.line);
         self.type_end(user, typed.keys, Watch::of(typed.until, &self.patterns))
+    }
+
+    fn typing_usage(&self, user: UserId) -> Usage {
+        self.seats.get(user as usize).and_then(Option::as_deref).map_or_else(Usage::default, |seat| seat.typing_usage)
     }
 
     fn log_out(&mut self, user: UserId, keys: &[u8]) -> Instant {
@@ -252,6 +278,10 @@ impl System for Host {
         });
         self.put(user, INTERRUPT_KEY);
         so_far.unwrap_or_default()
+    }
+
+    fn last_screen(&self, user: UserId) -> Option<String> {
+        Some(self.seats.get(user as usize)?.as_deref()?.session.last_screen())
     }
 
     fn hang_up(&mut self, user: UserId) {

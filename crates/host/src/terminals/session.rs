@@ -3,7 +3,7 @@
 //! No system call is made here. Output is fed in pieces of any size. A session keeps only counts and the last few bytes, so a
 //! program that prints without end costs no memory.
 
-use loadgo_core::ready::{Echo, MarkSearch, Nonce, OutputTail, ReadyPatterns, SHELL_PROMPT};
+use loadgo_core::ready::{Echo, LastScreen, MarkSearch, Nonce, OutputTail, ReadyPatterns, SHELL_PROMPT};
 use loadgo_core::script::ReadyRule;
 use loadgo_core::system::Response;
 use loadgo_core::time::{Instant, Span};
@@ -65,6 +65,7 @@ pub struct Session {
     search: MarkSearch,
     echo: Echo,
     tail: OutputTail,
+    screen: LastScreen,
     first_output: Option<Instant>,
     bytes_out: u64,
     /// Number of unexpected prompts: after one, it is unknown which line the next prompt answers.
@@ -82,6 +83,7 @@ impl Session {
             search: MarkSearch::new(nonce),
             echo: Echo::default(),
             tail: OutputTail::default(),
+            screen: LastScreen::default(),
             first_output: None,
             bytes_out: 0,
             surplus: 0,
@@ -109,6 +111,7 @@ impl Session {
         self.first_output = None;
         self.bytes_out = 0;
         self.tail.clear();
+        self.screen.clear();
     }
 
     /// Notes that the line was interrupted, and returns its answer so far; the session waits for the prompt as before.
@@ -121,6 +124,9 @@ impl Session {
     /// Takes a piece of output. Returns `Some` if the system is ready, with the exit status if a mark has it.
     pub fn feed(&mut self, piece: &[u8], now: Instant, patterns: &ReadyPatterns) -> Option<Option<u8>> {
         self.last_output = now;
+        if self.stage == Stage::Line {
+            self.screen.push(piece);
+        }
         let piece = &piece[self.echo.strip(piece)..];
         if piece.is_empty() || self.stage == Stage::Over {
             return None;
@@ -205,6 +211,11 @@ impl Session {
         self.echo.begin();
         self.first_output = None;
         self.bytes_out = 0;
+    }
+
+    /// The last output since the line was sent, with its echo.
+    pub(crate) fn last_screen(&self) -> String {
+        self.screen.text()
     }
 
     /// The last output as printable text, for a message.

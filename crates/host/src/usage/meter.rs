@@ -3,7 +3,7 @@
 //! Processor time is the account of the user's control group, which is exact and complete. Faults and waits come from taskstats:
 //! the meter queries the session's leader, and the kernel sends a record of each descendant at its end. If there are too few
 //! descriptors to keep each user's account open, a leader that has never started a process is queried alone. Its account is then
-//! read only every sixteenth time. Of background processes, processor time is in the account at once, faults and waits when they
+//! read only every sixteenth time. Of background processes, processor time and faults are known at once, waits when they
 //! end. Without the privilege for taskstats, faults come from `/proc`; without a control group, processor time too, in clock
 //! ticks. If a finer meter of waits exists ([`Waits`]), waits come from there.
 
@@ -18,6 +18,8 @@ use crate::groups::accounts::{AccountOpener, Accounts, OpenedAccount};
 use crate::leftovers::Leftovers;
 use crate::refusal::Refusal;
 use crate::usage::exits::Ended;
+use crate::usage::faults::{Descendants, FaultAccount, Faults};
+use crate::usage::interval::Interval;
 use crate::usage::proc::{Proc, SchedStat, Stat, read_schedstat, read_stat};
 use crate::usage::sources::{
     Demand, Kernel, Sources, delay_accounting, name_of_cpu_source, open_taskstats, room_for_descriptors,
@@ -37,6 +39,8 @@ pub struct UsageMeter {
     kernel: Option<Kernel>,
     delays: bool,
     proc: Proc,
+    /// Whether the kernel lists the children of a process.
+    lists_children: bool,
     waits: Option<Box<dyn Waits>>,
     sources: Sources,
     users: Vec<UserMeter>,
@@ -59,6 +63,7 @@ struct UserMeter {
     /// The leader by `/proc`; `None` where taskstats tells all.
     proc: Option<Box<LeaderByProc>>,
     starts_others: bool,
+    faults: FaultAccount,
     readings_without_account: u8,
     /// The part of the account that was already reported.
     charged_ns: u64,
@@ -76,16 +81,6 @@ struct LeaderByProc {
     scheduled: SchedStat,
 }
 
-/// Usage of a user between two readings, and whether each kind of wait was measured.
-#[derive(Debug, Default)]
-struct Interval {
-    cpu_ns: Option<u64>,
-    used: Sums,
-    faults: bool,
-    ready_wait: bool,
-    delays: bool,
-}
-
 impl UsageMeter {
     /// Opens the best meter that this host permits, before the first log-in. It switches delay accounting on for the run, if that
     /// is allowed. It fails only without `/proc`.
@@ -97,6 +92,10 @@ impl UsageMeter {
         let accounts = groups.and_then(|groups| groups.accounts().ok()).map(Arc::new);
         if accounts.is_none() {
             notes.push("no control group for each user: processor time of ended processes comes in clock ticks".to_owned());
+        }
+        let lists_children = Descendants::of(&proc, std::process::id()).is_ok();
+        if !lists_children {
+            notes.push("the kernel lists no children of processes: faults of a process count when it has ended".to_owned());
         }
         let keep_open = room_for_descriptors(demand.users, if kernel.is_some() { 1 } else { 3 });
         let version = groups.map(Groups::version);
@@ -111,7 +110,7 @@ impl UsageMeter {
         };
         let mut users = Vec::new();
         users.resize_with(demand.users + 1, UserMeter::default);
-        Ok(UsageMeter { accounts, keep_open, kernel, delays, proc, waits: None, sources, users, lost: 0 })
+        Ok(UsageMeter { accounts, keep_open, kernel, delays, proc, lists_children, waits: None, sources, users, lost: 0 })
     }
 
     /// Reads waits from `waits`, a finer account, from the next session on.
@@ -152,7 +151,8 @@ impl UsageMeter {
         // A group that was made anew counts from zero again.
         let charged_ns = account.charged_ns.map_or(0, |charged_ns| meter.charged_ns.min(charged_ns));
         let split = meter.split;
-        *meter = UserMeter { pid, account: account.file, proc, charged_ns, split, sampled: true, ..UserMeter::default() };
+        let (account, faults) = (account.file, FaultAccount::begin());
+        *meter = UserMeter { pid, account, proc, charged_ns, split, faults, sampled: true, ..UserMeter::default() };
     }
 
     fn open_proc(&self, pid: u32) -> Option<LeaderByProc> {
@@ -189,6 +189,13 @@ impl UsageMeter {
         if meter.sampled {
             self.interval(user);
         }
+    }
+
+    /// The resources that the system used for `user` since the last interaction, before the line is sent that the user has typed.
+    ///
+    /// Without values if usage is sampled, because then the last reading is some interactions old.
+    pub fn typing(&mut self, user: UserId) -> Usage {
+        if self.sources.every <= 1 { self.interval(user) } else { Usage::default() }
     }
 
     /// The resources that the system used for `user` since the last call; without values if this interaction is not sampled.
@@ -235,7 +242,20 @@ impl UsageMeter {
         let mut used = meter.others_ended.as_mut().map_or_else(Sums::default, |sums| std::mem::take(&mut **sums));
         used += by_leader.clocked();
         let delays = self.delays && !used.unclocked;
-        Interval { cpu_ns: self.charge(user, by_leader.cpu_ns), used, faults: true, ready_wait: true, delays }
+        let cpu_ns = self.charge(user, by_leader.cpu_ns);
+        let others_ran = self.accounts.is_none() || cpu_ns.is_none_or(|ns| ns > by_leader.cpu_ns);
+        let meter = self.slot(user);
+        let mut without_living = meter.faults.ended;
+        without_living.add(meter.leader.minor, meter.leader.major);
+        Interval { cpu_ns, used, faults: self.charge_faults(user, Some(without_living), others_ran), ready_wait: true, delays }
+    }
+
+    /// The faults of the user since the last call, where `others_ran` besides the leader.
+    fn charge_faults(&mut self, user: UserId, without_living: Option<Faults>, others_ran: bool) -> Option<Faults> {
+        let UsageMeter { users, proc, lists_children, .. } = self;
+        let meter = &mut users[user as usize];
+        let others_ran = others_ran && *lists_children && meter.leader_at_its_end.is_none();
+        meter.faults.charge(proc, meter.pid, without_living, others_ran)
     }
 
     fn read_leader(&mut self, user: UserId) {
@@ -264,7 +284,10 @@ impl UsageMeter {
         used.ready_wait_ns = scheduled.ready_wait_ns - scheduled_before.ready_wait_ns;
         let others_ns = cpu_ns.unwrap_or(0).saturating_sub(by_leader);
         let alone = stat.children_minor == stat_before.children_minor && others_ns <= by_leader / 100 + 20_000;
-        Interval { cpu_ns, used, faults: read, ready_wait: read && alone && scheduled.cpu_ns > 0, delays: false }
+        let without_living = read.then_some(Faults { minor: stat.minor, major: stat.major });
+        let others_ran = self.accounts.is_none() || others_ns > 0;
+        let faults = self.charge_faults(user, without_living, others_ran);
+        Interval { cpu_ns, used, faults, ready_wait: read && alone && scheduled.cpu_ns > 0, delays: false }
     }
 
     /// Reads the leader's files in `/proc`; false when it is gone.
@@ -349,6 +372,7 @@ impl UserMeter {
         match ended {
             Ended::Descendant(sums) => {
                 **self.others_ended.get_or_insert_default() += sums;
+                self.faults.ended.add(sums.minor, sums.major);
                 self.starts_others = true;
             }
             Ended::Leader(sums) => self.leader_at_its_end = Some(Box::new(sums)),
@@ -358,23 +382,5 @@ impl UserMeter {
     /// The last reading of the leader in `/proc`.
     fn by_proc(&self) -> (Stat, SchedStat) {
         self.proc.as_ref().map_or_else(Default::default, |leader| (leader.stat, leader.scheduled))
-    }
-}
-
-impl Interval {
-    fn usage(&self, split: &mut Split) -> Usage {
-        let used = &self.used;
-        let parts = self.cpu_ns.map(|cpu_ns| split.add(cpu_ns, used.user_us, used.system_us));
-        // A page read back from swap right after it was thrown out is counted under both names: the longer one is taken.
-        let paging_wait_ns = used.reclaim_ns + used.swap_in_ns.max(used.thrashing_ns);
-        Usage {
-            cpu_user_ns: parts.map(|(user, _)| user),
-            cpu_system_ns: parts.map(|(_, system)| system),
-            faults_minor: self.faults.then_some(used.minor),
-            faults_major: self.faults.then_some(used.major),
-            ready_wait_ns: self.ready_wait.then_some(used.ready_wait_ns),
-            paging_wait_ns: self.delays.then_some(paging_wait_ns),
-            io_wait_ns: self.delays.then_some(used.block_ns),
-        }
     }
 }

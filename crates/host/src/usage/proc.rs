@@ -59,6 +59,13 @@ impl Proc {
         open_at(&self.directory, &path)
     }
 
+    /// Opens the list of the children of `pid`.
+    pub(crate) fn children_file(&self, pid: u32) -> io::Result<OwnedFd> {
+        let mut path = [0u8; 48];
+        write!(&mut path[..47], "{pid}/task/{pid}/children")?;
+        open_at(&self.directory, &path)
+    }
+
     /// Reads `/proc/PID/stat`.
     pub fn stat(&self, pid: u32) -> io::Result<Stat> {
         read_stat(&self.file(pid, "stat")?)

@@ -18,6 +18,8 @@ pub fn interaction(number: u64) -> InteractionRow<'static> {
         typing_ns: 0,
         think_ns: 0,
         usage: Usage::default(),
+        typing_usage: Usage::default(),
+        cpu_excess_ns: None,
         bytes_out: 0,
         exit_status: None,
         outcome: Outcome::Timeout,

@@ -5,7 +5,7 @@ use crate::terminals::login;
 use crate::terminals::session::{Session, Stage, Watch};
 use crate::terminals::starting::{Started, StartedSession};
 use loadgo_core::ready::Nonce;
-use loadgo_core::system::{Event, System, UserId};
+use loadgo_core::system::{Event, System, Usage, UserId};
 use loadgo_core::time::Instant;
 use std::io;
 
@@ -31,7 +31,15 @@ impl Host {
         }
         self.by_pid.insert(pid, user);
         self.meter.began_with(user, pid as u32, account);
-        let seat = Seat { session, master: Some(master), pid, alive: true, unsent: Vec::new(), is_in_turn: false };
+        let seat = Seat {
+            session,
+            master: Some(master),
+            pid,
+            alive: true,
+            unsent: Vec::new(),
+            is_in_turn: false,
+            typing_usage: Usage::default(),
+        };
         self.seats[user as usize] = Some(Box::new(seat));
         if self.early.remove(&user) {
             self.unread.push(user);

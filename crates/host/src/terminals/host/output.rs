@@ -110,7 +110,9 @@ impl Host {
         }
         if seat.session.ends_with_silence() {
             seat.is_in_turn = true;
-            self.ready.push_back(ReadyUser { user, at: now, status: None, is_confirmed: false });
+            // The answer to a line ended with its last output. The silence after it only shows that.
+            let at = if seat.session.stage == Stage::Line { seat.session.last_output } else { now };
+            self.ready.push_back(ReadyUser { user, at, status: None, is_confirmed: false });
             return;
         }
         match seat.session.stage {

@@ -1,0 +1,123 @@
+"""The lines of a run that failed, timed out or died, each with its condition and the last screen of its terminal."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from loadgo.documents.as_json import json_document
+from loadgo.errors import BadArgument
+from loadgo.notation.figures import duration, number, plain, seconds
+
+if TYPE_CHECKING:
+    from loadgo.records.tables import Tables
+
+FAILED_OUTCOMES = ("failed", "timeout", "died")
+MOST_LINES = 20
+"""Most lines that a text shows; the first ones, which find a mistake in a script best."""
+_MOST_SCREEN_ROWS = 24
+_END_CHARS = 32
+"""Characters of the screen's end that are shown in quotes, since a pattern must match there."""
+
+_ESCAPE_SEQUENCE = re.compile(
+    r"\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\|$)|[PX^_][^\x1b]*(?:\x1b\\|$)|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)"
+)
+"""ECMA-48: a string up to its end, a control sequence, or another escape sequence; each may be cut at the end."""
+_JSON_KEYS = "user pass=pass_number line command sent_ns waited_ns outcome exit_status until screen"
+
+
+@dataclass(frozen=True)
+class FailedLine:
+    """A line that failed, timed out or died."""
+
+    user: int
+    pass_number: int
+    line: int
+    command: str
+    sent_ns: int
+    waited_ns: int | None
+    """Time from the sending to the end of the line; None if neither an answer nor a screen was recorded."""
+    outcome: str
+    exit_status: int | None
+    until: str | None
+    """The sign of the ready system, as scripts write it; None if the screen was not kept."""
+    screen: str | None
+    """The last output as recorded, with its control characters; None if it was not kept."""
+
+
+def failed_lines_of(tables: Tables) -> tuple[FailedLine, ...]:
+    """The lines of all phases that failed, timed out or died, in the order in which they were sent."""
+    outcome = pl.col("outcome").cast(pl.String)
+    rows = tables.interactions.with_columns(outcome).filter(outcome.is_in(FAILED_OUTCOMES))
+    ended_ns = pl.coalesce("ready_ns", "at_ns").cast(pl.Int64)
+    joined = (
+        rows.join(tables.screens, on=["user", "sent_ns"], how="left")
+        .sort("sent_ns", "user")
+        .select(
+            pl.col("user", "line", "outcome", "exit_status", "until", "screen"),
+            pass_number=pl.col("pass"),
+            command=pl.col("command").cast(pl.String),
+            sent_ns=pl.col("sent_ns").cast(pl.Int64),
+            waited_ns=ended_ns - pl.col("sent_ns").cast(pl.Int64),
+        )
+    )
+    return tuple(FailedLine(**row) for row in joined.iter_rows(named=True))
+
+
+def failed_report(tables: Tables, format: str = "text", most: int | None = None) -> str:
+    """The failed lines as `text` or `json`; text shows at most `most` of them. Another format raises `BadArgument`."""
+    lines = failed_lines_of(tables)
+    if format == "json":
+        return json_document({"failed": lines}, {FailedLine: _JSON_KEYS})
+    if format != "text":
+        raise BadArgument(f"failed lines are printed as text or json, not as {format}")
+    return failed_text(lines, len(tables.interactions), MOST_LINES if most is None else most)
+
+
+def failed_text(lines: tuple[FailedLine, ...], interactions: int, most: int) -> str:
+    """The failed lines of `interactions` as text for a terminal; no character of a screen can control the terminal."""
+    if not lines:
+        return f"No line failed, timed out or died; {number(interactions)} were sent.\n"
+    head = f"{number(len(lines))} of {number(interactions)} lines failed, timed out or died, in all phases together."
+    blocks = [head, *("\n".join([_heading(line), *_screen_rows(line)]) for line in lines[:most])]
+    if len(lines) > most:
+        blocks.append(f"{number(len(lines) - most)} more: --top {len(lines)} shows all; --format json has them too.")
+    return "\n\n".join(blocks) + "\n"
+
+
+def printable_screen(screen: str) -> list[str]:
+    """The rows of recorded output as a terminal may print them: without escape sequences, other controls replaced."""
+    text = _ESCAPE_SEQUENCE.sub("", screen)
+    rows = [plain(row.expandtabs(8)) for row in re.split(r"\r*\n|\r+", text)]
+    while rows and not rows[0].strip():
+        rows.pop(0)
+    return rows
+
+
+def _heading(line: FailedLine) -> str:
+    place = f"{seconds(line.sent_ns / 1e9)}: user {line.user}, pass {line.pass_number}, line {line.line}"
+    after = "" if line.waited_ns is None else f" after {duration(line.waited_ns)}"
+    condition = f"; it waited for {plain(line.until)}" if line.until else ""
+    how = {
+        "failed": f"ended with status {line.exit_status}{after}, which the script does not accept",
+        "timeout": f"timed out{after}{condition}",
+        "died": f"the session ended{after}{condition}",
+    }[line.outcome]
+    return f"{place}, {plain(line.command)}: {how}"
+
+
+def _screen_rows(line: FailedLine) -> list[str]:
+    """The last rows of the screen, and its end in quotes, where a pattern would have had to match."""
+    if line.screen is None:
+        return ["    its last screen was not kept"]
+    rows = printable_screen(line.screen)
+    if not rows:
+        return ["    it printed nothing"]
+    shown = [f"    │ {row}".rstrip() for row in rows[-_MOST_SCREEN_ROWS:]]
+    if line.outcome == "failed":
+        return shown
+    end = next((row for row in reversed(rows) if row), "")[-_END_CHARS:]
+    return [*shown, f"    the output ends with “{end}”{' and a new line' if not rows[-1] else ''}"]
