@@ -114,8 +114,11 @@ def sshd() -> tuple[str, ...] | None:
     return ("env", f"LD_LIBRARY_PATH={libraries}", str(unpacked))
 
 
-def over_ssh(folder: Path) -> tuple[str, ...]:
-    """The program of a far end that is a host for ssh: keys and accounts are laid into `folder`; needs root."""
+def over_ssh(folder: Path, shell: str = "/bin/sh") -> tuple[str, ...]:
+    """The program of a far end that is a host for ssh: keys and accounts are laid into `folder`; needs root.
+
+    The account's shell is `shell`.
+    """
     server = sshd()
     assert server is not None
     for name in ("host_key", "key"):
@@ -123,7 +126,7 @@ def over_ssh(folder: Path) -> tuple[str, ...]:
     home = folder / "home"
     home.mkdir()
     (folder / "passwd").write_text(
-        f"root:x:0:0:root:{home}:/bin/sh\nsshd:x:65533:65534:sshd:/run/sshd:/usr/sbin/nologin\n"
+        f"root:x:0:0:root:{home}:{shell}\nsshd:x:65533:65534:sshd:/run/sshd:/usr/sbin/nologin\n"
     )
     (folder / "shadow").write_text("root:*:19000:0:99999:7:::\nsshd:*:19000:0:99999:7:::\n")
     options = {

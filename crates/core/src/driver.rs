@@ -31,6 +31,8 @@ pub struct SessionCounts {
     pub refused: u32,
     /// The reason why the first refused user could not log in.
     pub refusal: Option<String>,
+    /// A change that would help that user; empty if none is known.
+    pub refusal_remedy: &'static str,
     /// Whether the run was stopped before its end.
     pub stopped: bool,
     /// The reason why nothing more could happen on the system although users waited. The run is then stopped.
@@ -137,7 +139,7 @@ impl<'a, S: System, R: Recorder> DriverLoop<'a, S, R> {
     fn apply(&mut self, event: Event) {
         match event {
             Event::LoggedIn { user, at } => self.on_logged_in(index_of(user), at),
-            Event::Refused { user, at, reason } => self.on_refused(index_of(user), at, reason),
+            Event::Refused { user, at, reason, remedy } => self.on_refused(index_of(user), at, reason, remedy),
             Event::Ready { user, at, response } => self.on_ready(index_of(user), at, response),
             Event::Ended { user, at, reason, response } => self.on_ended(index_of(user), at, reason, response),
             Event::Stop { at } => self.stop(at),

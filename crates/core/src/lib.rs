@@ -5,6 +5,7 @@
 
 pub mod deadlines;
 pub mod driver;
+pub mod echo;
 pub mod indexed_heap;
 pub mod load;
 pub mod notation;

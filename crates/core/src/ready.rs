@@ -20,6 +20,8 @@ pub const SHELL_PROMPT: &[u8] = b"$ ";
 const MOST_MARK_BYTES: usize = 33;
 /// Number of bytes at the end of the output in which a pattern is searched. Chosen by hand: prompts are shorter.
 const TAIL_BYTES: usize = 256;
+/// Number of bytes at the end of the output of a log-in that are kept for a message. A screen of 24 lines has 1,920.
+const SCREEN_BYTES: usize = 1920;
 
 /// A session's random id, in lower-case hexadecimal digits.
 pub type Nonce = [u8; NONCE_DIGITS];
@@ -182,16 +184,25 @@ fn literal(pattern: &str) -> Option<Box<[u8]>> {
     }
 }
 
-/// The last bytes of a session's output, at most twice [`TAIL_BYTES`].
+/// The last bytes of a session's output, at most twice what is asked for.
 #[derive(Clone, Debug, Default)]
 pub struct OutputTail(Vec<u8>);
 
 impl OutputTail {
-    /// Adds a piece of output.
+    /// Adds a piece of output, in which a pattern is searched.
     pub fn push(&mut self, piece: &[u8]) {
-        let kept = &piece[piece.len().saturating_sub(TAIL_BYTES)..];
-        if self.0.len() + kept.len() > 2 * TAIL_BYTES {
-            self.0.drain(..self.0.len() - TAIL_BYTES.min(self.0.len()));
+        self.push_keeping(piece, TAIL_BYTES);
+    }
+
+    /// Adds a piece of output that a message may show.
+    pub fn push_for_message(&mut self, piece: &[u8]) {
+        self.push_keeping(piece, SCREEN_BYTES);
+    }
+
+    fn push_keeping(&mut self, piece: &[u8], bytes: usize) {
+        let kept = &piece[piece.len().saturating_sub(bytes)..];
+        if self.0.len() + kept.len() > 2 * bytes {
+            self.0.drain(..self.0.len() - bytes.min(self.0.len()));
         }
         self.0.extend_from_slice(kept);
     }
@@ -237,42 +248,6 @@ impl LastScreen {
     pub fn text(&self) -> String {
         let (front, back) = self.0.as_slices();
         String::from_utf8_lossy(&[front, back].concat()).into_owned()
-    }
-}
-
-/// The echo that a terminal prints for the typed keys: the same bytes, with a carriage return before each newline.
-#[derive(Clone, Debug, Default)]
-pub struct Echo {
-    expected: Vec<u8>,
-    echoed: usize,
-}
-
-impl Echo {
-    /// Begins a new line, and expects no echo of earlier lines any more.
-    pub fn begin(&mut self) {
-        self.expected.clear();
-        self.echoed = 0;
-    }
-
-    /// Adds typed keys, whose echo is expected.
-    pub fn expect(&mut self, keys: &[u8]) {
-        for &key in keys {
-            if key == b'\n' {
-                self.expected.push(b'\r');
-            }
-            self.expected.push(key);
-        }
-    }
-
-    /// Number of bytes of echo at the beginning of `piece`. The first other byte ends the echo of this line.
-    pub fn strip(&mut self, piece: &[u8]) -> usize {
-        let expected = &self.expected[self.echoed..];
-        let echoed = expected.iter().zip(piece).take_while(|(expected, printed)| expected == printed).count();
-        self.echoed += echoed;
-        if echoed < piece.len() {
-            self.echoed = self.expected.len();
-        }
-        echoed
     }
 }
 
@@ -367,18 +342,5 @@ mod tests {
         }
         tail.push(&[b'x'; 100_000]);
         assert!(tail.bytes().len() <= 2 * TAIL_BYTES && tail.bytes().ends_with(&[b'x'; TAIL_BYTES]));
-    }
-
-    #[test]
-    fn the_echo_is_distinguished_from_the_output_however_it_is_cut() {
-        let mut echo = Echo::default();
-        echo.expect(b"ls\n");
-        assert_eq!(echo.strip(b"l"), 1);
-        assert_eq!(echo.strip(b"s\r\nls\r\n"), 3);
-        assert_eq!(echo.strip(b"ls"), 0);
-        echo.begin();
-        echo.expect(b"ls\n");
-        assert_eq!(echo.strip(b"other"), 0, "a program that does not echo");
-        assert_eq!(echo.strip(b"ls\r\n"), 0, "what comes later is output");
     }
 }

@@ -80,6 +80,8 @@ pub enum Event {
         at: Instant,
         /// Why, in words.
         reason: String,
+        /// A change that would help; empty if none is known.
+        remedy: &'static str,
     },
     /// The system is ready for the user's next line.
     Ready {

@@ -175,6 +175,11 @@ impl Groups {
         kill_group(&self.user_path(user))
     }
 
+    /// Whether no process of `user` is left.
+    pub(crate) fn is_empty(&self, user: UserId) -> bool {
+        processes_of(&self.user_path(user)).is_ok_and(|processes| processes.is_empty())
+    }
+
     /// Kills all processes of `user` and removes the group.
     pub fn remove_user(&self, user: UserId) -> io::Result<()> {
         remove_group(&self.user_path(user))

@@ -1,9 +1,12 @@
 //! Users' terminals: sessions are started, typed into and read, under one event loop.
 //!
 //! `host` is the system under test. `session` is one user's state without any system call. `starting` has the threads that start
-//! sessions, and `login` prepares the command, the environment and the typed lines of a session.
+//! sessions, `login` prepares the command and the environment of a session, and `typed_files` the lines typed before it counts.
+//! `questions` recognises a log-in that waits for an answer.
 
 pub mod host;
 pub mod login;
+mod questions;
 pub mod session;
 pub mod starting;
+mod typed_files;

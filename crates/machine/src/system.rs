@@ -168,7 +168,7 @@ impl<K: SampleSink> System for MachineSystem<K> {
 
     fn log_in(&mut self, user: UserId) {
         if let Err(reason) = self.engine.attach(user) {
-            self.events.push_back(Event::Refused { user, at: self.now(), reason });
+            self.events.push_back(Event::Refused { user, at: self.now(), reason, remedy: "" });
         }
     }
 

@@ -141,7 +141,8 @@ fn drive_on<S: DrivenSystem>(mut system: S, order: DriverArguments) -> DriverRes
 /// Returns the refusal of a run in which nobody could log in.
 fn nobody_logged_in(summary: &SessionCounts, how: &str) -> Option<Refusal> {
     let reason = summary.refusal.as_deref().unwrap_or("no reason was given");
-    (summary.logged_in == 0 && summary.refused > 0).then(|| Refusal::new(format!("nobody could log in{how}")).because_of(reason))
+    let refusal = || Refusal::new(format!("nobody could log in{how}")).because_of(reason).with_remedy(summary.refusal_remedy);
+    (summary.logged_in == 0 && summary.refused > 0).then(refusal)
 }
 
 /// Returns the message of a thread's panic.

@@ -57,12 +57,14 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         matches!(self.load.model, LoadModel::Open(_))
     }
 
-    pub(super) fn on_refused(&mut self, index: usize, at: Instant, reason: String) {
+    pub(super) fn on_refused(&mut self, index: usize, at: Instant, reason: String, remedy: &'static str) {
         self.log_ins_under_way -= 1;
         self.summary.refused += 1;
         let id = self.users[index].id;
         self.recorder.lost(&LostRow { at, user: Some(id), what: "log-in", count: 1, reason: reason.clone() });
-        self.summary.refusal.get_or_insert(reason);
+        if self.summary.refusal.is_none() {
+            (self.summary.refusal, self.summary.refusal_remedy) = (Some(reason), remedy);
+        }
         self.leave(index, at, "refused");
         if self.is_open() {
             return;

@@ -87,7 +87,7 @@ impl System for VirtualHost {
         self.most_under_way = self.most_under_way.max(self.under_way);
         let at = self.now + self.log_in_time;
         let event = match self.refused.contains(&user) {
-            true => Event::Refused { user, at, reason: "no such user".into() },
+            true => Event::Refused { user, at, reason: "no such user".into(), remedy: "" },
             false => Event::LoggedIn { user, at },
         };
         self.at(at, event);

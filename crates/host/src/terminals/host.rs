@@ -11,7 +11,8 @@ mod output;
 use crate::groups::Groups;
 use crate::terminals::login::{self, Login};
 use crate::terminals::session::{Session, Stage, Watch};
-use crate::terminals::starting::{Ground, Starters};
+use crate::terminals::starting::{Farewells, Ground, Starters};
+use crate::terminals::typed_files::Preparations;
 use crate::usage::meter::UsageMeter;
 use loadgo_core::deadlines::Deadlines;
 use loadgo_core::ready::ReadyPatterns;
@@ -84,7 +85,8 @@ struct ReadyUser {
 pub struct Host {
     setting: Setting,
     patterns: ReadyPatterns,
-    preparations: usize,
+    /// The lines that prepare each session.
+    preparations: Preparations,
     starters: Starters,
     /// Users whose session was given up before it was started.
     unwanted: HashSet<UserId>,
@@ -123,10 +125,9 @@ impl Host {
         epoll.add_level_triggered(timer.fd(), TIMER)?;
         epoll.add_level_triggered(stop_bell.fd(), STOP)?;
         epoll.add_level_triggered(started.fd(), STARTED)?;
-        let elsewhere = setting.login.is_elsewhere();
         Ok(Host {
             patterns: ReadyPatterns::of(ready_rules(&setting.script)),
-            preparations: if elsewhere { login::typed_files(&setting.script, &setting.run_id, 0).len() } else { 0 },
+            preparations: preparations(&setting),
             starters: Starters::begin(ground(&setting, groups, &meter, &epoll)?, STARTERS, &started)?,
             unwanted: HashSet::new(),
             early: HashSet::new(),
@@ -210,12 +211,13 @@ impl Host {
     fn type_end(&mut self, user: UserId, keys: &[u8], watch: Watch) -> Instant {
         let sent = self.now();
         if let Some(seat) = self.seat(user) {
-            seat.session.send(keys, watch, Stage::Line);
+            let keys = seat.session.as_typed(keys);
+            seat.session.send(&keys, watch, Stage::Line);
             seat.session.last_output = sent;
             if seat.session.ends_with_silence() {
                 self.watch_silence(user);
             }
-            self.put(user, keys);
+            self.put(user, &keys);
         }
         sent
     }
@@ -247,8 +249,9 @@ impl System for Host {
 
     fn keys(&mut self, user: UserId, keys: &[u8]) {
         let Some(seat) = self.seat(user) else { return };
-        seat.session.type_keys(keys);
-        self.put(user, keys);
+        let keys = seat.session.as_typed(keys);
+        seat.session.type_keys(&keys);
+        self.put(user, &keys);
     }
 
     fn processor_clock(&self) -> Option<ProcessorClock> {
@@ -310,6 +313,14 @@ impl System for Host {
     }
 }
 
+/// The lines that prepare each session: none on this host, where homes are laid from outside.
+fn preparations(setting: &Setting) -> Preparations {
+    if !setting.login.is_elsewhere() {
+        return Preparations::none();
+    }
+    Preparations::elsewhere(&setting.script, &setting.run_id, setting.script.until == ReadyRule::Mark)
+}
+
 fn ground(setting: &Setting, groups: Option<Arc<Groups>>, meter: &UsageMeter, epoll: &Epoll) -> io::Result<Ground> {
     Ok(Ground {
         script: Arc::clone(&setting.script),
@@ -319,6 +330,7 @@ fn ground(setting: &Setting, groups: Option<Arc<Groups>>, meter: &UsageMeter, ep
         groups,
         accounts: meter.account_opener(),
         terminals: epoll.adder()?,
+        farewells: (setting.login.is_elsewhere() && !setting.script.files.is_empty()).then(Farewells::default),
     })
 }
 

@@ -1,7 +1,8 @@
-//! Preparation of a session: the command, the environment that makes its prompt speak, and the lines typed into the session.
-//! Lines are typed where our environment does not reach: `su -`, `ssh`, a shell whose start-up file sets its own prompt.
+//! Preparation of a session: the command, and the environment that makes its prompt speak.
+//! Where the environment does not reach, a line is typed: `su -`, `ssh`, a shell whose start-up file sets its own prompt.
 
 use crate::refusal::Refusal;
+use crate::terminals::typed_files::HISTORY_OFF;
 use loadgo_core::osc133::prompt_mark;
 use loadgo_core::ready::Nonce;
 use loadgo_core::script::Script;
@@ -88,34 +89,18 @@ pub(crate) fn shared_environment(search_path: &str, run_id: &str, shell: &Path) 
     pairs.map(|(name, value)| (name.to_string(), value)).to_vec()
 }
 
-/// The line that gives a shell of the Bourne family (dash, bash, ksh, zsh) the session's prompt.
+/// The line that gives a shell of the Bourne family (dash, bash, ksh, zsh) the session's prompt, and turns its history off.
+/// The shell's own prompt commands go: they may write the history.
 pub(crate) fn prompt_line(nonce: &Nonce) -> String {
     let nonce = String::from_utf8_lossy(nonce);
     // The mark is spelt with escapes here, so that the echo of this line is not one.
     let plain = format!(r#"PS1="$(printf '$ \033]133;D;')"'$?'"$(printf ';aid=%s\007' {nonce})""#);
-    let bash = format!(r#"PROMPT_COMMAND='PS1='\''$ \[\e]133;D;$?;aid='{nonce}'\a\]'\'"#);
+    let bash = format!(r#"unset PROMPT_COMMAND; PROMPT_COMMAND='PS1='\''$ \[\e]133;D;$?;aid='{nonce}'\a\]'\'"#);
     let zsh = format!(r#"PS1="$(printf '$ %%{{\033]133;D;')%?$(printf ';aid=%s\007%%}}' {nonce})""#);
-    format!("if [ -n \"$BASH_VERSION\" ]; then {bash}; elif [ -n \"$ZSH_VERSION\" ]; then {zsh}; else {plain}; fi\n")
-}
-
-/// The lines that lay the script's files into a directory of the session's own, where they cannot be laid from outside.
-pub(crate) fn typed_files(script: &Script, run_id: &str, user: u32) -> Vec<String> {
-    if script.files.is_empty() {
-        return Vec::new();
-    }
-    let directory = format!("loadgo-{run_id}-{user}");
-    let place = format!("\"${{TMPDIR:-/tmp}}/{directory}\"");
-    // The session takes its directory away itself, also when it is hung up: nobody else may reach it.
-    let farewell = format!("trap 'cd /; rm -rf {place}' EXIT; trap 'exit 129' HUP");
-    let mut lines = vec![format!("mkdir -p {place} && cd {place} && {{ {farewell}; }}\n")];
-    for (name, content) in &script.files {
-        if let Some(parent) = Path::new(name).parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            lines.push(format!("mkdir -p '{}'\n", parent.display()));
-        }
-        let end = if content.ends_with('\n') || content.is_empty() { "" } else { "\n" };
-        lines.push(format!("cat > '{name}' <<'LOADGO_END'\n{content}{end}LOADGO_END\n"));
-    }
-    lines
+    // A blank at its head keeps the line out of the history of many shells.
+    format!(
+        " {HISTORY_OFF}; if [ -n \"$BASH_VERSION\" ]; then {bash}; elif [ -n \"$ZSH_VERSION\" ]; then {zsh}; else {plain}; fi\n"
+    )
 }
 
 /// Makes a user's home and lays the script's files into it.

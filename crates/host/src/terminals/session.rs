@@ -3,17 +3,22 @@
 //! No system call is made here. Output is fed in pieces of any size. A session keeps only counts and the last few bytes, so a
 //! program that prints without end costs no memory.
 
-use loadgo_core::ready::{Echo, LastScreen, MarkSearch, Nonce, OutputTail, ReadyPatterns, SHELL_PROMPT};
+use loadgo_core::echo::{Echo, QUOTE_KEY};
+use loadgo_core::ready::{LastScreen, MarkSearch, Nonce, OutputTail, ReadyPatterns, SHELL_PROMPT};
 use loadgo_core::script::ReadyRule;
 use loadgo_core::system::Response;
 use loadgo_core::time::{Instant, Span};
+use std::borrow::Cow;
 
 /// Time after which a log-in that prints nothing is sent the line that sets our prompt.
 const SILENT_LOG_IN: Span = Span::from_millis(2000);
 /// Time after its last output at which a log-in that shows another prompt is sent this line.
 const QUIET_PROMPT: Span = Span::from_millis(150);
-/// Longest time of a whole log-in.
+/// Longest time of a log-in until its first prompt, and of each line that prepares the session.
 const LOG_IN_LIMIT: Span = Span::from_secs(60);
+/// Time after its last output at which a log-in that shows a question is given up. A program that answers (`expect`) has done so
+/// by then, and the host has judged its answer.
+pub(crate) const QUESTION_PATIENCE: Span = Span::from_secs(4);
 
 /// The event that a session waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +26,7 @@ pub enum Stage {
     /// The first prompt; nothing has been typed yet.
     LogIn,
     /// The prompt, after a line of preparation. This number of such lines remains.
-    Preparing(u16),
+    Preparing(u32),
     /// The system, after a line.
     Line,
     /// Nothing: the user thinks or types.
@@ -57,7 +62,7 @@ impl Watch {
 pub struct Session {
     /// The event that the session waits for.
     pub stage: Stage,
-    /// When the log-in began.
+    /// When the log-in began, or the last line that prepares the session was typed.
     pub began: Instant,
     /// When the last output came.
     pub last_output: Instant,
@@ -133,7 +138,9 @@ impl Session {
         }
         self.first_output.get_or_insert(now);
         self.bytes_out += piece.len() as u64;
-        if self.keeps_tail() {
+        if self.is_logging_in() {
+            self.tail.push_for_message(piece);
+        } else if matches!(self.watch, Watch::Pattern(_)) {
             self.tail.push(piece);
         }
         if self.stage == Stage::Idle {
@@ -155,13 +162,15 @@ impl Session {
         match self.watch {
             Watch::Mark => {
                 // Of several marks in one piece the last counts: a script's line may hold more than one command line.
-                let (mut status, mut at) = (None, 0);
+                let (mut status, mut at, mut prompt_bytes) = (None, 0, 0);
                 while let Some(found) = self.search.feed(&piece[at..]) {
+                    let length = MarkSearch::length(found.status) + SHELL_PROMPT.len();
+                    let is_redrawn = status.is_some() && is_redrawn_prompt(&piece[at..at + found.end], length);
+                    prompt_bytes = if is_redrawn { prompt_bytes + found.end } else { length };
                     (status, at) = (Some(found.status), at + found.end);
                 }
-                let status = status?;
-                self.bytes_out = self.bytes_out.saturating_sub((MarkSearch::length(status) + SHELL_PROMPT.len()) as u64);
-                Some(Some(status))
+                self.bytes_out = self.bytes_out.saturating_sub(prompt_bytes as u64);
+                status.map(Some)
             }
             Watch::Pattern(pattern) => {
                 let prompt = patterns.ending(pattern, self.tail.bytes())?;
@@ -172,20 +181,51 @@ impl Session {
         }
     }
 
-    fn keeps_tail(&self) -> bool {
-        matches!(self.watch, Watch::Pattern(_)) || matches!(self.stage, Stage::LogIn | Stage::Preparing(_))
+    /// Whether the session is not ready for its first line yet.
+    pub(crate) fn is_logging_in(&self) -> bool {
+        matches!(self.stage, Stage::LogIn | Stage::Preparing(_))
+    }
+
+    /// Whether a mark ends the present stage.
+    pub(crate) fn awaits_mark(&self) -> bool {
+        matches!(self.watch, Watch::Mark)
+    }
+
+    /// `keys` as they are typed now. At a shell's prompt a tab is quoted, because line editors complete words at a tab.
+    pub(crate) fn as_typed<'k>(&self, keys: &'k [u8]) -> Cow<'k, [u8]> {
+        let at_shell = self.stage == Stage::Idle && matches!(self.watch, Watch::Mark);
+        if !at_shell || !keys.contains(&b'\t') {
+            return Cow::Borrowed(keys);
+        }
+        let quoted = |&key: &u8| [QUOTE_KEY, key].into_iter().skip(usize::from(key != b'\t'));
+        Cow::Owned(keys.iter().flat_map(quoted).collect())
+    }
+
+    /// Notes that a line that prepares the session is typed at `now`.
+    pub(crate) fn send_preparation(&mut self, keys: &[u8], watch: Watch, left: u32, now: Instant) {
+        self.send(keys, watch, Stage::Preparing(left));
+        (self.began, self.last_output) = (now, now);
     }
 
     /// When silence ends the present stage, or makes an action necessary, if no output comes before.
     pub(crate) fn quiet_deadline(&self) -> Option<Instant> {
-        let limit = self.began + LOG_IN_LIMIT;
         match (self.stage, self.watch) {
             (Stage::LogIn | Stage::Line | Stage::Preparing(_), Watch::Silence(span)) => Some(self.last_output + span),
             (Stage::LogIn, Watch::Mark) if self.first_output.is_some() => Some(self.last_output + QUIET_PROMPT),
             (Stage::LogIn, Watch::Mark) => Some(self.began + SILENT_LOG_IN),
-            (Stage::LogIn | Stage::Preparing(_), _) => Some(limit),
+            (Stage::LogIn | Stage::Preparing(_), _) => Some(self.limit().min(self.last_output + QUESTION_PATIENCE)),
             _ => None,
         }
+    }
+
+    /// When a log-in, or a line that prepares the session, has taken too long.
+    pub(crate) fn limit(&self) -> Instant {
+        self.began + LOG_IN_LIMIT
+    }
+
+    /// The output since the last line, or its end.
+    pub(crate) fn screen(&self) -> &[u8] {
+        self.tail.bytes()
     }
 
     /// Whether silence ends the stage. Otherwise it is a reason to set the prompt, or to give up.
@@ -226,6 +266,13 @@ impl Session {
     }
 }
 
+/// Whether `piece`, which begins after a prompt, is the same prompt again, of `length` bytes. Readline draws a prompt twice where
+/// the locale has single bytes (`C`) and the terminal cannot clear a line. Blanks and a carriage return are between the two.
+fn is_redrawn_prompt(piece: &[u8], length: usize) -> bool {
+    let between = piece.len().checked_sub(length).map(|length| &piece[..length]);
+    between.is_some_and(|between| between.ends_with(b"\r") && between.iter().all(|byte| b" \r".contains(byte)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -251,6 +298,17 @@ mod tests {
         assert_eq!(session.feed(mark(3).as_bytes(), Instant(9), &patterns), Some(Some(3)));
         let response = session.answer(Some(3), true);
         assert_eq!((response.bytes_out, response.first_output), (5, Some(Instant(7))));
+    }
+
+    #[test]
+    fn a_prompt_that_is_drawn_twice_is_no_output() {
+        let mut session = session();
+        session.send(b"cat\n", Watch::Mark, Stage::Line);
+        let patterns = ReadyPatterns::default();
+        let piece = format!("cat\r\nabc\r\n{0}{1}\r{0}", mark(0), " ".repeat(77));
+        assert_eq!(session.feed(piece.as_bytes(), Instant(5), &patterns), Some(Some(0)));
+        let response = session.answer(Some(0), true);
+        assert_eq!((response.bytes_out, response.confirmed), (5, true));
     }
 
     #[test]
@@ -288,9 +346,19 @@ mod tests {
         assert_eq!(session.quiet_deadline(), Some(Instant(0) + SILENT_LOG_IN));
         session.feed(b"login motd\r\n# ", Instant(1000), &ReadyPatterns::default());
         assert_eq!(session.quiet_deadline(), Some(Instant(1000) + QUIET_PROMPT));
-        session.send(b"PS1=...\n", Watch::Mark, Stage::Preparing(0));
-        assert_eq!(session.quiet_deadline(), Some(Instant(0) + LOG_IN_LIMIT));
+        session.send_preparation(b"PS1=...\n", Watch::Mark, 0, Instant(1500));
+        assert_eq!(session.limit(), Instant(1500) + LOG_IN_LIMIT);
         session.feed(b"sh: no\r\n", Instant(2000), &ReadyPatterns::default());
+        assert_eq!(session.quiet_deadline(), Some(Instant(2000) + QUESTION_PATIENCE), "then it may show a question");
         assert_eq!(session.last_words(), "sh: no");
+    }
+
+    #[test]
+    fn a_tab_is_quoted_at_a_shells_prompt_and_nowhere_else() {
+        let mut session = session();
+        assert_eq!(*session.as_typed(b"a\tb\n"), *b"a\x16\tb\n");
+        session.send(b"cat\n", Watch::Silence(Span(5)), Stage::Line);
+        session.answer(None, true);
+        assert_eq!(*session.as_typed(b"a\tb\n"), *b"a\tb\n", "no shell may read this");
     }
 }

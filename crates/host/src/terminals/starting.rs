@@ -21,8 +21,17 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// Longest time from the hang-up of a session that removes its own files to the kill of its processes.
+const FAREWELL_LIMIT: Duration = Duration::from_secs(1);
+/// Interval between two looks whether such a session has ended.
+const FAREWELL_LOOK: Duration = Duration::from_millis(5);
+/// Number of sessions that are waited for in vain, in a run; later ones are killed at once. A stubborn program is the same for all.
+const MOST_FAREWELLS_IN_VAIN: u32 = 5;
 
 /// The settings with which all sessions are started.
 #[derive(Debug)]
@@ -41,6 +50,32 @@ pub(crate) struct Ground {
     pub accounts: AccountOpener,
     /// The event loop that waits for the terminals.
     pub terminals: EpollAdder,
+    /// The sessions that have files to remove, if they have.
+    pub farewells: Option<Farewells>,
+}
+
+/// Sessions that remove their own files when they are hung up, and get time for that.
+#[derive(Debug, Default)]
+pub(crate) struct Farewells {
+    /// Number of sessions that did not end in time.
+    in_vain: AtomicU32,
+}
+
+impl Farewells {
+    /// Waits until the group of `user` is empty, if sessions usually end in time.
+    fn wait(&self, groups: &Groups, user: UserId) {
+        if self.in_vain.load(Ordering::Relaxed) >= MOST_FAREWELLS_IN_VAIN {
+            return;
+        }
+        let until = Instant::now() + FAREWELL_LIMIT;
+        while !groups.is_empty(user) {
+            if Instant::now() > until {
+                self.in_vain.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
+            thread::sleep(FAREWELL_LOOK);
+        }
+    }
 }
 
 /// A session that has been started, or why it could not be.
@@ -207,8 +242,13 @@ impl Ground {
     /// Carries out an order that clears up; sessions are no longer started.
     fn clear_up(&self, order: Order) {
         match (order, &self.groups) {
-            // Where this fails the group is removed, with all in it, at the end of the run.
-            (Order::Kill(user), Some(groups)) => drop(groups.kill(user)),
+            (Order::Kill(user), Some(groups)) => {
+                if let Some(farewells) = &self.farewells {
+                    farewells.wait(groups, user);
+                }
+                // Where this fails the group is removed, with all in it, at the end of the run.
+                drop(groups.kill(user));
+            }
             (Order::HangUp(terminal), _) => drop(terminal),
             (Order::Start(_) | Order::Kill(_), _) => {}
         }
@@ -316,7 +356,7 @@ mod tests {
         let accounts = AccountOpener { accounts: None, keep_open: false };
         let terminals = Epoll::new().and_then(|epoll| epoll.adder()).expect("an event loop");
         let (environment, homes_path) = (Vec::new(), homes.path().into());
-        let ground = Ground { script, login, environment, homes: homes_path, groups: None, accounts, terminals };
+        let ground = Ground { script, login, environment, homes: homes_path, groups: None, accounts, terminals, farewells: None };
         let bell = Arc::new(Bell::new().expect("a bell"));
         (Starters::begin(ground, 1, &bell).expect("a thread"), bell, homes)
     }

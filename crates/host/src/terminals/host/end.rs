@@ -1,6 +1,7 @@
 //! The end of a session: its terminal is closed, its first process has ended, or the run is over. Nothing stays behind.
 
 use super::Host;
+use crate::terminals::questions::Question;
 use crate::terminals::session::Stage;
 use crate::terminals::starting::Started;
 use loadgo_core::system::{Event, Response, System, UserId};
@@ -25,12 +26,19 @@ pub(super) struct End {
     words: String,
     /// The exit status of the first process, if it exited by itself.
     status: Option<u8>,
+    /// A change that would help; empty if none is known.
+    remedy: &'static str,
 }
 
 impl End {
     /// An end without an exit status, for the reason in `words`.
     pub(super) fn because(words: &str) -> End {
-        End { words: words.to_string(), status: None }
+        End { words: words.to_string(), status: None, remedy: "" }
+    }
+
+    /// The end of a log-in that asked `question`.
+    pub(super) fn by_question(question: Question) -> End {
+        End { remedy: question.remedy(), ..End::because(question.words()) }
     }
 }
 
@@ -51,7 +59,7 @@ impl Host {
     /// Ends a session: reports its end, kills its remaining processes, and releases its terminal.
     pub(super) fn end(&mut self, user: UserId, end: End) {
         let at = self.now();
-        let End { words: how, status } = self.reap(user).unwrap_or(end);
+        let End { words: how, status, remedy } = self.reap(user).unwrap_or(end);
         let usage = self.usage(user);
         let Some(seat) = self.seat(user) else { return };
         let stage = seat.session.stage;
@@ -62,8 +70,10 @@ impl Host {
         let response = Response { usage, ..seat.session.answer(status, true) };
         self.let_go(user);
         self.pending.push(match stage {
-            Stage::LogIn | Stage::Preparing(_) if words.is_empty() => Event::Refused { user, at, reason: how },
-            Stage::LogIn | Stage::Preparing(_) => Event::Refused { user, at, reason: format!("{how}; it printed {words:?}") },
+            Stage::LogIn | Stage::Preparing(_) if words.is_empty() => Event::Refused { user, at, reason: how, remedy },
+            Stage::LogIn | Stage::Preparing(_) => {
+                Event::Refused { user, at, reason: format!("{how}; it printed {words:?}"), remedy }
+            }
             _ => Event::Ended { user, at, reason: how, response },
         });
     }
@@ -78,7 +88,8 @@ impl Host {
         Some(match exit {
             Exit::Signal(signal) => End::because(&format!("the session's first process was ended by signal {signal}")),
             Exit::Status(status) => {
-                End { words: format!("the session's first process ended with status {status}"), status: Some(status as u8) }
+                let words = format!("the session's first process ended with status {status}");
+                End { words, status: Some(status as u8), remedy: "" }
             }
         })
     }
@@ -87,8 +98,8 @@ impl Host {
     pub(super) fn let_go(&mut self, user: UserId) {
         self.silences.clear(user);
         self.meter.ended(user);
-        self.starters.kill(user);
         self.hang_up_terminal(user);
+        self.starters.kill(user);
         let Some(seat) = self.seat(user) else { return };
         seat.session.stage = Stage::Over;
         seat.unsent = Vec::new();

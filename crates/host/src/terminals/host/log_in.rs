@@ -1,8 +1,8 @@
 //! Log-ins: adds started sessions to the event loop, and prepares each until its prompt has our mark.
 
+use super::end::End;
 use super::{Host, Seat};
-use crate::terminals::login;
-use crate::terminals::session::{Session, Stage, Watch};
+use crate::terminals::session::{Session, Watch};
 use crate::terminals::starting::{Started, StartedSession};
 use loadgo_core::ready::Nonce;
 use loadgo_core::system::{Event, System, Usage, UserId};
@@ -15,7 +15,7 @@ impl Host {
         for Started { user, nonce, session } in self.starters.take() {
             let at = self.now();
             if let Err(reason) = session.and_then(|session| self.seat_one(user, nonce, session)) {
-                self.pending.push(Event::Refused { user, at, reason: reason.to_string() });
+                self.pending.push(Event::Refused { user, at, reason: reason.to_string(), remedy: "" });
             } else if self.unwanted.contains(&user) {
                 self.let_go(user);
             }
@@ -48,11 +48,16 @@ impl Host {
         added
     }
 
-    /// Handles a prompt: types the next of the lines that prepare the session, or reports that the user is logged in.
-    pub(super) fn prepare(&mut self, user: UserId, at: Instant, left: u16) {
+    /// Handles a prompt: types the next of the lines that prepare the session, or reports that the user is logged in. If the line
+    /// before has failed, it refuses the session.
+    pub(super) fn prepare(&mut self, user: UserId, at: Instant, left: u32) {
+        let screen = self.seats[user as usize].as_ref().map_or(&[][..], |seat| seat.session.screen());
+        if let Some(failure) = self.preparations.failure(left, screen) {
+            return self.end(user, End::because(&failure));
+        }
         if left > 0 {
-            let lines = login::typed_files(&self.setting.script, &self.setting.run_id, user);
-            let line = lines[lines.len() - left as usize].clone();
+            let Some(seat) = self.seats[user as usize].as_ref() else { return };
+            let line = self.preparations.line(left, user, seat.session.nonce());
             return self.type_preparation(user, &line, left - 1);
         }
         // The usage of the log-in belongs to no interaction.
@@ -62,10 +67,12 @@ impl Host {
         self.pending.push(Event::LoggedIn { user, at });
     }
 
-    pub(super) fn type_preparation(&mut self, user: UserId, line: &str, left: u16) {
+    /// Types a line that prepares the session; `left` such lines remain after it.
+    pub(super) fn type_preparation(&mut self, user: UserId, line: &str, left: u32) {
         let watch = Watch::of(&self.setting.script.until, &self.patterns);
+        let now = self.now();
         let Some(seat) = self.seat(user) else { return };
-        seat.session.send(line.as_bytes(), watch, Stage::Preparing(left));
+        seat.session.send_preparation(line.as_bytes(), watch, left, now);
         self.put(user, line.as_bytes());
         self.watch_silence(user);
     }

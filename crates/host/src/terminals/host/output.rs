@@ -3,12 +3,14 @@
 use super::end::End;
 use super::{Host, ReadyUser};
 use crate::terminals::login;
-use crate::terminals::session::Stage;
+use crate::terminals::questions::Question;
+use crate::terminals::session::{QUESTION_PATIENCE, Stage};
 use loadgo_core::system::{Event, Response, UserId};
 use loadgo_core::time::Instant;
 use loadgo_sys::clock::monotonic_ns;
 use rustix::io::{Errno, read, write};
-use std::os::fd::AsFd;
+use rustix::termios::{LocalModes, tcgetattr};
+use std::os::fd::{AsFd, OwnedFd};
 
 /// Smallest number of bytes after which a terminal may hold more output. It is half of what a terminal holds.
 const LONG_READING_BYTES: usize = 2048;
@@ -64,7 +66,7 @@ impl Host {
             seat.is_in_turn = true;
             self.ready.push_back(ReadyUser { user, at: now, status, is_confirmed: true });
         }
-        let in_doubt = matches!(seat.session.stage, Stage::LogIn | Stage::Preparing(_)) || seat.session.ends_with_silence();
+        let in_doubt = seat.session.is_logging_in() || seat.session.ends_with_silence();
         if count >= LONG_READING_BYTES {
             self.unread.push(user);
         }
@@ -86,7 +88,7 @@ impl Host {
             seat.is_in_turn = false;
             match seat.session.stage {
                 Stage::Line => self.answer(user, at, status, is_confirmed),
-                Stage::LogIn => self.prepare(user, at, self.preparations as u16),
+                Stage::LogIn => self.prepare(user, at, self.preparations.count()),
                 Stage::Preparing(left) => self.prepare(user, at, left),
                 Stage::Idle | Stage::Over => {}
             }
@@ -103,7 +105,6 @@ impl Host {
 
     /// Handles a session that has been silent for as long as its stage allows.
     pub(super) fn silent(&mut self, user: UserId, now: Instant) {
-        let preparations = self.preparations as u16;
         let Some(seat) = self.seat(user) else { return };
         if seat.master.is_none() && seat.session.stage != Stage::Over {
             return self.end(user, End::because("the session closed its terminal"));
@@ -115,16 +116,36 @@ impl Host {
             self.ready.push_back(ReadyUser { user, at, status: None, is_confirmed: false });
             return;
         }
-        match seat.session.stage {
-            Stage::LogIn if seat.session.quiet_deadline().is_some_and(|at| at <= now) => {
-                let line = login::prompt_line(seat.session.nonce());
-                self.type_preparation(user, &line, preparations);
+        if seat.session.is_logging_in() { self.silent_log_in(user, now) } else { self.watch_silence(user) }
+    }
+
+    /// Handles a log-in that has been silent: gives it up if it asks what nobody answers or has taken too long, or sets its prompt.
+    fn silent_log_in(&mut self, user: UserId, now: Instant) {
+        let Some(seat) = self.seat(user) else { return };
+        let session = &seat.session;
+        let hides_line = seat.master.as_ref().is_some_and(hides_line);
+        let question = Question::at_end_of(session.screen(), hides_line);
+        let patience_ends = session.last_output + QUESTION_PATIENCE;
+        match (question, session.stage) {
+            (Some(question), _) if patience_ends <= now => self.end(user, End::by_question(question)),
+            (Some(_), _) => self.silences.set(user, patience_ends),
+            (None, Stage::LogIn) if session.awaits_mark() && session.quiet_deadline().is_some_and(|at| at <= now) => {
+                let line = login::prompt_line(session.nonce());
+                let left = self.preparations.count_after_prompt_line();
+                self.type_preparation(user, &line, left);
             }
-            Stage::Preparing(_) => {
-                let last_words = seat.session.last_words();
-                self.end(user, End::because(&format!("it gave no prompt within a minute; it last printed {last_words:?}")));
+            (None, _) if session.limit() <= now => self.end(user, End::because("it gave no prompt within a minute")),
+            (None, _) => {
+                // The next output sets an earlier deadline again.
+                let at = session.quiet_deadline().filter(|&at| at > now).unwrap_or(session.limit());
+                self.silences.set(user, at);
             }
-            _ => self.watch_silence(user),
         }
     }
+}
+
+/// Whether the terminal collects a line and does not show it, as a program does that asks for a password.
+fn hides_line(terminal: &OwnedFd) -> bool {
+    let modes = tcgetattr(terminal).map(|settings| settings.local_modes);
+    modes.is_ok_and(|modes| modes.contains(LocalModes::ICANON) && !modes.contains(LocalModes::ECHO))
 }

@@ -1,0 +1,192 @@
+"""Users who log in by `su` and `ssh`: their files and lines arrive byte for byte, and nothing stays in the account."""
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from support.far_programs import sshd
+from support.outside import NEEDS_ROOT, PATIENCE_S, Bench, ended, phase_has_begun, wait_until
+from support.ssh_host import SshHost, ssh_host
+
+pytestmark = NEEDS_ROOT
+
+FILES = {
+    "Makefile": b"all:\n\techo hi\n",
+    "prime.c": b"int main(void) {\n\treturn 0;\n}\n",
+    'src/it\'s 100% "quoted" !now $HOME `id`': b"'\\n' %s !! ~ $HOME `id` \\\n\\",
+    "controls": bytes(range(1, 128)) + b"\0end",
+    "-n": b"-e minus\n",
+    "empty": b"",
+    "\u00e4/\u65e5\u672c": "no newline at the end: \u65e5\u672c\u8a9e".encode(),
+    "long": b"\t-%\x16'\n" * 3000,
+}
+LINES = {
+    "tab": ("printf '%s' 'a\tb\t\tc'", b"a\tb\t\tc"),
+    "here-document": ("cat <<'END'\n\tindented\n\t\ttwice\nEND", b"\tindented\n\t\ttwice\n"),
+    "word": ("printf '%s' /b\tin", b"/bin"),
+}
+"""Lines that contain tabs, with what they print."""
+
+
+@dataclass(frozen=True)
+class Account:
+    """An account that users log in to."""
+
+    login: str
+    home: Path | None
+    """The account's home, if it has one."""
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """A place to run in."""
+    (tmp_path / "homes").mkdir()
+    return Bench(tmp_path)
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[SshHost]:
+    """A host for ssh."""
+    needs_sshd()
+    with ssh_host(tmp_path / "far") as host:
+        yield host
+
+
+@pytest.fixture(params=["su - nobody -s /bin/bash", "su nobody -s /bin/sh", "ssh to bash", "ssh to sh"])
+def account(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Account]:
+    """An account reached by each way of logging in."""
+    with ExitStack() as stack:
+        if not request.param.startswith("ssh"):
+            yield Account(request.param, None)
+            return
+        needs_sshd()
+        host = stack.enter_context(ssh_host(tmp_path / "far", f"/bin/{request.param.split()[-1]}"))
+        yield Account(host.login, host.home)
+
+
+def needs_sshd() -> None:
+    if sshd() is None:
+        pytest.skip("there is no sshd: scripts/setup dev unpacks it")
+
+
+def toml(text: str) -> str:
+    """`text` as a TOML string."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def script(login: str, lines: list[str], files: dict[str, bytes], **keys: str) -> str:
+    more = "".join(f"{name} = {toml(value)}\n" for name, value in keys.items())
+    laid = "".join(f"{toml(name)} = {toml(content.decode())}\n" for name, content in files.items())
+    typed = ", ".join(map(toml, lines))
+    return f'login = {toml(login)}\nthink = "none"\nstatus = 0\n{more}lines = [{typed}]\n[files]\n{laid}'
+
+
+def gives(command: str, printed: bytes) -> str:
+    """A line that fails unless `command` gives these bytes."""
+    told = subprocess.run(["cksum"], input=printed, capture_output=True, check=True).stdout.decode().strip()
+    return f"[ '{told}' = \"$({{ {command}\n}} | cksum)\" ]"
+
+
+def statuses(bench: Bench, text: str, *options: str) -> list[int | None]:
+    """Exit statuses of the lines of a run of this script, in the order of the lines and users."""
+    kept = bench.run(bench.script(text), "--meters", "none", *options)
+    return kept.interactions.sort("user", "line")["exit_status"].to_list()
+
+
+def content_of(folder: Path) -> dict[str, bytes]:
+    """The files below `folder` with their contents."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def stays(run: str) -> list[Path]:
+    """The sessions' own directories that this run has left in the accounts' place for temporary files."""
+    return list(Path("/tmp").glob(f"loadgo-*{run}*-*"))
+
+
+def test_files_arrive_byte_for_byte(account: Account, bench: Bench) -> None:
+    lines = [gives(f"cat <{shlex.quote(f'./{name}')}", content) for name, content in FILES.items()]
+    assert set(statuses(bench, script(account.login, lines, FILES), "--users", "2")) == {0}
+
+
+def test_make_reads_a_makefile(account: Account, bench: Bench) -> None:
+    if shutil.which("make") is None:
+        pytest.skip("there is no make")
+    assert statuses(bench, script(account.login, ["make -s"], FILES)) == [0]
+
+
+@pytest.mark.parametrize("typing", ["none", "400 chars/s"])
+def test_a_tab_in_a_line_arrives_as_it_stands(account: Account, typing: str, bench: Bench) -> None:
+    lines = [gives(command, printed) for command, printed in LINES.values()]
+    assert set(statuses(bench, script(account.login, lines, {}), "--typing", typing)) == {0}
+
+
+@pytest.mark.parametrize("shell", ["bash", "sh"])
+def test_the_echo_of_a_tab_is_no_output(shell: str, bench: Bench) -> None:
+    kept = bench.run(bench.script(script(shell, ["printf '%s' 'a\tb\t\tc'"], {})), "--meters", "none")
+    assert kept.interactions["bytes_out"].to_list() == [6]
+
+
+def test_the_account_is_afterwards_as_it_was(host: SshHost, bench: Bench) -> None:
+    (host.home / ".bash_history").write_text("ls -l\n")
+    (host.home / ".bash_profile").write_text("shopt -s histappend; PROMPT_COMMAND='history -a'; HISTCONTROL=\n")
+    before = content_of(host.home)
+    kept = bench.run(bench.script(script(host.login, ["ls", "make -s"], FILES)), "--meters", "none", "--users", "2")
+    assert kept.sessions["outcome"].to_list() == ["done", "done"]
+    assert content_of(host.home) == before
+    assert stays("kept") == []
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_history_that_cannot_be_unset_is_not_written_either(read_only: bool, host: SshHost, bench: Bench) -> None:
+    (host.home / ".bash_profile").write_text("readonly HISTFILE\n" if read_only else "")
+    bench.run(bench.script(script(host.login, ["ls"], {})), "--meters", "none")
+    assert not (host.home / ".bash_history").exists()
+
+
+def test_a_run_that_is_stopped_leaves_no_files_in_the_account(account: Account, bench: Bench) -> None:
+    run = f"stopped-{os.getpid()}"
+    running = bench.start("run", bench.script(script(account.login, ["sleep 1000"], FILES)), "--out", run)
+    wait_until(lambda: phase_has_begun(bench.folder / run, "steady"), running)
+    assert stays(run)
+    running.send_signal(signal.SIGINT)
+    ended(running, 130)
+    give_up = time.monotonic() + PATIENCE_S
+    while account.home and stays(run) and time.monotonic() < give_up:
+        os.sched_yield()  # a host for ssh ends its sessions by itself
+    assert stays(run) == []
+
+
+def test_a_file_that_does_not_arrive_is_named_before_the_run(host: SshHost, bench: Bench) -> None:
+    (host.home / ".bash_profile").write_text('printf() { builtin printf "${@//hi/ho}"; }\n')
+    refused = bench.loadgo("run", bench.script(script(host.login, ["make"], FILES)), status=2)
+    assert "Makefile" in refused.stderr
+    assert "is not that of the script" in refused.stderr
+
+
+def test_a_question_about_the_hosts_key_is_told_with_the_screen_and_the_remedy(host: SshHost, bench: Bench) -> None:
+    known = bench.folder / "known"
+    login = host.login_with(BatchMode="no", StrictHostKeyChecking="ask", UserKnownHostsFile=str(known))
+    refused = bench.loadgo("run", bench.script(script(login, ["true"], {})), status=2)
+    assert "it asks whether the host's key is right" in refused.stderr
+    assert "The authenticity of host" in refused.stderr
+    assert "(yes/no/[fingerprint])?" in refused.stderr
+    assert "StrictHostKeyChecking=accept-new" in refused.stderr
+    assert not known.exists()
+
+
+def test_a_question_for_a_password_is_told_with_the_screen_and_the_remedy(host: SshHost, bench: Bench) -> None:
+    login = host.login_with(BatchMode="no", PubkeyAuthentication="no")
+    refused = bench.loadgo("run", bench.script(script(login, ["true"], {})), status=2)
+    assert "it asks for a password" in refused.stderr
+    assert "root@127.0.0.1's password:" in refused.stderr
+    assert "ssh-copy-id" in refused.stderr
+    assert "Permission denied" not in refused.stderr, "nothing was typed as a password"
