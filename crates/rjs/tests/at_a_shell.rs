@@ -162,7 +162,7 @@ fn of_two_who_print_one_job_into_one_file_the_second_is_refused_and_the_first_go
     until(&mut first, || fs::metadata(&part).is_ok_and(|part| part.len() == 0));
     let second = rjs(folder.path(), &["print", "a.job"], &at);
     assert_eq!(second.status.code(), Some(2), "{}", said(&second));
-    assert!(said(&second).contains("a.print.incomplete: somebody else is at it now"), "{}", said(&second));
+    assert!(said(&second).contains("a.print.incomplete: another process writes it now"), "{}", said(&second));
     goes_on.send(()).expect("it waits");
     let first = first.wait_with_output().expect("it ends");
     assert!(first.status.success(), "{}", said(&first));
@@ -235,7 +235,7 @@ fn a_far_end_that_speaks_something_else_is_refused() {
     let output = rjs(folder.path(), &["submit", "a.deck"], &at);
     stranger.join().expect("it ends");
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
-    assert!(said(&output).contains("does not speak as loadgo transfer does"), "{}", said(&output));
+    assert!(said(&output).contains("does not speak the protocol of loadgo transfer"), "{}", said(&output));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Whether the kernel charges an interrupt to the process that it interrupts, found by the kernel's types and by a trial.
+//! Finds out whether the kernel charges an interrupt to the process that it interrupts, by the kernel's types and by a trial.
 //!
 //! A kernel with CONFIG_IRQ_TIME_ACCOUNTING can account interrupts separately, but does so only with a steady clock.
 //! The trial sends datagrams to itself, so that soft interrupts interrupt this thread. If no other task had the processor, real time
@@ -25,11 +25,11 @@ pub enum InterruptCharge {
     Unclear,
 }
 
-/// The account that this thread has during the trial: the last one.
+/// The account of this thread during the trial: the last of all.
 const TRIAL_ACCOUNT: u32 = 1023;
 /// Largest number of bursts in a trial.
 const MOST_BURSTS: usize = 400;
-/// Number of bursts without another task that a trial needs. Chosen by hand, odd for a median.
+/// Number of undisturbed bursts that a trial needs. Chosen by hand, odd for a median.
 const UNDISTURBED_BURSTS: usize = 9;
 /// Number of datagrams in a burst.
 const BURST_DATAGRAMS: usize = 32;

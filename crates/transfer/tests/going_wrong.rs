@@ -52,7 +52,7 @@ fn leaves_who_stalls(method: Method) {
     let why = both.here.broke_off.expect("it broke off");
     assert_eq!(why, "nothing moved for 0.3 s", "{method:?}");
     assert!(both.here.moved.payload < MUCH, "{method:?}");
-    assert!(both.there.expect_err("it does not tell").to_string().contains("did not tell its row"), "{method:?}");
+    assert!(both.there.expect_err("it does not tell").to_string().contains("did not send its row"), "{method:?}");
     assert_eq!(far.join().expect("it ends"), Some(true));
 }
 
@@ -143,7 +143,7 @@ fn who_sends_a_byte_now_and_then_is_left_in_time() {
             Err(_) => assert!(Instant::now() < patience, "a line that never ends was waited for"),
         }
     };
-    let left = format!("it did not say what was waited for in {} s", CONTROL_TIMEOUT.as_secs());
+    let left = format!("it sent no message in {} s", CONTROL_TIMEOUT.as_secs());
     assert!(matches!(&news, ServerNews::Refused(_, why) if *why == left), "{news:?}");
 }
 
@@ -151,7 +151,7 @@ fn who_sends_a_byte_now_and_then_is_left_in_time() {
 fn garbage_instead_of_records_is_told() {
     let (at, far) = far_end(GREETING, |mut data| data.write_all(&[1; 4096]).is_ok());
     let both = done(&ask(at, Direction::Receive, Method::Records, 10));
-    assert!(both.here.broke_off.expect("it broke off").contains("not what was agreed"));
+    assert!(both.here.broke_off.expect("it broke off").contains("does not send blocks of records"));
     far.join().expect("it ends");
 }
 

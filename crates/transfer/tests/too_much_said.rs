@@ -30,7 +30,7 @@ fn a_receiver_that_floods_the_control_connection_is_no_row_and_this_ends_stands(
     let both = done(&ask(at, Direction::Send, Method::Blocks, MUCH));
     assert_eq!((both.here.broke_off, both.here.moved.payload), (None, MUCH));
     let told = both.there.expect_err("that is no row").to_string();
-    assert_eq!(told, "the other end did not tell its row: it does not speak as loadgo transfer does");
+    assert_eq!(told, "the other end did not send its row: it does not speak the protocol of loadgo transfer");
     assert_eq!(far.join().expect("it ends"), Some(MUCH));
 }
 

@@ -23,12 +23,12 @@ const LINE_NUMBER_BYTES: usize = 8;
 /// Bytes of a card that the longest line shows before its newline; the rest of a card is not kept.
 const SHOWN_CARD_BYTES: usize = MOST_RECORD_BYTES - LINE_NUMBER_BYTES - 1;
 
-/// The print file of a deck: `lines` lines of `line` bytes each.
+/// The print file of a deck: `lines` lines of `line_bytes` each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeckOutput {
     cards: Vec<Vec<u8>>,
     lines: u64,
-    line: usize,
+    line_bytes: usize,
 }
 
 /// A mistake in a deck. Cards are numbered from 1.
@@ -79,37 +79,37 @@ pub fn read(text: &[u8]) -> Result<DeckOutput, DeckMistake> {
     if cards.is_empty() {
         return Err(DeckMistake::NoCards);
     }
-    let (lines, line) = order.unwrap_or((count, MOST_RECORD_BYTES));
-    Ok(DeckOutput { cards, lines, line })
+    let (lines, line_bytes) = order.unwrap_or((count, MOST_RECORD_BYTES));
+    Ok(DeckOutput { cards, lines, line_bytes })
 }
 
-/// Number of lines and bytes of each line, if this card, which has `number`, orders any.
+/// The number of lines, and of bytes in each line, that the card with this `number` orders, if any.
 fn parse_order(card: &[u8], number: u64) -> Result<Option<(u64, usize)>, DeckMistake> {
     let words = String::from_utf8_lossy(card);
     let mut words = words.split_ascii_whitespace();
-    let line = match words.next() {
+    let line_bytes = match words.next() {
         Some("//PRINT") => MOST_RECORD_BYTES,
         Some("//PUNCH") => PUNCHED_CARD_BYTES,
         _ => return Ok(None),
     };
     let lines = words.next().and_then(|word| word.parse().ok()).filter(|lines| (1..=u64::MAX >> 16).contains(lines));
-    lines.map(|lines| Some((lines, line))).ok_or(DeckMistake::NoLineCount(number))
+    lines.map(|lines| Some((lines, line_bytes))).ok_or(DeckMistake::NoLineCount(number))
 }
 
 impl DeckOutput {
     /// Size in bytes.
     pub fn size(&self) -> u64 {
-        self.lines * self.line as u64
+        self.lines * self.line_bytes as u64
     }
 
     /// The file's different lines, which a longer file repeats.
     pub fn beginning(&self) -> Vec<u8> {
         let count = self.lines.min(MOST_DIFFERENT_LINES);
-        let mut text = Vec::with_capacity(count as usize * self.line);
+        let mut text = Vec::with_capacity(count as usize * self.line_bytes);
         for (number, card) in (1..=count).zip(self.cards.iter().cycle()) {
-            let end = text.len() + self.line;
+            let end = text.len() + self.line_bytes;
             text.extend_from_slice(format!("{number:>width$}  ", width = LINE_NUMBER_BYTES - 2).as_bytes());
-            text.extend(card.iter().take(self.line - LINE_NUMBER_BYTES - 1));
+            text.extend(card.iter().take(self.line_bytes - LINE_NUMBER_BYTES - 1));
             text.resize(end - 1, b' ');
             text.push(b'\n');
         }
