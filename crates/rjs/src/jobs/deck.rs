@@ -132,20 +132,20 @@ mod tests {
     }
 
     #[test]
-    fn a_deck_that_asks_for_nothing_is_listed_and_cards_are_punched_as_cards() {
+    fn a_deck_without_an_order_is_listed_and_a_punched_card_has_80_bytes() {
         assert_eq!(read(b"a\nb").expect("a deck").size(), 2 * 132);
         assert_eq!(read(b"//PUNCH 5920").expect("a deck").size(), 473_600);
     }
 
     #[test]
-    fn a_massive_print_file_begins_again_instead_of_being_made_whole() {
+    fn a_long_print_file_repeats_its_first_lines() {
         let output = read(b"//PRINT 1000000\n").expect("a deck");
         assert_eq!(output.size(), 132_000_000);
         assert_eq!(output.beginning().len() as u64, MOST_DIFFERENT_LINES * 132);
     }
 
     #[test]
-    fn what_is_no_deck_is_refused_with_its_card() {
+    fn a_mistake_in_a_deck_is_refused_with_its_card() {
         for (deck, words) in [
             (&b""[..], "no cards"),
             (b"a\n//PRINT\n", "card 2"),
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_card_no_more_is_kept_than_it_has_and_a_line_shows() {
+    fn only_the_bytes_that_a_line_shows_are_kept_of_a_card() {
         let kept = |card: &str| read(format!("{card}\n").as_bytes()).expect("a deck").cards[0].len();
         assert_eq!([kept("X = 1"), kept("X = 1   "), kept(&"x".repeat(MOST_CARD_BYTES))], [5, 5, 123]);
         let line = read("x".repeat(MOST_CARD_BYTES).as_bytes()).expect("a deck").beginning();
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_come_out_as_blanks() {
+    fn bytes_that_are_no_text_become_blanks() {
         let output = read(b"\x1b[2J\xff\n").expect("a deck").beginning();
         assert!(output.iter().all(|byte| (0x20..0x7f).contains(byte) || *byte == b'\n'));
     }

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_of_the_time_goes_by_the_windows_after_the_first() {
+    fn the_windows_after_the_first_stand_for_the_rest_of_the_time() {
         let began = Instant::now();
         let mut readings = EndReadings::new(totals(0));
         readings.begin_data(at(began, 0), totals(0));
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_that_is_over_before_its_second_window_goes_by_its_first() {
+    fn an_end_without_a_second_window_is_estimated_by_its_first() {
         let began = Instant::now();
         let mut readings = EndReadings::new(totals(0));
         readings.begin_data(at(began, 0), totals(0));

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_who_fetch_one_file_the_second_is_refused_and_disturbs_nothing() {
+    fn of_two_writers_of_one_file_the_second_is_refused_and_the_first_goes_on() {
         let folder = tempfile::tempdir().expect("a folder");
         let name = folder.path().join("print");
         let mut place = Destination::replacing(&name).expect("made");
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn data_of_a_killed_process_are_overwritten_and_what_is_no_file_is_left_alone() {
+    fn data_of_a_killed_process_are_overwritten_and_special_files_stay() {
         let folder = tempfile::tempdir().expect("a folder");
         let name = folder.path().join("print");
         fs::write(folder.path().join("print.incomplete"), "a long piece of an older print file").expect("written");

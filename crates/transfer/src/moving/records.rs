@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_packed_comes_out_again_and_fills_its_block() {
+    fn unpacking_a_packed_block_gives_its_payload() {
         for block in [6, 100, 137, 4096, 70_000] {
             let payload: Vec<u8> = (0..payload_bytes(block)).map(|at| at as u8).collect();
             let (mut packed, mut unpacked) = (Vec::new(), Vec::new());

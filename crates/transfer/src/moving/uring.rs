@@ -145,7 +145,7 @@ mod tests {
     use loadgo_sys::uring::unavailable_reason;
 
     #[test]
-    fn a_socket_that_cannot_be_shut_still_tells_why_nothing_goes_on() {
+    fn a_stalled_socket_that_cannot_be_shut_down_reports_the_stall() {
         if let Some(reason) = unavailable_reason() {
             writeln!(io::stderr(), "not tried: {reason}").expect("printed");
             return;
