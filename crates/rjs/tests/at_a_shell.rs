@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 use loadgo_transfer::measuring::row::EndRow;
 use loadgo_transfer::moving::records::pack;
 use loadgo_transfer::protocol::control::Control;
-use loadgo_transfer::protocol::wire::{FinalReply, Greeting, PROTOCOL_NAME, PROTOCOL_VERSION, ServerReply, TransferRequest};
+use loadgo_transfer::protocol::wire::{
+    FinalReply, Greeting, PROTOCOL_NAME, PROTOCOL_VERSION, ServerReply, TransferRequest, TransferTicket,
+};
 
 /// A wait of this length counts as a hang.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -134,7 +136,7 @@ fn host(
         control.send(&Greeting { name: PROTOCOL_NAME.into(), version: PROTOCOL_VERSION, token: false }).expect("sent");
         control.receive::<TransferRequest>(PATIENCE, &StopRequest::default()).expect("a request");
         control
-            .send(&ServerReply::Ticket { ticket: "0".repeat(32), unix: None, authority: None, size, go: false })
+            .send(&ServerReply::Ticket(TransferTicket { ticket: "0".repeat(32), unix: None, authority: None, size, go: false }))
             .expect("sent");
         let (mut data, _) = listener.accept().expect("a connection");
         data.read_exact(&mut [0; 33]).expect("its ticket");

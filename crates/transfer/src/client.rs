@@ -25,6 +25,7 @@ use crate::protocol::control::Control;
 use crate::protocol::meeting::{self, CONTROL_BYTE};
 use crate::protocol::wire::{
     Direction, FinalReply, GoSignal, Greeting, JobKind, PROTOCOL_NAME, PROTOCOL_VERSION, ServerReply, TransferRequest,
+    TransferTicket,
 };
 use crate::refusal::{MethodObstacle, TransferRefusal};
 
@@ -108,15 +109,8 @@ pub fn transfer(order: &TransferOrder, stop: &StopRequest) -> Result<TransferEnd
     let destination = open_destination(order)?;
     let (mut control, to) = connect(order, stop)?;
     let failed = |error: io::Error| TransferRefusal::Connection(to, error);
-    control.send(&request(order, size)).map_err(failed)?;
-    let timeout = if order.is_print() { order.bounds.time } else { CONTROL_TIMEOUT };
-    let (ticket, unix, authority, size, go) = match control.receive(timeout, stop).map_err(failed)? {
-        ServerReply::Ticket { ticket, unix, authority, size: print_size, go } => {
-            (ticket, unix, authority, print_size.filter(|_| order.is_print()).unwrap_or(size), go)
-        }
-        ServerReply::Refused(reason) => return Err(TransferRefusal::ByServer(to, reason)),
-        ServerReply::Cannot(reason) => return Err(TransferRefusal::Method(order.method, MethodObstacle::There(to, reason))),
-    };
+    let TransferTicket { ticket, unix, authority, size: print_size, go } = request_ticket(order, size, &mut control, to, stop)?;
+    let size = print_size.filter(|_| order.is_print()).unwrap_or(size);
     check_print_size(order, &destination, size, to)?;
     let (data, account) = match unix.filter(|_| order.method.is_of_one_host()) {
         Some(name) => (connect_locally(order, &name, &ticket, to)?, InterruptAccount::begin(&order.interrupts, None)),
@@ -138,6 +132,23 @@ pub fn transfer(order: &TransferOrder, stop: &StopRequest) -> Result<TransferEnd
     let payload = source.map_or(Payload::Into(destination, Arriving { size, before: 0 }), Payload::From);
     let here = move_data(order, payload, way, account, socket, stop)?;
     Ok(exchange_rows(order, &mut control, here))
+}
+
+/// Sends the request, and receives the server's ticket.
+fn request_ticket(
+    order: &TransferOrder,
+    size: u64,
+    control: &mut Control,
+    to: SocketAddr,
+    stop: &StopRequest,
+) -> Result<TransferTicket, TransferRefusal> {
+    let timeout = if order.is_print() { order.bounds.time } else { CONTROL_TIMEOUT };
+    let reply = control.send(&request(order, size)).and_then(|()| control.receive(timeout, stop));
+    match reply.map_err(|error| TransferRefusal::Connection(to, error))? {
+        ServerReply::Ticket(ticket) => Ok(ticket),
+        ServerReply::Refused(reason) => Err(TransferRefusal::ByServer(to, reason)),
+        ServerReply::Cannot(reason) => Err(TransferRefusal::Method(order.method, MethodObstacle::There(to, reason))),
+    }
 }
 
 fn request(order: &TransferOrder, size: u64) -> TransferRequest {

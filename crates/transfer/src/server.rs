@@ -35,7 +35,7 @@ use crate::protocol::control::{Control, other_protocol_error, read_within};
 use crate::protocol::meeting::{self, CONTROL_BYTE, DATA_BYTE};
 use crate::protocol::wire::{
     Direction, FinalReply, GoSignal, Greeting, Introduction, MOST_CONTROL_LINE_BYTES, PROTOCOL_NAME, PROTOCOL_VERSION,
-    ServerReply, TransferRequest,
+    ServerReply, TransferRequest, TransferTicket,
 };
 use crate::refusal::RequestRefusal;
 use crate::shares::{ConnectionSlot, DiskBudget, DiskShare};
@@ -314,13 +314,13 @@ impl ServerState {
             let name = format!("{}{}", meeting::SOCKET_NAME_PREFIX, tickets::random_ticket()?);
             let listener = meeting::listen_locally(&name)?;
             let (unix, size) = (Some(name), Some(request.size));
-            control.send(&ServerReply::Ticket { ticket: ticket.clone(), unix, authority, size, go: false })?;
+            control.send(&ServerReply::Ticket(TransferTicket { ticket: ticket.clone(), unix, authority, size, go: false }))?;
             return meeting::accept_with_ticket(&listener, &ticket, CONTROL_TIMEOUT, || self.is_over(control));
         }
         let (sender, receiver) = channel();
         self.expected().insert(ticket.clone(), sender);
         let (go, size) = (self.sends_go(request), Some(request.size));
-        let sent = control.send(&ServerReply::Ticket { ticket: ticket.clone(), unix: None, authority, size, go });
+        let sent = control.send(&ServerReply::Ticket(TransferTicket { ticket: ticket.clone(), unix: None, authority, size, go }));
         let data = sent.and_then(|()| self.receive_connection(&receiver, control));
         self.expected().remove(&ticket);
         data
