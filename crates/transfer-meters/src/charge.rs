@@ -36,8 +36,8 @@ const BURST_DATAGRAMS: usize = 32;
 /// Smallest share of a burst's time in soft interrupts with which the burst counts.
 const SMALLEST_SOFT_SHARE: f64 = 0.05;
 /// The note for users about [`InterruptCharge::Unclear`].
-pub(crate) const UNCLEAR_CHARGE_NOTE: &str = "whether its system time contains interrupts is not known: this kernel can account them \
-    separately (CONFIG_IRQ_TIME_ACCOUNTING), and other programs disturbed every trial; it is taken not to contain them";
+pub(crate) const UNCLEAR_CHARGE_NOTE: &str = "whether its system time contains interrupts is not known: this kernel can account \
+    them separately (CONFIG_IRQ_TIME_ACCOUNTING), and other programs disturbed every trial; it is taken not to contain them";
 
 /// Finds how this kernel charges interrupts. The programs for soft interrupts must be attached, and `on_enter` loaded.
 pub(crate) fn find_charge(programs: &mut TransferPrograms) -> InterruptCharge {

@@ -97,8 +97,8 @@ fn drained_bytes(socket: &DataSocket, before: u64, wire: u64) -> Option<u64> {
     }
 }
 
-/// Receives `size` bytes into `destination`. The measurement begins when the first byte can be read, and ends when the file is closed and has
-/// its name. `before` bytes on the connection precede the data.
+/// Receives `size` bytes into `destination`, after `before` other bytes on the connection. The measurement begins when the first byte
+/// can be read, and ends when the file is closed and has its name.
 pub(crate) fn receive_end(
     mut way: MethodInUse,
     account: InterruptAccount,

@@ -117,15 +117,7 @@ pub fn serve(listener: &TcpListener, options: ServerOptions, stop: StopRequest, 
             }
         }
     }
-    // Connections notice the stop at their next check. They then report their transfers and remove incomplete files.
-    let begun = Instant::now();
-    let mut until = begun + IDLE_STOP_TIMEOUT;
-    while server.connections.load(Ordering::Relaxed) > 0 && Instant::now() < until {
-        if server.transfers.load(Ordering::Relaxed) > 0 {
-            until = (Instant::now() + IDLE_STOP_TIMEOUT).min(begun + TRANSFER_STOP_TIMEOUT);
-        }
-        thread::sleep(Duration::from_millis(2));
-    }
+    server.wait_for_connections();
     news.report_left_out();
     Ok(())
 }
@@ -176,6 +168,18 @@ impl ServerState {
         });
         if let Err(error) = started {
             news.send(ServerNews::Refused(peer, format!("there is no thread for it: {error}")));
+        }
+    }
+
+    /// Waits until all connections have noticed the stop, reported their transfers, and removed incomplete files.
+    fn wait_for_connections(&self) {
+        let begun = Instant::now();
+        let mut until = begun + IDLE_STOP_TIMEOUT;
+        while self.connections.load(Ordering::Relaxed) > 0 && Instant::now() < until {
+            if self.transfers.load(Ordering::Relaxed) > 0 {
+                until = (Instant::now() + IDLE_STOP_TIMEOUT).min(begun + TRANSFER_STOP_TIMEOUT);
+            }
+            thread::sleep(Duration::from_millis(2));
         }
     }
 

@@ -76,7 +76,7 @@ impl Destination {
         }
     }
 
-    /// A file `name` that replaces an older one when it is complete. A lock, which ends with its process, admits one writer at a time.
+    /// A file `name` that replaces an older one when it is complete. A lock admits one writer at a time, and ends with its process.
     /// Data that a killed process left are overwritten.
     ///
     /// # Errors
