@@ -152,7 +152,7 @@ def test_a_server_without_a_descriptor_says_so_and_goes_on_when_there_is_one(tmp
     host, _, port = address.rpartition(":")
     with socket.create_connection((host, int(port))):
         said = server.stderr.readline()
-    assert "nobody can be let in for now: Too many open files" in said
+    assert "no connection can be accepted for now: Too many open files" in said
     resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (soft, hard))
     bench.loadgo("transfer", "--to", address, "--size", "1000")
     said = server.stderr.readline() + server.stderr.readline()

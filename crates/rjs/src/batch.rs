@@ -77,9 +77,9 @@ pub fn serve(host: &BatchHostOptions) -> Result<(), ServeFailure> {
     let jobs = JobLimits { jobs: limits.jobs, job_time: limits.job_time, ..JobLimits::for_server(&bounds) };
     let jobs = Arc::new(Jobs::new(jobs));
     let serving = ServerOptions { bounds, token: None, keep_in: None, interrupts: Err(UNMETERED_REASON.into()), jobs };
-    let (tells, news) = news::channel(news::MOST_WAITING_REPORTS);
+    let (news_sender, news) = news::channel(news::MOST_WAITING_REPORTS);
     let stop = StopRequest::default();
-    let server = thread::spawn(move || server::serve(&listener, serving, stop, &tells));
+    let server = thread::spawn(move || server::serve(&listener, serving, stop, &news_sender));
     // The news end only with the server.
     write_rows(&news, rows.as_mut())?;
     match server.join() {
@@ -89,7 +89,7 @@ pub fn serve(host: &BatchHostOptions) -> Result<(), ServeFailure> {
 }
 
 /// Why interrupts are counted by ticks here. A row has no column for interrupts anyway.
-pub(crate) const UNMETERED_REASON: &str = "loadgo-rjs brings no programs into the kernel";
+pub(crate) const UNMETERED_REASON: &str = "loadgo-rjs loads no kernel programs";
 
 /// Writes a row for each transfer, and other news to standard error, until the news end.
 fn write_rows(news: &Receiver<ServerNews>, mut rows: Option<&mut TransferCsv>) -> Result<(), ServeFailure> {

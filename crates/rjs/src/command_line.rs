@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_with_a_mistake_is_refused_in_words() {
+    fn each_mistake_on_the_command_line_is_named() {
         for (line, words) in [
             ("", "what is to be done"),
             ("sbumit a", "not understood"),

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use loadgo_transfer::bounds::TransferLimits;
 use loadgo_transfer::client::{TransferEnds, TransferOrder, parse_addresses, transfer};
 use loadgo_transfer::measuring::row::EndRow;
+use loadgo_transfer::moving::destination::Destination;
 use loadgo_transfer::moving::method::Method;
-use loadgo_transfer::moving::place::Destination;
 use loadgo_transfer::protocol::wire::{Direction, JobKind};
 use loadgo_transfer::refusal::TransferRefusal;
 
@@ -67,7 +67,7 @@ impl fmt::Display for JobFailure {
 impl fmt::Display for OrderRefusal {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            OrderRefusal::NoJobName => out.write_str("it names no job: give the .job that submit has left"),
+            OrderRefusal::NoJobName => out.write_str("it names no job: give the .job file that submit wrote"),
             OrderRefusal::Unreadable(file, error) => write!(out, "{}: {error}", file.display()),
             OrderRefusal::Empty(file) => write!(out, "{} is empty", file.display()),
             OrderRefusal::Transfer(refusal) => refusal.fmt(out),

@@ -84,7 +84,7 @@ impl Error for JobRefusalReason {}
 impl fmt::Display for JobRefusalReason {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            JobRefusalReason::WrongDirection(verb) => write!(out, "{verb} goes the other way"),
+            JobRefusalReason::WrongDirection(verb) => write!(out, "{verb} moves data in the other direction"),
             JobRefusalReason::Stopped => out.write_str("it was stopped"),
             JobRefusalReason::UnknownJob(name) => {
                 let name: String = name.chars().take(MOST_NAME_CHARS).collect();

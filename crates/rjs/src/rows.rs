@@ -7,7 +7,7 @@ use std::path::Path;
 use loadgo_transfer::measuring::row::EndRow;
 use loadgo_transfer::protocol::wire::{Direction, TransferRequest};
 
-/// The value of a column, of a transfer that was asked for and the client's end.
+/// A column's value for a request and the client's row.
 type Cell = fn(&TransferRequest, &EndRow) -> String;
 
 /// The columns in their order. `load` is the mean over five minutes, as in RFC 392.
@@ -42,7 +42,7 @@ impl TransferCsv {
     /// Opens the table at `path`, or creates it with its header.
     ///
     /// # Errors
-    /// When the file cannot be written, or holds another table.
+    /// The file cannot be written, or holds another table.
     pub fn open(path: &Path) -> io::Result<TransferCsv> {
         let header = column_names().join(",");
         let mut file = File::options().create(true).append(true).open(path)?;
@@ -54,10 +54,10 @@ impl TransferCsv {
         Ok(TransferCsv { file })
     }
 
-    /// Appends the client's end of the transfer that `request` asked for, unless it broke off.
+    /// Appends the client's row of a requested transfer, unless the transfer broke off.
     ///
     /// # Errors
-    /// When the disk is full.
+    /// The disk is full.
     pub fn add(&mut self, request: &TransferRequest, end: &EndRow) -> io::Result<()> {
         if end.broke_off.is_some() {
             return Ok(());
@@ -82,7 +82,7 @@ fn bits(end: &EndRow) -> f64 {
     8.0 * end.moved.payload as f64
 }
 
-/// `value`, or nothing if it was divided by 0, or if the end moved nothing.
+/// `value` as text; empty if it was divided by 0, or if the end moved nothing.
 fn quotient(value: f64, end: &EndRow) -> String {
     if value.is_finite() && end.moved.payload > 0 { value.to_string() } else { String::new() }
 }

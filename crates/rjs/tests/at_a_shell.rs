@@ -13,34 +13,36 @@ use std::time::{Duration, Instant};
 use loadgo_transfer::measuring::row::EndRow;
 use loadgo_transfer::moving::records::pack;
 use loadgo_transfer::protocol::control::Control;
-use loadgo_transfer::protocol::wire::{FinalReply, Greeting, PROTOCOL_NAME, PROTOCOL_VERSION, ServerReply, TransferRequest};
+use loadgo_transfer::protocol::wire::{
+    FinalReply, Greeting, PROTOCOL_NAME, PROTOCOL_VERSION, ServerReply, TransferRequest, TransferTicket,
+};
 
 /// A wait of this length counts as a hang.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 fn rjs(folder: &Path, words: &[&str], host: &str) -> Output {
     let mut order = Command::new(env!("CARGO_BIN_EXE_loadgo-rjs"));
-    order.args(words).current_dir(folder).env("BATCH_HOST", host).output().expect("it runs")
+    order.args(words).current_dir(folder).env("BATCH_HOST", host).output().expect("the program runs")
 }
 
 /// Starts `loadgo-rjs` with its output piped.
 fn start_rjs(folder: &Path, words: &[&str], host: &str) -> Child {
     let mut order = Command::new(env!("CARGO_BIN_EXE_loadgo-rjs"));
     order.args(words).current_dir(folder).env("BATCH_HOST", host);
-    order.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs")
+    order.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs")
 }
 
-/// Waits until something is `seen` while a program goes on.
-fn until(running: &mut Child, seen: impl Fn() -> bool) {
+/// Waits until `is_seen` returns true, while a program runs.
+fn until(running: &mut Child, is_seen: impl Fn() -> bool) {
     let give_up = Instant::now() + PATIENCE;
-    while !seen() {
+    while !is_seen() {
         let ended = running.try_wait().expect("its state");
-        assert!(ended.is_none() && Instant::now() < give_up, "what was waited for did not come: {ended:?}");
+        assert!(ended.is_none() && Instant::now() < give_up, "the program ended, or the wait was too long: {ended:?}");
         std::thread::yield_now();
     }
 }
 
-fn said(output: &Output) -> String {
+fn printed_text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
@@ -51,7 +53,7 @@ impl Batch {
     fn start(folder: &Path, words: &[&str]) -> Batch {
         let mut order = Command::new(env!("CARGO_BIN_EXE_loadgo-rjs"));
         order.args(["serve", "--listen", "127.0.0.1:0"]).args(words).current_dir(folder);
-        let mut child = order.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it runs");
+        let mut child = order.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the program runs");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("its address");
         Batch(child, line.trim().to_owned())
@@ -66,22 +68,22 @@ impl Drop for Batch {
 }
 
 #[test]
-fn a_deck_is_submitted_printed_and_told_and_a_file_stored() {
+fn a_deck_is_submitted_and_printed_and_a_file_is_stored() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = folder.path();
     let batch = Batch::start(at, &["--rows", "rows.csv"]);
     fs::write(at.join("pde.deck"), "//PRINT 700\nX\n").expect("written");
-    for (words, told) in [
+    for (words, expected) in [
         (&["submit", "pde.deck"][..], "pde.deck submitted: 14 bytes in "),
         (&["print", "pde.job"], "pde.print printed: 92400 bytes in "),
         (&["store", "pde.print"], "pde.print stored: 92400 bytes in "),
     ] {
         let output = rjs(at, words, &batch.1);
-        assert!(output.status.success() && said(&output).starts_with(told), "{}", said(&output));
+        assert!(output.status.success() && printed_text(&output).starts_with(expected), "{}", printed_text(&output));
     }
     assert_eq!(fs::read_to_string(at.join("pde.print")).expect("it is there").lines().count(), 700);
     let again = rjs(at, &["print", "pde.job"], &batch.1);
-    assert_eq!(again.status.code(), Some(2), "{}", said(&again));
+    assert_eq!(again.status.code(), Some(2), "{}", printed_text(&again));
     assert_eq!(fs::metadata(at.join("pde.print")).expect("the old one is left alone").len(), 92_400);
     let mut names: Vec<_> = fs::read_dir(at).expect("a folder").map(|entry| entry.expect("an entry").file_name()).collect();
     names.sort();
@@ -89,13 +91,13 @@ fn a_deck_is_submitted_printed_and_told_and_a_file_stored() {
 }
 
 #[test]
-fn where_nobody_listens_it_says_so_and_leaves_nothing() {
+fn without_a_batch_host_a_job_is_refused_and_leaves_no_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let port = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("its address").to_string();
     fs::write(folder.path().join("a.job"), "0123456789abcdef\n").expect("written");
     let output = rjs(folder.path(), &["print", "a.job"], &port);
     assert_eq!(output.status.code(), Some(2));
-    assert!(said(&output).contains("nobody listens"), "{}", said(&output));
+    assert!(printed_text(&output).contains("nobody listens"), "{}", printed_text(&output));
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
 }
 
@@ -107,14 +109,14 @@ fn a_batch_host_that_dies_in_the_middle_breaks_the_job_off_with_status_1() {
     assert!(rjs(folder.path(), &["submit", "a.deck"], &batch.1).status.success());
     let mut order = Command::new(env!("CARGO_BIN_EXE_loadgo-rjs"));
     order.args(["print", "a.job", "--into", "/dev/shm/none/a"]).current_dir(folder.path()).env("BATCH_HOST", &batch.1);
-    assert_eq!(order.output().expect("it runs").status.code(), Some(2), "there is no such place");
+    assert_eq!(order.output().expect("the program runs").status.code(), Some(2), "there is no such place");
     let mut printing = start_rjs(folder.path(), &["print", "a.job"], &batch.1);
     let part = folder.path().join("a.print.incomplete");
     until(&mut printing, || fs::metadata(&part).is_ok_and(|part| part.len() > 0));
     drop(batch);
-    let output = printing.wait_with_output().expect("it ends");
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-    assert!(said(&output).contains("a.job: ") && said(&output).contains(" bytes"), "{}", said(&output));
+    let output = printing.wait_with_output().expect("the program ends");
+    assert_eq!(output.status.code(), Some(1), "{}", printed_text(&output));
+    assert!(printed_text(&output).contains("a.job: ") && printed_text(&output).contains(" bytes"), "{}", printed_text(&output));
     assert!(!part.exists() && !folder.path().join("a.print").exists());
 }
 
@@ -128,25 +130,25 @@ fn host(
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let at = listener.local_addr().expect("its address").to_string();
     let thread = std::thread::spawn(move || {
-        let (mut stream, _) = listener.accept().expect("it comes");
-        stream.read_exact(&mut [0; 1]).expect("what it is");
+        let (mut stream, _) = listener.accept().expect("a connection");
+        stream.read_exact(&mut [0; 1]).expect("the kind of connection");
         let mut control = Control::new(stream).expect("a connection");
-        control.send(&Greeting { name: PROTOCOL_NAME.into(), version: PROTOCOL_VERSION, token: false }).expect("it hears");
-        control.receive::<TransferRequest>(PATIENCE, &StopRequest::default()).expect("it asks");
+        control.send(&Greeting { name: PROTOCOL_NAME.into(), version: PROTOCOL_VERSION, token: false }).expect("sent");
+        control.receive::<TransferRequest>(PATIENCE, &StopRequest::default()).expect("a request");
         control
-            .send(&ServerReply::Ticket { ticket: "0".repeat(32), unix: None, authority: None, size, go: false })
-            .expect("it hears");
-        let (mut data, _) = listener.accept().expect("it comes");
+            .send(&ServerReply::Ticket(TransferTicket { ticket: "0".repeat(32), unix: None, authority: None, size, go: false }))
+            .expect("sent");
+        let (mut data, _) = listener.accept().expect("a connection");
         data.read_exact(&mut [0; 33]).expect("its ticket");
         moves(data);
-        control.send(&FinalReply { end: EndRow::default(), job: job.map(Into::into) }).expect("it hears");
-        control.receive::<FinalReply>(PATIENCE, &StopRequest::default()).ok().map(|told| told.end)
+        control.send(&FinalReply { end: EndRow::default(), job: job.map(Into::into) }).expect("sent");
+        control.receive::<FinalReply>(PATIENCE, &StopRequest::default()).ok().map(|reply| reply.end)
     });
     (at, thread)
 }
 
 #[test]
-fn of_two_who_print_one_job_into_one_file_the_second_is_refused_and_the_first_goes_on() {
+fn of_two_prints_into_one_file_the_second_is_refused_and_the_first_goes_on() {
     let folder = tempfile::tempdir().expect("a folder");
     let part = folder.path().join("a.print.incomplete");
     fs::write(folder.path().join("a.job"), "0123456789abcdef\n").expect("written");
@@ -155,31 +157,31 @@ fn of_two_who_print_one_job_into_one_file_the_second_is_refused_and_the_first_go
     let (at, host) = host(Some(10), None, move |mut data| {
         let mut block = Vec::new();
         pack(b"0123456789", &mut block);
-        waits.recv().expect("it is told to");
-        data.write_all(&block).expect("it hears");
+        waits.recv().expect("the test says when");
+        data.write_all(&block).expect("sent");
     });
     let mut first = start_rjs(folder.path(), &["print", "a.job"], &at);
     until(&mut first, || fs::metadata(&part).is_ok_and(|part| part.len() == 0));
     let second = rjs(folder.path(), &["print", "a.job"], &at);
-    assert_eq!(second.status.code(), Some(2), "{}", said(&second));
-    assert!(said(&second).contains("a.print.incomplete: somebody else is at it now"), "{}", said(&second));
-    goes_on.send(()).expect("it waits");
-    let first = first.wait_with_output().expect("it ends");
-    assert!(first.status.success(), "{}", said(&first));
-    assert_eq!(host.join().expect("it ends").expect("it tells its row").moved.payload, 10);
+    assert_eq!(second.status.code(), Some(2), "{}", printed_text(&second));
+    assert!(printed_text(&second).contains("a.print.incomplete: another process writes it now"), "{}", printed_text(&second));
+    goes_on.send(()).expect("the host waits");
+    let first = first.wait_with_output().expect("the program ends");
+    assert!(first.status.success(), "{}", printed_text(&first));
+    assert_eq!(host.join().expect("the thread ends").expect("the other end's row").moved.payload, 10);
     assert_eq!(fs::read(folder.path().join("a.print")).expect("it is there"), b"0123456789");
     assert!(!part.exists());
 }
 
 #[test]
-fn a_name_that_is_none_is_not_kept_as_a_jobs() {
+fn a_job_name_that_is_no_name_is_not_kept() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("a.deck"), "X\n").expect("written");
     let (at, host) = host(None, Some("../\x1b[2J"), |mut data| assert!(data.read_to_end(&mut Vec::new()).is_ok()));
     let output = rjs(folder.path(), &["submit", "a.deck"], &at);
-    host.join().expect("it ends");
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-    assert!(said(&output).contains("gave it no name"), "{}", said(&output));
+    host.join().expect("the thread ends");
+    assert_eq!(output.status.code(), Some(1), "{}", printed_text(&output));
+    assert!(printed_text(&output).contains("gave it no name"), "{}", printed_text(&output));
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
 }
 
@@ -195,57 +197,57 @@ fn on_a_small_disk(folder: &Path, host: &str, words: &str) -> Option<String> {
     let mounted = format!("mount -t tmpfs -o size=64k none small || exit; {{ {words}; }} 2>&1; echo \"status $?\"; ls -A small");
     let mut order = Command::new("unshare");
     order.args(["--mount", "sh", "-c", &mounted, env!("CARGO_BIN_EXE_loadgo-rjs")]);
-    Some(said(&order.current_dir(folder).env("BATCH_HOST", host).output().expect("it runs")))
+    Some(printed_text(&order.current_dir(folder).env("BATCH_HOST", host).output().expect("the program runs")))
 }
 
 #[test]
-fn a_print_file_for_which_there_is_no_room_is_refused_before_it_comes_and_leaves_nothing() {
+fn a_print_file_without_room_on_the_disk_is_refused_and_leaves_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let batch = Batch::start(folder.path(), &[]);
     fs::write(folder.path().join("a.deck"), "//PRINT 10000\n").expect("written");
     assert!(rjs(folder.path(), &["submit", "a.deck"], &batch.1).status.success());
-    let Some(told) = on_a_small_disk(folder.path(), &batch.1, r#""$0" print a.job --into small/a"#) else { return };
-    assert!(told.contains("its print file has 1320000 bytes, and the disk has room for 6"), "{told}");
-    assert!(told.ends_with("\nstatus 2\n"), "nothing is left there: {told}");
+    let Some(printed) = on_a_small_disk(folder.path(), &batch.1, r#""$0" print a.job --into small/a"#) else { return };
+    assert!(printed.contains("its print file has 1320000 bytes, and the disk has room for 6"), "{printed}");
+    assert!(printed.ends_with("\nstatus 2\n"), "nothing is left there: {printed}");
     assert!(rjs(folder.path(), &["print", "a.job"], &batch.1).status.success(), "it can be fetched to another place");
 }
 
 #[test]
-fn a_jobs_name_that_finds_no_room_leaves_no_file_of_that_name() {
+fn a_job_name_without_room_on_the_disk_leaves_no_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let batch = Batch::start(folder.path(), &[]);
     let fills = "echo X > small/a.deck; head -c 99999 /dev/zero > small/rest 2> /dev/null";
     let words = format!("{fills}; \"$0\" submit small/a.deck");
-    let Some(told) = on_a_small_disk(folder.path(), &batch.1, &words) else { return };
-    assert!(told.contains("small/a.deck: No space left on device"), "{told}");
-    assert!(told.ends_with("\nstatus 1\na.deck\nrest\n"), "{told}");
+    let Some(printed) = on_a_small_disk(folder.path(), &batch.1, &words) else { return };
+    assert!(printed.contains("small/a.deck: No space left on device"), "{printed}");
+    assert!(printed.ends_with("\nstatus 1\na.deck\nrest\n"), "{printed}");
 }
 
 #[test]
-fn a_far_end_that_speaks_something_else_is_refused() {
+fn a_server_of_another_protocol_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("a.deck"), "X\n").expect("written");
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let at = listener.local_addr().expect("its address").to_string();
     let stranger = std::thread::spawn(move || {
-        let (mut stream, _) = listener.accept().expect("it comes");
-        stream.write_all(b"220 smtp.example ready\r\n").expect("it hears");
+        let (mut stream, _) = listener.accept().expect("a connection");
+        stream.write_all(b"220 smtp.example ready\r\n").expect("sent");
         let _ = stream.read(&mut [0; 64]);
     });
     let output = rjs(folder.path(), &["submit", "a.deck"], &at);
-    stranger.join().expect("it ends");
-    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
-    assert!(said(&output).contains("does not speak as loadgo transfer does"), "{}", said(&output));
+    stranger.join().expect("the thread ends");
+    assert_eq!(output.status.code(), Some(2), "{}", printed_text(&output));
+    assert!(printed_text(&output).contains("does not speak the protocol of loadgo transfer"), "{}", printed_text(&output));
 }
 
 #[test]
-fn what_names_no_job_and_what_is_no_file_is_refused_by_name() {
+fn files_without_a_job_name_and_special_files_are_refused_with_their_names() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("a.job"), "../../etc/passwd\n").expect("written");
     fs::write(folder.path().join("b.job"), "").expect("written");
-    let made = Command::new("mkfifo").arg(folder.path().join("pipe")).status().expect("it runs");
+    let made = Command::new("mkfifo").arg(folder.path().join("pipe")).status().expect("the program runs");
     assert!(made.success());
-    for (words, told) in [
+    for (words, expected) in [
         (&["print", "a.job"][..], "names no job"),
         (&["print", "b.job"], "empty"),
         (&["submit", "none.deck"], "none.deck"),
@@ -256,6 +258,6 @@ fn what_names_no_job_and_what_is_no_file_is_refused_by_name() {
     ] {
         let output = rjs(folder.path(), words, "127.0.0.1:1");
         assert_eq!(output.status.code(), Some(2), "{words:?}");
-        assert!(said(&output).contains(told), "{words:?}: {}", said(&output));
+        assert!(printed_text(&output).contains(expected), "{words:?}: {}", printed_text(&output));
     }
 }

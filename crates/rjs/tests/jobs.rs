@@ -1,4 +1,4 @@
-//! The batch host: decks in, print files out, files stored; what it refuses, and what it does not keep.
+//! The batch host: decks become print files, files are stored, and mistakes are refused.
 
 use loadgo_core::stop::StopRequest;
 use std::fs;
@@ -25,7 +25,7 @@ use loadgo_transfer::server::{ServerOptions, serve};
 
 #[path = "../../transfer/tests/ends/mod.rs"]
 mod ends;
-use ends::{Line, PATIENCE, ask, data, done, serving};
+use ends::{ControlLine, PATIENCE, data_connection, order, server_options, transferred};
 
 /// A batch host on a port of the kernel's choice, until dropped, and a folder for its users.
 struct Batch {
@@ -43,14 +43,14 @@ impl Batch {
         Batch::start(bounds, change(JobLimits::for_server(&bounds)))
     }
 
-    fn start(bounds: TransferLimits, of_jobs: JobLimits) -> Batch {
+    fn start(bounds: TransferLimits, limits: JobLimits) -> Batch {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let at = listener.local_addr().expect("its address");
         let stop = StopRequest::default();
-        let (tells, news) = news::channel(news::MOST_WAITING_REPORTS);
-        let serving = ServerOptions { jobs: Arc::new(Jobs::new(of_jobs)), ..serving(bounds) };
+        let (news_sender, news) = news::channel(news::MOST_WAITING_REPORTS);
+        let serving = ServerOptions { jobs: Arc::new(Jobs::new(limits)), ..server_options(bounds) };
         let stopped = stop.clone();
-        let thread = thread::spawn(move || serve(&listener, serving, stopped, &tells).expect("it serves"));
+        let thread = thread::spawn(move || serve(&listener, serving, stopped, &news_sender).expect("the listener works"));
         Batch { at, stop, news, thread: Some(thread), folder: tempfile::tempdir().expect("a folder") }
     }
 
@@ -65,7 +65,7 @@ impl Batch {
         let (method, bounds) = (Method::Records, TransferLimits::default());
         let message = method.default_message_bytes();
         let (job, interrupts) = (Some(job), Err("not in this test".into()));
-        let ask = TransferOrder {
+        let transfer_order = TransferOrder {
             to: vec![self.at],
             token: None,
             direction,
@@ -78,11 +78,11 @@ impl Batch {
             bounds,
             interrupts,
         };
-        transfer(&ask, &Arc::default())
+        transfer(&transfer_order, &Arc::default())
     }
 
     fn submitted(&self, deck: &[u8]) -> String {
-        let done = self.asked(JobKind::Submit, Some(self.file(deck)), None).expect("it comes to a transfer");
+        let done = self.asked(JobKind::Submit, Some(self.file(deck)), None).expect("a transfer");
         done.job.unwrap_or_else(|| panic!("{:?}", done.there))
     }
 
@@ -100,7 +100,7 @@ impl Drop for Batch {
 
 #[test]
 fn a_deck_comes_back_as_a_print_file_of_the_size_that_it_asks_for() {
-    let batch = Batch::with_jobs(|usual| usual);
+    let batch = Batch::with_jobs(|default| default);
     let into = batch.folder.path().join("print");
     let name = batch.submitted(b"//PRINT 5000\nX\n");
     let done = batch.printed(&name, &into).expect("it is printed");
@@ -110,13 +110,13 @@ fn a_deck_comes_back_as_a_print_file_of_the_size_that_it_asks_for() {
     assert_eq!(text.lines().count(), 5000);
     assert!(text.lines().all(|line| line.len() == 131));
     assert!(text.starts_with("     1  //PRINT 5000 "));
-    assert!(batch.printed(&name, &into.with_extension("again")).expect_err("it is over").to_string().contains("no job"));
+    assert!(batch.printed(&name, &into.with_extension("again")).expect_err("the job is over").to_string().contains("no job"));
 }
 
 #[test]
-fn the_jobs_time_passes_before_its_print_file_is_there() {
+fn a_print_file_is_there_after_the_time_of_its_job() {
     let job_time = Duration::from_millis(700);
-    let batch = Batch::with_jobs(|usual| JobLimits { job_time, ..usual });
+    let batch = Batch::with_jobs(|default| JobLimits { job_time, ..default });
     let begun = Instant::now();
     let name = batch.submitted(b"X\n");
     let done = batch.printed(&name, &batch.folder.path().join("print")).expect("it is printed");
@@ -125,24 +125,24 @@ fn the_jobs_time_passes_before_its_print_file_is_there() {
 }
 
 #[test]
-fn what_is_no_deck_is_told_at_its_card_and_leaves_no_job() {
-    let batch = Batch::with_jobs(|usual| JobLimits { jobs: 1, ..usual });
+fn a_deck_with_a_mistake_is_refused_with_its_card_and_leaves_no_job() {
+    let batch = Batch::with_jobs(|default| JobLimits { jobs: 1, ..default });
     for (deck, why) in [(&b""[..], "no cards"), (b"A\n//PRINT many\n", "card 2")] {
-        let done = batch.asked(JobKind::Submit, Some(batch.file(deck)), None).expect("it comes to a transfer");
+        let done = batch.asked(JobKind::Submit, Some(batch.file(deck)), None).expect("a transfer");
         assert_eq!(done.job, None);
-        let told = done.there.expect("it tells its row").broke_off.expect("it is no deck");
-        assert!(told.contains(why), "{told}");
+        let words = done.there.expect("the other end's row").broke_off.expect("it is no deck");
+        assert!(words.contains(why), "{words}");
     }
     batch.submitted(b"X\n");
 }
 
 #[test]
-fn more_than_the_bounds_say_is_refused_in_words() {
+fn decks_print_files_and_jobs_beyond_the_limits_are_refused() {
     let bounds = TransferLimits { bytes: 600_000, ..TransferLimits::default() };
     let batch = Batch::start(bounds, JobLimits { jobs: 2, ..JobLimits::for_server(&bounds) });
     let refused = |deck: &[u8]| match batch.asked(JobKind::Submit, Some(batch.file(deck)), None) {
         Err(refusal) => refusal.to_string(),
-        Ok(done) => done.there.expect("it tells its row").broke_off.expect("it is refused"),
+        Ok(done) => done.there.expect("the other end's row").broke_off.expect("it is refused"),
     };
     assert!(refused(&vec![b'\n'; MOST_DECK_BYTES as usize + 1]).contains("too long"));
     assert!(refused(b"//PRINT 4546\n").contains("more than the 600000"));
@@ -154,14 +154,14 @@ fn more_than_the_bounds_say_is_refused_in_words() {
 }
 
 #[test]
-fn jobs_that_nobody_fetches_are_forgotten_when_a_transfer_could_last_no_longer() {
+fn jobs_that_no_client_fetches_are_forgotten_after_the_longest_time_of_a_transfer() {
     for (time, kept) in [(Duration::from_secs(3600), true), (Duration::ZERO, false)] {
         let jobs =
             Jobs::new(JobLimits { jobs: 1, ..JobLimits::for_server(&TransferLimits { time, ..TransferLimits::default() }) });
         let mut request: TransferRequest = serde_json::from_str(&submits(2)).expect("a request");
-        let work = jobs.begin(&mut request, &mut || true).expect("there is room");
-        work.file().expect("a deck").and_then(|mut deck| deck.write_all(b"X\n")).expect("written");
-        work.end(true).expect("a deck").expect("its name");
+        let job_data = jobs.begin(&mut request, &mut || true).expect("there is room");
+        job_data.file().expect("a deck").and_then(|mut deck| deck.write_all(b"X\n")).expect("written");
+        job_data.end(true).expect("a deck").expect("its name");
         let next = jobs.begin(&mut request, &mut || true).map(drop);
         assert_eq!(next.is_err_and(|refusal| refusal.to_string().contains("1 jobs wait here")), kept, "{time:?}");
     }
@@ -180,60 +180,60 @@ fn prints(name: &str) -> String {
 }
 
 #[test]
-fn a_client_that_dies_before_it_says_that_it_has_all_can_fetch_it_again() {
-    let batch = Batch::with_jobs(|usual| JobLimits { jobs: 1, ..usual });
+fn a_client_that_dies_before_it_acknowledges_a_print_file_can_fetch_it_again() {
+    let batch = Batch::with_jobs(|default| JobLimits { jobs: 1, ..default });
     let name = batch.submitted(b"//PRINT 50\n");
     let broke_off = EndRow { broke_off: Some("No space left on device".into()), ..EndRow::default() };
-    for says in [None, Some(FinalReply { end: broke_off, job: None })] {
-        let mut line = Line::to(batch.at);
-        line.says(&prints(&name));
-        let mut came = Vec::new();
-        data(batch.at, &line.hears_a_ticket()).read_to_end(&mut came).expect("all of it");
-        assert!(came.len() > 50 * 132 && line.hears().contains("\"broke_off\":null"));
-        if let Some(says) = says {
-            line.says(&serde_json::to_string(&says).expect("a line"));
-            assert_eq!(line.hears(), "", "it hangs up when it has heard that");
+    for reply in [None, Some(FinalReply { end: broke_off, job: None })] {
+        let mut line = ControlLine::connect(batch.at);
+        line.send(&prints(&name));
+        let mut received = Vec::new();
+        data_connection(batch.at, &line.receive_ticket()).read_to_end(&mut received).expect("all of it");
+        assert!(received.len() > 50 * 132 && line.receive().contains("\"broke_off\":null"));
+        if let Some(reply) = reply {
+            line.send(&serde_json::to_string(&reply).expect("a line"));
+            assert_eq!(line.receive(), "", "the server hangs up after the row");
         }
     }
-    let told = batch.asked(JobKind::Submit, Some(batch.file(b"X\n")), None).expect_err("the job is kept").to_string();
-    assert!(told.contains("1 jobs wait"), "{told}");
+    let words = batch.asked(JobKind::Submit, Some(batch.file(b"X\n")), None).expect_err("the job is kept").to_string();
+    assert!(words.contains("1 jobs wait"), "{words}");
     let into = batch.folder.path().join("print");
     assert_eq!(batch.printed(&name, &into).expect("it is printed").here.moved.payload, 50 * 132);
-    assert!(batch.printed(&name, &into).expect_err("it is over").to_string().contains("no job"));
+    assert!(batch.printed(&name, &into).expect_err("the job is over").to_string().contains("no job"));
     batch.submitted(b"X\n");
 }
 
 #[test]
-fn a_print_file_beyond_the_clients_bounds_is_refused_and_can_be_fetched_by_another() {
-    let batch = Batch::with_jobs(|usual| usual);
+fn a_print_file_beyond_the_clients_limit_is_refused_and_another_client_can_fetch_it() {
+    let batch = Batch::with_jobs(|default| default);
     let into = batch.folder.path().join("print");
     let name = batch.submitted(b"//PRINT 5000\n");
-    let ask = |bytes: u64| TransferOrder {
+    let order_within = |bytes: u64| TransferOrder {
         bounds: TransferLimits { bytes, ..TransferLimits::default() },
         into: Some(into.clone()),
         size: None,
         job: Some(JobKind::Print(name.clone())),
-        ..ask(batch.at, Direction::Receive, Method::Records, 0)
+        ..order(batch.at, Direction::Receive, Method::Records, 0)
     };
-    let told = transfer(&ask(659_999), &Arc::default()).expect_err("it is too long").to_string();
-    assert!(told.contains("its print file has 660000 bytes, and here they are at most 659999"), "{told}");
+    let words = transfer(&order_within(659_999), &Arc::default()).expect_err("it is too long").to_string();
+    assert!(words.contains("its print file has 660000 bytes, more than the 659999 that are allowed here"), "{words}");
     assert_eq!(fs::read_dir(batch.folder.path()).expect("a folder").count(), 1, "the deck alone");
-    assert_eq!(done(&ask(660_000)).here.moved.payload, 660_000);
+    assert_eq!(transferred(&order_within(660_000)).here.moved.payload, 660_000);
 }
 
 #[test]
-fn a_host_without_jobs_takes_none_and_a_name_from_nowhere_is_no_job() {
-    let batch = Batch::with_jobs(|usual| JobLimits { jobs: 0, ..usual });
-    let told = batch.asked(JobKind::Submit, Some(batch.file(b"X\n")), None).expect_err("it is refused").to_string();
-    assert!(told.contains("no jobs are taken"), "{told}");
+fn a_host_without_jobs_refuses_decks_and_unknown_names() {
+    let batch = Batch::with_jobs(|default| JobLimits { jobs: 0, ..default });
+    let words = batch.asked(JobKind::Submit, Some(batch.file(b"X\n")), None).expect_err("it is refused").to_string();
+    assert!(words.contains("no jobs are taken"), "{words}");
     let printed = batch.printed("../../etc/\u{1b}passwd", &batch.folder.path().join("print"));
-    let told = printed.expect_err("there is none").to_string();
-    assert!(told.contains("no job") && !told.contains('\u{1b}'), "{told}");
+    let words = printed.expect_err("there is none").to_string();
+    assert!(words.contains("no job") && !words.contains('\u{1b}'), "{words}");
 }
 
 #[test]
-fn a_job_that_goes_the_other_way_is_refused() {
-    let batch = Batch::with_jobs(|usual| usual);
+fn a_job_in_the_wrong_direction_is_refused() {
+    let batch = Batch::with_jobs(|default| default);
     let (method, bounds, size) = (Method::Records, TransferLimits::default(), Some(10));
     for (direction, job) in [(Direction::Receive, JobKind::Submit), (Direction::Receive, JobKind::Store)] {
         let plain = TransferOrder {
@@ -249,18 +249,18 @@ fn a_job_that_goes_the_other_way_is_refused() {
             bounds,
             interrupts: Err("not in this test".into()),
         };
-        let told = transfer(&TransferOrder { job: Some(job), ..plain }, &Arc::default()).expect_err("it is refused");
-        let told = told.to_string();
-        assert!(told.contains("the other way"), "{told}");
+        let words = transfer(&TransferOrder { job: Some(job), ..plain }, &Arc::default()).expect_err("it is refused");
+        let words = words.to_string();
+        assert!(words.contains("moves data in the other direction"), "{words}");
     }
 }
 
 #[test]
-fn a_file_that_is_stored_is_counted_and_a_row_of_the_clients_end_is_told() {
-    let batch = Batch::with_jobs(|usual| usual);
+fn a_stored_file_is_counted_and_the_clients_row_is_reported() {
+    let batch = Batch::with_jobs(|default| default);
     let wave = vec![b'w'; 200_001];
     let done = batch.asked(JobKind::Store, Some(batch.file(&wave)), None).expect("it is stored");
-    assert_eq!(done.there.expect("it tells its row").moved.payload, 200_001);
+    assert_eq!(done.there.expect("the other end's row").moved.payload, 200_001);
     let ServerNews::Ended { request, theirs: Some(theirs), .. } = batch.news.recv_timeout(PATIENCE).expect("news") else {
         panic!("no row of the client's end");
     };
@@ -281,7 +281,7 @@ fn a_file_that_is_stored_is_counted_and_a_row_of_the_clients_end_is_told() {
 }
 
 #[test]
-fn another_table_is_not_written_into() {
+fn no_row_is_added_to_another_table() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("other.csv");
     fs::write(&path, "a,b\n1,2\n").expect("written");

@@ -65,8 +65,8 @@ fn transfer_all() -> Result<(), Box<dyn Error>> {
     let at = listener.local_addr()?;
     let (bounds, keep_in, jobs) = (TransferLimits::default(), Some(kept_folder.clone()), Arc::new(NoJobs));
     let serving = ServerOptions { bounds, token: None, keep_in, interrupts: interrupt_meter_for_ends(), jobs };
-    let (tells, _news) = news::channel(news::MOST_WAITING_REPORTS);
-    thread::spawn(move || serve(&listener, serving, Default::default(), &tells));
+    let (news_sender, _news) = news::channel(news::MOST_WAITING_REPORTS);
+    thread::spawn(move || serve(&listener, serving, Default::default(), &news_sender));
     for method in Method::ALL {
         for direction in [Direction::Send, Direction::Receive] {
             let result = transfer_once(at, method, direction, &kept_folder);
@@ -80,7 +80,7 @@ fn transfer_all() -> Result<(), Box<dyn Error>> {
 /// Makes one transfer and describes both ends; for a sent file also whether the kept one is the same.
 fn transfer_once(at: SocketAddr, method: Method, direction: Direction, kept_folder: &Path) -> Result<String, Box<dyn Error>> {
     let sends = direction == Direction::Send;
-    let ask = TransferOrder {
+    let order = TransferOrder {
         to: vec![at],
         token: None,
         direction,
@@ -93,7 +93,7 @@ fn transfer_once(at: SocketAddr, method: Method, direction: Direction, kept_fold
         bounds: TransferLimits::default(),
         interrupts: interrupt_meter_for_ends(),
     };
-    let ends = transfer(&ask, &Default::default())?;
+    let ends = transfer(&order, &Default::default())?;
     let there = ends.there?;
     let same = !sends || is_kept(kept_folder)?;
     Ok(format!("{}\t{}\t{}", in_words(&ends.here), in_words(&there), if same { "the same" } else { "not the same" }))

@@ -1,4 +1,4 @@
-//! Whether the kernel charges an interrupt to the process that it interrupts, found by the kernel's types and by a trial.
+//! Finds out whether the kernel charges an interrupt to the process that it interrupts, by the kernel's types and by a trial.
 //!
 //! A kernel with CONFIG_IRQ_TIME_ACCOUNTING can account interrupts separately, but does so only with a steady clock.
 //! The trial sends datagrams to itself, so that soft interrupts interrupt this thread. If no other task had the processor, real time
@@ -25,19 +25,19 @@ pub enum InterruptCharge {
     Unclear,
 }
 
-/// The account that this thread has during the trial: the last one.
+/// The account of this thread during the trial: the last of all.
 const TRIAL_ACCOUNT: u32 = 1023;
 /// Largest number of bursts in a trial.
 const MOST_BURSTS: usize = 400;
-/// Number of bursts without another task that a trial needs. Chosen by hand, odd for a median.
+/// Number of undisturbed bursts that a trial needs. Chosen by hand, odd for a median.
 const UNDISTURBED_BURSTS: usize = 9;
 /// Number of datagrams in a burst.
 const BURST_DATAGRAMS: usize = 32;
 /// Smallest share of a burst's time in soft interrupts with which the burst counts.
 const SMALLEST_SOFT_SHARE: f64 = 0.05;
 /// The note for users about [`InterruptCharge::Unclear`].
-pub(crate) const UNCLEAR_CHARGE_NOTE: &str = "whether its system time contains interrupts is not known: this kernel can account them \
-    separately (CONFIG_IRQ_TIME_ACCOUNTING), and other programs disturbed every trial; it is taken not to contain them";
+pub(crate) const UNCLEAR_CHARGE_NOTE: &str = "whether its system time contains interrupts is not known: this kernel can account \
+    them separately (CONFIG_IRQ_TIME_ACCOUNTING), and other programs disturbed every trial; it is taken not to contain them";
 
 /// Finds how this kernel charges interrupts. The programs for soft interrupts must be attached, and `on_enter` loaded.
 pub(crate) fn find_charge(programs: &mut TransferPrograms) -> InterruptCharge {

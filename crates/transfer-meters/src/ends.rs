@@ -59,12 +59,12 @@ struct EndMeter {
 
 struct EndMeterState {
     programs: TransferPrograms,
-    soft: Vec<BtfTracePointLink>,
-    devices: Vec<BtfTracePointLink>,
-    /// When the programs are to be attached or detached.
+    soft_links: Vec<BtfTracePointLink>,
+    device_links: Vec<BtfTracePointLink>,
+    /// Time of the next [`EndMeterState::take_turn`].
     next_turn: Instant,
-    /// When the newest end began.
-    newest: Instant,
+    /// Time when the data of the newest end began to move.
+    newest_began: Instant,
     has_window_thread: bool,
     free_accounts: Vec<u32>,
     /// Readings by account.
@@ -99,10 +99,10 @@ impl EndMeter {
         };
         let state = EndMeterState {
             programs,
-            soft: Vec::new(),
-            devices: Vec::new(),
+            soft_links: Vec::new(),
+            device_links: Vec::new(),
             next_turn: Instant::now(),
-            newest: Instant::now(),
+            newest_began: Instant::now(),
             has_window_thread: false,
             free_accounts: (FIRST_END_ACCOUNT..=LAST_END_ACCOUNT).rev().collect(),
             ends: BTreeMap::new(),
@@ -166,14 +166,14 @@ impl EndMeterState {
     /// Attaches the programs for at least `time`.
     fn attach_for(&mut self, time: Duration) -> Result<(), Refused> {
         let until = Instant::now() + time;
-        let is_detached = self.soft.is_empty();
+        let is_detached = self.soft_links.is_empty();
         self.next_turn = if is_detached { until } else { self.next_turn.max(until) };
         if is_detached {
             self.programs.run("on_window", [0; 2])?;
-            self.soft = attach(&mut self.programs, &SOFT_INTERRUPT_PROGRAMS)?;
+            self.soft_links = attach(&mut self.programs, &SOFT_INTERRUPT_PROGRAMS)?;
         }
-        if self.network_ends > 0 && self.devices.is_empty() {
-            self.devices = attach(&mut self.programs, &DEVICE_PROGRAMS)?;
+        if self.network_ends > 0 && self.device_links.is_empty() {
+            self.device_links = attach(&mut self.programs, &DEVICE_PROGRAMS)?;
         }
         if is_detached {
             for (account, now, totals) in self.read_all_totals() {
@@ -184,13 +184,13 @@ impl EndMeterState {
     }
 
     fn detach(&mut self) {
-        self.devices.clear();
-        self.soft.clear();
+        self.device_links.clear();
+        self.soft_links.clear();
     }
 
-    /// Ends a window, or begins one. An error of the kernel shows when an end is read.
+    /// Ends the present window, or begins one. The kernel's error shows when an end is read.
     fn take_turn(&mut self) {
-        if self.soft.is_empty() {
+        if self.soft_links.is_empty() {
             if self.attach_for(LATER_WINDOW).is_err() {
                 self.next_turn = Instant::now() + WINDOW_GAP.1;
             }
@@ -200,7 +200,7 @@ impl EndMeterState {
             self.ends.entry(account).and_modify(|readings| readings.end_window(now, totals));
         }
         self.detach();
-        let gap = self.newest.elapsed().clamp(WINDOW_GAP.0, WINDOW_GAP.1);
+        let gap = self.newest_began.elapsed().clamp(WINDOW_GAP.0, WINDOW_GAP.1);
         let random = Duration::from_nanos(monotonic_ns().wrapping_mul(0x9e37_79b9_7f4a_7c15) % gap.as_nanos() as u64);
         self.next_turn = Instant::now() + gap + random;
     }

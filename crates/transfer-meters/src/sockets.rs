@@ -260,7 +260,7 @@ mod tests {
     use std::net::TcpListener;
 
     #[test]
-    fn a_kernel_without_the_calls_tracepoints_has_the_bytes_of_what_connects() {
+    fn without_the_tracepoints_of_calls_the_bytes_of_connections_are_known() {
         let all: HashSet<String> = followed_tracepoints().map(|((tracepoint, _), _)| tracepoint.to_owned()).collect();
         let without = |name: &str| quality_with(&all.iter().filter(|known| *known != name).cloned().collect());
         assert_eq!(quality_with(&all), MeterQuality::Exact);

@@ -3,10 +3,10 @@
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
-use crate::bounds::STOP_POLL_PERIOD;
+use crate::bounds::STOP_POLL_TIMEOUT;
 
 /// The result of one wait for a connection.
 #[derive(Debug)]
@@ -24,8 +24,7 @@ pub enum Accepted {
 /// # Errors
 /// The socket is no listener, or no longer listens.
 pub fn accept_next(listener: &TcpListener) -> io::Result<Accepted> {
-    let time = Timespec { tv_sec: 0, tv_nsec: STOP_POLL_PERIOD.subsec_nanos().into() };
-    match poll(&mut [PollFd::new(listener, PollFlags::IN)], Some(&time)) {
+    match poll(&mut [PollFd::new(listener, PollFlags::IN)], Some(&STOP_POLL_TIMEOUT)) {
         Ok(0) | Err(Errno::INTR) => return Ok(Accepted::Nobody),
         Err(Errno::NOMEM) => return Ok(Accepted::Full(Errno::NOMEM.into())),
         ready => ready?,

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use rustix::event::Timespec;
+
 /// The limits of a server. A client uses the times, and the size of a print file.
 #[derive(Debug, Clone, Copy)]
 pub struct TransferLimits {
@@ -33,5 +35,7 @@ impl Default for TransferLimits {
 pub const CONTROL_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time between two checks whether a waiting call should stop.
 pub const STOP_POLL_PERIOD: Duration = Duration::from_millis(100);
+/// [`STOP_POLL_PERIOD`] for `poll`.
+pub(crate) const STOP_POLL_TIMEOUT: Timespec = Timespec { tv_sec: 0, tv_nsec: STOP_POLL_PERIOD.subsec_nanos() as i64 };
 /// Largest number of bytes that one call moves.
 pub(crate) const MOST_MESSAGE_BYTES: u32 = 16 << 20;

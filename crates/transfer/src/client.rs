@@ -16,8 +16,8 @@ use crate::end::{self, EndStopReason};
 use crate::measuring::interrupts::{InterruptAccount, MeterOrReason};
 use crate::measuring::row::EndRow;
 use crate::mover::{Arriving, Mover, Payload};
+use crate::moving::destination::Destination;
 use crate::moving::method::{Method, MethodInUse};
-use crate::moving::place::Destination;
 use crate::moving::socket::{DataSocket, error_words};
 use crate::moving::source::DataSource;
 use crate::moving::tls;
@@ -25,10 +25,11 @@ use crate::protocol::control::Control;
 use crate::protocol::meeting::{self, CONTROL_BYTE};
 use crate::protocol::wire::{
     Direction, FinalReply, GoSignal, Greeting, JobKind, PROTOCOL_NAME, PROTOCOL_VERSION, ServerReply, TransferRequest,
+    TransferTicket,
 };
 use crate::refusal::{MethodObstacle, TransferRefusal};
 
-/// One transfer as the client wants it.
+/// A client's order for one transfer.
 #[derive(Debug, Clone)]
 pub struct TransferOrder {
     /// Addresses of the server; the first that answers is used.
@@ -37,7 +38,7 @@ pub struct TransferOrder {
     pub token: Option<String>,
     /// Direction of the data, as the client sees it.
     pub direction: Direction,
-    /// Method of this end and the other.
+    /// Method of both ends.
     pub method: Method,
     /// Number of bytes; None for the whole file.
     pub size: Option<u64>,
@@ -72,13 +73,13 @@ pub struct TransferEnds {
     pub job: Option<String>,
 }
 
-/// The other end's row is missing: it could not be received.
+/// The other end's row could not be received.
 #[derive(Debug)]
 pub struct MissingRow(io::Error);
 
 impl fmt::Display for MissingRow {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "the other end did not tell its row: {}", error_words(&self.0))
+        write!(out, "the other end did not send its row: {}", error_words(&self.0))
     }
 }
 
@@ -100,67 +101,77 @@ pub fn parse_addresses(text: &str) -> Result<Vec<SocketAddr>, TransferRefusal> {
 ///
 /// # Errors
 /// The transfer cannot begin.
-pub fn transfer(ask: &TransferOrder, stop: &StopRequest) -> Result<TransferEnds, TransferRefusal> {
-    if let Some(reason) = ask.method.unavailable_reason() {
-        return Err(TransferRefusal::Method(ask.method, MethodObstacle::Here(reason)));
+pub fn transfer(order: &TransferOrder, stop: &StopRequest) -> Result<TransferEnds, TransferRefusal> {
+    if let Some(reason) = order.method.unavailable_reason() {
+        return Err(TransferRefusal::Method(order.method, MethodObstacle::Here(reason)));
     }
-    let (source, size) = open_source(ask)?;
-    let place = open_destination(ask)?;
-    let (mut control, to) = connect(ask, stop)?;
+    let (source, size) = open_source(order)?;
+    let destination = open_destination(order)?;
+    let (mut control, to) = connect(order, stop)?;
     let failed = |error: io::Error| TransferRefusal::Connection(to, error);
-    control.send(&request(ask, size)).map_err(failed)?;
-    let timeout = if ask.is_print() { ask.bounds.time } else { CONTROL_TIMEOUT };
-    let (ticket, unix, authority, size, go) = match control.receive(timeout, stop).map_err(failed)? {
-        ServerReply::Ticket { ticket, unix, authority, size: print_size, go } => {
-            (ticket, unix, authority, print_size.filter(|_| ask.is_print()).unwrap_or(size), go)
-        }
-        ServerReply::Refused(reason) => return Err(TransferRefusal::ByServer(to, reason)),
-        ServerReply::Cannot(reason) => return Err(TransferRefusal::Method(ask.method, MethodObstacle::There(to, reason))),
-    };
-    check_print_size(ask, &place, size, to)?;
-    let (data, account) = match unix.filter(|_| ask.method.is_of_one_host()) {
-        Some(name) => (connect_locally(ask, &name, &ticket, to)?, InterruptAccount::begin(&ask.interrupts, None)),
+    let TransferTicket { ticket, unix, authority, size: print_size, go } = request_ticket(order, size, &mut control, to, stop)?;
+    let size = print_size.filter(|_| order.is_print()).unwrap_or(size);
+    check_print_size(order, &destination, size, to)?;
+    let (data, account) = match unix.filter(|_| order.method.is_of_one_host()) {
+        Some(name) => (connect_locally(order, &name, &ticket, to)?, InterruptAccount::begin(&order.interrupts, None)),
         None => {
             let data = meeting::connect_by_network(to, CONTROL_TIMEOUT).map_err(failed)?;
-            let account = InterruptAccount::begin(&ask.interrupts, Some(data.as_fd())); // before any data can arrive
+            let account = InterruptAccount::begin(&order.interrupts, Some(data.as_fd())); // before any data can arrive
             (meeting::show_ticket(data, &ticket).map_err(failed)?, account)
         }
     };
     let ring =
-        (ask.method == Method::Shm).then(|| meeting::receive_descriptor(&data, CONTROL_TIMEOUT).and_then(SharedRing::open));
+        (order.method == Method::Shm).then(|| meeting::receive_descriptor(&data, CONTROL_TIMEOUT).and_then(SharedRing::open));
     let ring = ring.transpose().map_err(failed)?;
-    let socket = DataSocket::new(data, stop.clone(), ask.bounds.stalled).map_err(failed)?;
-    let tls = authority.map(|authority| tls::client(ask.method, authority)).transpose().map_err(failed)?;
-    let way = MethodInUse { method: ask.method, message: ask.message, tls, ring };
+    let socket = DataSocket::new(data, stop.clone(), order.bounds.stalled).map_err(failed)?;
+    let tls = authority.map(|authority| tls::client(order.method, authority)).transpose().map_err(failed)?;
+    let way = MethodInUse { method: order.method, message: order.message, tls, ring };
     if go {
         let GoSignal::Go = control.receive(CONTROL_TIMEOUT, stop).map_err(failed)?;
     }
-    let payload = source.map_or(Payload::Into(place, Arriving { size, before: 0 }), Payload::From);
-    let here = move_data(ask, payload, way, account, socket, stop)?;
-    Ok(exchange_rows(ask, &mut control, here))
+    let payload = source.map_or(Payload::Into(destination, Arriving { size, before: 0 }), Payload::From);
+    let here = move_data(order, payload, way, account, socket, stop)?;
+    Ok(exchange_rows(order, &mut control, here))
 }
 
-fn request(ask: &TransferOrder, size: u64) -> TransferRequest {
+/// Sends the request, and receives the server's ticket.
+fn request_ticket(
+    order: &TransferOrder,
+    size: u64,
+    control: &mut Control,
+    to: SocketAddr,
+    stop: &StopRequest,
+) -> Result<TransferTicket, TransferRefusal> {
+    let timeout = if order.is_print() { order.bounds.time } else { CONTROL_TIMEOUT };
+    let reply = control.send(&request(order, size)).and_then(|()| control.receive(timeout, stop));
+    match reply.map_err(|error| TransferRefusal::Connection(to, error))? {
+        ServerReply::Ticket(ticket) => Ok(ticket),
+        ServerReply::Refused(reason) => Err(TransferRefusal::ByServer(to, reason)),
+        ServerReply::Cannot(reason) => Err(TransferRefusal::Method(order.method, MethodObstacle::There(to, reason))),
+    }
+}
+
+fn request(order: &TransferOrder, size: u64) -> TransferRequest {
     TransferRequest {
         name: PROTOCOL_NAME.into(),
         version: PROTOCOL_VERSION,
-        token: ask.token.clone(),
-        direction: ask.direction,
-        method: ask.method,
+        token: order.token.clone(),
+        direction: order.direction,
+        method: order.method,
         size,
-        message: ask.message,
-        job: ask.job.clone(),
+        message: order.message,
+        job: order.job.clone(),
         waits: true,
     }
 }
 
 /// Receives the server's row. For a job it also sends this end's row, and waits until the server hangs up after handling it.
-fn exchange_rows(ask: &TransferOrder, control: &mut Control, here: EndRow) -> TransferEnds {
-    // After breaking off, this end waits for the other's row no longer than for its data.
-    let timeout = if here.broke_off.is_some() { end::ROW_TIMEOUT.min(ask.bounds.stalled) } else { end::ROW_TIMEOUT };
+fn exchange_rows(order: &TransferOrder, control: &mut Control, here: EndRow) -> TransferEnds {
+    // An end that broke off waits for the other's row no longer than it would wait for data.
+    let timeout = if here.broke_off.is_some() { end::ROW_TIMEOUT.min(order.bounds.stalled) } else { end::ROW_TIMEOUT };
     match control.receive::<FinalReply>(timeout, &StopRequest::default()) {
         Ok(FinalReply { end, job }) => {
-            if ask.job.is_some() && control.send(&FinalReply { end: here.clone(), job: None }).is_ok() {
+            if order.job.is_some() && control.send(&FinalReply { end: here.clone(), job: None }).is_ok() {
                 control.wait_for_hang_up(CONTROL_TIMEOUT);
             }
             TransferEnds { here, there: Ok(end), job }
@@ -170,25 +181,25 @@ fn exchange_rows(ask: &TransferOrder, control: &mut Control, here: EndRow) -> Tr
 }
 
 /// Checks that a print file, whose size the batch host has sent, is within the limits and fits on the disk.
-fn check_print_size(ask: &TransferOrder, place: &Destination, size: u64, to: SocketAddr) -> Result<(), TransferRefusal> {
-    if ask.is_print() && size > ask.bounds.bytes {
-        return Err(TransferRefusal::LongPrintFile(to, size, ask.bounds.bytes));
+fn check_print_size(order: &TransferOrder, destination: &Destination, size: u64, to: SocketAddr) -> Result<(), TransferRefusal> {
+    if order.is_print() && size > order.bounds.bytes {
+        return Err(TransferRefusal::LongPrintFile(to, size, order.bounds.bytes));
     }
-    match place.free_bytes().filter(|room| ask.is_print() && size > *room) {
+    match destination.free_bytes().filter(|room| order.is_print() && size > *room) {
         Some(room) => Err(TransferRefusal::FullDisk(to, size, room)),
         None => Ok(()),
     }
 }
 
 /// Opens the data to send, if any, and returns the number of bytes.
-fn open_source(ask: &TransferOrder) -> Result<(Option<DataSource>, u64), TransferRefusal> {
-    if ask.is_print() {
+fn open_source(order: &TransferOrder) -> Result<(Option<DataSource>, u64), TransferRefusal> {
+    if order.is_print() {
         return Ok((None, 0)); // the batch host knows the size
     }
-    if ask.direction == Direction::Receive {
-        return ask.size.map(|size| (None, size)).ok_or(TransferRefusal::NoSize(Direction::Receive));
+    if order.direction == Direction::Receive {
+        return order.size.map(|size| (None, size)).ok_or(TransferRefusal::NoSize(Direction::Receive));
     }
-    let source = match (&ask.from, ask.size) {
+    let source = match (&order.from, order.size) {
         (Some(path), size) => DataSource::file(path, size).map_err(|error| TransferRefusal::Source(path.clone(), error))?,
         (None, Some(size)) => DataSource::pattern(size).map_err(TransferRefusal::Pattern)?,
         (None, None) => return Err(TransferRefusal::NoSize(Direction::Send)),
@@ -198,9 +209,9 @@ fn open_source(ask: &TransferOrder) -> Result<(Option<DataSource>, u64), Transfe
 }
 
 /// Opens the destination of received data. A print file replaces an older one.
-fn open_destination(ask: &TransferOrder) -> Result<Destination, TransferRefusal> {
-    let opened = match &ask.into {
-        Some(path) if ask.is_print() => Destination::replacing(path),
+fn open_destination(order: &TransferOrder) -> Result<Destination, TransferRefusal> {
+    let opened = match &order.into {
+        Some(path) if order.is_print() => Destination::replacing(path),
         Some(path) => Destination::create(path),
         None => Destination::discard(),
     };
@@ -208,9 +219,9 @@ fn open_destination(ask: &TransferOrder) -> Result<Destination, TransferRefusal>
 }
 
 /// Connects to the first of the addresses that answers.
-fn connect_first(ask: &TransferOrder) -> Result<(TcpStream, SocketAddr), TransferRefusal> {
+fn connect_first(order: &TransferOrder) -> Result<(TcpStream, SocketAddr), TransferRefusal> {
     let mut failures = Vec::new();
-    for to in &ask.to {
+    for to in &order.to {
         match TcpStream::connect_timeout(to, CONTROL_TIMEOUT) {
             Ok(stream) => return Ok((stream, *to)),
             Err(error) => failures.push((*to, error)),
@@ -219,8 +230,8 @@ fn connect_first(ask: &TransferOrder) -> Result<(TcpStream, SocketAddr), Transfe
     Err(TransferRefusal::NoAnswer(failures))
 }
 
-fn connect(ask: &TransferOrder, stop: &StopRequest) -> Result<(Control, SocketAddr), TransferRefusal> {
-    let (mut stream, to) = connect_first(ask)?;
+fn connect(order: &TransferOrder, stop: &StopRequest) -> Result<(Control, SocketAddr), TransferRefusal> {
+    let (mut stream, to) = connect_first(order)?;
     let failed = |error: io::Error| TransferRefusal::Connection(to, error);
     stream.write_all(&[CONTROL_BYTE]).map_err(failed)?;
     let mut control = Control::new(stream).map_err(failed)?;
@@ -228,27 +239,27 @@ fn connect(ask: &TransferOrder, stop: &StopRequest) -> Result<(Control, SocketAd
     if greeting.name != PROTOCOL_NAME || greeting.version != PROTOCOL_VERSION {
         return Err(TransferRefusal::OtherVersion(to, greeting.version, greeting.name));
     }
-    if greeting.token && ask.token.is_none() {
+    if greeting.token && order.token.is_none() {
         return Err(TransferRefusal::NoToken(to));
     }
     Ok((control, to))
 }
 
-fn connect_locally(ask: &TransferOrder, name: &str, ticket: &str, to: SocketAddr) -> Result<OwnedFd, TransferRefusal> {
+fn connect_locally(order: &TransferOrder, name: &str, ticket: &str, to: SocketAddr) -> Result<OwnedFd, TransferRefusal> {
     let opened = meeting::connect_locally(name, ticket);
-    opened.map_err(|error| TransferRefusal::Method(ask.method, MethodObstacle::OtherHost(to, error)))
+    opened.map_err(|error| TransferRefusal::Method(order.method, MethodObstacle::OtherHost(to, error)))
 }
 
 /// Moves this end's data in a thread of its own, and returns the end's row.
 fn move_data(
-    ask: &TransferOrder,
+    order: &TransferOrder,
     payload: Payload,
     way: MethodInUse,
     account: InterruptAccount,
     socket: DataSocket,
     stop: &StopRequest,
 ) -> Result<EndRow, TransferRefusal> {
-    let until = Instant::now() + ask.bounds.time;
+    let until = Instant::now() + order.bounds.time;
     let mover = Mover::start(payload, way, account, socket).map_err(TransferRefusal::NoThread)?;
     let mut is_late = false;
     let end = mover.wait(|| {

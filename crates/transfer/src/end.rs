@@ -9,21 +9,21 @@ use loadgo_sys::tcp::{byte_counts, unacknowledged_segments};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{Shutdown, shutdown};
 
-use crate::bounds::STOP_POLL_PERIOD;
+use crate::bounds::STOP_POLL_TIMEOUT;
 use crate::measuring::interrupts::InterruptAccount;
 use crate::measuring::row::{EndRow, MovedBytes};
 use crate::measuring::used::{self, EndUsage};
+use crate::moving::destination::Destination;
 use crate::moving::method::{Method, MethodInUse};
-use crate::moving::place::Destination;
 use crate::moving::socket::{DataSocket, PEER_GONE_REASON, error_words, is_peer_gone, is_stopped};
 use crate::moving::source::DataSource;
 use crate::moving::{receive, send, wait_for_bytes};
 
-/// Time for data in a socket to go onto the network before the end counts how much has gone.
+/// Longest wait until sent data have left the socket, and until the other end has acknowledged them.
 const DRAIN_TIME: Duration = Duration::from_secs(2);
 /// Number of bytes before the data on a connection to a server: the kind of connection, and the ticket.
 pub(crate) const TICKET_BYTES: u64 = 1 + 2 * crate::tickets::SECRET_BYTES as u64;
-/// Time in which an end sends its row after the other end has finished.
+/// Longest wait for the other end's row.
 pub(crate) const ROW_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// An end whose data have moved, or that broke off.
@@ -97,14 +97,14 @@ fn drained_bytes(socket: &DataSocket, before: u64, wire: u64) -> Option<u64> {
     }
 }
 
-/// Receives `size` bytes into `place`. The measurement begins when the first byte can be read, and ends when the file is closed and has
-/// its name. `before` bytes on the connection precede the data.
+/// Receives `size` bytes into `destination`, after `before` other bytes on the connection. The measurement begins when the first byte
+/// can be read, and ends when the file is closed and has its name.
 pub(crate) fn receive_end(
     mut way: MethodInUse,
     account: InterruptAccount,
     size: u64,
     socket: &DataSocket,
-    mut place: Destination,
+    mut destination: Destination,
     before: u64,
 ) -> MovedEnd {
     let mut moved = MovedBytes::default();
@@ -115,26 +115,25 @@ pub(crate) fn receive_end(
         None => wait_for_first_byte(socket),
     };
     let measurement = used::begin(account);
-    let received = first.and_then(|()| receive(&mut way, size, socket, place.file(), &mut moved));
-    let received = received.and_then(|()| place.commit());
+    let received = first.and_then(|()| receive(&mut way, size, socket, destination.file(), &mut moved));
+    let received = received.and_then(|()| destination.commit());
     let counted = byte_counts(socket.fd()).map(|(_, now)| now - before);
     moved_end(way.method, measurement.end(), moved, received, counted)
 }
 
 fn moved_end(method: Method, used: EndUsage, mut moved: MovedBytes, outcome: io::Result<()>, counted: Option<u64>) -> MovedEnd {
     if method == Method::Ktls {
-        moved.wire = counted.unwrap_or(moved.wire); // only the kernel knows where its records begin
+        moved.wire = counted.unwrap_or(moved.wire); // the kernel adds headers that only the socket counts
     }
     let is_stopped = outcome.as_ref().is_err_and(is_stopped);
     let broke_off = outcome.as_ref().err().map(error_words);
     MovedEnd { row: EndRow { moved, counted, broke_off, ..used.final_row(!method.is_of_one_host()) }, is_stopped }
 }
 
-/// Waits until the first byte can be read, as [`DataSocket::call_until_moved`] does.
+/// Waits until the first byte can be read.
 fn wait_for_first_byte(socket: &DataSocket) -> io::Result<()> {
-    let time = rustix::event::Timespec { tv_sec: 0, tv_nsec: STOP_POLL_PERIOD.subsec_nanos().into() };
     socket.call_until_moved(&mut MovedBytes::default(), |fd| {
-        match poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&time))? {
+        match poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&STOP_POLL_TIMEOUT))? {
             0 => Err(io::ErrorKind::WouldBlock.into()),
             _ => Ok(1),
         }

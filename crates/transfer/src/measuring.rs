@@ -3,4 +3,4 @@
 pub mod host_load;
 pub mod interrupts;
 pub mod row;
-pub mod used;
+pub(crate) mod used;

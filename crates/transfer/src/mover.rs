@@ -8,8 +8,8 @@ use std::thread;
 use crate::bounds::STOP_POLL_PERIOD;
 use crate::end::{self, MovedEnd};
 use crate::measuring::interrupts::InterruptAccount;
+use crate::moving::destination::Destination;
 use crate::moving::method::MethodInUse;
-use crate::moving::place::Destination;
 use crate::moving::socket::DataSocket;
 use crate::moving::source::DataSource;
 
@@ -26,17 +26,17 @@ impl Payload {
     pub fn name(&self) -> Option<PathBuf> {
         match self {
             Payload::From(_) => None,
-            Payload::Into(place, _) => place.name().map(Path::to_owned),
+            Payload::Into(destination, _) => destination.name().map(Path::to_owned),
         }
     }
 }
 
-/// The sizes of received data.
+/// Sizes of the data that an end receives.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arriving {
     /// Number of bytes in the file.
     pub size: u64,
-    /// Number of bytes before the file on the same connection.
+    /// Number of bytes that precede the file on the connection.
     pub before: u64,
 }
 
@@ -53,7 +53,9 @@ impl Mover {
         thread::Builder::new().spawn(move || {
             let end = match payload {
                 Payload::From(source) => end::send_end(way, account, &source, &socket),
-                Payload::Into(place, Arriving { size, before }) => end::receive_end(way, account, size, &socket, place, before),
+                Payload::Into(destination, Arriving { size, before }) => {
+                    end::receive_end(way, account, size, &socket, destination, before)
+                }
             };
             let _ = sender.send(end);
         })?;

@@ -2,17 +2,17 @@
 
 mod amount;
 mod block;
+pub mod destination;
 pub mod method;
-pub mod place;
 mod receive;
 pub mod records;
 mod send;
 mod shared;
-pub mod socket;
+pub(crate) mod socket;
 pub mod source;
-pub mod tls;
+pub(crate) mod tls;
 mod uring;
 
-pub use receive::receive;
-pub use send::send;
-pub use shared::wait_for_bytes;
+pub(crate) use receive::receive;
+pub(crate) use send::send;
+pub(crate) use shared::wait_for_bytes;

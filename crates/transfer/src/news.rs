@@ -37,8 +37,10 @@ impl ServerNews {
     /// A sentence for news about the server itself; None for news about a client.
     pub fn server_note(&self) -> Option<String> {
         match self {
-            ServerNews::Full(reason) => Some(format!("nobody can be let in for now: {reason}; it goes on when there is room")),
-            ServerNews::LeftOut(count) => Some(format!("{count} transfers or refusals are not told here: they came too fast")),
+            ServerNews::Full(reason) => {
+                Some(format!("no connection can be accepted for now: {reason}; the server goes on when there is room"))
+            }
+            ServerNews::LeftOut(count) => Some(format!("{count} transfers or refusals are not listed here: they came too fast")),
             ServerNews::Ended { .. } | ServerNews::Refused(..) => None,
         }
     }

@@ -1,5 +1,5 @@
 //! The protocol of the two ends: their messages, and how they open a data connection.
 
 pub mod control;
-pub mod meeting;
+pub(crate) mod meeting;
 pub mod wire;

@@ -88,7 +88,7 @@ impl fmt::Display for TransferRefusal {
             }
             TransferRefusal::ByServer(server, reason) => write!(out, "{server} refused: {reason}"),
             TransferRefusal::LongPrintFile(server, size, most) => {
-                write!(out, "{server}: its print file has {size} bytes, and here they are at most {most}")
+                write!(out, "{server}: its print file has {size} bytes, more than the {most} that are allowed here")
             }
             TransferRefusal::FullDisk(server, size, room) => {
                 let remedy = "name another with --into";

@@ -25,17 +25,17 @@ use crate::end::{self, EndStopReason};
 use crate::measuring::interrupts::{InterruptAccount, MeterOrReason};
 use crate::measuring::row::EndRow;
 use crate::mover::{Arriving, Mover, Payload};
+use crate::moving::destination::Destination;
 use crate::moving::method::{Method, MethodInUse};
-use crate::moving::place::Destination;
 use crate::moving::socket::{DataSocket, error_words};
 use crate::moving::source::DataSource;
 use crate::moving::tls;
 use crate::news::{NewsSender, ServerNews};
-use crate::protocol::control::{Control, read_within};
+use crate::protocol::control::{Control, other_protocol_error, read_within};
 use crate::protocol::meeting::{self, CONTROL_BYTE, DATA_BYTE};
 use crate::protocol::wire::{
     Direction, FinalReply, GoSignal, Greeting, Introduction, MOST_CONTROL_LINE_BYTES, PROTOCOL_NAME, PROTOCOL_VERSION,
-    ServerReply, TransferRequest,
+    ServerReply, TransferRequest, TransferTicket,
 };
 use crate::refusal::RequestRefusal;
 use crate::shares::{ConnectionSlot, DiskBudget, DiskShare};
@@ -117,15 +117,7 @@ pub fn serve(listener: &TcpListener, options: ServerOptions, stop: StopRequest, 
             }
         }
     }
-    // Connections notice the stop at their next check. They then report their transfers and remove incomplete files.
-    let begun = Instant::now();
-    let mut until = begun + IDLE_STOP_TIMEOUT;
-    while server.connections.load(Ordering::Relaxed) > 0 && Instant::now() < until {
-        if server.transfers.load(Ordering::Relaxed) > 0 {
-            until = (Instant::now() + IDLE_STOP_TIMEOUT).min(begun + TRANSFER_STOP_TIMEOUT);
-        }
-        thread::sleep(Duration::from_millis(2));
-    }
+    server.wait_for_connections();
     news.report_left_out();
     Ok(())
 }
@@ -137,6 +129,7 @@ const TRANSFER_STOP_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Largest number of excess connections that get an answer at once; further ones are dropped without one.
 const MOST_ANSWERED_REFUSALS: usize = 16;
+/// The answer to an excess connection.
 const TOO_MANY_MESSAGE: &str = "too many connections at once: try again later";
 
 /// Refuses an excess connection, and waits for a while until the client has read the refusal.
@@ -178,6 +171,18 @@ impl ServerState {
         }
     }
 
+    /// Waits until all connections have noticed the stop, reported their transfers, and removed incomplete files.
+    fn wait_for_connections(&self) {
+        let begun = Instant::now();
+        let mut until = begun + IDLE_STOP_TIMEOUT;
+        while self.connections.load(Ordering::Relaxed) > 0 && Instant::now() < until {
+            if self.transfers.load(Ordering::Relaxed) > 0 {
+                until = (Instant::now() + IDLE_STOP_TIMEOUT).min(begun + TRANSFER_STOP_TIMEOUT);
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
     /// Passes a data connection to the transfer that expects it, or makes the transfer of a control connection.
     fn handle_connection(&self, mut stream: TcpStream) -> io::Result<Option<EndedTransfer>> {
         let mut first = [0; 1];
@@ -185,7 +190,7 @@ impl ServerState {
         match first[0] {
             CONTROL_BYTE => self.handle_control(stream).map(Some),
             DATA_BYTE => self.handle_data(stream).map(|()| None),
-            _ => Err(error(ErrorKind::InvalidData, "it does not speak as loadgo transfer does")),
+            _ => Err(other_protocol_error()),
         }
     }
 
@@ -217,14 +222,14 @@ impl ServerState {
                 .unwrap_or(error(ErrorKind::Unsupported, &reason)));
         }
         let begun = self.options.jobs.begin(&mut request, &mut || !self.is_over(&control));
-        let work = begun.map_err(|refusal| refuse(&mut control, refusal))?;
+        let job_data = begun.map_err(|refusal| refuse(&mut control, refusal))?;
         let slot = ConnectionSlot::take(&self.transfers);
         if slot.before() >= self.options.bounds.connections {
             return Err(refuse(&mut control, RequestRefusal::TooManyTransfers(slot.before())));
         }
-        let (mut end, kept) = self.transfer(&mut control, &request, &*work)?;
+        let (mut end, kept) = self.transfer(&mut control, &request, &*job_data)?;
         drop(slot);
-        let job = work.end(end.broke_off.is_none()).unwrap_or_else(|refusal| {
+        let job = job_data.end(end.broke_off.is_none()).unwrap_or_else(|refusal| {
             end.broke_off = Some(refusal.to_string());
             None
         });
@@ -233,7 +238,7 @@ impl ServerState {
         let reply = expects_row.then(|| control.receive::<FinalReply>(CONTROL_TIMEOUT, &self.stop).ok()).flatten();
         let theirs = reply.map(|reply| reply.end);
         if theirs.as_ref().is_some_and(|theirs| theirs.broke_off.is_none()) {
-            work.acknowledge();
+            job_data.acknowledge();
         }
         Ok(EndedTransfer { request, end, theirs, kept })
     }
@@ -260,10 +265,10 @@ impl ServerState {
         &self,
         control: &mut Control,
         request: &TransferRequest,
-        work: &dyn JobData,
+        job_data: &dyn JobData,
     ) -> io::Result<(EndRow, Option<PathBuf>)> {
         let deadline = Instant::now() + self.options.bounds.time;
-        let (payload, share) = self.payload(request, work).map_err(|error| refuse(control, error_words(&error)))?;
+        let (payload, share) = self.payload(request, job_data).map_err(|error| refuse(control, error_words(&error)))?;
         let ring = (request.method == Method::Shm).then(SharedRing::create).transpose()?;
         let keys = request.method.is_encrypted().then(|| tls::make_keys(request.method)).transpose()?;
         let authority = keys.as_ref().map(|keys| keys.authority.clone());
@@ -295,7 +300,7 @@ impl ServerState {
         Ok((end, name.filter(|_| is_complete)))
     }
 
-    /// Whether the client must wait until this end is followed; a server that sends needs no such wait.
+    /// Whether the client must wait for [`GoSignal`], so that no data arrive before this end's meter follows the connection.
     fn sends_go(&self, request: &TransferRequest) -> bool {
         let over_network = !request.method.is_of_one_host();
         request.waits && request.direction == Direction::Send && over_network && self.options.interrupts.is_ok()
@@ -313,13 +318,13 @@ impl ServerState {
             let name = format!("{}{}", meeting::SOCKET_NAME_PREFIX, tickets::random_ticket()?);
             let listener = meeting::listen_locally(&name)?;
             let (unix, size) = (Some(name), Some(request.size));
-            control.send(&ServerReply::Ticket { ticket: ticket.clone(), unix, authority, size, go: false })?;
+            control.send(&ServerReply::Ticket(TransferTicket { ticket: ticket.clone(), unix, authority, size, go: false }))?;
             return meeting::accept_with_ticket(&listener, &ticket, CONTROL_TIMEOUT, || self.is_over(control));
         }
         let (sender, receiver) = channel();
         self.expected().insert(ticket.clone(), sender);
         let (go, size) = (self.sends_go(request), Some(request.size));
-        let sent = control.send(&ServerReply::Ticket { ticket: ticket.clone(), unix: None, authority, size, go });
+        let sent = control.send(&ServerReply::Ticket(TransferTicket { ticket: ticket.clone(), unix: None, authority, size, go }));
         let data = sent.and_then(|()| self.receive_connection(&receiver, control));
         self.expected().remove(&ticket);
         data
@@ -344,13 +349,13 @@ impl ServerState {
 
     /// The data to send, or the destination of received data. That is the job's file, a new file in [`ServerOptions::keep_in`] with its
     /// share of the disk, or nowhere.
-    fn payload(&self, request: &TransferRequest, work: &dyn JobData) -> io::Result<(Payload, Option<DiskShare>)> {
+    fn payload(&self, request: &TransferRequest, job_data: &dyn JobData) -> io::Result<(Payload, Option<DiskShare>)> {
         if request.direction == Direction::Receive {
-            let source = work.source().unwrap_or_else(|| DataSource::pattern(request.size))?;
+            let source = job_data.source().unwrap_or_else(|| DataSource::pattern(request.size))?;
             return Ok((Payload::From(source), None));
         }
         let arriving = Arriving { size: request.size, before: end::TICKET_BYTES };
-        let (place, share) = match (work.file(), &self.options.keep_in) {
+        let (destination, share) = match (job_data.file(), &self.options.keep_in) {
             (Some(file), _) => (Destination::from_file(file?), None),
             (None, Some(folder)) => {
                 let share =
@@ -359,7 +364,7 @@ impl ServerState {
             }
             (None, None) => (Destination::discard()?, None),
         };
-        Ok((Payload::Into(place, arriving), share))
+        Ok((Payload::Into(destination, arriving), share))
     }
 }
 
@@ -368,13 +373,12 @@ const MOST_NAME_CHARS: usize = 40;
 
 /// Parses a request of this version. The client is sent the inner error, not the outer one.
 fn parse_request(received: serde_json::Value) -> io::Result<Result<TransferRequest, RequestRefusal>> {
-    let unknown_protocol = || error(ErrorKind::InvalidData, "it does not speak as loadgo transfer does");
-    let introduction = Introduction::deserialize(&received).map_err(|_| unknown_protocol())?;
+    let introduction = Introduction::deserialize(&received).map_err(|_| other_protocol_error())?;
     if introduction.name != PROTOCOL_NAME || introduction.version != PROTOCOL_VERSION {
         let name: String = introduction.name.chars().take(MOST_NAME_CHARS).collect();
         return Ok(Err(RequestRefusal::OtherVersion(introduction.version, name)));
     }
-    TransferRequest::deserialize(&received).map(Ok).map_err(|_| unknown_protocol())
+    TransferRequest::deserialize(&received).map(Ok).map_err(|_| other_protocol_error())
 }
 
 /// Sends a refusal, and returns it as an error.

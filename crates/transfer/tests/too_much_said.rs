@@ -10,7 +10,7 @@ use loadgo_transfer::moving::method::Method;
 use loadgo_transfer::protocol::wire::{Direction, FinalReply};
 
 mod ends;
-use ends::{GREETING, Line, Server, ask, data, done, far_control, far_end, far_ends};
+use ends::{ControlLine, GREETING, Server, data_connection, far_control, far_end, far_ends, order, transferred};
 
 /// Number of bytes that is more than sockets hold.
 const MUCH: u64 = 64 << 20;
@@ -21,28 +21,28 @@ fn flood(mut into: TcpStream) {
 }
 
 #[test]
-fn a_receiver_that_floods_the_control_connection_is_no_row_and_this_ends_stands() {
+fn a_flood_on_the_control_connection_loses_the_other_row_and_keeps_this_one() {
     let (at, far) = far_ends(GREETING, |control, mut data| {
-        let came = copy(&mut data, &mut sink()).expect("all of it");
+        let received = copy(&mut data, &mut sink()).expect("all of it");
         flood(control);
-        came
+        received
     });
-    let both = done(&ask(at, Direction::Send, Method::Blocks, MUCH));
+    let both = transferred(&order(at, Direction::Send, Method::Blocks, MUCH));
     assert_eq!((both.here.broke_off, both.here.moved.payload), (None, MUCH));
-    let told = both.there.expect_err("that is no row").to_string();
-    assert_eq!(told, "the other end did not tell its row: it does not speak as loadgo transfer does");
-    assert_eq!(far.join().expect("it ends"), Some(MUCH));
+    let words = both.there.expect_err("that is no row").to_string();
+    assert_eq!(words, "the other end did not send its row: it does not speak the protocol of loadgo transfer");
+    assert_eq!(far.join().expect("the thread ends"), Some(MUCH));
 }
 
 #[test]
-fn a_receiver_that_floods_while_it_is_sent_to_is_left_by_the_server_with_a_row() {
+fn the_server_reports_its_row_to_a_receiver_that_floods_a_connection() {
     for on_data in [true, false] {
         let server = Server::plain();
-        let mut line = Line::to(server.at);
-        line.says(
+        let mut line = ControlLine::connect(server.at);
+        line.send(
             r#"{"name":"loadgo transfer","version":1,"token":null,"direction":"receive","method":"blocks","message":65536,"size":67108864}"#,
         );
-        let mut stream = data(server.at, &line.hears_a_ticket());
+        let mut stream = data_connection(server.at, &line.receive_ticket());
         stream.read_exact(&mut [0; 1]).expect("it has begun");
         if on_data {
             let floods = stream.try_clone().expect("again");
@@ -50,43 +50,44 @@ fn a_receiver_that_floods_while_it_is_sent_to_is_left_by_the_server_with_a_row()
             let rest = copy(&mut stream, &mut sink()).unwrap_or(0);
             assert!(rest < MUCH);
             stream.shutdown(std::net::Shutdown::Both).unwrap_or(());
-            flooding.join().expect("it ends");
-            assert!(line.hears().contains("\"payload\":67108864"), "what it sent is its row");
+            flooding.join().expect("the thread ends");
+            assert!(line.receive().contains("\"payload\":67108864"), "the row has all bytes");
         } else {
-            line.says(&"x".repeat(100));
-            assert!(line.hears().contains("\"broke_off\":\"the other end is gone\""));
+            line.send(&"x".repeat(100));
+            assert!(line.receive().contains("\"broke_off\":\"the other end is gone\""));
         }
-        assert_eq!(done(&ask(server.at, Direction::Send, Method::Blocks, 10)).here.broke_off, None);
+        assert_eq!(transferred(&order(server.at, Direction::Send, Method::Blocks, 10)).here.broke_off, None);
     }
 }
 
 #[test]
-fn what_a_server_says_reaches_nobody_as_orders_to_a_terminal() {
+fn control_characters_in_a_servers_texts_are_escaped() {
     let answers = [("refused", "refused: no \\u{1b}[2Jroom"), ("cannot", "not possible at")];
-    for (answer, told) in answers {
+    for (answer, expected) in answers {
         let (at, far) = far_control(GREETING, move |mut control, _| {
             control.write_all(format!("{{\"{answer}\":\"no \\u001b[2Jroom\\u202e\"}}\n").as_bytes()).ok()
         });
-        let words = transfer(&ask(at, Direction::Send, Method::Blocks, 10), &Arc::default());
+        let words = transfer(&order(at, Direction::Send, Method::Blocks, 10), &Arc::default());
         let words = words.expect_err("it is refused").to_string();
-        assert!(words.contains(told) && words.contains("\\u{1b}[2Jroom\\u{202e}"), "{words:?}");
-        far.join().expect("it ends");
+        assert!(words.contains(expected) && words.contains("\\u{1b}[2Jroom\\u{202e}"), "{words:?}");
+        far.join().expect("the thread ends");
     }
     let (at, far) = far_end("{\"name\":\"\\u001b]0;mine\\u0007\",\"version\":2,\"token\":false}\n", drop);
-    let words = transfer(&ask(at, Direction::Send, Method::Blocks, 10), &Arc::default()).expect_err("it is another").to_string();
+    let words =
+        transfer(&order(at, Direction::Send, Method::Blocks, 10), &Arc::default()).expect_err("it is another").to_string();
     assert!(words.contains("version 2 of \\u{1b}]0;mine\\u{7},"), "{words:?}");
-    far.join().expect("it ends");
+    far.join().expect("the thread ends");
 }
 
 #[test]
-fn what_a_row_says_is_plain_and_not_without_end() {
+fn a_rows_text_is_escaped_and_cut() {
     let (at, far) = far_ends(GREETING, |mut control, mut data| {
         copy(&mut data, &mut sink()).expect("all of it");
         let end = EndRow { broke_off: Some(format!("\x1b[31m{}", "x".repeat(60_000))), ..EndRow::default() };
         let line = serde_json::to_string(&FinalReply { end, job: None }).expect("a line");
         control.write_all(format!("{line}\n").as_bytes()).is_ok()
     });
-    let why = done(&ask(at, Direction::Send, Method::Blocks, 10)).there.expect("a row").broke_off.expect("it broke off");
+    let why = transferred(&order(at, Direction::Send, Method::Blocks, 10)).there.expect("a row").broke_off.expect("it broke off");
     assert!(why.starts_with("\\u{1b}[31mxx") && why.ends_with("x…") && why.len() < 1100, "{why}");
-    assert_eq!(far.join().expect("it ends"), Some(true));
+    assert_eq!(far.join().expect("the thread ends"), Some(true));
 }

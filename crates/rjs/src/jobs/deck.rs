@@ -23,12 +23,12 @@ const LINE_NUMBER_BYTES: usize = 8;
 /// Bytes of a card that the longest line shows before its newline; the rest of a card is not kept.
 const SHOWN_CARD_BYTES: usize = MOST_RECORD_BYTES - LINE_NUMBER_BYTES - 1;
 
-/// The print file of a deck: `lines` lines of `line` bytes each.
+/// The print file of a deck: `lines` lines of `line_bytes` each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeckOutput {
     cards: Vec<Vec<u8>>,
     lines: u64,
-    line: usize,
+    line_bytes: usize,
 }
 
 /// A mistake in a deck. Cards are numbered from 1.
@@ -79,37 +79,37 @@ pub fn read(text: &[u8]) -> Result<DeckOutput, DeckMistake> {
     if cards.is_empty() {
         return Err(DeckMistake::NoCards);
     }
-    let (lines, line) = order.unwrap_or((count, MOST_RECORD_BYTES));
-    Ok(DeckOutput { cards, lines, line })
+    let (lines, line_bytes) = order.unwrap_or((count, MOST_RECORD_BYTES));
+    Ok(DeckOutput { cards, lines, line_bytes })
 }
 
-/// Number of lines and bytes of each line, if this card, which has `number`, orders any.
+/// The number of lines, and of bytes in each line, that the card with this `number` orders, if any.
 fn parse_order(card: &[u8], number: u64) -> Result<Option<(u64, usize)>, DeckMistake> {
     let words = String::from_utf8_lossy(card);
     let mut words = words.split_ascii_whitespace();
-    let line = match words.next() {
+    let line_bytes = match words.next() {
         Some("//PRINT") => MOST_RECORD_BYTES,
         Some("//PUNCH") => PUNCHED_CARD_BYTES,
         _ => return Ok(None),
     };
     let lines = words.next().and_then(|word| word.parse().ok()).filter(|lines| (1..=u64::MAX >> 16).contains(lines));
-    lines.map(|lines| Some((lines, line))).ok_or(DeckMistake::NoLineCount(number))
+    lines.map(|lines| Some((lines, line_bytes))).ok_or(DeckMistake::NoLineCount(number))
 }
 
 impl DeckOutput {
     /// Size in bytes.
     pub fn size(&self) -> u64 {
-        self.lines * self.line as u64
+        self.lines * self.line_bytes as u64
     }
 
     /// The file's different lines, which a longer file repeats.
     pub fn beginning(&self) -> Vec<u8> {
         let count = self.lines.min(MOST_DIFFERENT_LINES);
-        let mut text = Vec::with_capacity(count as usize * self.line);
+        let mut text = Vec::with_capacity(count as usize * self.line_bytes);
         for (number, card) in (1..=count).zip(self.cards.iter().cycle()) {
-            let end = text.len() + self.line;
+            let end = text.len() + self.line_bytes;
             text.extend_from_slice(format!("{number:>width$}  ", width = LINE_NUMBER_BYTES - 2).as_bytes());
-            text.extend(card.iter().take(self.line - LINE_NUMBER_BYTES - 1));
+            text.extend(card.iter().take(self.line_bytes - LINE_NUMBER_BYTES - 1));
             text.resize(end - 1, b' ');
             text.push(b'\n');
         }
@@ -132,20 +132,20 @@ mod tests {
     }
 
     #[test]
-    fn a_deck_that_asks_for_nothing_is_listed_and_cards_are_punched_as_cards() {
+    fn a_deck_without_an_order_is_listed_and_a_punched_card_has_80_bytes() {
         assert_eq!(read(b"a\nb").expect("a deck").size(), 2 * 132);
         assert_eq!(read(b"//PUNCH 5920").expect("a deck").size(), 473_600);
     }
 
     #[test]
-    fn a_massive_print_file_begins_again_instead_of_being_made_whole() {
+    fn a_long_print_file_repeats_its_first_lines() {
         let output = read(b"//PRINT 1000000\n").expect("a deck");
         assert_eq!(output.size(), 132_000_000);
         assert_eq!(output.beginning().len() as u64, MOST_DIFFERENT_LINES * 132);
     }
 
     #[test]
-    fn what_is_no_deck_is_refused_with_its_card() {
+    fn a_mistake_in_a_deck_is_refused_with_its_card() {
         for (deck, words) in [
             (&b""[..], "no cards"),
             (b"a\n//PRINT\n", "card 2"),
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_card_no_more_is_kept_than_it_has_and_a_line_shows() {
+    fn only_the_bytes_that_a_line_shows_are_kept_of_a_card() {
         let kept = |card: &str| read(format!("{card}\n").as_bytes()).expect("a deck").cards[0].len();
         assert_eq!([kept("X = 1"), kept("X = 1   "), kept(&"x".repeat(MOST_CARD_BYTES))], [5, 5, 123]);
         let line = read("x".repeat(MOST_CARD_BYTES).as_bytes()).expect("a deck").beginning();
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_come_out_as_blanks() {
+    fn bytes_that_are_no_text_become_blanks() {
         let output = read(b"\x1b[2J\xff\n").expect("a deck").beginning();
         assert!(output.iter().all(|byte| (0x20..0x7f).contains(byte) || *byte == b'\n'));
     }

@@ -70,7 +70,7 @@ impl FollowedEnd for EndInterrupts {
         self.meter.changed.notify_all();
         let (readings, now, totals) = state.readings(self.account)?;
         readings.begin_data(now, totals);
-        state.newest = now;
+        state.newest_began = now;
         Ok(state.programs.run("on_enter", [self.account.into(), 0])?)
     }
 

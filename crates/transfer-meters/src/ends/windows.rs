@@ -11,18 +11,15 @@ const FEWEST_ERROR_WINDOWS: usize = 3;
 /// Shortest window that has a rate of its own, and shortest unmeasured time that is estimated.
 const SHORTEST_RATED_WINDOW: Duration = Duration::from_millis(1);
 
-/// The interrupt work of an end, in nanoseconds.
+/// The interrupt work of an end: an [`InterruptWork`] that is not rounded yet.
+///
+/// [`InterruptWork`]: loadgo_transfer::measuring::interrupts::InterruptWork
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct EndWork {
-    /// Soft interrupts for the end's socket, on any processor.
     pub soft_ns: f64,
-    /// Estimated device interrupts for the socket, in proportion to the soft interrupts.
     pub hard_ns: f64,
-    /// Interrupts of both kinds, for any socket, that interrupted the end's thread.
     pub upon_ns: f64,
-    /// Measured part of the end's time, 0 to 1. With 1 the figures are exact.
     pub clocked: f64,
-    /// Standard error of `soft_ns + hard_ns - upon_ns`; None if the figures are exact, or if there were too few windows.
     pub error_ns: Option<f64>,
 }
 
@@ -218,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_of_the_time_goes_by_the_windows_after_the_first() {
+    fn the_windows_after_the_first_stand_for_the_rest_of_the_time() {
         let began = Instant::now();
         let mut readings = EndReadings::new(totals(0));
         readings.begin_data(at(began, 0), totals(0));
@@ -281,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_that_is_over_before_its_second_window_goes_by_its_first() {
+    fn an_end_without_a_second_window_is_estimated_by_its_first() {
         let began = Instant::now();
         let mut readings = EndReadings::new(totals(0));
         readings.begin_data(at(began, 0), totals(0));

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-/// Length of a tick of `/proc/stat`, the same on every Linux.
+/// Length of a tick of `/proc/stat`: the same on every Linux.
 const TICK_NS: u64 = 10_000_000;
 
-/// Ticks in interrupts of all processors since the machine began.
+/// Ticks that all processors have spent in interrupts since the machine started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct InterruptTicks {
     interrupts: u64,

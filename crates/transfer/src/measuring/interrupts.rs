@@ -1,4 +1,5 @@
-//! The interface for an end's interrupt work, which kernel programs measure (`loadgo-transfer-meters`). Otherwise clock ticks count.
+//! The interface of meters for the interrupts of an end. Kernel programs implement it (`loadgo-transfer-meters`); otherwise clock
+//! ticks count.
 
 use std::error::Error;
 use std::fmt;
@@ -23,10 +24,10 @@ impl fmt::Display for UnmeteredReason {
 
 /// Measures the interrupt work of each of many ends.
 pub trait InterruptMeter: Send + Sync + fmt::Debug {
-    /// Begins to follow `socket`, before data move on it. None is an end without a network.
+    /// Begins to follow `socket`, before data move on it. An end without a network has no socket.
     ///
     /// # Errors
-    /// Why the end cannot be followed.
+    /// The end cannot be followed.
     fn follow(&self, socket: Option<BorrowedFd<'_>>) -> Result<Box<dyn FollowedEnd>, UnmeteredReason>;
 }
 
@@ -82,10 +83,21 @@ pub enum InterruptAccount {
 }
 
 impl InterruptAccount {
-    /// Begins the account of an end on `socket`; None is an end without a network.
+    /// Begins the account of an end on `socket`; an end without a network has none.
     pub fn begin(meter: &MeterOrReason, socket: Option<BorrowedFd<'_>>) -> InterruptAccount {
         let followed = meter.as_ref().map_err(Clone::clone).and_then(|meter| meter.follow(socket));
         followed.map_or_else(InterruptAccount::Ticks, InterruptAccount::Exact)
+    }
+
+    /// The account after a `call` to the end that is followed. If the call fails, ticks count instead.
+    pub(crate) fn after(self, call: fn(&dyn FollowedEnd) -> Result<(), UnmeteredReason>) -> InterruptAccount {
+        match self {
+            InterruptAccount::Exact(followed) => match call(&*followed) {
+                Ok(()) => InterruptAccount::Exact(followed),
+                Err(reason) => InterruptAccount::Ticks(reason),
+            },
+            ticks => ticks,
+        }
     }
 
     /// Whether a meter follows the end.

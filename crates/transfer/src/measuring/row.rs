@@ -40,7 +40,7 @@ pub enum InterruptsBy {
 
 impl Default for InterruptsBy {
     fn default() -> InterruptsBy {
-        InterruptsBy::Ticks("the end did not say".into())
+        InterruptsBy::Ticks("the end did not report how they were counted".into())
     }
 }
 

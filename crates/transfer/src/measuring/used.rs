@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use crate::measuring::host_load::InterruptTicks;
 use loadgo_sys::thread_usage::ThreadUsage;
 
+use crate::measuring::host_load::{InterruptTicks, load_averages};
 use crate::measuring::interrupts::{InterruptAccount, InterruptWork};
 use crate::measuring::row::{EndRow, InterruptsBy};
 
@@ -19,17 +19,12 @@ pub struct EndMeasurement {
 
 /// Begins to measure this thread; `account` measures its interrupts.
 pub fn begin(account: InterruptAccount) -> EndMeasurement {
-    let account = match account {
-        InterruptAccount::Exact(followed) => {
-            followed.attach_thread().map_or_else(InterruptAccount::Ticks, |()| InterruptAccount::Exact(followed))
-        }
-        ticks => ticks,
-    };
+    let account = account.after(|followed| followed.attach_thread());
     let ticks = InterruptTicks::read();
     EndMeasurement { at: Instant::now(), usage: ThreadUsage::read(), ticks, account }
 }
 
-/// Resources that a thread has used, except for interrupts that are still to come.
+/// Resources that a thread has used. The interrupts for its last data may still be to come.
 #[derive(Debug)]
 pub struct EndUsage {
     end: EndRow,
@@ -37,18 +32,13 @@ pub struct EndUsage {
 }
 
 impl EndMeasurement {
-    /// Ends the measurement. The row lacks bytes and calls.
+    /// Ends the measurement. The row still lacks bytes and calls.
     pub fn end(self) -> EndUsage {
         let usage = ThreadUsage::read();
         let real = self.at.elapsed();
-        let account = match self.account {
-            InterruptAccount::Exact(followed) => {
-                followed.detach_thread().map_or_else(InterruptAccount::Ticks, |()| InterruptAccount::Exact(followed))
-            }
-            ticks => ticks,
-        };
+        let account = self.account.after(|followed| followed.detach_thread());
         let (soft, hard) = InterruptTicks::read().since(&self.ticks);
-        let [load_1min, load_5min] = crate::measuring::host_load::load_averages();
+        let [load_1min, load_5min] = load_averages();
         let end = EndRow {
             real_ns: real.as_nanos() as u64,
             cpu_ns: usage.cpu_ns - self.usage.cpu_ns,
@@ -69,7 +59,7 @@ impl EndMeasurement {
 }
 
 impl EndUsage {
-    /// Whether a meter still counts interrupts that are to come.
+    /// Whether a meter counts the interrupts that are still to come.
     pub(crate) fn is_exact(&self) -> bool {
         self.account.is_exact()
     }

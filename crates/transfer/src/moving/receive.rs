@@ -20,31 +20,25 @@ const BLOCK_BYTES: usize = 64 << 10;
 /// Size of the pipe between socket and file, if the kernel allows it.
 const PIPE_BYTES: usize = 1 << 20;
 
-/// Receives `size` bytes from `socket` into `place`. `moved` counts them, also before an error.
+/// Receives `size` bytes from `socket` into `file`. `moved` counts them, also before an error.
 ///
 /// # Errors
 /// The other end ended too early or sent too much, no data moved for too long, or the disk is full.
-pub fn receive(
-    way: &mut MethodInUse,
-    size: u64,
-    socket: &DataSocket,
-    place: &mut File,
-    moved: &mut MovedBytes,
-) -> io::Result<()> {
+pub fn receive(way: &mut MethodInUse, size: u64, socket: &DataSocket, file: &mut File, moved: &mut MovedBytes) -> io::Result<()> {
     let message = way.message as usize;
     match way.method {
-        Method::Bytes => receive_messages(size, 1, socket, place, moved),
-        Method::Messages => receive_messages(size, message, socket, place, moved),
-        Method::Records => receive_records(size, socket, place, moved),
-        Method::Splice => receive_by_splice(size, socket, place, moved),
-        Method::Tls => receive_by_tls(size, message, way.tls()?, socket, place, moved),
+        Method::Bytes => receive_messages(size, 1, socket, file, moved),
+        Method::Messages => receive_messages(size, message, socket, file, moved),
+        Method::Records => receive_records(size, socket, file, moved),
+        Method::Splice => receive_by_splice(size, socket, file, moved),
+        Method::Tls => receive_by_tls(size, message, way.tls()?, socket, file, moved),
         Method::Ktls => {
             tls::start_kernel_tls(way, &mut CountedSocket::new(socket, moved, false))?;
-            receive_messages(size, BLOCK_BYTES, socket, place, moved)
+            receive_messages(size, BLOCK_BYTES, socket, file, moved)
         }
-        Method::IoUring => uring::receive(size, message, socket, place, moved),
-        Method::Shm => return shared::receive(size, message, way.ring()?, socket, place, moved),
-        _ => receive_messages(size, BLOCK_BYTES, socket, place, moved),
+        Method::IoUring => uring::receive(size, message, socket, file, moved),
+        Method::Shm => return shared::receive(size, message, way.ring()?, socket, file, moved),
+        _ => receive_messages(size, BLOCK_BYTES, socket, file, moved),
     }?;
     match socket.read(&mut MovedBytes::default(), &mut [0])? {
         0 => Ok(()),
@@ -57,7 +51,7 @@ fn receive_by_tls(
     message: usize,
     tls: &mut Connection,
     socket: &DataSocket,
-    place: &mut File,
+    file: &mut File,
     moved: &mut MovedBytes,
 ) -> io::Result<()> {
     let mut block = AlignedBuffer::new(message.max(BLOCK_BYTES));
@@ -71,13 +65,13 @@ fn receive_by_tls(
             return Err(excess_data_error());
         }
         moved.messages += 1;
-        write_counted(place, &block[..read], moved)?;
+        write_counted(file, &block[..read], moved)?;
         moved.payload += read as u64;
     }
 }
 
 /// Receives messages, and writes them in blocks.
-fn receive_messages(size: u64, message: usize, socket: &DataSocket, place: &mut File, moved: &mut MovedBytes) -> io::Result<()> {
+fn receive_messages(size: u64, message: usize, socket: &DataSocket, file: &mut File, moved: &mut MovedBytes) -> io::Result<()> {
     let mut block = AlignedBuffer::new((BLOCK_BYTES / message).max(1) * message);
     while moved.payload < size {
         let length = (size - moved.payload).min(block.len() as u64) as usize;
@@ -91,7 +85,7 @@ fn receive_messages(size: u64, message: usize, socket: &DataSocket, place: &mut 
             moved.messages += 1;
             filled += read;
         }
-        write_counted(place, &block[..filled], moved)?;
+        write_counted(file, &block[..filled], moved)?;
         moved.payload += filled as u64;
         if filled < length {
             return Err(early_end_error(moved.payload, size));
@@ -100,7 +94,7 @@ fn receive_messages(size: u64, message: usize, socket: &DataSocket, place: &mut 
     Ok(())
 }
 
-fn receive_records(size: u64, socket: &DataSocket, place: &mut File, moved: &mut MovedBytes) -> io::Result<()> {
+fn receive_records(size: u64, socket: &DataSocket, file: &mut File, moved: &mut MovedBytes) -> io::Result<()> {
     let (mut block, mut payload) = (Vec::new(), Vec::new());
     while moved.payload < size {
         let mut header = [0; BLOCK_HEADER_BYTES];
@@ -116,13 +110,13 @@ fn receive_records(size: u64, socket: &DataSocket, place: &mut File, moved: &mut
             return Err(excess_data_error());
         }
         moved.messages += 1;
-        write_counted(place, &payload, moved)?;
+        write_counted(file, &payload, moved)?;
         moved.payload += payload.len() as u64;
     }
     Ok(())
 }
 
-fn receive_by_splice(size: u64, socket: &DataSocket, place: &mut File, moved: &mut MovedBytes) -> io::Result<()> {
+fn receive_by_splice(size: u64, socket: &DataSocket, file: &mut File, moved: &mut MovedBytes) -> io::Result<()> {
     let (out, into) = rustix::pipe::pipe()?;
     let pipe_bytes = rustix::pipe::fcntl_setpipe_size(&into, PIPE_BYTES).unwrap_or(BLOCK_BYTES);
     while moved.payload < size {
@@ -134,7 +128,7 @@ fn receive_by_splice(size: u64, socket: &DataSocket, place: &mut File, moved: &m
         }
         let mut remaining = received;
         while remaining > 0 {
-            remaining -= rustix::pipe::splice(&out, None, &*place, None, remaining, SpliceFlags::MOVE)?;
+            remaining -= rustix::pipe::splice(&out, None, &*file, None, remaining, SpliceFlags::MOVE)?;
             moved.calls += 1;
         }
         moved.messages += 1;
@@ -144,7 +138,7 @@ fn receive_by_splice(size: u64, socket: &DataSocket, place: &mut File, moved: &m
     Ok(())
 }
 
-fn write_counted(place: &mut File, bytes: &[u8], moved: &mut MovedBytes) -> io::Result<()> {
+fn write_counted(file: &mut File, bytes: &[u8], moved: &mut MovedBytes) -> io::Result<()> {
     moved.calls += 1;
-    place.write_all(bytes)
+    file.write_all(bytes)
 }

@@ -41,7 +41,7 @@ pub fn pack(payload: &[u8], block: &mut Vec<u8>) {
 /// The bytes are no header of a block.
 pub fn block_length(header: [u8; BLOCK_HEADER_BYTES]) -> io::Result<usize> {
     if header[0] != BLOCK_BYTE {
-        return Err(bad_block("a block does not begin as one"));
+        return Err(bad_block("the first byte of a block is wrong"));
     }
     Ok(usize::from(u16::from_be_bytes([header[1], header[2]])))
 }
@@ -64,7 +64,7 @@ pub(crate) fn unpack(mut inside: &[u8], payload: &mut Vec<u8>) -> io::Result<()>
 }
 
 fn bad_block(reason: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("what comes is not what was agreed: {reason}"))
+    io::Error::new(io::ErrorKind::InvalidData, format!("the other end does not send blocks of records: {reason}"))
 }
 
 #[cfg(test)]
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_packed_comes_out_again_and_fills_its_block() {
+    fn unpacking_a_packed_block_gives_its_payload() {
         for block in [6, 100, 137, 4096, 70_000] {
             let payload: Vec<u8> = (0..payload_bytes(block)).map(|at| at as u8).collect();
             let (mut packed, mut unpacked) = (Vec::new(), Vec::new());

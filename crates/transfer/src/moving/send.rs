@@ -5,11 +5,11 @@ use std::os::fd::BorrowedFd;
 
 use loadgo_sys::mapped_file::MappedFile;
 use loadgo_sys::tcp;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::pipe::SpliceFlags;
 use rustls::Connection;
 
-use crate::bounds::STOP_POLL_PERIOD;
+use crate::bounds::STOP_POLL_TIMEOUT;
 use crate::measuring::row::MovedBytes;
 use crate::moving::block::AlignedBuffer;
 use crate::moving::method::{Method, MethodInUse};
@@ -102,18 +102,18 @@ fn send_mapped(source: &DataSource, message: usize, socket: &DataSocket, moved: 
         return Ok(());
     }
     let file = MappedFile::map(source.fd(), source.period() as usize)?;
-    send_pieces(source, message, socket, moved, |socket, moved, place, length| {
-        socket.call_until_moved(moved, |fd| file.send(fd, place as usize, length, tcp::SEND_NO_SIGNAL_FLAG))
+    send_pieces(source, message, socket, moved, |socket, moved, offset, length| {
+        socket.call_until_moved(moved, |fd| file.send(fd, offset as usize, length, tcp::SEND_NO_SIGNAL_FLAG))
     })
 }
 
 fn send_by_sendfile(source: &DataSource, message: usize, socket: &DataSocket, moved: &mut MovedBytes) -> io::Result<()> {
-    send_pieces(source, message, socket, moved, |socket, moved, mut place, length| {
-        socket.call_until_moved(moved, |fd| Ok(rustix::fs::sendfile(fd, source.fd(), Some(&mut place), length)?))
+    send_pieces(source, message, socket, moved, |socket, moved, mut offset, length| {
+        socket.call_until_moved(moved, |fd| Ok(rustix::fs::sendfile(fd, source.fd(), Some(&mut offset), length)?))
     })
 }
 
-/// Sends the file piece by piece with `call`, which may move less than a piece.
+/// Sends the file piece by piece with `call`, which gets the offset and length of a piece, and may move less than that.
 fn send_pieces(
     source: &DataSource,
     message: usize,
@@ -122,8 +122,8 @@ fn send_pieces(
     mut call: impl FnMut(&DataSocket, &mut MovedBytes, u64, usize) -> io::Result<usize>,
 ) -> io::Result<()> {
     while moved.payload < source.size() {
-        let (place, length) = source.piece(moved.payload, message as u64);
-        let written = call(socket, moved, place, length)?;
+        let (offset, length) = source.piece(moved.payload, message as u64);
+        let written = call(socket, moved, offset, length)?;
         if written == 0 {
             return Err(shrunk_file_error(moved.payload));
         }
@@ -137,8 +137,8 @@ fn send_pieces(
 fn send_by_splice(source: &DataSource, message: usize, socket: &DataSocket, moved: &mut MovedBytes) -> io::Result<()> {
     let (out, into) = rustix::pipe::pipe()?;
     let pipe_bytes = rustix::pipe::fcntl_setpipe_size(&into, PIPE_BYTES).unwrap_or(READ_AHEAD_BYTES);
-    send_pieces(source, message.min(pipe_bytes), socket, moved, |socket, moved, mut place, length| {
-        let filled = rustix::pipe::splice(source.fd(), Some(&mut place), &into, None, length, SpliceFlags::MOVE)?;
+    send_pieces(source, message.min(pipe_bytes), socket, moved, |socket, moved, mut offset, length| {
+        let filled = rustix::pipe::splice(source.fd(), Some(&mut offset), &into, None, length, SpliceFlags::MOVE)?;
         moved.calls += 1;
         let mut remaining = filled;
         while remaining > 0 {
@@ -149,8 +149,8 @@ fn send_by_splice(source: &DataSource, message: usize, socket: &DataSocket, move
     })
 }
 
-/// Sends without a copy. The pages must not change until the network has completed the sends. So this waits at the end, and when too
-/// many sends are incomplete.
+/// Sends without a copy. The pages must not change until the network has completed the sends. So this waits for completions at the
+/// end, and whenever too many sends are incomplete.
 fn send_without_copy(source: &DataSource, message: usize, socket: &DataSocket, moved: &mut MovedBytes) -> io::Result<()> {
     if source.size() == 0 {
         return Ok(());
@@ -158,12 +158,12 @@ fn send_without_copy(source: &DataSource, message: usize, socket: &DataSocket, m
     tcp::enable_zerocopy(socket.fd())?;
     let file = MappedFile::map(source.fd(), source.period() as usize)?;
     let mut incomplete = 0;
-    send_pieces(source, message, socket, moved, |socket, moved, place, length| {
+    send_pieces(source, message, socket, moved, |socket, moved, offset, length| {
         if incomplete >= MOST_ZEROCOPY_SENDS {
             wait_for_completions(socket, moved, &mut incomplete, MOST_ZEROCOPY_SENDS / 2)?;
         }
         let written = socket.call_until_moved(moved, |fd| {
-            file.send(fd, place as usize, length, tcp::SEND_ZEROCOPY_FLAG | tcp::SEND_NO_SIGNAL_FLAG)
+            file.send(fd, offset as usize, length, tcp::SEND_ZEROCOPY_FLAG | tcp::SEND_NO_SIGNAL_FLAG)
         })?;
         incomplete += 1;
         Ok(written)
@@ -183,9 +183,8 @@ fn wait_for_completions(socket: &DataSocket, moved: &mut MovedBytes, incomplete:
     Ok(())
 }
 
-/// Waits until the socket reports completions. Fails with `Interrupted` if it does, or `WouldBlock` after [`STOP_POLL_PERIOD`].
+/// Waits until the socket reports completions. Fails with `Interrupted` if it does, or `WouldBlock` after [`STOP_POLL_TIMEOUT`].
 fn wait_for_report(fd: BorrowedFd<'_>) -> io::Result<usize> {
-    let time = Timespec { tv_sec: 0, tv_nsec: STOP_POLL_PERIOD.subsec_nanos().into() };
-    let reports = poll(&mut [PollFd::new(&fd, PollFlags::ERR)], Some(&time))?;
+    let reports = poll(&mut [PollFd::new(&fd, PollFlags::ERR)], Some(&STOP_POLL_TIMEOUT))?;
     Err(if reports > 0 { io::ErrorKind::Interrupted } else { io::ErrorKind::WouldBlock }.into())
 }

@@ -30,13 +30,13 @@ pub fn send(
 ) -> io::Result<()> {
     let message = message.min(RING_BYTES as usize / 2) as u64;
     while moved.payload < source.size() {
-        let (place, length) = source.piece(moved.payload, message);
+        let (offset, length) = source.piece(moved.payload, message);
         wait_until(socket, moved, PeerGone::IsAnError, || {
             let room = (RING_BYTES - ring.held()?) as usize;
             if room < length { ring.wait_for_room(length as u32, STOP_POLL_PERIOD).map(|()| false) } else { Ok(true) }
         })?;
         moved.calls += 1;
-        let filled = ring.fill(source.fd(), place, length)? as u64;
+        let filled = ring.fill(source.fd(), offset, length)? as u64;
         if filled == 0 {
             return Err(shrunk_file_error(moved.payload));
         }
@@ -47,7 +47,7 @@ pub fn send(
     Ok(())
 }
 
-/// Receives `size` bytes into `place`, in messages of at most `message` bytes.
+/// Receives `size` bytes into `file`, in messages of at most `message` bytes.
 ///
 /// # Errors
 /// As for `receive::receive`.
@@ -56,13 +56,13 @@ pub fn receive(
     message: usize,
     ring: &SharedRing,
     socket: &DataSocket,
-    place: &mut File,
+    file: &mut File,
     moved: &mut MovedBytes,
 ) -> io::Result<()> {
     while moved.payload < size {
         wait_for_bytes(ring, socket, moved)?;
         moved.calls += 1;
-        let received = ring.empty(place.as_fd(), message.min((size - moved.payload) as usize))? as u64;
+        let received = ring.empty(file.as_fd(), message.min((size - moved.payload) as usize))? as u64;
         if received == 0 {
             return Err(early_end_error(moved.payload, size));
         }

@@ -13,10 +13,10 @@ use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use crate::bounds::STOP_POLL_PERIOD;
 use crate::measuring::row::MovedBytes;
 
-/// Why an end broke off whose other end has closed the connection, or died.
+/// Why an end broke off after the other end closed the connection or died.
 pub(crate) const PEER_GONE_REASON: &str = "the other end is gone";
 
-/// Why an end gives up a call that could still move data.
+/// Why an end gave up a call that could still have moved data.
 #[derive(Debug, Clone, Copy)]
 enum GivenUp {
     /// The transfer was stopped from elsewhere.
@@ -146,7 +146,7 @@ pub fn is_peer_gone(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::PIPE | Errno::CONNRESET))
 }
 
-/// The error as a sentence, with the other end's part in it.
+/// The error in words, which say so if the other end is gone or the file became shorter.
 pub fn error_words(error: &io::Error) -> String {
     match Errno::from_io_error(error) {
         Some(Errno::PIPE | Errno::CONNRESET) => PEER_GONE_REASON.into(),

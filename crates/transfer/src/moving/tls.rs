@@ -17,7 +17,7 @@ use crate::measuring::row::MovedBytes;
 use crate::moving::method::{Method, MethodInUse};
 use crate::moving::socket::DataSocket;
 
-/// Name in the certificate. It is no host's name: the client trusts the signer, whom it knows from the control connection.
+/// Name in the certificate. It is no host's name: the client trusts the signer, whose certificate came on the control connection.
 const CERTIFICATE_NAME: &str = "loadgo";
 
 /// A server's keys for one transfer.
@@ -94,12 +94,12 @@ impl<'a> CountedSocket<'a> {
 ///
 /// # Errors
 /// The two ends do not agree.
-pub(crate) fn handshake(tls: &mut Connection, line: &mut CountedSocket<'_>) -> io::Result<()> {
+pub(crate) fn handshake(tls: &mut Connection, socket: &mut CountedSocket<'_>) -> io::Result<()> {
     tls.set_buffer_limit(None);
     while tls.is_handshaking() {
-        tls.complete_io(line)?;
+        tls.complete_io(socket)?;
     }
-    write_out(tls, line)
+    write_out(tls, socket)
 }
 
 /// The ciphers of a method. The kernel gets keys for one cipher, which every kernel with TLS knows.
@@ -115,30 +115,30 @@ fn provider(method: Method) -> Arc<CryptoProvider> {
 ///
 /// # Errors
 /// The two ends do not agree, or the kernel does not take the keys.
-pub(crate) fn start_kernel_tls(way: &mut MethodInUse, line: &mut CountedSocket<'_>) -> io::Result<()> {
-    handshake_by_records(way.tls()?, line)?;
+pub(crate) fn start_kernel_tls(way: &mut MethodInUse, socket: &mut CountedSocket<'_>) -> io::Result<()> {
+    handshake_by_records(way.tls()?, socket)?;
     let tls = way.tls.take().ok_or_else(|| io::Error::other("there are no keys for TLS"))?;
     let secrets = tls.dangerous_extract_secrets().map_err(io::Error::other)?;
-    let fd = line.socket.fd();
+    let fd = socket.socket.fd();
     kernel_tls::attach_to_tcp(fd)?;
     kernel_tls::set_keys(fd, kernel_tls::TlsDirection::Out, &kernel_secrets(secrets.tx)?)?;
     kernel_tls::set_keys(fd, kernel_tls::TlsDirection::In, &kernel_secrets(secrets.rx)?)
 }
 
-/// As [`handshake`], but reads no byte behind the handshake's last record: the kernel reads on from there.
-fn handshake_by_records(tls: &mut Connection, line: &mut CountedSocket<'_>) -> io::Result<()> {
-    write_out(tls, line)?;
+/// As [`handshake`], but reads no byte after the handshake's last record, so that the kernel can read on from there.
+fn handshake_by_records(tls: &mut Connection, socket: &mut CountedSocket<'_>) -> io::Result<()> {
+    write_out(tls, socket)?;
     while tls.is_handshaking() {
         let mut record = vec![0; RECORD_HEADER_BYTES];
-        line.read_exact(&mut record)?;
+        socket.read_exact(&mut record)?;
         record.resize(RECORD_HEADER_BYTES + usize::from(u16::from_be_bytes([record[3], record[4]])), 0);
-        line.read_exact(&mut record[RECORD_HEADER_BYTES..])?;
+        socket.read_exact(&mut record[RECORD_HEADER_BYTES..])?;
         let mut remaining = &record[..];
         while !remaining.is_empty() {
             tls.read_tls(&mut remaining)?;
-            tls.process_new_packets().map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why.to_string()))?;
+            tls.process_new_packets().map_err(invalid_data)?;
         }
-        write_out(tls, line)?;
+        write_out(tls, socket)?;
     }
     Ok(())
 }
@@ -147,49 +147,53 @@ fn handshake_by_records(tls: &mut Connection, line: &mut CountedSocket<'_>) -> i
 const RECORD_HEADER_BYTES: usize = 5;
 
 fn kernel_secrets((record, secrets): (u64, ConnectionTrafficSecrets)) -> io::Result<TlsSecrets> {
-    let wrong_cipher = || io::Error::other("the two agreed on a cipher that the kernel is not given keys for");
+    let wrong_cipher = || io::Error::other("both ends agreed on a cipher for which the kernel gets no keys");
     let ConnectionTrafficSecrets::Aes128Gcm { key, iv } = secrets else { return Err(wrong_cipher()) };
     let key = key.as_ref().try_into().map_err(|_| wrong_cipher())?;
     let iv = iv.as_ref().try_into().map_err(|_| wrong_cipher())?;
     Ok(TlsSecrets { key, iv, record })
 }
 
+fn invalid_data(error: rustls::Error) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error)
+}
+
 /// Encrypts and sends `bytes`.
 ///
 /// # Errors
 /// The socket's.
-pub fn write(tls: &mut Connection, line: &mut CountedSocket<'_>, bytes: &[u8]) -> io::Result<()> {
+pub fn write(tls: &mut Connection, socket: &mut CountedSocket<'_>, bytes: &[u8]) -> io::Result<()> {
     tls.writer().write_all(bytes)?;
-    write_out(tls, line)
+    write_out(tls, socket)
 }
 
 /// Sends the end of the data.
 ///
 /// # Errors
 /// The socket's.
-pub fn close(tls: &mut Connection, line: &mut CountedSocket<'_>) -> io::Result<()> {
+pub fn close(tls: &mut Connection, socket: &mut CountedSocket<'_>) -> io::Result<()> {
     tls.send_close_notify();
-    write_out(tls, line)
+    write_out(tls, socket)
 }
 
 /// Reads and decrypts available bytes. Returns their number, 0 after the other end's close.
 ///
 /// # Errors
 /// The socket's error, an end without a close, or data that do not decrypt.
-pub fn read(tls: &mut Connection, line: &mut CountedSocket<'_>, into: &mut [u8]) -> io::Result<usize> {
+pub fn read(tls: &mut Connection, socket: &mut CountedSocket<'_>, into: &mut [u8]) -> io::Result<usize> {
     loop {
         match tls.reader().read(into) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             outcome => return outcome,
         }
-        tls.read_tls(line)?;
-        tls.process_new_packets().map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why.to_string()))?;
+        tls.read_tls(socket)?;
+        tls.process_new_packets().map_err(invalid_data)?;
     }
 }
 
-fn write_out(tls: &mut Connection, line: &mut CountedSocket<'_>) -> io::Result<()> {
+fn write_out(tls: &mut Connection, socket: &mut CountedSocket<'_>) -> io::Result<()> {
     while tls.wants_write() {
-        tls.write_tls(line)?;
+        tls.write_tls(socket)?;
     }
     Ok(())
 }

@@ -52,11 +52,11 @@ pub fn send(source: &DataSource, message: usize, socket: &DataSocket, moved: &mu
     Ok(())
 }
 
-/// Receives `size` bytes into `place`.
+/// Receives `size` bytes into `file`.
 ///
 /// # Errors
 /// As for `receive::receive`, and why there is no io_uring.
-pub fn receive(size: u64, message: usize, socket: &DataSocket, place: &mut File, moved: &mut MovedBytes) -> io::Result<()> {
+pub fn receive(size: u64, message: usize, socket: &DataSocket, file: &mut File, moved: &mut MovedBytes) -> io::Result<()> {
     let mut ring = CallRing::new(vec![0; CHAIN_BYTES.max(message)])?;
     while moved.payload < size {
         let lengths = next_lengths(size - moved.payload, message);
@@ -74,7 +74,7 @@ pub fn receive(size: u64, message: usize, socket: &DataSocket, place: &mut File,
         moved.wire += received as u64;
         let memory = ring.memory().ok_or_else(|| io::Error::other("a receipt is still under way"))?;
         moved.calls += 1;
-        place.write_all(&memory[..received])?;
+        file.write_all(&memory[..received])?;
         moved.payload += received as u64;
         if received < lengths.iter().sum() {
             return Err(early_end_error(moved.payload, size));
@@ -145,7 +145,7 @@ mod tests {
     use loadgo_sys::uring::unavailable_reason;
 
     #[test]
-    fn a_socket_that_cannot_be_shut_still_tells_why_nothing_goes_on() {
+    fn a_stalled_socket_that_cannot_be_shut_down_reports_the_stall() {
         if let Some(reason) = unavailable_reason() {
             writeln!(io::stderr(), "not tried: {reason}").expect("printed");
             return;
@@ -153,10 +153,10 @@ mod tests {
         // A socket without a far end: shutdown fails with ENOTCONN, as it does when a far end goes at that moment.
         let silent = UdpSocket::bind("127.0.0.1:0").expect("a port");
         let socket = DataSocket::new(silent.into(), StopRequest::default(), STOP_POLL_PERIOD).expect("a socket");
-        let (mut place, mut moved) = (tempfile::tempfile().expect("a file"), MovedBytes::default());
-        let error = receive(8, 8, &socket, &mut place, &mut moved).expect_err("nothing comes");
+        let (mut file, mut moved) = (tempfile::tempfile().expect("a file"), MovedBytes::default());
+        let error = receive(8, 8, &socket, &mut file, &mut moved).expect_err("nothing comes");
         assert_eq!(error.to_string(), "nothing moved for 0.1 s");
-        place.rewind().expect("at its beginning");
-        assert_eq!((moved.payload, place.read(&mut [0]).expect("read")), (0, 0));
+        file.rewind().expect("at its beginning");
+        assert_eq!((moved.payload, file.read(&mut [0]).expect("read")), (0, 0));
     }
 }

@@ -46,8 +46,7 @@ impl Control {
     /// No message came in time, the other end hung up, or it sent something else.
     pub fn receive<T: DeserializeOwned>(&mut self, time: Duration, stop: &StopRequest) -> io::Result<T> {
         let line = self.read_line(time, stop)?;
-        serde_json::from_slice(&line)
-            .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it does not speak as loadgo transfer does"))
+        serde_json::from_slice(&line).map_err(|_| other_protocol_error())
     }
 
     fn read_line(&mut self, time: Duration, stop: &StopRequest) -> io::Result<Vec<u8>> {
@@ -71,7 +70,7 @@ impl Control {
                 return Err(io::Error::new(io::ErrorKind::Interrupted, "it was stopped"));
             }
             if Instant::now() > until {
-                let reason = format!("it did not say what was waited for in {} s", time.as_secs_f64());
+                let reason = format!("it sent no message in {} s", time.as_secs_f64());
                 return Err(io::Error::new(io::ErrorKind::TimedOut, reason));
             }
         }
@@ -90,11 +89,11 @@ impl Control {
     pub(crate) fn wait_for_hang_up(&mut self, time: Duration) {
         let _ = read_within(self.stream.get_mut(), &mut [0], time); // no further message is expected
     }
+}
 
-    /// The connection's stream.
-    pub fn stream(&self) -> &TcpStream {
-        self.stream.get_ref()
-    }
+/// The error that the other end sends something else than messages of this protocol.
+pub(crate) fn other_protocol_error() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "it does not speak the protocol of loadgo transfer")
 }
 
 /// Appends the line's part of `bytes` to `line`, and returns its length.

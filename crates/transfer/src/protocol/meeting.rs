@@ -25,7 +25,7 @@ pub(crate) const DATA_BYTE: u8 = b'D';
 /// Beginning of the abstract names of servers' Unix sockets.
 pub(crate) const SOCKET_NAME_PREFIX: &str = "loadgo-";
 
-/// Opens a connection over the network, which [`show_ticket`] makes a data connection.
+/// Opens a connection over the network. [`show_ticket`] makes it a data connection.
 ///
 /// # Errors
 /// The server is gone.
@@ -50,7 +50,7 @@ pub fn show_ticket(mut stream: TcpStream, ticket: &str) -> io::Result<OwnedFd> {
 /// No server listens there: it is on another host, or in another network namespace.
 pub(crate) fn connect_locally(name: &str, ticket: &str) -> io::Result<OwnedFd> {
     if !name.starts_with(SOCKET_NAME_PREFIX) {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "its name is none of a server's"));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "no server has a socket of that name"));
     }
     let mut stream = UnixStream::connect_addr(&UnixAddr::from_abstract_name(name)?)?;
     stream.write_all(ticket.as_bytes())?;
@@ -125,5 +125,5 @@ pub fn receive_descriptor(socket: impl AsFd, time: Duration) -> io::Result<Owned
         RecvAncillaryMessage::ScmRights(mut files) => files.next(),
         _ => None,
     });
-    descriptor.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the other end handed no memory over"))
+    descriptor.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the other end sent no descriptor of the shared memory"))
 }

@@ -78,24 +78,28 @@ pub enum Direction {
 #[serde(rename_all = "kebab-case")]
 pub enum ServerReply {
     /// The transfer can begin.
-    Ticket {
-        /// The ticket with which the data connection begins: [`crate::tickets::SECRET_BYTES`] in hexadecimal.
-        ticket: String,
-        /// Name of the socket in the abstract namespace, for [`Method::Unix`] and [`Method::Shm`].
-        unix: Option<String>,
-        /// The signer's certificate in DER, for [`Method::Tls`] and [`Method::Ktls`].
-        authority: Option<Vec<u8>>,
-        /// Size of a print file in bytes.
-        #[serde(default)]
-        size: Option<u64>,
-        /// Whether the client must wait for the server's [`GoSignal`] before it sends.
-        #[serde(default)]
-        go: bool,
-    },
+    Ticket(TransferTicket),
     /// The request is refused; with the reason.
     Refused(#[serde(deserialize_with = "words::deserialize_text")] String),
     /// The server's host cannot use the method; with the reason. Another method may work.
     Cannot(#[serde(deserialize_with = "words::deserialize_text")] String),
+}
+
+/// The terms on which a transfer can begin.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TransferTicket {
+    /// The ticket with which the data connection begins: [`crate::tickets::SECRET_BYTES`] in hexadecimal.
+    pub ticket: String,
+    /// Name of the socket in the abstract namespace, for [`Method::Unix`] and [`Method::Shm`].
+    pub unix: Option<String>,
+    /// The signer's certificate in DER, for [`Method::Tls`] and [`Method::Ktls`].
+    pub authority: Option<Vec<u8>>,
+    /// Size of a print file in bytes.
+    #[serde(default)]
+    pub size: Option<u64>,
+    /// Whether the client must wait for the server's [`GoSignal`] before it sends.
+    #[serde(default)]
+    pub go: bool,
 }
 
 /// The server's message that it follows the data connection, so that a sender may begin.
@@ -150,6 +154,9 @@ mod tests {
     #[test]
     fn ends_of_different_builds_agree_on_the_bytes_of_a_message() {
         assert_eq!(json(&GoSignal::Go), r#""go""#);
+        let ticket = TransferTicket { ticket: "0f".into(), unix: None, authority: Some(vec![48]), size: Some(7), go: true };
+        let bytes = r#"{"ticket":{"ticket":"0f","unix":null,"authority":[48],"size":7,"go":true}}"#;
+        assert_eq!(json(&ServerReply::Ticket(ticket)), bytes);
         assert_eq!(json(&ServerReply::Refused("full".into())), r#"{"refused":"full"}"#);
         assert_eq!(json(&ServerReply::Cannot("no ring".into())), r#"{"cannot":"no ring"}"#);
         assert_eq!(json(&JobKind::Print("0f".into())), r#"{"print":"0f"}"#);

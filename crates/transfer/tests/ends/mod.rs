@@ -1,4 +1,4 @@
-//! A server for tests, a client's order, and other ends that misbehave as a test wants.
+//! A server for tests, a client's orders, and other ends that misbehave as a test needs it.
 
 #![allow(dead_code, reason = "each test program uses its part")]
 
@@ -23,7 +23,7 @@ use loadgo_transfer::server::{ServerOptions, serve};
 pub const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Options with these limits: no token, no kept files, and no meter of interrupts.
-pub fn serving(bounds: TransferLimits) -> ServerOptions {
+pub fn server_options(bounds: TransferLimits) -> ServerOptions {
     ServerOptions { bounds, token: None, keep_in: None, interrupts: Err("not in this test".into()), jobs: Arc::new(NoJobs) }
 }
 
@@ -43,9 +43,9 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let at = listener.local_addr().expect("its address");
         let stop = StopRequest::default();
-        let (tells, news) = news::channel(news::MOST_WAITING_REPORTS);
+        let (news_sender, news) = news::channel(news::MOST_WAITING_REPORTS);
         let stopped = stop.clone();
-        let thread = thread::spawn(move || serve(&listener, serving, stopped, &tells).expect("it serves"));
+        let thread = thread::spawn(move || serve(&listener, serving, stopped, &news_sender).expect("the listener works"));
         Server { at, stop, news, thread: Some(thread) }
     }
 
@@ -56,12 +56,12 @@ impl Server {
 
     /// Starts a server with these limits.
     pub fn within(bounds: TransferLimits) -> Server {
-        Server::start(serving(bounds))
+        Server::start(server_options(bounds))
     }
 
     /// Starts a server with the default limits that keeps received files in `folder`.
     pub fn keeping(folder: impl Into<PathBuf>) -> Server {
-        Server::start(ServerOptions { keep_in: Some(folder.into()), ..serving(TransferLimits::default()) })
+        Server::start(ServerOptions { keep_in: Some(folder.into()), ..server_options(TransferLimits::default()) })
     }
 }
 
@@ -82,7 +82,7 @@ impl Drop for Server {
 }
 
 /// An order for `size` bytes of the pattern.
-pub fn ask(to: SocketAddr, direction: Direction, method: Method, size: u64) -> TransferOrder {
+pub fn order(to: SocketAddr, direction: Direction, method: Method, size: u64) -> TransferOrder {
     let (to, message, bounds) = (vec![to], method.default_message_bytes(), TransferLimits::default());
     let interrupts = Err("not in this test".into());
     TransferOrder {
@@ -101,12 +101,12 @@ pub fn ask(to: SocketAddr, direction: Direction, method: Method, size: u64) -> T
 }
 
 /// Makes the transfer of an order.
-pub fn done(ask: &TransferOrder) -> TransferEnds {
-    transfer(ask, &Arc::default()).expect("it comes to a transfer")
+pub fn transferred(order: &TransferOrder) -> TransferEnds {
+    transfer(order, &Arc::default()).expect("a transfer")
 }
 
 /// The methods among `methods` that this host can use. The others are printed with the reason, even if the test passes.
-pub fn possible(methods: &[Method]) -> Vec<Method> {
+pub fn available(methods: &[Method]) -> Vec<Method> {
     let (here, not_here) = methods.iter().partition::<Vec<Method>, _>(|method| method.unavailable_reason().is_none());
     for method in not_here {
         let reason = method.unavailable_reason().expect("a reason");
@@ -116,65 +116,65 @@ pub fn possible(methods: &[Method]) -> Vec<Method> {
 }
 
 /// A control connection that a test writes and reads line by line.
-pub struct Line {
+pub struct ControlLine {
     stream: BufReader<TcpStream>,
 }
 
-impl Line {
+impl ControlLine {
     /// Connects to the server at `to` and reads its greeting.
-    pub fn to(to: SocketAddr) -> Line {
-        let mut stream = TcpStream::connect(to).expect("it listens");
-        stream.write_all(b"C").expect("it hears");
-        let mut line = Line { stream: BufReader::new(stream) };
-        assert!(line.hears().contains("loadgo transfer"));
+    pub fn connect(to: SocketAddr) -> ControlLine {
+        let mut stream = TcpStream::connect(to).expect("the server listens");
+        stream.write_all(b"C").expect("sent");
+        let mut line = ControlLine { stream: BufReader::new(stream) };
+        assert!(line.receive().contains("loadgo transfer"));
         line
     }
 
     /// Requests to send `size` bytes by a method.
-    pub fn asks_to_send(&mut self, size: u64, method: Method) {
+    pub fn request_to_send(&mut self, size: u64, method: Method) {
         let request = r#"{"name":"loadgo transfer","version":1,"token":null,"direction":"send","message":9"#;
-        self.says(&format!("{request},\"size\":{size},\"method\":\"{}\"}}", method.name()));
+        self.send(&format!("{request},\"size\":{size},\"method\":\"{}\"}}", method.name()));
     }
 
     /// Sends a line.
-    pub fn says(&mut self, line: &str) {
-        self.stream.get_mut().write_all(format!("{line}\n").as_bytes()).expect("it hears");
+    pub fn send(&mut self, line: &str) {
+        self.stream.get_mut().write_all(format!("{line}\n").as_bytes()).expect("sent");
     }
 
     /// Receives a line; empty at the end.
-    pub fn hears(&mut self) -> String {
+    pub fn receive(&mut self) -> String {
         let mut line = String::new();
-        self.stream.read_line(&mut line).expect("it says something");
+        self.stream.read_line(&mut line).expect("a line");
         line
     }
 
     /// Receives a ticket.
-    pub fn hears_a_ticket(&mut self) -> String {
-        let answer = self.hears();
+    pub fn receive_ticket(&mut self) -> String {
+        let answer = self.receive();
         answer.split('"').find(|word| word.len() == 32).unwrap_or_else(|| panic!("no ticket: {answer}")).to_owned()
     }
 }
 
 /// Opens a data connection with `ticket` to the server at `to`.
-pub fn data(to: SocketAddr, ticket: &str) -> TcpStream {
-    let mut stream = TcpStream::connect(to).expect("it listens");
-    stream.write_all(format!("D{ticket}").as_bytes()).expect("it hears");
+pub fn data_connection(to: SocketAddr, ticket: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(to).expect("the server listens");
+    stream.write_all(format!("D{ticket}").as_bytes()).expect("sent");
     stream
 }
 
-/// Another end that sends `greeting`, answers any request with a ticket, passes the data connection to `does`, and hangs up. Its
+/// Another end that sends `greeting`, answers any request with a ticket, passes the data connection to `act`, and hangs up. Its
 /// thread returns the result.
 pub fn far_end<T: Send + 'static>(
     greeting: &'static str,
-    does: impl FnOnce(TcpStream) -> T + Send + 'static,
+    act: impl FnOnce(TcpStream) -> T + Send + 'static,
 ) -> (SocketAddr, JoinHandle<Option<T>>) {
-    far_ends(greeting, |_, data| does(data))
+    far_ends(greeting, |_, data| act(data))
 }
 
-/// As [`far_end`], with the control connection for `does` too.
+/// As [`far_end`], with the control connection for `act` too.
 pub fn far_ends<T: Send + 'static>(
     greeting: &'static str,
-    does: impl FnOnce(TcpStream, TcpStream) -> T + Send + 'static,
+    act: impl FnOnce(TcpStream, TcpStream) -> T + Send + 'static,
 ) -> (SocketAddr, JoinHandle<Option<T>>) {
     far_control(greeting, move |mut control, listener| {
         let ticket = "0".repeat(32);
@@ -182,14 +182,14 @@ pub fn far_ends<T: Send + 'static>(
         control.write_all(answer.as_bytes()).ok()?;
         let (mut data, _) = listener.accept().ok()?;
         data.read_exact(&mut [0; 33]).ok()?;
-        Some(does(control, data))
+        Some(act(control, data))
     })
 }
 
-/// Another end that sends `greeting`, receives a request, and passes the control connection to `does`.
+/// Another end that sends `greeting`, receives a request, and passes the control connection to `act`.
 pub fn far_control<T: Send + 'static>(
     greeting: &'static str,
-    does: impl FnOnce(TcpStream, TcpListener) -> Option<T> + Send + 'static,
+    act: impl FnOnce(TcpStream, TcpListener) -> Option<T> + Send + 'static,
 ) -> (SocketAddr, JoinHandle<Option<T>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let at = listener.local_addr().expect("its address");
@@ -199,9 +199,9 @@ pub fn far_control<T: Send + 'static>(
         let mut lines = BufReader::new(control.try_clone().ok()?);
         let length = lines.read_line(&mut String::new()).ok()?;
         if length < 2 {
-            return None; // it went away on the greeting
+            return None; // the client hung up at the greeting
         }
-        does(control, listener)
+        act(control, listener)
     });
     (at, thread)
 }

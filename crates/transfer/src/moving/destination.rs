@@ -76,14 +76,14 @@ impl Destination {
         }
     }
 
-    /// A file `name` that replaces an older one when it is complete. A lock, which ends with its process, admits one writer at a time.
+    /// A file `name` that replaces an older one when it is complete. A lock admits one writer at a time, and ends with its process.
     /// Data that a killed process left are overwritten.
     ///
     /// # Errors
     /// Another process writes the file, it is no plain file, or it cannot be created; with the path.
     pub fn replacing(name: &Path) -> io::Result<Destination> {
         if name.symlink_metadata().is_ok_and(|older| !older.is_file()) {
-            return Err(with_path(name, io::Error::new(io::ErrorKind::AlreadyExists, "it is there, and is no plain file")));
+            return Err(with_path(name, io::Error::new(io::ErrorKind::AlreadyExists, "it exists and is no plain file")));
         }
         let incomplete_name = incomplete_name(name);
         let file = loop {
@@ -120,7 +120,7 @@ impl Destination {
     /// Gives a complete file its name.
     ///
     /// # Errors
-    /// Another file has that name now and must stay, or the disk cannot rename without replacing.
+    /// Another file has that name now and must stay, or the disk cannot rename without the risk of replacing one.
     pub fn commit(mut self) -> io::Result<()> {
         let Some(pending) = &self.pending else { return Ok(()) };
         let renamed = match pending.older {
@@ -143,7 +143,7 @@ fn rename_by_link(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
             let words =
-                format!("on this disk it cannot be renamed for sure that it replaces no other file ({error}): name another disk");
+                format!("this disk cannot rename a file without the risk of replacing another ({error}): name another disk");
             Err(io::Error::new(error.kind(), words))
         }
         linked => linked.and_then(|()| fs::remove_file(from)),
@@ -157,7 +157,7 @@ fn open_locked(path: &Path) -> io::Result<Option<File>> {
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
-            let words = "somebody else is at it now: wait until that has ended, or name another file";
+            let words = "another process writes it now: wait until that has ended, or name another file";
             return Err(io::Error::new(io::ErrorKind::ResourceBusy, words));
         }
         Err(TryLockError::Error(error)) => return Err(error),
@@ -241,13 +241,13 @@ mod tests {
     }
 
     #[test]
-    fn of_two_who_fetch_one_file_the_second_is_refused_and_disturbs_nothing() {
+    fn of_two_writers_of_one_file_the_second_is_refused_and_the_first_goes_on() {
         let folder = tempfile::tempdir().expect("a folder");
         let name = folder.path().join("print");
         let mut place = Destination::replacing(&name).expect("made");
         place.file().write_all(b"half").expect("written");
         let error = Destination::replacing(&name).expect_err("it is taken").to_string();
-        assert!(error.contains("print.incomplete: somebody else is at it"), "{error}");
+        assert!(error.contains("print.incomplete: another process writes it"), "{error}");
         place.file().write_all(b" and half").expect("written");
         place.commit().expect("kept");
         assert_eq!(fs::read(&name).expect("there"), b"half and half");
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn data_of_a_killed_process_are_overwritten_and_what_is_no_file_is_left_alone() {
+    fn data_of_a_killed_process_are_overwritten_and_special_files_stay() {
         let folder = tempfile::tempdir().expect("a folder");
         let name = folder.path().join("print");
         fs::write(folder.path().join("print.incomplete"), "a long piece of an older print file").expect("written");
