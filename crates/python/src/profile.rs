@@ -2,6 +2,7 @@
 
 use crate::errors;
 use loadgo_core::time::Instant;
+use loadgo_meters::MeterRefusal;
 use loadgo_meters::profile::live::{Live, ProfileScope, ProfileSpan};
 use loadgo_sys::clock::monotonic_ns;
 use pyo3::prelude::*;
@@ -28,7 +29,7 @@ impl LiveProfile {
     fn new(py: Python<'_>, hz: u32, children: bool) -> PyResult<LiveProfile> {
         let of = if children { ProfileScope::Children } else { ProfileScope::Host };
         let live = py.detach(|| Live::begin(of, hz, Instant(monotonic_ns())));
-        let live = live.map_err(|why| errors::raised(py, "Refused", (why,)))?;
+        let live = live.map_err(|refusal| errors::raised(py, "Refused", (refusal.to_string(),)))?;
         Ok(LiveProfile { live: Mutex::new(Some(live)) })
     }
 
@@ -43,9 +44,9 @@ impl LiveProfile {
     fn sample<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let found = py.detach(|| {
             let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
-            live.as_mut().ok_or_else(|| "the profile has ended".to_owned())?.sample(Instant(monotonic_ns()))
+            live.as_mut().ok_or("the profile has ended")?.sample(Instant(monotonic_ns()))
         });
-        in_python(py, &found.map_err(|why| errors::raised(py, "Refused", (why,)))?)
+        in_python(py, &found.map_err(|refusal: MeterRefusal| errors::raised(py, "Refused", (refusal.to_string(),)))?)
     }
 
     /// Ends the profile.

@@ -67,7 +67,7 @@ impl SampledSystem for SampledHost {
         if let Some(meters) = &mut self.meters {
             match meters.sample(now) {
                 Ok(rows) => sample = rows,
-                Err(reason) => lost.push(LostRow { at: now, user: None, what: "meters", count: 1, reason }),
+                Err(refusal) => lost.push(LostRow { at: now, user: None, what: "meters", count: 1, reason: refusal.to_string() }),
             }
             lost.extend(meters.take_lost());
         }
