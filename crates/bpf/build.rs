@@ -1,8 +1,8 @@
-//! Compiles the kernel programs (`NAME/NAME.bpf.c`), each folder into one object for every processor: `$OUT_DIR/NAME.bpf.o`.
+//! Compiles the kernel programs: `NAME/NAME.bpf.c` of each folder becomes one object, `$OUT_DIR/NAME.bpf.o`.
 //!
 //! The compiler is the clang inside zig, which Python's package `ziglang` contains. So a machine that builds loadgo needs
 //! no compiler of its own for kernel programs. The object holds types (BTF) and relocations (CO-RE), which fit it to
-//! kernels whose structures differ. The programs name no processor's registers, so that one object serves every processor.
+//! kernels whose structures differ. The programs name no architecture's registers, so one object serves every architecture.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -91,7 +91,7 @@ fn compile(zig: &Zig, name: &str) -> Result<(), String> {
     let (source, object) = (format!("{name}/{name}.bpf.c"), build_folder().join(format!("{name}.bpf.o")));
     let mut clang = zig.command();
     clang.arg("cc").args(FLAGS.split(' '));
-    clang.arg(format!("-ffile-prefix-map={}=loadgo-bpf", variable("CARGO_MANIFEST_DIR"))); // the same bytes wherever it is built
+    clang.arg(format!("-ffile-prefix-map={}=loadgo-bpf", variable("CARGO_MANIFEST_DIR"))); // the object has the same bytes wherever it is built
     clang.arg("-c").arg(&source).arg("-o").arg(&object);
     let output = clang.output().map_err(|error| format!("{}: {error}", zig.0.join(" ")))?;
     if !output.status.success() {
@@ -103,7 +103,7 @@ fn compile(zig: &Zig, name: &str) -> Result<(), String> {
 /// Fails for an object without BTF, which no host could load.
 fn check_types(object: &Path) -> Result<(), String> {
     let bytes = std::fs::read(object).map_err(|error| format!("{}: {error}", object.display()))?;
-    let name = b".BTF.ext\0"; // relocations; types come with them
+    let name = b".BTF.ext\0"; // the section of relocations; an object with relocations has types
     if bytes.windows(name.len()).any(|window| window == name) {
         Ok(())
     } else {

@@ -1,4 +1,4 @@
-/* The kernel as our programs see it: types, the fields that are used (relocated when loaded), and the calls by number. */
+/* The parts of the kernel that our programs use: structures with some of their fields (relocated when loaded), and helper functions. */
 #pragma once
 
 typedef unsigned char u8;
@@ -18,7 +18,7 @@ enum { NO_PREALLOC = 1, MMAPABLE = 1 << 10 };
 #define MAP_UINT(name, value) int (*name)[value]
 #define MAP_TYPE(name, value) value *name
 
-/* Calls into the kernel, by their numbers in include/uapi/linux/bpf.h. */
+/* The kernel's helper functions, by their numbers in include/uapi/linux/bpf.h. */
 static void *(*map_lookup)(void *map, const void *key) = (void *)1;
 static long (*map_update)(void *map, const void *key, const void *value, u64 flags) = (void *)2;
 static long (*map_delete)(void *map, const void *key) = (void *)3;
@@ -31,6 +31,7 @@ static long (*get_stack)(void *context, void *buffer, u32 size, u64 flags) = (vo
 static long (*map_pop)(void *map, void *value) = (void *)88;
 static long (*spin_lock)(void *lock) = (void *)93;
 static long (*spin_unlock)(void *lock) = (void *)94;
+static long (*ringbuf_output)(void *ring, void *data, u64 size, u64 flags) = (void *)130;
 static void *(*sk_storage_get)(void *map, void *sk, void *value, u64 flags) = (void *)107;
 static long (*read_user)(void *to, u32 size, const void *from) = (void *)112;
 static long (*read_kernel)(void *to, u32 size, const void *from) = (void *)113;
@@ -53,15 +54,15 @@ struct mm_struct {
 	} RELOCATED;
 } RELOCATED;
 
-/* What the scheduler notes of a task, on its own clock. */
+/* The scheduler's times of a task, by the scheduler's own clock. */
 struct sched_info {
-	u64 run_delay; /* ns that it has been ready, without the present wait */
-	u64 last_arrival; /* when it last came to a processor */
-	u64 last_queued; /* since when it has been ready; 0 from its arrival on */
+	u64 run_delay; /* ns that the task has been ready, without the wait under way */
+	u64 last_arrival; /* when the task last came to a processor */
+	u64 last_queued; /* when the task became ready; 0 from its arrival on */
 } RELOCATED;
 
 struct rq {
-	u64 clock; /* the scheduler's, of this processor, when that was last brought up: at each switch */
+	u64 clock; /* the scheduler's clock on this processor, which each switch updates */
 } RELOCATED;
 
 struct cfs_rq {
@@ -73,7 +74,7 @@ struct sched_entity {
 	struct cfs_rq *cfs_rq;
 } RELOCATED;
 
-/* A program's registers where it entered the kernel: x86's code segment, arm64's state. */
+/* A program's registers when it entered the kernel: the system call's number, x86's code segment, arm64's processor state. */
 struct pt_regs {
 	s64 orig_ax;
 	s32 syscallno;
@@ -121,18 +122,18 @@ struct task_struct {
 	s32 pagefault_disabled;
 } RELOCATED;
 
-/* A bit field of a structure that is read directly (the caller's pointer is trusted by the verifier). */
+/* The value of a bit field, read without a helper function: the verifier must trust the caller's pointer. */
 #define BIT_OF(structure, field) ({ \
-	u64 whole = 0; \
-	void *place = (void *)(structure) + __builtin_preserve_field_info((structure)->field, 0); \
+	u64 bits = 0; \
+	void *address = (void *)(structure) + __builtin_preserve_field_info((structure)->field, 0); \
 	switch (__builtin_preserve_field_info((structure)->field, 1)) { \
-	case 1: whole = *(u8 *)place; break; \
-	case 2: whole = *(u16 *)place; break; \
-	case 4: whole = *(u32 *)place; break; \
-	case 8: whole = *(u64 *)place; break; \
+	case 1: bits = *(u8 *)address; break; \
+	case 2: bits = *(u16 *)address; break; \
+	case 4: bits = *(u32 *)address; break; \
+	case 8: bits = *(u64 *)address; break; \
 	} \
-	whole <<= __builtin_preserve_field_info((structure)->field, 4); \
-	whole >> __builtin_preserve_field_info((structure)->field, 5); })
+	bits <<= __builtin_preserve_field_info((structure)->field, 4); \
+	bits >> __builtin_preserve_field_info((structure)->field, 5); })
 
 enum { PF_KTHREAD = 0x00200000 };
 enum { UNINTERRUPTIBLE = 0x0002, DEAD = 0x0080, NO_LOAD = 0x0400, FROZEN = 0x8000 };

@@ -1,4 +1,4 @@
-"""The Rust half, as Python sees it; tests/project/test_package.py checks this file against the binary."""
+"""The extension module in Rust; tests/project/test_package.py checks this file against the binary."""
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
@@ -7,16 +7,16 @@ from typing import Any
 __version__: str
 
 def parse_script(text: str) -> dict[str, Any]:
-    """What a script says, checked: name, login, passes, think, typing, needs, files, lines; raises `errors.Mistake`."""
+    """Parses and checks a script: name, login, passes, think, typing, needs, files, lines. Raises `errors.Mistake`."""
 
 def parse_machine(text: str, sets: Sequence[str]) -> dict[str, Any]:
-    """What a machine file says with `sets` (KEY=VALUE): title, source, processors, commands, stores, load, text.
+    """Parses a machine file with `sets` (KEY=VALUE): title, source, processors, commands, stores, load, text.
 
     Raises `errors.Mistake`; `ValueError` for a mistake in `sets`.
     """
 
 def parse_think(text: str) -> str:
-    """A law of think time as it is written in full; raises `ValueError`."""
+    """Parses a law of think time, and returns it as it is written in full. Raises `ValueError`."""
 
 def parse_law(text: str) -> dict[str, Any]:
     """Parses a law of a script or a machine file to kind, parameters, timed, least, most; raises `ValueError`.
@@ -25,21 +25,21 @@ def parse_law(text: str) -> dict[str, Any]:
     """
 
 def parse_span(text: str) -> int:
-    """A span of time in nanoseconds; raises `ValueError`."""
+    """Parses a span of time to nanoseconds. Raises `ValueError`."""
 
 def parse_limit(text: str) -> None:
-    """Checks what users may have; raises `ValueError`."""
+    """Checks the limits of users. Raises `ValueError`."""
 
 def parse_until(text: str) -> str:
-    """When a run has enough, as it is written in full; raises `ValueError`."""
+    """Parses a stop rule, and returns it as it is written in full. Raises `ValueError`."""
 
 def run_host(
     script_text: str,
     options: Mapping[str, Any],
     folder: str,
-    told: Callable[[dict[str, Any]], bool] | None,
+    report: Callable[[dict[str, Any]], bool] | None,
 ) -> dict[str, Any]:
-    """Runs a script on this host into `folder`; `told` hears how it stands and stops it by returning False.
+    """Runs a script on this host into `folder`. `report` gets the progress, and stops the run by returning False.
 
     Raises `errors.Mistake`, `errors.Refused`, `errors.BadRun`.
     """
@@ -57,7 +57,7 @@ def run_machine(
     script_text: str,
     options: Mapping[str, Any],
     folder: str,
-    told: Callable[[dict[str, Any]], bool] | None,
+    report: Callable[[dict[str, Any]], bool] | None,
 ) -> dict[str, Any]:
     """Runs a script on a simulated machine into `folder`, as `run_host` does on this host.
 
@@ -68,7 +68,7 @@ def table_columns() -> dict[str, list[tuple[str, str]]]:
     """The columns of each table of a run folder, in order: name and type, which docs/run-folder.md explains."""
 
 def whole(path: str | PathLike[str]) -> tuple[int, int]:
-    """The bytes at a stream's beginning that are whole batches, and the rows in them; raises `errors.BadRun`."""
+    """Size of the complete batches of a stream: (bytes, rows). Raises `errors.BadRun`."""
 
 def complete(folder: str | PathLike[str]) -> None:
     """Completes the folder of a run that was killed; raises `errors.BadRun`."""
@@ -81,7 +81,7 @@ class Growing:
 
     def __new__(cls, folder: str | PathLike[str], table: str) -> Growing: ...
     def news(self) -> bytes:
-        """What has come since the last call, as an Arrow IPC stream; no bytes when that is nothing."""
+        """The new rows since the last call, as an Arrow IPC stream; no bytes if there are none."""
     def ended(self) -> bool:
         """True when the stream's end has been read."""
 
@@ -108,13 +108,13 @@ class MeteredHost:
 
     def __new__(cls, options: Mapping[str, Any]) -> MeteredHost: ...
     def running(self) -> int:
-        """The id of the command that runs, 0 when none does."""
-    def watch(self, told: Callable[[dict[str, Any]], bool], with_rows: bool) -> dict[str, Any]:
-        """Meters until the time is up, the command has ended, or `told` returns False.
+        """The id of the running command; 0 if there is none."""
+    def watch(self, report: Callable[[dict[str, Any]], bool], with_rows: bool) -> dict[str, Any]:
+        """Meters until the time is up, the command has ended, or `report` returns False.
 
-        outcome, exit_status, signal, notes.
+        Returns outcome, exit_status, signal, notes, left_behind.
 
-        `told` hears at_s, and with a span's end its rows by table and what is lost, if it wants rows.
+        `report` gets at_s. At the end of a span it also gets the rows by table and the losses, if `with_rows`.
         """
 
 class CommandMeter:
@@ -122,36 +122,36 @@ class CommandMeter:
 
     def __new__(cls) -> CommandMeter: ...
     def sources(self) -> dict[str, Any]:
-        """Where the figures come from: cpu, faults, waits, cpu_resolution_ns, split, notes, groups."""
+        """Sources of the figures: cpu, faults, waits, cpu_resolution_ns, split, notes, groups."""
     def run(self, command: Sequence[str], input: bool, output: bool, cold: bool) -> dict[str, Any]:
         """Runs `command` once; raises `OSError` when it cannot be run."""
     def running(self) -> int:
-        """The id of the command that runs, 0 when none does."""
+        """The id of the running command; 0 if there is none."""
     def close(self) -> list[str]:
-        """Undoes what was made on the host for the meter. Returns what stays there."""
+        """Undoes the meter's changes on the host. Returns sentences about things that stay there."""
 
 class LiveProfile:
-    """A clock profile under way: of the host, or of what this thread starts (`children`). Raises `errors.Refused`."""
+    """A clock profile: of the host, or of the programs that this thread starts (`children`). Raises `errors.Refused`."""
 
     def __new__(cls, hz: int, children: bool) -> LiveProfile: ...
     def notes(self) -> list[str]:
-        """What could not be had, and why."""
+        """Notes about measurements that are not available, with the reason."""
 
     def sample(self) -> dict[str, Any]:
-        """What was found since the last call.
+        """The rows since the last call.
 
         stacks (process, stack, samples) · segments (segment, faults_minor, faults_major, samples) ·
         build_ids (path, id) · lost (count, what). Raises `errors.Refused`.
         """
 
     def close(self) -> None:
-        """Ends it."""
+        """Ends the profile."""
 
 def transfer_columns() -> list[str]:
     """The columns of a batch host's table of transfers, in order."""
 
 def transfer_methods() -> list[tuple[str, int, str | None]]:
-    """The methods of a transfer by name, with the bytes that a call of each moves at most where nobody says."""
+    """The methods by name, with the default of `message`, and the reason if this host cannot use the method."""
 
 class Transfer:
     """One transfer, from this end."""
@@ -170,20 +170,20 @@ class Transfer:
         time_s: float,
         stalled_s: float,
     ) -> Transfer:
-        """Raises `errors.Refused` when `to` is no address, and `ValueError` for an unknown method."""
+        """Raises `errors.Refused` if `to` is no address, and `ValueError` for an unknown method."""
 
     def run(self) -> dict[str, Any]:
-        """Makes it: `here`, `there` (None when the other end did not tell) and `note`. Raises `errors.Refused`."""
+        """Makes the transfer: `here`, `there` (None if the other end sent no figures) and `note`. Raises `errors.Refused`."""
 
     def stop(self) -> None:
-        """Ends it early, from another thread."""
+        """Ends the transfer early, from another thread."""
 
 class TransferServer:
-    """The end that waits."""
+    """The end of a transfer that waits for the other."""
 
     @property
     def address(self) -> str:
-        """Where it listens, with the port that it got."""
+        """Address at which the server listens, with its port."""
 
     def __new__(
         cls,
@@ -199,24 +199,24 @@ class TransferServer:
         job_time_s: float,
         rows: str | PathLike[str] | None,
     ) -> TransferServer:
-        """Listens at once. Raises `errors.Refused` when it cannot, or when `rows`, a table, cannot be written."""
+        """Listens at once. Raises `errors.Refused` if it cannot, or if `keep_in` or the table `rows` cannot be written."""
 
-    def serve(self, hears: Callable[[dict[str, Any] | None], bool]) -> None:
-        """Serves until `hears` says False: it is told of every transfer, and called about three times a second."""
+    def serve(self, report: Callable[[dict[str, Any] | None], bool]) -> None:
+        """Serves until `report` returns False. Calls it with each transfer's end, and about three times a second."""
 
 class TransferMeter:
     """Runs one command under the meters of this host, and follows its sockets; raises `errors.Refused`."""
 
     def __new__(cls) -> TransferMeter: ...
     def sources(self) -> dict[str, Any]:
-        """As of `CommandMeter`, and `missing`: what of its sockets is not known, and why."""
+        """As of `CommandMeter`, and `missing`: a sentence for each fact about the sockets that is not known."""
     def run(self, command: Sequence[str]) -> dict[str, Any]:
         """Runs `command` once: run (as of `CommandMeter`), counted, why_not, load_5min.
 
-        counted (None when not known): moved (by kind: numbers by name), interrupts (None, or nanoseconds and packets by
+        counted (None if not known): moved (by kind: numbers by name), interrupts (None, or nanoseconds and packets by
         name), held, unsent, lost, charges_the_interrupted. Raises `OSError` when it cannot be run.
         """
     def running(self) -> int:
-        """The id of the command that runs, 0 when none does."""
+        """The id of the running command; 0 if there is none."""
     def close(self) -> list[str]:
-        """Undoes what was made on the host for the meter. Returns what stays there."""
+        """Undoes the meter's changes on the host. Returns sentences about things that stay there."""

@@ -2,7 +2,7 @@
 #pragma once
 #include "switch.h"
 
-u32 own_process = 0; /* ours, as the kernel numbers it */
+u32 own_process = 0; /* id of loadgo's own process in the kernel's numbering; 0 until `on_begin` has set it */
 
 /* A task's id in its own namespace. For a task that we have forked, this is our namespace. */
 INLINE u32 own_number(struct task_struct *task)
@@ -16,7 +16,7 @@ INLINE u32 own_number(struct task_struct *task)
 }
 
 /* Gives an account to a process that our own process forks. */
-INLINE void begin_session(struct task_struct *child, struct kept *kept)
+INLINE void begin_session(struct task_struct *child, struct task_record *record)
 {
 	u32 slot = 0, pid = own_number(child);
 	struct account *account = map_pop(&free_accounts, &slot) ? 0 : account_of(slot);
@@ -26,25 +26,25 @@ INLINE void begin_session(struct task_struct *child, struct kept *kept)
 	}
 	account->pid = pid;
 	account->command = 0;
-	kept->slot = slot;
+	record->slot = slot;
 }
 
-/* A session begins where our own process forks another; what it forks belongs to it. */
+/* A task is forked. A process that our own process forks begins a session; its descendants belong to that session. */
 SECTION("tp_btf/sched_process_fork")
 int on_fork(u64 *context)
 {
 	struct task_struct *parent = (void *)context[0], *child = (void *)context[1];
-	struct kept *of_parent = keep(parent), *of_child = keep(child);
-	if (!of_child)
+	struct task_record *parent_record = create_record(parent), *child_record = create_record(child);
+	if (!child_record)
 		return 0;
-	begin_doing(&of_child->doing, child);
+	set_doing_by_registers(&child_record->doing, child);
 	if (exact && !(child->flags & PF_KTHREAD))
-		of_child->doing.category = PRIMITIVE;
-	of_child->out = ktime_ns();
-	of_child->loaded = LOADING_NS;
-	of_child->slot = of_parent ? of_parent->slot : 0;
+		child_record->doing.category = PRIMITIVE;
+	child_record->out = ktime_ns();
+	child_record->loaded = LOADING_NS;
+	child_record->slot = parent_record ? parent_record->slot : 0;
 	if (own_process && parent->tgid == own_process && child->tgid != own_process)
-		begin_session(child, of_child);
+		begin_session(child, child_record);
 	return 0;
 }
 
@@ -53,19 +53,19 @@ SECTION("tp_btf/task_rename")
 int on_rename(u64 *context)
 {
 	struct task_struct *task = (void *)context[0];
-	struct kept *kept = kept_of(task);
+	struct task_record *record = record_of(task);
 	struct processor *cpu = processor_now();
-	if (!kept || !cpu || task->pid != task->tgid)
+	if (!record || !cpu || task->pid != task->tgid)
 		return 0;
 	u64 now = ktime_ns();
-	if (!kept->out) {
-		charge_run(cpu, kept, now > cpu->since ? now - cpu->since : 0, 1);
+	if (!record->out) {
+		charge_run(cpu, record, now > cpu->since ? now - cpu->since : 0, 1);
 		cpu->since = now;
 		cpu->name = 0;
 	}
-	kept->name = 0;
+	record->name = 0;
 	if (FIELD_EXISTS(task->in_execve) && BIT_OF(task, in_execve))
-		kept->loaded = 0;
+		record->loaded = 0;
 	return 0;
 }
 
@@ -74,34 +74,34 @@ struct task_iteration {
 	struct task_struct *task;
 };
 
-/* Each task that is there when the meters begin: asleep, ready, or running. */
+/* Each task that exists when the meters begin: asleep, ready, or running. */
 SECTION("iter/task")
 int on_each_task(struct task_iteration *context)
 {
 	struct task_struct *task = context->task;
 	struct processor *cpu = processor_now();
-	struct kept *kept = task && cpu ? keep(task) : 0;
-	if (!kept || kept->doing.known)
+	struct task_record *record = task && cpu ? create_record(task) : 0;
+	if (!record || record->doing.known)
 		return 0;
 	u64 now = ktime_ns();
 	u32 state = task->__state;
-	begin_doing(&kept->doing, task);
-	kept->loaded = LOADING_NS;
+	set_doing_by_registers(&record->doing, task);
+	record->loaded = LOADING_NS;
 	if (task->on_cpu)
 		return 0;
-	kept->out = now;
-	kept->run_delay = task->sched_info.run_delay;
+	record->out = now;
+	record->run_delay = task->sched_info.run_delay;
 	if (!state && throttled(task))
-		stands_waiting(kept, GOVERNED, now);
+		add_to_waiting(record, GOVERNED, now);
 	else if (!state)
-		stands_ready(cpu, kept, now);
+		add_to_ready(cpu, record, now);
 	else if (state & UNINTERRUPTIBLE && !(state & NO_LOAD) && !(task->flags & PF_KTHREAD) && BIT_OF(task, in_iowait))
-		stands_waiting(kept, in_call(task) ? DISK_WAIT : PAGE_WAIT, now);
+		add_to_waiting(record, in_call(task) ? DISK_WAIT : PAGE_WAIT, now);
 	return 0;
 }
 
-/* Run on each processor when the meters begin, by the reader: what it does that has not switched since. With an argument, only
- * where the reader itself runs: which process it is. */
+/* The reader runs this on each processor when the meters begin, to note what a processor does that has not switched yet. With an
+ * argument, it only notes the reader's own process. */
 SECTION("raw_tp/begin")
 int on_begin(u64 *context)
 {
@@ -116,12 +116,12 @@ int on_begin(u64 *context)
 	if (!cpu || !idle || cpu->last)
 		return 0;
 	if (task->pid) {
-		begin_doing(&cpu->doing, task);
-		struct kept *kept = kept_of(task);
-		cpu->slot = kept ? kept->slot : 0;
+		set_doing_by_registers(&cpu->doing, task);
+		struct task_record *record = record_of(task);
+		cpu->slot = record ? record->slot : 0;
 	} else {
 		cpu->doing.category = IDLE;
-		__sync_fetch_and_add(idle, 1); /* its integrals begin at 0, as all do just now */
+		__sync_fetch_and_add(idle, 1); /* its copy of the integrals is 0, as the integrals themselves still are */
 	}
 	cpu->tgid = task->tgid;
 	cpu->pid = task->pid;

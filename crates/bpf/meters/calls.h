@@ -1,20 +1,20 @@
-/* Primitives: system calls of users' programs, from the entry into the kernel to the return. */
+/* System calls of users' programs, from the entry into the kernel to the return. Tables call them primitives. */
 #pragma once
 #include "faulting.h"
 #include "who.h"
 
-enum { PRIMITIVES = 512, OTHER_PRIMITIVE = PRIMITIVES - 1 }; /* by number; the last: all that the table does not hold */
+enum { PRIMITIVES = 512, OTHER_PRIMITIVE = PRIMITIVES - 1 }; /* by number; the last is for all calls without a number of their own */
 enum { MOST_ERRORS = 4095 };
 
-/* The return value of this call is no result: it restores a register. */
+/* The return value of this call is the value of a restored register, not a result. */
 const volatile u32 sigreturn_number = 0xffff;
 
-/* One primitive on one processor. */
+/* The calls of one number on one processor. */
 struct primitive {
 	u64 count;
 	u64 failed;
 	u64 time; /* ns from entry to return */
-	u64 off; /* of those, off the processor */
+	u64 off; /* ns of `time` off the processor */
 	u64 faults; /* page faults meanwhile */
 	u32 buckets[BUCKETS]; /* of `time` */
 };
@@ -32,8 +32,8 @@ INLINE struct processor *processor_at(u32 here)
 	return map_lookup(&processors, &here);
 }
 
-/* Whether the calling program is a 32-bit one, in which the numbers stand for other calls. */
-INLINE u32 of_old_kind(struct pt_regs *registers)
+/* Whether the calling program is a 32-bit one, whose numbers stand for other calls. */
+INLINE u32 is_32_bit(struct pt_regs *registers)
 {
 	if (FIELD_EXISTS(registers->cs))
 		return (registers->cs & 0xffff) == 0x23; /* x86: the kernel's __USER32_CS */
@@ -44,7 +44,7 @@ INLINE u32 of_old_kind(struct pt_regs *registers)
 
 static __attribute__((noinline)) int take_over(struct processor *cpu, u64 now); /* in switch.h */
 
-/* Makes the state that of the running task, because some kernels do not report every switch. */
+/* Takes the running task up if its switch was not reported, as some kernels do not report every switch. */
 INLINE void see_task(struct processor *cpu, u64 registers, u64 now)
 {
 	if (cpu->entered == registers)
@@ -58,23 +58,23 @@ INLINE void count_call(struct processor *cpu, u32 here, u64 now, s64 result)
 {
 	struct call *call = &cpu->doing.call;
 	u64 began = call->began;
-	u32 number = call->number & (PRIMITIVES - 1), place = here * PRIMITIVES + number;
+	u32 number = call->number & (PRIMITIVES - 1), index = here * PRIMITIVES + number;
 	if (!began)
 		return;
 	call->began = 0;
-	struct primitive *sums = map_lookup(&primitives, &place);
+	struct primitive *sums = map_lookup(&primitives, &index);
 	if (!sums)
 		return;
-	struct tally one = { .count = 1, .time = now > began ? now - began : 0, .wait = call->off };
+	struct tally single = { .count = 1, .time = now > began ? now - began : 0, .wait = call->off };
 	if ((u64)-result - 1 < MOST_ERRORS && number != sigreturn_number)
-		one.failed = 1;
+		single.failed = 1;
 	sums->count++;
-	sums->failed += one.failed;
-	sums->time += one.time;
-	sums->off += one.wait;
+	sums->failed += single.failed;
+	sums->time += single.time;
+	sums->off += single.wait;
 	sums->faults += call->faults;
-	sums->buckets[bucket_of(one.time)]++;
-	count_who(cpu, here, number, one);
+	sums->buckets[bucket_of(single.time)]++;
+	count_who(cpu, here, number, single);
 }
 
 SECTION("tp_btf/sys_enter")
@@ -86,7 +86,7 @@ int on_call(u64 *context)
 	if (!cpu)
 		return 0;
 	u64 number = context[1];
-	if (number >= OTHER_PRIMITIVE || of_old_kind((void *)context[0]))
+	if (number >= OTHER_PRIMITIVE || is_32_bit((void *)context[0]))
 		number = OTHER_PRIMITIVE;
 	u32 category = number == brk_number ? BOUND_FAULT : PRIMITIVE;
 	cpu->interrupts = cpu->soft = 0;

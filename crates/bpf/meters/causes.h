@@ -1,15 +1,16 @@
-/* The reason why a task sleeps, as one of the causes of idle time, if it is one. */
+/* The reason why a task sleeps, if it is a cause of idle time. */
 #pragma once
 #include "tasks.h"
 
 /* Addresses of kernel functions, from /proc/kallsyms; 0: not known. */
 const volatile u64 fault_begins = 0, fault_ends = 0; /* handle_mm_fault */
-const volatile u64 high_begins = 0, high_ends = 0; /* mem_cgroup_handle_over_high: the sleep of who is over memory.high */
+const volatile u64 high_begins = 0, high_ends = 0; /* mem_cgroup_handle_over_high, where tasks over memory.high sleep */
 
-enum { DEEPEST = 32, LOADING_NS = 2000000 };
+enum { MOST_FRAMES = 32 }; /* of a kernel stack, that are read */
+enum { LOADING_NS = 2000000 }; /* processor time for which a program counts as being loaded */
 
 struct trace {
-	u64 address[DEEPEST];
+	u64 address[MOST_FRAMES];
 };
 
 struct {
@@ -19,7 +20,7 @@ struct {
 	MAP_TYPE(value, struct trace);
 } traces SECTION(".maps");
 
-/* Whether the task entered the kernel by a primitive, not by a fault or an interrupt. */
+/* Whether the task entered the kernel by a system call, not by a fault or an interrupt. */
 INLINE u32 in_call(struct task_struct *task)
 {
 	struct pt_regs *registers = task_registers(task);
@@ -32,13 +33,13 @@ INLINE u32 in_call(struct task_struct *task)
 	return 1;
 }
 
-/* The state of the running task by its kernel stack: in a page fault, throttled by memory.high, or neither. */
+/* The cause that the running task's kernel stack shows: a page fault, throttling by memory.high, or none. */
 static __attribute__((noinline)) u32 cause_on_stack(void *context)
 {
 	u32 zero = 0, cause = NO_CAUSE;
 	struct trace *trace = map_lookup(&traces, &zero);
 	long depth = trace ? get_stack(context, trace, sizeof(*trace), 0) / 8 : 0;
-	for (u32 frame = 0; trace && frame < DEEPEST && (long)frame < depth; frame++) {
+	for (u32 frame = 0; trace && frame < MOST_FRAMES && (long)frame < depth; frame++) {
 		u64 address = trace->address[frame];
 		if (address >= fault_begins && address < fault_ends)
 			cause = PAGE_WAIT;
@@ -48,14 +49,14 @@ static __attribute__((noinline)) u32 cause_on_stack(void *context)
 	return cause;
 }
 
-/* The cause of an uninterruptible sleep: a fault's wait for a page, storage, or memory that the task is refused. */
+/* The cause of an uninterruptible sleep: the task waits for a fault's page, for storage, or for memory that it is refused. */
 static __attribute__((noinline)) u32 cause_of_deep_sleep(void *context, struct task_struct *task, u32 in_fault)
 {
 	if (task->flags & PF_KTHREAD)
 		return NO_CAUSE;
-	u32 found = in_fault ? PAGE_WAIT : cause_on_stack(context);
-	if (found != NO_CAUSE)
-		return found;
+	u32 cause = in_fault ? PAGE_WAIT : cause_on_stack(context);
+	if (cause != NO_CAUSE)
+		return cause;
 	if (BIT_OF(task, in_iowait))
 		return in_call(task) ? DISK_WAIT : PAGE_WAIT;
 	if (FIELD_EXISTS(task->in_memstall) && BIT_OF(task, in_memstall))
@@ -63,21 +64,21 @@ static __attribute__((noinline)) u32 cause_of_deep_sleep(void *context, struct t
 	return NO_CAUSE;
 }
 
-/* Whether the program is still being loaded: inside its execve, or in its first 2 ms. */
-INLINE u32 is_loading(struct task_struct *task, struct kept *kept)
+/* Whether the program is still being loaded: inside its execve, or in its first LOADING_NS. */
+INLINE u32 is_loading(struct task_struct *task, struct task_record *record)
 {
-	return kept->loaded < LOADING_NS || (FIELD_EXISTS(task->in_execve) && BIT_OF(task, in_execve));
+	return record->loaded < LOADING_NS || (FIELD_EXISTS(task->in_execve) && BIT_OF(task, in_execve));
 }
 
 /* The cause for which a task that is not ready stops running. */
-INLINE u32 cause_of(void *context, struct processor *cpu, struct task_struct *task, struct kept *kept, u32 state)
+INLINE u32 cause_of(void *context, struct processor *cpu, struct task_struct *task, struct task_record *record, u32 state)
 {
-	if (kept->slot && (state & FROZEN || (FIELD_EXISTS(task->frozen) && BIT_OF(task, frozen))))
+	if (record->slot && (state & FROZEN || (FIELD_EXISTS(task->frozen) && BIT_OF(task, frozen))))
 		return NOT_ELIGIBLE;
 	if (!(state & UNINTERRUPTIBLE) || state & NO_LOAD)
 		return NO_CAUSE;
 	u32 cause = cause_of_deep_sleep(context, task, cpu->doing.fault.began != 0);
-	return (cause == PAGE_WAIT || cause == DISK_WAIT) && is_loading(task, kept) ? LOADING : cause;
+	return (cause == PAGE_WAIT || cause == DISK_WAIT) && is_loading(task, record) ? LOADING : cause;
 }
 
 /* Whether a quota holds the task back. */

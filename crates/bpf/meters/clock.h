@@ -1,9 +1,9 @@
-/* The state machine of a processor. It is always in one category; each call of `turn` charges the time since the last call. */
+/* The state machine of a processor. A processor is always in one category; each call of `turn` charges the time since the last call. */
 #pragma once
 #include "layout.h"
 
 /* Constants that user space sets before loading. */
-const volatile u32 exact = 0; /* whether primitives, faults and interrupts are bracketed */
+const volatile u32 exact = 0; /* whether system calls, faults and interrupts are clocked */
 const volatile u32 brk_number = 0xffff; /* the system call that grows the heap */
 
 struct {
@@ -22,13 +22,13 @@ INLINE struct processor *processor_now(void)
 
 #include "idle.h"
 
-/* A barrier: neither the compiler nor an interrupt on this processor sees later writes before earlier ones. */
+/* A barrier for the compiler, so that an interrupt on this processor sees writes in the order of the source. */
 #define ORDERED() asm volatile("" ::: "memory")
 
-/* Charges the time since the last turn, and goes on in `category`. Idle time is divided by its causes when it ends;
- * `ready` is since when the task that ends it has been ready, 0 where none does. A program that interrupts another one here
- * leaves no trace of its own: all its time is in what was interrupted. */
-INLINE void turn_from_idle(struct processor *cpu, u64 now, u32 category, u64 ready)
+/* Charges the time since the last turn, and continues in `category`. `may_be_idle` says whether one of the two categories can be IDLE.
+ * Idle time is divided by cause when it ends. `ready` is when the task that ends it became ready; 0 if unknown or without a task.
+ * If the program interrupts another one in here, it changes nothing: its time goes to the category that it interrupted. */
+INLINE void charge_and_turn(struct processor *cpu, u64 now, u32 category, u64 ready, const u32 may_be_idle)
 {
 	if (cpu->turning)
 		return;
@@ -40,11 +40,11 @@ INLINE void turn_from_idle(struct processor *cpu, u64 now, u32 category, u64 rea
 		cpu->began = last = now;
 	if (now < last)
 		now = last; /* an interrupt has charged meanwhile */
-	if (was == IDLE)
+	if (may_be_idle && was == IDLE)
 		end_idle(cpu, last, now, ready);
 	else if (was < IDLE)
 		cpu->time[was] += now - last;
-	if (category == IDLE)
+	if (may_be_idle && category == IDLE)
 		begin_idle(cpu, now);
 	ORDERED();
 	cpu->category = category;
@@ -54,32 +54,20 @@ INLINE void turn_from_idle(struct processor *cpu, u64 now, u32 category, u64 rea
 	cpu->turning = 0;
 }
 
-/* As `turn`, for a processor that is idle neither before nor after. */
-INLINE void turn_awake(struct processor *cpu, u64 now, u32 category)
+INLINE void turn_from_idle(struct processor *cpu, u64 now, u32 category, u64 ready)
 {
-	if (cpu->turning)
-		return;
-	cpu->turning = 1;
-	ORDERED();
-	u64 last = cpu->last;
-	u32 was = cpu->category;
-	if (!last)
-		cpu->began = last = now;
-	if (now < last)
-		now = last;
-	if (was < IDLE)
-		cpu->time[was] += now - last;
-	ORDERED();
-	cpu->category = category;
-	ORDERED();
-	cpu->last = now;
-	ORDERED();
-	cpu->turning = 0;
+	charge_and_turn(cpu, now, category, ready, 1);
 }
 
 INLINE void turn(struct processor *cpu, u64 now, u32 category)
 {
-	turn_from_idle(cpu, now, category, 0);
+	charge_and_turn(cpu, now, category, 0, 1);
+}
+
+/* A turn of a processor that is idle neither before nor after. It takes no lock, which not every program may. */
+INLINE void turn_awake(struct processor *cpu, u64 now, u32 category)
+{
+	charge_and_turn(cpu, now, category, 0, 0);
 }
 
 /* The category of the processor outside of interrupts. */

@@ -1,13 +1,13 @@
-/* The page fault under way: how it begins, leaves the processor and comes back, and is given up.
+/* A page fault under way: it leaves the processor and comes back, or is given up. Faults that no event reports are counted here too.
  *
- * Its time on the processor stands apart (IN_FAULT) until its kind is known, at its end (faults.h). A fault that nobody
- * handles (a signal, an access that the kernel had foreseen) has no end: it is given up when the task does something else. */
+ * The fault's time on the processor stays in IN_FAULT until the fault ends and its kind is known (faults.h). A fault that the kernel
+ * does not handle never ends: it becomes a signal, or the kernel expected it. It is given up when the task does something else. */
 #pragma once
 #include "tasks.h"
 #include "histogram.h"
 #include "who.h"
 
-/* Disjoint. The last two are those that the kernel counts for the task and that no event tells: see docs/run-folder.md. */
+/* No fault is of two kinds. The last two are faults that the kernel counts for the task without an event: see docs/run-folder.md. */
 enum fault_kind { MINOR, MAJOR, SWAP_IN, WRITE_PROTECT, SEGMENT, BOUND, MINOR_UNCLOCKED, MAJOR_UNCLOCKED, FAULT_KINDS };
 
 /* In `fault.error`, beside the processor's own bits. */
@@ -23,7 +23,7 @@ struct fault_sums {
 
 /* Faults on one processor. */
 struct fault_meter {
-	u64 swapped; /* 1 + pages that this processor had swapped in when that was last read; 0: never read */
+	u64 swapped; /* 1 + the kernel's count of pages that this processor swapped in, when last read; 0: never read */
 	struct fault_sums kinds[FAULT_KINDS];
 };
 _Static_assert(sizeof(struct fault_meter) == (1 + FAULT_KINDS * (3 + BUCKETS / 2)) * 8, "fault_meter");
@@ -35,9 +35,9 @@ struct {
 	MAP_TYPE(value, struct fault_meter);
 } faults SECTION(".maps");
 
-/* Where the kernel counts the pages that a processor swaps in: bytes from its run queue to its vm_event_states (0: not known),
- * and in that the counters from a device, from zswap, and of pages of zeros (the last two not in every kernel: as the first).
- * */
+/* Offsets in bytes of the kernel's counters of pages that a processor swaps in. `to_events` leads from the processor's run queue to its
+ * vm_event_states; 0: not known. The others lead from there to the counters of pages from a device, from zswap, and of zeros.
+ * Where the kernel lacks one of the last two, its offset is that of the first. */
 const volatile u64 to_events = 0;
 const volatile u32 swap_event = 0;
 const volatile u32 zswap_event = 0;
@@ -56,16 +56,16 @@ INLINE u32 has_swapped_in(struct fault_meter *meter, struct task_struct *task)
 	u64 queue = 0;
 	if (!to_events || !FIELD_EXISTS(task->se.cfs_rq->rq))
 		return 0;
-	struct cfs_rq *of_task = task->se.cfs_rq;
-	read_kernel(&queue, sizeof(queue), &of_task->rq);
+	struct cfs_rq *fair_queue = task->se.cfs_rq;
+	read_kernel(&queue, sizeof(queue), &fair_queue->rq);
 	u64 events = queue + to_events, swapped = event_at(events, swap_event);
 	if (zswap_event != swap_event)
 		swapped += event_at(events, zswap_event);
 	if (zero_event != swap_event)
 		swapped += event_at(events, zero_event);
-	u32 more = meter->swapped && swapped + 1 != meter->swapped;
+	u32 has_grown = meter->swapped && swapped + 1 != meter->swapped;
 	meter->swapped = swapped + 1;
-	return more;
+	return has_grown;
 }
 
 /* Charges the time that the fault has run on this processor. */
@@ -102,7 +102,7 @@ INLINE void fault_leaves(struct processor *cpu, struct task_struct *task, u64 no
 		cpu->doing.fault.error |= SWAPPED;
 }
 
-/* The task is switched in again. Pages that others swapped in on this processor meanwhile are not its own. */
+/* The task is switched in again. Pages that others swapped in on this processor meanwhile are not counted as its own. */
 INLINE void fault_returns(struct processor *cpu, struct task_struct *task)
 {
 	u32 here = this_processor();
@@ -114,13 +114,13 @@ INLINE void fault_returns(struct processor *cpu, struct task_struct *task)
 }
 
 /* Counts the faults that the kernel has counted for the task and that no event has reported. */
-INLINE void count_untold(struct processor *cpu, struct fault_meter *meter, u32 kind, u32 untold)
+INLINE void count_unreported(struct processor *cpu, struct fault_meter *meter, u32 kind, u32 unreported)
 {
-	struct tally one = { .count = untold };
-	if (!untold)
+	struct tally faults_of_kind = { .count = unreported };
+	if (!unreported)
 		return;
-	meter->kinds[kind % FAULT_KINDS].count += untold;
-	count_who(cpu, this_processor(), WHO_FAULT | kind, one);
+	meter->kinds[kind % FAULT_KINDS].count += unreported;
+	count_who(cpu, this_processor(), WHO_FAULT | kind, faults_of_kind);
 }
 
 /* Counts the task's faults that no event has reported since the last call. `minor` or `major` is 1 if an event just did. */
@@ -130,13 +130,13 @@ INLINE void count_unclocked(struct processor *cpu, struct fault_meter *meter, st
 	u32 minor_now = task->min_flt, major_now = task->maj_flt;
 	u32 minor_before = doing->minor, major_before = doing->major;
 	if (cpu->pid != task->pid)
-		return; /* a switch was not told */
+		return; /* the kernel has not reported a switch */
 	doing->minor = minor_now;
 	doing->major = major_now;
 	if (!doing->known)
 		return;
-	count_untold(cpu, meter, MINOR_UNCLOCKED, minor_now - minor_before - minor);
-	count_untold(cpu, meter, MAJOR_UNCLOCKED, major_now - major_before - major);
+	count_unreported(cpu, meter, MINOR_UNCLOCKED, minor_now - minor_before - minor);
+	count_unreported(cpu, meter, MAJOR_UNCLOCKED, major_now - major_before - major);
 }
 
 /* The task ends: counts the faults after its last event. */

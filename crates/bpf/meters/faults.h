@@ -1,7 +1,7 @@
 /* Page faults: the clock is read at the beginning and the end of each.
  *
- * It begins at the tracepoints of the exception where the processor has them (x86), else at the software event of all page
- * faults; it ends at the software events of minor and of major faults, which handle_mm_fault raises when it is done. */
+ * A fault begins at a tracepoint of the exception where the processor has one (x86), elsewhere at the software event of all page
+ * faults. It ends at the software event of a minor or a major fault, which handle_mm_fault raises at its end. */
 #pragma once
 #include "faulting.h"
 #include "who.h"
@@ -37,7 +37,7 @@ int on_user_fault(u64 *context)
 		return 0;
 	cpu->interrupts = cpu->soft = 0;
 	if (cpu->pid != task->pid)
-		take_over(cpu, now); /* some kernels leave a few switches untold, and then all faults until the next had no beginning */
+		take_over(cpu, now); /* some kernels do not report every switch; without this, no fault before the next switch would have a beginning */
 	begin_fault(cpu, now, task, context[0], context[2]);
 	return 0;
 }
@@ -112,12 +112,12 @@ INLINE void end_fault(struct processor *cpu, struct fault_meter *meter, u32 here
 	fault->began = 0;
 	count_fault(cpu, &meter->kinds[kind % FAULT_KINDS], elapsed);
 	doing->call.faults++;
-	struct tally one = { .count = 1, .time = fault->ran, .wait = fault->off };
-	count_who(cpu, here, WHO_FAULT | kind, one);
+	struct tally single = { .count = 1, .time = fault->ran, .wait = fault->off };
+	count_who(cpu, here, WHO_FAULT | kind, single);
 }
 
 /* Whether the fault that ends was seen to begin. */
-INLINE u32 under_way(struct processor *cpu, struct task_struct *task)
+INLINE u32 has_begun(struct processor *cpu, struct task_struct *task)
 {
 	return cpu->doing.fault.began && cpu->pid == task->pid;
 }
@@ -132,7 +132,7 @@ int on_minor_fault(void *context)
 	u64 now = ktime_ns();
 	if (!cpu || !meter)
 		return 0;
-	u32 clocked = under_way(cpu, task);
+	u32 clocked = has_begun(cpu, task);
 	count_unclocked(cpu, meter, task, clocked, 0);
 	if (clocked)
 		end_fault(cpu, meter, here, now, kind_of_minor(&cpu->doing.fault, task));
@@ -149,7 +149,7 @@ int on_major_fault(void *context)
 	u64 now = ktime_ns();
 	if (!cpu || !meter)
 		return 0;
-	u32 clocked = under_way(cpu, task);
+	u32 clocked = has_begun(cpu, task);
 	u32 swapped = has_swapped_in(meter, task) || cpu->doing.fault.error & SWAPPED;
 	count_unclocked(cpu, meter, task, 0, clocked);
 	if (clocked)

@@ -1,8 +1,8 @@
-/* Idle, divided by cause: an integral of the causes over time, copied when idle begins and subtracted when it ends.
+/* Idle time, divided by cause. Each cause has an integral over time, which is copied when idle begins and subtracted when it ends.
  *
- * Of several idle processors as many have a cause as there are tasks that it holds for, in the order of `enum cause`; since
- * nobody can say which, each idle processor has its share of each cause. The integrals are changed under a lock, only when a
- * task begins or ends such a wait, or when the number of idle processors changes meanwhile. */
+ * Each task that waits makes one processor idle for its cause. If fewer processors are idle, the first causes of `enum cause` take
+ * them. Nothing says which processor is idle for which task, so each idle processor has the same share of each cause. The integrals
+ * are changed under a lock: when a task begins or ends such a wait, and when the number of idle processors changes meanwhile. */
 #pragma once
 
 struct {
@@ -77,8 +77,8 @@ INLINE void wait_changes(u64 now, u32 cause, s32 change)
 	spin_unlock(&all->lock);
 }
 
-/* This processor becomes idle. While no task waits, all weights are 0, the integrals stand still, and no lock is needed: either we
- * see the task that begins to wait, or it sees us among the idle. */
+/* This processor becomes idle. While no task waits, all weights are 0 and the integrals do not change, so no lock is needed. If a task
+ * begins to wait at this moment, this program sees it, or the task's program counts this processor among the idle ones. */
 INLINE void begin_idle(struct processor *cpu, u64 now)
 {
 	struct waiting *all = all_waits();
@@ -97,7 +97,7 @@ INLINE void begin_idle(struct processor *cpu, u64 now)
 	spin_unlock(&all->lock);
 }
 
-/* This processor stops being idle. Returns the integrals at `now`. */
+/* This processor stops being idle. Copies the integrals at `now`. */
 INLINE void integrals_at_end(struct waiting *all, u64 *idle, u64 *integral, u64 now)
 {
 	if (!all->all) {
@@ -113,8 +113,8 @@ INLINE void integrals_at_end(struct waiting *all, u64 *idle, u64 *integral, u64 
 	spin_unlock(&all->lock);
 }
 
-/* Divides the idle time from `last` to `now`; what has no cause is dispatch since `ready`, and zero before. src/tables/idle.rs does
- * the same for idle time that is under way when it is read. */
+/* Divides the idle time from `last` to `now` by cause. Time without a cause is IDLE_DISPATCH from `ready` on, and IDLE_ZERO before.
+ * src/tables/idle.rs does the same for idle time that is under way at a reading. */
 INLINE void end_idle(struct processor *cpu, u64 last, u64 now, u64 ready)
 {
 	struct waiting *all = all_waits();

@@ -1,4 +1,4 @@
-/* Sums of interrupts, and the beginning and the end of an interrupt of any kind. */
+/* Sums of interrupts, and the beginning and the end of a hard interrupt of any source. */
 #pragma once
 #include "clock.h"
 #include "histogram.h"
@@ -6,18 +6,18 @@
 /* Interrupts of one source on one processor. */
 struct interrupt_sums {
 	u64 count;
-	u64 cpu; /* ns, without what interrupted them */
-	u32 buckets[BUCKETS]; /* of the same */
+	u64 cpu; /* ns, without other interrupts that came meanwhile */
+	u32 buckets[BUCKETS]; /* of that time */
 };
 
-/* Interrupts that have no device: between processors, of its clock, and all that the kernel puts off (soft).
+/* Interrupts without a device: between processors, of a processor's clock, and soft ones, which are work that the kernel puts off.
  * src/tables/interrupts.rs names them. */
 enum { VECTORS = 8, SOFT_KINDS = 16, MOST_DEVICES = 256 };
 
 struct interrupt_meter {
 	u64 hard_before; /* the processor's time in interrupts when the one under way began */
 	u64 soft_before;
-	u64 devices_lost; /* interrupts of devices that found no room */
+	u64 devices_lost; /* interrupts of devices for which `devices` had no room */
 	struct interrupt_sums vectors[VECTORS];
 	struct interrupt_sums soft[SOFT_KINDS];
 };

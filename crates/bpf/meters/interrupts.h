@@ -8,7 +8,7 @@ int on_device(u64 *context)
 	return interrupt_begins();
 }
 
-/* A map instead of a variable, because a program's stack is too small for it. */
+/* Zeros, as constant data: a program's stack is too small for them. */
 const volatile struct interrupt_sums no_interrupts = {};
 
 INLINE void count_device(struct interrupt_meter *meter, u32 number, u64 ns)
@@ -67,7 +67,7 @@ int after_soft(u64 *context)
 	return 0;
 }
 
-/* Interrupts that the processor itself makes or another one sends; the numbers are those of src/tables/interrupts.rs. */
+/* Interrupts that the processor's own clock raises or another processor sends. src/tables/interrupts.rs names their numbers. */
 #define VECTOR(name, number) \
 	SECTION("tp_btf/" #name "_entry") \
 	int on_##name(u64 *context) \

@@ -1,4 +1,4 @@
-/* Sizes, categories and records that the kernel programs share with the reader, which has them in programs/layout.rs. */
+/* Sizes, categories and records that the kernel programs share with their reader (src/programs/layout.rs of loadgo-meters). */
 #pragma once
 #include "../kernel.h"
 
@@ -6,8 +6,8 @@
 enum category {
 	UNCHARGED, USER, PRIMITIVE, PAGE_FAULT, SEGMENT_FAULT, BOUND_FAULT, INTERRUPT, SOFT_INTERRUPT, GETWORK, KERNEL_THREAD,
 	IDLE_ZERO, IDLE_LOADING, IDLE_NOT_ELIGIBLE, IDLE_GOVERNED, IDLE_PAGE_WAIT, IDLE_DISK_WAIT, IDLE_DISPATCH,
-	IN_FAULT, /* while it lasts: charged to its kind when it ends, to PAGE_FAULT when it leaves the processor */
-	IDLE, /* while it lasts: divided by cause when it ends */
+	IN_FAULT, /* a fault under way; its time moves to its kind's category at its end, or to PAGE_FAULT when the task leaves the processor */
+	IDLE, /* idle time under way, which is divided by cause when it ends */
 	CATEGORIES = 24,
 };
 #define IDLE_OF(cause) (IDLE_ZERO + (cause))
@@ -17,75 +17,75 @@ enum cause { NO_CAUSE, LOADING, NOT_ELIGIBLE, GOVERNED, PAGE_WAIT, DISK_WAIT, CA
 
 enum { MOST_PROCESSORS = 512, QUEUE_LENGTHS = 16, NO_PRIMITIVE = 0xffff };
 
-/* A primitive under way. */
+/* A system call under way. */
 struct call {
 	u64 began;
 	u64 off; /* ns off the processor since then */
-	u32 number; /* NO_PRIMITIVE: none */
+	u32 number; /* NO_PRIMITIVE: no call */
 	u32 faults; /* page faults since then */
 };
 
 /* A page fault under way. */
 struct fault {
-	u64 began; /* 0: none */
-	u64 off;
-	u64 ran; /* ns on the processor until it last left one */
+	u64 began; /* 0: no fault */
+	u64 off; /* ns off the processor since then */
+	u64 ran; /* ns on processors, up to the last time that the task left one */
 	u64 tables; /* bytes of page tables when it began */
 	u64 stack; /* pages of stack when it began */
 	u64 address;
 	u32 error;
-	u32 within; /* the category that it interrupted */
+	u32 within; /* the category that the fault interrupted */
 };
 
-/* The state of a task: why it does not run, or what it does while it runs. */
+/* What a task does: its system call, its page fault, its category. */
 struct doing {
 	struct call call;
 	struct fault fault;
 	u32 category; /* of the task, without interrupts */
-	u32 known; /* whether that is known: not of a task that began before the meters */
-	u32 minor; /* the task's faults, as the kernel counts them, that have been seen */
+	u32 known; /* whether the category is known; 0 until the meters have seen the task */
+	u32 minor; /* the kernel's counts of the task's faults, when last read */
 	u32 major;
 };
 
-/* One processor; only programs on that processor write it. Its `time` adds up to `last` - `began` whenever nobody is between
- * writing the one and the other: so the reader knows a reading that is whole. */
+/* One processor. Only programs on that processor write it. `time` adds up to `last` - `began`, except while a program is between
+ * writing the two. So the reader can tell whether its copy is consistent. */
 struct processor {
 	u64 last; /* when the category was last charged; 0: never */
-	u64 began; /* when it was first */
+	u64 began; /* when a category was first charged */
 	u32 category;
-	u32 turning; /* a program is charging: one that interrupts it lets its own turn be */
+	u32 turning; /* 1 while a program charges time; a program that interrupts it then charges nothing */
 	u64 time[CATEGORIES];
-	u64 idle_integral[CAUSES]; /* copied when idle began */
+	u64 idle_integral[CAUSES]; /* the integrals of `struct waiting` when idle began */
 	u64 switches;
 	u64 preemptions;
-	u64 queue_area; /* ns × tasks of the ready queue, as this processor saw it change */
-	u64 queue_ns[QUEUE_LENGTHS]; /* ns of the ready queue at each length (0, 1, 2-3, 4-7 …), likewise */
+	u64 queue_area; /* ns × tasks of the ready queue, added when this processor changes its length */
+	u64 queue_ns[QUEUE_LENGTHS]; /* ns of the ready queue at each length (0, 1, 2-3, 4-7 …), added likewise */
 	u64 since; /* when the running task was switched in, or its name last charged */
-	u32 name; /* of the running process: its place in `names` */
-	u32 slot; /* the running task's account; 0: nobody's */
+	u32 name; /* index of the running process's name in `names` */
+	u32 slot; /* the running task's account; 0: no account */
 	u32 tgid; /* of the running process */
-	u32 interrupts; /* nested, hard */
-	u32 soft;
+	u32 interrupts; /* 1 in a hard interrupt */
+	u32 soft; /* 1 in a soft interrupt */
 	u32 pid; /* of the running task */
 	struct doing doing; /* of the running task */
-	u64 ahead; /* our clock less the scheduler's; 0: not known */
-	u64 compared; /* when the two were */
-	u64 entered; /* where the registers are of the task that last called or returned: each has a place of its own */
+	u64 ahead; /* our clock minus the scheduler's; 0: not known */
+	u64 compared; /* when the two clocks were last compared */
+	u64 entered; /* address of the registers of the task that last entered or left a system call; no two tasks have the same */
 };
 
 struct bpf_spin_lock {
 	u32 val;
 };
 
-/* All waits of the system that make a processor idle by cause. */
+/* The tasks that wait for a cause of idle time, and the integrals that divide idle time by cause. */
 struct waiting {
 	struct bpf_spin_lock lock;
 	u32 spare;
 	u32 all; /* tasks with a cause; changed under the lock */
 	u32 tasks[CAUSES];
-	u32 weight[CAUSES]; /* what part of each idle processor's time the cause has now, of WHOLE */
-	u64 since; /* when the integrals were last brought up */
-	u64 integral[CAUSES]; /* ns × WHOLE */
+	u32 weight[CAUSES]; /* the cause's present share of each idle processor's time, in units of 1 / 2^WHOLE_SHIFT */
+	u64 since; /* when the integrals were last updated */
+	u64 integral[CAUSES]; /* ns × weight */
 };
 enum { WHOLE_SHIFT = 16 };
 
@@ -98,7 +98,7 @@ struct ready_queue {
 /* A session: a process that our own process forked, with all its descendants. */
 struct account {
 	u32 pid; /* its leader */
-	u32 command; /* which line it is at: written by the reader */
+	u32 command; /* number of the command that was typed last; written by the reader */
 	u64 cpu_ns;
 	u64 ready_wait;
 	u64 page_wait;
@@ -121,25 +121,25 @@ struct name_key {
 	u32 slot;
 };
 
-/* Longest time that a living task may owe its name before it is charged. */
+/* Longest processor time of a living task that its name has not been charged yet. */
 enum { MOST_OWED_NS = 100000 };
 
 /* Number of things for which a map had no room, and of names in use. */
 enum counter { SESSIONS_LOST, NAMES_LOST, NAMES_GIVEN, TASKS_LOST, COUNTERS = 8 };
 
-/* A task that is not running. */
-struct kept {
+/* A task. While it runs, `struct processor` has what it does. */
+struct task_record {
 	struct doing doing;
 	u64 out; /* when it was switched out; 0: it runs */
 	u64 ready; /* when it became ready; 0: it is not */
 	u64 run_delay; /* the scheduler's count of its time ready, when it was switched out */
-	u64 loaded; /* ns that its program has run since it was begun */
+	u64 loaded; /* processor time in ns since the task loaded its program */
 	u32 cause; /* why it does not run */
-	u32 counted; /* whether it stands in `waiting` */
-	u32 slot; /* whose account */
-	u32 name; /* its place in `names`; 0: to be found */
-	u64 owed_cpu; /* ns that its name has not been charged */
-	u64 owed_ready;
+	u32 counted; /* whether `waiting` counts it */
+	u32 slot; /* its session's account; 0: no account */
+	u32 name; /* index of its name in `names`; 0: not looked up */
+	u64 owed_cpu; /* ns that its name has not been charged yet */
+	u64 owed_ready; /* likewise, of time ready */
 };
 
 /* src/programs/layout.rs reads these as numbers of eight bytes. */

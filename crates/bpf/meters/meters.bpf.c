@@ -1,4 +1,4 @@
-/* The kernel's half of the meters: one program for each hook, since every program costs about 70 ns an event. */
+/* The kernel programs of the meters: only one for each hook, since every program costs about 70 ns an event. */
 #include "../kernel.h"
 #include "layout.h"
 #include "histogram.h"

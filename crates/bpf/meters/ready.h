@@ -10,7 +10,7 @@ struct {
 	MAP_TYPE(value, struct ready_queue);
 } ready_queue SECTION(".maps");
 
-/* 0, 1, 2-3, 4-7 …: the number of bits of the length. */
+/* The class of a length (0, 1, 2-3, 4-7 …): its number of bits. */
 INLINE u32 length_class(u64 length)
 {
 	u32 class = length ? 1 : 0;
@@ -35,7 +35,7 @@ INLINE void queue_changes(struct processor *cpu, u64 now, s64 change)
 		return;
 	u64 length = __sync_fetch_and_add(&queue->length, change);
 	u64 since = *(volatile u64 *)&queue->since;
-	*(volatile u64 *)&queue->since = now; /* two processors at once may count some ns twice: the reader makes it the span */
+	*(volatile u64 *)&queue->since = now; /* two processors may count the same ns; the reader makes the times add up to the span */
 	if ((s64)length < 0 || !since || now <= since)
 		return;
 	cpu->queue_ns[length_class(length) & (QUEUE_LENGTHS - 1)] += now - since;

@@ -1,8 +1,8 @@
-/* Page faults by region: counted where they happen, resolved to segments by the reader, who knows what was mapped.
+/* Page faults by region of memory: counted where they happen, and assigned to mappings by the reader, which knows what was mapped.
  *
- * Looking up the mapping here would cost ten times the fault. Each processor has lines, one for each of its latest regions
- * of 64 pages, with a count and a bit for each page; a line that has to make room goes to the reader as a record. So the
- * reader knows the pages, and a program that touches its memory in order sends a record for 64 faults. */
+ * Looking up the mapping here would cost ten times the fault. Each processor has lines, one for each of its latest regions of 64
+ * pages, with a count and a bit for each page. A line that must make room goes to the reader as a record. So the reader knows the
+ * pages, and a program that touches its memory in order causes one record for 64 faults. */
 #pragma once
 #include "clock.h"
 
@@ -12,7 +12,7 @@ const volatile u32 count_regions = 0; /* whether the exact tier's programs count
 
 struct region_line {
 	u64 key; /* region << TGID_BITS | process */
-	u64 pages; /* a bit for each that faulted */
+	u64 pages; /* a bit for each page that faulted */
 	u32 count;
 	u32 turn; /* how often this line has been given away */
 };
@@ -46,8 +46,6 @@ struct {
 	MAP_TYPE(key, u32);
 	MAP_TYPE(value, u64);
 } regions_lost SECTION(".maps");
-
-static long (*ringbuf_output)(void *ring, void *data, u64 size, u64 flags) = (void *)130;
 
 INLINE void give_away(struct region_line *line, u32 processor, u32 number)
 {
@@ -94,7 +92,7 @@ int on_region(u64 *context)
 	return 0;
 }
 
-/* Of the kernel's own, not those that it forbids to be handled, as while it reads a sample's stack: no page comes of them. */
+/* Faults of the kernel itself. Where it has disabled faults, as while it reads a sample's stack, they bring in no page. */
 SECTION("tp_btf/page_fault_kernel")
 int on_region_in_kernel(u64 *context)
 {

@@ -1,44 +1,44 @@
-/* Switching from task to task: who waits for what, who is ready, who runs. */
+/* Switches between tasks: which task waits and for what, which is ready, which runs. */
 #pragma once
 #include "calls.h"
 #include "causes.h"
 #include "ready.h"
 
 const volatile u32 switch_tells_state = 0; /* whether the tracepoint's last argument is the state (kernels since 5.18) */
-const volatile u32 unseen_process = 0; /* for tests: while it has the processor no program runs, as with process 1 on some kernels */
+const volatile u32 unseen_process = 0; /* for tests: its events are ignored, as some kernels ignore process 1 */
 
 INLINE u32 unseen(void)
 {
 	return unseen_process && current_pid_tgid() >> 32 == unseen_process;
 }
 
-/* Where a task stands is settled before it stands elsewhere, whatever was missed: nothing in `waiting` and in the queue is left over. */
-INLINE void settle(struct processor *cpu, struct kept *kept, u64 now)
+/* Takes a task out of `waiting` and of the ready queue before it is counted elsewhere. So no event that was missed leaves it there. */
+INLINE void remove_from_counts(struct processor *cpu, struct task_record *record, u64 now)
 {
-	if (kept->counted)
-		wait_changes(now, kept->cause, -1);
-	if (kept->ready)
+	if (record->counted)
+		wait_changes(now, record->cause, -1);
+	if (record->ready)
 		queue_changes(cpu, now, -1);
-	kept->counted = 0;
-	kept->ready = 0;
+	record->counted = 0;
+	record->ready = 0;
 }
 
-INLINE void stands_ready(struct processor *cpu, struct kept *kept, u64 now)
+INLINE void add_to_ready(struct processor *cpu, struct task_record *record, u64 now)
 {
-	kept->ready = now;
+	record->ready = now;
 	queue_changes(cpu, now, 1);
 }
 
-INLINE void stands_waiting(struct kept *kept, u32 cause, u64 now)
+INLINE void add_to_waiting(struct task_record *record, u32 cause, u64 now)
 {
-	kept->cause = cause;
-	kept->counted = cause != NO_CAUSE;
-	if (kept->counted)
+	record->cause = cause;
+	record->counted = cause != NO_CAUSE;
+	if (record->counted)
 		wait_changes(now, cause, 1);
 }
 
-/* What a task does that has not been seen: as its registers say. */
-INLINE void begin_doing(struct doing *doing, struct task_struct *task)
+/* Sets what a task does that has not been seen before: its registers show that. */
+INLINE void set_doing_by_registers(struct doing *doing, struct task_struct *task)
 {
 	doing->call.number = NO_PRIMITIVE;
 	doing->call.began = 0;
@@ -49,87 +49,88 @@ INLINE void begin_doing(struct doing *doing, struct task_struct *task)
 	doing->major = task->maj_flt;
 }
 
+/* The running task leaves the processor; `state` is 0 if it stays ready. */
 INLINE void leave(void *context, struct processor *cpu, struct task_struct *task, u32 state, u64 now)
 {
-	struct kept *kept = kept_of(task);
+	struct task_record *record = record_of(task);
 	u64 ran = now > cpu->since ? now - cpu->since : 0;
-	if (!kept)
+	if (!record)
 		return;
 	if (!cpu->name)
-		cpu->name = kept->name = name_of(task, kept->slot);
-	charge_run(cpu, kept, ran, state & DEAD);
-	settle(cpu, kept, now);
-	kept->loaded += ran;
-	if (state & DEAD)
+		cpu->name = record->name = name_of(task, record->slot);
+	charge_run(cpu, record, ran, state & DEAD);
+	remove_from_counts(cpu, record, now);
+	record->loaded += ran;
+	if (state & DEAD) {
 		count_last_faults(task);
-	if (state & DEAD)
-		count_call(cpu, this_processor(), now, 0); /* the one that it never returns from */
+		count_call(cpu, this_processor(), now, 0); /* the call from which the task never returns */
+	}
 	if (exact)
-		kept->doing = cpu->doing;
-	kept->out = now;
-	kept->run_delay = task->sched_info.run_delay;
+		record->doing = cpu->doing;
+	record->out = now;
+	record->run_delay = task->sched_info.run_delay;
 	if (state)
-		stands_waiting(kept, cause_of(context, cpu, task, kept, state), now);
+		add_to_waiting(record, cause_of(context, cpu, task, record, state), now);
 	else if (throttled(task))
-		stands_waiting(kept, GOVERNED, now);
+		add_to_waiting(record, GOVERNED, now);
 	else {
-		kept->cause = NO_CAUSE;
-		stands_ready(cpu, kept, now);
+		record->cause = NO_CAUSE;
+		add_to_ready(cpu, record, now);
 	}
 }
 
-/* Since when a task was ready that came to the processor at `came`, and whose wake-up no program saw: by the scheduler's own count
- * of its time ready. It has the last wait in it once the task has arrived, which is after the tracepoint. */
-INLINE u64 became_ready_unseen(struct processor *cpu, struct task_struct *task, struct kept *kept, u64 came)
+/* When a task became ready whose wake-up no program saw, and which came to the processor at `came`. `run_delay`, the scheduler's count
+ * of its time ready, says that. The scheduler adds the last wait to it at the task's arrival, which is after the tracepoint. */
+INLINE u64 became_ready_unseen(struct processor *cpu, struct task_struct *task, struct task_record *record, u64 came)
 {
 	u64 queued = task->sched_info.last_queued;
-	u64 waited = task->sched_info.run_delay - kept->run_delay;
+	u64 waited = task->sched_info.run_delay - record->run_delay;
 	if (queued && cpu->ahead && queued + cpu->ahead < came)
 		waited += came - (queued + cpu->ahead);
-	return waited < came - kept->out ? came - waited : kept->out;
+	return waited < came - record->out ? came - waited : record->out;
 }
 
-/* Takes a task up again, which came to the processor at `came`; since when it has been ready. */
+/* A task has come to the processor at `came`. Returns when it became ready; 0 if that is not known. */
 INLINE u64 enter(struct processor *cpu, struct task_struct *task, u64 now, u64 came)
 {
-	struct kept *kept = kept_of(task);
-	if (!kept) {
-		begin_doing(&cpu->doing, task);
+	struct task_record *record = record_of(task);
+	if (!record) {
+		set_doing_by_registers(&cpu->doing, task);
 		cpu->slot = cpu->name = 0;
 		return 0;
 	}
-	if (!kept->doing.known)
-		begin_doing(&kept->doing, task);
-	if (!kept->name)
-		kept->name = name_of(task, kept->slot);
-	u64 ready = kept->ready, out = kept->out;
-	if (!ready && out && out < came && kept->cause != GOVERNED)
-		ready = became_ready_unseen(cpu, task, kept, came);
-	settle(cpu, kept, now);
+	if (!record->doing.known)
+		set_doing_by_registers(&record->doing, task);
+	if (!record->name)
+		record->name = name_of(task, record->slot);
+	u64 ready = record->ready, out = record->out;
+	if (!ready && out && out < came && record->cause != GOVERNED)
+		ready = became_ready_unseen(cpu, task, record, came);
+	remove_from_counts(cpu, record, now);
 	if (exact) {
 		u64 off = out && came > out ? came - out : 0;
-		cpu->doing = kept->doing;
+		cpu->doing = record->doing;
 		cpu->doing.call.off += off;
 		cpu->doing.fault.off += off;
 	} else {
-		cpu->doing.category = kept->doing.category;
+		cpu->doing.category = record->doing.category;
 	}
-	cpu->slot = kept->slot;
-	cpu->name = kept->name;
+	cpu->slot = record->slot;
+	cpu->name = record->name;
 	if (out) {
 		u64 woken = ready ? ready : came;
-		charge_wait(kept, woken > out ? woken - out : 0, ready && came > ready ? came - ready : 0);
+		charge_wait(record, woken > out ? woken - out : 0, ready && came > ready ? came - ready : 0);
 	}
-	kept->out = 0;
-	kept->doing.call.began = kept->doing.fault.began = 0; /* over, if nobody is told that the task leaves */
+	record->out = 0;
+	record->doing.call.began = record->doing.fault.began = 0; /* over, unless an event reports that the task leaves */
 	return ready;
 }
 
-/* For so long the scheduler's clock and ours go alike: they differ by some microseconds after a second. */
+/* Longest time for which a comparison of our clock with the scheduler's holds: they drift some microseconds apart in a second. */
 enum { CLOCKS_AGREE_NS = 10000000 };
 
-/* At a switch to `task`, for which the scheduler has brought its clock up a moment ago. A hypervisor may take the processor in
- * that moment: so the difference grows by no more than a thousandth of the time since it was last taken. */
+/* Compares our clock with the scheduler's, which it updated a moment ago for the switch to `task`. A hypervisor may take the processor
+ * in that moment. So the difference grows by at most a thousandth of the time since the last comparison. */
 INLINE void compare_clocks(struct processor *cpu, struct task_struct *task, u64 now)
 {
 	if (!FIELD_EXISTS(task->se.cfs_rq->rq))
@@ -140,9 +141,9 @@ INLINE void compare_clocks(struct processor *cpu, struct task_struct *task, u64 
 	cpu->compared = now;
 }
 
-/* When the running task, whose coming was not told, came to the processor: as the scheduler has it, but not before the last
- * task that was seen to come. */
-INLINE u64 came_untold(struct processor *cpu, struct task_struct *task, u64 now)
+/* When the running task, which no event reported, came to the processor: by the scheduler's clock, but not before the last task that
+ * was seen to come. */
+INLINE u64 unreported_arrival(struct processor *cpu, struct task_struct *task, u64 now)
 {
 	u64 came = task->sched_info.last_arrival + cpu->ahead;
 	if (!cpu->ahead || came > now)
@@ -150,13 +151,13 @@ INLINE u64 came_untold(struct processor *cpu, struct task_struct *task, u64 now)
 	return came < cpu->since ? cpu->since : came;
 }
 
-/* Takes the running task up if the processor has gone over to it and nobody was told. */
+/* Takes the running task up if no event has reported the switch to it. */
 static __attribute__((noinline)) int take_over(struct processor *cpu, u64 now)
 {
 	struct task_struct *task = current_task_btf();
 	if (task->pid == cpu->pid)
 		return 0;
-	u64 came = came_untold(cpu, task, now);
+	u64 came = unreported_arrival(cpu, task, now);
 	charge_unknown(cpu, came > cpu->since ? came - cpu->since : 0);
 	u64 ready = enter(cpu, task, now, came);
 	turn_from_idle(cpu, came, cpu->doing.category, ready);
@@ -184,7 +185,7 @@ int on_switch(u64 *context)
 	cpu->entered = 0;
 	if (before->pid) {
 		if (cpu->since && before->pid != cpu->pid)
-			take_over(cpu, now); /* some kernels leave a few switches untold */
+			take_over(cpu, now); /* some kernels do not report every switch */
 		fault_leaves(cpu, before, now);
 		leave(context, cpu, before, state, now);
 		cpu->preemptions += preempted != 0;
@@ -204,33 +205,33 @@ int on_switch(u64 *context)
 	return 0;
 }
 
-/* A task becomes ready; one that runs, or is ready already, is left alone. */
-INLINE int woken(struct task_struct *task)
+/* A task becomes ready. Nothing changes for a task that runs or is ready already. */
+INLINE int wake_up(struct task_struct *task)
 {
-	struct kept *kept = kept_of(task);
+	struct task_record *record = record_of(task);
 	struct processor *cpu = processor_now();
 	u64 now = ktime_ns();
-	if (!kept || !cpu || !kept->out || kept->ready || unseen())
+	if (!record || !cpu || !record->out || record->ready || unseen())
 		return 0;
-	settle(cpu, kept, now);
+	remove_from_counts(cpu, record, now);
 	if (!throttled(task)) {
-		stands_ready(cpu, kept, now);
+		add_to_ready(cpu, record, now);
 		return 0;
 	}
-	charge_wait(kept, now > kept->out ? now - kept->out : 0, 0);
-	kept->out = now;
-	stands_waiting(kept, GOVERNED, now);
+	charge_wait(record, now > record->out ? now - record->out : 0, 0);
+	record->out = now;
+	add_to_waiting(record, GOVERNED, now);
 	return 0;
 }
 
 SECTION("tp_btf/sched_wakeup")
 int on_wakeup(u64 *context)
 {
-	return woken((void *)context[0]);
+	return wake_up((void *)context[0]);
 }
 
 SECTION("tp_btf/sched_wakeup_new")
 int on_wakeup_new(u64 *context)
 {
-	return woken((void *)context[0]);
+	return wake_up((void *)context[0]);
 }

@@ -6,10 +6,10 @@ struct {
 	MAP_UINT(type, MAP_TASK_STORAGE);
 	MAP_UINT(map_flags, NO_PREALLOC);
 	MAP_TYPE(key, s32);
-	MAP_TYPE(value, struct kept);
+	MAP_TYPE(value, struct task_record);
 } tasks SECTION(".maps");
 
-/* Sessions; the first is nobody's. Read and written by user space through its own memory. */
+/* Sessions; the first entry is not used. The reader has this memory mapped, reads it and writes to it. */
 struct {
 	MAP_UINT(type, MAP_ARRAY);
 	MAP_UINT(max_entries, 1);
@@ -70,19 +70,19 @@ INLINE u64 count(u32 what)
 	return counter ? __sync_fetch_and_add(counter, 1) : 0;
 }
 
-/* What is kept of a task that was there when the meters began, or was forked since. Made elsewhere: memory is not asked for where
- * the scheduler is locked. */
-INLINE struct kept *kept_of(struct task_struct *task)
+/* The record of a task that existed when the meters began or was forked since. It is not created here, because no memory can be
+ * allocated while the scheduler is locked. */
+INLINE struct task_record *record_of(struct task_struct *task)
 {
 	return task_storage_get(&tasks, task, 0, 0);
 }
 
-INLINE struct kept *keep(struct task_struct *task)
+INLINE struct task_record *create_record(struct task_struct *task)
 {
-	struct kept *kept = task_storage_get(&tasks, task, 0, STORAGE_CREATE);
-	if (!kept)
+	struct task_record *record = task_storage_get(&tasks, task, 0, STORAGE_CREATE);
+	if (!record)
 		count(TASKS_LOST);
-	return kept;
+	return record;
 }
 
 INLINE struct account *account_of(u32 slot)
@@ -93,18 +93,18 @@ INLINE struct account *account_of(u32 slot)
 /* Takes a free entry for a name. */
 static __attribute__((noinline)) u32 new_name(struct name_key *key)
 {
-	u32 place = count(NAMES_GIVEN) + 1;
-	struct named *named = map_lookup(&names, &place);
+	u32 index = count(NAMES_GIVEN) + 1;
+	struct named *named = map_lookup(&names, &index);
 	if (!named) {
 		count(NAMES_LOST);
 		return 0;
 	}
 	named->slot = key->slot;
 	__builtin_memcpy(named->name, key->name, sizeof(named->name));
-	if (!map_update(&name_places, key, &place, 1))
-		return place;
-	u32 *others = map_lookup(&name_places, key); /* another processor was first; our place stays empty */
-	return others ? *others : 0;
+	if (!map_update(&name_places, key, &index, 1))
+		return index;
+	u32 *first_index = map_lookup(&name_places, key); /* another processor was first; our entry stays unused */
+	return first_index ? *first_index : 0;
 }
 
 /* The entry of the processes in the session `slot` that have this task's name. */
@@ -112,34 +112,34 @@ INLINE u32 name_of(struct task_struct *task, u32 slot)
 {
 	struct name_key key = { .slot = slot };
 	__builtin_memcpy(key.name, task->group_leader->comm, sizeof(key.name));
-	u32 *place = map_lookup(&name_places, &key);
-	return place ? *place : new_name(&key);
+	u32 *index = map_lookup(&name_places, &key);
+	return index ? *index : new_name(&key);
 }
 
-/* Charges a task's name with the time that it owes. This is done seldom, because other tasks charge the same name. */
-INLINE void pay(struct kept *kept)
+/* Charges a task's name with the time that it owes. This is done rarely, because other processors charge the same name. */
+INLINE void charge_name(struct task_record *record)
 {
-	u32 name = kept->name;
+	u32 name = record->name;
 	struct named *named = map_lookup(&names, &name);
 	if (!named)
 		return;
-	add(&named->cpu_ns, kept->owed_cpu);
-	add(&named->ready_wait, kept->owed_ready);
-	kept->owed_cpu = kept->owed_ready = 0;
+	add(&named->cpu_ns, record->owed_cpu);
+	add(&named->ready_wait, record->owed_ready);
+	record->owed_cpu = record->owed_ready = 0;
 }
 
-/* Charges a stretch on the processor to the task and its session, and to its name if it owes much or ends. */
-INLINE void charge_run(struct processor *cpu, struct kept *kept, u64 ran, u32 goes)
+/* Charges `ran` ns on the processor to the task's session; and to its name if the task owes much, ends, or gets another name. */
+INLINE void charge_run(struct processor *cpu, struct task_record *record, u64 ran, u32 is_last)
 {
 	struct account *account = account_of(cpu->slot);
 	if (account)
 		add(&account->cpu_ns, ran);
-	kept->owed_cpu += ran;
-	if (goes || kept->owed_cpu >= MOST_OWED_NS)
-		pay(kept);
+	record->owed_cpu += ran;
+	if (is_last || record->owed_cpu >= MOST_OWED_NS)
+		charge_name(record);
 }
 
-/* Charges a stretch of a task that is no longer known to the name that the processor has noted for it. */
+/* Charges `ran` ns of a task that is no longer known, to the name and the session that the processor has noted for it. */
 INLINE void charge_unknown(struct processor *cpu, u64 ran)
 {
 	u32 name = cpu->name;
@@ -151,19 +151,19 @@ INLINE void charge_unknown(struct processor *cpu, u64 ran)
 		add(&account->cpu_ns, ran);
 }
 
-/* Charges a wait that is over to the task and its session: the time asleep by its cause, and the time ready. */
-INLINE void charge_wait(struct kept *kept, u64 waited, u64 was_ready)
+/* Charges a wait that is over to the session, the time asleep by its cause; and the time ready to the name too. */
+INLINE void charge_wait(struct task_record *record, u64 waited, u64 was_ready)
 {
-	struct account *account = account_of(kept->slot);
-	kept->owed_ready += was_ready;
+	struct account *account = account_of(record->slot);
+	record->owed_ready += was_ready;
 	if (!account)
 		return;
 	if (was_ready)
 		add(&account->ready_wait, was_ready);
-	if (kept->cause == PAGE_WAIT)
+	if (record->cause == PAGE_WAIT)
 		add(&account->page_wait, waited);
-	else if (kept->cause == DISK_WAIT)
+	else if (record->cause == DISK_WAIT)
 		add(&account->disk_wait, waited);
-	else if (kept->cause != NO_CAUSE)
+	else if (record->cause != NO_CAUSE)
 		add(&account->other_wait, waited);
 }

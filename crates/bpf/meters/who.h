@@ -1,13 +1,13 @@
-/* Sums by user and command: of each session, in each of its commands, of each thing that is counted.
+/* Sums by session, command and kind of event.
  *
- * A write-back cache before a hash: every processor has a few lines of its own, so that a count costs some ns; a line that must make
- * room goes into the hash. There are two hashes: the reader turns all processors to the other one, waits until nobody is
- * writing to the first, reads the lines, then empties it (src/tables/who.rs); so nothing is counted twice or missed. */
+ * They are in a hash with a write-back cache. Each processor has a few lines of its own, so that a count costs some ns. A line that
+ * must make room is added to the hash. There are two hashes. The reader directs all processors to the other one, waits until no
+ * program writes to the first, reads the lines, and empties the first (src/tables/who.rs). So nothing is counted twice or missed. */
 #pragma once
 #include "tasks.h"
 
 enum { WHO_LINES = 64, WHO_LINES_SHIFT = 58, MOST_WHO = 32768 };
-enum { WHO_FAULT = 0x200 }; /* what is counted: a primitive's number, or this and a kind of fault */
+enum { WHO_FAULT = 0x200 }; /* an event is a system call's number, or this with a kind of fault */
 
 /* Whether each session is counted separately. It is not if there are too many sessions for a report. */
 const volatile u32 by_session = 1;
@@ -19,7 +19,7 @@ struct tally {
 	u64 wait;
 };
 
-/* A line of the cache. Its sums belong to its key while both its ends are equal. */
+/* A line of the cache. Its sums belong to its key while `key` and `again` are equal. */
 struct line {
 	u64 key; /* 0: empty */
 	struct tally tally;
@@ -29,8 +29,8 @@ struct line {
 
 /* A processor's lines. */
 struct lines {
-	u64 half; /* which hash takes what makes room: written by the reader */
-	u64 writing; /* 1 + the half that is being written to; 0: none */
+	u64 half; /* the hash to which lines are written back, 0 or 1; written by the reader */
+	u64 writing; /* 1 + the hash that is being written to; 0: none */
 	u64 lost; /* counts that found no room */
 	u64 spare[5];
 	struct line line[WHO_LINES];
@@ -81,7 +81,7 @@ INLINE void write_back(struct lines *lines, struct line *line, u64 half)
 	add(&sum->wait, tally.wait);
 }
 
-/* Gives a line to another key. The reader skips lines whose ends differ, and waits until nobody writes to its hash. */
+/* Gives a line to another key. The reader repeats the reading of a line whose `key` and `again` differ. */
 static __attribute__((noinline)) int give_line(struct lines *lines, struct line *line, u64 key)
 {
 	u64 half = lines->half & 1;
@@ -100,22 +100,22 @@ static __attribute__((noinline)) int give_line(struct lines *lines, struct line 
 	return 0;
 }
 
-/* Counts one event `what` for the session that runs on processor `here`; events outside of sessions are not counted. */
-INLINE void count_who(struct processor *cpu, u32 here, u32 what, struct tally one)
+/* Adds to the sums of an `event` for the session that runs on processor `here`. Events outside of sessions are not counted. */
+INLINE void count_who(struct processor *cpu, u32 here, u32 event, struct tally more)
 {
 	u32 slot = cpu->slot;
 	struct account *account = account_of(slot);
 	struct lines *lines = account ? map_lookup(&who_lines, &here) : 0;
 	if (!lines)
 		return;
-	u64 key = 1ull << 63 | (u64)(by_session ? slot : 0) << 32 | (account->command & 0xffff) << 16 | what;
+	u64 key = 1ull << 63 | (u64)(by_session ? slot : 0) << 32 | (account->command & 0xffff) << 16 | event;
 	struct line *line = &lines->line[key * 0x9e3779b97f4a7c15ull >> WHO_LINES_SHIFT];
 	if (line->key != key)
 		give_line(lines, line, key);
-	line->tally.count += one.count;
-	line->tally.failed += one.failed;
-	line->tally.time += one.time;
-	line->tally.wait += one.wait;
+	line->tally.count += more.count;
+	line->tally.failed += more.failed;
+	line->tally.time += more.time;
+	line->tally.wait += more.wait;
 }
 
 _Static_assert(sizeof(struct line) == 8 * 8, "line");

@@ -1,11 +1,11 @@
-/* The command's connections by the address of their socket, with the network addresses in their packets; and totals by kind. */
+/* The command's TCP connections, by the address of their socket in the kernel; and the sums of all its sockets, by kind. */
 #pragma once
 #include "flows.h"
 #include "marked.h"
 
 /* As the kernel numbers them. */
 enum { TCP_ESTABLISHED = 1, TCP_SYN_SENT = 2, TCP_CLOSED = 7 };
-enum { SOCK_DEAD = 1 << 0, SOCK_DONE = 1 << 1 }; /* nobody holds it; its far end has ended */
+enum { SOCK_DEAD = 1 << 0, SOCK_DONE = 1 << 1 }; /* no process holds the socket; its far end has closed */
 
 struct tcp_sock {
 	u64 bytes_sent;
@@ -15,31 +15,32 @@ struct tcp_sock {
 	u32 segs_in;
 } RELOCATED;
 
-/* Kinds of sockets, in the order of src/sums.rs; of a datagram socket without a far end it is not known where its go. */
+/* Kinds of sockets, in the order of src/sums.rs. A datagram socket without a far end is UDP_ANYWHERE: it may send to any host. */
 enum kind { TCP_OUTSIDE, TCP_LOOPBACK, UDP_OUTSIDE, UDP_LOOPBACK, UDP_ANYWHERE, UNIX, OTHER, KINDS, NO_KIND };
 
-struct moved {
-	u64 sockets; /* TCP alone: others have no end that is seen */
-	u64 sent; /* bytes, each once */
+/* What the sockets of a kind have moved. */
+struct socket_sums {
+	u64 sockets; /* TCP alone: no event reports the end of another socket */
+	u64 sent; /* bytes, each counted once */
 	u64 received;
 	u64 sent_again;
-	u64 sends; /* calls that moved something */
+	u64 sends; /* calls that moved bytes */
 	u64 receives;
-	u64 segments_sent; /* TCP alone, with those that carry nothing */
+	u64 segments_sent; /* TCP alone; also segments without bytes */
 	u64 segments_received;
 };
 
 struct connection {
-	struct flow flow; /* without a local port: not known yet */
-	u32 counted; /* it is over, and in the sums */
-	u32 orphan; /* nobody holds it any more; the kernel still empties it */
+	struct flow flow; /* its addresses; not known yet while the local port is 0 */
+	u32 counted; /* whether it is over and in the sums */
+	u32 orphan; /* whether no process holds it any more; the kernel still sends the rest */
 };
 
 struct {
 	MAP_UINT(type, MAP_PERCPU_ARRAY);
 	MAP_UINT(max_entries, KINDS);
 	MAP_TYPE(key, u32);
-	MAP_TYPE(value, struct moved);
+	MAP_TYPE(value, struct socket_sums);
 } moved SECTION(".maps");
 
 struct {
@@ -49,7 +50,7 @@ struct {
 	MAP_TYPE(value, struct connection);
 } connections SECTION(".maps");
 
-INLINE struct moved *moved_by(u32 kind)
+INLINE struct socket_sums *sums_of(u32 kind)
 {
 	return map_lookup(&moved, &kind);
 }
@@ -59,7 +60,7 @@ INLINE void add(u64 *to, u64 value)
 	__sync_fetch_and_add(to, value);
 }
 
-/* Adds the counters of a TCP socket to the sums, once. The socket counts the far end's closing as a byte, which is subtracted. */
+/* Adds the counters of a TCP socket to the sums, once. A socket counts its far end's closing as a received byte; it is subtracted. */
 INLINE void count_connection(struct sock *sk, struct connection *connection)
 {
 	struct tcp_sock *tcp = (void *)sk;
@@ -76,7 +77,7 @@ INLINE void count_connection(struct sock *sk, struct connection *connection)
 	READ(segments_sent, tcp->segs_out);
 	READ(segments_received, tcp->segs_in);
 	READ(flags, sk->__sk_common.skc_flags);
-	struct moved *sums = moved_by(is_loopback(&flow) ? TCP_LOOPBACK : TCP_OUTSIDE);
+	struct socket_sums *sums = sums_of(is_loopback(&flow) ? TCP_LOOPBACK : TCP_OUTSIDE);
 	if (!sums)
 		return;
 	add(&sums->sockets, 1);
@@ -87,7 +88,7 @@ INLINE void count_connection(struct sock *sk, struct connection *connection)
 	add(&sums->segments_received, segments_received);
 }
 
-/* Notes the connection's addresses, as soon as it has all of them. */
+/* Notes the connection's addresses if it has all of them. */
 INLINE void learn_flow(struct sock *sk, struct connection *connection)
 {
 	u32 account = COMMAND;

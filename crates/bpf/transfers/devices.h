@@ -1,4 +1,4 @@
-/* Device interrupts that raised the network's receiving soft interrupt. */
+/* Times of the device interrupts that raise the network's receiving soft interrupt. */
 #pragma once
 #include "network.h"
 
@@ -44,9 +44,8 @@ int after_network_device(u64 *context)
 	if (!here->receives)
 		return 0;
 	here->hard += ran;
-	u32 upon = account_of(current_task_btf());
-	struct account_work *work = upon ? work_of(upon) : 0;
+	struct account_work *work = work_of_current_task();
 	if (work)
-		work->hard_upon += ran;
+		work->hard_inside += ran;
 	return 0;
 }

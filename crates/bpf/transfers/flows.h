@@ -1,4 +1,4 @@
-/* Flows: the addresses that assign a packet to a socket, and their accounts. */
+/* Flows: the addresses that assign a packet to a socket, and the accounts of flows. */
 #pragma once
 #include "../kernel.h"
 
@@ -7,7 +7,7 @@ enum { FAMILY_UNIX = 1, FAMILY_4 = 2, FAMILY_6 = 10, FAMILY_VSOCK = 40 };
 enum { PROTOCOL_TCP = 6, PROTOCOL_UDP = 17, PROTOCOL_UDPLITE = 136, PROTOCOL_MPTCP = 262 };
 
 struct address {
-	u32 words[4]; /* in the network's order; IPv4 as IPv6 has it, ::ffff:a.b.c.d */
+	u32 words[4]; /* in network byte order; an IPv4 address has its IPv6 form ::ffff:a.b.c.d */
 };
 
 struct sock_common {
@@ -47,7 +47,7 @@ struct {
 	MAP_TYPE(value, u32);
 } flows SECTION(".maps");
 
-/* The accounts of datagrams by their local port alone, because the end of their sockets is not seen. */
+/* The accounts of datagrams, by their local port alone, because no event reports the end of their sockets. */
 struct {
 	MAP_UINT(type, MAP_ARRAY);
 	MAP_UINT(max_entries, 65536);
@@ -62,18 +62,18 @@ INLINE void as_version_6(struct address *address, u32 version_4)
 	address->words[3] = version_4;
 }
 
-INLINE u32 is_nothing(const struct address *address)
+INLINE u32 is_unspecified(const struct address *address)
 {
 	return !(address->words[0] | address->words[1] | address->words[2] | address->words[3]);
 }
 
-INLINE u32 is_same(const struct address *one, const struct address *other)
+INLINE u32 is_same(const struct address *left, const struct address *right)
 {
-	return one->words[0] == other->words[0] && one->words[1] == other->words[1] && one->words[2] == other->words[2] &&
-	       one->words[3] == other->words[3];
+	return left->words[0] == right->words[0] && left->words[1] == right->words[1] && left->words[2] == right->words[2] &&
+	       left->words[3] == right->words[3];
 }
 
-/* 127.0.0.0/8, ::1, and a host's own address as far end. */
+/* Whether the far end is on this host: in 127.0.0.0/8, ::1, or the flow's own address. */
 INLINE u32 is_loopback(const struct flow *flow)
 {
 	const u32 *far = flow->remote.words;
@@ -107,7 +107,7 @@ INLINE void read_flow(struct flow *flow, struct sock *sk, u32 protocol)
 	as_version_6(&flow->remote, far);
 }
 
-/* The account of a flow as its socket, or a packet for it, names it. */
+/* The account of a flow that was read from a socket, or from a packet for one. */
 INLINE u32 account_of_flow(struct flow *flow)
 {
 	u32 port = __builtin_bswap16(flow->local_port), *account = 0;

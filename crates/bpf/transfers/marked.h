@@ -1,4 +1,4 @@
-/* Which tasks are whose: the command's (what our own process forks next, and all that descends from it), or an end's thread. */
+/* The accounts of tasks. The process that our own process forks next, with its descendants, is the command; threads may be ends'. */
 #pragma once
 #include "flows.h"
 
@@ -12,7 +12,7 @@ struct {
 	MAP_TYPE(value, u32);
 } marked SECTION(".maps");
 
-/* The things for which a map had no room, each once. */
+/* Things for which a map had no room. */
 enum lost { TASKS_LOST, CONNECTIONS_LOST, FLOWS_LOST, LOSSES };
 
 struct {
@@ -22,7 +22,7 @@ struct {
 	MAP_TYPE(value, u64);
 } losses SECTION(".maps");
 
-u32 forks_next = 0; /* our own process, as the kernel numbers it, until it has forked the command */
+u32 forks_next = 0; /* id of our own process in the kernel's numbering, until it has forked the command; otherwise 0 */
 
 INLINE void lose(u32 what)
 {
@@ -31,7 +31,7 @@ INLINE void lose(u32 what)
 		__sync_fetch_and_add(sum, 1);
 }
 
-/* The kernel's workers for io_uring are threads without a visible fork. They belong to their process. */
+/* The kernel's workers for io_uring are threads whose fork no event reports. They belong to their process. */
 INLINE u32 account_of(struct task_struct *task)
 {
 	u32 *account = task_storage_get(&marked, task, 0, 0);
@@ -59,7 +59,7 @@ int on_command_fork(u64 *context)
 	return 0;
 }
 
-/* Run by the reader right before it forks the command. */
+/* The reader runs this right before it forks the command. */
 SECTION("raw_tp/begin")
 int on_command(u64 *context)
 {
@@ -67,15 +67,16 @@ int on_command(u64 *context)
 	return 0;
 }
 
-/* Run by an end in the thread that moves its data: interrupts that come upon it are told by its account, NOBODY when it is over. */
+/* An end runs this in the thread that moves its data, with its account: interrupts of the thread then count for the end. At the
+ * end of the transfer it runs this with NOBODY. */
 SECTION("raw_tp/enter")
 int on_enter(u64 *context)
 {
 	u32 account = context[0];
-	u32 *known = task_storage_get(&marked, current_task_btf(), &account, STORAGE_CREATE);
-	if (!known)
+	u32 *stored = task_storage_get(&marked, current_task_btf(), &account, STORAGE_CREATE);
+	if (!stored)
 		lose(TASKS_LOST);
 	else
-		*known = account;
+		*stored = account;
 	return 0;
 }

@@ -1,8 +1,8 @@
-/* The bytes that the command's sockets move: by the socket's own counters for TCP, else by each call. */
+/* Counts the bytes that the command's sockets move: by the socket's own counters for TCP, otherwise at each call. */
 #pragma once
 #include "connections.h"
 
-enum { PEEKED = 0x2, OF_ERRORS = 0x2000 };
+enum { PEEKED = 0x2, OF_ERRORS = 0x2000 }; /* MSG_PEEK, MSG_ERRQUEUE: calls that move no bytes of the transfer */
 
 INLINE u32 protocol_of(struct sock *sk)
 {
@@ -10,7 +10,7 @@ INLINE u32 protocol_of(struct sock *sk)
 	return family == FAMILY_4 || family == FAMILY_6 ? sk->sk_protocol : 0;
 }
 
-/* Sockets that found no room among `connections`, as long as there are any. */
+/* Sockets for which `connections` had no room, until they are gone. */
 struct {
 	MAP_UINT(type, MAP_SK_STORAGE);
 	MAP_UINT(map_flags, NO_PREALLOC);
@@ -26,31 +26,31 @@ INLINE void lose_connection(struct sock *sk)
 		lose(CONNECTIONS_LOST);
 }
 
-/* A connection that a task of the command has made or uses. */
+/* The entry of a connection that a task of the command opens or uses; it is added if there is none. */
 INLINE struct connection *remember(struct sock *sk)
 {
 	u64 key = (u64)sk;
 	struct connection new = {};
-	struct connection *known = map_lookup(&connections, &key);
-	if (known)
-		return known;
+	struct connection *connection = map_lookup(&connections, &key);
+	if (connection)
+		return connection;
 	map_update(&connections, &key, &new, 1);
-	known = map_lookup(&connections, &key);
-	if (!known)
+	connection = map_lookup(&connections, &key);
+	if (!connection)
 		lose_connection(sk);
-	return known;
+	return connection;
 }
 
 /* Notes a connection that is used. If it is over already, it is counted at once. */
-INLINE void know(struct sock *sk)
+INLINE void note_use(struct sock *sk)
 {
-	struct connection *known = remember(sk);
-	if (!known || known->counted || known->flow.local_port)
+	struct connection *connection = remember(sk);
+	if (!connection || connection->counted || connection->flow.local_port)
 		return;
 	if (sk->__sk_common.skc_state == TCP_CLOSED)
-		count_connection(sk, known);
+		count_connection(sk, connection);
 	else
-		learn_flow(sk, known);
+		learn_flow(sk, connection);
 }
 
 INLINE u32 kind_of_datagrams(struct sock *sk)
@@ -61,7 +61,7 @@ INLINE u32 kind_of_datagrams(struct sock *sk)
 	u32 *account = map_lookup(&ports, &port);
 	if (account)
 		*account = COMMAND;
-	return is_nothing(&flow.remote) ? UDP_ANYWHERE : is_loopback(&flow) ? UDP_LOOPBACK : UDP_OUTSIDE;
+	return is_unspecified(&flow.remote) ? UDP_ANYWHERE : is_loopback(&flow) ? UDP_LOOPBACK : UDP_OUTSIDE;
 }
 
 /* Multipath TCP moves its bytes over TCP sockets of its own, which count them. */
@@ -78,7 +78,7 @@ INLINE u32 kind_of(struct sock *sk)
 		return NO_KIND;
 	case PROTOCOL_TCP: {
 		struct flow flow = {};
-		know(sk);
+		note_use(sk);
 		read_flow(&flow, sk, PROTOCOL_TCP);
 		return is_loopback(&flow) ? TCP_LOOPBACK : TCP_OUTSIDE;
 	}
@@ -97,7 +97,7 @@ int on_send(u64 *context)
 	if (length <= 0 || !sk || !is_marked(current_task_btf()))
 		return 0;
 	u32 kind = kind_of(sk);
-	struct moved *sums = moved_by(kind);
+	struct socket_sums *sums = sums_of(kind);
 	if (!sums)
 		return 0;
 	add(&sums->sends, 1);
@@ -114,7 +114,7 @@ int on_receive(u64 *context)
 	if (length <= 0 || !sk || context[2] & (PEEKED | OF_ERRORS) || !is_marked(current_task_btf()))
 		return 0;
 	u32 kind = kind_of(sk);
-	struct moved *sums = moved_by(kind);
+	struct socket_sums *sums = sums_of(kind);
 	if (!sums)
 		return 0;
 	add(&sums->receives, 1);
@@ -123,8 +123,8 @@ int on_receive(u64 *context)
 	return 0;
 }
 
-/* A socket connects in the task that wants it to. Its addresses are whole when it is connected, its counts when it is closed.
- * This runs before the socket itself has the new state. */
+/* A socket gets a new state, which it does not hold yet. It begins to connect in the task that wants it to. Its addresses are complete
+ * when it is connected, its counts when it is closed. */
 SECTION("tp_btf/inet_sock_set_state")
 int on_state(u64 *context)
 {
@@ -133,16 +133,16 @@ int on_state(u64 *context)
 	s32 state = context[2];
 	if (protocol_of(sk) != PROTOCOL_TCP)
 		return 0;
-	struct connection *known = map_lookup(&connections, &key);
+	struct connection *connection = map_lookup(&connections, &key);
 	if (state == TCP_SYN_SENT && is_marked(current_task_btf())) {
-		if (known)
-			known->counted = known->flow.local_port = 0; /* it connects anew */
+		if (connection)
+			connection->counted = connection->flow.local_port = 0; /* it connects again */
 		else
 			remember(sk);
-	} else if (known && state == TCP_ESTABLISHED && !known->counted) {
-		learn_flow(sk, known);
-	} else if (known && state == TCP_CLOSED) {
-		count_connection(sk, known);
+	} else if (connection && state == TCP_ESTABLISHED && !connection->counted) {
+		learn_flow(sk, connection);
+	} else if (connection && state == TCP_CLOSED) {
+		count_connection(sk, connection);
 	}
 	return 0;
 }
@@ -152,26 +152,26 @@ int on_destroy(u64 *context)
 {
 	struct sock *sk = (void *)context[0];
 	u64 key = (u64)sk;
-	struct connection *known = map_lookup(&connections, &key);
-	if (!known)
+	struct connection *connection = map_lookup(&connections, &key);
+	if (!connection)
 		return 0;
-	count_connection(sk, known);
+	count_connection(sk, connection);
 	map_delete(&connections, &key);
 	return 0;
 }
 
-/* Run by the reader on a socket of `connections`: whether anybody holds it; with a second argument, it is counted as it is. */
+/* The reader runs this on a socket of `connections`, to note whether a process holds it. With a second argument, it is counted now. */
 SECTION("raw_tp/look")
 int on_look(u64 *context)
 {
 	struct sock *sk = (void *)context[0];
 	u64 key = context[0], flags = 0;
-	struct connection *known = map_lookup(&connections, &key);
-	if (!known || known->counted)
+	struct connection *connection = map_lookup(&connections, &key);
+	if (!connection || connection->counted)
 		return 0;
 	READ(flags, sk->__sk_common.skc_flags);
-	known->orphan = flags & SOCK_DEAD;
+	connection->orphan = flags & SOCK_DEAD;
 	if (context[1])
-		count_connection(sk, known);
+		count_connection(sk, connection);
 	return 0;
 }

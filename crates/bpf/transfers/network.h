@@ -1,52 +1,52 @@
-/* Interrupts that worked for the network, and of their time each account's share.
+/* Time of the network's interrupts, and each account's share of it.
  *
- * A soft interrupt that receives is cut where a packet enters the protocols: from there to the next one is of the socket that
- * the packet is for. What comes before the first, in the driver, is shared as the rest. Other soft interrupts count when they
- * send, by packets. The time is charged by the kernel to whoever was interrupted: `soft_upon` is what an account's own tasks
- * were charged with, whomever it was for.
- */
+ * A soft interrupt that receives is divided into slices, one from each packet's entry into the protocols to the next. A slice belongs
+ * to the account of the packet's socket. The time before the first slice, in the driver, is divided in proportion to the slices.
+ * Other soft interrupts are divided by the packets that they send. The kernel charges the time to the task that was interrupted:
+ * `soft_inside` is the time that an account's own tasks were charged with, whichever account the interrupts worked for. */
 #pragma once
 #include "marked.h"
 #include "packets.h"
 
 enum { NET_TX = 2, NET_RX = 3, SOFT_KINDS = 10 };
 /* Soft interrupts in which the network works: timers, sending, receiving, tasklets of both priorities, precise timers. */
-enum { LOOKED_AT = 1 << 0 | 1 << 1 | 1 << NET_TX | 1 << NET_RX | 1 << 6 | 1 << 8 };
-enum { SHARES = 8 };
+enum { NETWORK_KINDS = 1 << 0 | 1 << 1 | 1 << NET_TX | 1 << NET_RX | 1 << 6 | 1 << 8 };
+enum { SHARES = 8 }; /* accounts that one soft interrupt is divided among */
 
-/* An account's part of the present soft interrupt: in ns if it receives, else in packets. */
+/* An account's part of the soft interrupt under way: in ns if it receives, otherwise in packets. */
 struct share {
 	u64 account;
 	u64 part;
 };
 
-/* The programs are taken away between windows, perhaps amid an interrupt: what began in another window is none of this one's. */
+/* Number of the window. The programs are detached between windows, perhaps during an interrupt. So an interrupt that began in another
+ * window is ignored. */
 u64 windows = 0;
 
-/* A processor: sums in the order of src/sums.rs, then what is under way. */
+/* A processor: its sums in the order of src/sums.rs, then its interrupts under way. */
 struct network {
-	u64 soft; /* ns, of all that is known whom it was for */
-	u64 soft_unknown; /* without a packet: sent ones were given back */
-	u64 hard; /* of devices whose interrupt called for the receiving soft one */
+	u64 soft; /* ns of soft interrupts that were divided among accounts */
+	u64 soft_unknown; /* ns of the network's soft interrupts without a packet, as when they free packets that were sent */
+	u64 hard; /* ns of device interrupts that raised the receiving soft interrupt */
 	u64 packets;
 
-	u64 began; /* the soft interrupt under way; 0: none that is looked at */
+	u64 began; /* when the soft interrupt under way began; 0: none of NETWORK_KINDS */
 	u64 kind;
 	u64 cut; /* when the slice under way began */
-	u64 whose; /* its account; ACCOUNTS: before the first packet */
-	u64 window; /* that it began in */
+	u64 whose; /* the slice's account; ACCOUNTS: before the first packet */
+	u64 window; /* the window in which the soft interrupt began */
 	u64 hard_began;
 	u64 hard_window;
-	u64 receives; /* the interrupt under way called for the receiving soft one */
-	u64 shared; /* so many of the shares are in use */
+	u64 receives; /* whether the device interrupt under way raised the receiving soft interrupt */
+	u64 shared; /* number of `shares` in use */
 	struct share shares[SHARES];
 };
 
 /* The sums of one account on a processor, in the order of src/sums.rs too. */
 struct account_work {
-	u64 soft; /* ns, for its sockets */
-	u64 soft_upon; /* that came upon its tasks, whomever for */
-	u64 hard_upon;
+	u64 soft; /* ns for the account's sockets */
+	u64 soft_inside; /* ns that interrupted the account's tasks, for whichever account */
+	u64 hard_inside; /* likewise, of device interrupts */
 	u64 packets;
 };
 
@@ -66,8 +66,8 @@ struct {
 
 INLINE struct network *network_here(void)
 {
-	u32 only = 0;
-	return map_lookup(&networks, &only);
+	u32 zero = 0;
+	return map_lookup(&networks, &zero);
 }
 
 INLINE u32 is_under_way(struct network *here)
@@ -80,12 +80,19 @@ INLINE struct account_work *work_of(u32 account)
 	return map_lookup(&works, &account);
 }
 
+/* The sums of the account whose task is running, or was interrupted. */
+INLINE struct account_work *work_of_current_task(void)
+{
+	u32 account = account_of(current_task_btf());
+	return account ? work_of(account) : 0;
+}
+
 SECTION("tp_btf/softirq_entry")
 int on_network(u64 *context)
 {
 	struct network *here = network_here();
 	u64 kind = context[0];
-	if (!here || kind >= SOFT_KINDS || !(LOOKED_AT >> kind & 1))
+	if (!here || kind >= SOFT_KINDS || !(NETWORK_KINDS >> kind & 1))
 		return 0;
 	here->kind = kind;
 	here->whose = ACCOUNTS;
@@ -95,13 +102,13 @@ int on_network(u64 *context)
 	return 0;
 }
 
-/* With more accounts in one soft interrupt than there are shares, the last have their slices and nothing of the driver's. */
+/* Adds to an account's part. Accounts beyond SHARES get only their slices, without a part of the driver's time. */
 INLINE void add_part(struct network *here, u64 account, u64 part)
 {
-	for (u32 at = 0; at < SHARES; at++) {
-		struct share *share = &here->shares[at];
-		if (at >= here->shared) {
-			here->shared = at + 1;
+	for (u32 index = 0; index < SHARES; index++) {
+		struct share *share = &here->shares[index];
+		if (index >= here->shared) {
+			here->shared = index + 1;
 			share->account = account;
 			share->part = part;
 			return;
@@ -148,22 +155,22 @@ int on_packet_sent(u64 *context)
 	return 0;
 }
 
-/* Charges a soft interrupt of `ran` ns to the accounts that it worked for. Returns whether it was one of the network. */
+/* Charges a soft interrupt of `ran` ns to the accounts that it worked for. Returns whether it worked for the network. */
 INLINE u32 charge_soft(struct network *here, u64 ran)
 {
 	u64 all = 0;
-	for (u32 at = 0; at < SHARES && at < here->shared; at++)
-		all += here->shares[at].part;
+	for (u32 index = 0; index < SHARES && index < here->shared; index++)
+		all += here->shares[index].part;
 	if (!all) {
-		u32 is_networks = here->kind == NET_RX || here->kind == NET_TX;
-		here->soft_unknown += is_networks ? ran : 0;
-		return is_networks;
+		u32 is_of_network = here->kind == NET_RX || here->kind == NET_TX;
+		here->soft_unknown += is_of_network ? ran : 0;
+		return is_of_network;
 	}
 	here->soft += ran;
-	for (u32 at = 0; at < SHARES && at < here->shared; at++) {
-		struct account_work *work = work_of(here->shares[at].account);
+	for (u32 index = 0; index < SHARES && index < here->shared; index++) {
+		struct account_work *work = work_of(here->shares[index].account);
 		if (work)
-			work->soft += here->shared == 1 ? ran : ran * here->shares[at].part / all;
+			work->soft += here->shared == 1 ? ran : ran * here->shares[index].part / all;
 	}
 	return 1;
 }
@@ -179,14 +186,13 @@ int after_network(u64 *context)
 	here->began = 0;
 	if (!charge_soft(here, ran))
 		return 0;
-	u32 upon = account_of(current_task_btf());
-	struct account_work *work = upon ? work_of(upon) : 0;
+	struct account_work *work = work_of_current_task();
 	if (work)
-		work->soft_upon += ran;
+		work->soft_inside += ran;
 	return 0;
 }
 
-/* Run by the reader before it attaches the programs again. */
+/* The reader runs this before it attaches the programs again. */
 SECTION("raw_tp/window")
 int on_window(u64 *context)
 {

@@ -10,7 +10,7 @@ struct sk_buff {
 	u8 *data;
 } RELOCATED;
 
-enum { PACKET_4 = 0x0008, PACKET_6 = 0xdd86 }; /* ETH_P_IP, ETH_P_IPV6, in the network's order */
+enum { PACKET_4 = 0x0008, PACKET_6 = 0xdd86 }; /* ETH_P_IP, ETH_P_IPV6, in network byte order */
 
 struct header_4 {
 	u8 length;
@@ -33,27 +33,27 @@ struct header_6 {
 INLINE u32 read_packet(struct flow *flow, struct sk_buff *packet)
 {
 	u16 ports[2] = {};
-	u8 *at = packet->data;
+	u8 *header = packet->data;
 	if (packet->protocol == PACKET_4) {
 		struct header_4 head;
-		if (READ(head, *at))
+		if (READ(head, *header))
 			return 0;
 		as_version_6(&flow->local, head.destination);
 		as_version_6(&flow->remote, head.source);
 		flow->protocol = head.protocol;
-		at += (head.length & 15) * 4;
+		header += (head.length & 15) * 4;
 	} else if (packet->protocol == PACKET_6) {
 		struct header_6 head;
-		if (READ(head, *at))
+		if (READ(head, *header))
 			return 0;
 		flow->local = head.destination;
 		flow->remote = head.source;
 		flow->protocol = head.protocol;
-		at += sizeof(head);
+		header += sizeof(head);
 	} else {
 		return 0;
 	}
-	if (READ(ports, *at))
+	if (READ(ports, *header))
 		return 0;
 	flow->remote_port = ports[0];
 	flow->local_port = ports[1];

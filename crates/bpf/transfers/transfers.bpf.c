@@ -1,4 +1,4 @@
-/* The kernel's half of transfers' meters: bytes that a command's sockets move, and interrupt time for the command or for each end. */
+/* The kernel programs of transfers' meters: bytes that a command's sockets move, and interrupt time for the command or for each end. */
 #include "../kernel.h"
 #include "marked.h"
 #include "connections.h"

@@ -1,13 +1,13 @@
-//! Computes one line of the calculator in one scan from left to right.
+//! Computes a line in one scan from left to right.
 //!
 //! `line = name '=' sum | sum`, `sum = product (('+'|'-') product)*`, `product = sign (('*'|'/') sign)*`,
-//! `sign = '-' sign | number | name | '(' sum ')'`; division cuts towards zero.
+//! `sign = '-' sign | number | name | '(' sum ')'`; division rounds towards zero.
 
 use crate::names::Names;
 use std::fmt;
 
-/// Largest number of parentheses and signs that may be open at once. Bounds the stack. Chosen by hand.
-const MOST_OPEN_SIGNS: u32 = 100;
+/// Largest number of parentheses and signs that may be open at once, which bounds the stack. Chosen by hand.
+const MOST_NESTED_SIGNS: u32 = 100;
 
 /// The result of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum Answer {
     Quit,
 }
 
-/// Why a line has no value.
+/// The reason why a line has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble<'a> {
     /// A division by zero.
@@ -31,7 +31,7 @@ pub enum Trouble<'a> {
     Unknown(&'a [u8]),
     /// A name that is too long, or a new one when the table of names is full.
     NoRoom(&'a [u8]),
-    /// More than [`MOST_OPEN_SIGNS`] parentheses or signs are open.
+    /// More than [`MOST_NESTED_SIGNS`] parentheses or signs are open.
     TooDeep,
     /// A syntax error at this byte, counted from 1.
     Unreadable(usize),
@@ -45,17 +45,17 @@ impl fmt::Display for Trouble<'_> {
             Trouble::Unknown(name) => write!(f, "no value named {}", shortened(name)),
             Trouble::NoRoom(name) => write!(f, "no room for the name {}", shortened(name)),
             Trouble::TooDeep => write!(f, "too many parentheses"),
-            Trouble::Unreadable(at) => write!(f, "cannot read this at character {at}"),
+            Trouble::Unreadable(position) => write!(f, "cannot read this at character {position}"),
         }
     }
 }
 
-/// The first 40 characters of a name, which is ASCII, so that every reply is short.
+/// The first 40 characters of a name, so that every reply is short. Names are ASCII.
 fn shortened(name: &[u8]) -> &str {
     std::str::from_utf8(&name[..name.len().min(40)]).unwrap_or("?")
 }
 
-/// Computes `line`, which has no newline, and stores a result that gets a name in `names`.
+/// Computes `line`, which has no newline. A result that the line gives a name is stored in `names`.
 ///
 /// # Errors
 /// The reason why the line has no value; `names` is then unchanged.
@@ -126,7 +126,7 @@ impl<'a> Scan<'a, '_> {
 
     fn sign(&mut self) -> Result<i64, Trouble<'a>> {
         self.depth += 1;
-        if self.depth > MOST_OPEN_SIGNS {
+        if self.depth > MOST_NESTED_SIGNS {
             return Err(Trouble::TooDeep);
         }
         let signed = if self.takes(b'-') {
@@ -160,7 +160,7 @@ impl<'a> Scan<'a, '_> {
         }
     }
 
-    /// The name that begins here, after which the scan goes on; empty if none begins here.
+    /// Scans a name, and returns it; empty if none begins here.
     fn name(&mut self) -> &'a [u8] {
         let remaining = &self.line[self.at..];
         let is_letter = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
@@ -172,7 +172,7 @@ impl<'a> Scan<'a, '_> {
         &remaining[..length]
     }
 
-    /// Skips `byte` and the blanks around it if `byte` is next, and says whether it was.
+    /// Skips `byte` and the blanks around it if `byte` is next. Returns whether it was.
     fn takes(&mut self, byte: u8) -> bool {
         self.skip_blanks();
         let is_next = self.line.get(self.at) == Some(&byte);
@@ -217,17 +217,15 @@ mod tests {
     }
 
     #[test]
-    fn division_cuts_towards_zero() {
+    fn division_rounds_towards_zero() {
         assert_eq!(last_answer(&["-7 / 2"]), Ok(Answer::Value(-3)));
     }
 
     #[test]
     fn a_partial_result_is_stored_without_a_reply() {
         assert_eq!(last_answer(&["a = 3 * 7"]), Ok(Answer::Silent));
-        let mut names = Names::default();
-        assert_eq!(answer(b"a = 3 * 7", &mut names), Ok(Answer::Silent));
-        assert_eq!(answer(b"a = a + 1", &mut names), Ok(Answer::Silent));
-        assert_eq!(answer(b"a/2", &mut names), Ok(Answer::Value(11)));
+        assert_eq!(last_answer(&["a = 3 * 7", "a = a + 1"]), Ok(Answer::Silent));
+        assert_eq!(last_answer(&["a = 3 * 7", "a = a + 1", "a/2"]), Ok(Answer::Value(11)));
     }
 
     #[test]
@@ -245,10 +243,8 @@ mod tests {
 
     #[test]
     fn a_failed_line_keeps_the_old_value() {
-        let mut names = Names::default();
-        answer(b"a = 5", &mut names).expect("good");
-        assert_eq!(answer(b"a = 1 / 0", &mut names), Err(Trouble::Division));
-        assert_eq!(answer(b"a", &mut names), Ok(Answer::Value(5)));
+        assert_eq!(last_answer(&["a = 5", "a = 1 / 0"]), Err(Trouble::Division));
+        assert_eq!(last_answer(&["a = 5", "a = 1 / 0", "a"]), Ok(Answer::Value(5)));
     }
 
     #[test]
@@ -258,12 +254,12 @@ mod tests {
     }
 
     #[test]
-    fn depth_and_room_are_bounded() {
+    fn nesting_and_names_are_bounded() {
         let deep = "(".repeat(100_000);
         assert_eq!(answer(deep.as_bytes(), &mut Names::default()), Err(Trouble::TooDeep));
         let mut names = Names::default();
-        for n in 0..64 {
-            assert_eq!(answer(format!("n{n} = {n}").as_bytes(), &mut names), Ok(Answer::Silent));
+        for number in 0..64 {
+            assert_eq!(answer(format!("n{number} = {number}").as_bytes(), &mut names), Ok(Answer::Silent));
         }
         assert_eq!(answer(b"more = 1", &mut names), Err(Trouble::NoRoom(b"more")));
         assert_eq!(answer(b"n63 = 1", &mut names), Ok(Answer::Silent));

@@ -1,8 +1,7 @@
 //! A desk calculator: integers, the four operations, and partial results kept by name.
 //!
-//! The calculator is the trivial command of 1968, the yardstick of an interaction. For each line it reads, scans and
-//! computes, and at times it writes a line in reply. The work is the same on every host, takes a few kilobytes, and
-//! never allocates.
+//! The calculator is the trivial command that interactions were measured with in 1968. It reads and computes each line, and answers
+//! some with a line. The work is the same on every host, needs a few kilobytes of memory, and never allocates.
 
 mod calculate;
 mod names;

@@ -2,8 +2,8 @@
 
 /// Largest number of names. The table is searched from its beginning at each use.
 const MOST_NAMES: usize = 64;
-/// Largest length of a name. With its length and value, a name takes 24 bytes.
-pub const MOST_NAME_BYTES: usize = 15;
+/// Largest length of a name. A name with its length and value then takes 24 bytes.
+const MOST_NAME_BYTES: usize = 15;
 
 /// The values that have names.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ impl Names {
         self.values[..self.count].iter().find(|named| named.has_name(name)).map(|named| named.value)
     }
 
-    /// Gives `name` this value; false if the name is too long or the table is full.
+    /// Gives `name` this value. Returns false if the name is too long or the table is full.
     pub fn set(&mut self, name: &[u8], new_value: i64) -> bool {
         if let Some(named) = self.values[..self.count].iter_mut().find(|named| named.has_name(name)) {
             named.value = new_value;

@@ -1,4 +1,4 @@
-//! The program itself, on pipes: what it reads, what it writes, how it ends.
+//! Runs the program on pipes: its answers, its prompt, and its exit status.
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
@@ -13,21 +13,21 @@ fn run(arguments: &[&str], input: &[u8]) -> Output {
 }
 
 #[test]
-fn a_line_is_answered_when_it_has_an_answer() {
+fn lines_with_an_answer_are_answered() {
     let output = run(&[], b"a = 3 * 7\na + 1\n\n1 / 0\nquit\n2\n");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "22\ndivision by zero\n");
     assert!(output.status.success());
 }
 
 #[test]
-fn the_end_of_input_ends_it_after_the_last_line() {
+fn the_end_of_input_ends_the_program_after_the_last_line() {
     let output = run(&[], b"2 + 2");
     assert_eq!(output.stdout, b"4\n");
     assert!(output.status.success());
 }
 
 #[test]
-fn a_prompt_that_is_asked_for_is_shown_for_every_line() {
+fn a_requested_prompt_is_shown_for_every_line() {
     let output = run(&["--prompt", "> "], b"1\na = 2\nquit\n");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "> 1\n> > ");
 }

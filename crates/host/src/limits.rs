@@ -50,9 +50,9 @@ impl Limit {
         for part in text.split(',').map(str::trim) {
             let (name, value) = part.split_once('=').ok_or_else(|| format!("`{part}` is not NAME=VALUE; as in {EXAMPLE}"))?;
             match name.trim() {
-                "memory" => once(&mut limit.memory_bytes, name, memory(value)?)?,
-                "cpus" => once(&mut limit.cpus, name, processors(value)?)?,
-                "swap" => once(&mut limit.swap, name, swap(value)?)?,
+                "memory" => set_once(&mut limit.memory_bytes, name, parse_memory(value)?)?,
+                "cpus" => set_once(&mut limit.cpus, name, parse_processors(value)?)?,
+                "swap" => set_once(&mut limit.swap, name, parse_swap(value)?)?,
                 _ => return Err(format!("`{name}` cannot be limited; memory, cpus and swap can, as in {EXAMPLE}").into()),
             }
         }
@@ -113,45 +113,45 @@ impl Swap {
 
 const EXAMPLE: &str = "memory=256M,cpus=1,swap=zram:1G";
 
-fn once<T>(slot: &mut Option<T>, name: &str, value: T) -> Result<(), String> {
+fn set_once<T>(slot: &mut Option<T>, name: &str, value: T) -> Result<(), Refusal> {
     match slot.replace(value) {
         None => Ok(()),
-        Some(_) => Err(format!("`{name}` is limited twice")),
+        Some(_) => Err(Refusal::new(format!("`{name}` is limited twice"))),
     }
 }
 
-fn memory(text: &str) -> Result<u64, String> {
-    match size(text)? {
-        bytes if bytes < SMALLEST_SIZE_BYTES => Err(format!("memory={text} is less than 1M: no shell would start")),
+fn parse_memory(text: &str) -> Result<u64, Refusal> {
+    match parse_size(text)? {
+        bytes if bytes < SMALLEST_SIZE_BYTES => Err(Refusal::new(format!("memory={text} is less than 1M: no shell would start"))),
         bytes => Ok(bytes),
     }
 }
 
-fn processors(text: &str) -> Result<f64, String> {
+fn parse_processors(text: &str) -> Result<f64, Refusal> {
     match text.trim().parse::<f64>() {
         Ok(cpus) if cpus.is_finite() && cpus >= SMALLEST_SHARE => Ok(cpus),
-        _ => Err(format!("cpus={text} is not a number of processors from {SMALLEST_SHARE} up, as in cpus=1 or cpus=0.5")),
+        _ => Err(format!("cpus={text} is not a number of processors from {SMALLEST_SHARE} up, as in cpus=1 or cpus=0.5").into()),
     }
 }
 
-fn swap(text: &str) -> Result<Swap, String> {
+fn parse_swap(text: &str) -> Result<Swap, Refusal> {
     match text.trim().split_once(':') {
         None if text.trim() == "none" => Ok(Swap::None),
-        Some(("zram", bytes)) => paging(bytes).map(Swap::Zram),
-        Some(("file", bytes)) => paging(bytes).map(Swap::File),
-        _ => Err(format!("swap={text} is none of zram:SIZE, file:SIZE and none, as in swap=zram:1G")),
+        Some(("zram", bytes)) => parse_paging(bytes).map(Swap::Zram),
+        Some(("file", bytes)) => parse_paging(bytes).map(Swap::File),
+        _ => Err(format!("swap={text} is none of zram:SIZE, file:SIZE and none, as in swap=zram:1G").into()),
     }
 }
 
-fn paging(text: &str) -> Result<u64, String> {
-    match size(text)? {
-        bytes if bytes < SMALLEST_SIZE_BYTES => Err(format!("{text} is less than 1M: too small to page to")),
+fn parse_paging(text: &str) -> Result<u64, Refusal> {
+    match parse_size(text)? {
+        bytes if bytes < SMALLEST_SIZE_BYTES => Err(format!("{text} is less than 1M: too small to page to").into()),
         bytes => Ok(bytes),
     }
 }
 
 /// A number of bytes with K, M, G or T for powers of 1024.
-fn size(text: &str) -> Result<u64, String> {
+fn parse_size(text: &str) -> Result<u64, Refusal> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let shift = match text[digits..].trim_end_matches("iB").trim_end_matches('B') {
@@ -160,11 +160,11 @@ fn size(text: &str) -> Result<u64, String> {
         "M" | "m" => 20,
         "G" | "g" => 30,
         "T" | "t" => 40,
-        _ => return Err(format!("`{text}` is not a size; a whole number with K, M, G or T, as in 256M")),
+        _ => return Err(format!("`{text}` is not a size; a whole number with K, M, G or T, as in 256M").into()),
     };
     let number: u64 = text[..digits].parse().map_err(|_| format!("`{text}` is not a size; as in 256M"))?;
     let bytes = number.checked_mul(1 << shift).filter(|bytes| *bytes < 1 << 60);
-    bytes.ok_or_else(|| format!("`{text}` is more than any machine has"))
+    bytes.ok_or_else(|| Refusal::new(format!("`{text}` is more than any machine has")))
 }
 
 fn limit_processors(group: &Path, cpus: f64) -> Result<(), Refusal> {

@@ -1,4 +1,4 @@
-//! Loads whose price is known: `loads calls|reads|touches|programs AMOUNT` does one and prints the processor time of each, in ns.
+//! Loads for the meters: `loads calls|reads|touches|programs AMOUNT` runs one, and prints the processor time of one event in ns.
 
 use rustix::process::getppid;
 use rustix::time::{ClockId, clock_gettime};
@@ -7,9 +7,9 @@ use std::hint::black_box;
 use std::io::Read;
 use std::process::Command;
 
-const PAGE: usize = 4096;
-/// Pages of a piece of memory: large enough that it is mapped anew each time.
-const PIECE: usize = 16 << 10;
+const PAGE_BYTES: usize = 4096;
+/// Pages of a piece of memory: so many that the allocator maps it anew each time.
+const PIECE_PAGES: usize = 16 << 10;
 
 fn main() {
     let words: Vec<String> = std::env::args().collect();
@@ -34,9 +34,9 @@ fn calls(amount: u64) {
 
 /// Reads of a byte that need no device.
 fn reads(amount: u64) {
-    let (mut zero, mut byte) = (File::open("/dev/zero").expect("/dev/zero is there"), [1]);
+    let (mut zero, mut byte) = (File::open("/dev/zero").expect("/dev/zero exists"), [1]);
     for _ in 0..amount {
-        zero.read_exact(&mut byte).expect("it has bytes");
+        zero.read_exact(&mut byte).expect("/dev/zero has bytes");
     }
 }
 
@@ -50,19 +50,19 @@ fn programs(amount: u64) {
 /// First touches of fresh pages; mapping and unmapping them is not clocked.
 fn touches(amount: u64) -> f64 {
     let mut ns = 0;
-    for _ in 0..amount.div_ceil(PIECE as u64) {
-        let mut piece = vec![0u8; PIECE * PAGE];
+    for _ in 0..amount.div_ceil(PIECE_PAGES as u64) {
+        let mut piece = vec![0u8; PIECE_PAGES * PAGE_BYTES];
         let began = processor_ns();
-        for byte in piece.iter_mut().step_by(PAGE) {
+        for byte in piece.iter_mut().step_by(PAGE_BYTES) {
             *black_box(byte) = 1;
         }
         ns += processor_ns() - began;
     }
-    ns as f64 / (amount.div_ceil(PIECE as u64) * PIECE as u64) as f64
+    ns as f64 / (amount.div_ceil(PIECE_PAGES as u64) * PIECE_PAGES as u64) as f64
 }
 
 fn clocked(amount: u64, load: fn(u64)) -> f64 {
-    load(amount / 10); // warm
+    load(amount / 10); // fills caches
     let began = processor_ns();
     load(amount);
     (processor_ns() - began) as f64 / amount as f64

@@ -1,5 +1,5 @@
-//! Runs a command with the meters on: `metered none|cheap|exact COMMAND…`. `METERED=FILE` has what they found written there as JSON,
-//! `METERED=-` has the primitives printed to the standard error.
+//! Runs a command under the meters: `metered none|cheap|exact COMMAND…`. With `METERED=FILE`, writes their sums to the file as JSON. With
+//! `METERED=-`, prints the system calls to standard error.
 
 use loadgo_core::record::MeterRows;
 use loadgo_core::time::Instant;
@@ -14,14 +14,14 @@ fn main() -> ExitCode {
     let [tier, program, arguments @ ..] = &words[..] else { panic!("usage: metered none|cheap|exact COMMAND…") };
     let began = std::time::Instant::now();
     let now = || Instant(began.elapsed().as_nanos() as u64);
-    let mut meters = wanted(tier).map(|wanted| Meters::begin(&wanted, now()).unwrap_or_else(|why| panic!("{why}")));
+    let mut meters = wanted(tier).map(|wanted| Meters::begin(&wanted, now()).unwrap_or_else(|refusal| panic!("{refusal}")));
     let child = Command::new(program).args(arguments).spawn().expect("the command starts");
     let mut samples = Vec::new();
     let status =
         each_second(child, || samples.extend(meters.as_mut().map(|meters| meters.sample(now()).expect("the kernel answers"))));
     match std::env::var("METERED").as_deref() {
         Ok("-") => print(&samples),
-        Ok(path) => std::fs::write(path, told(&samples)).expect("the file can be written"),
+        Ok(path) => std::fs::write(path, sums_as_json(&samples)).expect("the file can be written"),
         Err(_) => {}
     }
     status.code().map_or(ExitCode::FAILURE, |code| ExitCode::from(code as u8))
@@ -37,13 +37,13 @@ fn wanted(tier: &str) -> Option<MeterRequest> {
     Some(MeterRequest { tier, accounts: 64, commands: vec!["all".into()], profile_hz: None, segments: true })
 }
 
-/// Waits for the child, and does something every second meanwhile and when it has ended.
-fn each_second(mut child: Child, mut what: impl FnMut()) -> ExitStatus {
+/// Waits for the child; calls `read` every second meanwhile, and when the child has ended.
+fn each_second(mut child: Child, mut read: impl FnMut()) -> ExitStatus {
     let (ended, wait) = channel();
     std::thread::spawn(move || ended.send(child.wait().expect("the command ends")));
     loop {
         let status = wait.recv_timeout(Duration::from_secs(1));
-        what();
+        read();
         if let Ok(status) = status {
             return status;
         }
@@ -51,20 +51,20 @@ fn each_second(mut child: Child, mut what: impl FnMut()) -> ExitStatus {
 }
 
 /// Sums of all spans: processor time by category, and faults by kind.
-fn told(samples: &[MeterRows]) -> String {
+fn sums_as_json(samples: &[MeterRows]) -> String {
     let mut sums: BTreeMap<String, u64> = BTreeMap::new();
-    let mut put = |name: String, value: u64| *sums.entry(name).or_default() += value;
+    let mut add = |name: String, value: u64| *sums.entry(name).or_default() += value;
     for row in samples.iter().flat_map(|sample| &sample.time) {
-        put(format!("time {}", row.category), row.time_ns);
-        put("time of all".into(), row.time_ns);
+        add(format!("time {}", row.category), row.time_ns);
+        add("time of all".into(), row.time_ns);
     }
     for sample in samples {
         let processors: std::collections::BTreeSet<_> = sample.time.iter().map(|row| row.processor).collect();
-        put("span of all".into(), sample.time.first().map_or(0, |row| row.span_ns) * processors.len() as u64);
+        add("span of all".into(), sample.time.first().map_or(0, |row| row.span_ns) * processors.len() as u64);
     }
     for row in samples.iter().flat_map(|sample| &sample.faults).filter(|row| row.bucket_ns.is_none() && row.user.is_none()) {
-        put(format!("{} count", row.kind), row.count);
-        put(format!("{} ns", row.kind), row.cpu_ns.unwrap_or(0));
+        add(format!("{} count", row.kind), row.count);
+        add(format!("{} ns", row.kind), row.cpu_ns.unwrap_or(0));
     }
     let fields: Vec<String> = sums.iter().map(|(name, value)| format!("\"{name}\": {value}")).collect();
     format!("{{{}}}\n", fields.join(", "))

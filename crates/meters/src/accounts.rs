@@ -1,8 +1,8 @@
-//! The sessions' accounts: times that each session waited, by cause, in memory that the kernel's programs share.
+//! The sessions' accounts: waiting times of each session by cause, in memory that is shared with the kernel programs.
 //!
-//! A process that loadgo's own process forks takes a free account, to which all its descendants belong. The driver's thread reads
-//! an interaction's waits and writes its present command without a system call. Only the beginning of a session takes one.
-//! The thread shares atomics with other threads, and no lock.
+//! A process that loadgo's own process forks takes a free account, to which all its descendants belong. The driver's thread reads an
+//! interaction's waits and writes the present command without a system call; only the beginning of a session needs one. The thread
+//! shares atomics with other threads, and no lock.
 
 mod ring;
 pub(crate) mod sessions;
@@ -37,7 +37,7 @@ struct AccountTable {
 }
 
 impl WaitAccounts {
-    /// The accounts `1..places`, in the memory that the kernel's programs share.
+    /// The accounts `1..places`, in the memory that is shared with the kernel programs.
     pub(crate) fn new(memory: MappedWords, places: usize) -> WaitAccounts {
         let users = (0..places).map(|_| AtomicU32::new(0)).collect();
         let ended = (0..places).map(|_| AtomicBool::new(false)).collect();
@@ -82,7 +82,7 @@ impl WaitAccounts {
 pub struct AccountWaits {
     accounts: WaitAccounts,
     reporter: SessionReporter,
-    /// A descriptor of its own, because the thread that frees accounts changes the kernel's table too.
+    /// The driver's own handle of the kernel's table, because the thread that frees accounts changes the table too.
     slot_of_pid: SlotOfPid,
     /// The command's number of each line of the script, by the line's number; 0 for none.
     commands: Vec<u32>,
@@ -112,9 +112,7 @@ impl AccountWaits {
     fn session(&self, user: UserId) -> Option<&UserAccount> {
         self.sessions.get(user as usize)?.as_ref()
     }
-}
 
-impl AccountWaits {
     /// Time in nanoseconds that the user's processes have waited so far for quotas, for memory that they are refused, and for loading.
     pub fn other_ns(&self, user: UserId) -> Option<u64> {
         Some(self.accounts.words(self.session(user)?.slot?.get())[account::OTHER_WAIT].load(Relaxed))

@@ -1,10 +1,11 @@
 //! The meters that this host can have, how exact they are, and why others are absent.
 
-use crate::kernel_symbols::hidden_addresses_reason;
+use crate::kernel_symbols::hidden_addresses;
 use crate::meter::Meter;
 use crate::programs::addresses::Addresses;
 use crate::programs::hooks::{HookPoint, METER_HOOKS};
 use crate::programs::load::Loaded;
+use crate::refusal::MeterRefusal;
 use crate::tables::kernel_interrupts;
 use crate::wanted::{MeterRequest, Tier};
 use loadgo_host::doctor::profiles_a_command;
@@ -36,9 +37,9 @@ pub const BTF_PATH: &str = "/sys/kernel/btf/vmlinux";
 
 /// The meters of this host in the exact tier. No program is loaded for the answer.
 pub fn host_meters() -> Vec<MeterAvailability> {
-    if let Err(reason) = check_kernel_programs() {
+    if let Err(refusal) = check_kernel_programs() {
         let can_profile_command = !is_privileged() && profiles_a_command();
-        let quality = |meter| quality_without_programs(meter, &reason, can_profile_command);
+        let quality = |meter| quality_without_programs(meter, &refusal.to_string(), can_profile_command);
         return Meter::OF_HOST.map(|meter| MeterAvailability { meter, quality: quality(meter) }).to_vec();
     }
     let tracepoints = tracepoints(&fs::read(BTF_PATH).unwrap_or_default());
@@ -64,24 +65,26 @@ pub(crate) fn loaded_meters(loaded: &Loaded, wanted: &MeterRequest) -> Vec<Meter
 ///
 /// # Errors
 /// The reason, with the remedy.
-pub fn check_kernel_programs() -> Result<(), String> {
+pub fn check_kernel_programs() -> Result<(), MeterRefusal> {
     if !is_privileged() {
-        return Err("it takes root (or the capabilities CAP_BPF and CAP_PERFMON): sudo loadgo …".into());
+        let refusal = MeterRefusal::new("it takes root (or the capabilities CAP_BPF and CAP_PERFMON)");
+        return Err(refusal.with_remedy("sudo loadgo …"));
     }
     let lockdown = fs::read_to_string("/sys/kernel/security/lockdown").unwrap_or_default();
     if lockdown.contains("[confidentiality]") {
-        return Err(
-            "the kernel is locked down for confidentiality, and then no program may look into it: boot with lockdown=integrity"
-                .into(),
-        );
+        let refusal = MeterRefusal::new("the kernel is locked down for confidentiality, and then no program may look into it");
+        return Err(refusal.with_remedy("boot with lockdown=integrity"));
     }
     if !fs::exists(BTF_PATH).unwrap_or(false) {
-        let reason = "this kernel does not tell its types (/sys/kernel/btf/vmlinux is missing)";
-        return Err(format!("{reason}: a kernel with CONFIG_DEBUG_INFO_BTF, as distributions have since 2021"));
+        let refusal = MeterRefusal::new("this kernel does not tell its types (/sys/kernel/btf/vmlinux is missing)");
+        return Err(refusal.with_remedy("a kernel with CONFIG_DEBUG_INFO_BTF, as distributions have since 2021"));
     }
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     match parse_version(&release) {
-        Some(version) if version < (5, 11) => Err(format!("kernel {} is too old: the meters want 5.15 or later", release.trim())),
+        Some(version) if version < (5, 11) => {
+            let refusal = MeterRefusal::new(format!("kernel {} is too old", release.trim()));
+            Err(refusal.with_remedy("the meters want 5.15 or later"))
+        }
         _ => Ok(()),
     }
 }
@@ -138,7 +141,7 @@ fn loaded_quality(meter: Meter, tier: Tier) -> MeterQuality {
         (Meter::ClockProfile, _) => MeterQuality::Estimated("by samples on a clock".into()),
         (Meter::IdleByCause, _) if Addresses::read().fault.begins == 0 => MeterQuality::Estimated(format!(
             "a primitive's wait for a page counts as a wait for the disk, since {}",
-            hidden_addresses_reason()
+            hidden_addresses()
         )),
         (Meter::Interrupts, Tier::Exact) if !kernel_interrupts::are_shown() => MeterQuality::Estimated(format!(
             "an interrupt that comes while the kernel runs no program of ours is not counted, since {} cannot be read",

@@ -2,13 +2,14 @@
 //!
 //! The same loads run before the programs are loaded and after. They are null system calls, first readings of pages, and two
 //! threads that pass a byte to each other. A clock that is read inside the kernel misses a part of each event. The time before the first
-//! reading and after the last one counts as `user`, like the programs' own time. So the loads measure three times for each
-//! event: without the meters, with them, and as the meters clock it. `correct.rs` moves each part where it belongs.
+//! reading and after the last one counts as `user`, like the programs' own time. So each event has three durations: without the
+//! meters, with them, and as the meters clock it. `correct.rs` moves each part to the category where it belongs.
 
 pub(crate) mod correct;
 
 use crate::programs::load::{Loaded, map_array};
-use crate::programs::names::{SYSTEM_CALL_NUMBERS, call_names};
+use crate::programs::names::SYSTEM_CALL_NUMBERS;
+use crate::tables::calls::CALL_WORDS;
 use crate::tables::faults;
 use crate::wanted::{MeterRequest, Tier};
 use loadgo_sys::mapped::MappedWords;
@@ -20,6 +21,7 @@ use std::hint::black_box;
 use std::io::{Read, Write, pipe};
 use std::os::unix::process::parent_id;
 use std::sync::atomic::Ordering::Relaxed;
+use syscalls::Sysno;
 
 /// Number of measurements of each load. The first quartile counts, since other tasks can only make a load slower.
 const CALIBRATION_RUNS: usize = 32;
@@ -84,23 +86,23 @@ impl fmt::Display for Calibration {
     }
 }
 
-/// Costs of the loads on one processor, without the meters.
+/// Processor times of the loads on one processor, without the meters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LoadPrices {
     processor: usize,
     call_ns: f64,
     touch_ns: f64,
-    handed_ns: f64,
+    switch_ns: f64,
 }
 
 /// Measures the loads before the meters are loaded. None if they cannot be measured here.
 pub(crate) fn unmetered_prices() -> Option<LoadPrices> {
     let pinned = PinnedThread::to(sched_getcpu())?;
-    touches_ns()?; // the first time makes page tables
+    touches_ns()?; // the first time also creates page tables
     let (call_ns, ()) = first_quartile(|| Some((calls_ns(), ())))?;
     let (touch_ns, ()) = first_quartile(|| Some((touches_ns()?, ())))?;
-    let (handed_ns, ()) = first_quartile(|| Some((switch_ns()?, ())))?;
-    Some(LoadPrices { processor: pinned.processor, call_ns, touch_ns, handed_ns })
+    let (switch_ns, ()) = first_quartile(|| Some((switch_ns()?, ())))?;
+    Some(LoadPrices { processor: pinned.processor, call_ns, touch_ns, switch_ns })
 }
 
 /// Measures the same loads with the meters, and returns the differences.
@@ -110,17 +112,16 @@ pub(crate) fn calibrate(bare: &LoadPrices, loaded: &Loaded, wanted: &MeterReques
     let primitive = if exact { metered_calls(bare, loaded) } else { None };
     let fault = if exact { metered_touches(bare, loaded) } else { None };
     let calls_ns = primitive.map_or(0.0, |price: EventPrice| 2.0 * price.meter_cost_ns()); // one call writes the byte, one reads it
-    let handed = first_quartile(|| Some((switch_ns()?, ())));
-    let switch_ns = handed.map(|(handed_ns, ())| (handed_ns - bare.handed_ns - calls_ns).max(0.0));
+    let metered_switch = first_quartile(|| Some((switch_ns()?, ())));
+    let switch_ns = metered_switch.map(|(metered_ns, ())| (metered_ns - bare.switch_ns - calls_ns).max(0.0));
     Calibration { primitive, fault, switch_ns }
 }
 
 fn metered_calls(bare: &LoadPrices, loaded: &Loaded) -> Option<EventPrice> {
-    const WORDS: usize = 5 + crate::tables::histogram::HISTOGRAM_BUCKETS / 2; // `struct primitive`
-    let number = call_names().iter().position(|name| &**name == "getppid")?;
-    let table = map_array(loaded, "primitives", loaded.processors as usize * SYSTEM_CALL_NUMBERS * WORDS * 8).ok()?;
+    let number = Sysno::getppid as usize;
+    let table = map_array(loaded, "primitives", loaded.processors as usize * SYSTEM_CALL_NUMBERS * CALL_WORDS * 8).ok()?;
     let read = |table: &MappedWords| {
-        let words = &table.words()[(bare.processor * SYSTEM_CALL_NUMBERS + number) * WORDS..];
+        let words = &table.words()[(bare.processor * SYSTEM_CALL_NUMBERS + number) * CALL_WORDS..];
         (words[0].load(Relaxed), words[2].load(Relaxed))
     };
     let (metered_ns, clocked_ns) = first_quartile(|| {
@@ -139,8 +140,8 @@ fn metered_touches(bare: &LoadPrices, loaded: &Loaded) -> Option<EventPrice> {
         let ns = touches_ns()?;
         let after = read()?;
         let count = after.0 - before.0;
-        let undisturbed = (PAGES_PER_RUN as u64..PAGES_PER_RUN as u64 + 4).contains(&count); // no other task faulted on this processor
-        undisturbed.then_some((ns, (after.1 - before.1) as f64 / count as f64))
+        let is_undisturbed = (PAGES_PER_RUN as u64..PAGES_PER_RUN as u64 + 4).contains(&count); // no other task faulted on this processor
+        is_undisturbed.then_some((ns, (after.1 - before.1) as f64 / count as f64))
     })?;
     Some(EventPrice { bare_ns: bare.touch_ns, metered_ns, clocked_ns })
 }
@@ -171,7 +172,7 @@ fn touches_ns() -> Option<f64> {
     Some(fresh.saturating_sub(warm) as f64 / PAGES_PER_RUN as f64)
 }
 
-/// Time in which a thread passes a byte to another one on the same processor: a switch and two system calls.
+/// Processor time in which a thread passes a byte to another one on the same processor: a switch and two system calls.
 fn switch_ns() -> Option<f64> {
     let (mut from_other, mut to_us) = pipe().ok()?;
     let (mut from_us, mut to_other) = pipe().ok()?;

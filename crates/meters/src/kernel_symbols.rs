@@ -1,5 +1,6 @@
 //! Parses the kernel's list of its symbols, `/proc/kallsyms`, whose lines are in the order of their addresses.
 
+use crate::refusal::MeterRefusal;
 use std::fs;
 
 /// File with the list.
@@ -31,14 +32,14 @@ impl Symbol<'_> {
 }
 
 /// Why the kernel hides its addresses, with the remedy. With `kernel.kptr_restrict` 0 and 1 root sees them, with 2 no process does.
-pub(crate) fn hidden_addresses_reason() -> String {
+pub(crate) fn hidden_addresses() -> MeterRefusal {
     hidden_at(fs::read_to_string("/proc/sys/kernel/kptr_restrict").unwrap_or_default().trim())
 }
 
-fn hidden_at(restrict: &str) -> String {
+fn hidden_at(restrict: &str) -> MeterRefusal {
     match restrict {
         "0" | "1" => "the kernel tells the addresses of its functions to root only, or with CAP_SYSLOG".into(),
-        _ => "the kernel hides the addresses of its functions: sysctl kernel.kptr_restrict=1".into(),
+        _ => MeterRefusal::new("the kernel hides the addresses of its functions").with_remedy("sysctl kernel.kptr_restrict=1"),
     }
 }
 
@@ -49,9 +50,9 @@ mod tests {
     #[test]
     fn the_sysctl_is_the_remedy_only_where_it_hides_from_root() {
         for restrict in ["0", "1"] {
-            let reason = hidden_at(restrict);
+            let reason = hidden_at(restrict).to_string();
             assert!(reason.contains("CAP_SYSLOG") && !reason.contains("kptr_restrict"), "{reason}");
         }
-        assert!(hidden_at("2").ends_with("sysctl kernel.kptr_restrict=1"));
+        assert!(hidden_at("2").to_string().ends_with("sysctl kernel.kptr_restrict=1"));
     }
 }

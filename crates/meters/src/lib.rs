@@ -1,6 +1,6 @@
-//! The meters of a live Linux host: kernel programs, and the rows that are made from their counts.
+//! The meters of a live Linux host: kernel programs, and the rows made from their counts.
 //!
-//! `programs` loads the kernel programs (the crate `loadgo-bpf`) one by one; [`Meters::availability`] says which did not load.
+//! `programs` loads the kernel programs (the crate `loadgo-bpf`) one by one; [`Meters::availability`] says which meters lack one.
 //! `tables` makes rows from their counts, and `profile` from clock samples. `calibration` subtracts the programs' own cost.
 //! [`Meters::sample`] is called about once a second, and returns the rows of the span since the last call.
 
@@ -12,7 +12,7 @@ mod meter;
 mod part;
 pub mod profile;
 pub mod programs;
-pub mod refused;
+pub mod refusal;
 mod shares;
 pub mod tables;
 #[cfg(test)]
@@ -21,7 +21,9 @@ mod wanted;
 
 pub use meter::Meter;
 pub use profile::CLOCK_HZ;
-pub use wanted::{MeterRequest, Tier, Unavailable};
+pub use programs::load::kernel_types;
+pub use refusal::MeterRefusal;
+pub use wanted::{MeterRequest, Tier};
 
 use accounts::AccountWaits;
 use available::MeterAvailability;
@@ -52,14 +54,14 @@ impl Meters {
     /// `now` is the present time on the run's clock.
     ///
     /// # Errors
-    /// [`Unavailable`] if not even switches can be metered.
-    pub fn begin(wanted: &MeterRequest, now: Instant) -> Result<Meters, Unavailable> {
+    /// Not even switches can be metered.
+    pub fn begin(wanted: &MeterRequest, now: Instant) -> Result<Meters, MeterRefusal> {
         let origin_ns = monotonic_ns().saturating_sub(now.0);
-        available::check_kernel_programs().map_err(|reason| Unavailable(reason.into()))?;
+        available::check_kernel_programs()?;
         let unmetered = calibration::unmetered_prices();
-        let loaded = programs::load::load(wanted).map_err(Unavailable)?;
+        let loaded = programs::load::load(wanted)?;
         if let Some(refusal) = loaded.refusal(Meter::TotalTime) {
-            return Err(Unavailable(refusal.clone().trying("the kernel does not take the program that meters switches")));
+            return Err(refusal.clone().trying("the kernel does not take the program that meters switches"));
         }
         let mut context = Context::new(loaded);
         let parts = begin_parts(&mut context, wanted);
@@ -76,9 +78,7 @@ impl Meters {
             calibration,
             exact: wanted.tier == Tier::Exact,
         };
-        meters
-            .sample(Instant(monotonic_ns() - origin_ns)) // counts so far belong to no span
-            .map_err(|reason| Unavailable(reason.into()))?;
+        meters.sample(Instant(monotonic_ns() - origin_ns))?; // counts so far belong to no span
         meters.lost.clear();
         loadgo_sys::heap::release_freed_memory(); // 15 MB that loading the programs needed
         Ok(meters)
@@ -87,8 +87,8 @@ impl Meters {
     /// The rows of the span that ends at `now`.
     ///
     /// # Errors
-    /// The kernel's words. The span is then part of the next one.
-    pub fn sample(&mut self, now: Instant) -> Result<MeterRows, String> {
+    /// The kernel's refusal. The span is then part of the next one.
+    pub fn sample(&mut self, now: Instant) -> Result<MeterRows, MeterRefusal> {
         let span = RecordSpan { at: now, span_ns: now.since(self.last).0, monotonic_ns: self.origin_ns + now.0 };
         let mut sample = MeterRows::default();
         for part in &mut self.parts {
@@ -119,7 +119,7 @@ impl Meters {
         self.availability.clone()
     }
 
-    /// Ids of the threads that work for the meters, besides the one that samples. Their time is loadgo's own.
+    /// Ids of the meters' own threads, besides the one that samples. Their time is loadgo's own.
     pub fn threads(&self) -> Vec<i32> {
         self.parts.iter().filter_map(|part| part.thread()).collect()
     }
@@ -130,7 +130,7 @@ impl Meters {
     }
 }
 
-type BeginPart = fn(&mut Context, &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, String>;
+type BeginPart = fn(&mut Context, &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, MeterRefusal>;
 
 /// All parts: the meter that needs the part, and the function that begins it, which returns None if the part is not wanted.
 const PARTS: &[(Option<Meter>, BeginPart)] = &[
@@ -151,9 +151,7 @@ fn begin_parts(context: &mut Context, wanted: &MeterRequest) -> Vec<Box<dyn Mete
     for (meter, begin) in PARTS {
         match begin(context, wanted) {
             Ok(part) => parts.extend(part),
-            Err(reason) => {
-                context.loaded.missing.push(MissingProgram { meter: *meter, program: "", refusal: reason.into() });
-            }
+            Err(refusal) => context.loaded.missing.push(MissingProgram { meter: *meter, program: "", refusal }),
         }
     }
     parts

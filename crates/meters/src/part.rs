@@ -1,8 +1,9 @@
-//! The interface of a part, which makes rows of one kind of counts, and the context that all parts share.
+//! The interface of the meters' parts, and the context that they share.
 
 use crate::accounts::sessions::{SessionReporter, Sessions};
 use crate::accounts::{AccountWaits, WaitAccounts};
 use crate::programs::load::Loaded;
+use crate::refusal::MeterRefusal;
 use crate::shares::ActivityCounts;
 use loadgo_core::record::{LostRow, MeterRows};
 use loadgo_core::system::UserId;
@@ -22,8 +23,8 @@ pub(crate) trait MeterPart: Send {
     /// Adds the rows of the span.
     ///
     /// # Errors
-    /// The kernel's words.
-    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), String>;
+    /// The kernel's refusal.
+    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), MeterRefusal>;
 
     /// Removes and returns the losses since the last call.
     fn take_lost(&mut self, _context: &Context, _span: RecordSpan) -> Vec<LostRow> {

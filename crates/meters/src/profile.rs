@@ -1,4 +1,4 @@
-//! The thread of the clock profile, which reads the kernel's rings ten times a second and makes rows on request.
+//! The clock profile: a thread that reads the kernel's rings ten times a second, and makes rows on request.
 
 mod jit;
 mod kallsyms;
@@ -16,14 +16,14 @@ mod symbols;
 
 use crate::accounts::sessions::Sessions;
 use crate::meter::Meter;
-use crate::part::RecordSpan;
-use crate::part::{Context, MeterPart};
+use crate::part::{Context, MeterPart, RecordSpan};
 use crate::profile::kallsyms::Kallsyms;
 use crate::profile::profiler::{ProfileRows, Profiler, ProfilerOptions};
 use crate::profile::regions::{RegionFault, Regions};
 use crate::profile::segments::CountedKinds;
 use crate::profile::sideband::{RingRequest, RingScope, Rings};
 use crate::programs::load::Loaded;
+use crate::refusal::MeterRefusal;
 use crate::wanted::{MeterRequest, Tier};
 use loadgo_core::record::{LostRow, MeterRows};
 use loadgo_sys::clock::monotonic_ns;
@@ -45,7 +45,7 @@ const MOST_RING_BYTES: usize = 4 << 20;
 /// Smallest size of a processor's ring.
 const FEWEST_RING_BYTES: usize = 256 << 10;
 
-/// The profile's thread, which answers questions for rows.
+/// The profile's thread, as its users see it.
 pub(crate) struct Profile {
     questions: std::sync::mpsc::Sender<ProfileQuestion>,
     thread: Option<JoinHandle<()>>,
@@ -58,7 +58,7 @@ pub(crate) struct Profile {
 ///
 /// # Errors
 /// The host's refusal, with the remedy.
-pub(crate) fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, String> {
+pub(crate) fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, MeterRefusal> {
     let sessions = context.sessions.take().unwrap_or_else(Sessions::none);
     Ok(Some(Box::new(Profile::begin_on_host(Some(&mut context.loaded), sessions, wanted, false)?)))
 }
@@ -87,8 +87,8 @@ impl Profile {
         sessions: Sessions,
         wanted: &MeterRequest,
         sessions_only: bool,
-    ) -> Result<Profile, String> {
-        let processors = online()?;
+    ) -> Result<Profile, MeterRefusal> {
+        let processors = aya::util::online_cpus()?;
         let stacks = wanted.profile_hz.is_some();
         let hz = wanted.profile_hz.unwrap_or(CLOCK_HZ);
         let request = RingRequest { hz, user_stacks: stacks, ring_bytes: ring_bytes(processors.len()), scope: RingScope::All };
@@ -114,8 +114,8 @@ impl Profile {
     ///
     /// # Errors
     /// The host's refusal, with the remedy.
-    pub(crate) fn begin_on_children(hz: u32) -> Result<Profile, String> {
-        let processors = online()?;
+    pub(crate) fn begin_on_children(hz: u32) -> Result<Profile, MeterRefusal> {
+        let processors = aya::util::online_cpus()?;
         let request = RingRequest { hz, user_stacks: true, ring_bytes: UNPRIVILEGED_RING_BYTES, scope: RingScope::Children };
         let rings = Rings::open(&processors, request)?;
         let counted = CountedKinds { faults: true, samples: true };
@@ -127,14 +127,14 @@ impl Profile {
         )
     }
 
-    fn start(rings: Rings, regions: Option<Regions>, options: ProfilerOptions) -> Result<Profile, String> {
-        let (questions, asked) = channel();
+    fn start(rings: Rings, regions: Option<Regions>, options: ProfilerOptions) -> Result<Profile, MeterRefusal> {
+        let (questions, received) = channel();
         let (id_sender, id_receiver) = sync_channel(1);
         let run = move || {
             let _ = id_sender.send(thread_id());
-            ProfileThread { rings, regions, faults: Vec::new(), profiler: Profiler::begin(options) }.run(&asked);
+            ProfileThread { rings, regions, faults: Vec::new(), profiler: Profiler::begin(options) }.run(&received);
         };
-        let thread = thread::Builder::new().name("loadgo-profile".into()).spawn(run).map_err(|error| error.to_string())?;
+        let thread = thread::Builder::new().name("loadgo-profile".into()).spawn(run)?;
         let id = id_receiver.recv().map_err(|_| "the thread of the profile did not begin")?;
         Ok(Profile { questions, thread: Some(thread), id, losses: Vec::new(), regions_lost: 0 })
     }
@@ -143,11 +143,11 @@ impl Profile {
     ///
     /// # Errors
     /// The thread has ended.
-    pub fn answer(&mut self, span: RecordSpan) -> Result<ProfileAnswer, String> {
+    pub fn answer(&mut self, span: RecordSpan) -> Result<ProfileAnswer, MeterRefusal> {
         let (answer, answers) = sync_channel(1);
-        let over = "the thread of the profile is over";
-        self.questions.send(ProfileQuestion { span, answer }).map_err(|_| over)?;
-        let answer = answers.recv().map_err(|_| over)?;
+        let ended = "the thread of the profile has ended";
+        self.questions.send(ProfileQuestion { span, answer }).map_err(|_| ended)?;
+        let answer = answers.recv().map_err(|_| ended)?;
         let regions = answer.regions_lost.saturating_sub(self.regions_lost);
         self.regions_lost = answer.regions_lost;
         let losses = [
@@ -169,7 +169,7 @@ impl MeterPart for Profile {
         Some(self.id)
     }
 
-    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), String> {
+    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), MeterRefusal> {
         let answer = self.answer(span)?;
         sample.stacks.extend(answer.rows.stacks);
         sample.segments.extend(answer.rows.segments);
@@ -238,7 +238,7 @@ impl ProfileThread {
     }
 }
 
-/// Whether programs count page faults by region, for which faults must have an address.
+/// Whether kernel programs count page faults by region. Only x86 gives the exact tier's programs a fault's address.
 fn faults_are_counted(loaded: &Loaded, wanted: &MeterRequest) -> bool {
     wanted.segments && loaded.refusal(Meter::Segments).is_none() && (wanted.tier == Tier::Cheap || cfg!(target_arch = "x86_64"))
 }
@@ -248,8 +248,4 @@ const UNPRIVILEGED_RING_BYTES: usize = 128 << 10;
 
 fn ring_bytes(processors: usize) -> usize {
     (ALL_RINGS_BYTES / processors.max(1)).clamp(FEWEST_RING_BYTES, MOST_RING_BYTES).next_power_of_two()
-}
-
-fn online() -> Result<Vec<u32>, String> {
-    aya::util::online_cpus().map_err(|(what, error)| format!("{what}: {error}"))
 }

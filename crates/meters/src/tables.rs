@@ -1,4 +1,4 @@
-//! Rows of the tables, made of what the kernel programs count; each file is a part (`crate::part`) or serves some.
+//! Makes the rows of the tables from the kernel programs' counts. Each file is a part (`crate::part`), or serves parts.
 
 pub(crate) mod by_user;
 pub(crate) mod calls;

@@ -1,4 +1,4 @@
-//! Test of waits whose end no program saw: a kernel may run none while a certain process has the processor. For root.
+//! Test of waits whose end no kernel program saw: a kernel may run none while a certain process has the processor. Needs root.
 
 use crate::{MeterRequest, Meters, Tier};
 use loadgo_core::time::Instant;
@@ -10,10 +10,10 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// The process during whose time the meters' programs see nothing; 0 for none.
+/// The process during whose time the meters' programs ignore events; 0 for none.
 pub static UNSEEN_PROCESS: AtomicU32 = AtomicU32::new(0);
 
-/// Sleeps 100 times when it is told to go. As a batch process it takes the processor from nobody when it wakes up, but waits for it.
+/// Sleeps 100 times after it has read a line. As a batch process it preempts no other task when it wakes up, but waits for the processor.
 const SLEEPS: &str = "
 import os, time
 os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
@@ -38,7 +38,7 @@ impl Pinned {
         Pinned(child)
     }
 
-    /// Waits until the program has printed `line` and sleeps. Returns how long it has been ready, by the kernel's count.
+    /// Waits until the program has printed `line` and sleeps. Returns its time ready so far in nanoseconds, by the kernel's count.
     fn ready_ns_at(&mut self, line: &str) -> u64 {
         let mut printed = String::new();
         BufReader::with_capacity(1, self.0.stdout.as_mut().unwrap()).read_line(&mut printed).unwrap();
@@ -61,15 +61,16 @@ impl Drop for Pinned {
     }
 }
 
-/// The time that a program which often sleeps was ready: by its account, and by the kernel's count. Only a process that the
-/// meters do not see competes with it for the processor, and nearly all its wake-ups come while that process runs.
+/// Time ready of a program that often sleeps: by its account, and by the kernel's count. Only the unseen process competes with it for the
+/// processor, and nearly all its wake-ups come while that process runs.
 fn ready_beside_unseen(tier: Tier) -> (u64, u64) {
     let processor = sched_getcpu();
     let unseen = Pinned::start(&["sh", "-c", "while :; do :; done"], processor);
     UNSEEN_PROCESS.store(unseen.0.id(), Relaxed);
     let wanted = MeterRequest { tier, accounts: 8, commands: Vec::new(), profile_hz: None, segments: false };
-    let mut meters = Meters::begin(&wanted, Instant(monotonic_ns())).unwrap_or_else(|why| panic!("this test needs root: {why}"));
-    let mut waits = meters.waits(vec![0]).expect("sessions are told apart");
+    let mut meters =
+        Meters::begin(&wanted, Instant(monotonic_ns())).unwrap_or_else(|refusal| panic!("this test needs root: {refusal}"));
+    let mut waits = meters.waits(vec![0]).expect("sessions are distinguished");
     let user = 7;
     let mut sleeper = Pinned::start(&["python3", "-c", SLEEPS], processor);
     waits.began(user, sleeper.0.id());

@@ -1,4 +1,4 @@
-//! Primitives on this host: what is counted is what programs did, to the call. For root.
+//! System calls on this host: the meters count exactly the calls of programs. Needs root.
 
 mod metered;
 
@@ -16,17 +16,17 @@ use syscalls::Sysno;
 #[test]
 #[ignore = "a load of the other tests"]
 fn load() {
-    let load = std::env::var("LOADGO_LOAD").expect("LOADGO_LOAD says what to do");
-    let (what, amount) = load.split_once(' ').expect("a load and an amount");
+    let load = std::env::var("LOADGO_LOAD").expect("LOADGO_LOAD names the load");
+    let (name, amount) = load.split_once(' ').expect("a load and an amount");
     let amount: u64 = amount.parse().expect("the amount is a number");
-    match what {
+    match name {
         "call" => call(amount),
         "fail" => (0..amount).for_each(|_| assert!(remove_dir("/nowhere/at/all").is_err())),
         "sleep" => sleep(Duration::from_millis(amount)),
         "threads" => scope(|threads| (0..8).for_each(|_| _ = threads.spawn(|| call(amount)))),
         "programs" => (0..amount).for_each(|_| assert!(Command::new("/bin/true").status().is_ok_and(|status| status.success()))),
         "echo" => (0..amount).for_each(|_| echo()),
-        _ => panic!("no load is called {what}"),
+        _ => panic!("no load is called {name}"),
     }
 }
 
@@ -78,16 +78,16 @@ fn a_thousand_programs_are_executed_and_end_once_each() {
 }
 
 #[test]
-fn a_call_that_is_stopped_and_begun_again_is_two() {
+fn a_call_that_is_interrupted_and_restarted_counts_as_two() {
     let mut metered = Metered::begin(&[]);
     let mut child = metered.start(1, Command::new("sleep").arg("60"));
-    let about = |file: &str| read_to_string(format!("/proc/{}/{file}", child.id())).expect("the child lives");
+    let proc_file = |file: &str| read_to_string(format!("/proc/{}/{file}", child.id())).expect("the child lives");
     let sleeps = format!("{} ", Sysno::clock_nanosleep as u32);
-    until(|| about("syscall").starts_with(&sleeps));
+    await_that(|| proc_file("syscall").starts_with(&sleeps));
     kill_process(Pid::from_child(&child), Signal::STOP).unwrap();
-    until(|| about("stat").contains(") T "));
+    await_that(|| proc_file("stat").contains(") T "));
     kill_process(Pid::from_child(&child), Signal::CONT).unwrap();
-    until(|| about("stat").contains(") S "));
+    await_that(|| proc_file("stat").contains(") S "));
     child.kill().unwrap();
     metered.until_over(child, 1, 0);
     let totals = metered.of(1);
@@ -96,16 +96,16 @@ fn a_call_that_is_stopped_and_begun_again_is_two() {
 }
 
 #[test]
-fn calls_are_told_by_user_and_command() {
+fn calls_have_their_user_and_command() {
     let mut metered = Metered::begin(&["first".into(), "second".into()]);
-    let both = [1, 2].map(|user| {
+    let children = [1, 2].map(|user| {
         let mut child = metered.start(user, own("echo 1").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()));
         metered.line(user, user);
         child.stdin.as_mut().unwrap().write_all(b"a").unwrap();
         child.stderr.as_mut().unwrap().read_exact(&mut [0]).unwrap();
         child
     });
-    for (user, child) in [1, 2].into_iter().zip(both) {
+    for (user, child) in [1, 2].into_iter().zip(children) {
         metered.until_over(child, user, 1);
     }
     for (user, command) in [(1, "first"), (2, "second")] {
@@ -115,8 +115,8 @@ fn calls_are_told_by_user_and_command() {
 }
 
 #[test]
-fn what_finds_no_room_is_lost_by_user_and_kept_for_all() {
-    const LINES: u32 = 20_000; // each makes two sums, and there is room for 32768
+fn calls_without_room_are_lost_by_user_and_kept_in_the_totals() {
+    const LINES: u32 = 20_000; // each line needs two sums, and there is room for 32768
     let mut metered = Metered::begin(&(1..=LINES).map(|line| line.to_string()).collect::<Vec<_>>());
     let mut child =
         metered.start(1, own(&format!("echo {LINES}")).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()));
@@ -126,14 +126,14 @@ fn what_finds_no_room_is_lost_by_user_and_kept_for_all() {
         child.stderr.as_mut().unwrap().read_exact(&mut [0]).unwrap();
     }
     metered.until_over(child, 1, 0);
-    let told: u64 = ["read", "write"].map(|name| metered.of(1)[name].count).iter().sum();
+    let by_user: u64 = ["read", "write"].map(|name| metered.of(1)[name].count).iter().sum();
     assert!(metered.lost > 0);
-    assert!(sum(&metered, "write", false) >= LINES.into(), "the sums of all hold them");
-    assert!(told + metered.lost >= 2 * u64::from(LINES), "what is not told is lost");
+    assert!(sum(&metered, "write", false) >= LINES.into(), "the totals of all users have them");
+    assert!(by_user + metered.lost >= 2 * u64::from(LINES), "calls without a user's row are lost");
 }
 
 #[test]
-fn buckets_hold_what_the_sums_hold() {
+fn buckets_have_as_many_calls_as_the_totals() {
     let mut metered = Metered::begin(&[]);
     metered.load("call 5000");
     assert!(sum(&metered, "getppid", false) >= 5000);
@@ -142,35 +142,35 @@ fn buckets_hold_what_the_sums_hold() {
 
 /// Number of calls of all users, by the totals or by the buckets.
 fn sum(metered: &Metered, name: &str, buckets: bool) -> u64 {
-    let of_all = metered.rows.iter().filter(|row| row.user.is_none() && row.command.is_none() && &*row.name == name);
-    of_all.filter(|row| row.bucket_ns.is_some() == buckets).map(|row| row.count).sum()
+    let rows = metered.rows.iter().filter(|row| row.user.is_none() && row.command.is_none() && &*row.name == name);
+    rows.filter(|row| row.bucket_ns.is_some() == buckets).map(|row| row.count).sum()
 }
 
 #[test]
-fn perf_counts_as_many() {
-    let counted = ["/bin/cat", "/etc/passwd", "/etc/group", "/etc/hostname"];
-    // Whoever forks puts signals back before executing, where perf does not count yet.
+fn perf_counts_as_many_calls() {
+    let command = ["/bin/cat", "/etc/passwd", "/etc/group", "/etc/hostname"];
+    // A process resets its signals between fork and exec, where perf does not count yet.
     let signals = [Sysno::rt_sigaction, Sysno::rt_sigprocmask];
     let others = format!("id != {} && id != {}", signals[0] as u32, signals[1] as u32);
     let mut perf = Command::new("perf");
-    perf.args(["stat", "-x", ";", "-e", "raw_syscalls:sys_enter", "--filter", &others, "--"]).args(counted).stdout(Stdio::null());
-    let said = String::from_utf8(perf.output().expect("perf is here (scripts/setup dev)").stderr).unwrap();
-    let theirs: u64 = said.split(';').next().unwrap().trim().parse().unwrap_or_else(|_| panic!("{said}"));
+    perf.args(["stat", "-x", ";", "-e", "raw_syscalls:sys_enter", "--filter", &others, "--"]).args(command).stdout(Stdio::null());
+    let output = String::from_utf8(perf.output().expect("perf is installed (scripts/setup dev)").stderr).unwrap();
+    let perf_count: u64 = output.split(';').next().unwrap().trim().parse().unwrap_or_else(|_| panic!("{output}"));
     let mut metered = Metered::begin(&[]);
-    let child = metered.start(1, Command::new(counted[0]).args(&counted[1..]).stdout(Stdio::null()));
+    let child = metered.start(1, Command::new(command[0]).args(&command[1..]).stdout(Stdio::null()));
     metered.until_over(child, 1, 1);
     let totals = metered.of(1);
-    let ours: u64 =
+    let count: u64 =
         totals.iter().filter(|(name, _)| signals.iter().all(|call| call.name() != *name)).map(|(_, sums)| sums.count).sum();
     assert!(
-        (theirs..theirs + 10).contains(&ours),
-        "{theirs} since the program was executed, {ours} since its process was forked"
+        (perf_count..perf_count + 10).contains(&count),
+        "{perf_count} since the program was executed, {count} since its process was forked"
     );
 }
 
-/// Looks until it is so.
-fn until(mut so: impl FnMut() -> bool) {
-    while !so() {
+/// Waits until the condition holds.
+fn await_that(mut condition: impl FnMut() -> bool) {
+    while !condition() {
         std::thread::yield_now();
     }
 }

@@ -1,4 +1,4 @@
-//! Hundreds of processes a second, each of a millisecond, are charged as exactly as one. For root.
+//! Hundreds of processes a second, each of a millisecond, are charged as exactly as one process. Needs root.
 
 mod stolen;
 
@@ -18,7 +18,7 @@ fn now() -> Instant {
     Instant(monotonic_ns())
 }
 
-/// Processor time of a process and of its children that have ended, as the kernel counts it, in ticks of 10 ms.
+/// Processor time of a process and of its ended children, by the kernel's count, in ticks of 10 ms.
 fn ticks(pid: u32) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
@@ -28,8 +28,8 @@ fn ticks(pid: u32) -> u64 {
 #[test]
 fn processes_of_a_millisecond_are_charged_to_their_names_and_their_user() {
     let wanted = MeterRequest { tier: Tier::Cheap, accounts: 4, commands: Vec::new(), profile_hz: None, segments: false };
-    let mut meters = Meters::begin(&wanted, now()).unwrap_or_else(|why| panic!("these tests need root: {why}"));
-    let mut waits = meters.waits(Vec::new()).expect("sessions are told apart");
+    let mut meters = Meters::begin(&wanted, now()).unwrap_or_else(|refusal| panic!("these tests need root: {refusal}"));
+    let mut waits = meters.waits(Vec::new()).expect("sessions are distinguished");
     let mut shell = Command::new("/bin/sh").args(["-c", SCRIPT]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     waits.began(USER, shell.id());
     let mut keys = shell.stdin.take().unwrap();
@@ -44,12 +44,12 @@ fn processes_of_a_millisecond_are_charged_to_their_names_and_their_user() {
     shell.wait().unwrap();
 
     let rows: Vec<_> = sample.processes.iter().filter(|row| row.user == Some(USER)).collect();
-    let found_ns: u64 = rows.iter().map(|row| row.cpu_ns).sum();
+    let metered_ns: u64 = rows.iter().map(|row| row.cpu_ns).sum();
     let names: Vec<&str> = rows.iter().map(|row| &*row.who).collect();
     assert!(names.ends_with(&["sh", "true"]), "{names:?}"); // before them the test itself, which forks the shell
-    // Four sums of the kernel are cut to whole ticks, before and after.
+    // The kernel rounds four sums down to ticks, before and after.
     let slack = truth_ns * 2 / 100 + 40_000_000;
-    assert!(found_ns + slack >= truth_ns, "found {found_ns}, in truth {truth_ns}");
-    assert!(found_ns <= truth_ns + slack + stolen_ns, "found {found_ns}, in truth {truth_ns}, stolen {stolen_ns}");
+    assert!(metered_ns + slack >= truth_ns, "{metered_ns} metered, {truth_ns} in truth");
+    assert!(metered_ns <= truth_ns + slack + stolen_ns, "{metered_ns} metered, {truth_ns} in truth, {stolen_ns} stolen");
     assert!(meters.take_lost().is_empty());
 }

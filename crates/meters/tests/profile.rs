@@ -1,4 +1,4 @@
-//! The clock profile inside the meters: samples and page faults have their user, command and segment in both tiers. For root.
+//! The clock profile inside the meters: samples and page faults have their user, command and segment in both tiers. Needs root.
 
 mod stolen;
 
@@ -22,8 +22,8 @@ fn now() -> Instant {
 /// The meters' rows for a user whose shell counts in the command `count`.
 fn counting(tier: Tier) -> MeterRows {
     let wanted = MeterRequest { tier, accounts: 8, commands: vec!["count".into()], profile_hz: Some(1000), segments: true };
-    let mut meters = Meters::begin(&wanted, now()).unwrap_or_else(|why| panic!("these tests need root: {why}"));
-    let mut waits = meters.waits(vec![0, 1]).expect("sessions are told apart");
+    let mut meters = Meters::begin(&wanted, now()).unwrap_or_else(|refusal| panic!("these tests need root: {refusal}"));
+    let mut waits = meters.waits(vec![0, 1]).expect("sessions are distinguished");
     let mut shell = Command::new("sh").args(["-c", COUNTING]).stdin(Stdio::piped()).spawn().unwrap();
     waits.began(USER, shell.id());
     waits.line(USER, 1);
@@ -35,7 +35,7 @@ fn counting(tier: Tier) -> MeterRows {
 }
 
 #[test]
-fn samples_have_their_user_and_command_and_are_as_many_as_the_processor_time_says() {
+fn samples_have_their_user_and_command_and_agree_with_the_processor_time() {
     for tier in [Tier::Cheap, Tier::Exact] {
         let stolen = stolen_ns();
         let sample = counting(tier);
@@ -44,9 +44,9 @@ fn samples_have_their_user_and_command_and_are_as_many_as_the_processor_time_say
         let samples: u64 = of_user.inspect(|row| assert_eq!(&*row.process, "sh")).map(|row| row.samples).sum();
         let cpu_ns: u64 = sample.processes.iter().filter(|row| row.user == Some(USER)).map(|row| row.cpu_ns).sum();
         let sampled_ns = samples * PERIOD_NS;
-        let told = format!("{tier:?}: {sampled_ns} ns sampled of {cpu_ns}, and {stolen_ns} stolen");
-        assert!(sampled_ns < cpu_ns + cpu_ns / 5, "{told}");
-        assert!(sampled_ns + stolen_ns > cpu_ns - cpu_ns / 5, "{told}"); // no timer ticks while the processor is another's
+        let times = format!("{tier:?}: {sampled_ns} ns sampled of {cpu_ns}, and {stolen_ns} stolen");
+        assert!(sampled_ns < cpu_ns + cpu_ns / 5, "{times}");
+        assert!(sampled_ns + stolen_ns > cpu_ns - cpu_ns / 5, "{times}"); // no timer ticks while the processor is stolen
     }
 }
 
@@ -58,10 +58,10 @@ fn segments_have_samples_and_faults_of_the_user_as_part_of_all() {
         for row in sample.segments.iter().filter(|row| row.user == Some(USER)) {
             let all = sample.segments.iter().find(|all| all.user.is_none() && all.segment == row.segment).expect("a row of all");
             let counts = [(row.samples, all.samples), (row.faults_minor, all.faults_minor)];
-            for (place, (of_user, of_all)) in counts.into_iter().enumerate() {
-                let of_user = of_user.expect("it is measured");
-                assert!(of_user <= of_all.unwrap(), "{tier:?} {row:?} {all:?}");
-                users[place] += of_user;
+            for (index, (user_count, all_count)) in counts.into_iter().enumerate() {
+                let user_count = user_count.expect("it is measured");
+                assert!(user_count <= all_count.unwrap(), "{tier:?} {row:?} {all:?}");
+                users[index] += user_count;
             }
         }
         assert!(users[0] > 50, "{tier:?}: {} samples", users[0]);

@@ -3,7 +3,7 @@
 #[path = "../src/accounts/ring.rs"]
 mod ring;
 
-/// The atomics of the ring, as loom has them.
+/// loom's atomics for the ring.
 mod sync {
     pub use loom::sync::Arc;
     pub use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,16 +15,16 @@ fn message(number: u64) -> Message {
     [number, number << 20, number << 40]
 }
 
-/// Takes what is there, and checks that it is whole and in order.
+/// Takes the messages in the ring, and checks that each is complete and in order.
 fn take_in_order(receiver: &mut Receiver, next: &mut u64) {
     while let Some(taken) = receiver.take() {
-        assert_eq!(taken, message(*next), "each message comes whole and once, in the order of sending");
+        assert_eq!(taken, message(*next), "each message arrives complete and once, in the order of sending");
         *next += 1;
     }
 }
 
 #[test]
-fn every_message_arrives_whole_and_in_order() {
+fn every_message_arrives_complete_and_in_order() {
     loom::model(|| {
         let (mut sender, mut receiver) = ring::ring(2);
         let sending = loom::thread::spawn(move || {
@@ -42,7 +42,7 @@ fn every_message_arrives_whole_and_in_order() {
 }
 
 #[test]
-fn a_sender_ends_although_the_receiver_takes_nothing_more() {
+fn a_sender_does_not_wait_for_the_receiver() {
     loom::model(|| {
         let (mut sender, mut receiver) = ring::ring(2);
         let sending = loom::thread::spawn(move || {
@@ -68,7 +68,7 @@ fn a_sender_ends_although_the_receiver_takes_nothing_more() {
 }
 
 #[test]
-fn without_a_receiver_nothing_is_kept() {
+fn without_a_receiver_messages_are_discarded() {
     loom::model(|| {
         let (mut sender, receiver) = ring::ring(1);
         let leaving = loom::thread::spawn(move || drop(receiver));

@@ -1,4 +1,4 @@
-//! Total time on this host: it adds up, and who waits is known by what was arranged. For root.
+//! Total time on this host: the categories add up, and programs with a known cause of waiting have that cause. Needs root.
 
 mod arranged;
 mod stolen;
@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use stolen::{stolen_ns, stolen_since};
 
-const BOTH: [Tier; 2] = [Tier::Cheap, Tier::Exact];
+const BOTH_TIERS: [Tier; 2] = [Tier::Cheap, Tier::Exact];
 const FIRST_USER: u32 = 7;
 
-/// One at a time: who waits in one test is nobody's idle in another.
+/// Lets the tests run one at a time: a wait in one test would be a cause of idle time in another.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
@@ -26,7 +26,7 @@ fn alone() -> MutexGuard<'static, ()> {
 
 fn begin(tier: Tier) -> Meters {
     let wanted = MeterRequest { tier, accounts: 8, commands: Vec::new(), profile_hz: None, segments: false };
-    Meters::begin(&wanted, now()).unwrap_or_else(|why| panic!("these tests need root: {why}"))
+    Meters::begin(&wanted, now()).unwrap_or_else(|refusal| panic!("these tests need root: {refusal}"))
 }
 
 fn now() -> Instant {
@@ -34,7 +34,7 @@ fn now() -> Instant {
 }
 
 fn processors() -> usize {
-    aya::util::online_cpus().expect("the kernel tells").len()
+    aya::util::online_cpus().expect("the kernel lists them").len()
 }
 
 fn by_category(sample: &MeterRows) -> BTreeMap<&'static str, u64> {
@@ -45,34 +45,34 @@ fn by_category(sample: &MeterRows) -> BTreeMap<&'static str, u64> {
     sums
 }
 
-/// A program under the meters: its own truth, what its account says, and what the system's says.
+/// A program that worked under the meters: its own measurements and the meters'.
 #[derive(Debug)]
-struct Worked {
+struct MeteredProgram {
     truth: Truth,
     waited: Waited,
     other_ns: u64,
     cpu_ns: u64,
-    /// How long its account was watched, which is a little longer than it worked.
+    /// Time between the readings of its account, a little longer than its work.
     watched_ns: u64,
 }
 
-/// Programs that worked at the same time, and the processors' time while all of them did.
+/// Programs that worked at the same time, and the processors' time while all of them worked.
 #[derive(Debug)]
-struct Found {
-    programs: Vec<Worked>,
+struct MeteredWork {
+    programs: Vec<MeteredProgram>,
     time: BTreeMap<&'static str, u64>,
 }
 
-/// Has so many programs of this kind work under the meters.
-fn metered(tier: Tier, count: usize, what: &str, arrange: impl Fn(u32)) -> Found {
+/// Lets `count` programs called `name` work under the meters. `arrange` gets the id of each process before it works.
+fn metered(tier: Tier, count: usize, name: &str, arrange: impl Fn(u32)) -> MeteredWork {
     let mut meters = begin(tier);
-    let mut waits = meters.waits(vec![0, 1]).expect("sessions are told apart");
-    let mut programs: Vec<Program> = (0..count).map(|_| start(what)).collect();
+    let mut waits = meters.waits(vec![0, 1]).expect("sessions are distinguished");
+    let mut programs: Vec<Program> = (0..count).map(|_| start(name)).collect();
     let users = FIRST_USER..FIRST_USER + count as u32;
     let began = monotonic_ns();
     for (user, program) in users.clone().zip(&mut programs) {
         waits.began(user, program.pid());
-        program.ready();
+        program.await_ready();
         arrange(program.pid());
         waits.interaction(user).expect("the program has an account");
     }
@@ -85,20 +85,21 @@ fn metered(tier: Tier, count: usize, what: &str, arrange: impl Fn(u32)) -> Found
         let rows = samples.iter().flat_map(|sample| &sample.processes).filter(|row| row.user == Some(user));
         rows.map(|row| row.cpu_ns).sum()
     };
-    let of_one = |((user, truth), before)| Worked {
+    let metered_program = |((user, truth), before)| MeteredProgram {
         truth,
         waited: waits.interaction(user).unwrap(),
         other_ns: waits.other_ns(user).unwrap() - before,
         cpu_ns: cpu_ns(user),
         watched_ns: monotonic_ns() - began,
     };
-    let found = Found { programs: users.zip(truths).zip(before).map(of_one).collect(), time: by_category(&samples[0]) };
-    eprintln!("{tier:?} {found:?}");
-    found
+    let programs = users.zip(truths).zip(before).map(metered_program).collect();
+    let work = MeteredWork { programs, time: by_category(&samples[0]) };
+    eprintln!("{tier:?} {work:?}");
+    work
 }
 
-impl Worked {
-    /// Neither on a processor nor ready for one, by its own measure.
+impl MeteredProgram {
+    /// Time neither on a processor nor ready for one, by its own measurement.
     fn blocked_ns(&self) -> u64 {
         self.truth.wall_ns - self.truth.cpu_ns - self.truth.ready_ns
     }
@@ -108,36 +109,36 @@ impl Worked {
     }
 }
 
-impl Found {
-    fn of(&self, categories: &[&str]) -> u64 {
+impl MeteredWork {
+    fn time_in(&self, categories: &[&str]) -> u64 {
         categories.iter().filter_map(|category| self.time.get(category)).sum()
     }
 
-    /// Asserts the cause of idle time. As many tasks wait as there are processors, so each idle processor is idle for them. Its cause is
-    /// `category`, one that is asked first, or a wake-up under way.
+    /// Asserts the cause of idle time. As many tasks wait as there are processors, so each idle processor is idle for one of them. Its cause
+    /// is `category`, a cause that comes before it, or a wake-up under way.
     fn assert_idle_for(&self, category: &str) {
         const CAUSES: [&str; 5] = ["idle loading", "idle not eligible", "idle governed", "idle page wait", "idle disk wait"];
-        let asked = CAUSES.iter().position(|cause| *cause == category).expect("it is a cause");
+        let index = CAUSES.iter().position(|cause| *cause == category).expect("it is a cause");
         let all: u64 = self.time.values().sum();
         let idle: u64 = self.time.iter().filter(|(name, _)| name.starts_with("idle ")).map(|(_, time_ns)| time_ns).sum();
-        let told = self.of(&CAUSES[..=asked]) + self.of(&["idle dispatch"]);
-        assert!((idle - told) * 100 <= all * 3, "{category}: {self:?}");
+        let explained = self.time_in(&CAUSES[..=index]) + self.time_in(&["idle dispatch"]);
+        assert!((idle - explained) * 100 <= all * 3, "{category}: {self:?}");
     }
 }
 
-fn assert_within(found: u64, truth: u64, percent: u64, what: &str) {
-    assert!(found.abs_diff(truth) * 100 <= truth * percent, "{what}: found {found}, in truth {truth}");
+fn assert_within(measured: u64, truth: u64, percent: u64, reference: &str) {
+    assert!(measured.abs_diff(truth) * 100 <= truth * percent, "{reference}: {measured} measured, {truth} in truth");
 }
 
 #[test]
 fn arranged_program() {
-    arranged::program();
+    arranged::run_program();
 }
 
 #[test]
 fn every_processors_categories_add_up_to_the_span_at_every_reading() {
     let _alone = alone();
-    for tier in BOTH {
+    for tier in BOTH_TIERS {
         let mut meters = begin(tier);
         for _ in 0..300 {
             let sample = meters.sample(now()).unwrap();
@@ -151,17 +152,17 @@ fn every_processors_categories_add_up_to_the_span_at_every_reading() {
     }
 }
 
-/// Has programs wait for slow reads, as many as there are processors; each waits as `waited` says, and for nothing else.
-fn waits_for_reads(what: &str, category: &str, waited: impl Fn(&Worked) -> u64) {
+/// Lets a program wait for slow reads on each processor. Asserts that `waited` is the time blocked and nearly all waits of each program.
+fn waits_for_reads(name: &str, category: &str, waited: impl Fn(&MeteredProgram) -> u64) {
     let _alone = alone();
-    for tier in BOTH {
-        let slow = Group::of_slow_reads(folder(), READS_PER_SECOND);
-        let found = metered(tier, processors(), what, |pid| slow.holds(pid));
-        for program in &found.programs {
+    for tier in BOTH_TIERS {
+        let slow = Group::with_slow_reads(folder(), READS_PER_SECOND);
+        let work = metered(tier, processors(), name, |pid| slow.add(pid));
+        for program in &work.programs {
             assert_within(waited(program), program.blocked_ns(), 3, "blocked");
             assert_within(waited(program), program.all_waits(), 3, "among all waits");
         }
-        found.assert_idle_for(category);
+        work.assert_idle_for(category);
     }
 }
 
@@ -178,42 +179,42 @@ fn programs_that_read_past_the_cache_wait_for_the_disk() {
 #[test]
 fn programs_beyond_their_quota_are_governed() {
     let _alone = alone();
-    for tier in BOTH {
-        let quota = Group::of_a_fifth();
-        let found = metered(tier, processors(), "spin", |pid| quota.holds(pid));
-        for program in &found.programs {
-            // The kernel's own count of its being ready has its being held back in it; and that it is after its work, too.
+    for tier in BOTH_TIERS {
+        let quota = Group::with_a_fifth();
+        let work = metered(tier, processors(), "spin", |pid| quota.add(pid));
+        for program in &work.programs {
+            // The kernel counts throttled time as ready. The account also has the time throttled after the work.
             let off_ns = program.other_ns + program.waited.ready_ns;
             assert!(off_ns * 100 >= program.truth.ready_ns * 97, "{program:?}");
             assert!(off_ns + program.cpu_ns <= program.watched_ns, "{program:?}");
         }
-        found.assert_idle_for("idle governed");
+        work.assert_idle_for("idle governed");
     }
 }
 
 #[test]
-fn what_holds_back_a_program_alone_is_as_long_as_the_kernel_says() {
+fn a_program_alone_is_governed_at_least_as_long_as_the_kernel_says() {
     let _alone = alone();
-    for tier in BOTH {
-        let quota = Group::of_a_fifth();
-        let found = metered(tier, 1, "spin", |pid| quota.holds(pid));
-        let other_ns = found.programs[0].other_ns;
-        assert!(other_ns * 103 >= quota.held_back_ns() * 100, "{found:?} held back {}", quota.held_back_ns());
+    for tier in BOTH_TIERS {
+        let quota = Group::with_a_fifth();
+        let work = metered(tier, 1, "spin", |pid| quota.add(pid));
+        let other_ns = work.programs[0].other_ns;
+        assert!(other_ns * 103 >= quota.throttled_ns() * 100, "{work:?} throttled {}", quota.throttled_ns());
     }
 }
 
-/// The program never sleeps: unless it is ready, it is on a processor, including stolen time. Stolen time during a switch is charged to
-/// one task by the kernel and to the other by the meters; the program may be either.
+/// The program never sleeps: unless it is ready, it is on a processor, or its processor is stolen. The kernel and the meters charge time
+/// that is stolen during a switch to different tasks. Either task may be the program.
 #[test]
-fn a_programs_processor_time_is_its_own_measure() {
+fn a_programs_processor_time_is_as_it_measures() {
     let _alone = alone();
-    for tier in BOTH {
+    for tier in BOTH_TIERS {
         let stolen = stolen_ns();
-        let found = metered(tier, 1, "spin-long", |_| ());
+        let work = metered(tier, 1, "spin-long", |_| ());
         let stolen_ns = stolen_since(stolen);
-        let Worked { truth, cpu_ns, .. } = found.programs[0];
+        let MeteredProgram { truth, cpu_ns, .. } = work.programs[0];
         let on_ns = truth.wall_ns - truth.ready_ns;
-        assert!((cpu_ns + stolen_ns) * 100 >= on_ns * 99, "stolen {stolen_ns}: {found:?}");
-        assert!(cpu_ns * 100 <= on_ns * 101 + stolen_ns * 100, "stolen {stolen_ns}: {found:?}");
+        assert!((cpu_ns + stolen_ns) * 100 >= on_ns * 99, "stolen {stolen_ns}: {work:?}");
+        assert!(cpu_ns * 100 <= on_ns * 101 + stolen_ns * 100, "stolen {stolen_ns}: {work:?}");
     }
 }

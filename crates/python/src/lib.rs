@@ -1,6 +1,6 @@
 //! Python bindings: signatures, conversion, errors; no logic.
 //!
-//! One file for each part; each adds its functions with `register`.
+//! Each file is a part, and adds its functions with `register`.
 
 mod doctor;
 mod errors;

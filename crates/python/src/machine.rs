@@ -16,7 +16,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Parses a machine file with `sets` (`KEY=VALUE`) over it. Keys: title, source, processors, commands, stores, load as (class,
 /// users or None), and the text of everything merged.
 ///
-/// Raises `loadgo.errors.Mistake` with the place of the first mistake, `ValueError` for one in `sets`.
+/// Raises `loadgo.errors.Mistake` with the place of the first mistake, `ValueError` for a mistake in `sets`.
 #[pyfunction]
 fn parse_machine<'py>(py: Python<'py>, text: &str, sets: Vec<String>) -> PyResult<Bound<'py, PyDict>> {
     let (machine, merged) = read(py, text, &sets)?;
@@ -32,10 +32,10 @@ fn parse_machine<'py>(py: Python<'py>, text: &str, sets: Vec<String>) -> PyResul
 }
 
 /// Parses a law, such as `lognormal(80ms, 120ms, max 2s)`, to a dict. `kind` is its name, `parameters` its values in order, and `least`
-/// and `most` its bounds, or None. `timed` says whether its amounts are times: then they are nanoseconds, with fractions of one. An
+/// and `most` its bounds, or None. `timed` says whether its amounts are times: then they are nanoseconds, with fractions. An
 /// amount alone is the law `fixed`, and `none` is a law without parameters.
 ///
-/// Raises `ValueError` with what would be right.
+/// Raises `ValueError` with the right form.
 #[pyfunction]
 fn parse_law<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>> {
     let law_dict = PyDict::new(py);
@@ -75,14 +75,14 @@ fn users(class: &UserClass) -> Option<u32> {
 
 /// Parses the machine of a file's `text` with `sets` (`KEY=VALUE`) over it; also returns the text of everything merged.
 pub fn read(py: Python<'_>, text: &str, sets: &[String]) -> PyResult<(Machine, String)> {
-    let sets = sets.iter().map(|set| setting(set)).collect::<PyResult<Vec<_>>>()?;
-    let mut resolve = |name: &str| like(py, name).map_err(|error| error.value(py).to_string());
-    let machine = parse_with(text, &sets, &mut resolve).map_err(|mistake| raised(py, &mistake))?;
+    let sets = sets.iter().map(|set| parse_setting(set)).collect::<PyResult<Vec<_>>>()?;
+    let mut resolve = |name: &str| machine_text(py, name).map_err(|error| error.value(py).to_string());
+    let machine = parse_with(text, &sets, &mut resolve).map_err(|mistake| machine_error(py, &mistake))?;
     let text = print(&machine);
     Ok((machine, text))
 }
 
-fn setting(set: &str) -> PyResult<(String, String)> {
+fn parse_setting(set: &str) -> PyResult<(String, String)> {
     let (key, value) = file::key_and_value(set).ok_or_else(|| {
         errors::about_argument("set", format!("`set={set}`: a value is missing: write it as in `set=processors.speed=2`"))
     })?;
@@ -90,15 +90,15 @@ fn setting(set: &str) -> PyResult<(String, String)> {
 }
 
 /// Text of the machine `name`, which another machine extends.
-fn like(py: Python<'_>, name: &str) -> PyResult<String> {
+fn machine_text(py: Python<'_>, name: &str) -> PyResult<String> {
     py.import("loadgo.running.machines")?.getattr("find")?.call1((name,))?.getattr("text")?.extract()
 }
 
-fn raised(py: Python<'_>, mistake: &MachineMistake) -> PyErr {
-    let place = (mistake.line, mistake.column, mistake.message.as_str());
+fn machine_error(py: Python<'_>, mistake: &MachineMistake) -> PyErr {
+    let MachineMistake { line, column, message, .. } = mistake;
     match &mistake.origin {
-        Origin::File => errors::raised(py, "Mistake", place),
-        Origin::Like(name) => errors::raised(py, "Mistake", (place.0, place.1, place.2, name.as_str())),
+        Origin::File => errors::raised(py, "Mistake", (*line, *column, message.as_str())),
+        Origin::Like(name) => errors::raised(py, "Mistake", (*line, *column, message.as_str(), name.as_str())),
         Origin::Set(_) => errors::about_argument("set", mistake.to_string()),
     }
 }

@@ -1,12 +1,12 @@
-//! Metering without a load, for Python: the meters of this host as a class, every span's rows to a callback.
+//! Metering without a load, for Python: the meters of this host as a class, which reports each span's rows to a callback.
 
 use crate::errors;
 use crate::progress::ProgressCalls;
+use crate::ready::set_exit;
 use crate::run::refused;
 use loadgo_core::record::MeterRows;
 use loadgo_meters::Tier;
 use loadgo_run::{HostMeter, MeterOrder, MeteringProgress, MeteringResult};
-use loadgo_sys::child::Exit;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::ffi::OsString;
@@ -44,7 +44,7 @@ impl MeteredHost {
     /// Loads the meters and makes the folder. Raises `loadgo.errors.Refused`, `BadRun`, `ValueError`.
     #[new]
     fn new(py: Python<'_>, options: MeterOptions) -> PyResult<MeteredHost> {
-        let order = order(options).map_err(errors::bad_argument)?;
+        let order = order(options)?;
         let meter = py.detach(|| HostMeter::begin(order)).map_err(|failure| refused(py, &failure.refusal))?;
         Ok(MeteredHost { running: meter.running(), meter: Mutex::new(Some(meter)) })
     }
@@ -54,35 +54,35 @@ impl MeteredHost {
         self.running.as_ref().map_or(0, |running| running.load(Ordering::Acquire))
     }
 
-    /// Meters until the time is up, the command has ended, or `told` returns False.
+    /// Meters until the time is up, the command has ended, or `report` returns False.
     ///
-    /// Calls `told` with a dict about three times a second and at the end of each span. The dict has at_s; at the end of a span it
+    /// Calls `report` with a dict about three times a second and at the end of each span. The dict has at_s; at the end of a span it
     /// also has the rows by table (see `rows`) and the losses.
     ///
-    /// Returns outcome, exit_status or signal, notes. Raises `loadgo.errors.Refused`, `BadRun`; whatever `told` raises, in the
-    /// end.
-    fn watch<'py>(&self, py: Python<'py>, told: Py<PyAny>, with_rows: bool) -> PyResult<Bound<'py, PyDict>> {
+    /// Returns outcome, exit_status or signal, notes. Raises `loadgo.errors.Refused`, `BadRun`; and at the end an exception of `report`.
+    fn watch<'py>(&self, py: Python<'py>, report: Py<PyAny>, with_rows: bool) -> PyResult<Bound<'py, PyDict>> {
         let meter = self.meter.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let meter = meter.ok_or_else(|| errors::raised(py, "Refused", ("the meters have been read already",)))?;
+        let meter = meter.ok_or_else(|| errors::refused(py, "the meters have been read already"))?;
         let mut calls = ProgressCalls::default();
         let metered = py.detach(|| {
-            meter.watch(|look| {
-                calls.decide(look.rows.is_some(), |py| told.bind(py).call1((in_words(py, look, with_rows)?,))?.is_truthy())
+            meter.watch(|progress| {
+                let is_news = progress.rows.is_some();
+                calls.decide(is_news, |py| report.bind(py).call1((progress_dict(py, progress, with_rows)?,))?.is_truthy())
             })
         });
         let left_behind =
             metered.as_ref().map_or_else(|failure| failure.left_behind.clone(), |metered| metered.left_behind.clone());
         calls.result(py, &left_behind, || {
-            metered.as_ref().map_err(|failure| refused(py, &failure.refusal)).and_then(|metered| in_python(py, metered))
+            metered.as_ref().map_err(|failure| refused(py, &failure.refusal)).and_then(|metered| result_dict(py, metered))
         })
     }
 }
 
-fn order(options: MeterOptions) -> Result<MeterOrder, String> {
+fn order(options: MeterOptions) -> PyResult<MeterOrder> {
     let tier = match options.meters.as_str() {
         "cheap" => Tier::Cheap,
         "exact" => Tier::Exact,
-        other => return Err(format!("there are no {other} meters: say cheap or exact")),
+        other => return Err(errors::bad_argument(format!("there are no {other} meters: say cheap or exact"))),
     };
     let name = options.folder.as_ref().and_then(|folder| folder.file_name());
     Ok(MeterOrder {
@@ -96,29 +96,23 @@ fn order(options: MeterOptions) -> Result<MeterOrder, String> {
     })
 }
 
-fn in_words<'py>(py: Python<'py>, look: &MeteringProgress<'_>, with_rows: bool) -> PyResult<Bound<'py, PyDict>> {
-    let words = PyDict::new(py);
-    words.set_item("at_s", look.at.0 as f64 / 1e9)?;
-    if let Some(sample) = look.rows.filter(|_| with_rows) {
-        words.set_item("rows", rows(py, sample)?)?;
-        words.set_item("lost", look.lost.iter().map(|lost| (lost.what, lost.count)).collect::<Vec<_>>())?;
+fn progress_dict<'py>(py: Python<'py>, progress: &MeteringProgress<'_>, with_rows: bool) -> PyResult<Bound<'py, PyDict>> {
+    let progress_dict = PyDict::new(py);
+    progress_dict.set_item("at_s", progress.at.0 as f64 / 1e9)?;
+    if let Some(sample) = progress.rows.filter(|_| with_rows) {
+        progress_dict.set_item("rows", rows(py, sample)?)?;
+        progress_dict.set_item("lost", progress.lost.iter().map(|lost| (lost.what, lost.count)).collect::<Vec<_>>())?;
     }
-    Ok(words)
+    Ok(progress_dict)
 }
 
-fn in_python<'py>(py: Python<'py>, metered: &MeteringResult) -> PyResult<Bound<'py, PyDict>> {
-    let metering_dict = PyDict::new(py);
-    let (status, signal) = match metered.exit {
-        Some(Exit::Status(status)) => (Some(status), None),
-        Some(Exit::Signal(signal)) => (None, Some(signal)),
-        None => (None, None),
-    };
-    metering_dict.set_item("outcome", metered.outcome)?;
-    metering_dict.set_item("exit_status", status)?;
-    metering_dict.set_item("signal", signal)?;
-    metering_dict.set_item("notes", &metered.notes)?;
-    metering_dict.set_item("left_behind", &metered.left_behind)?;
-    Ok(metering_dict)
+fn result_dict<'py>(py: Python<'py>, metered: &MeteringResult) -> PyResult<Bound<'py, PyDict>> {
+    let result_dict = PyDict::new(py);
+    result_dict.set_item("outcome", metered.outcome)?;
+    set_exit(&result_dict, metered.exit)?;
+    result_dict.set_item("notes", &metered.notes)?;
+    result_dict.set_item("left_behind", &metered.left_behind)?;
+    Ok(result_dict)
 }
 
 /// Rows of a span by table, for all users together, and span_ns.
@@ -144,11 +138,8 @@ fn rows<'py>(py: Python<'py>, sample: &MeterRows) -> PyResult<Bound<'py, PyDict>
     let primitives = sample.primitives.iter().filter(|row| row.user.is_none() && row.command.is_none());
     let primitives = primitives.map(|row| (&*row.name, row.bucket_ns, row.count, row.errors, row.time_ns));
     rows_by_table.set_item("primitives", primitives.collect::<Vec<_>>())?;
-    let segments = sample
-        .segments
-        .iter()
-        .filter(|row| row.user.is_none())
-        .map(|row| (&*row.segment, row.faults_minor, row.faults_major, row.samples));
+    let segments = sample.segments.iter().filter(|row| row.user.is_none());
+    let segments = segments.map(|row| (&*row.segment, row.faults_minor, row.faults_major, row.samples));
     rows_by_table.set_item("segments", segments.collect::<Vec<_>>())?;
     Ok(rows_by_table)
 }

@@ -2,6 +2,7 @@
 
 use crate::errors;
 use loadgo_core::time::Instant;
+use loadgo_meters::MeterRefusal;
 use loadgo_meters::profile::live::{Live, ProfileScope, ProfileSpan};
 use loadgo_sys::clock::monotonic_ns;
 use pyo3::prelude::*;
@@ -26,9 +27,9 @@ impl LiveProfile {
     /// Raises `errors.Refused`.
     #[new]
     fn new(py: Python<'_>, hz: u32, children: bool) -> PyResult<LiveProfile> {
-        let of = if children { ProfileScope::Children } else { ProfileScope::Host };
-        let live = py.detach(|| Live::begin(of, hz, Instant(monotonic_ns())));
-        let live = live.map_err(|why| errors::raised(py, "Refused", (why,)))?;
+        let scope = if children { ProfileScope::Children } else { ProfileScope::Host };
+        let live = py.detach(|| Live::begin(scope, hz, Instant(monotonic_ns())));
+        let live = live.map_err(|refusal| errors::refused(py, refusal))?;
         Ok(LiveProfile { live: Mutex::new(Some(live)) })
     }
 
@@ -41,11 +42,11 @@ impl LiveProfile {
     /// Rows since the last call: stacks (process, stack, samples) · segments (segment, faults_minor, faults_major,
     /// samples) · build_ids (path, id) · lost (count, what). Raises `errors.Refused`.
     fn sample<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let found = py.detach(|| {
+        let span = py.detach(|| {
             let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
-            live.as_mut().ok_or_else(|| "the profile has ended".to_owned())?.sample(Instant(monotonic_ns()))
+            live.as_mut().ok_or("the profile has ended")?.sample(Instant(monotonic_ns()))
         });
-        in_python(py, &found.map_err(|why| errors::raised(py, "Refused", (why,)))?)
+        span_dict(py, &span.map_err(|refusal: MeterRefusal| errors::refused(py, refusal))?)
     }
 
     /// Ends the profile.
@@ -54,15 +55,15 @@ impl LiveProfile {
     }
 }
 
-fn in_python<'py>(py: Python<'py>, found: &ProfileSpan) -> PyResult<Bound<'py, PyDict>> {
+fn span_dict<'py>(py: Python<'py>, span: &ProfileSpan) -> PyResult<Bound<'py, PyDict>> {
     let span_dict = PyDict::new(py);
-    let stacks = found.stacks.iter().map(|row| (&*row.process, &*row.stack, row.samples));
+    let stacks = span.stacks.iter().map(|row| (&*row.process, &*row.stack, row.samples));
     span_dict.set_item("stacks", stacks.collect::<Vec<_>>())?;
-    let segments = found.segments.iter().filter(|row| row.user.is_none());
+    let segments = span.segments.iter().filter(|row| row.user.is_none());
     let segments = segments.map(|row| (&*row.segment, row.faults_minor, row.faults_major, row.samples));
     span_dict.set_item("segments", segments.collect::<Vec<_>>())?;
-    let build_ids = found.build_ids.iter().map(|(path, id)| (&**path, id.as_str()));
+    let build_ids = span.build_ids.iter().map(|(path, id)| (&**path, id.as_str()));
     span_dict.set_item("build_ids", build_ids.collect::<Vec<_>>())?;
-    span_dict.set_item("lost", &found.lost)?;
+    span_dict.set_item("lost", &span.lost)?;
     Ok(span_dict)
 }

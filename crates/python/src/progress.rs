@@ -1,13 +1,13 @@
-//! A Python callback with the progress of a call: how often it is called, and what follows when it raises.
+//! Python callbacks that get the progress of a call: how often they are called, and the consequence of an exception.
 
 use loadgo_run::Decision;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
-/// The callback is called for every third report: reports come ten times a second.
+/// Number of reports for each call. Reports come ten times a second.
 const REPORTS_PER_CALL: u32 = 3;
 
-/// The calls of one callback, and the first exception that one of them has raised.
+/// The calls of one callback, and the first exception that it has raised.
 #[derive(Default)]
 pub struct ProgressCalls {
     reports: u32,
@@ -15,7 +15,7 @@ pub struct ProgressCalls {
 }
 
 impl ProgressCalls {
-    /// Makes the `call`, which returns whether to continue, where one is due or `is_news`; none is made after an exception.
+    /// Makes the `call` if one is due or `is_news`. The call returns whether to continue. After an exception no call is made.
     pub fn decide(&mut self, is_news: bool, call: impl FnOnce(Python<'_>) -> PyResult<bool>) -> Decision {
         self.reports += 1;
         if self.raised.is_some() || !(is_news || self.reports % REPORTS_PER_CALL == 1) {
@@ -36,12 +36,12 @@ impl ProgressCalls {
         }
     }
 
-    /// The result of the work: what the callback has raised, else what `finished` returns. What stays behind on the host is added to an
-    /// exception as its notes.
+    /// The result of the work: the callback's exception, otherwise the result of `finished`. Texts about things that stay behind on the host
+    /// are added to an exception as its notes.
     pub fn result<T>(self, py: Python<'_>, left_behind: &[String], finished: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
         self.raised.map_or_else(finished, Err).inspect_err(|error| {
             for text in left_behind {
-                // An exception that takes no notes (its class has changed the method) is raised without.
+                // An exception whose class has replaced the method is raised without notes.
                 let _ = error.value(py).call_method1("add_note", (text,));
             }
         })

@@ -9,6 +9,7 @@ use loadgo_sys::child::{Exit, Wait4Usage};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::ffi::OsString;
+use std::io;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -29,15 +30,14 @@ impl CommandMeter {
     /// Raises `loadgo.errors.Refused` on a host that can measure nothing.
     #[new]
     fn new(py: Python<'_>) -> PyResult<CommandMeter> {
-        let refused = |error| errors::raised(py, "Refused", (format!("the command cannot be metered: {error}"),));
-        let oneshot = py.detach(Oneshot::open_on_cleared_host).map_err(refused)?;
+        let oneshot = py.detach(Oneshot::open_on_cleared_host).map_err(|error| not_metered(py, &error))?;
         Ok(CommandMeter { running: oneshot.running(), oneshot: Mutex::new(Some(oneshot)) })
     }
 
-    /// Where the figures come from: cpu, faults, waits, cpu_resolution_ns, split, notes, groups.
+    /// Sources of the figures: cpu, faults, waits, cpu_resolution_ns, split, notes, groups.
     fn sources<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let held = self.oneshot.lock().unwrap_or_else(PoisonError::into_inner);
-        sources(py, held.as_ref().ok_or_else(|| closed(py))?)
+        let oneshot = self.oneshot.lock().unwrap_or_else(PoisonError::into_inner);
+        sources(py, oneshot.as_ref().ok_or_else(|| closed(py))?)
     }
 
     /// Runs `command` once. Raises `OSError` when it cannot be run.
@@ -50,33 +50,37 @@ impl CommandMeter {
         cold: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let ran = py.detach(|| {
-            let mut held = self.oneshot.lock().unwrap_or_else(PoisonError::into_inner);
-            held.as_mut().map(|oneshot| oneshot.run(&command, streams(input, output), warmth(cold)))
+            let mut oneshot = self.oneshot.lock().unwrap_or_else(PoisonError::into_inner);
+            oneshot.as_mut().map(|oneshot| oneshot.run(&command, streams(input, output), warmth(cold)))
         });
-        run_in_python(py, &ran.ok_or_else(|| closed(py))??)
+        run_dict(py, &ran.ok_or_else(|| closed(py))??)
     }
 
-    /// The id of the command that runs, 0 when none does.
+    /// The id of the running command; 0 if there is none.
     fn running(&self) -> i32 {
         self.running.load(Ordering::Acquire)
     }
 
-    /// Undoes what was made on the host for the meter. Returns what stays there, in words.
+    /// Undoes the meter's changes on the host. Returns sentences about things that stay there.
     fn close(&self, py: Python<'_>) -> Vec<String> {
         py.detach(|| {
             let oneshot = self.oneshot.lock().unwrap_or_else(PoisonError::into_inner).take();
-            in_words(oneshot.map_or_else(Vec::new, Oneshot::close))
+            sentences(oneshot.map_or_else(Vec::new, Oneshot::close))
         })
     }
 }
 
 /// Sentences about things that stay on the host, with the remedies.
-pub(crate) fn in_words(left_behind: Vec<Refusal>) -> Vec<String> {
+pub(crate) fn sentences(left_behind: Vec<Refusal>) -> Vec<String> {
     left_behind.iter().map(ToString::to_string).collect()
 }
 
-fn closed(py: Python<'_>) -> PyErr {
-    errors::raised(py, "Refused", ("the meter is closed",))
+pub(crate) fn not_metered(py: Python<'_>, error: &io::Error) -> PyErr {
+    errors::refused(py, format!("the command cannot be metered: {error}"))
+}
+
+pub(crate) fn closed(py: Python<'_>) -> PyErr {
+    errors::refused(py, "the meter is closed")
 }
 
 pub(crate) fn streams(input: bool, output: bool) -> Streams {
@@ -108,25 +112,31 @@ pub(crate) fn sources<'py>(py: Python<'py>, oneshot: &Oneshot) -> PyResult<Bound
 }
 
 /// A run of a command as a dict: real_ns, usage, waited, exit_status or signal, left_running, let_go, lost, cold.
-pub(crate) fn run_in_python<'py>(py: Python<'py>, run: &Run) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn run_dict<'py>(py: Python<'py>, run: &Run) -> PyResult<Bound<'py, PyDict>> {
     let run_dict = PyDict::new(py);
     run_dict.set_item("real_ns", run.real_ns)?;
-    run_dict.set_item("usage", usage(py, &run.usage)?)?;
-    run_dict.set_item("waited", wait4_in_python(py, &run.waited)?)?;
-    let (status, signal) = match run.exit {
-        Exit::Status(status) => (Some(status), None),
-        Exit::Signal(signal) => (None, Some(signal)),
-    };
-    run_dict.set_item("exit_status", status)?;
-    run_dict.set_item("signal", signal)?;
+    run_dict.set_item("usage", usage_dict(py, &run.usage)?)?;
+    run_dict.set_item("waited", wait4_dict(py, &run.waited)?)?;
+    set_exit(&run_dict, Some(run.exit))?;
     run_dict.set_item("left_running", run.left_running)?;
     run_dict.set_item("let_go", run.let_go)?;
     run_dict.set_item("lost", run.lost)?;
-    run_dict.set_item("cold", run.cold.as_ref().map(|cold| cold_in_python(py, cold)).transpose()?)?;
+    run_dict.set_item("cold", run.cold.as_ref().map(|cold| cold_dict(py, cold)).transpose()?)?;
     Ok(run_dict)
 }
 
-fn usage<'py>(py: Python<'py>, usage: &Usage) -> PyResult<Bound<'py, PyDict>> {
+/// Sets exit_status and signal, of which one or both are None.
+pub(crate) fn set_exit(dict: &Bound<'_, PyDict>, exit: Option<Exit>) -> PyResult<()> {
+    let (status, signal) = match exit {
+        Some(Exit::Status(status)) => (Some(status), None),
+        Some(Exit::Signal(signal)) => (None, Some(signal)),
+        None => (None, None),
+    };
+    dict.set_item("exit_status", status)?;
+    dict.set_item("signal", signal)
+}
+
+fn usage_dict<'py>(py: Python<'py>, usage: &Usage) -> PyResult<Bound<'py, PyDict>> {
     let usage_dict = PyDict::new(py);
     usage_dict.set_item("cpu_user_ns", usage.cpu_user_ns)?;
     usage_dict.set_item("cpu_system_ns", usage.cpu_system_ns)?;
@@ -138,7 +148,7 @@ fn usage<'py>(py: Python<'py>, usage: &Usage) -> PyResult<Bound<'py, PyDict>> {
     Ok(usage_dict)
 }
 
-fn wait4_in_python<'py>(py: Python<'py>, waited: &Wait4Usage) -> PyResult<Bound<'py, PyDict>> {
+fn wait4_dict<'py>(py: Python<'py>, waited: &Wait4Usage) -> PyResult<Bound<'py, PyDict>> {
     let wait4_dict = PyDict::new(py);
     wait4_dict.set_item("user_ns", waited.user_ns)?;
     wait4_dict.set_item("system_ns", waited.system_ns)?;
@@ -151,7 +161,7 @@ fn wait4_in_python<'py>(py: Python<'py>, waited: &Wait4Usage) -> PyResult<Bound<
 }
 
 /// A cold start as a dict: files (path, bytes, stayed_bytes) and names_dropped.
-fn cold_in_python<'py>(py: Python<'py>, cold: &Cold) -> PyResult<Bound<'py, PyDict>> {
+fn cold_dict<'py>(py: Python<'py>, cold: &Cold) -> PyResult<Bound<'py, PyDict>> {
     let cold_dict = PyDict::new(py);
     let files: Vec<_> = cold.files.iter().map(|file| (&file.path, file.bytes, file.stayed_bytes)).collect();
     cold_dict.set_item("files", files)?;

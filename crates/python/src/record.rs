@@ -1,4 +1,4 @@
-//! Recording a person's session, and importing a recorded one, for Python.
+//! Records a person's session, and imports recorded sessions, for Python.
 
 use crate::errors;
 use loadgo_recorder::asciicast::{self, dialogue_of};
@@ -19,7 +19,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(marks_prompts, module)?)
 }
 
-/// Whether the prompts of this shell can be marked, so that they are known and not estimated.
+/// Whether the prompts of this shell can be marked, so that loadgo recognises them with certainty.
 #[pyfunction]
 fn marks_prompts(shell: Vec<String>) -> bool {
     shell_of(&shell) != ShellKind::Unmarked
@@ -27,7 +27,7 @@ fn marks_prompts(shell: Vec<String>) -> bool {
 
 /// Records a session of `shell` on this process's terminal, until it ends.
 ///
-/// Returns the script with its facts: see `script_in_python`. Raises `loadgo.errors.Refused` when there is nothing to record.
+/// Returns the script with its facts: see `script_dict`. Raises `loadgo.errors.Refused` when there is nothing to record.
 #[pyfunction]
 fn record_session<'py>(
     py: Python<'py>,
@@ -54,14 +54,14 @@ fn record_session<'py>(
         recorded.notes.extend(session.cast_failure.map(ends_early));
         Ok(recorded)
     });
-    script_in_python(py, &recorded.map_err(|reason: String| errors::raised(py, "Refused", (reason,)))?)
+    script_dict(py, &recorded.map_err(|reason: String| errors::refused(py, reason))?)
 }
 
 /// Makes a script of an asciicast file's text.
 ///
-/// `login` is the command that logs in; by default the command that the file says was recorded.
+/// `login` is the command that logs in. Default: the recorded command, which the file names.
 ///
-/// Raises `loadgo.errors.Mistake` with the line of what is malformed, `loadgo.errors.Refused` when no line was typed.
+/// Raises `loadgo.errors.Mistake` with the malformed line's number, `loadgo.errors.Refused` if no line was typed.
 #[pyfunction]
 fn script_of_cast<'py>(py: Python<'py>, text: &str, name: Option<&str>, login: Option<&str>) -> PyResult<Bound<'py, PyDict>> {
     let cast = asciicast::read(text).map_err(|mistake| errors::raised(py, "Mistake", (mistake.line, 1, mistake.message)))?;
@@ -70,12 +70,12 @@ fn script_of_cast<'py>(py: Python<'py>, text: &str, name: Option<&str>, login: O
     let name = name.or(cast.title.as_deref()).unwrap_or("recorded session").to_owned();
     let about = SessionFacts { name, login, marks: shell_of(&words) != ShellKind::Unmarked };
     let recorded = py.detach(|| script_of(&dialogue_of(&cast), &about));
-    script_in_python(py, &recorded.map_err(|reason| errors::raised(py, "Refused", (reason,)))?)
+    script_dict(py, &recorded.map_err(|reason| errors::refused(py, reason))?)
 }
 
 /// A recorded script as a dict: script (TOML), login, lines, think_ns, typing (chars/s or None), secrets (line numbers), statuses,
 /// notes, ending.
-fn script_in_python<'py>(py: Python<'py>, recorded: &RecordedScript) -> PyResult<Bound<'py, PyDict>> {
+fn script_dict<'py>(py: Python<'py>, recorded: &RecordedScript) -> PyResult<Bound<'py, PyDict>> {
     let script_dict = PyDict::new(py);
     script_dict.set_item("script", text_of(recorded))?;
     script_dict.set_item("login", &recorded.script.login)?;

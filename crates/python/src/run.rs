@@ -60,20 +60,20 @@ struct HostOptions {
 
 /// Runs a script on this host into `folder`.
 ///
-/// Calls `told` about three times a second with the progress; `told` stops the run by returning False. Keys of the progress:
+/// Calls `report` about three times a second with the progress; it stops the run by returning False. Keys of the progress:
 /// phase, at_s, computed_s or None, users_logged_in, users, interactions, interactions_expected or None.
 ///
-/// Raises `loadgo.errors.Mistake`, `Refused` or `BadRun`; whatever `told` raises, after the run was stopped in order.
+/// Raises `loadgo.errors.Mistake`, `Refused` or `BadRun`; or an exception of `report`, after the run was stopped in order.
 #[pyfunction]
 fn run_host<'py>(
     py: Python<'py>,
     script_text: &str,
     options: &Bound<'py, PyAny>,
     folder: &str,
-    told: Option<Py<PyAny>>,
+    report: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let request = request(load_request(py, script_text, options.extract()?, folder)?, options.extract()?)?;
-    drive(py, told.as_ref(), |decide| loadgo_run::run(&request, decide))
+    drive(py, report.as_ref(), |decide| loadgo_run::run(&request, decide))
 }
 
 /// Starts `run`, reports its progress to `callback`, and returns its result as a dict.
@@ -86,49 +86,49 @@ pub fn drive<'py>(
     let finished = py.detach(|| {
         run(&mut |progress| {
             calls.decide(false, |py| {
-                callback.map_or(Ok(true), |callback| callback.bind(py).call1((in_words(py, progress)?,))?.is_truthy())
+                callback.map_or(Ok(true), |callback| callback.bind(py).call1((progress_dict(py, progress)?,))?.is_truthy())
             })
         })
     });
     let left_behind =
         finished.as_ref().map_or_else(|failure| failure.left_behind.clone(), |finished| finished.left_behind.clone());
     calls.result(py, &left_behind, || {
-        finished.as_ref().map_err(|failure| refused(py, &failure.refusal)).and_then(|finished| in_python(py, finished))
+        finished.as_ref().map_err(|failure| refused(py, &failure.refusal)).and_then(|finished| result_dict(py, finished))
     })
 }
 
-/// Checks the limits of users; raises `ValueError` with what would be right.
+/// Checks the limits of users; raises `ValueError` with the right form.
 #[pyfunction]
 fn parse_limit(text: &str) -> PyResult<()> {
-    Limit::parse(text).map(drop).map_err(impossible)
+    Limit::parse(text).map(drop).map_err(refused_argument)
 }
 
-fn impossible(mistake: Refusal) -> PyErr {
-    errors::bad_argument(mistake.to_string())
+fn refused_argument(refusal: Refusal) -> PyErr {
+    errors::bad_argument(refusal.to_string())
 }
 
-/// Parses a stop rule and returns it as it is written in full; raises `ValueError` with what would be right.
+/// Parses a stop rule and returns it as it is written in full; raises `ValueError` with the right form.
 #[pyfunction]
 fn parse_until(text: &str) -> PyResult<String> {
     StopRule::parse(text).map(|until| until.to_string()).map_err(errors::bad_argument)
 }
 
-fn in_words<'py>(py: Python<'py>, progress: &Progress) -> PyResult<Bound<'py, PyDict>> {
-    let words = PyDict::new(py);
-    words.set_item("phase", progress.phase)?;
-    words.set_item("at_s", progress.at.0 as f64 / 1e9)?;
-    words.set_item("computed_s", progress.computed_s)?;
-    words.set_item("users_logged_in", progress.logged_in)?;
-    words.set_item("users", progress.users)?;
-    words.set_item("interactions", progress.interactions)?;
-    words.set_item("interactions_expected", progress.interactions_expected)?;
-    Ok(words)
+fn progress_dict<'py>(py: Python<'py>, progress: &Progress) -> PyResult<Bound<'py, PyDict>> {
+    let progress_dict = PyDict::new(py);
+    progress_dict.set_item("phase", progress.phase)?;
+    progress_dict.set_item("at_s", progress.at.0 as f64 / 1e9)?;
+    progress_dict.set_item("computed_s", progress.computed_s)?;
+    progress_dict.set_item("users_logged_in", progress.logged_in)?;
+    progress_dict.set_item("users", progress.users)?;
+    progress_dict.set_item("interactions", progress.interactions)?;
+    progress_dict.set_item("interactions_expected", progress.interactions_expected)?;
+    Ok(progress_dict)
 }
 
 /// Builds the part of the request that any system understands.
 pub fn load_request(py: Python<'_>, script_text: &str, options: LoadOptions, folder: &str) -> PyResult<RunSpec> {
     let script = script::parse(script_text).map_err(|mistake| errors::mistake(py, &mistake))?;
-    let script = with_manners(script, &options).map_err(errors::bad_argument)?;
+    let script = with_options(script, &options)?;
     let folder = PathBuf::from(folder);
     Ok(RunSpec {
         id: folder.file_name().map_or_else(|| "run".into(), |name| name.to_string_lossy().into_owned()),
@@ -146,18 +146,19 @@ pub fn load_request(py: Python<'_>, script_text: &str, options: LoadOptions, fol
 fn request(spec: RunSpec, options: HostOptions) -> PyResult<Request> {
     Ok(Request {
         spec,
-        limit: options.limit.as_deref().map(Limit::parse).transpose().map_err(impossible)?,
+        limit: options.limit.as_deref().map(Limit::parse).transpose().map_err(refused_argument)?,
         scheduling: Wanted { class: if options.fifo { Class::Fifo } else { Class::Ordinary }, processor: options.processor },
-        meters: TierAsked::named(options.meters.as_deref()).map_err(impossible)?,
+        meters: TierAsked::named(options.meters.as_deref()).map_err(refused_argument)?,
         usage_every: options.usage_every,
         homes: PathBuf::from(options.homes),
         search_path: options.search_path,
     })
 }
 
-fn with_manners(mut script: Script, options: &LoadOptions) -> Result<Script, String> {
+/// The script with the think times and the typing speed of the options, if any.
+fn with_options(mut script: Script, options: &LoadOptions) -> PyResult<Script> {
     if let Some(think) = &options.think {
-        script.set_think(TimeLaw::parse(think)?);
+        script.set_think(TimeLaw::parse(think).map_err(errors::bad_argument)?);
     }
     if let Some(rate) = options.typing {
         script.typing_chars_per_second = Some(rate).filter(|rate| *rate > 0.0);
@@ -179,7 +180,7 @@ fn load(options: &LoadOptions) -> OfferedLoad {
     }
 }
 
-fn in_python<'py>(py: Python<'py>, finished: &Finished) -> PyResult<Bound<'py, PyDict>> {
+fn result_dict<'py>(py: Python<'py>, finished: &Finished) -> PyResult<Bound<'py, PyDict>> {
     let run_dict = PyDict::new(py);
     run_dict.set_item("outcome", finished.outcome)?;
     run_dict.set_item("interactions", finished.interactions)?;

@@ -1,4 +1,4 @@
-//! Runs on simulated machines, for Python: the options of the machine, beside those of any system.
+//! Runs on simulated machines, for Python: the options of the machine, besides those of any system.
 
 use crate::machine;
 use crate::run::{drive, load_request};
@@ -21,20 +21,20 @@ struct MachineOptions {
     set: Vec<String>,
 }
 
-/// Runs a script on a simulated machine into `folder`, as `run_host` does on this host; calls `told` with `computed_s`, too.
+/// Runs a script on a simulated machine into `folder`, as `run_host` does on this host. The progress has `computed_s`, too.
 ///
-/// Raises `loadgo.errors.Mistake`, `Refused` or `BadRun`; whatever `told` raises, after the run was stopped in order.
+/// Raises `loadgo.errors.Mistake`, `Refused` or `BadRun`; or an exception of `report`, after the run was stopped in order.
 #[pyfunction]
 fn run_machine<'py>(
     py: Python<'py>,
     script_text: &str,
     options: &Bound<'py, PyAny>,
     folder: &str,
-    told: Option<Py<PyAny>>,
+    report: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let spec = load_request(py, script_text, options.extract()?, folder)?;
     let MachineOptions { machine: name, machine_text, set } = options.extract()?;
     let (machine, text) = machine::read(py, &machine_text, &set)?;
     let request = OnMachine { spec, machine: Arc::new(machine), name, text, set };
-    drive(py, told.as_ref(), |decide| run_on_machine(&request, decide))
+    drive(py, report.as_ref(), |decide| run_on_machine(&request, decide))
 }

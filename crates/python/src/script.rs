@@ -1,4 +1,4 @@
-//! Scripts and the small languages in them, for Python: checked here before anybody logs in.
+//! Scripts and the notations in them, for Python: checked here before any user logs in.
 
 use crate::errors;
 use loadgo_core::script::{self, TimeLaw};
@@ -30,17 +30,17 @@ fn parse_script<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>
     Ok(script_dict)
 }
 
-/// A law of think time, such as `uniform(2s, 15s)`, as it is written in full.
+/// Parses a law of think time, such as `uniform(2s, 15s)`, and returns it as it is written in full.
 ///
-/// Raises `ValueError` with what would be right.
+/// Raises `ValueError` with the right form.
 #[pyfunction]
 fn parse_think(text: &str) -> PyResult<String> {
     TimeLaw::parse(text).map(|law| law.to_string()).map_err(errors::bad_argument)
 }
 
-/// A span of time, such as `500ms`, in nanoseconds.
+/// Parses a span of time, such as `500ms`, to nanoseconds.
 ///
-/// Raises `ValueError` with what would be right.
+/// Raises `ValueError` with the right form.
 #[pyfunction]
 fn parse_span(text: &str) -> PyResult<u64> {
     script::parse_span(text).map(|span| span.0).map_err(errors::bad_argument)

@@ -1,4 +1,4 @@
-//! Simulations of machines under their own load, for Python: one until it is precise enough, or many on all processors.
+//! Simulations of machines under their own load, for Python: one machine until the figures are precise, or many at once.
 
 use crate::errors;
 use crate::machine::read;
@@ -13,8 +13,8 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Interval between two checks for an interrupt from Python.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Interval between two checks for a signal to Python.
+const SIGNAL_CHECK_PERIOD: Duration = Duration::from_millis(50);
 const NS_PER_S: f64 = 1e9;
 
 /// Adds this file's functions to the extension module.
@@ -41,12 +41,12 @@ fn simulate<'py>(py: Python<'py>, text: &str, sets: Vec<String>, options: Option
     let (mut machine, _) = read(py, text, &sets)?;
     let until = StopRule::parse(&options.until).map_err(errors::bad_argument)?;
     if let Some(users) = options.users {
-        populate(&mut machine, users).map_err(errors::bad_argument)?;
+        set_users(&mut machine, users)?;
     }
     let subject = StudySubject { machine: Arc::new(machine), seed: options.seed };
     let report = interruptible(py, |stop| study(&subject, options.streams, &until, stop))?;
-    let report = report.map_err(|reason| errors::raised(py, "Refused", (reason,)))?;
-    in_python(py, &subject.machine.title, &report)
+    let report = report.map_err(|reason| errors::refused(py, reason))?;
+    report_dict(py, &subject.machine.title, &report)
 }
 
 /// Simulates each of (file's text, seed) over one stream, on `threads` threads.
@@ -58,8 +58,8 @@ fn sweep<'py>(py: Python<'py>, machines: Vec<(String, u64)>, until: &str, thread
     let subjects = subjects(py, &machines)?;
     let reports = interruptible(py, |stop| studies(&subjects, threads, &until, stop))?;
     let report_dicts = subjects.iter().zip(reports).map(|(subject, report)| {
-        let report = report.map_err(|reason| errors::raised(py, "Refused", (reason,)))?;
-        in_python(py, &subject.machine.title, &report)
+        let report = report.map_err(|reason| errors::refused(py, reason))?;
+        report_dict(py, &subject.machine.title, &report)
     });
     report_dicts.collect()
 }
@@ -77,18 +77,22 @@ fn subjects(py: Python<'_>, machines: &[(String, u64)]) -> PyResult<Vec<StudySub
     Ok(subjects)
 }
 
-fn populate(machine: &mut Machine, users: u32) -> Result<(), String> {
-    match machine.load.as_mut_slice() {
-        [only] if users > 0 && matches!(only.population, Population::Closed(_)) => only.population = Population::Closed(users),
-        [only] if users > 0 => return Err(format!("the users of {:?} come and go: their number cannot be set", only.name)),
-        [_] => return Err("0 users cannot be simulated: at least 1".into()),
-        [] => return Err("the machine's file has no load of its own: add a [[load]], or give it a script with loadgo run".into()),
-        several => return Err(format!("the machine's load has {} classes: set each one's users in the file", several.len())),
-    }
-    Ok(())
+/// Sets the number of users of a machine that has one class of them.
+fn set_users(machine: &mut Machine, users: u32) -> PyResult<()> {
+    let mistake = match machine.load.as_mut_slice() {
+        [class] if users > 0 && matches!(class.population, Population::Closed(_)) => {
+            class.population = Population::Closed(users);
+            return Ok(());
+        }
+        [class] if users > 0 => format!("the users of {:?} come and go: their number cannot be set", class.name),
+        [_] => "0 users cannot be simulated: at least 1".into(),
+        [] => "the machine's file has no load of its own: add a [[load]], or give it a script with loadgo run".into(),
+        several => format!("the machine's load has {} classes: set each one's users in the file", several.len()),
+    };
+    Err(errors::bad_argument(mistake))
 }
 
-/// Runs `work` on a thread of its own, and tells it to stop when Python has a signal.
+/// Runs `work` on a thread of its own, and requests its stop when Python has a signal.
 fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce(&StopRequest) -> T + Send) -> PyResult<T> {
     let stop = StopRequest::default();
     py.detach(|| {
@@ -98,7 +102,7 @@ fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce(&StopRequest) -> T +
             scope.spawn(move || outcome_sender.send(work(stop)));
             let mut interrupted = None;
             loop {
-                match outcome_receiver.recv_timeout(LOOK_EVERY) {
+                match outcome_receiver.recv_timeout(SIGNAL_CHECK_PERIOD) {
                     Ok(outcome) => return interrupted.map_or(Ok(outcome), Err),
                     Err(RecvTimeoutError::Disconnected) => panic!("a simulation ended without an outcome"),
                     Err(RecvTimeoutError::Timeout) => {
@@ -113,7 +117,7 @@ fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce(&StopRequest) -> T +
     })
 }
 
-fn in_python<'py>(py: Python<'py>, title: &str, report: &Report) -> PyResult<Bound<'py, PyDict>> {
+fn report_dict<'py>(py: Python<'py>, title: &str, report: &Report) -> PyResult<Bound<'py, PyDict>> {
     let report_dict = PyDict::new(py);
     report_dict.set_item("title", title)?;
     report_dict.set_item("end", end(report.end))?;
@@ -124,8 +128,12 @@ fn in_python<'py>(py: Python<'py>, title: &str, report: &Report) -> PyResult<Bou
     report_dict.set_item("little", estimate(py, &report.little, 1.0 / NS_PER_S)?)?;
     report_dict.set_item("active", estimate(py, &report.active, 1.0)?)?;
     report_dict.set_item("asking", estimate(py, &report.asking, 1.0)?)?;
-    report_dict.set_item("classes", report.classes.iter().map(|one| class(py, one)).collect::<PyResult<Vec<_>>>()?)?;
-    report_dict.set_item("stations", report.stations.iter().map(|one| station(py, one)).collect::<PyResult<Vec<_>>>()?)?;
+    report_dict
+        .set_item("classes", report.classes.iter().map(|user_class| class(py, user_class)).collect::<PyResult<Vec<_>>>()?)?;
+    report_dict.set_item(
+        "stations",
+        report.stations.iter().map(|machine_station| station(py, machine_station)).collect::<PyResult<Vec<_>>>()?,
+    )?;
     let time = PyDict::new(py);
     for (category, share) in &report.time {
         time.set_item(category.name(), estimate(py, share, 1.0)?)?;
@@ -157,13 +165,13 @@ fn class<'py>(py: Python<'py>, class: &ClassReport) -> PyResult<Bound<'py, PyDic
 fn station<'py>(py: Python<'py>, station: &StationReport) -> PyResult<Bound<'py, PyDict>> {
     let station_dict = PyDict::new(py);
     let (requests, response) = station.requests.as_ref().map(|(requests, response)| (requests, response)).unzip();
-    let maybe = |figure: Option<&FigureResult>, scale: f64| figure.map(|figure| estimate(py, figure, scale)).transpose();
+    let optional = |figure: Option<&FigureResult>, scale: f64| figure.map(|figure| estimate(py, figure, scale)).transpose();
     station_dict.set_item("name", &station.name)?;
     station_dict.set_item("servers", station.servers)?;
-    station_dict.set_item("utilisation", maybe(station.utilisation.as_ref(), 1.0)?)?;
+    station_dict.set_item("utilisation", optional(station.utilisation.as_ref(), 1.0)?)?;
     station_dict.set_item("queue", estimate(py, &station.queue, 1.0)?)?;
-    station_dict.set_item("requests", maybe(requests, NS_PER_S)?)?;
-    station_dict.set_item("response", maybe(response, 1.0 / NS_PER_S)?)?;
+    station_dict.set_item("requests", optional(requests, NS_PER_S)?)?;
+    station_dict.set_item("response", optional(response, 1.0 / NS_PER_S)?)?;
     Ok(station_dict)
 }
 
@@ -171,6 +179,6 @@ fn station<'py>(py: Python<'py>, station: &StationReport) -> PyResult<Bound<'py,
 fn estimate<'py>(py: Python<'py>, figure: &FigureResult, scale: f64) -> PyResult<Bound<'py, PyAny>> {
     match figure {
         Ok(interval) => Ok((interval.value * scale, interval.half_width * scale).into_pyobject(py)?.into_any()),
-        Err(lacking) => Ok(lacking.to_string().into_pyobject(py)?.into_any()),
+        Err(missing) => Ok(missing.to_string().into_pyobject(py)?.into_any()),
     }
 }

@@ -1,4 +1,4 @@
-//! The run folder for Python: streams that are cut or that grow, which only the writer's own code can read.
+//! The run folder for Python: streams that are incomplete or still grow, which only the writer's own code can read.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ fn table_columns(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(tables)
 }
 
-/// Size of the whole part of the stream at `path`: (bytes, rows).
+/// Size of the complete batches of the stream at `path`: (bytes, rows).
 ///
 /// Raises `BadRun` when it cannot be read.
 #[pyfunction]
@@ -37,7 +37,7 @@ fn whole(py: Python<'_>, path: PathBuf) -> PyResult<(u64, u64)> {
     Ok((whole.bytes, whole.rows))
 }
 
-/// Completes the folder of a run that was killed: its whole batches become Parquet, its outcome becomes `killed`.
+/// Completes the folder of a run that was killed: complete batches become Parquet, the outcome becomes `killed`.
 ///
 /// Raises `BadRun` when the run is still being written, or its folder cannot be read or written.
 #[pyfunction]
@@ -51,7 +51,7 @@ fn is_being_written(py: Python<'_>, folder: PathBuf) -> PyResult<bool> {
     py.detach(|| Folder::open(folder).and_then(|folder| folder.is_being_written())).map_err(|error| bad_run(py, &error))
 }
 
-/// A table's stream as it grows; it is read to its end even when the run ends and the stream goes.
+/// A growing table's stream. It is read to its end even if the run ends and removes the stream.
 #[pyclass(module = "loadgo._loadgo")]
 struct Growing {
     path: PathBuf,
@@ -61,7 +61,7 @@ struct Growing {
 
 #[pymethods]
 impl Growing {
-    /// The stream of `table` in the run's `folder`; it need not be there yet.
+    /// The stream of `table` in the run's `folder`; it need not exist yet.
     #[new]
     fn new(py: Python<'_>, folder: PathBuf, table: &str) -> PyResult<Growing> {
         let table = Table::named(table).ok_or_else(|| errors::raised(py, "BadRun", (format!("a run has no table {table}"),)))?;
@@ -69,7 +69,7 @@ impl Growing {
         Ok(Growing { path, follower: None, schema: Vec::new() })
     }
 
-    /// Rows that have come since the last call, as an Arrow IPC stream; no bytes when there are none.
+    /// The new rows since the last call, as an Arrow IPC stream; no bytes if there are none.
     ///
     /// Raises `BadRun` when the stream cannot be read.
     fn news<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
@@ -97,7 +97,7 @@ impl Growing {
     }
 }
 
-/// The reader of the stream at `path`, opened when there is such a stream.
+/// The reader of the stream at `path`, opened once the stream exists.
 fn open_follower<'a>(follower: &'a mut Option<Follower>, path: &Path) -> store::Result<Option<&'a mut Follower>> {
     if follower.is_none() && path.exists() {
         *follower = Some(Follower::open(path)?);
@@ -105,6 +105,6 @@ fn open_follower<'a>(follower: &'a mut Option<Follower>, path: &Path) -> store::
     Ok(follower.as_mut())
 }
 
-pub fn bad_run(py: Python<'_>, error: &store::Error) -> PyErr {
+fn bad_run(py: Python<'_>, error: &store::Error) -> PyErr {
     errors::about_arguments(py, errors::raised(py, "BadRun", (error.to_string(),)), error.arguments())
 }

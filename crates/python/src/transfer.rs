@@ -38,23 +38,23 @@ fn transfer_columns() -> Vec<&'static str> {
     rows::column_names()
 }
 
-/// The methods by name, with the default of the most bytes that a call moves, and the reason why this host cannot use the method.
+/// The methods by name, with the default of `message`, and the reason if this host cannot use the method.
 #[pyfunction]
 fn transfer_methods() -> Vec<(&'static str, u32, Option<String>)> {
-    let why_not = |method: Method| method.unavailable_reason().map(|why| why.to_string());
-    Method::ALL.into_iter().map(|method| (method.name(), method.default_message_bytes(), why_not(method))).collect()
+    let reason = |method: Method| method.unavailable_reason().map(|reason| reason.to_string());
+    Method::ALL.into_iter().map(|method| (method.name(), method.default_message_bytes(), reason(method))).collect()
 }
 
 /// One transfer, from this end.
 #[pyclass(module = "loadgo._loadgo")]
 struct Transfer {
-    ask: TransferOrder,
+    order: TransferOrder,
     stop: StopRequest,
 }
 
 #[pymethods]
 impl Transfer {
-    /// Raises `errors.Refused` when `to` is no address, and `ValueError` for an unknown method.
+    /// Raises `errors.Refused` if `to` is no address, and `ValueError` for an unknown method.
     #[new]
     #[pyo3(signature = (to, *, method, receive, size, message, token, from_file, into_file, time_s, stalled_s))]
     #[expect(clippy::too_many_arguments, reason = "each is a keyword")]
@@ -72,7 +72,7 @@ impl Transfer {
         stalled_s: f64,
     ) -> PyResult<Transfer> {
         let method = Method::named(method).ok_or_else(|| errors::bad_argument(format!("there is no method {method}")))?;
-        let ask = TransferOrder {
+        let order = TransferOrder {
             to: addresses(py, to)?,
             token,
             direction: if receive { Direction::Receive } else { Direction::Send },
@@ -85,23 +85,23 @@ impl Transfer {
             bounds: bounds(time_s, stalled_s, TransferLimits::default()),
             interrupts: py.detach(loadgo_transfer_meters::interrupt_meter_for_ends),
         };
-        Ok(Transfer { ask, stop: StopRequest::default() })
+        Ok(Transfer { order, stop: StopRequest::default() })
     }
 
-    /// Makes the transfer. Returns `here`, `there` (None when the other end did not tell) and `note`.
-    /// Returns only `cannot`, with the reason, when one of the two hosts cannot transfer by this method. Raises `errors.Refused`.
+    /// Makes the transfer. Returns `here`, `there` (None if the other end sent no figures) and `note`.
+    /// Returns only `cannot`, with the reason, if one of the two hosts cannot transfer by this method. Raises `errors.Refused`.
     fn run<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let transfer_dict = PyDict::new(py);
-        let done = match py.detach(|| client::transfer(&self.ask, &self.stop)) {
+        let ends = match py.detach(|| client::transfer(&self.order, &self.stop)) {
             Err(refusal @ TransferRefusal::Method(..)) => {
                 transfer_dict.set_item("cannot", refusal.to_string())?;
                 return Ok(transfer_dict);
             }
-            done => done.map_err(|refusal| errors::raised(py, "Refused", (refusal.to_string(),)))?,
+            ends => ends.map_err(|refusal| errors::refused(py, refusal))?,
         };
-        transfer_dict.set_item("here", in_python(py, &done.here)?)?;
-        transfer_dict.set_item("there", done.there.as_ref().ok().map(|end| in_python(py, end)).transpose()?)?;
-        transfer_dict.set_item("note", done.there.err().map(|missing| missing.to_string()))?;
+        transfer_dict.set_item("here", end_dict(py, &ends.here)?)?;
+        transfer_dict.set_item("there", ends.there.as_ref().ok().map(|end| end_dict(py, end)).transpose()?)?;
+        transfer_dict.set_item("note", ends.there.err().map(|missing| missing.to_string()))?;
         Ok(transfer_dict)
     }
 
@@ -121,8 +121,8 @@ struct TransferServer {
 
 #[pymethods]
 impl TransferServer {
-    /// Listens at once. Raises `errors.Refused` when it cannot, or cannot keep files where it should, or when `rows`, a table of
-    /// its jobs' transfers, cannot be written.
+    /// Listens at once. Raises `errors.Refused` if it cannot listen at `at`, cannot write to `keep_in`, or cannot write to `rows`, the
+    /// table of its jobs' transfers.
     #[new]
     #[pyo3(signature = (at, *, connections, size, total, time_s, stalled_s, token, keep_in, job_time_s, rows))]
     #[expect(clippy::too_many_arguments, reason = "each is a keyword")]
@@ -140,13 +140,12 @@ impl TransferServer {
         rows: Option<PathBuf>,
     ) -> PyResult<TransferServer> {
         rows.as_deref().map(|path| open_table(py, path)).transpose()?;
-        let refused = |what: String| errors::raised(py, "Refused", (what,));
         if let Some(folder) = &keep_in {
             let tried = Destination::try_folder(folder);
-            tried.map_err(|error| refused(format!("nothing can be kept in {}: {error}", folder.display())))?;
+            tried.map_err(|error| errors::refused(py, format!("nothing can be kept in {}: {error}", folder.display())))?;
         }
         let listener = TcpListener::bind(&addresses(py, at)?[..])
-            .map_err(|error| refused(format!("nothing can listen at {at}: {error}")))?;
+            .map_err(|error| errors::refused(py, format!("nothing can listen at {at}: {error}")))?;
         let (job_time, interrupts) = (span(job_time_s), py.detach(loadgo_transfer_meters::interrupt_meter_for_ends));
         let bounds =
             bounds(time_s, stalled_s, TransferLimits { connections, bytes: size, kept: total, ..TransferLimits::default() });
@@ -164,8 +163,8 @@ impl TransferServer {
         Ok(self.listener.local_addr()?.to_string())
     }
 
-    /// Serves until `hears` returns False; calls it with every end of a transfer, and about three times a second.
-    fn serve(&self, py: Python<'_>, hears: Bound<'_, PyAny>) -> PyResult<()> {
+    /// Serves until `report` returns False. Calls it with each transfer's end, and about three times a second with None.
+    fn serve(&self, py: Python<'_>, report: Bound<'_, PyAny>) -> PyResult<()> {
         let (news_sender, mut news_receiver) = news::channel(news::MOST_WAITING_REPORTS);
         let mut rows = self.rows.as_deref().map(|path| open_table(py, path)).transpose()?;
         let stop = StopRequest::default();
@@ -177,29 +176,29 @@ impl TransferServer {
             let news = match next.0 {
                 Ok(news) => {
                     add_to_table(py, &news, rows.as_mut())?;
-                    Some(news_in_python(py, news)?)
+                    Some(news_dict(py, news)?)
                 }
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => break Ok(()),
             };
-            match hears.call1((news,)).and_then(|more| more.is_truthy()) {
+            match report.call1((news,)).and_then(|answer| answer.is_truthy()) {
                 Ok(true) => {}
-                over => break over.map(|_| ()),
+                end => break end.map(|_| ()),
             }
         };
         stop.set();
-        py.detach(|| server.join()).map_err(|_| errors::raised(py, "Refused", ("the server failed",)))??;
+        py.detach(|| server.join()).map_err(|_| errors::refused(py, "the server failed"))??;
         outcome?;
         for news in news_receiver.try_iter() {
             add_to_table(py, &news, rows.as_mut())?;
-            hears.call1((news_in_python(py, news)?,))?;
+            report.call1((news_dict(py, news)?,))?;
         }
         Ok(())
     }
 }
 
 fn open_table(py: Python<'_>, path: &Path) -> PyResult<TransferCsv> {
-    TransferCsv::open(path).map_err(|error| errors::raised(py, "Refused", (format!("{}: {error}", path.display()),)))
+    TransferCsv::open(path).map_err(|error| errors::refused(py, format!("{}: {error}", path.display())))
 }
 
 /// Adds a job's transfer to the table of transfers.
@@ -207,21 +206,21 @@ fn add_to_table(py: Python<'_>, news: &ServerNews, rows: Option<&mut TransferCsv
     match (news, rows) {
         (ServerNews::Ended { request, theirs: Some(end), .. }, Some(rows)) => rows
             .add(request, end)
-            .map_err(|error| errors::raised(py, "Refused", (format!("the table of transfers cannot be written: {error}"),))),
+            .map_err(|error| errors::refused(py, format!("the table of transfers cannot be written: {error}"))),
         _ => Ok(()),
     }
 }
 
-fn news_in_python(py: Python<'_>, news: ServerNews) -> PyResult<Bound<'_, PyDict>> {
+fn news_dict(py: Python<'_>, news: ServerNews) -> PyResult<Bound<'_, PyDict>> {
     let news_dict = PyDict::new(py);
     if let Some(words) = news.server_note() {
         news_dict.set_item("note", words)?;
     }
     match news {
         ServerNews::Full(_) | ServerNews::LeftOut(_) => {}
-        ServerNews::Refused(peer, why) => {
+        ServerNews::Refused(peer, reason) => {
             news_dict.set_item("peer", peer.to_string())?;
-            news_dict.set_item("refused", why)?;
+            news_dict.set_item("refused", reason)?;
         }
         ServerNews::Ended { peer, request, end, kept, .. } => {
             news_dict.set_item("kept", kept)?;
@@ -230,15 +229,15 @@ fn news_in_python(py: Python<'_>, news: ServerNews) -> PyResult<Bound<'_, PyDict
             news_dict.set_item("method", request.method.name())?;
             news_dict.set_item("message", request.message)?;
             news_dict.set_item("job", request.job.as_ref().map(|job| job.verb()))?;
-            news_dict.set_item("end", in_python(py, &end)?)?;
+            news_dict.set_item("end", end_dict(py, &end)?)?;
         }
     }
     Ok(news_dict)
 }
 
-/// All addresses of a name; each may be another road to the same host.
+/// All addresses of a name, which may be several ways to the same host.
 fn addresses(py: Python<'_>, text: &str) -> PyResult<Vec<SocketAddr>> {
-    client::parse_addresses(text).map_err(|refusal| errors::raised(py, "Refused", (refusal.to_string(),)))
+    client::parse_addresses(text).map_err(|refusal| errors::refused(py, refusal))
 }
 
 fn bounds(time_s: f64, stalled_s: f64, other: TransferLimits) -> TransferLimits {
@@ -249,7 +248,7 @@ fn span(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX / 4)
 }
 
-fn in_python<'py>(py: Python<'py>, end: &EndRow) -> PyResult<Bound<'py, PyDict>> {
+fn end_dict<'py>(py: Python<'py>, end: &EndRow) -> PyResult<Bound<'py, PyDict>> {
     let end_dict = PyDict::new(py);
     let numbers = [
         ("bytes", end.moved.payload),
@@ -269,16 +268,16 @@ fn in_python<'py>(py: Python<'py>, end: &EndRow) -> PyResult<Bound<'py, PyDict>>
         ("switches_involuntary", end.switches_involuntary),
     ];
     numbers.into_iter().try_for_each(|(name, number)| end_dict.set_item(name, number))?;
-    let (by, clocked, error_ns, why) = match &end.interrupts_by {
+    let (by, clocked, error_ns, reason) = match &end.interrupts_by {
         InterruptsBy::Exact(doubt) => ("exact", Some(1.0), None, doubt.as_deref()),
         InterruptsBy::Windows { clocked, error_ns, doubt } => ("windows", Some(*clocked), *error_ns, doubt.as_deref()),
         InterruptsBy::NoNetwork => ("no network", None, None, None),
-        InterruptsBy::Ticks(why) => ("ticks", None, None, Some(why.as_str())),
+        InterruptsBy::Ticks(reason) => ("ticks", None, None, Some(reason.as_str())),
     };
     end_dict.set_item("interrupts_by", by)?;
     end_dict.set_item("interrupts_clocked", clocked)?;
     end_dict.set_item("interrupts_error_ns", error_ns)?;
-    end_dict.set_item("interrupts_why", why)?;
+    end_dict.set_item("interrupts_why", reason)?;
     end_dict.set_item("load_5min", end.load_5min)?;
     end_dict.set_item("counted_bytes", end.counted)?;
     end_dict.set_item("broke_off", &end.broke_off)?;

@@ -1,7 +1,6 @@
-//! The transfer of any command, for Python: the meter as a class, a run of the command as a dict.
+//! Transfers of any command, for Python: the meter as a class, a run of the command as a dict.
 
-use crate::errors;
-use crate::ready::{in_words, run_in_python, sources, streams};
+use crate::ready::{closed, not_metered, run_dict, sentences, sources, streams};
 use loadgo_transfer_meters::InterruptCharge;
 use loadgo_transfer_meters::sockets::CommandTraffic;
 use loadgo_transfer_meters::sums::{NetworkInterruptTime, SOCKET_KINDS, SocketTotals};
@@ -29,51 +28,46 @@ impl TransferMeter {
     /// Raises `loadgo.errors.Refused` on a host that can measure nothing.
     #[new]
     fn new(py: Python<'_>) -> PyResult<TransferMeter> {
-        let refused = |error| errors::raised(py, "Refused", (format!("the command cannot be metered: {error}"),));
-        let command = py.detach(CommandTransfer::open).map_err(refused)?;
+        let command = py.detach(CommandTransfer::open).map_err(|error| not_metered(py, &error))?;
         Ok(TransferMeter { running: command.oneshot().running(), command: Mutex::new(Some(command)) })
     }
 
-    /// Where the figures come from, as of `CommandMeter`, and `missing`: the facts about its sockets that are not known.
+    /// Sources of the figures, as of `CommandMeter`, and `missing`: a sentence for each fact about the sockets that is not known.
     fn sources<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let held = self.command.lock().unwrap_or_else(PoisonError::into_inner);
-        let command = held.as_ref().ok_or_else(|| closed(py))?;
+        let command = self.command.lock().unwrap_or_else(PoisonError::into_inner);
+        let command = command.as_ref().ok_or_else(|| closed(py))?;
         let sources_dict = sources(py, command.oneshot())?;
         sources_dict.set_item("missing", command.missing())?;
         Ok(sources_dict)
     }
 
-    /// Runs `command` once, with this process's streams: `run` as of `CommandMeter`, `counted` (None when not known) with
-    /// `why_not`, `load_5min`. Raises `OSError` when it cannot be run.
+    /// Runs `command` once with this process's streams. Returns `run` (as of `CommandMeter`), `counted` (None if not known, with
+    /// `why_not`) and `load_5min`. Raises `OSError` if the command cannot be run.
     fn run<'py>(&self, py: Python<'py>, command: Vec<OsString>) -> PyResult<Bound<'py, PyDict>> {
         let ran = py.detach(|| {
-            let mut held = self.command.lock().unwrap_or_else(PoisonError::into_inner);
-            held.as_mut().map(|meter| meter.run(&command, streams(true, true)))
+            let mut transfer = self.command.lock().unwrap_or_else(PoisonError::into_inner);
+            transfer.as_mut().map(|meter| meter.run(&command, streams(true, true)))
         });
         transferred_dict(py, &ran.ok_or_else(|| closed(py))??)
     }
 
-    /// The id of the command that runs, 0 when none does.
+    /// The id of the running command; 0 if there is none.
     fn running(&self) -> i32 {
         self.running.load(Ordering::Acquire)
     }
 
-    /// Undoes what was made on the host for the meter. Returns what stays there, in words.
+    /// Undoes the meter's changes on the host. Returns sentences about things that stay there.
     fn close(&self, py: Python<'_>) -> Vec<String> {
         py.detach(|| {
             let command = self.command.lock().unwrap_or_else(PoisonError::into_inner).take();
-            in_words(command.map_or_else(Vec::new, CommandTransfer::close))
+            sentences(command.map_or_else(Vec::new, CommandTransfer::close))
         })
     }
 }
 
-fn closed(py: Python<'_>) -> PyErr {
-    errors::raised(py, "Refused", ("the meter is closed",))
-}
-
 fn transferred_dict<'py>(py: Python<'py>, transferred: &CommandTransferred) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    dict.set_item("run", run_in_python(py, &transferred.run)?)?;
+    dict.set_item("run", run_dict(py, &transferred.run)?)?;
     dict.set_item("counted", transferred.traffic.as_ref().ok().map(|traffic| traffic_dict(py, traffic)).transpose()?)?;
     dict.set_item("why_not", transferred.traffic.as_ref().err().map(ToString::to_string))?;
     dict.set_item("load_5min", transferred.load_5min)?;

@@ -5,7 +5,7 @@ use loadgo_core::time::Instant;
 use loadgo_host::refusal::Refusal;
 use loadgo_meters::available::{MeterAvailability, MeterQuality};
 use loadgo_meters::calibration::{Calibration, EventPrice};
-use loadgo_meters::{CLOCK_HZ, MeterRequest, Meters, Tier, Unavailable};
+use loadgo_meters::{CLOCK_HZ, MeterRefusal, MeterRequest, Meters, Tier};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -165,9 +165,9 @@ pub(crate) fn begin(asked: TierAsked, now: Instant, wanted: impl Fn(Tier) -> Met
 }
 
 /// A refusal of the meters. It proposes a privilege only if one is lacking.
-fn no_meters(attempt: &str, why: &Unavailable) -> Refusal {
-    let refusal = Refusal::new(attempt).because_of(why.to_string());
-    match why.0.lacks_privilege() {
+fn no_meters(attempt: &str, refused: &MeterRefusal) -> Refusal {
+    let refusal = Refusal::new(attempt).because_of(refused.to_string());
+    match refused.lacks_privilege() {
         true => refusal.with_remedy("run as root, or grant CAP_BPF and CAP_PERFMON"),
         false => refusal,
     }

@@ -227,7 +227,7 @@ impl Running {
     fn end_sampling(&mut self) {
         match self.sampling.take().map(Sampling::end) {
             Some(Ok(Some(state))) => self.run_toml.update_meters(&state),
-            Some(Err(panicked)) => self.lose("meters", panicked),
+            Some(Err(panicked)) => self.lose("meters", panicked.to_string()),
             None | Some(Ok(None)) => {}
         }
     }

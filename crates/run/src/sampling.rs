@@ -2,6 +2,7 @@
 
 use crate::driver::words_of;
 use crate::metering::MetersState;
+use crate::refusal::RunRefusal;
 use loadgo_core::record::{LostRow, MeterRows};
 use loadgo_core::stop::StopRequest;
 use loadgo_core::time::Instant;
@@ -67,7 +68,7 @@ impl SampledSystem for SampledHost {
         if let Some(meters) = &mut self.meters {
             match meters.sample(now) {
                 Ok(rows) => sample = rows,
-                Err(reason) => lost.push(LostRow { at: now, user: None, what: "meters", count: 1, reason }),
+                Err(refusal) => lost.push(LostRow { at: now, user: None, what: "meters", count: 1, reason: refusal.to_string() }),
             }
             lost.extend(meters.take_lost());
         }
@@ -125,9 +126,9 @@ impl Sampling {
     /// Ends the present span and the sampling, and returns the final state of the kernel meters.
     ///
     /// # Errors
-    /// The message of the thread's panic. Its meters are gone then.
-    pub(crate) fn end(mut self) -> Result<Option<MetersState>, String> {
-        self.join().map_err(|panic| format!("the sampler's thread panicked: {}", words_of(&*panic)))
+    /// The thread has panicked. Its meters are lost then.
+    pub(crate) fn end(mut self) -> Result<Option<MetersState>, RunRefusal> {
+        self.join().map_err(|panic| RunRefusal::Panicked { thread: "the sampler's thread", message: words_of(&*panic).into() })
     }
 
     fn join(&mut self) -> thread::Result<Option<MetersState>> {

@@ -5,8 +5,8 @@
 //! less processor time is the separately accounted part of the interrupts. It is nearly all of them, or nearly none.
 
 use crate::programs::TransferPrograms;
+use loadgo_meters::MeterRefusal;
 use loadgo_meters::available::BTF_PATH;
-use loadgo_meters::refused::Refused;
 use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::thread_usage::ThreadUsage;
 use std::fs;
@@ -62,8 +62,8 @@ fn charge_from_shares(mut shares: Vec<f64>) -> InterruptCharge {
     if shares[shares.len() / 2] > 0.5 { InterruptCharge::Separate } else { InterruptCharge::ToTheInterrupted }
 }
 
-fn try_bursts(programs: &mut TransferPrograms) -> Result<Vec<f64>, Refused> {
-    let socket = loopback_socket().map_err(|error| Refused::from_error(&error))?;
+fn try_bursts(programs: &mut TransferPrograms) -> Result<Vec<f64>, MeterRefusal> {
+    let socket = loopback_socket()?;
     programs.run("on_enter", [TRIAL_ACCOUNT.into(), 0])?;
     let mut shares = Vec::new();
     for _ in 0..MOST_BURSTS {
@@ -84,13 +84,13 @@ fn loopback_socket() -> std::io::Result<UdpSocket> {
 }
 
 /// Sends one burst. Returns the separately accounted share of its soft interrupts, or None if another task ran meanwhile.
-fn try_burst(programs: &TransferPrograms, socket: &UdpSocket) -> Result<Option<f64>, Refused> {
+fn try_burst(programs: &TransferPrograms, socket: &UdpSocket) -> Result<Option<f64>, MeterRefusal> {
     let mut datagram = [0; 1024];
     let before = programs.interrupts(TRIAL_ACCOUNT)?.soft_inside;
     let (began, before_usage) = (monotonic_ns(), ThreadUsage::read());
     for _ in 0..BURST_DATAGRAMS {
         let received = socket.send(&datagram).and_then(|_| socket.recv(&mut datagram));
-        received.map_err(|error| Refused::from_error(&error))?;
+        received?;
     }
     let (after_usage, real_ns) = (ThreadUsage::read(), monotonic_ns() - began);
     let soft = (programs.interrupts(TRIAL_ACCOUNT)?.soft_inside - before) as f64;

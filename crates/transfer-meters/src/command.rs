@@ -3,8 +3,7 @@
 use crate::sockets::{CommandTraffic, SocketMeter};
 use loadgo_host::commands::oneshot::{Oneshot, Run, Streams, Warmth};
 use loadgo_host::refusal::Refusal;
-use loadgo_meters::Unavailable;
-use loadgo_meters::refused::Refused;
+use loadgo_meters::MeterRefusal;
 use loadgo_transfer::measuring::host_load::load_averages;
 use std::ffi::OsString;
 use std::io;
@@ -12,7 +11,7 @@ use std::io;
 /// The meters of a command, ready to run it.
 pub struct CommandTransfer {
     oneshot: Oneshot,
-    sockets: Result<SocketMeter, Refused>,
+    sockets: Result<SocketMeter, MeterRefusal>,
 }
 
 /// Measurements of a command.
@@ -21,7 +20,7 @@ pub struct CommandTransferred {
     /// Resources that the command used.
     pub run: Run,
     /// Traffic of the command's sockets, or why it is not known.
-    pub traffic: Result<CommandTraffic, Refused>,
+    pub traffic: Result<CommandTraffic, MeterRefusal>,
     /// Load average of five minutes at the end, the sixth column of RFC 392's table.
     pub load_5min: f64,
 }
@@ -33,7 +32,7 @@ impl CommandTransfer {
     /// The host cannot measure a command at all.
     pub fn open() -> io::Result<CommandTransfer> {
         let oneshot = Oneshot::open_on_cleared_host()?;
-        Ok(CommandTransfer { oneshot, sockets: SocketMeter::begin().map_err(|Unavailable(reason)| reason) })
+        Ok(CommandTransfer { oneshot, sockets: SocketMeter::begin() })
     }
 
     /// Undoes all changes made on the host. Returns what stays there, of these meters and of killed runs.

@@ -13,8 +13,7 @@ use crate::programs::{DEVICE_PROGRAMS, SOFT_INTERRUPT_PROGRAMS, TracepointProgra
 use crate::sums::NetworkInterruptTime;
 use aya::maps::{HashMap, MapData};
 use aya::programs::tp_btf::BtfTracePointLink;
-use loadgo_meters::Unavailable;
-use loadgo_meters::refused::Refused;
+use loadgo_meters::MeterRefusal;
 use loadgo_sys::clock::monotonic_ns;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -83,18 +82,18 @@ impl EndMeter {
     /// Loads the programs, which takes about a tenth of a second.
     ///
     /// # Errors
-    /// [`Unavailable`] if the kernel does not take them.
-    fn open() -> Result<EndMeter, Unavailable> {
+    /// The kernel does not take them.
+    fn open() -> Result<EndMeter, MeterRefusal> {
         let mut programs = TransferPrograms::open(&MAP_ENTRIES)?;
         for (tracepoint, program) in SOFT_INTERRUPT_PROGRAMS.into_iter().chain(DEVICE_PROGRAMS) {
             let action = || format!("the kernel does not take {program} at {tracepoint}");
-            programs.load((tracepoint, program)).map_err(|refusal| Unavailable(refusal.trying(&action())))?;
+            programs.load((tracepoint, program)).map_err(|refusal| refusal.trying(action()))?;
         }
         for program in ["on_enter", "on_window"] {
-            programs.load_own(program).map_err(Unavailable)?;
+            programs.load_own(program)?;
         }
         let charge = {
-            let _links = attach(&mut programs, &SOFT_INTERRUPT_PROGRAMS).map_err(Unavailable)?;
+            let _links = attach(&mut programs, &SOFT_INTERRUPT_PROGRAMS)?;
             find_charge(&mut programs)
         };
         let state = EndMeterState {
@@ -131,10 +130,10 @@ impl EndMeter {
 }
 
 impl EndMeterState {
-    fn begin(&mut self, account: u32, flow: Option<[u8; FLOW_BYTES]>) -> Result<(), Refused> {
+    fn begin(&mut self, account: u32, flow: Option<[u8; FLOW_BYTES]>) -> Result<(), MeterRefusal> {
         if let Some(flow) = flow {
             let mut flows: HashMap<&mut MapData, [u8; FLOW_BYTES], u32> = self.programs.map_mut("flows")?;
-            flows.insert(flow, account, 0).map_err(|error| Refused::from_error(&error))?;
+            flows.insert(flow, account, 0)?;
         }
         let (_, totals) = self.read_totals(account)?;
         self.ends.insert(account, EndReadings::new(totals));
@@ -142,7 +141,7 @@ impl EndMeterState {
     }
 
     /// The totals of an account, and the time of the reading.
-    fn read_totals(&self, account: u32) -> Result<(Instant, NetworkInterruptTime), Refused> {
+    fn read_totals(&self, account: u32) -> Result<(Instant, NetworkInterruptTime), MeterRefusal> {
         let reading = || {
             let now = Instant::now();
             self.programs.interrupts(account).map(|totals| (now, totals, now.elapsed()))
@@ -164,7 +163,7 @@ impl EndMeterState {
     }
 
     /// Attaches the programs for at least `time`.
-    fn attach_for(&mut self, time: Duration) -> Result<(), Refused> {
+    fn attach_for(&mut self, time: Duration) -> Result<(), MeterRefusal> {
         let until = Instant::now() + time;
         let is_detached = self.soft_links.is_empty();
         self.next_turn = if is_detached { until } else { self.next_turn.max(until) };
@@ -206,13 +205,13 @@ impl EndMeterState {
     }
 
     /// An end's readings, with its present totals and the time of their reading.
-    fn readings(&mut self, account: u32) -> Result<(&mut EndReadings, Instant, NetworkInterruptTime), Refused> {
+    fn readings(&mut self, account: u32) -> Result<(&mut EndReadings, Instant, NetworkInterruptTime), MeterRefusal> {
         let (now, totals) = self.read_totals(account)?;
         Ok((self.ends.get_mut(&account).ok_or("the end is over")?, now, totals))
     }
 }
 
-fn attach(programs: &mut TransferPrograms, attached: &[TracepointProgram]) -> Result<Vec<BtfTracePointLink>, Refused> {
+fn attach(programs: &mut TransferPrograms, attached: &[TracepointProgram]) -> Result<Vec<BtfTracePointLink>, MeterRefusal> {
     attached.iter().map(|program| programs.attach(*program)).collect()
 }
 

@@ -3,11 +3,10 @@
 use crate::sums::{NETWORK_WORDS, NetworkInterruptTime, WORK_WORDS};
 use aya::maps::{Array, Map, MapData, MapError, PerCpuArray};
 use aya::programs::tp_btf::BtfTracePointLink;
-use aya::programs::{BtfTracePoint, ProgramError, RawTracePoint, RawTracePointRunOptions, TestRun};
+use aya::programs::{BtfTracePoint, RawTracePoint, RawTracePointRunOptions, TestRun};
 use aya::{Btf, Ebpf, EbpfLoader};
-use loadgo_meters::Unavailable;
 use loadgo_meters::available::check_kernel_programs;
-use loadgo_meters::refused::Refused;
+use loadgo_meters::{MeterRefusal, kernel_types};
 
 /// A tracepoint of the kernel, and loadgo's program for it.
 pub(crate) type TracepointProgram = (&'static str, &'static str);
@@ -39,17 +38,16 @@ impl TransferPrograms {
     /// Creates the maps in the kernel; `map_entries` sets the number of entries of some of them.
     ///
     /// # Errors
-    /// [`Unavailable`] if the kernel takes no programs.
-    pub fn open(map_entries: &[(&'static str, u32)]) -> Result<TransferPrograms, Unavailable> {
-        check_kernel_programs().map_err(|reason| Unavailable(reason.into()))?;
-        let btf = Btf::from_sys_fs();
-        let btf = btf.map_err(|error| Unavailable(Refused::from_error(&error).trying("the kernel's types (BTF)")))?;
+    /// The kernel takes no programs.
+    pub fn open(map_entries: &[(&'static str, u32)]) -> Result<TransferPrograms, MeterRefusal> {
+        check_kernel_programs()?;
+        let btf = kernel_types()?;
         let mut loader = EbpfLoader::new();
         loader.btf(Some(&btf)).allow_unsupported_maps();
         for (map, entries) in map_entries {
             loader.map_max_entries(map, *entries);
         }
-        let object = loader.load(loadgo_bpf::TRANSFERS_OBJECT).map_err(|error| Unavailable(Refused::from_error(&error)))?;
+        let object = loader.load(loadgo_bpf::TRANSFERS_OBJECT).map_err(|error| MeterRefusal::from_error(&error))?;
         Ok(TransferPrograms { object, btf })
     }
 
@@ -57,64 +55,65 @@ impl TransferPrograms {
     ///
     /// # Errors
     /// The kernel's verifier rejects it.
-    pub fn load(&mut self, (tracepoint, program): TracepointProgram) -> Result<(), Refused> {
+    pub fn load(&mut self, (tracepoint, program): TracepointProgram) -> Result<(), MeterRefusal> {
         let TransferPrograms { object, btf } = self;
-        tracepoint_program(object, program)?.load(tracepoint, btf).map_err(refused)
+        Ok(tracepoint_program(object, program)?.load(tracepoint, btf)?)
     }
 
     /// Attaches a loaded program to its tracepoint, until the link is dropped.
     ///
     /// # Errors
     /// The kernel refuses it.
-    pub fn attach(&mut self, (_, program): TracepointProgram) -> Result<BtfTracePointLink, Refused> {
+    pub fn attach(&mut self, (_, program): TracepointProgram) -> Result<BtfTracePointLink, MeterRefusal> {
         let program = tracepoint_program(&mut self.object, program)?;
-        let link = program.attach().map_err(refused)?;
-        program.take_link(link).map_err(refused)
+        let link = program.attach()?;
+        Ok(program.take_link(link)?)
     }
 
     /// Loads a program that this process runs by itself.
     ///
     /// # Errors
     /// The kernel's verifier rejects it.
-    pub fn load_own(&mut self, program: &str) -> Result<(), Refused> {
-        own_program(&mut self.object, program)?.load().map_err(|error| refused(error).trying(program))
+    pub fn load_own(&mut self, program: &str) -> Result<(), MeterRefusal> {
+        own_program(&mut self.object, program)?.load().map_err(|error| MeterRefusal::from(error).trying(program))
     }
 
     /// Runs a program of [`TransferPrograms::load_own`] once, in this thread.
     ///
     /// # Errors
     /// The kernel refuses it.
-    pub fn run(&mut self, program: &str, arguments: [u64; 2]) -> Result<(), Refused> {
+    pub fn run(&mut self, program: &str, arguments: [u64; 2]) -> Result<(), MeterRefusal> {
         let mut options = RawTracePointRunOptions::new();
         options.args[..2].copy_from_slice(&arguments);
-        own_program(&mut self.object, program)?.test_run(options).map(|_| ()).map_err(refused)
+        own_program(&mut self.object, program)?.test_run(options)?;
+        Ok(())
     }
 
     /// The map `name`, for reading.
     ///
     /// # Errors
     /// There is no such map, or it has another type.
-    pub fn map<'a, T: TryFrom<&'a Map, Error = MapError>>(&'a self, name: &str) -> Result<T, Refused> {
+    pub fn map<'a, T: TryFrom<&'a Map, Error = MapError>>(&'a self, name: &str) -> Result<T, MeterRefusal> {
         let map = self.object.map(name).ok_or_else(|| format!("{name} is not there"))?;
-        T::try_from(map).map_err(|error| Refused::from_error(&error).trying(name))
+        T::try_from(map).map_err(|error| MeterRefusal::from(error).trying(name))
     }
 
     /// The map `name`, for writing.
     ///
     /// # Errors
     /// There is no such map, or it has another type.
-    pub(crate) fn map_mut<'a, T: TryFrom<&'a mut Map, Error = MapError>>(&'a mut self, name: &str) -> Result<T, Refused> {
+    pub(crate) fn map_mut<'a, T: TryFrom<&'a mut Map, Error = MapError>>(&'a mut self, name: &str) -> Result<T, MeterRefusal> {
         let map = self.object.map_mut(name).ok_or_else(|| format!("{name} is not there"))?;
-        T::try_from(map).map_err(|error| Refused::from_error(&error).trying(name))
+        T::try_from(map).map_err(|error| MeterRefusal::from(error).trying(name))
     }
 
     /// Interrupt time on all processors, with the part of `account`.
     ///
     /// # Errors
     /// A map cannot be read.
-    pub fn interrupts(&self, account: u32) -> Result<NetworkInterruptTime, Refused> {
+    pub fn interrupts(&self, account: u32) -> Result<NetworkInterruptTime, MeterRefusal> {
         let works: PerCpuArray<&MapData, [u64; WORK_WORDS]> = self.map("works")?;
-        let works = works.get(&account, 0).map_err(|error| Refused::from_error(&error))?;
+        let works = works.get(&account, 0)?;
         let mut sum = NetworkInterruptTime::default();
         self.networks()?.iter().for_each(|network| sum += NetworkInterruptTime::from_all(network));
         works.iter().for_each(|work| sum += NetworkInterruptTime::from_account(work));
@@ -125,7 +124,7 @@ impl TransferPrograms {
     ///
     /// # Errors
     /// The map cannot be read.
-    pub fn soft_interrupt_starts_ns(&self) -> Result<Vec<u64>, Refused> {
+    pub fn soft_interrupt_starts_ns(&self) -> Result<Vec<u64>, MeterRefusal> {
         Ok(self.networks()?.iter().map(|network| network[BEGAN_INDEX]).collect())
     }
 
@@ -133,25 +132,21 @@ impl TransferPrograms {
     ///
     /// # Errors
     /// The map cannot be read.
-    pub fn lost(&self) -> Result<u64, Refused> {
+    pub fn lost(&self) -> Result<u64, MeterRefusal> {
         let map: Array<&MapData, u64> = self.map("losses")?;
-        map.iter().map(|lost| lost.map_err(|error| Refused::from_error(&error))).sum()
+        Ok(map.iter().sum::<Result<u64, MapError>>()?)
     }
 
-    fn networks(&self) -> Result<Vec<[u64; NETWORK_WORDS]>, Refused> {
+    fn networks(&self) -> Result<Vec<[u64; NETWORK_WORDS]>, MeterRefusal> {
         let map: PerCpuArray<&MapData, [u64; NETWORK_WORDS]> = self.map("networks")?;
-        Ok(map.get(&0, 0).map_err(|error| Refused::from_error(&error))?.iter().copied().collect())
+        Ok(map.get(&0, 0)?.iter().copied().collect())
     }
 }
 
-fn tracepoint_program<'a>(object: &'a mut Ebpf, program: &str) -> Result<&'a mut BtfTracePoint, Refused> {
-    object.program_mut(program).ok_or("it is not in the object")?.try_into().map_err(refused)
+fn tracepoint_program<'a>(object: &'a mut Ebpf, program: &str) -> Result<&'a mut BtfTracePoint, MeterRefusal> {
+    Ok(object.program_mut(program).ok_or("it is not in the object")?.try_into()?)
 }
 
-fn own_program<'a>(object: &'a mut Ebpf, program: &str) -> Result<&'a mut RawTracePoint, Refused> {
-    object.program_mut(program).ok_or("it is not in the object")?.try_into().map_err(refused)
-}
-
-fn refused(error: ProgramError) -> Refused {
-    Refused::from_program(&error)
+fn own_program<'a>(object: &'a mut Ebpf, program: &str) -> Result<&'a mut RawTracePoint, MeterRefusal> {
+    Ok(object.program_mut(program).ok_or("it is not in the object")?.try_into()?)
 }

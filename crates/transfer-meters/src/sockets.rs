@@ -9,9 +9,8 @@ use crate::sums::{MOVED_WORDS, NetworkInterruptTime, SOCKET_KINDS, SocketTotals}
 use aya::maps::{HashMap, MapData, PerCpuArray};
 use aya::programs::tp_btf::BtfTracePointLink;
 use loadgo_meters::Meter;
-use loadgo_meters::Unavailable;
+use loadgo_meters::MeterRefusal;
 use loadgo_meters::available::{BTF_PATH, MeterAvailability, MeterQuality, check_kernel_programs, tracepoints};
-use loadgo_meters::refused::Refused;
 use std::collections::HashSet;
 use std::fmt;
 use std::fs;
@@ -40,7 +39,7 @@ impl TrafficFigure {
 #[derive(Debug)]
 enum UnmeasuredTraffic {
     /// The kernel refuses the program at this tracepoint.
-    NoProgram { figure: TrafficFigure, tracepoint: &'static str, reason: Refused },
+    NoProgram { figure: TrafficFigure, tracepoint: &'static str, reason: MeterRefusal },
     /// The kernel's way to charge interrupts is not known.
     UnclearCharge,
 }
@@ -120,26 +119,26 @@ impl SocketMeter {
     /// Loads the programs, which takes about a tenth of a second.
     ///
     /// # Errors
-    /// [`Unavailable`] if not even bytes can be counted.
-    pub fn begin() -> Result<SocketMeter, Unavailable> {
+    /// Not even bytes can be counted.
+    pub fn begin() -> Result<SocketMeter, MeterRefusal> {
         SocketMeter::with_map_entries(&[])
     }
 
     /// As [`SocketMeter::begin`]; `map_entries` sets the number of entries of some maps.
-    fn with_map_entries(map_entries: &[(&'static str, u32)]) -> Result<SocketMeter, Unavailable> {
+    fn with_map_entries(map_entries: &[(&'static str, u32)]) -> Result<SocketMeter, MeterRefusal> {
         let mut programs = TransferPrograms::open(map_entries)?;
         let (mut missing, mut links) = (Vec::new(), Vec::new());
         for ((tracepoint, program), figure) in followed_tracepoints() {
             match programs.load((tracepoint, program)).and_then(|()| programs.attach((tracepoint, program))) {
                 Ok(link) => links.push(link),
                 Err(reason) if figure == TrafficFigure::Bytes => {
-                    return Err(Unavailable(reason.trying(&format!("the kernel does not take {program} at {tracepoint}"))));
+                    return Err(reason.trying(format!("the kernel does not take {program} at {tracepoint}")));
                 }
                 Err(reason) => missing.push(UnmeasuredTraffic::NoProgram { figure, tracepoint, reason }),
             }
         }
         for program in ["on_command", "on_look", "on_enter"] {
-            programs.load_own(program).map_err(Unavailable)?;
+            programs.load_own(program)?;
         }
         let before = NetworkInterruptTime::default();
         let mut meter = SocketMeter { programs, _links: links, missing, before, charge: InterruptCharge::ToTheInterrupted };
@@ -165,7 +164,7 @@ impl SocketMeter {
     ///
     /// # Errors
     /// The kernel's words.
-    pub(crate) fn follow_next(&mut self) -> Result<(), Refused> {
+    pub(crate) fn follow_next(&mut self) -> Result<(), MeterRefusal> {
         self.before = self.programs.interrupts(COMMAND_ACCOUNT)?;
         self.programs.run("on_command", [0; 2])
     }
@@ -174,7 +173,7 @@ impl SocketMeter {
     ///
     /// # Errors
     /// The kernel's words.
-    pub fn end(&mut self) -> Result<CommandTraffic, Refused> {
+    pub fn end(&mut self) -> Result<CommandTraffic, MeterRefusal> {
         let until = Instant::now() + SOCKET_DRAIN_TIMEOUT;
         let (mut held, mut orphans) = self.open_connections()?;
         while !orphans.is_empty() && Instant::now() < until {
@@ -195,7 +194,7 @@ impl SocketMeter {
     }
 
     /// The sockets that are not closed: those that a process holds, and those that none holds.
-    fn open_connections(&mut self) -> Result<(Vec<u64>, Vec<u64>), Refused> {
+    fn open_connections(&mut self) -> Result<(Vec<u64>, Vec<u64>), MeterRefusal> {
         for socket in self.connections(|connection| connection[COUNTED_INDEX] == 0)? {
             self.programs.run("on_look", [socket, 0])?;
         }
@@ -203,11 +202,11 @@ impl SocketMeter {
         Ok((held, self.connections(|connection| connection[COUNTED_INDEX] == 0 && connection[ORPHAN_INDEX] != 0)?))
     }
 
-    fn connections(&self, wanted: impl Fn(&[u32; CONNECTION_WORDS]) -> bool) -> Result<Vec<u64>, Refused> {
+    fn connections(&self, wanted: impl Fn(&[u32; CONNECTION_WORDS]) -> bool) -> Result<Vec<u64>, MeterRefusal> {
         let map: HashMap<&MapData, u64, [u32; CONNECTION_WORDS]> = self.programs.map("connections")?;
         let mut sockets = Vec::new();
         for entry in map.iter() {
-            let (socket, connection) = entry.map_err(|error| Refused::from_error(&error))?;
+            let (socket, connection) = entry?;
             if wanted(&connection) {
                 sockets.push(socket);
             }
@@ -215,11 +214,11 @@ impl SocketMeter {
         Ok(sockets)
     }
 
-    fn totals(&self) -> Result<[SocketTotals; SOCKET_KINDS.len()], Refused> {
+    fn totals(&self) -> Result<[SocketTotals; SOCKET_KINDS.len()], MeterRefusal> {
         let map: PerCpuArray<&MapData, [u64; MOVED_WORDS]> = self.programs.map("moved")?;
         let mut totals = [SocketTotals::default(); SOCKET_KINDS.len()];
         for (number, sum) in totals.iter_mut().enumerate() {
-            let processors = map.get(&(number as u32), 0).map_err(|error| Refused::from_error(&error))?;
+            let processors = map.get(&(number as u32), 0)?;
             processors.iter().for_each(|counts| *sum += SocketTotals::from_words(*counts));
         }
         Ok(totals)
@@ -229,7 +228,8 @@ impl SocketMeter {
 /// Whether a command's sockets can be followed on this host. No program is loaded for the answer.
 pub fn availability() -> MeterAvailability {
     let tracepoints = || tracepoints(&fs::read(BTF_PATH).unwrap_or_default());
-    let quality = check_kernel_programs().map_or_else(MeterQuality::Absent, |()| quality_with(&tracepoints()));
+    let absent = |refusal: MeterRefusal| MeterQuality::Absent(refusal.to_string());
+    let quality = check_kernel_programs().map_or_else(absent, |()| quality_with(&tracepoints()));
     MeterAvailability { meter: Meter::SocketsOfCommand, quality }
 }
 

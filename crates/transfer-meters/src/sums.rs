@@ -6,7 +6,7 @@ use std::ops::{AddAssign, Sub};
 pub const SOCKET_KINDS: [&str; 7] =
     ["TCP, network", "TCP, loopback", "UDP, network", "UDP, loopback", "UDP, to anywhere", "Unix", "other"];
 
-/// Words of `struct moved`.
+/// Words of `struct socket_sums`.
 pub(crate) const MOVED_WORDS: usize = 8;
 /// Words of `struct network`, which begins with its sums.
 pub(crate) const NETWORK_WORDS: usize = 13 + 2 * 8;

@@ -65,25 +65,28 @@ impl Beside {
         let pid = start_that_dies_with_this_thread(&mut order).map_err(|error| refused(&path, error))?;
         let (name, command) = (name.to_owned(), command.to_owned());
         let mut beside = Beside { name, command, value: String::new(), pid, errors, over: None };
-        beside.value = beside.first_line(&output_path).map_err(|reason| refusal().because_of(reason))?;
+        beside.value = beside.first_line(&output_path, &refusal())?;
         Ok(beside)
     }
 
-    fn first_line(&mut self, output_path: &Path) -> Result<String, String> {
+    /// The program's first line; `refusal` without the reason if there is none.
+    fn first_line(&mut self, output_path: &Path, refusal: &Refusal) -> Result<String, Refusal> {
+        let because = |reason: String| refusal.clone().because_of(reason);
         let until = Instant::now() + FIRST_LINE_LIMIT;
         loop {
             let over = self.has_ended();
-            let text = std::fs::read(output_path).map_err(|error| format!("{}: {error}", output_path.display()))?;
+            let text = std::fs::read(output_path).map_err(|error| because(format!("{}: {error}", output_path.display())))?;
             if let Some(end) = text.iter().position(|byte| *byte == b'\n') {
                 let line = String::from_utf8_lossy(&text[..end]).trim().to_owned();
                 let good = !line.is_empty() && line.len() <= LONGEST_VALUE_BYTES && !line.contains(char::is_control);
-                return if good { Ok(line) } else { Err("its first line is no value of a variable".into()) };
+                return if good { Ok(line) } else { Err(because("its first line is no value of a variable".into())) };
             }
             if over {
-                return Err(format!("it ended before it said anything{}", self.last_words()));
+                return Err(because(format!("it ended before it said anything{}", self.last_words())));
             }
             if Instant::now() >= until {
-                return Err(format!("it said nothing for {} s: its first line is where it is", FIRST_LINE_LIMIT.as_secs()));
+                let seconds = FIRST_LINE_LIMIT.as_secs();
+                return Err(because(format!("it said nothing for {seconds} s: its first line is where it is")));
             }
             sleep(LOOK_INTERVAL);
         }

@@ -1,4 +1,4 @@
-//! The emulated machine: made ready, asked for its own figures, and powered off.
+//! Prepares the emulated machine, reads its kernel's own figures, and powers it off.
 
 use crate::loads::Load;
 use rustix::mount::{MountFlags, mount};
@@ -6,11 +6,11 @@ use rustix::system::{RebootCommand, reboot};
 use std::fs;
 use std::io;
 
-/// Mounts what a program expects, and leaves pages as small as the counts suppose.
+/// Mounts the file systems that programs need, and turns huge pages off, because the loads count small pages.
 pub fn prepare() -> io::Result<()> {
-    for (kind, at) in [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev"), ("cgroup2", "/sys/fs/cgroup")] {
-        fs::create_dir_all(at)?;
-        mount("none", at, kind, MountFlags::empty(), None)?;
+    for (kind, path) in [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev"), ("cgroup2", "/sys/fs/cgroup")] {
+        fs::create_dir_all(path)?;
+        mount("none", path, kind, MountFlags::empty(), None)?;
     }
     fs::write("/sys/fs/cgroup/cgroup.subtree_control", "+cpu +memory")?;
     fs::write("/sys/kernel/mm/transparent_hugepage/enabled", "never")
@@ -37,47 +37,47 @@ impl Figures {
         let (child, own) = (Process::read(&pid.to_string())?, Process::read("self")?);
         Ok(Figures(vec![
             ("dispatches", dispatches()?),
-            ("idle_ns", (after(&machine, "cpu", 3) + after(&machine, "cpu", 4)) * TICK_NS),
+            ("idle_ns", (number_in(&machine, "cpu", 3) + number_in(&machine, "cpu", 4)) * TICK_NS),
             ("faults_minor", child.minor + own.minor),
             ("faults_major", child.major + own.major),
             ("run_ns", child.run_ns + own.run_ns),
-            ("usage_ns", after(&group, "usage_usec", 0) * 1000),
-            ("throttled_ns", after(&group, "throttled_usec", 0) * 1000),
+            ("usage_ns", number_in(&group, "usage_usec", 0) * 1000),
+            ("throttled_ns", number_in(&group, "throttled_usec", 0) * 1000),
         ]))
     }
 
-    /// The differences, with their names.
+    /// Increases since `before`, with their names.
     pub fn since(&self, before: &Figures) -> Vec<(&'static str, u64)> {
-        self.0.iter().zip(&before.0).map(|(now, then)| (now.0, now.1.saturating_sub(then.1))).collect()
+        self.0.iter().zip(&before.0).map(|((name, now), (_, before))| (*name, now.saturating_sub(*before))).collect()
     }
 }
 
-/// A tick of `/proc/stat`, the same on every Linux.
+/// Length of a tick of `/proc/stat`, the same on every Linux.
 const TICK_NS: u64 = 10_000_000;
 
-/// The number at `place` after the word `name` at the beginning of a line; 0 where there is none.
-fn after(text: &str, name: &str, place: usize) -> u64 {
+/// The number at `index` after the word `name` at the beginning of a line; 0 if there is none.
+fn number_in(text: &str, name: &str, index: usize) -> u64 {
     let words = text.lines().map(str::split_whitespace).find_map(|mut words| (words.next()? == name).then_some(words));
-    words.and_then(|mut words| words.nth(place)).and_then(|word| word.parse().ok()).unwrap_or(0)
+    words.and_then(|mut words| words.nth(index)).and_then(|word| word.parse().ok()).unwrap_or(0)
 }
 
-/// How often all threads that live have been dispatched.
+/// Number of dispatches of all living threads.
 fn dispatches() -> io::Result<u64> {
     let mut sum = 0;
     for entry in fs::read_dir("/proc")? {
         let name = entry?.file_name().to_string_lossy().into_owned();
         if name.starts_with(|first: char| first.is_ascii_digit()) {
-            sum += of_threads(&name, 2);
+            sum += schedstat_sum(&name, 2);
         }
     }
     Ok(sum)
 }
 
-/// The sum over a process's threads of one number of their `schedstat`: 0 the time that they ran, 2 how often.
-fn of_threads(pid: &str, place: usize) -> u64 {
+/// Sum over a process's threads of one number of their `schedstat`: 0 is the time on processors, 2 the number of dispatches.
+fn schedstat_sum(pid: &str, index: usize) -> u64 {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let times = threads.filter_map(|thread| fs::read_to_string(thread.path().join("schedstat")).ok());
-    times.filter_map(|times| times.split_whitespace().nth(place)?.parse::<u64>().ok()).sum()
+    times.filter_map(|times| times.split_whitespace().nth(index)?.parse::<u64>().ok()).sum()
 }
 
 /// The kernel's figures of a process. Its faults include those of ended children.
@@ -91,8 +91,7 @@ impl Process {
     fn read(pid: &str) -> io::Result<Process> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
         let words: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
-        let number = |words: &[&str], place: usize| words.get(place).and_then(|word| word.parse().ok()).unwrap_or(0);
-        let (minor, major) = (number(&words, 7) + number(&words, 8), number(&words, 9) + number(&words, 10));
-        Ok(Process { minor, major, run_ns: of_threads(pid, 0) })
+        let number = |index: usize| words.get(index).and_then(|word| word.parse::<u64>().ok()).unwrap_or(0);
+        Ok(Process { minor: number(7) + number(8), major: number(9) + number(10), run_ns: schedstat_sum(pid, 0) })
     }
 }

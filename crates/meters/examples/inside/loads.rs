@@ -1,4 +1,4 @@
-//! Known loads, each done by a process of its own that waits to be told to begin.
+//! Known loads. Each runs in a process of its own, which begins when its parent writes a line.
 
 use std::fs;
 use std::hint::black_box;
@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 pub struct Load {
     /// The load's name.
     pub name: &'static str,
-    /// How much of it: system calls, pages, processes, milliseconds.
+    /// Number of system calls, pages, processes, or milliseconds.
     pub amount: u64,
-    /// The part of one processor that it may use, in percent; `None`: all.
+    /// The part of one processor that the load may use, in percent; None for no limit.
     pub quota_percent: Option<u64>,
 }
 
-/// All of them.
+/// All loads.
 pub const LOADS: &[Load] = &[
     Load { name: "sleep", amount: 1000, quota_percent: None },
     Load { name: "calls", amount: 50_000, quota_percent: None },
@@ -28,20 +28,20 @@ pub const LOADS: &[Load] = &[
 ];
 
 impl Load {
-    /// The control group that its process is in.
+    /// The control group of the load's process.
     pub fn group(&self) -> String {
         format!("/sys/fs/cgroup/{}", self.name)
     }
 }
 
-/// Does the load called `name`, when told; what the processes of [`Child`] run.
+/// Runs the load called `name` when the parent says so. The processes of [`Child`] call this.
 pub fn perform(name: &str, amount: u64) {
-    let mut pages = vec![0u8; if name == "touch" { amount as usize * PAGE } else { 0 }];
-    wait_for_word();
+    let mut pages = vec![0u8; if name == "touch" { amount as usize * PAGE_BYTES } else { 0 }];
+    wait_for_go();
     match name {
         "sleep" => sleep(Duration::from_millis(amount)),
         "calls" => (0..amount).for_each(|_| _ = black_box(rustix::process::getppid())),
-        "touch" => pages.iter_mut().step_by(PAGE).for_each(|byte| *black_box(byte) = 1),
+        "touch" => pages.iter_mut().step_by(PAGE_BYTES).for_each(|byte| *black_box(byte) = 1),
         "programs" => {
             (0..amount).for_each(|_| assert!(Command::new("/init").args(["nothing", "0"]).status().is_ok_and(|s| s.success())))
         }
@@ -52,9 +52,9 @@ pub fn perform(name: &str, amount: u64) {
     io::stdin().read_to_end(&mut Vec::new()).expect("the parent closes the pipe");
 }
 
-const PAGE: usize = 4096;
+const PAGE_BYTES: usize = 4096;
 
-fn wait_for_word() {
+fn wait_for_go() {
     if std::env::args().nth(1).is_some_and(|load| load != "nothing") {
         println!("waiting");
         io::stdin().lock().read_line(&mut String::new()).expect("the parent says go");
@@ -68,15 +68,15 @@ fn spin(time: Duration) {
     }
 }
 
-/// A process that does a load.
+/// A process that runs a load.
 pub struct Child {
     process: std::process::Child,
-    to: ChildStdin,
-    from: BufReader<ChildStdout>,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
 }
 
 impl Child {
-    /// Starts it in its group, and returns when it waits for the word.
+    /// Starts the process in its group, and returns when it is ready to begin.
     pub fn start(load: &Load) -> io::Result<Child> {
         fs::create_dir_all(load.group())?;
         if let Some(percent) = load.quota_percent {
@@ -85,32 +85,37 @@ impl Child {
         let amount = load.amount.to_string();
         let mut process =
             Command::new("/init").args([load.name, &amount]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let (Some(to), Some(out)) = (process.stdin.take(), process.stdout.take()) else { unreachable!("both are pipes") };
+        let (Some(input), Some(output)) = (process.stdin.take(), process.stdout.take()) else { unreachable!("both are pipes") };
         fs::write(load.group() + "/cgroup.procs", process.id().to_string())?;
-        let mut child = Child { process, to, from: BufReader::new(out) };
-        child.hear("waiting\n")?;
+        let mut child = Child { process, input, output: BufReader::new(output) };
+        child.expect_line("waiting\n")?;
         Ok(child)
     }
 
+    /// The process's id.
     pub fn pid(&self) -> u32 {
         self.process.id()
     }
 
-    /// Says the word, and returns when the load is done; the process stays, so that its figures can be read.
+    /// Lets the load begin, and returns when it is done. The process stays, so that its figures can be read.
     pub fn go(&mut self) -> io::Result<()> {
-        self.to.write_all(b"go\n")?;
-        self.hear("done\n")
+        self.input.write_all(b"go\n")?;
+        self.expect_line("done\n")
     }
 
-    /// Lets it end.
+    /// Lets the process end.
     pub fn end(mut self) -> io::Result<()> {
-        drop(self.to);
+        drop(self.input);
         self.process.wait().map(drop)
     }
 
-    fn hear(&mut self, word: &str) -> io::Result<()> {
-        let mut heard = String::new();
-        self.from.read_line(&mut heard)?;
-        if heard == word { Ok(()) } else { Err(io::Error::other(format!("the load said {heard:?} instead of {word:?}"))) }
+    fn expect_line(&mut self, expected: &str) -> io::Result<()> {
+        let mut line = String::new();
+        self.output.read_line(&mut line)?;
+        if line == expected {
+            Ok(())
+        } else {
+            Err(io::Error::other(format!("the load printed {line:?} instead of {expected:?}")))
+        }
     }
 }

@@ -1,7 +1,7 @@
-//! The first process of a second kernel: meters known loads there, and prints the meters' figures besides the kernel's.
+//! The first process of a second kernel: meters known loads there, and prints the meters' figures beside the kernel's.
 //!
-//! `tests/support/second_kernel.py` runs it as `/init` of an emulated machine that has nothing else. Each printed line has `loadgo`,
-//! the tier, the load, the table, the names, and the value, with tabs between. The last line is `loadgo`, `end`.
+//! `tests/support/second_kernel.py` runs it as `/init` of an emulated machine without other programs. Each printed line has `loadgo`,
+//! the tier, the load, the table, the names, and the value, separated by tabs. The last line is `loadgo`, `end`.
 
 mod kernel;
 mod loads;
@@ -19,8 +19,7 @@ fn main() {
     if let [load, amount] = arguments.as_slice() {
         return loads::perform(load, amount.parse().expect("an amount is a number"));
     }
-    let done = kernel::prepare().map_err(Box::from).and_then(|()| meter_all());
-    if let Err(error) = &done {
+    if let Err(error) = kernel::prepare().map_err(Box::from).and_then(|()| meter_all()) {
         println!("loadgo\tfailed\t{error}");
     }
     println!("loadgo\tend");
@@ -37,8 +36,7 @@ fn meter_all() -> Result<(), Box<dyn Error>> {
             println!("loadgo\t{name}\tbegin\thave\t{}\t{:?}", available.meter, available.quality);
         }
         for load in LOADS {
-            let told = meter_one(&mut meters, load)?;
-            for line in told {
+            for line in meter_load(&mut meters, load)? {
                 println!("loadgo\t{name}\t{}\t{line}", load.name);
             }
         }
@@ -51,9 +49,9 @@ fn meter_all() -> Result<(), Box<dyn Error>> {
 
 /// The figures of the meters and of the kernel for one load. The kernel is read before and after each reading of the meters, which
 /// gives a lower and an upper bound for the meters.
-fn meter_one(meters: &mut Meters, load: &Load) -> Result<Vec<String>, Box<dyn Error>> {
+fn meter_load(meters: &mut Meters, load: &Load) -> Result<Vec<String>, Box<dyn Error>> {
     let mut child = Child::start(load)?;
-    meters.sample(now())?; // what it allocates at first is not in the span
+    meters.sample(now())?; // the meters' first allocations are then not in the span
     let outer = kernel::Figures::read(child.pid(), load)?;
     meters.sample(now())?;
     let inner = kernel::Figures::read(child.pid(), load)?;
@@ -62,12 +60,12 @@ fn meter_one(meters: &mut Meters, load: &Load) -> Result<Vec<String>, Box<dyn Er
     let sample: MeterRows = meters.sample(now())?;
     let outer = kernel::Figures::read(child.pid(), load)?.since(&outer);
     child.end()?;
-    let mut told = rows::lines(&sample);
-    told.extend(inner.into_iter().zip(outer).map(|((name, least), (_, most))| format!("kernel\t{name}\t{least}\t{most}")));
-    Ok(told)
+    let mut lines = rows::lines(&sample);
+    lines.extend(inner.into_iter().zip(outer).map(|((name, least), (_, most))| format!("kernel\t{name}\t{least}\t{most}")));
+    Ok(lines)
 }
 
-/// The kernel's steady clock.
+/// The time on CLOCK_MONOTONIC.
 fn now() -> Instant {
     Instant(loadgo_sys::clock::monotonic_ns())
 }

@@ -37,7 +37,7 @@ pub(crate) struct Sender {
 #[derive(Debug)]
 pub(crate) struct Receiver {
     ring: Arc<Ring>,
-    /// `sent` of the ring, as it was last seen.
+    /// The ring's `sent` at the last look.
     sent: u64,
     taken: u64,
 }
@@ -107,7 +107,7 @@ impl Receiver {
             return None;
         }
         let slot = self.ring.slot(self.taken);
-        let message = [0, 1, 2].map(|place: usize| slot[place].load(Ordering::Relaxed));
+        let message = [0, 1, 2].map(|word: usize| slot[word].load(Ordering::Relaxed));
         self.taken += 1;
         self.ring.taken.store(self.taken, Ordering::Release);
         Some(message)

@@ -1,4 +1,4 @@
-//! Users' sessions with their leading processes and typed commands, which assign samples and faults to users and commands.
+//! Users' sessions with their leading processes and typed commands. They tell whose a sample or a fault is, and in which command.
 //!
 //! The driver's thread owns a [`SessionReporter`], and the profile's thread owns the [`Sessions`]. A ring between them carries each event.
 
@@ -7,7 +7,7 @@ use loadgo_core::system::UserId;
 use std::collections::{HashMap, VecDeque};
 use std::num::NonZeroU64;
 
-/// Number of events between two readings of the profile's thread, a tenth of a second apart, at 40,000 lines a second.
+/// Number of events that the ring holds: those of a tenth of a second, the time between two readings, at 40,000 lines a second.
 const RING_SLOTS: usize = 4096;
 
 /// An event of a session.
@@ -82,7 +82,7 @@ pub(crate) struct Sessions {
     events: Receiver,
     by_leader: HashMap<u32, ReportedSession>,
     /// Lines and ends that no sample has reached yet, in the order of time.
-    to_come: VecDeque<DriverReport>,
+    pending: VecDeque<DriverReport>,
     /// The time of the last [`Sessions::forget_before`].
     forgotten_ns: u64,
 }
@@ -99,16 +99,16 @@ impl Sessions {
     /// The sessions of a driver, with the driver's end of the ring.
     pub fn with_reporter() -> (SessionReporter, Sessions) {
         let (sender, events) = ring(RING_SLOTS);
-        (SessionReporter(sender), Sessions::of(events))
+        (SessionReporter(sender), Sessions::new(events))
     }
 
     /// No sessions, and no driver.
     pub fn none() -> Sessions {
-        Sessions::of(ring(1).1)
+        Sessions::new(ring(1).1)
     }
 
-    fn of(events: Receiver) -> Sessions {
-        Sessions { events, by_leader: HashMap::new(), to_come: VecDeque::new(), forgotten_ns: 0 }
+    fn new(events: Receiver) -> Sessions {
+        Sessions { events, by_leader: HashMap::new(), pending: VecDeque::new(), forgotten_ns: 0 }
     }
 
     /// Reads the driver's events since the last call.
@@ -117,19 +117,19 @@ impl Sessions {
             match DriverReport::from_message(message) {
                 DriverReport::Began { pid, user } => {
                     if self.by_leader.contains_key(&pid) {
-                        self.advance_to(u64::MAX); // what is to come may be of an earlier session with the same id
+                        self.advance_to(u64::MAX); // a pending event may be of an earlier session with the same id
                     }
                     self.by_leader.insert(pid, ReportedSession { user, command: 0, ended_ns: None });
                 }
-                event => self.to_come.push_back(event),
+                event => self.pending.push_back(event),
             }
         }
     }
 
     /// Applies the lines and ends up to a time.
     fn advance_to(&mut self, time_ns: u64) {
-        while let Some(event) = self.to_come.front().copied().filter(|event| event.at_ns() <= time_ns) {
-            self.to_come.pop_front();
+        while let Some(event) = self.pending.front().copied().filter(|event| event.at_ns() <= time_ns) {
+            self.pending.pop_front();
             match event {
                 DriverReport::Began { .. } => {}
                 DriverReport::Line { pid, command, .. } => {
@@ -146,8 +146,8 @@ impl Sessions {
         }
     }
 
-    /// The user and the command of the session of `leader` at a time, which must not be before that of an earlier call. If it is
-    /// before, the command is that of the earlier call's time.
+    /// The user and the command of the session of `leader` at a time. For a time before that of an earlier call, the command is that at
+    /// the earlier call's time.
     pub fn user_and_command_at(&mut self, leader: u32, time_ns: u64) -> (Option<UserId>, u32) {
         self.advance_to(time_ns);
         self.by_leader.get(&leader).map_or((None, 0), |session| (Some(session.user), session.command))

@@ -38,7 +38,7 @@ pub(crate) fn correct_time_rows(calibration: &Calibration, exact: bool, sample: 
     sample.time = processors.into_iter().flat_map(|(processor, times)| rows(&span, processor, times)).collect();
 }
 
-/// The times in nanoseconds to which the numbers of events are proportional: primitives, faults, all busy time, interrupts.
+/// The times in nanoseconds to which numbers of events are proportional. Switches are proportional to all busy time.
 fn proportional_times(times: &TimesByName) -> SpanEvents {
     let sum = |names: &[&str]| names.iter().filter_map(|name| times.get(name)).sum::<u64>() as f64;
     let faults = sum(&["page fault", "segment fault", "bound fault"]);
@@ -86,14 +86,14 @@ fn correct_processor(calibration: &Calibration, exact: bool, events: SpanEvents,
     if let Some(price) = calibration.primitive {
         freed += take_time(times, "user", events.calls * price.misattributed_ns());
         freed += take_time(times, "primitive", -events.calls * price.clock_correction_ns());
-        let inside = events.interrupts * price.meter_cost_ns() / 2.0; // two programs as for a primitive, one of them inside
+        let inside = events.interrupts * price.meter_cost_ns() / 2.0; // two programs, as for a system call, of which one runs inside
         freed += take_time(times, "interrupt", inside);
     }
     if let Some(price) = calibration.fault {
         freed += take_time(times, "user", events.faults * price.misattributed_ns());
         freed += take_time(times, "page fault", -events.faults * price.clock_correction_ns());
     }
-    let around = if exact { "primitive" } else { "user" }; // the category of a task that gives up the processor
+    let around = if exact { "primitive" } else { "user" }; // the category in which a task gives up the processor
     freed += take_time(times, around, events.switches * calibration.switch_ns.unwrap_or(0.0));
     if freed < 0 {
         freed += take_time(times, "page fault", freed.unsigned_abs() as f64); // more was added than could be taken

@@ -24,7 +24,9 @@ pub(crate) struct Jits {
 
 /// The compiled functions of one process, in the order of their addresses.
 struct JitFunctions {
+    /// Length of the file at the last reading.
     bytes: u64,
+    /// Address, length and name of each function.
     functions: Vec<(u64, u64, Arc<str>)>,
     last_round: u64,
 }

@@ -1,6 +1,7 @@
 //! The kernel's functions by address, with the activity that each shows on a stack.
 
-use crate::kernel_symbols::{KALLSYMS_PATH, Symbol, hidden_addresses_reason};
+use crate::kernel_symbols::{KALLSYMS_PATH, Symbol, hidden_addresses};
+use crate::refusal::MeterRefusal;
 use crate::shares::SampledActivity;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -8,7 +9,7 @@ use std::io::{self, BufRead, BufReader};
 /// The kernel's functions, in the order of their addresses.
 #[derive(Default)]
 pub(crate) struct Kallsyms {
-    /// The activity that the functions from each address on show, if any; with an entry only where it changes.
+    /// The activity that the functions from each address on show, if any. There is an entry only where the activity changes.
     activities: Vec<(u64, Option<SampledActivity>)>,
     /// Each function's address, and the offset of its name in `names`; empty if names are not wanted.
     functions: Vec<(u64, u32)>,
@@ -20,12 +21,12 @@ impl Kallsyms {
     ///
     /// # Errors
     /// The kernel hides its addresses.
-    pub fn read(names: bool) -> Result<Kallsyms, String> {
-        let refused = |error: io::Error| format!("{KALLSYMS_PATH}: {error}");
+    pub fn read(names: bool) -> Result<Kallsyms, MeterRefusal> {
+        let refused = |error: io::Error| MeterRefusal::from((KALLSYMS_PATH, error));
         let lines = BufReader::new(File::open(KALLSYMS_PATH).map_err(refused)?).lines();
         let kallsyms = Kallsyms::parse(lines, names).map_err(refused)?;
         if kallsyms.activities.is_empty() {
-            return Err(hidden_addresses_reason());
+            return Err(hidden_addresses());
         }
         Ok(kallsyms)
     }
@@ -74,7 +75,7 @@ fn last_before<T>(entries: &[(u64, T)], address: u64) -> Option<&(u64, T)> {
     entries[..after].last()
 }
 
-/// The activity that a function shows by its name, on x86-64 and arm64, kernels 5.15 to 6.18. On a stack the innermost one counts.
+/// The activity that a function's name shows, on x86-64 and arm64, in kernels 5.15 to 6.18.
 fn activity_of(name: &str) -> Option<SampledActivity> {
     let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
     Some(match name {

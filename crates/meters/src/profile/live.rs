@@ -5,6 +5,7 @@ use crate::meter::Meter;
 use crate::part::RecordSpan;
 use crate::profile::Profile;
 use crate::programs::load::{Loaded, load_only};
+use crate::refusal::MeterRefusal;
 use crate::wanted::{MeterRequest, Tier};
 use loadgo_core::record::{SegmentRow, StackRow};
 use loadgo_core::time::Instant;
@@ -15,9 +16,9 @@ use std::sync::Arc;
 /// The processes of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProfileScope {
-    /// All processes; needs root.
+    /// All processes. Root is needed.
     Host,
-    /// Processes that this thread forks from now on; without root, without the kernel's part.
+    /// Processes that this thread forks from now on. Without root, the kernel's part is missing.
     Children,
 }
 
@@ -48,18 +49,18 @@ impl Live {
     ///
     /// # Errors
     /// The host's refusal, with the remedy.
-    pub fn begin(scope: ProfileScope, hz: u32, now: Instant) -> Result<Live, String> {
+    pub fn begin(scope: ProfileScope, hz: u32, now: Instant) -> Result<Live, MeterRefusal> {
         let wanted = MeterRequest { tier: Tier::Cheap, accounts: 0, commands: Vec::new(), profile_hz: Some(hz), segments: true };
         match (Live::with_kernel(scope, &wanted, now), scope) {
-            (Err(reason), ProfileScope::Children) => Live::without_kernel(hz, reason, now),
-            (Err(reason), ProfileScope::Host) if profiles_a_command() => {
-                Err(format!("the whole host: {reason}; what works without: loadgo profile -- COMMAND"))
+            (Err(refusal), ProfileScope::Children) => Live::without_kernel(hz, &refusal, now),
+            (Err(refusal), ProfileScope::Host) if profiles_a_command() => {
+                Err(format!("the whole host: {refusal}; what works without: loadgo profile -- COMMAND").into())
             }
             (begun, _) => begun,
         }
     }
 
-    fn with_kernel(scope: ProfileScope, wanted: &MeterRequest, now: Instant) -> Result<Live, String> {
+    fn with_kernel(scope: ProfileScope, wanted: &MeterRequest, now: Instant) -> Result<Live, MeterRefusal> {
         let (mut loaded, mut notes) = match load_only(wanted, Meter::Segments) {
             Ok(loaded) => (Some(loaded), Vec::new()),
             Err(refusal) => (None, vec![format!("page faults by segment are not here: {refusal}")]),
@@ -71,10 +72,10 @@ impl Live {
         Ok(Live { profile, _loaded: loaded, notes, last: now })
     }
 
-    fn without_kernel(hz: u32, reason: String, now: Instant) -> Result<Live, String> {
+    fn without_kernel(hz: u32, refusal: &MeterRefusal, now: Instant) -> Result<Live, MeterRefusal> {
         let profile = Profile::begin_on_children(hz)?;
         let notes =
-            vec![format!("the kernel's part is not here: {reason}"), "page faults inside primitives are not counted".into()];
+            vec![format!("the kernel's part is not here: {refusal}"), "page faults inside primitives are not counted".into()];
         Ok(Live { profile, _loaded: None, notes, last: now })
     }
 
@@ -87,7 +88,7 @@ impl Live {
     ///
     /// # Errors
     /// The profile has ended.
-    pub fn sample(&mut self, now: Instant) -> Result<ProfileSpan, String> {
+    pub fn sample(&mut self, now: Instant) -> Result<ProfileSpan, MeterRefusal> {
         let span = RecordSpan { at: now, span_ns: now.since(self.last).0, monotonic_ns: monotonic_ns() };
         let answer = self.profile.answer(span)?;
         self.last = now;

@@ -1,8 +1,8 @@
-//! The mappings of one program: stretches of addresses in order, without overlap.
+//! The mappings of one program: ranges of addresses (stretches) in order, without overlap.
 //!
-//! Thousands of users have a process each, of the same few programs. The kernel places the parts of a program (its file, heap,
-//! libraries, stack) at random, but the stretches of a part keep their distances. A part that no longer changes is therefore a
-//! layout that all such processes share. A process keeps only where each part begins.
+//! Thousands of users may have a process each, of the same few programs. The kernel places the parts of a program (its file, heap,
+//! libraries, stack) at random, but the stretches of a part keep their distances. So processes of one program share each part's
+//! layout once it no longer changes, and a process only keeps where each part begins.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// The number of a segment in the list of all segments.
 pub(crate) type SegmentId = u32;
 
-/// A piece of a mapping.
+/// A range of addresses in one mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Stretch {
     pub start: u64,

@@ -1,4 +1,4 @@
-//! The known processes with their address spaces, also those that ended in this span or the last.
+//! The known processes with their address spaces, including processes that ended in this span or the last.
 
 use crate::profile::maps::Layouts;
 use crate::profile::records::NewMapping;
@@ -11,9 +11,9 @@ use std::sync::Arc;
 pub(crate) struct Processes {
     own_pid: u32,
     spaces: HashMap<u32, Space>,
-    /// Processes that ended in the last span and in this one, for notes that are still to come.
+    /// Processes that ended in the last span and in this one, for notes that arrive later.
     ended: [HashMap<u32, Space>; 2],
-    /// This process's space as its children of this span inherit it. They share it, since a copy for each would be too much.
+    /// This process's space as its children of this span inherit it. They share it, because copies would take too much memory.
     own_space: Option<Space>,
     /// Processes whose mappings changed in this round, and in the round before.
     changed: [HashSet<u32>; 2],
@@ -66,10 +66,10 @@ impl Processes {
     }
 
     /// Adds a mapping of a process.
-    pub fn map(&mut self, pid: u32, mapped: &NewMapping, segments: &mut Segments) {
+    pub fn map(&mut self, pid: u32, mapping: &NewMapping, segments: &mut Segments) {
         self.changed[1].insert(pid);
         let names = &mut self.names;
-        self.spaces.entry(pid).or_insert_with(|| Space::named(names.get("?"))).map(mapped, segments);
+        self.spaces.entry(pid).or_insert_with(|| Space::named(names.get("?"))).map(mapping, segments);
     }
 
     /// Notes that the process has loaded a program of this name.
@@ -144,7 +144,7 @@ impl Processes {
         *last = std::mem::take(this);
     }
 
-    /// Ends a span: forgets processes that ended before it, earlier programs, and layouts and names that are in use no more.
+    /// Ends a span: forgets processes that ended before it, earlier programs, and layouts and names that are no longer in use.
     pub fn end_span(&mut self) {
         self.ended[0] = std::mem::take(&mut self.ended[1]);
         self.own_space = None;

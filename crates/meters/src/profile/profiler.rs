@@ -83,7 +83,7 @@ impl Profiler {
     pub(crate) fn handle(&mut self, events: Vec<SidebandEvent>, faults: &[RegionFault]) {
         self.round += 1;
         self.reloaded.clear();
-        self.options.sessions.read_events(); // after the events, so that each line before a sample is known
+        self.options.sessions.read_events(); // read after the rings, so that each line before a sample is known
         let now = events.last().map_or(0, |event| event.time);
         for event in events {
             self.on_event(event);
@@ -114,7 +114,7 @@ impl Profiler {
             KernelNote::Major { address } => {
                 let (segment, user) = self.segment_and_user(event.pid, address, event.time);
                 if let Some(segment) = segment {
-                    self.by_segment.major(segment, user);
+                    self.by_segment.mark_major(segment, user);
                 }
             }
             KernelNote::Minor { address } => self.on_faults(RegionFault { pid: event.pid, address, count: 1 }, event.time),
@@ -136,7 +136,7 @@ impl Profiler {
             return;
         }
         let (user, command) = self.options.sessions.user_and_command_at(space.leader, event.time);
-        self.by_segment.sample(if chain.kernel.is_empty() { space.find(address).0 } else { KERNEL_SEGMENT }, user);
+        self.by_segment.add_sample(if chain.kernel.is_empty() { space.find(address).0 } else { KERNEL_SEGMENT }, user);
         if self.options.stacks {
             let (jits, round) = (&mut self.jits, self.round);
             let mut jit_function = |address| jits.function(event.pid, address, round);
@@ -149,7 +149,7 @@ impl Profiler {
     fn on_faults(&mut self, faults: RegionFault, time: u64) {
         let (segment, user) = self.segment_and_user(faults.pid, faults.address, time);
         if let Some(segment) = segment {
-            self.by_segment.faults(segment, user, faults.count);
+            self.by_segment.add_faults(segment, user, faults.count);
         }
     }
 
@@ -208,7 +208,7 @@ impl Profiler {
         self.symbols.text(frame, &self.segments, self.options.kallsyms.as_deref(), &self.jits)
     }
 
-    /// Files with their build ids in hexadecimal.
+    /// The files that have a build id, with the id in hexadecimal.
     pub fn build_ids(&self) -> Vec<(Arc<str>, String)> {
         let file_and_id = |segment: &Segment| {
             let id = segment.build_id.as_ref()?;

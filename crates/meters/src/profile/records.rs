@@ -23,7 +23,7 @@ pub(crate) struct SidebandEvent {
 pub(crate) enum KernelNote {
     /// Memory was mapped, or a mapping grew.
     Mapped(NewMapping),
-    /// A task has a new name. With `exec` it has loaded a program, which removes its mappings.
+    /// A task has a new name. With `exec` it has loaded a program, and lost its mappings.
     Named { name: Arc<str>, exec: bool },
     /// The process was forked by `parent`.
     Forked { parent: u32 },
@@ -83,7 +83,7 @@ const PROT_EXEC_FLAG: u32 = 4;
 /// Size of thread, time and processor, with which all records but samples end.
 const TRAILER_BYTES: usize = 24;
 
-/// Parses the event of a record; None if its type is unknown or the record is cut.
+/// Parses the event of a record; None if its type is unknown or the record is too short.
 pub(crate) fn parse_event(record_type: u32, fields: &RecordFields<'_>) -> Option<SidebandEvent> {
     if record_type == SAMPLE_ID {
         return parse_sample(fields);
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_is_cut_is_no_event() {
+    fn a_record_that_is_too_short_is_no_event() {
         let mut bytes = Vec::from(11u64.to_ne_bytes());
         bytes.extend(7u32.to_ne_bytes());
         bytes.extend(8u32.to_ne_bytes());
@@ -206,8 +206,8 @@ mod tests {
         bytes.extend(2u64.to_ne_bytes());
         bytes.extend(11u64.to_ne_bytes());
         bytes.extend(12u64.to_ne_bytes());
-        let whole = parse_event(SAMPLE_ID, &RecordFields { kind: SampleKind::Clock, misc: 0, bytes: &bytes }).unwrap();
-        assert_eq!(whole.note, KernelNote::Sampled { processor: 1, address: 11, chain: Box::from([11, 12]) });
+        let complete = parse_event(SAMPLE_ID, &RecordFields { kind: SampleKind::Clock, misc: 0, bytes: &bytes }).unwrap();
+        assert_eq!(complete.note, KernelNote::Sampled { processor: 1, address: 11, chain: Box::from([11, 12]) });
         for length in 0..bytes.len() {
             assert_eq!(parse_event(SAMPLE_ID, &RecordFields { kind: SampleKind::Clock, misc: 0, bytes: &bytes[..length] }), None);
         }

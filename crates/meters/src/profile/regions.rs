@@ -1,8 +1,9 @@
 //! Page faults by region, as the kernel programs count them (`bpf/meters/regions.h`).
 //!
-//! A line of the kernel's table that makes room for another is sent as a record. RegionLines still in the table are read directly, and
-//! the record of such a line later counts only the faults since that reading. So every fault is counted once.
+//! A line of the kernel's table that makes room for another is sent as a record. Lines that are still in the table are read directly,
+//! and the record of such a line later counts only the faults since that reading. So every fault is counted once.
 
+use crate::refusal::MeterRefusal;
 use aya::Ebpf;
 use aya::maps::{Array, MapData, RingBuf};
 use std::collections::HashMap;
@@ -38,7 +39,7 @@ pub(crate) struct Regions {
     lines: Array<MapData, RegionLines>,
     lost: Array<MapData, u64>,
     processors: Vec<u32>,
-    /// By processor, line, and the line's turn.
+    /// By processor, line, and the number of times that the line was given away.
     reported: HashMap<(u32, u32, u32), ReportedFaults>,
     pass: u64,
 }
@@ -48,18 +49,18 @@ impl Regions {
     ///
     /// # Errors
     /// A map is missing or has another type.
-    pub fn begin(object: &mut Ebpf, processors: Vec<u32>) -> Result<Regions, String> {
+    pub fn begin(object: &mut Ebpf, processors: Vec<u32>) -> Result<Regions, MeterRefusal> {
         let mut take = |name: &str| object.take_map(name).ok_or(format!("the map {name} is not there"));
-        let records = RingBuf::try_from(take("region_records")?).map_err(|error| error.to_string())?;
-        let lines = Array::try_from(take("region_lines")?).map_err(|error| error.to_string())?;
-        let lost = Array::try_from(take("regions_lost")?).map_err(|error| error.to_string())?;
+        let records = RingBuf::try_from(take("region_records")?)?;
+        let lines = Array::try_from(take("region_lines")?)?;
+        let lost = Array::try_from(take("regions_lost")?)?;
         Ok(Regions { records, lines, lost, processors, reported: HashMap::new(), pass: 0 })
     }
 
     /// Adds the faults of lines that made room for others.
     pub fn take(&mut self, faults: &mut Vec<RegionFault>) {
         while let Some(record) = self.records.next() {
-            let word = |at: usize| u64::from_ne_bytes(record[at * 8..at * 8 + 8].try_into().expect("a record has four words"));
+            let word = |index: usize| u64::from_ne_bytes(record[index * 8..][..8].try_into().expect("a record has four words"));
             if record.len() < 32 {
                 continue;
             }
@@ -70,15 +71,15 @@ impl Regions {
         }
     }
 
-    /// Adds the faults of present lines, too.
+    /// Adds the faults of lines that made room, and of those in the table.
     ///
     /// # Errors
-    /// The kernel's words.
-    pub(crate) fn take_all(&mut self, faults: &mut Vec<RegionFault>) -> Result<(), String> {
+    /// The kernel's refusal.
+    pub(crate) fn take_all(&mut self, faults: &mut Vec<RegionFault>) -> Result<(), MeterRefusal> {
         self.take(faults);
         self.pass += 1;
         for processor in &self.processors {
-            let lines = self.lines.get(processor, 0).map_err(|error| error.to_string())?;
+            let lines = self.lines.get(processor, 0)?;
             for (number, line) in lines.as_chunks::<LINE_WORDS>().0.iter().enumerate() {
                 let (count, turn) = (line[2] as u32, (line[2] >> 32) as u32);
                 if count > 0 {
@@ -98,7 +99,7 @@ impl Regions {
     }
 }
 
-/// Adds the faults of a line without those that were reported, divided among its pages.
+/// Adds the faults of a line that were not reported yet, divided among its pages.
 fn add_faults(line: [u64; LINE_WORDS], reported: Option<ReportedFaults>, faults: &mut Vec<RegionFault>) {
     let [key, pages, counts] = line;
     let (old_count, old_pages) = reported.map_or((0, 0), |reported| (reported.count, reported.pages));

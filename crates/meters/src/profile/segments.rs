@@ -1,4 +1,4 @@
-//! Faults and samples by segment: counts of a span, and their rows.
+//! Counts faults and samples by segment, and makes their rows. A segment is a mapping's file or name.
 
 use crate::part::RecordSpan;
 use crate::profile::spaces::{SegmentId, Segments};
@@ -22,17 +22,17 @@ pub(crate) struct SegmentTable(HashMap<(SegmentId, Option<UserId>), SegmentCount
 
 impl SegmentTable {
     /// Counts page faults, with and without a device.
-    pub fn faults(&mut self, segment: SegmentId, user: Option<UserId>, count: u64) {
+    pub fn add_faults(&mut self, segment: SegmentId, user: Option<UserId>, count: u64) {
         self.each(segment, user, |counts| counts.faults += count);
     }
 
     /// Marks one of the counted faults as one that waited for a device.
-    pub fn major(&mut self, segment: SegmentId, user: Option<UserId>) {
+    pub fn mark_major(&mut self, segment: SegmentId, user: Option<UserId>) {
         self.each(segment, user, |counts| counts.majors += 1);
     }
 
     /// Counts a clock sample.
-    pub fn sample(&mut self, segment: SegmentId, user: Option<UserId>) {
+    pub fn add_sample(&mut self, segment: SegmentId, user: Option<UserId>) {
         self.each(segment, user, |counts| counts.samples += 1);
     }
 
@@ -94,13 +94,13 @@ mod tests {
         let mut segments = Segments::new();
         let file = segments.id("/a", None);
         let mut counts = SegmentTable::default();
-        let have = CountedKinds { faults: true, samples: false };
-        counts.major(file, None);
-        assert_eq!(counts.rows(SPAN, &segments, have), []);
-        counts.faults(file, None, 3);
-        let rows = counts.rows(SPAN, &segments, have);
+        let counted = CountedKinds { faults: true, samples: false };
+        counts.mark_major(file, None);
+        assert_eq!(counts.rows(SPAN, &segments, counted), []);
+        counts.add_faults(file, None, 3);
+        let rows = counts.rows(SPAN, &segments, counted);
         assert_eq!((rows[0].faults_minor, rows[0].faults_major, rows[0].samples), (Some(2), Some(1), None));
-        assert_eq!(counts.rows(SPAN, &segments, have), []);
+        assert_eq!(counts.rows(SPAN, &segments, counted), []);
     }
 
     #[test]
@@ -108,10 +108,10 @@ mod tests {
         let mut segments = Segments::new();
         let file = segments.id("/a", None);
         let mut counts = SegmentTable::default();
-        counts.sample(file, Some(2));
-        counts.sample(file, None);
+        counts.add_sample(file, Some(2));
+        counts.add_sample(file, None);
         let rows = counts.rows(SPAN, &segments, CountedKinds { faults: false, samples: true });
-        let found: Vec<_> = rows.iter().map(|row| (row.user, row.samples, row.faults_minor)).collect();
-        assert_eq!(found, [(None, Some(2), None), (Some(2), Some(1), None)]);
+        let users_counts: Vec<_> = rows.iter().map(|row| (row.user, row.samples, row.faults_minor)).collect();
+        assert_eq!(users_counts, [(None, Some(2), None), (Some(2), Some(1), None)]);
     }
 }

@@ -1,10 +1,11 @@
 //! Reads the kernel's perf rings: clock samples, page faults, and notes about mappings and processes.
 //!
 //! One ring for each processor holds the clock samples *and* the notes on mappings, names, forks and ends, in the order of time.
-//! So the address of a process that lived for a millisecond still has its segment. The same rings serve users who may not load
-//! kernel programs, for a command of their own. Losses of a full ring are counted.
+//! So the segment of an address is known even for a process that lived for a millisecond. Users who may not load kernel programs
+//! use the same rings for a command of their own. Records that a full ring loses are counted.
 
 use crate::profile::records::{RecordFields, SampleKind, SidebandEvent, parse_event};
+use crate::refusal::MeterRefusal;
 use perf_event::events::Software;
 use perf_event::{Builder, Clock, SampleFlag, Sampler};
 use std::io;
@@ -27,7 +28,7 @@ pub(crate) struct RingRequest {
 pub(crate) enum RingScope {
     /// All processes.
     All,
-    /// Processes that this thread forks from now on, from their first program on; without the kernel's part.
+    /// Processes that this thread forks from now on, from the first program that they load; without the kernel's part.
     Children,
 }
 
@@ -42,22 +43,16 @@ impl Rings {
     ///
     /// # Errors
     /// The kernel's refusal, with the remedy.
-    pub fn open(processors: &[u32], request: RingRequest) -> Result<Rings, String> {
+    pub fn open(processors: &[u32], request: RingRequest) -> Result<Rings, MeterRefusal> {
+        let kinds: &[SampleKind] = match request.scope {
+            RingScope::All => &[SampleKind::Clock, SampleKind::Majors],
+            RingScope::Children => &[SampleKind::Clock, SampleKind::Majors, SampleKind::Minors],
+        };
         let mut rings = Vec::new();
         for processor in processors {
-            rings.push((
-                SampleKind::Clock,
-                open_clock(*processor, request).map_err(|error| refusal_words(&error, request.scope))?,
-            ));
-            rings.push((
-                SampleKind::Majors,
-                open_faults(*processor, request, SampleKind::Majors).map_err(|error| refusal_words(&error, request.scope))?,
-            ));
-            if request.scope == RingScope::Children {
-                rings.push((
-                    SampleKind::Minors,
-                    open_faults(*processor, request, SampleKind::Minors).map_err(|error| refusal_words(&error, request.scope))?,
-                ));
+            for kind in kinds {
+                let ring = open_ring(*processor, request, *kind).map_err(|error| perf_refusal(error, request.scope))?;
+                rings.push((*kind, ring));
             }
         }
         Ok(Rings { rings, pending: Vec::new() })
@@ -84,6 +79,14 @@ fn period_ns(hz: u32) -> u64 {
     period + period / 331
 }
 
+fn open_ring(processor: u32, request: RingRequest, kind: SampleKind) -> io::Result<Sampler> {
+    match kind {
+        SampleKind::Clock => open_clock(processor, request),
+        SampleKind::Majors => open_faults(Software::PAGE_FAULTS_MAJ, processor, request, request.ring_bytes / 8),
+        SampleKind::Minors => open_faults(Software::PAGE_FAULTS_MIN, processor, request, request.ring_bytes),
+    }
+}
+
 fn open_clock(processor: u32, request: RingRequest) -> io::Result<Sampler> {
     let mut builder = builder(Software::CPU_CLOCK, processor, request);
     builder.sample(SampleFlag::IP).sample(SampleFlag::CALLCHAIN).sample_period(period_ns(request.hz)).exclude_idle(true);
@@ -92,12 +95,10 @@ fn open_clock(processor: u32, request: RingRequest) -> io::Result<Sampler> {
     builder.build()?.sampled(request.ring_bytes)
 }
 
-fn open_faults(processor: u32, request: RingRequest, kind: SampleKind) -> io::Result<Sampler> {
-    let event = if kind == SampleKind::Majors { Software::PAGE_FAULTS_MAJ } else { Software::PAGE_FAULTS_MIN };
+fn open_faults(event: Software, processor: u32, request: RingRequest, ring_bytes: usize) -> io::Result<Sampler> {
     let mut builder = builder(event, processor, request);
     builder.sample(SampleFlag::ADDR).sample_period(1);
-    let share = if kind == SampleKind::Majors { 8 } else { 1 };
-    builder.build()?.sampled(request.ring_bytes / share)
+    builder.build()?.sampled(ring_bytes)
 }
 
 fn builder(event: Software, processor: u32, request: RingRequest) -> Builder<'static> {
@@ -113,21 +114,18 @@ fn builder(event: Software, processor: u32, request: RingRequest) -> Builder<'st
     builder
 }
 
-fn refusal_words(error: &io::Error, scope: RingScope) -> String {
+fn perf_refusal(error: io::Error, scope: RingScope) -> MeterRefusal {
     let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
-    let paranoid = paranoid.trim();
+    let paranoid = format!("kernel.perf_event_paranoid is {}", paranoid.trim());
     match (error.kind(), scope) {
-        (io::ErrorKind::PermissionDenied, RingScope::All) => format!(
-            "it takes root, or CAP_PERFMON and CAP_SYSLOG, to profile more than one's own programs \
-             (kernel.perf_event_paranoid is {paranoid})"
-        ),
-        (io::ErrorKind::PermissionDenied, RingScope::Children) => {
-            format!(
-                "kernel.perf_event_paranoid is {paranoid}: sysctl kernel.perf_event_paranoid=2 lets users profile their own programs"
-            )
+        (io::ErrorKind::PermissionDenied, RingScope::All) => {
+            format!("it takes root, or CAP_PERFMON and CAP_SYSLOG, to profile more than one's own programs ({paranoid})").into()
         }
-        (io::ErrorKind::NotFound | io::ErrorKind::Unsupported, _) => format!("this kernel has no perf events ({error})"),
-        _ => format!("perf_event_open: {error}"),
+        (io::ErrorKind::PermissionDenied, RingScope::Children) => {
+            MeterRefusal::new(paranoid).with_remedy("sysctl kernel.perf_event_paranoid=2 lets users profile their own programs")
+        }
+        (io::ErrorKind::NotFound | io::ErrorKind::Unsupported, _) => format!("this kernel has no perf events ({error})").into(),
+        _ => ("perf_event_open", error).into(),
     }
 }
 
@@ -147,7 +145,7 @@ mod tests {
     use std::io::Write;
     use std::process::Command;
 
-    fn asked(ring_bytes: usize) -> RingRequest {
+    fn request(ring_bytes: usize) -> RingRequest {
         RingRequest { hz: 1000, user_stacks: true, ring_bytes, scope: RingScope::All }
     }
 
@@ -155,22 +153,22 @@ mod tests {
         aya::util::online_cpus().unwrap()
     }
 
-    /// Rings of the whole host; where it may not be profiled, says why past the capture of a test that passes.
+    /// Rings of the whole host. Where it may not be profiled, prints why; the test harness does not capture that.
     fn rings(ring_bytes: usize) -> Option<Rings> {
-        let rings = Rings::open(&online(), asked(ring_bytes));
-        if let Err(why) = &rings {
-            writeln!(io::stderr(), "not tried: {why}").expect("said");
+        let rings = Rings::open(&online(), request(ring_bytes));
+        if let Err(refusal) = &rings {
+            writeln!(io::stderr(), "not tried: {refusal}").expect("standard error is open");
         }
         rings.ok()
     }
 
     #[test]
-    fn what_a_full_ring_had_no_room_for_is_counted() {
+    fn records_that_a_full_ring_loses_are_counted() {
         let Some(mut rings) = rings(4096) else { return };
         let mut lost = 0;
         for _ in 0..3 {
             for _ in 0..30 {
-                Command::new("true").status().unwrap(); // each tells of some twenty mappings
+                Command::new("true").status().unwrap(); // each has some twenty mappings
             }
             for event in rings.take(monotonic_ns()) {
                 if let KernelNote::Lost { count } = event.note {
@@ -182,8 +180,8 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_ended_at_once_has_told_what_it_mapped_in_the_order_of_time() {
-        let Some(mut rings) = rings(8 << 20) else { return }; // room for what a busy host does until the child has its turn
+    fn the_mappings_of_a_program_that_ended_at_once_are_known_in_the_order_of_time() {
+        let Some(mut rings) = rings(8 << 20) else { return }; // room for all events of a busy host until the child gets a processor
         let mut child = Command::new("true").spawn().unwrap();
         child.wait().unwrap();
         let events = rings.take(monotonic_ns());
@@ -197,12 +195,12 @@ mod tests {
             .collect();
         assert!(paths.iter().any(|path| path.ends_with("/true")), "{paths:?}");
         assert!(paths.contains("[vdso]"), "{paths:?}");
-        let last_note = of_child.iter().rfind(|note| !matches!(note, KernelNote::Sampled { .. })); // the kernel is sampled until it is gone
+        let last_note = of_child.iter().rfind(|note| !matches!(note, KernelNote::Sampled { .. })); // the kernel's work for it is sampled until it is gone
         assert_eq!(last_note, Some(&&KernelNote::Ended));
     }
 
     #[test]
-    fn a_period_is_a_little_longer_than_asked_and_keeps_no_step_with_ticks() {
+    fn a_period_is_a_little_longer_than_requested_and_does_not_beat_with_ticks() {
         assert_eq!(period_ns(1000), 1_003_021);
         assert_ne!(4_000_000 % period_ns(1000), 0);
     }

@@ -1,7 +1,7 @@
-//! The address spaces of processes, also of ended ones: they find the segment of an address.
+//! The address spaces of processes, including ended ones: they find the segment of an address.
 //!
-//! The kernel reports mappings but not their ends, so a later mapping covers an earlier one. Faults are counted without their
-//! times. So for two spans after a process has loaded a program, the mappings of the program before it count where the new
+//! The kernel reports mappings but not their ends, so a later mapping covers an earlier one. Faults are counted without their times.
+//! So for two spans after a process has loaded a program, the mappings of the program before it are kept. They count where the new
 //! program has none. The kernel does not report that stacks grow. So an address above all mappings belongs to the stack.
 
 pub(crate) use crate::profile::maps::SegmentId;
@@ -102,7 +102,7 @@ pub(crate) struct Space {
 /// Mappings of the programs that a process had before its present program.
 #[derive(Clone, Debug, Default)]
 struct EarlierPrograms {
-    /// The latest last.
+    /// Oldest first.
     maps: Vec<Arc<Maps>>,
     /// Whether a span has begun since the last of them ended.
     is_old: bool,
@@ -119,19 +119,19 @@ impl Space {
         let mut space = Space::named(process_name(String::from_utf8_lossy(&name).trim_end_matches('\n')));
         let maps = std::fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
         for line in String::from_utf8_lossy(&maps).lines() {
-            if let Some(mapped) = parse_mapping(line) {
-                space.map(&mapped, segments);
+            if let Some(mapping) = parse_mapping(line) {
+                space.map(&mapping, segments);
             }
         }
         Some(space)
     }
 
     /// Adds a mapping, which covers earlier ones.
-    pub fn map(&mut self, mapped: &NewMapping, segments: &mut Segments) {
-        let segment = segments.id(&mapped.path, mapped.build_id.as_ref());
-        let (start, end) = (mapped.start, mapped.start.saturating_add(mapped.length));
-        let offset = if segments.get(segment).is_file() { mapped.offset } else { 0 }; // the kernel's own is the address
-        Arc::make_mut(&mut self.maps).cover(Stretch { start, end, offset, segment, is_executable: mapped.is_executable });
+    pub fn map(&mut self, mapping: &NewMapping, segments: &mut Segments) {
+        let segment = segments.id(&mapping.path, mapping.build_id.as_ref());
+        let (start, end) = (mapping.start, mapping.start.saturating_add(mapping.length));
+        let offset = if segments.get(segment).is_file() { mapping.offset } else { 0 }; // otherwise the kernel reports the address
+        Arc::make_mut(&mut self.maps).cover(Stretch { start, end, offset, segment, is_executable: mapping.is_executable });
     }
 
     /// Notes that the process has loaded a program, which begins without mappings.
@@ -161,7 +161,7 @@ impl Space {
         }
     }
 
-    /// Replaces the mappings. The old ones count where the new ones have nothing.
+    /// Replaces the mappings. Addresses outside of the new ones are looked up in the old ones.
     pub(crate) fn replace_mappings(&mut self, now: Space) {
         self.load_program(Arc::clone(&self.name));
         self.maps = now.maps;
@@ -211,7 +211,7 @@ fn parse_mapping(line: &str) -> Option<NewMapping> {
     let is_executable = words.next()?.contains('x');
     let offset = u64::from_str_radix(words.next()?, 16).ok()?;
     let path = words.nth(2)?.trim_start();
-    let build_id = path.ends_with(" (deleted)").then(|| Arc::from([])); // no file has this build any more
+    let build_id = path.ends_with(" (deleted)").then(|| Arc::from([])); // no file has this build now, so the id is no file's
     Some(NewMapping { start, length: end.checked_sub(start)?, offset, path: path.into(), is_executable, build_id })
 }
 

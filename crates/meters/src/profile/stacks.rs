@@ -1,4 +1,4 @@
-//! Stacks of clock samples, and the activity that each shows, by which busy time is divided.
+//! Stacks of clock samples, and the activity that each stack shows. Busy time is divided by these activities.
 
 use crate::profile::kallsyms::Kallsyms;
 use crate::profile::sideband::{KERNEL_FOLLOWS, PERF_CONTEXT_MAX, USER_FOLLOWS};
@@ -60,8 +60,8 @@ impl CallChain<'_> {
         if self.kernel.is_empty() {
             return SampledActivity::User;
         }
-        let mut shown = self.kernel.iter().enumerate().map(|(depth, address)| kallsyms.activity(call_address(*address, depth)));
-        match shown.find_map(|activity| activity) {
+        let mut addresses = self.kernel.iter().enumerate().map(|(depth, address)| call_address(*address, depth));
+        match addresses.find_map(|address| kallsyms.activity(address)) {
             Some(activity) => activity,
             None if self.user.is_empty() => SampledActivity::KernelThread,
             None => SampledActivity::Primitive,

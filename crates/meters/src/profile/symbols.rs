@@ -5,7 +5,7 @@
 
 use crate::profile::jit::Jits;
 use crate::profile::kallsyms::Kallsyms;
-use crate::profile::spaces::{Segment, SegmentId, Segments};
+use crate::profile::spaces::{KERNEL_SEGMENT, Segment, SegmentId, Segments};
 use crate::profile::stacks::{FramePosition, StackFrame};
 use blazesym::helper::read_elf_build_id;
 use blazesym::symbolize::source::{Elf, Source};
@@ -13,7 +13,7 @@ use blazesym::symbolize::{Input, Symbolized, Symbolizer};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Sign between a segment and a function, as in `/usr/bin/cc1`main`.
+/// Sign between a segment and a function: ``/usr/bin/cc1`main``.
 const FRAME_SEPARATOR: char = '`';
 
 /// Known names of functions, and the symbolizer.
@@ -30,7 +30,7 @@ impl Symbols {
         Symbols { symbolizer, names: HashMap::new(), usable: HashMap::new() }
     }
 
-    /// Finds the missing names of all frames in files, file by file.
+    /// Finds the names of frames that have none yet, file by file.
     pub fn find<'a>(&mut self, frames: impl Iterator<Item = &'a StackFrame>, segments: &Segments) {
         let mut wanted: HashMap<SegmentId, HashSet<u64>> = HashMap::new();
         for frame in frames {
@@ -58,13 +58,15 @@ impl Symbols {
         let function: Arc<str> = match frame.position {
             FramePosition::Jit(number) => jits.name(number),
             FramePosition::Nameless => return segment.to_string(),
-            FramePosition::Offset(at) if &**segment == "[kernel]" => match kallsyms.and_then(|kallsyms| kallsyms.name(at)) {
-                Some(name) => name.into(),
-                None => return segment.to_string(),
-            },
-            FramePosition::Offset(at) => match self.names.get(&(frame.segment, at)) {
+            FramePosition::Offset(address) if frame.segment == KERNEL_SEGMENT => {
+                match kallsyms.and_then(|kallsyms| kallsyms.name(address)) {
+                    Some(name) => name.into(),
+                    None => return segment.to_string(),
+                }
+            }
+            FramePosition::Offset(offset) => match self.names.get(&(frame.segment, offset)) {
                 Some(name) => Arc::clone(name),
-                None => format!("0x{at:x}").into(),
+                None => format!("0x{offset:x}").into(),
             },
         };
         format!("{segment}{FRAME_SEPARATOR}{}", function.replace(';', ":"))

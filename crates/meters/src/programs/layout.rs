@@ -23,7 +23,7 @@ pub const CATEGORY_NAMES: [&str; 17] = [
 
 /// Numbers of `enum category`.
 pub mod category {
-    /// Time that is charged to no task.
+    /// Time before a processor was first seen.
     pub(crate) const UNCHARGED: usize = 0;
     /// Users' programs; in the cheap tier all time of users' tasks.
     pub const USER: usize = 1;
@@ -39,9 +39,9 @@ pub mod category {
     pub(crate) const GETWORK: usize = 8;
     /// Idle without a cause; the idle categories of the causes follow it, in the order of `enum cause`.
     pub(crate) const IDLE_ZERO: usize = 10;
-    /// A present page fault, which is charged to its kind when it ends.
+    /// A page fault under way, whose time moves to its kind's category when it ends.
     pub(crate) const IN_FAULT: usize = 17;
-    /// Present idle time, which is divided by cause when it ends.
+    /// Idle time under way, which is divided by cause when it ends.
     pub const IDLE: usize = 18;
 }
 
@@ -74,11 +74,11 @@ pub mod processor {
     pub(crate) const SINCE: usize = 54;
     /// The index of the task's name in the lower half, its account in the upper half.
     pub const NAME: usize = 55;
-    /// Not 0 in the upper half during a hard interrupt.
+    /// 1 in the upper half during a hard interrupt.
     pub const INTERRUPTED: usize = 56;
-    /// Not 0 in the lower half during a soft interrupt.
+    /// 1 in the lower half during a soft interrupt.
     pub const SOFT: usize = 57;
-    /// Number of words that are read at once: all before those two.
+    /// Number of words that are read at once: all before these two.
     pub const WORDS: usize = 56;
 }
 

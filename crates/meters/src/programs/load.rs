@@ -5,7 +5,7 @@ use super::hooks::{Hook, HookPoint, METER_HOOKS};
 use super::swap_counters::swap_counters;
 use super::{map_sizes, names};
 use crate::meter::Meter;
-use crate::refused::Refused;
+use crate::refusal::MeterRefusal;
 use crate::wanted::{MeterRequest, Tier};
 use aya::maps::{Map, MapError};
 use aya::programs::perf_event::{PerfEvent, PerfEventConfig, PerfEventScope, SamplePolicy, SoftwareEvent};
@@ -33,12 +33,12 @@ pub(crate) struct MissingProgram {
     /// The program.
     pub program: &'static str,
     /// The reason.
-    pub refusal: Refused,
+    pub refusal: MeterRefusal,
 }
 
 impl Loaded {
     /// Why a meter cannot work; None if all its programs are loaded.
-    pub fn refusal(&self, meter: Meter) -> Option<&Refused> {
+    pub fn refusal(&self, meter: Meter) -> Option<&MeterRefusal> {
         self.missing.iter().find(|missing| missing.meter == Some(meter)).map(|missing| &missing.refusal)
     }
 }
@@ -47,7 +47,7 @@ impl Loaded {
 ///
 /// # Errors
 /// The object itself cannot be loaded: the kernel's types or a privilege is missing.
-pub fn load(wanted: &MeterRequest) -> Result<Loaded, Refused> {
+pub fn load(wanted: &MeterRequest) -> Result<Loaded, MeterRefusal> {
     let btf = kernel_types()?;
     let mut loaded = load_and_attach(wanted, &btf, true, |_| true)?;
     if loaded.refusal(Meter::TotalTime).is_some() {
@@ -64,13 +64,16 @@ pub fn load(wanted: &MeterRequest) -> Result<Loaded, Refused> {
 ///
 /// # Errors
 /// As for [`load`].
-pub(crate) fn load_only(wanted: &MeterRequest, meter: Meter) -> Result<Loaded, Refused> {
+pub(crate) fn load_only(wanted: &MeterRequest, meter: Meter) -> Result<Loaded, MeterRefusal> {
     load_and_attach(wanted, &kernel_types()?, true, |hook| hook.meter == meter)
 }
 
 /// Reads the running kernel's types: 14 MB, which are not needed after loading.
-fn kernel_types() -> Result<Btf, Refused> {
-    Btf::from_sys_fs().map_err(|error| Refused::from_error(&error).trying("the kernel's types (BTF)"))
+///
+/// # Errors
+/// The kernel has none, or does not show them.
+pub fn kernel_types() -> Result<Btf, MeterRefusal> {
+    Btf::from_sys_fs().map_err(|error| MeterRefusal::from_error(&error).trying("the kernel's types (BTF)"))
 }
 
 fn load_and_attach(
@@ -78,8 +81,8 @@ fn load_and_attach(
     btf: &Btf,
     switch_tells_state: bool,
     needed: impl Fn(&Hook) -> bool,
-) -> Result<Loaded, Refused> {
-    let processors = aya::util::nr_cpus().map_err(|(action, error)| format!("{action}: {error}"))? as u32;
+) -> Result<Loaded, MeterRefusal> {
+    let processors = aya::util::nr_cpus()? as u32;
     let object = load_object(wanted, btf, processors, switch_tells_state)?;
     let mut loaded = Loaded { object, processors, missing: Vec::new() };
     for hook in METER_HOOKS.iter().filter(|hook| (hook.when)(wanted) && needed(hook)) {
@@ -91,10 +94,10 @@ fn load_and_attach(
 }
 
 /// Loads the object with its maps and settings, without programs.
-fn load_object(wanted: &MeterRequest, btf: &Btf, processors: u32, switch_tells_state: bool) -> Result<Ebpf, Refused> {
+fn load_object(wanted: &MeterRequest, btf: &Btf, processors: u32, switch_tells_state: bool) -> Result<Ebpf, MeterRefusal> {
     let addresses = Addresses::read();
     let exact = u32::from(wanted.tier == Tier::Exact);
-    let accounts = wanted.accounts + 1; // the first belongs to no user
+    let accounts = wanted.accounts + 1; // the first belongs to no session
     let swap = swap_counters();
     let mut loader = EbpfLoader::new();
     #[cfg(test)]
@@ -129,13 +132,13 @@ fn load_object(wanted: &MeterRequest, btf: &Btf, processors: u32, switch_tells_s
         .map_max_entries("name_places", map_sizes::process_name_entries(wanted))
         .map_max_entries("processors", processors)
         .load(loadgo_bpf::METERS_OBJECT)
-        .map_err(|error| Refused::from_error(&error))
+        .map_err(|error| MeterRefusal::from_error(&error))
 }
 
-fn attach(loaded: &mut Loaded, btf: &Btf, hook: &Hook) -> Result<(), Refused> {
+fn attach(loaded: &mut Loaded, btf: &Btf, hook: &Hook) -> Result<(), MeterRefusal> {
     let program = loaded.object.program_mut(hook.program).ok_or("it is not in the object")?;
     match hook.point {
-        HookPoint::Tracepoint(name) => attach_tracepoint(program, name, btf).map_err(|error| Refused::from_program(&error)),
+        HookPoint::Tracepoint(name) => Ok(attach_tracepoint(program, name, btf)?),
         HookPoint::Event(event) => attach_event(program, event, SamplePolicy::Period(1)),
     }
 }
@@ -146,13 +149,12 @@ fn attach_tracepoint(program: &mut Program, name: &str, btf: &Btf) -> Result<(),
     program.attach().map(|_| ())
 }
 
-fn attach_event(program: &mut Program, event: SoftwareEvent, policy: SamplePolicy) -> Result<(), Refused> {
-    let program: &mut PerfEvent = program.try_into().map_err(|error| Refused::from_program(&error))?;
-    program.load().map_err(|error| Refused::from_program(&error))?;
-    let online = aya::util::online_cpus().map_err(|(action, error)| format!("{action}: {error}"))?;
-    for cpu in online {
+fn attach_event(program: &mut Program, event: SoftwareEvent, policy: SamplePolicy) -> Result<(), MeterRefusal> {
+    let program: &mut PerfEvent = program.try_into()?;
+    program.load()?;
+    for cpu in aya::util::online_cpus()? {
         let scope = PerfEventScope::AllProcessesOneCpu { cpu };
-        program.attach(PerfEventConfig::Software(event), scope, policy, false).map_err(|error| Refused::from_program(&error))?;
+        program.attach(PerfEventConfig::Software(event), scope, policy, false)?;
     }
     Ok(())
 }
@@ -161,53 +163,49 @@ fn attach_event(program: &mut Program, event: SoftwareEvent, policy: SamplePolic
 ///
 /// # Errors
 /// There is no such map, or it has another type.
-pub(crate) fn take_map<T: TryFrom<Map, Error = MapError>>(loaded: &mut Loaded, name: &str) -> Result<T, String> {
+pub(crate) fn take_map<T: TryFrom<Map, Error = MapError>>(loaded: &mut Loaded, name: &str) -> Result<T, MeterRefusal> {
     let map = loaded.object.take_map(name).ok_or_else(|| format!("{name} is not there"))?;
-    T::try_from(map).map_err(|error| format!("{name}: {error}"))
+    T::try_from(map).map_err(|error| MeterRefusal::from(error).trying(name))
 }
 
 /// Maps the first `bytes` of the array map `name` into this process, for reading and writing.
 ///
 /// # Errors
 /// There is no such array, or the kernel does not map it.
-pub(crate) fn map_array(loaded: &Loaded, name: &str, bytes: usize) -> Result<MappedWords, String> {
-    let Some(Map::Array(map)) = loaded.object.map(name) else { return Err(format!("{name} is not there")) };
-    MappedWords::for_writing(map.fd().as_fd(), bytes).map_err(|error| format!("{name}: {error}"))
+pub(crate) fn map_array(loaded: &Loaded, name: &str, bytes: usize) -> Result<MappedWords, MeterRefusal> {
+    let Some(Map::Array(map)) = loaded.object.map(name) else { return Err(format!("{name} is not there").into()) };
+    MappedWords::for_writing(map.fd().as_fd(), bytes).map_err(|error| MeterRefusal::from(error).trying(name))
 }
 
 /// Announces all tasks, all processors and loadgo's own process to the kernel's programs.
 ///
 /// # Errors
-/// The kernel's words. Then a task becomes known only when it switches.
-fn announce_tasks(object: &mut Ebpf, btf: &Btf) -> Result<(), Refused> {
+/// The kernel's refusal. Then a task becomes known only when it switches.
+fn announce_tasks(object: &mut Ebpf, btf: &Btf) -> Result<(), MeterRefusal> {
     let processors = announce_processors(object).map_err(|refusal| refusal.trying("on_begin"));
     iterate_tasks(object, btf).map_err(|refusal| refusal.trying("on_each_task"))?;
     processors
 }
 
-fn iterate_tasks(object: &mut Ebpf, btf: &Btf) -> Result<(), Refused> {
-    let refused = |error: ProgramError| Refused::from_program(&error);
-    let program = object.program_mut("on_each_task").ok_or("it is not in the object")?;
-    let program: &mut Iter = program.try_into().map_err(refused)?;
-    program.load("task", btf).map_err(refused)?;
-    let link = program.attach().map_err(refused)?;
-    let mut file = program.take_link(link).map_err(refused)?.into_file().map_err(|error| error.to_string())?;
-    file.read_to_end(&mut Vec::new()).map_err(|error| error.to_string())?;
-    program.unload().map_err(refused)
+fn iterate_tasks(object: &mut Ebpf, btf: &Btf) -> Result<(), MeterRefusal> {
+    let program: &mut Iter = object.program_mut("on_each_task").ok_or("it is not in the object")?.try_into()?;
+    program.load("task", btf)?;
+    let link = program.attach()?;
+    let mut file = program.take_link(link)?.into_file().map_err(|error| MeterRefusal::from_error(&error))?;
+    file.read_to_end(&mut Vec::new())?;
+    Ok(program.unload()?)
 }
 
-fn announce_processors(object: &mut Ebpf) -> Result<(), Refused> {
-    let refused = |error: ProgramError| Refused::from_program(&error);
-    let program = object.program_mut("on_begin").ok_or("it is not in the object")?;
-    let program: &mut RawTracePoint = program.try_into().map_err(refused)?;
-    program.load().map_err(refused)?;
+fn announce_processors(object: &mut Ebpf) -> Result<(), MeterRefusal> {
+    let program: &mut RawTracePoint = object.program_mut("on_begin").ok_or("it is not in the object")?.try_into()?;
+    program.load()?;
     let mut own_process = RawTracePointRunOptions::new();
     own_process.args[0] = 1;
-    program.test_run(own_process).map_err(refused)?;
-    for cpu in aya::util::online_cpus().map_err(|(action, error)| format!("{action}: {error}"))? {
+    program.test_run(own_process)?;
+    for cpu in aya::util::online_cpus()? {
         let mut on_processor = RawTracePointRunOptions::new();
         on_processor.cpu = Some(cpu);
-        program.test_run(on_processor).map_err(refused)?; // by an interrupt there, which preempts no task
+        program.test_run(on_processor)?; // by an interrupt there, which preempts no task
     }
-    program.unload().map_err(refused)
+    Ok(program.unload()?)
 }

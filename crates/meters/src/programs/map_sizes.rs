@@ -3,11 +3,11 @@
 use super::names::SYSTEM_CALL_NUMBERS;
 use crate::wanted::{MeterRequest, Tier};
 
-/// Largest number of sessions that are counted separately; with more, only commands are. Nobody reads a thousand tables, and each
-/// count would miss its processor's cache.
+/// Largest number of sessions that are counted separately. With more, counts are by command alone: a thousand tables are too many to
+/// read, and each count would miss its processor's cache.
 pub(crate) const MOST_SESSIONS_APART: u32 = 1000;
 
-/// Number of entries of the table of primitives for the host's processors; at least 1.
+/// Number of entries of the table of system calls for the host's processors; at least 1.
 pub(crate) fn primitive_entries(wanted: &MeterRequest, processors: u32) -> u32 {
     if wanted.tier == Tier::Exact { processors * SYSTEM_CALL_NUMBERS as u32 } else { 1 }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use syscalls::Sysno;
 
 /// Number of system calls that the kernel programs distinguish (`PRIMITIVES` in `bpf/meters/calls.h`). The last one stands for all
-/// higher numbers.
+/// calls without a number of their own.
 pub const SYSTEM_CALL_NUMBERS: usize = 512;
 
 /// Number of the call that grows the heap.

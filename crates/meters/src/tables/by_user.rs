@@ -1,8 +1,8 @@
-//! Rows of primitives and faults by user and command.
+//! Makes rows of system calls and faults by user and command.
 
-use crate::part::RecordSpan;
-use crate::part::{Context, MeterPart};
+use crate::part::{Context, MeterPart, RecordSpan};
 use crate::programs::names::call_names;
+use crate::refusal::MeterRefusal;
 use crate::tables::faults::{CLOCKED_KINDS_COUNT, FAULT_KINDS};
 use crate::tables::who::{CountKey, FAULT_EVENT_INDEX, KeyTotals, UserCommandTable};
 use crate::wanted::{MeterRequest, Tier};
@@ -10,7 +10,7 @@ use loadgo_core::record::{FaultRow, LostRow, MeterRows, PrimitiveRow};
 use loadgo_core::system::UserId;
 use std::sync::Arc;
 
-/// Makes rows of primitives and faults by user and command.
+/// The sums by user and command, with the names for their rows.
 pub(crate) struct ByUser {
     who: UserCommandTable,
     names: Vec<Arc<str>>,
@@ -19,7 +19,7 @@ pub(crate) struct ByUser {
 
 impl ByUser {
     /// Begins the part; None in the cheap tier.
-    pub fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, String> {
+    pub fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, MeterRefusal> {
         if wanted.tier == Tier::Cheap {
             return Ok(None);
         }
@@ -36,7 +36,7 @@ impl ByUser {
 }
 
 impl MeterPart for ByUser {
-    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), String> {
+    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), MeterRefusal> {
         for (key, totals) in self.who.increases()? {
             let (user, command) = (context.user_of(key.slot), self.command_of(key));
             if user.is_none() && command.is_none() {
@@ -51,8 +51,8 @@ impl MeterPart for ByUser {
     }
 
     fn take_lost(&mut self, _: &Context, span: RecordSpan) -> Vec<LostRow> {
-        let reason =
-            "more users, commands and primitives in a span than there is room for: the sums of all have them".to_string();
+        let reason = "more users, commands and primitives in a span than there is room for: only the sums of all users have them"
+            .to_string();
         let lost = LostRow { at: span.at, user: None, what: "usage", count: self.who.take_lost(), reason };
         Vec::from_iter((lost.count > 0).then_some(lost))
     }

@@ -1,13 +1,13 @@
-//! Makes rows of primitives: number, errors and time of each system call.
+//! Makes rows of system calls: number, errors and time of each.
 //!
-//! The kernel programs (`bpf/meters/calls.h`) keep totals and a histogram of each primitive on each processor. They are read from
-//! shared memory if they have grown. A call counts when it returns, or when its process has ended.
+//! The kernel programs (`bpf/meters/calls.h`) keep totals and a histogram of each system call on each processor. They are read from
+//! shared memory if they have grown. A call counts when it returns, or when its process ends.
 
-use crate::part::RecordSpan;
-use crate::part::{Context, MeterPart};
+use crate::part::{Context, MeterPart, RecordSpan};
 use crate::programs::load::map_array;
 use crate::programs::names::{SYSTEM_CALL_NUMBERS, call_names};
-use crate::tables::histogram::{HISTOGRAM_BUCKETS, increases};
+use crate::refusal::MeterRefusal;
+use crate::tables::histogram::{HISTOGRAM_BUCKETS, add_buckets, increases};
 use crate::wanted::{MeterRequest, Tier};
 use loadgo_core::record::{MeterRows, PrimitiveRow};
 use loadgo_sys::mapped::MappedWords;
@@ -16,11 +16,11 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Number of words of `struct primitive`: its totals, and its buckets, two in a word.
-const CALL_WORDS: usize = TOTALS + HISTOGRAM_BUCKETS / 2;
-/// Number of totals of a primitive.
+pub(crate) const CALL_WORDS: usize = TOTALS + HISTOGRAM_BUCKETS / 2;
+/// Number of totals of a system call.
 const TOTALS: usize = 5;
 
-/// The primitives as they were last read.
+/// The system calls at the last reading.
 pub(crate) struct CallTable {
     table: MappedWords,
     names: Vec<Arc<str>>,
@@ -29,7 +29,7 @@ pub(crate) struct CallTable {
 
 impl CallTable {
     /// Begins the part; None in the cheap tier.
-    pub fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, String> {
+    pub fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, MeterRefusal> {
         if wanted.tier == Tier::Cheap {
             return Ok(None);
         }
@@ -41,7 +41,7 @@ impl CallTable {
 }
 
 impl MeterPart for CallTable {
-    fn rows(&mut self, _: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), String> {
+    fn rows(&mut self, _: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), MeterRefusal> {
         for (number, before) in self.last.iter_mut().enumerate() {
             if call_count(&self.table, number) == before.totals[0] {
                 continue;
@@ -54,14 +54,14 @@ impl MeterPart for CallTable {
     }
 }
 
-/// Totals of a primitive on all processors, since the programs were loaded.
+/// Totals of a system call on all processors, since the programs were loaded.
 struct CallTotals {
     /// Count, errors, nanoseconds, nanoseconds off the processor, page faults.
     totals: [u64; TOTALS],
     buckets: [u32; HISTOGRAM_BUCKETS],
 }
 
-/// Number of calls of a primitive.
+/// Number of a system call's uses.
 fn call_count(table: &MappedWords, number: usize) -> u64 {
     words_by_processor(table, number).map(|words| words[0].load(Relaxed)).sum()
 }
@@ -72,16 +72,12 @@ fn read(table: &MappedWords, number: usize) -> CallTotals {
         for (sum, word) in counts.totals.iter_mut().zip(words) {
             *sum = sum.wrapping_add(word.load(Relaxed));
         }
-        for (pair, word) in counts.buckets.chunks_exact_mut(2).zip(&words[TOTALS..]) {
-            let both = word.load(Relaxed);
-            pair[0] = pair[0].wrapping_add(both as u32);
-            pair[1] = pair[1].wrapping_add((both >> 32) as u32);
-        }
+        add_buckets(&mut counts.buckets, words[TOTALS..].iter().map(|word| word.load(Relaxed)));
     }
     counts
 }
 
-/// The words of a primitive on each processor.
+/// The words of a system call on each processor.
 fn words_by_processor(table: &MappedWords, number: usize) -> impl Iterator<Item = &[AtomicU64]> {
     table.words().chunks_exact(CALL_WORDS).skip(number).step_by(SYSTEM_CALL_NUMBERS)
 }

@@ -1,16 +1,16 @@
-//! Page faults by kind: counts, times, and histograms of their durations.
+//! Makes rows of page faults by kind: counts, times, and histograms of durations.
 
 use crate::meter::Meter;
-use crate::part::RecordSpan;
-use crate::part::{Context, MeterPart};
+use crate::part::{Context, MeterPart, RecordSpan};
 use crate::programs::load::Loaded;
-use crate::tables::histogram::{HISTOGRAM_BUCKETS, increases};
+use crate::refusal::MeterRefusal;
+use crate::tables::histogram::{HISTOGRAM_BUCKETS, add_buckets, increases};
 use crate::wanted::{MeterRequest, Tier};
 use aya::maps::{Array, MapData};
 use loadgo_core::record::{FaultRow, MeterRows};
 
-/// Kinds of faults, in the order of `enum fault_kind`. The last two are faults inside a primitive on the task's behalf: the kernel
-/// counts them for the task, but no event reports them.
+/// Kinds of faults, in the order of `enum fault_kind`. The kernel counts faults of the last two for the task, but no event reports
+/// them: the kernel itself causes them in a system call.
 pub const FAULT_KINDS: [&str; 8] =
     ["minor", "major", "swap-in", "write-protect", "segment", "bound", "minor unclocked", "major unclocked"];
 
@@ -45,19 +45,11 @@ impl FaultTotals {
         self.count = self.count.wrapping_add(raw[0]);
         self.cpu_ns = self.cpu_ns.wrapping_add(raw[1]);
         self.wait_ns = self.wait_ns.wrapping_add(raw[2]);
-        add_buckets(&mut self.buckets, &raw[3..TOTALS_WORDS]);
+        add_buckets(&mut self.buckets, raw[3..TOTALS_WORDS].iter().copied());
     }
 }
 
-/// Adds a processor's buckets, two in each word.
-pub(crate) fn add_buckets(buckets: &mut [u32; HISTOGRAM_BUCKETS], raw: &[u64]) {
-    for (pair, both) in buckets.chunks_exact_mut(2).zip(raw) {
-        pair[0] = pair[0].wrapping_add(*both as u32);
-        pair[1] = pair[1].wrapping_add((*both >> 32) as u32);
-    }
-}
-
-/// The faults as they were last read.
+/// The faults at the last reading.
 pub(crate) struct FaultTable {
     last: [FaultTotals; FAULT_KINDS.len()],
 }
@@ -66,8 +58,8 @@ impl FaultTable {
     /// Begins the part; None if faults are not metered.
     ///
     /// # Errors
-    /// The kernel's words.
-    pub fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, String> {
+    /// The kernel's refusal.
+    pub fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, MeterRefusal> {
         let loaded = &context.loaded;
         if wanted.tier != Tier::Exact || loaded.refusal(Meter::Faults).is_some() {
             return Ok(None);
@@ -77,7 +69,7 @@ impl FaultTable {
 }
 
 impl MeterPart for FaultTable {
-    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), String> {
+    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), MeterRefusal> {
         let read = read(&context.loaded)?;
         for (index, (now, before)) in read.iter().zip(&self.last).enumerate() {
             if now.count != before.count {
@@ -108,24 +100,24 @@ fn add_rows(span: RecordSpan, kind: usize, now: &FaultTotals, before: &FaultTota
 }
 
 /// The row of a histogram's bucket, which accompanies the row of totals.
-pub(crate) fn bucket_row(sums: &FaultRow, bound_ns: u64, count: u64) -> FaultRow {
-    FaultRow { bucket_ns: Some(bound_ns), count, cpu_ns: None, wait_ns: None, ..sums.clone() }
+pub(crate) fn bucket_row(totals: &FaultRow, bound_ns: u64, count: u64) -> FaultRow {
+    FaultRow { bucket_ns: Some(bound_ns), count, cpu_ns: None, wait_ns: None, ..totals.clone() }
 }
 
 /// Number of clocked faults on one processor, and their processor time in nanoseconds.
-pub(crate) fn clocked_faults_on(loaded: &Loaded, processor: u32) -> Result<(u64, u64), String> {
+pub(crate) fn clocked_faults_on(loaded: &Loaded, processor: u32) -> Result<(u64, u64), MeterRefusal> {
     let mut sums = FaultTotals::default();
-    let raw = array(loaded)?.get(&processor, 0).map_err(|error| error.to_string())?;
+    let raw = array(loaded)?.get(&processor, 0)?;
     raw[1..].chunks_exact(TOTALS_WORDS).take(CLOCKED_KINDS_COUNT).for_each(|raw| sums.add(raw));
     Ok((sums.count, sums.cpu_ns))
 }
 
 /// The totals of all processors.
-fn read(loaded: &Loaded) -> Result<[FaultTotals; FAULT_KINDS.len()], String> {
+fn read(loaded: &Loaded) -> Result<[FaultTotals; FAULT_KINDS.len()], MeterRefusal> {
     let array = array(loaded)?;
     let mut sums = [FaultTotals::default(); FAULT_KINDS.len()];
     for number in 0..loaded.processors {
-        let raw = array.get(&number, 0).map_err(|error| error.to_string())?;
+        let raw = array.get(&number, 0)?;
         for (sums, raw) in sums.iter_mut().zip(raw[1..].chunks_exact(TOTALS_WORDS)) {
             sums.add(raw);
         }
@@ -133,7 +125,7 @@ fn read(loaded: &Loaded) -> Result<[FaultTotals; FAULT_KINDS.len()], String> {
     Ok(sums)
 }
 
-fn array(loaded: &Loaded) -> Result<Array<&MapData, RawFaults>, String> {
+fn array(loaded: &Loaded) -> Result<Array<&MapData, RawFaults>, MeterRefusal> {
     let map = loaded.object.map("faults").ok_or("the sums of faults are not there")?;
-    Array::try_from(map).map_err(|error| error.to_string())
+    Ok(Array::try_from(map)?)
 }

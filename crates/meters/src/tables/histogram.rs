@@ -1,6 +1,6 @@
-//! Histograms of durations, as in `bpf/meters/histogram.h`: each power of 2 of nanoseconds has four equal steps.
+//! Histograms of durations, as in `bpf/meters/histogram.h`: each power of 2 of nanoseconds has four equal buckets.
 //!
-//! A bound is off by at most a quarter of its power. Counts have 32 bits and wrap; a span's counts are differences.
+//! A bucket's width is a quarter of its power. Counts have 32 bits and wrap; a span's counts are differences.
 
 /// Number of buckets of a histogram.
 pub const HISTOGRAM_BUCKETS: usize = 128;
@@ -8,10 +8,18 @@ pub const HISTOGRAM_BUCKETS: usize = 128;
 /// Exponent of the shortest distinguished duration, 2^6 ns.
 const LOWEST_POWER: usize = 6;
 
-/// The shortest duration of a bucket. The first bucket holds all under 80 ns, the last all from four minutes on.
+/// The shortest duration of a bucket in nanoseconds. The first bucket holds durations under 80 ns, the last those from four minutes on.
 pub(crate) fn bound_ns(bucket: usize) -> u64 {
     assert!(bucket < HISTOGRAM_BUCKETS, "a histogram has {HISTOGRAM_BUCKETS} buckets");
     if bucket == 0 { 0 } else { (4 + bucket as u64 % 4) << (bucket / 4 + LOWEST_POWER - 2) }
+}
+
+/// Adds a processor's buckets, two in each word.
+pub(crate) fn add_buckets(buckets: &mut [u32; HISTOGRAM_BUCKETS], words: impl Iterator<Item = u64>) {
+    for (pair, word) in buckets.chunks_exact_mut(2).zip(words) {
+        pair[0] = pair[0].wrapping_add(word as u32);
+        pair[1] = pair[1].wrapping_add((word >> 32) as u32);
+    }
 }
 
 /// Bounds in nanoseconds of the buckets that grew between two readings, with their increases.

@@ -3,8 +3,9 @@
 use crate::meter::Meter;
 use crate::part::{Context, MeterPart, RecordSpan};
 use crate::programs::load::Loaded;
-use crate::tables::faults::{add_buckets, bucket_row};
-use crate::tables::histogram::{HISTOGRAM_BUCKETS, increases};
+use crate::refusal::MeterRefusal;
+use crate::tables::faults::bucket_row;
+use crate::tables::histogram::{HISTOGRAM_BUCKETS, add_buckets, increases};
 use crate::tables::kernel_interrupts::{self, CountsBySource, InterruptSource, SOFT_INTERRUPT_NAMES};
 use crate::tables::processors::ProcessorMap;
 use crate::tables::unclocked_interrupts::{Clocked, Unclocked};
@@ -20,7 +21,7 @@ const VECTOR_NAMES: [&str; 8] =
 
 /// Number of words of `struct interrupt_sums`.
 const TOTALS_WORDS: usize = 2 + HISTOGRAM_BUCKETS / 2;
-/// Number of words before the totals in `struct interrupt_meter`. The last of them counts interrupts that were not counted by source.
+/// Number of words before the totals in `struct interrupt_meter`. The last of them counts device interrupts that found no room.
 const HEAD_WORDS: usize = 3;
 type RawInterrupts = [u64; HEAD_WORDS + (VECTOR_NAMES.len() + SOFT_INTERRUPT_NAMES.len()) * TOTALS_WORDS];
 
@@ -41,10 +42,10 @@ impl InterruptTotals {
     fn add(&mut self, raw: &[u64]) {
         self.count = self.count.wrapping_add(raw[0]);
         self.cpu_ns = self.cpu_ns.wrapping_add(raw[1]);
-        add_buckets(&mut self.buckets, &raw[2..TOTALS_WORDS]);
+        add_buckets(&mut self.buckets, raw[2..TOTALS_WORDS].iter().copied());
     }
 
-    fn add_sums(&mut self, other: &InterruptTotals) {
+    fn add_totals(&mut self, other: &InterruptTotals) {
         self.count = self.count.wrapping_add(other.count);
         self.cpu_ns = self.cpu_ns.wrapping_add(other.cpu_ns);
         for (bucket, more) in self.buckets.iter_mut().zip(other.buckets) {
@@ -55,14 +56,14 @@ impl InterruptTotals {
 
 type TotalsBySource = BTreeMap<InterruptSource, InterruptTotals>;
 
-/// Kinds of the table `faults`: of interrupts that were clocked, and of those that were not.
+/// Kinds of the table `faults`: that of clocked interrupts, and that of interrupts without a time.
 const CLOCKED_AND_UNCLOCKED_KINDS: [(&str, &str); 2] =
     [("interrupt", "interrupt unclocked"), ("soft interrupt", "soft interrupt unclocked")];
 
-/// Largest number of readings in a span. On processors that are never without interrupts, no reading is exact.
+/// Largest number of readings in a span. On processors that always have interrupts, no reading is exact.
 const READING_TRIES: u32 = 5;
 
-/// The interrupts as they were last read.
+/// The interrupts at the last reading.
 pub(crate) struct InterruptTable {
     processors: ProcessorMap,
     last: TotalsBySource,
@@ -85,8 +86,8 @@ impl InterruptTable {
     /// Begins the part; None if interrupts are not metered.
     ///
     /// # Errors
-    /// The kernel's words.
-    pub fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, String> {
+    /// The kernel's refusal.
+    pub fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, MeterRefusal> {
         let loaded = &context.loaded;
         if wanted.tier != Tier::Exact || loaded.refusal(Meter::Interrupts).is_some() {
             return Ok(None);
@@ -111,7 +112,7 @@ impl InterruptTable {
         &mut self,
         loaded: &Loaded,
         learn: fn(&mut Unclocked, &CountsBySource, &Clocked, &CountsBySource) -> bool,
-    ) -> Result<InterruptReading, String> {
+    ) -> Result<InterruptReading, MeterRefusal> {
         let mut before = self.kernel_counts(loaded);
         for _ in 1..READING_TRIES {
             let read = self.read(loaded)?;
@@ -133,7 +134,7 @@ impl InterruptTable {
         self.names.entry(number).or_insert_with(|| read_device_name(number)).clone()
     }
 
-    fn read(&mut self, loaded: &Loaded) -> Result<InterruptReading, String> {
+    fn read(&mut self, loaded: &Loaded) -> Result<InterruptReading, MeterRefusal> {
         let clocked = Clocked { counts: CountsBySource::new(), under_way: self.processors.in_interrupts() };
         let mut read = InterruptReading { all: TotalsBySource::new(), clocked, lost: 0 };
         for number in 0..loaded.processors {
@@ -165,10 +166,10 @@ impl InterruptTable {
 
 impl InterruptReading {
     /// Adds interrupts without a device on one processor.
-    fn add_fixed_sources(&mut self, loaded: &Loaded, processor: u32) -> Result<(), String> {
+    fn add_fixed_sources(&mut self, loaded: &Loaded, processor: u32) -> Result<(), MeterRefusal> {
         let map = loaded.object.map("interrupts").ok_or("the sums of interrupts are not there")?;
-        let array: Array<&MapData, RawInterrupts> = Array::try_from(map).map_err(|error| error.to_string())?;
-        let raw = array.get(&processor, 0).map_err(|error| error.to_string())?;
+        let array: Array<&MapData, RawInterrupts> = Array::try_from(map)?;
+        let raw = array.get(&processor, 0)?;
         self.lost += raw[HEAD_WORDS - 1];
         for (index, raw) in raw[HEAD_WORDS..].chunks_exact(TOTALS_WORDS).enumerate().filter(|(_, raw)| raw[0] > 0) {
             self.add(loaded, &fixed_source(index), processor as usize, raw);
@@ -190,7 +191,7 @@ impl InterruptReading {
 }
 
 impl MeterPart for InterruptTable {
-    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), String> {
+    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), MeterRefusal> {
         let InterruptReading { all, lost, .. } = self.read_between(&context.loaded, Unclocked::learn)?;
         for (kind, _) in CLOCKED_AND_UNCLOCKED_KINDS {
             add_rows(span, kind, None, &sum(&all, kind), &sum(&self.last, kind), sample);
@@ -208,7 +209,7 @@ impl MeterPart for InterruptTable {
 
     fn take_lost(&mut self, _: &Context, span: RecordSpan) -> Vec<LostRow> {
         let count = std::mem::take(&mut self.newly_lost);
-        let reason = "interrupts of more devices than are told apart".into();
+        let reason = "interrupts of more devices than the meters can distinguish".into();
         if count == 0 { Vec::new() } else { vec![LostRow { at: span.at, user: None, what: "record", count, reason }] }
     }
 }
@@ -216,7 +217,7 @@ impl MeterPart for InterruptTable {
 /// Totals of all sources of a kind.
 fn sum(all: &TotalsBySource, kind: &str) -> InterruptTotals {
     let mut sums = NO_INTERRUPTS;
-    all.iter().filter(|(source, _)| source.kind == kind).for_each(|(_, source_totals)| sums.add_sums(source_totals));
+    all.iter().filter(|(source, _)| source.kind == kind).for_each(|(_, source_totals)| sums.add_totals(source_totals));
     sums
 }
 
@@ -272,11 +273,10 @@ fn fixed_source(index: usize) -> InterruptSource {
 }
 
 /// Reads the totals of device interrupts, by the interrupt's number.
-fn read_devices(loaded: &Loaded) -> Result<Vec<(u32, TotalsByProcessor)>, String> {
+fn read_devices(loaded: &Loaded) -> Result<Vec<(u32, TotalsByProcessor)>, MeterRefusal> {
     let map = loaded.object.map("devices").ok_or("the sums of devices are not there")?;
-    let hash: PerCpuHashMap<&MapData, u32, [u64; TOTALS_WORDS]> =
-        PerCpuHashMap::try_from(map).map_err(|error| error.to_string())?;
-    hash.iter().map(|entry| entry.map_err(|error| error.to_string())).collect()
+    let hash: PerCpuHashMap<&MapData, u32, [u64; TOTALS_WORDS]> = PerCpuHashMap::try_from(map)?;
+    Ok(hash.iter().collect::<Result<_, _>>()?)
 }
 
 /// The name of a device's interrupt: the names of its handlers.
@@ -292,7 +292,6 @@ fn read_device_name(number: u32) -> Arc<str> {
 mod tests {
     use super::*;
     use crate::programs::load::load;
-    use crate::refused::Refused;
     use aya::programs::BtfTracePoint;
     use loadgo_core::time::Instant;
     use std::io::Write as _;
@@ -301,7 +300,7 @@ mod tests {
 
     fn begin_part() -> Option<(Context, Box<dyn MeterPart>)> {
         let wanted = MeterRequest { tier: Tier::Exact, accounts: 1, commands: Vec::new(), profile_hz: None, segments: false };
-        let loaded = crate::available::check_kernel_programs().map_err(Refused::from).and_then(|()| load(&wanted));
+        let loaded = crate::available::check_kernel_programs().and_then(|()| load(&wanted));
         match loaded {
             Ok(loaded) => {
                 let mut context = Context::new(loaded);

@@ -1,5 +1,6 @@
 //! Reads the kernel's own counts of interrupts by source and processor, from `/proc/interrupts` and `/proc/softirqs`.
 
+use crate::refusal::MeterRefusal;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -17,8 +18,8 @@ pub(crate) const SOFT_INTERRUPT_NAMES: [&str; 16] =
 /// Numbers of interrupts of each source, by processor. They wrap at 2^32, like the kernel's own.
 pub(crate) type CountsBySource = BTreeMap<InterruptSource, Vec<u32>>;
 
-/// The kernel's labels of metered interrupts without a device, with the meters' names. The kernel has one label for both kinds of
-/// function calls.
+/// The kernel's labels of metered interrupts without a device, with the meters' names. The kernel has one label for function calls to
+/// one processor and to several.
 const VECTOR_LABELS: &[(&str, &str)] = if cfg!(target_arch = "x86_64") {
     &[("LOC", "local timer"), ("RES", "rescheduling"), ("CAL", "function call"), ("IWI", "work")]
 } else {
@@ -48,8 +49,8 @@ pub(crate) fn are_shown() -> bool {
 ///
 /// # Errors
 /// A table cannot be read.
-pub(crate) fn read(processors: u32, name_of: impl FnMut(u32) -> Arc<str>) -> Result<CountsBySource, String> {
-    let text = |path| std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"));
+pub(crate) fn read(processors: u32, name_of: impl FnMut(u32) -> Arc<str>) -> Result<CountsBySource, MeterRefusal> {
+    let text = |path| std::fs::read_to_string(path).map_err(|error| MeterRefusal::from((path, error)));
     let mut counts = CountsBySource::new();
     add_hard(&text(INTERRUPTS_PATH)?, processors, name_of, &mut counts);
     add_soft(&text("/proc/softirqs")?, processors, &mut counts);

@@ -1,13 +1,13 @@
 //! Makes rows of processor time and ready wait of processes, by name and user.
 //!
-//! The kernel's programs charge each stretch on a processor to the process's name, separately for each session. So the times of
-//! thousands of short processes are as exact as those of one long process.
+//! The kernel programs charge all time on a processor to the process's name, separately for each session. So the times of thousands
+//! of short processes are as exact as those of one long process.
 
-use crate::part::RecordSpan;
-use crate::part::{Context, MeterPart};
+use crate::part::{Context, MeterPart, RecordSpan};
 use crate::programs::layout::{category, counter, named, processor};
 use crate::programs::load::map_array;
 use crate::programs::map_sizes::process_name_entries;
+use crate::refusal::MeterRefusal;
 use crate::tables::processors::{ProcessorMap, ProcessorWords};
 use crate::wanted::MeterRequest;
 use loadgo_core::record::{LostRow, MeterRows, ProcessRow, process_name};
@@ -17,16 +17,16 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// Name of processes that began when the table of names was full.
+/// Name for processes that got their name when the table of names was full.
 const OTHERS_NAME: &str = "others";
 
-/// The processes as they were last shown.
+/// The names' times at the last reading.
 pub(crate) struct ProcessTimesTable {
     table: MappedWords,
     counters: MappedWords,
     processors: ProcessorMap,
     running: HashMap<usize, RunningNames>,
-    /// Times by index of the name, as they were last shown.
+    /// Times in the rows so far, by index of the name.
     shown: Vec<ProcessTimes>,
     lost: u64,
 }
@@ -34,17 +34,17 @@ pub(crate) struct ProcessTimesTable {
 /// Processor time and ready wait in nanoseconds.
 type ProcessTimes = [u64; 2];
 
-/// A name of processes that were running at the reading.
+/// A name whose processes were running at the reading.
 #[derive(Default)]
 struct RunningNames {
-    /// Nanoseconds charged until then.
+    /// Nanoseconds charged to the name so far.
     charged_ns: u64,
-    /// Beginnings of the present stretches, which are not charged yet.
+    /// For each running process, the time from which on it is not charged yet.
     since: Vec<u64>,
 }
 
 impl ProcessTimesTable {
-    pub fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, String> {
+    pub fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, MeterRefusal> {
         let loaded = &context.loaded;
         let table = map_array(loaded, "names", process_name_entries(wanted) as usize * named::WORDS * 8)?;
         let counters = map_array(loaded, "counters", counter::WORDS * 8)?;
@@ -62,7 +62,7 @@ impl ProcessTimesTable {
         self.counters.words()[index].load(Relaxed)
     }
 
-    /// Times of a name since they were last shown, including present stretches until `now`.
+    /// Increase of a name's times since the last rows, including the running processes' time until `now`.
     fn increase(&mut self, index: usize, now: u64) -> ProcessTimes {
         let words = &self.table.words()[index * named::WORDS..][..named::WORDS];
         let cpu_ns = match self.running.get(&index) {
@@ -108,7 +108,7 @@ impl MeterPart for ProcessTimesTable {
         }
     }
 
-    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), String> {
+    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), MeterRefusal> {
         let most_names = self.table.words().len() / named::WORDS;
         let names = (self.counter(counter::NAMES_GIVEN) as usize + 1).min(most_names);
         self.shown.resize(names, [0; 2]);
@@ -135,7 +135,7 @@ impl MeterPart for ProcessTimesTable {
     fn take_lost(&mut self, _: &Context, span: RecordSpan) -> Vec<LostRow> {
         let lost = self.counter(counter::NAMES_LOST) + self.counter(counter::TASKS_LOST);
         let count = lost - std::mem::replace(&mut self.lost, lost);
-        let reason = format!("more names of processes than places: they are `{OTHERS_NAME}`");
+        let reason = format!("more names of processes than there is room for: the rest are `{OTHERS_NAME}`");
         if count == 0 { Vec::new() } else { vec![LostRow { at: span.at, user: None, what: "usage", count, reason }] }
     }
 }

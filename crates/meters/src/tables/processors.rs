@@ -1,17 +1,18 @@
 //! Reads the state of every processor consistently while it changes.
 //!
-//! A program charges a stretch to a category, and then writes the time until which it has charged. Between the two, the sum of a
-//! processor's times does not agree with that time. Such a reading is repeated.
+//! A program charges time to a category, and then writes the time until which it has charged. Between the two writes, the sum of the
+//! processor's times does not agree with that time, and a reading is repeated.
 
 use crate::programs::layout::{CATEGORY_NAMES, category, processor, waiting};
 use crate::programs::load::{Loaded, map_array};
+use crate::refusal::MeterRefusal;
 use crate::tables::idle::WaitIntegrals;
 use aya::maps::{Array, Map};
 use loadgo_sys::mapped::MappedWords;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Acquire;
 
-/// Largest number of readings until one is used even if it is inconsistent, as when the virtual machine stops amid charging.
+/// Number of readings after which an inconsistent one is used, as when a virtual machine's processor stops between the two writes.
 const READING_TRIES: u32 = 1000;
 
 /// Times by category in nanoseconds, since a processor was first seen.
@@ -27,11 +28,11 @@ pub(crate) struct ProcessorMap {
 pub(crate) struct ProcessorWords([u64; processor::WORDS]);
 
 impl ProcessorMap {
-    pub fn open(loaded: &Loaded) -> Result<ProcessorMap, String> {
+    pub fn open(loaded: &Loaded) -> Result<ProcessorMap, MeterRefusal> {
         let Some(Map::Array(map)) = loaded.object.map("processors") else {
             return Err("the processors' state is not there".into());
         };
-        let size = map.info().map_err(|error| error.to_string())?.value_size() as usize;
+        let size = map.info()?.value_size() as usize;
         Ok(ProcessorMap { memory: map_array(loaded, "processors", size * loaded.processors as usize)?, stride: size / 8 })
     }
 
@@ -48,7 +49,7 @@ impl ProcessorMap {
         self.memory.words().chunks_exact(self.stride).map(begun).collect()
     }
 
-    /// Reads all processors, each with the result of `beside` for the same moment: no task switched between.
+    /// Reads all processors, each with a result of `beside` that was read while no task switched.
     pub(crate) fn read_with<T>(&self, beside: impl Fn(&ProcessorWords) -> T) -> impl Iterator<Item = (ProcessorWords, T)> {
         self.memory.words().chunks_exact(self.stride).map(move |words| read_both(words, &beside))
     }
@@ -68,16 +69,16 @@ fn read_consistent(words: &[AtomicU64]) -> ProcessorWords {
 
 fn read_both<T>(words: &[AtomicU64], beside: impl Fn(&ProcessorWords) -> T) -> (ProcessorWords, T) {
     let mut state = read_consistent(words);
-    let mut other = beside(&state);
+    let mut result = beside(&state);
     for _ in 1..READING_TRIES {
         let after = read_consistent(words);
         if [processor::SINCE, processor::NAME].iter().all(|word| after.at(*word) == state.at(*word)) {
             break;
         }
         state = after;
-        other = beside(&state);
+        result = beside(&state);
     }
-    (state, other)
+    (state, result)
 }
 
 fn read_once(words: &[AtomicU64]) -> ProcessorWords {
@@ -100,7 +101,7 @@ impl ProcessorWords {
         sum == self.at(processor::LAST).wrapping_sub(self.at(processor::BEGAN))
     }
 
-    /// The processor's times until `now`, including the present stretch.
+    /// The processor's times until `now`, including the time since the last charge.
     pub(crate) fn times_at(&self, now: u64, waiting: &WaitIntegrals) -> CategoryTimes {
         let mut times: CategoryTimes = std::array::from_fn(|index| self.at(processor::TIME + index));
         times[category::PAGE_FAULT] += self.at(processor::TIME + category::IN_FAULT);
@@ -116,9 +117,9 @@ impl ProcessorWords {
 }
 
 /// Reads the integrals of waits under their lock.
-pub(crate) fn read_waiting(loaded: &Loaded) -> Result<WaitIntegrals, String> {
+pub(crate) fn read_waiting(loaded: &Loaded) -> Result<WaitIntegrals, MeterRefusal> {
     const LOCKED: u64 = 4; // BPF_F_LOCK
     let map = loaded.object.map("waits").ok_or("the waits are not there")?;
-    let array: Array<_, [u64; waiting::WORDS]> = map.try_into().map_err(|error: aya::maps::MapError| error.to_string())?;
-    array.get(&0, LOCKED).map(WaitIntegrals::new).map_err(|error| error.to_string())
+    let array: Array<_, [u64; waiting::WORDS]> = map.try_into()?;
+    Ok(WaitIntegrals::new(array.get(&0, LOCKED)?))
 }

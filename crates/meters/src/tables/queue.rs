@@ -1,9 +1,9 @@
 //! Makes rows of the processors' ready queue: its length, and its dispatches.
 
-use crate::part::RecordSpan;
-use crate::part::{Context, MeterPart};
+use crate::part::{Context, MeterPart, RecordSpan};
 use crate::programs::layout::{QUEUE_LENGTHS, processor};
 use crate::programs::load::map_array;
+use crate::refusal::MeterRefusal;
 use crate::tables::processors::{ProcessorMap, ProcessorWords};
 use crate::tables::shown::increases_of_span;
 use crate::wanted::MeterRequest;
@@ -12,7 +12,7 @@ use loadgo_sys::mapped::MappedWords;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Measures of the time at each class of lengths, by powers of 2.
+/// Names of the measures for the time at each class of lengths, which are by powers of 2.
 const LENGTH_MEASURES: [&str; QUEUE_LENGTHS] = [
     "ready 0",
     "ready 1",
@@ -32,7 +32,7 @@ const LENGTH_MEASURES: [&str; QUEUE_LENGTHS] = [
     "ready 16384-",
 ];
 
-/// The queue as it was last shown.
+/// The queue at the last reading.
 pub(crate) struct QueueTable {
     processors: ProcessorMap,
     read: Vec<ProcessorWords>,
@@ -51,7 +51,7 @@ struct QueueTotals {
 }
 
 impl QueueTable {
-    pub fn begin(context: &mut Context, _: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, String> {
+    pub fn begin(context: &mut Context, _: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, MeterRefusal> {
         let (processors, present) = (ProcessorMap::open(&context.loaded)?, map_array(&context.loaded, "ready_queue", 16)?);
         let read = processors.read().collect();
         Ok(Some(Box::new(QueueTable {
@@ -65,7 +65,7 @@ impl QueueTable {
         })))
     }
 
-    /// The present length, and the time since when; None if it has never changed.
+    /// The present length, and when the queue got it; None if it has never changed.
     fn present(&self) -> Option<(u64, u64)> {
         let [length, since] = [0, 1].map(|word| self.present.words()[word].load(Relaxed));
         (since != 0 && (length as i64) >= 0).then_some((length, since))
@@ -78,7 +78,7 @@ impl MeterPart for QueueTable {
         self.present_read = self.present();
     }
 
-    fn rows(&mut self, _: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), String> {
+    fn rows(&mut self, _: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), MeterRefusal> {
         let (mut sums, mut lengths) = (QueueTotals::default(), [0; QUEUE_LENGTHS]);
         for state in &self.read {
             sums.area += state.at(processor::QUEUE_AREA);

@@ -1,9 +1,10 @@
 //! Makes the parts of each span's time add up to the span exactly, without a negative part.
 //!
-//! A reading is some microseconds later than the span's end. Idle time that was divided before its end may be divided differently
-//! at its end. An excess is taken from the largest part, and counts in the next span.
+//! A reading comes some microseconds after the span's end. Idle time that is divided while it lasts may be divided differently when
+//! it ends. An excess is taken from the largest part, and counts in the next span.
 
-/// Increases of the parts since they were last `shown`, which add up to the span. Missing time is added to the part `rest_index`.
+/// Increases of the parts since the last call, whose values `shown` has. They add up to the span: missing time is added to the part
+/// `rest_index`.
 pub(crate) fn increases_of_span<const N: usize>(
     now: &[u64; N],
     shown: &mut [u64; N],

@@ -1,8 +1,8 @@
 //! Makes rows of the total time: all of every processor's time, by category.
 
-use crate::part::RecordSpan;
-use crate::part::{Context, MeterPart};
+use crate::part::{Context, MeterPart, RecordSpan};
 use crate::programs::layout::{CATEGORY_NAMES, category};
+use crate::refusal::MeterRefusal;
 use crate::shares::ActivityCounts;
 use crate::tables::idle::WaitIntegrals;
 use crate::tables::processors::{CategoryTimes, ProcessorMap, ProcessorWords, read_waiting};
@@ -10,22 +10,25 @@ use crate::tables::shown::increases_of_span;
 use crate::wanted::{MeterRequest, Tier};
 use loadgo_core::record::{MeterRows, TimeRow};
 
-/// The processors' times as they were last shown.
+/// The processors' times at the last reading.
 pub(crate) struct TotalTime {
     processors: ProcessorMap,
     read: Vec<ProcessorWords>,
-    waiting: Result<WaitIntegrals, String>,
+    waiting: Result<WaitIntegrals, MeterRefusal>,
     shown: Vec<Option<CategoryTimes>>,
-    sampled: bool,
+    /// Whether clock samples divide the busy time.
+    is_sampled: bool,
+    /// The processors that were online at the last reading.
     online: Vec<u32>,
 }
 
 impl TotalTime {
-    pub fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, String> {
+    pub fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, MeterRefusal> {
         let loaded = &context.loaded;
         let processors = ProcessorMap::open(loaded)?;
         let (read, waiting, shown) = (processors.read().collect(), read_waiting(loaded), vec![None; loaded.processors as usize]);
-        Ok(Some(Box::new(TotalTime { processors, read, waiting, shown, sampled: wanted.tier == Tier::Cheap, online: online() })))
+        let is_sampled = wanted.tier == Tier::Cheap;
+        Ok(Some(Box::new(TotalTime { processors, read, waiting, shown, is_sampled, online: online() })))
     }
 }
 
@@ -35,7 +38,7 @@ impl MeterPart for TotalTime {
         self.waiting = read_waiting(&context.loaded);
     }
 
-    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), String> {
+    fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), MeterRefusal> {
         let waiting = self.waiting.as_ref().map_err(Clone::clone)?;
         let online = online();
         for ((number, state), shown) in (0..).zip(&self.read).zip(&mut self.shown) {
@@ -49,7 +52,7 @@ impl MeterPart for TotalTime {
             if !online.contains(&number) && !self.online.contains(&number) {
                 continue; // an offline processor's idle time still grows
             }
-            if self.sampled {
+            if self.is_sampled {
                 divide_busy(&mut times, context.shares.get(&number).copied().unwrap_or_default());
             }
             sample.time.extend(rows(span, number as u16, &times));

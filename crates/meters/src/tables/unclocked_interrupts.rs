@@ -1,9 +1,9 @@
 //! Counts interrupts that the kernel counted and no program of loadgo saw, by source and processor.
 //!
-//! A kernel may run no program while certain tasks have a processor, or skip one that interrupts itself. The kernel's own counts
-//! have these interrupts. The two counts cannot be read at the same instant, so the programs' counts are read between two readings
-//! of the kernel's. If those two agree and no interrupt is under way, the difference is exact. Otherwise it has bounds, and only
-//! the lower one counts. So an interrupt that was read a little too late is not called unclocked.
+//! A kernel may run no program while certain tasks have a processor, and skips a program that would interrupt itself. The kernel's own
+//! counts include these interrupts. The two counts cannot be read at the same instant, so the programs' counts are read between two
+//! readings of the kernel's. If those two agree and no interrupt is under way, the difference is exact. Otherwise it has bounds, and
+//! only the lower one counts. So an interrupt that comes between the readings is not counted as unclocked.
 
 use crate::tables::kernel_interrupts::{CountsBySource, InterruptSource};
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ pub(crate) struct Clocked {
     pub under_way: Vec<bool>,
 }
 
-/// A source of interrupts, and a processor's number.
+/// A source of interrupts, and the number of a processor.
 type SourceOnProcessor = (InterruptSource, usize);
 
 /// Number of interrupts by which the programs' counts are behind the kernel's.
@@ -34,12 +34,12 @@ struct Behind {
 pub(crate) struct Unclocked(BTreeMap<SourceOnProcessor, Behind>);
 
 impl Unclocked {
-    /// Notes the numbers at the beginning. Returns whether they are known exactly.
+    /// Notes by how much the programs' counts are behind at the beginning. Returns whether that is exact.
     pub fn begin(&mut self, before: &CountsBySource, clocked: &Clocked, after: &CountsBySource) -> bool {
         let mut exact = true;
-        for (place, low, high) in bounds(before, clocked, after) {
+        for (source, low, high) in bounds(before, clocked, after) {
             exact &= low == high;
-            let behind = self.0.entry(place).or_insert(Behind { at_first: high, since: 0 });
+            let behind = self.0.entry(source).or_insert(Behind { at_first: high, since: 0 });
             if (high.wrapping_sub(behind.at_first) as i32) < 0 {
                 behind.at_first = high;
             }
@@ -47,12 +47,12 @@ impl Unclocked {
         exact
     }
 
-    /// Updates the numbers by a reading between two of the kernel's. Returns whether they are exact.
+    /// Updates the numbers of unclocked interrupts by a reading between two of the kernel's. Returns whether they are exact.
     pub fn learn(&mut self, before: &CountsBySource, clocked: &Clocked, after: &CountsBySource) -> bool {
         let mut exact = true;
-        for (place, low, high) in bounds(before, clocked, after) {
+        for (source, low, high) in bounds(before, clocked, after) {
             exact &= low == high;
-            let behind = self.0.entry(place).or_insert(Behind { at_first: high, since: 0 });
+            let behind = self.0.entry(source).or_insert(Behind { at_first: high, since: 0 });
             let since = low.wrapping_sub(behind.at_first) as i32;
             behind.since = behind.since.max(u32::try_from(since).unwrap_or(0));
         }

@@ -1,11 +1,12 @@
-//! Counts primitives and faults by session and command.
+//! Reads the sums of system calls and faults by session and command.
 //!
 //! The kernel programs (`bpf/meters/who.h`) count into a few lines of each processor. A line that must make room is written into one
-//! of two hashes. A reading switches the processors to the other hash, waits for present writers, reads the lines, and empties the
-//! first hash. A key's increase is its hash entry plus its present lines, less its lines at the last reading. A line that is written
-//! back meanwhile is in neither. Its count is deferred to the next reading, and never counted twice.
+//! of two hashes. A reading directs the processors to the other hash, waits until no program writes to the first, reads the lines, and
+//! empties the first hash. A key's increase is its hash entry plus its present lines, less its lines at the last reading. A line that
+//! is written to the other hash meanwhile is in neither. Its count is deferred to the next reading, and never counted twice.
 
-use crate::programs::load::{Loaded, map_array};
+use crate::programs::load::{Loaded, map_array, take_map};
+use crate::refusal::MeterRefusal;
 use aya::maps::{HashMap as KernelHash, MapData, MapError};
 use loadgo_sys::mapped::MappedWords;
 use std::collections::HashMap;
@@ -19,7 +20,7 @@ const LINES: usize = 64;
 /// Number of words of a processor.
 const PROCESSOR_WORDS: usize = LINE_WORDS * (1 + LINES);
 
-/// Number of the first kind of faults among a key's events, after all primitives: `WHO_FAULT` in `bpf/meters/who.h`.
+/// Number of the first kind of faults among a key's events, after all system calls: `WHO_FAULT` in `bpf/meters/who.h`.
 pub(crate) const FAULT_EVENT_INDEX: u16 = 0x200;
 
 /// The key of a count: session, command and event.
@@ -29,7 +30,7 @@ pub(crate) struct CountKey {
     pub slot: u32,
     /// The command's number; 0 for none.
     pub command: u16,
-    /// A primitive's number, or [`FAULT_EVENT_INDEX`] plus a kind of faults.
+    /// A system call's number, or [`FAULT_EVENT_INDEX`] plus a kind of faults.
     pub event: u16,
 }
 
@@ -45,10 +46,11 @@ pub(crate) type KeyTotals = [u64; 4];
 type Hash = KernelHash<MapData, u64, KeyTotals>;
 type TotalsByKey = HashMap<u64, KeyTotals>;
 
-/// The totals as they were last read.
+/// The totals at the last reading.
 pub(crate) struct UserCommandTable {
     lines: MappedWords,
     hashes: [Hash; 2],
+    /// The hash that the processors write to.
     half: u64,
     last: TotalsByKey,
     deferred: TotalsByKey,
@@ -56,14 +58,14 @@ pub(crate) struct UserCommandTable {
 }
 
 impl UserCommandTable {
-    pub fn begin(loaded: &mut Loaded) -> Result<UserCommandTable, String> {
+    pub fn begin(loaded: &mut Loaded) -> Result<UserCommandTable, MeterRefusal> {
         let lines = map_array(loaded, "who_lines", loaded.processors as usize * PROCESSOR_WORDS * 8)?;
-        let hashes = [take_hash(loaded, "who_even")?, take_hash(loaded, "who_odd")?];
+        let hashes = [take_map(loaded, "who_even")?, take_map(loaded, "who_odd")?];
         Ok(UserCommandTable { lines, hashes, half: 0, last: TotalsByKey::new(), deferred: TotalsByKey::new(), lost: 0 })
     }
 
     /// The increase of each key since the last reading.
-    pub fn increases(&mut self) -> Result<Vec<(CountKey, KeyTotals)>, String> {
+    pub fn increases(&mut self) -> Result<Vec<(CountKey, KeyTotals)>, MeterRefusal> {
         let before = self.half;
         self.half ^= 1;
         for head in self.heads() {
@@ -76,7 +78,7 @@ impl UserCommandTable {
             }
         }
         let now = read_lines(&self.lines);
-        let drained = drain(&mut self.hashes[before as usize]).map_err(|error| error.to_string())?;
+        let drained = drain(&mut self.hashes[before as usize])?;
         let increases = settle(&drained, &now, &self.last, &mut self.deferred);
         self.last = now;
         Ok(increases)
@@ -93,11 +95,6 @@ impl UserCommandTable {
     }
 }
 
-fn take_hash(loaded: &mut Loaded, name: &str) -> Result<Hash, String> {
-    let map = loaded.object.take_map(name).ok_or_else(|| format!("{name} is not there"))?;
-    map.try_into().map_err(|error: MapError| format!("{name}: {error}"))
-}
-
 /// The totals of all lines.
 fn read_lines(lines: &MappedWords) -> TotalsByKey {
     let mut sums = TotalsByKey::new();
@@ -109,7 +106,7 @@ fn read_lines(lines: &MappedWords) -> TotalsByKey {
     sums
 }
 
-/// Reads a line until both its ends are the same; None if it is empty.
+/// Reads a line until its key is the same at both ends; None if it is empty.
 fn read_line(line: &[AtomicU64]) -> Option<(u64, KeyTotals)> {
     loop {
         let key = line[0].load(Acquire);
@@ -121,7 +118,7 @@ fn read_line(line: &[AtomicU64]) -> Option<(u64, KeyTotals)> {
     }
 }
 
-/// Removes all entries of a hash without writers.
+/// Removes and returns all entries of a hash that no program writes to.
 fn drain(hash: &mut Hash) -> Result<TotalsByKey, MapError> {
     let all: TotalsByKey = hash.iter().collect::<Result<_, MapError>>()?;
     for key in all.keys() {

@@ -1,4 +1,4 @@
-//! Programs that wait for what they are told to, and measure it themselves: the test's own executable, started again.
+//! Programs that wait for a known cause, and measure the wait themselves. They are the test's own executable, started again.
 
 pub mod group;
 
@@ -16,35 +16,37 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::channel;
 use std::thread;
 
-const ASKED: &str = "LOADGO_ARRANGED";
+/// Variable with the name of the program that the executable runs.
+const PROGRAM_VARIABLE: &str = "LOADGO_ARRANGED";
 const FILE_BYTES: usize = 32 << 20;
-const PAGE: usize = 4096;
+const PAGE_BYTES: usize = 4096;
 
-/// How often a program reads, and how often a second its group lets it.
+/// Number of times that a program reads.
 const READS: usize = 80;
+/// Number of reads a second that its group allows.
 pub const READS_PER_SECOND: u32 = 100;
 
-/// A program's own measurements: from its beginning to its end, and its processor time.
+/// A program's own measurements of its work.
 #[derive(Clone, Copy, Debug)]
 pub struct Truth {
-    /// From first to last, in nanoseconds.
+    /// Time from the beginning to the end of the work, in nanoseconds.
     pub wall_ns: u64,
     /// Processor time that the kernel charges; on a virtual machine, without stolen time.
     pub cpu_ns: u64,
-    /// Ready, and not on a processor: held back by a quota, too.
+    /// Time ready without a processor, including time throttled by a quota.
     pub ready_ns: u64,
 }
 
-/// A program under way; it works when it is told to go.
+/// A running program, which begins its work when [`go`] says so; and its file.
 pub struct Program(Child, PathBuf);
 
-/// Starts the test's executable as the program `what`.
-pub fn start(what: &str) -> Program {
+/// Starts the test's executable as the program `name`.
+pub fn start(name: &str) -> Program {
     let executable = std::env::current_exe().unwrap();
     let mut command = Command::new(executable);
-    command.args(["arranged_program", "--exact", "--nocapture"]).env(ASKED, what);
+    command.args(["arranged_program", "--exact", "--nocapture"]).env(PROGRAM_VARIABLE, name);
     let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let file = file_of(what, child.id());
+    let file = file_of(name, child.id());
     Program(child, file)
 }
 
@@ -54,46 +56,47 @@ impl Program {
         self.0.id()
     }
 
-    /// Waits until it is ready.
-    pub fn ready(&mut self) {
-        self.line("ready");
+    /// Waits until the program is ready to work.
+    pub fn await_ready(&mut self) {
+        self.await_line("ready");
     }
 
     fn go(&mut self) {
         self.0.stdin.as_mut().unwrap().write_all(b"go\n").unwrap();
     }
 
-    fn did(&mut self) -> Truth {
-        let said = self.line("did");
-        let numbers: Vec<u64> = said.split(' ').filter_map(|word| word.parse().ok()).collect();
+    fn await_truth(&mut self) -> Truth {
+        let line = self.await_line("did");
+        let numbers: Vec<u64> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
         Truth { wall_ns: numbers[0], cpu_ns: numbers[1], ready_ns: numbers[2] }
     }
 
-    fn line(&mut self, begins: &str) -> String {
-        let mut byte = BufReader::with_capacity(1, self.0.stdout.as_mut().unwrap());
+    /// The next line that contains `word`, from there on.
+    fn await_line(&mut self, word: &str) -> String {
+        let mut output = BufReader::with_capacity(1, self.0.stdout.as_mut().unwrap());
         loop {
             let mut line = String::new();
-            assert!(byte.read_line(&mut line).unwrap() > 0, "the arranged program ended");
-            if let Some(at) = line.find(begins) {
-                return line[at..].trim().to_string();
+            assert!(output.read_line(&mut line).unwrap() > 0, "the arranged program ended");
+            if let Some(index) = line.find(word) {
+                return line[index..].trim().to_string();
             }
         }
     }
 }
 
-/// Lets the programs work, and waits until all have; `one_has` is called as soon as one of them has.
-pub fn go(programs: &mut [Program], one_has: impl FnOnce()) -> Vec<Truth> {
+/// Lets the programs work, and waits until all are done. Calls `on_first_end` as soon as one of them is done.
+pub fn go(programs: &mut [Program], on_first_end: impl FnOnce()) -> Vec<Truth> {
     programs.iter_mut().for_each(Program::go);
-    let (tell, told) = channel();
+    let (sender, receiver) = channel();
     thread::scope(|scope| {
         for (number, program) in programs.iter_mut().enumerate() {
-            let tell = tell.clone();
-            scope.spawn(move || tell.send((number, program.did())));
+            let sender = sender.clone();
+            scope.spawn(move || sender.send((number, program.await_truth())));
         }
-        drop(tell);
-        let first = told.recv().expect("a program has worked");
-        one_has();
-        let mut truths: Vec<_> = std::iter::once(first).chain(told).collect();
+        drop(sender);
+        let first = receiver.recv().expect("a program has worked");
+        on_first_end();
+        let mut truths: Vec<_> = std::iter::once(first).chain(receiver).collect();
         truths.sort_by_key(|(number, _)| *number);
         truths.into_iter().map(|(_, truth)| truth).collect()
     })
@@ -103,23 +106,23 @@ impl Drop for Program {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
-        let _ = std::fs::remove_file(&self.1); // not by the program, whose waits for that would be in its account
+        let _ = std::fs::remove_file(&self.1); // the program does not do that, because its waits for it would be in its account
     }
 }
 
-/// Runs the program that the executable was started as, if any.
-pub fn program() {
-    let Ok(what) = std::env::var(ASKED) else { return };
-    if !what.starts_with("spin") {
+/// Runs the program as which the executable was started, if any.
+pub fn run_program() {
+    let Ok(name) = std::env::var(PROGRAM_VARIABLE) else { return };
+    if !name.starts_with("spin") {
         stay_on_one_processor();
     }
-    let path = cold_file(&what);
+    let path = cold_file(&name);
     let mut line = String::new();
-    burn(20_000_000); // past its loading
+    burn(20_000_000); // longer than a program counts as being loaded
     println!("ready");
     std::io::stdin().read_line(&mut line).unwrap();
     let (wall, cpu, ready) = (monotonic_ns(), cpu_ns(), ready_ns());
-    match what.as_str() {
+    match name.as_str() {
         "pages" => touch(&path),
         "reads" => read_past_the_cache(&path),
         "spin" => burn(300_000_000),
@@ -131,19 +134,19 @@ pub fn program() {
     std::process::exit(0);
 }
 
-/// Where the programs' files are.
+/// The folder of the programs' files.
 pub fn folder() -> &'static Path {
     Path::new(env!("CARGO_TARGET_TMPDIR"))
 }
 
-fn file_of(what: &str, pid: u32) -> PathBuf {
-    folder().join(format!("arranged-{what}-{pid}"))
+fn file_of(name: &str, pid: u32) -> PathBuf {
+    folder().join(format!("arranged-{name}-{pid}"))
 }
 
-/// A file beside the executable, of which nothing is in memory.
-fn cold_file(what: &str) -> PathBuf {
-    let path = file_of(what, std::process::id());
-    if !what.starts_with("spin") {
+/// The path of the program's file. Programs that read have one, of which no page is in memory.
+fn cold_file(name: &str) -> PathBuf {
+    let path = file_of(name, std::process::id());
+    if !name.starts_with("spin") {
         let file = File::create(&path).unwrap();
         for block in 0..FILE_BYTES >> 20 {
             file.write_all_at(&vec![block as u8; 1 << 20], (block as u64) << 20).unwrap();
@@ -154,36 +157,36 @@ fn cold_file(what: &str) -> PathBuf {
     path
 }
 
-/// Touches pages far apart in a mapped file, each of which has to be read.
+/// Touches pages of a mapped file that lie far apart, so that each must be read.
 fn touch(path: &Path) {
     let file = File::open(path).unwrap();
     fadvise(&file, 0, None, Advice::Random).unwrap();
     let mapped = MappedWords::for_reading(file.as_fd(), FILE_BYTES).unwrap();
     for page in scattered() {
-        std::hint::black_box(mapped.words()[page * PAGE / 8].load(Relaxed));
+        std::hint::black_box(mapped.words()[page * PAGE_BYTES / 8].load(Relaxed));
     }
 }
 
 fn read_past_the_cache(path: &Path) {
     let file = open(path, OFlags::RDONLY | OFlags::DIRECT, Mode::empty()).unwrap();
-    let mut space = vec![0_u8; 2 * PAGE];
-    let aligned = space.as_ptr().align_offset(PAGE);
+    let mut buffer = vec![0_u8; 2 * PAGE_BYTES];
+    let aligned = buffer.as_ptr().align_offset(PAGE_BYTES);
     for page in scattered() {
-        rustix::io::pread(&file, &mut space[aligned..][..PAGE], (page * PAGE) as u64).unwrap();
+        rustix::io::pread(&file, &mut buffer[aligned..][..PAGE_BYTES], (page * PAGE_BYTES) as u64).unwrap();
     }
 }
 
-/// Places all over the file, so far from each other that reading one brings no other.
+/// Numbers of pages all over the file, so far from each other that reading one brings no other into memory.
 fn scattered() -> impl Iterator<Item = usize> {
-    (0..READS).map(|step| step * (FILE_BYTES / PAGE / READS))
+    (0..READS).map(|step| step * (FILE_BYTES / PAGE_BYTES / READS))
 }
 
 /// Binds this thread to its present processor. Since Linux 6.12 the scheduler may move a sleeping task, and then counts its sleep as
 /// ready time. So a program that moves could not measure itself.
 fn stay_on_one_processor() {
-    let mut here = CpuSet::new();
-    here.set(sched_getcpu());
-    sched_setaffinity(None, &here).expect("a processor that it is on already");
+    let mut present = CpuSet::new();
+    present.set(sched_getcpu());
+    sched_setaffinity(None, &present).expect("the thread already runs on it");
 }
 
 fn burn(ns: u64) {
@@ -198,8 +201,8 @@ fn cpu_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// How long this thread has waited for a processor.
+/// Time in nanoseconds that this thread has waited for a processor.
 fn ready_ns() -> u64 {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-    stat.split(' ').nth(1).and_then(|number| number.parse().ok()).expect("the kernel tells it")
+    stat.split(' ').nth(1).and_then(|number| number.parse().ok()).expect("the kernel counts it")
 }

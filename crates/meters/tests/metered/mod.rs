@@ -1,4 +1,4 @@
-//! Programs under the meters: each is a user's session, and its rows are told.
+//! Runs programs under the meters, each as a user's session, and collects their rows.
 
 use loadgo_core::record::PrimitiveRow;
 use loadgo_core::system::UserId;
@@ -9,7 +9,7 @@ use loadgo_sys::clock::monotonic_ns;
 use std::collections::BTreeMap;
 use std::process::{Child, Command, Stdio};
 
-/// The meters, and what they have told so far.
+/// The meters, and their rows so far.
 pub struct Metered {
     meters: Meters,
     waits: loadgo_meters::accounts::AccountWaits,
@@ -29,38 +29,38 @@ pub struct Sums {
 }
 
 impl Metered {
-    /// Begins; the line of a number is of the command of that number.
+    /// Begins. A line's command is the command with the line's number.
     pub fn begin(commands: &[String]) -> Metered {
         let commands: Vec<_> = commands.iter().map(|command| command.as_str().into()).collect();
         let lines = (0..=commands.len() as u32).collect();
         let wanted = MeterRequest { tier: Tier::Exact, accounts: 8, commands, profile_hz: None, segments: false };
         let mut meters =
-            Meters::begin(&wanted, Instant(monotonic_ns())).unwrap_or_else(|why| panic!("these tests need root: {why}"));
-        let waits = meters.waits(lines).expect("sessions are told apart");
+            Meters::begin(&wanted, Instant(monotonic_ns())).unwrap_or_else(|refusal| panic!("these tests need root: {refusal}"));
+        let waits = meters.waits(lines).expect("sessions are distinguished");
         Metered { meters, waits, rows: Vec::new(), lost: 0 }
     }
 
-    /// Starts a command; it is the user's session.
+    /// Starts a command as the user's session.
     pub fn start(&mut self, user: UserId, command: &mut Command) -> Child {
         let child = command.spawn().expect("the command starts");
         self.waits.began(user, child.id());
         child
     }
 
-    /// The user is at a line.
+    /// Notes that the user types the line of this number.
     pub fn line(&mut self, user: UserId, line: u32) {
         self.waits.line(user, line);
     }
 
-    /// Does a load of this test program as user 1, and says what it called.
+    /// Runs a load of this test program as user 1. Returns the totals of its calls.
     pub fn load(&mut self, load: &str) -> BTreeMap<String, Sums> {
         let child = self.start(1, own(load).stdout(Stdio::null()));
         self.until_over(child, 1, 1);
         self.of(1)
     }
 
-    /// Reads until the child is gone and `ends` processes of its user have ended. A parent learns of the end while the process is still
-    /// in its last call.
+    /// Reads until the child has ended and the rows have the ends of `ends` processes of its user. A parent learns of an end while the
+    /// process is still in its last call.
     pub fn until_over(&mut self, mut child: Child, user: UserId, ends: u64) {
         child.wait().expect("the child ends");
         self.read();
@@ -69,7 +69,7 @@ impl Metered {
             let waited = Instant(monotonic_ns()).since(waits_since).0;
             assert!(
                 waited < 20_000_000_000,
-                "{:?} is told, {} lost; here is {:?}",
+                "the rows have {:?}, {} are lost, this host has {:?}",
                 self.of(user),
                 self.lost,
                 self.meters.availability()

@@ -4,7 +4,7 @@ use super::windows::EndWork;
 use super::{EndMeter, FIRST_WINDOW, FLOW_BYTES, SOFT_INTERRUPT_WAIT, flow, is_loopback};
 use crate::charge::{InterruptCharge, UNCLEAR_CHARGE_NOTE};
 use aya::maps::{HashMap, MapData};
-use loadgo_meters::refused::Refused;
+use loadgo_meters::MeterRefusal;
 use loadgo_sys::clock::monotonic_ns;
 use loadgo_transfer::measuring::interrupts::{FollowedEnd, InterruptMeter, InterruptWork, MeterOrReason, UnmeteredReason};
 use rustix::net::{getpeername, getsockname};
@@ -56,7 +56,7 @@ impl InterruptMeter for SharedEndMeter {
 }
 
 /// The addresses of a connection: this end's, and the other end's.
-fn addresses(socket: BorrowedFd<'_>) -> Result<(SocketAddr, SocketAddr), Refused> {
+fn addresses(socket: BorrowedFd<'_>) -> Result<(SocketAddr, SocketAddr), MeterRefusal> {
     let unknown = |reason: &dyn std::fmt::Display| format!("the addresses of the connection are not known: {reason}");
     let local = getsockname(socket).map_err(|error| unknown(&error))?;
     let remote = getpeername(socket).map_err(|error| unknown(&error))?.ok_or_else(|| unknown(&"it has no other end"))?;
@@ -104,7 +104,7 @@ impl FollowedEnd for EndInterrupts {
 
 impl EndInterrupts {
     /// Waits until the present soft interrupts of all processors have ended, for [`SOFT_INTERRUPT_WAIT`] at most.
-    fn wait_for_soft_interrupts(&self) -> Result<(), Refused> {
+    fn wait_for_soft_interrupts(&self) -> Result<(), MeterRefusal> {
         let (began, until) = (monotonic_ns(), Instant::now() + SOFT_INTERRUPT_WAIT);
         let starts_ns = || self.meter.state().programs.soft_interrupt_starts_ns();
         let before = starts_ns()?;
