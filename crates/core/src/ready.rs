@@ -21,7 +21,7 @@ const MOST_MARK_BYTES: usize = 33;
 /// Number of bytes at the end of the output in which a pattern is searched. Chosen by hand: prompts are shorter.
 const TAIL_BYTES: usize = 256;
 /// Number of bytes at the end of the output of a log-in that are kept for a message. A screen of 24 lines has 1,920.
-const SCREEN_BYTES: usize = 1920;
+const LOG_IN_SCREEN_BYTES: usize = 1920;
 
 /// A session's random id, in lower-case hexadecimal digits.
 pub type Nonce = [u8; NONCE_DIGITS];
@@ -196,7 +196,7 @@ impl OutputTail {
 
     /// Adds a piece of output that a message may show.
     pub fn push_for_message(&mut self, piece: &[u8]) {
-        self.push_keeping(piece, SCREEN_BYTES);
+        self.push_keeping(piece, LOG_IN_SCREEN_BYTES);
     }
 
     fn push_keeping(&mut self, piece: &[u8], bytes: usize) {
