@@ -82,7 +82,8 @@ def answer_of(
         words.append(_invalid_in_words(context))
     if context.narrowing is not None:
         words.append(context.narrowing.in_words)
-    return replace(answer, in_words=" ".join(filter(None, words)))
+    end: SearchEnd = "stopped" if context.stopped else answer.end
+    return replace(answer, end=end, in_words=" ".join(filter(None, words)))
 
 
 def _invalid_in_words(context: AnswerContext) -> str:
@@ -98,7 +99,7 @@ def _answer_without_neighbours(
         turned_away = context.refused.get(outcome.users + 1)
         if turned_away:
             return _turned_away_answer(outcome, turned_away)
-        return _found_answer(outcome, points, goal, context.first)
+        return _found_answer(outcome, points, goal, context)
     if isinstance(outcome, EveryNumberMeets):
         floor = _missed_floor(outcome.users, points, goal)
         if floor is not None:
@@ -111,9 +112,16 @@ def _answer_without_neighbours(
         return CapacityAnswer("every number", outcome.users, (outcome.users, None), None, words)
     if isinstance(outcome, NoNumberMeets):
         target = goal.targets[outcome.binding]
-        words = f"No number of users meets {target.text}: {_measured_in_words(1, points)}."
-        return CapacityAnswer("no number", 0, (0, 0), target, words)
+        if context.refused.get(1):
+            words = "No number of users meets the targets: a single user could not log in."
+            return CapacityAnswer("no number", 0, (0, 0), None, words)
+        return CapacityAnswer("no number", 0, (0, 0), target, _none_meets_in_words(target, points))
     return _range_answer(outcome, points, goal, context)
+
+
+def _none_meets_in_words(target: Target, points: Sequence[LoadPoint]) -> str:
+    measured = _measured_in_words(1, points)
+    return f"No number of users meets {target.text}{': ' if measured else ''}{measured}."
 
 
 def _range_answer(
@@ -121,8 +129,8 @@ def _range_answer(
 ) -> CapacityAnswer:
     """The answer where the trials tell a range of the capacity, or one end of it."""
     low, high = outcome.low, outcome.high
-    end: SearchEnd = "stopped" if context.stopped else "range" if low else "open"
-    reason = "the search was stopped" if context.stopped else outcome.why
+    end: SearchEnd = "range" if low else "open"
+    reason = outcome.why
     if not low and high is None:
         if not points:
             return CapacityAnswer(end, None, None, None, f"The capacity is not known: {reason}.", 0.0)
@@ -175,7 +183,7 @@ def unmet_floor(users: int, points: Sequence[LoadPoint], goal: SearchGoal) -> Ta
 
 
 def _found_answer(
-    outcome: CapacityFound, points: Sequence[LoadPoint], goal: SearchGoal, first: Saturation | None
+    outcome: CapacityFound, points: Sequence[LoadPoint], goal: SearchGoal, context: AnswerContext
 ) -> CapacityAnswer:
     target = goal.targets[outcome.binding]
     floor = _missed_floor(outcome.users, points, goal)
@@ -187,9 +195,9 @@ def _found_answer(
         return CapacityAnswer("contradiction", None, None, floor.target, words)
     users, low, high = outcome.users, outcome.low, outcome.high
     if users == 0:
-        words = f"No number of users meets {target.text}: {_measured_in_words(1, points)}."
-        return CapacityAnswer("no number", 0, (0, high), target, words)
-    words = _capacity_in_words(users, low, high, target, points)
+        return CapacityAnswer("no number", 0, (0, high), target, _none_meets_in_words(target, points))
+    is_open = context.fit_doubt is not None and context.fit_doubt.high is None
+    words = _capacity_in_words(users, low, None if is_open else high, target, points)
     if not outcome.enough:
         reason = outcome.why or "the longest trials do not decide it"
         words += f" The interval is wider than wanted: {reason}."
@@ -198,24 +206,27 @@ def _found_answer(
     open_floor = unmet_floor(users, points, goal)
     if open_floor is not None:
         words += f" Whether {open_floor.target.text} is met there is not known."
-    return CapacityAnswer("found", users, (low, high), target, words + _limiting_resource(users, points, first))
+    return CapacityAnswer("found", users, (low, high), target, words + _limiting_resource(users, points, context.first))
 
 
-def _capacity_in_words(users: int, low: int, high: int, target: Target, points: Sequence[LoadPoint]) -> str:
-    """A sentence on the capacity and its interval.
+def _capacity_in_words(users: int, low: int, high: int | None, target: Target, points: Sequence[LoadPoint]) -> str:
+    """Sentences on the capacity and its interval; `high` is None if the upper end is not known.
 
     The capacity is where the line through all near points crosses the limit. The point at the capacity alone may miss
-    the target. Then the sentence begins with the lower end of the interval.
+    the target. Then the lower end of the interval comes first.
     """
+    missed_beyond = f"{people(users)}; with more, {target.text} is missed."
+    if high is None:
+        return f"{missed_beyond} The answer is {people(low)} or more, with 95 % confidence."
     if low == high:
-        return f"{people(users)}; with more, {target.text} is missed."
+        return missed_beyond
     interval = f"between {low:,} and {high:,}, with 95 % confidence"
     at_answer = [verdict for point in points if point.users == users for verdict in point.verdicts]
     values = [verdict.value.value for verdict in at_answer if verdict.target == target and verdict.value]
     if low < users and any(value > target.limit for value in values):
         lower = f"At least {people(low)}" if low else "Perhaps no user"
         return f"{lower}, most likely {users:,}: the answer lies {interval}."
-    return f"{people(users)}; with more, {target.text} is missed. The answer lies {interval}."
+    return f"{missed_beyond} The answer lies {interval}."
 
 
 def _turned_away_answer(outcome: CapacityFound, turned_away: int) -> CapacityAnswer:

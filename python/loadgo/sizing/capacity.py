@@ -20,7 +20,7 @@ from loadgo.sizing.answer import AnswerContext, answer_of, first_saturation
 from loadgo.sizing.curve import LoadPoint
 from loadgo.sizing.early_end import trial_watcher
 from loadgo.sizing.fit_doubt import FitDoubt, doubt_of_fit, with_doubt
-from loadgo.sizing.mix import UserMix, parse_mix
+from loadgo.sizing.mix import CLASS_SEEDS_TRIED, UserMix, parse_mix
 from loadgo.sizing.models.models import models_of
 from loadgo.sizing.narrowing import narrowing_of
 from loadgo.sizing.neighbours import neighbours_of, with_quiet_capacity
@@ -41,6 +41,11 @@ DEFAULT_SHORTEST_TRIAL_S, DEFAULT_LONGEST_TRIAL_S = 30.0, 300.0
 """The default lengths of the shortest and the longest trial on this host."""
 MOST_TRIAL_INTERACTIONS = 200_000
 """Most interactions of one trial."""
+
+_NO_DOUBT_NOTE = (
+    "the uncertainty of the fit: the search was stopped before it was known, so the interval is for the machine "
+    "exactly as fitted."
+)
 
 
 @dataclass(frozen=True)
@@ -125,8 +130,9 @@ def capacity(
 
     The search makes short trials first and long ones near the answer, as MLRsearch (IETF draft bmwg-mlrsearch) does.
     """
-    if not 0 <= seed < 2**62:
-        raise BadArgument(f"seed {seed} is out of range: it lies between 0 and 2^62 - 1")
+    most_seed = (2**62 - 1) // (1 if mix is None else CLASS_SEEDS_TRIED)
+    if not 0 <= seed <= most_seed:
+        raise BadArgument(f"`seed={seed}` is out of range: seeds lie between 0 and {most_seed}").about("seed")
     return find_capacity(
         script,
         on,
@@ -176,7 +182,7 @@ def find_capacity(
                 return search(_drawn_site(site, settings), drawn_goal, None).outcome
 
             doubt = doubt_of_fit(search_result.outcome, plan.draws, plan.uncertain.users, goal, search_drawn, stop)
-    return assemble_capacity(search_result, site, goal, options, lengths, stop, doubt)
+    return assemble_capacity(search_result, site, goal, options, lengths, stop, doubt, is_fitted=plan is not None)
 
 
 def _draw_plan(site: TrialSite, options: SearchOptions) -> DrawPlan | None:
@@ -262,8 +268,13 @@ def assemble_capacity(
     lengths: TrialLengths,
     stop: threading.Event,
     doubt: FitDoubt | None = None,
+    *,
+    is_fitted: bool = False,
 ) -> Capacity:
-    """Assembles the capacity from the result of the search, with models and notes."""
+    """Assembles the capacity from the result of the search, with models and notes.
+
+    `doubt` is None for a fitted machine if an interrupt came before it was known.
+    """
     used = search_result.basis
     points = points_of(used, goal)
     classes = site.mix.classes if site.mix is not None else ()
@@ -275,7 +286,9 @@ def assemble_capacity(
     neighbours = with_quiet_capacity(neighbours_of(used), outcome, used, goal)
     narrowing = narrowing_of(outcome, used, goal, lengths.shortest_s)
     invalid = tuple(trial.why for trial in used if not trial.valid)
-    context = AnswerContext(first, refused, stop.is_set(), neighbours, narrowing, invalid, doubt)
+    lacks_doubt = is_fitted and stop.is_set() and doubt is None
+    stopped = search_result.stopped or lacks_doubt
+    context = AnswerContext(first, refused, stopped, neighbours, narrowing, invalid, doubt)
     answer = answer_of(with_doubt(outcome, doubt), points, goal, context)
     return Capacity(
         script=site.source.requested,
@@ -297,7 +310,7 @@ def assemble_capacity(
         servers=site.servers,
         currency=site.tariff.currency if any(point.cost_user_hour is not None for point in points) else "",
         models=models,
-        notes=_search_notes(search_result, points, site),
+        notes=(*_search_notes(search_result, points), *((_NO_DOUBT_NOTE,) if lacks_doubt else ())),
         each_trial=tuple(_trial_record(trial, search_result, goal) for trial in search_result.in_order),
         neighbours=neighbours,
         narrowing=narrowing,
@@ -313,7 +326,7 @@ def _trial_record(trial: CapacityTrial, search_result: SearchResult, goal: Searc
         interactions=trial.counted,
         standing=target_standing(trial.users, [trial], goal),
         others=trial.others,
-        used=any(trial is used for used in search_result.basis),
+        used=_is_used(trial, search_result),
         valid=trial.valid,
         why=trial.why,
         cut_short=trial.cut_short,
@@ -324,12 +337,17 @@ def _trial_record(trial: CapacityTrial, search_result: SearchResult, goal: Searc
     )
 
 
-def _search_notes(search_result: SearchResult, points: Sequence[LoadPoint], site: TrialSite) -> tuple[str, ...]:
+def _is_used(trial: CapacityTrial, search_result: SearchResult) -> bool:
+    return any(trial is used for used in search_result.basis)
+
+
+def _search_notes(search_result: SearchResult, points: Sequence[LoadPoint]) -> tuple[str, ...]:
     notes = []
-    unsteady = sum(1 for trial in search_result.left_out if trial.valid and not (trial.cut_short or trial.interrupted))
+    unused = [trial for trial in search_result.left_out if not _is_used(trial, search_result)]
+    unsteady = sum(1 for trial in unused if trial.valid and not (trial.cut_short or trial.interrupted))
     if unsteady:
         notes.append(f"trials that were not steady: {unsteady}; each was repeated, longer.")
-    invalid = [trial for trial in search_result.left_out if not trial.valid]
+    invalid = [trial for trial in unused if not trial.valid]
     notes += [f"with {people(trial.users)}, a trial that is not valid: {trial.why}." for trial in invalid]
     early = sum(1 for trial in search_result.trials if trial.cut_short)
     censored = sum(trial.censored for trial in search_result.trials)

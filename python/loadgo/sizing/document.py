@@ -61,9 +61,17 @@ def _about_lines(capacity: Capacity) -> tuple[str, ...]:
 def _capacity_warnings(capacity: Capacity) -> tuple[str, ...]:
     lost = [point for point in capacity.points if point.lost]
     warnings = [f"With {_users_in_words([point])} {number(point.lost)} records were lost." for point in lost]
-    if invalid := [point for point in capacity.points if not point.valid]:
-        warnings.append(f"With {_users_in_words(invalid)} the trials are not valid: see Steady state.")
+    invalid = [point for point in capacity.points if not point.valid]
+    warnings += [
+        f"With {_users_in_words([point])} the trials are not valid{_reasons(capacity, point)}." for point in invalid
+    ]
     return tuple(warnings)
+
+
+def _reasons(capacity: Capacity, point: LoadPoint) -> str:
+    """The reasons why the trials of a point are not valid, after a colon; empty without a reason."""
+    reasons = dict.fromkeys(trial.why for trial in capacity.each_trial if trial.users == point.users and trial.why)
+    return f": {'; '.join(reasons)}" if reasons else ""
 
 
 def _capacity_notes(capacity: Capacity) -> list[tuple[str, str]]:
@@ -110,10 +118,11 @@ def _fit_notes(capacity: Capacity) -> list[tuple[str, str]]:
 
 
 def _steady_notes(capacity: Capacity) -> list[str]:
-    usable = [point for point in capacity.points if point.steady and point.valid]
-    proofs = [f"Steady with {_users_in_words(usable)}."] if usable else []
-    others = [point for point in capacity.points if not (point.steady and point.valid)]
-    return proofs + [f"With {_users_in_words([point])}: {point.steady_why}." for point in others]
+    """Notes on the test for a steady state at the valid points; warnings report the others."""
+    valid = [point for point in capacity.points if point.valid]
+    steady = [point for point in valid if point.steady]
+    proofs = [f"Steady with {_users_in_words(steady)}."] if steady else []
+    return proofs + [f"With {_users_in_words([point])}: {point.steady_why}." for point in valid if not point.steady]
 
 
 def _users_in_words(points: list[LoadPoint]) -> str:

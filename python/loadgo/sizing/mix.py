@@ -24,7 +24,7 @@ from loadgo.running.prepared import line_count, parse_script_file, run_machine
 from loadgo.sizing.curve import MixClass
 
 MOST_PASS_LINES = 900_000
-"""Most lines of a pass; a class repeats its script as often as this limit permits."""
+"""Most lines of a pass, below the parser's limit: a class repeats its script as often as this limit permits."""
 CLASS_SEEDS_TRIED = 10
 """Number of seeds from which a trial takes the one with the nearest classes."""
 
@@ -108,11 +108,25 @@ def _join_scripts(scripts: Sequence[Mapping[str, Any]], classes: Sequence[MixCla
 
 def _class_group(script: Mapping[str, Any], weight: int) -> dict[str, Any]:
     """A group of lines that repeats the script."""
-    lines = line_count(tomlkit.dumps(script))
     inner = {key: script[key] for key in _GROUP_KEYS if key in script}
     inner.setdefault("think", "none")
-    repeated = {"repeat": MOST_PASS_LINES // (lines * 100), **inner, "lines": script["lines"]}
+    repeated = {"repeat": max(1, MOST_PASS_LINES // _pass_lines(script["lines"])), **inner, "lines": script["lines"]}
     return {"weight": weight, "lines": [repeated]}
+
+
+def _pass_lines(entries: Sequence[Any]) -> int:
+    """Most lines that a user types for these entries of a script: lines and groups, with their repetitions."""
+    total = 0
+    for entry in entries:
+        if isinstance(entry, str):
+            total += 1
+            continue
+        if "choose" in entry:
+            lines = max(_pass_lines([alternative]) for alternative in entry["choose"])
+        else:
+            lines = _pass_lines(entry["lines"]) if "lines" in entry else 1
+        total += lines * int(entry.get("repeat", 1))
+    return total
 
 
 def _merge_tables(table: str, scripts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ SearchEnd = Literal["found", "range", "every number", "no number", "contradictio
 
 `range`: the trials tell a range without a most likely number. `every number`: all numbers of users up to the limit meet
 the targets. `no number`: none does. `contradiction`: each target can be met, but not all together. `open`: the limits
-of the search left it undecided whether any number meets the targets. `stopped`: interrupted.
+of the search left it undecided whether any number meets the targets. `stopped`: an interrupt ended it.
 """
 ReportProgress = Callable[[str], None]
 
@@ -152,4 +152,4 @@ class Capacity:
     @property
     def bad(self) -> bool:
         """Whether no number of users meets the targets, or the search left it undecided."""
-        return self.end in ("no number", "contradiction", "open", "stopped")
+        return self.end in ("no number", "contradiction", "open") or (self.end == "stopped" and not self.answer)

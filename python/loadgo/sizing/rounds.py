@@ -72,6 +72,8 @@ class SearchResult:
     left_out: tuple[CapacityTrial, ...]
     """Trials that drifted or were not valid, and were repeated; also a trial that was interrupted."""
     outcome: SearchOutcome
+    stopped: bool = False
+    """Whether an interrupt ended the search."""
 
     @property
     def basis(self) -> tuple[CapacityTrial, ...]:
@@ -128,12 +130,13 @@ class _Rounds:
         while not reason:
             step = next_step(self._trials, self._aim, len(self._left_out))
             if not isinstance(step, NextTrial):
-                return self._ended(self._beyond_barrier(step))
+                return self._result_with(self._beyond_barrier(step))
             reason = _STOPPED_REASON if self._stop.is_set() else self._make(step)
-        return self._ended(outcome_so_far(_basis(self._trials, self._left_out), self._goal, reason))
+        outcome = outcome_so_far(_basis(self._trials, self._left_out), self._goal, reason)
+        return self._result_with(outcome, stopped=reason == _STOPPED_REASON)
 
-    def _ended(self, outcome: SearchOutcome) -> SearchResult:
-        return SearchResult(tuple(self._trials), tuple(self._left_out), outcome)
+    def _result_with(self, outcome: SearchOutcome, *, stopped: bool = False) -> SearchResult:
+        return SearchResult(tuple(self._trials), tuple(self._left_out), outcome, stopped)
 
     def _beyond_barrier(self, outcome: SearchOutcome) -> SearchOutcome:
         """The outcome for all numbers of users, if that of the lower limit of users depends on this limit."""
@@ -147,7 +150,7 @@ class _Rounds:
         drifts = invalid = 0
         while True:
             try:
-                trial = self._run(step, 2.0**drifts)
+                trial = self._run(step, drifts)
             except LoadgoError as error:
                 if not self._count:
                     raise
@@ -176,8 +179,13 @@ class _Rounds:
     def _count(self) -> int:
         return len(self._trials) + len(self._left_out)
 
-    def _run(self, step: NextTrial, factor: float) -> CapacityTrial:
-        length, place = next_trial_length(step, self._trials, self._lengths, factor), self._count
+    def _run(self, step: NextTrial, drifts: int) -> CapacityTrial:
+        if drifts and not self._trials:
+            drifting = [trial for trial in self._left_out if trial.valid][-1]
+            length: TrialLength | None = _double_length(drifting, self._lengths)
+        else:
+            length = next_trial_length(step, self._trials, self._lengths, 2.0**drifts)
+        place = self._count
         trial = replace(self._run_trial(step, self._seed + place, length), place=place)
         if self._stop.is_set() and trial.cut_short:
             trial = replace(trial, cut_short=False, interrupted=True)
@@ -223,6 +231,13 @@ def _trial_in_words(trial: CapacityTrial, goal: SearchGoal) -> str:
 def is_final(trial: CapacityTrial, goal: SearchGoal) -> bool:
     """Whether a trial needs no repetition: it does not drift, or it decides the targets in spite of it."""
     return trial.cut_short or not steadiness(trial).drifts or target_standing(trial.users, [trial], goal) != "open"
+
+
+def _double_length(drifting: CapacityTrial, lengths: TrialLengths) -> TrialLength:
+    """Twice the length of a trial that drifted, as far as the longest trial permits."""
+    cycle_s = drifting.think_s + (drifting.response_s or 0.0)
+    length_s = min(2 * drifting.seconds, lengths.longest_s)
+    return TrialLength(min(max(WARM_UP_CYCLES * cycle_s, WARM_UP_SHARE * length_s), lengths.longest_s), length_s)
 
 
 def next_trial_length(

@@ -195,7 +195,7 @@ def trial_from(tables: Tables, questions: TrialQuestions) -> CapacityTrial:
         classes=_class_figures(counted, questions.classes),
         whose=None if total is None else processor_shares(total),
         late=_late_lines(rows, questions.targets),
-        unclear=sum(int(_is_unclear(target, counted).sum()) for target in questions.targets),
+        unclear=_unclear_lines(counted, questions.targets),
         censored=_censored_lines(tables) if questions.cut_short else 0,
         loading=loading_share(tables, stretch),
     )
@@ -253,9 +253,7 @@ def _target_sums(target: Target, counted: _CountedInteractions, spans: Mapping[s
     if target.measure == "throughput":
         each_s = np.full(batches, counted.stretch.span_ns / 1e9 / batches)
         return BatchSums(np.bincount(batch, minlength=batches).astype(np.float64), each_s)
-    is_counted = ~_is_unclear(target, counted)
-    if target.command is not None:
-        is_counted &= (counted.rows["command"].cast(pl.String) == target.command).to_numpy()
+    is_counted = _is_judged(target, counted) & ~_is_unclear(target, counted)
     values = _judged_values(target, counted)[is_counted]
     counts = np.bincount(batch[is_counted], minlength=batches).astype(np.float64)
     sums = np.bincount(batch[is_counted], weights=values, minlength=batches).astype(np.float64)
@@ -272,6 +270,20 @@ def _judged_values(target: Target, counted: _CountedInteractions) -> Floats:
         return (responses > target.limit).astype(np.float64)
     waited = rows["waiting_ns"].cast(pl.Float64).to_numpy() / 1e9
     return np.where(np.isfinite(responses), responses, waited)
+
+
+def _is_judged(target: Target, counted: _CountedInteractions) -> NDArray[np.bool_]:
+    """Whether each interaction is of the command that the target is about; all are, if it is about all commands."""
+    if target.command is None:
+        return np.ones(len(counted.rows), dtype=bool)
+    judged: NDArray[np.bool_] = (counted.rows["command"].cast(pl.String) == target.command).to_numpy()
+    return judged
+
+
+def _unclear_lines(counted: _CountedInteractions, targets: Sequence[Target]) -> int:
+    """Number of late lines that some target does not count, since the side of its limit is not known."""
+    unclear = [_is_judged(target, counted) & _is_unclear(target, counted) for target in targets]
+    return int(np.any(unclear, axis=0).sum()) if unclear else 0
 
 
 def _is_unclear(target: Target, counted: _CountedInteractions) -> NDArray[np.bool_]:
