@@ -1,4 +1,4 @@
-"""What a capacity's answer, notes and warnings say about trials, users and lines that are left out."""
+"""Trials, users and lines that a capacity leaves out: the answer, the notes and the warnings name them."""
 
 from __future__ import annotations
 
