@@ -55,8 +55,8 @@ def host_crossing(
 ) -> LimitCrossing | None:
     """The crossing of the target with this index; None if it is not significant.
 
-    It is the crossing at the mean share of other work, or at the share `at_others`. For such a share it is also None if
-    other work has no effect, or if the share is further from those of the trials than they are from each other.
+    It is the crossing at the mean share of other work, or at the share `at_others`. For `at_others` it is also None if
+    other work has no effect. The same holds if `at_others` is too far from the shares of the trials (`is_near_trials`).
     """
     usable = [trial for trial in trials if trial.tallies[index].weight > 0]
     if len({trial.users for trial in usable}) < 2 or not any(trial.tallies[index].numerators.any() for trial in usable):
