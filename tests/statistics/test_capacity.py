@@ -140,7 +140,7 @@ def test_log_ins_that_are_refused_are_users_that_are_not_held(tmp_path: Path) ->
         ({"target": "speed < 4s"}, "'speed' is no figure"),
         ({"target": "throughput > 3/s"}, "add a ceiling"),
         ({"target": "p90(edit) < 4s"}, "no command 'edit'; the commands are: work"),
-        ({"target": "busy(drum) < 90%"}, "no resource 'drum'"),
+        ({"target": "busy(drum) < 90%"}, "'drum' is not a resource"),
         ({"target": "p90 < 4s", "shortest": "5min", "longest": "1min"}, "longer than the longest"),
         ({"target": "p90 < 4s", "limit": "memory=1G"}, "`limit` is for a host"),
     ],
@@ -169,7 +169,7 @@ def test_the_command_tells_the_answer_and_ends_as_the_finding_asks(tmp_path: Pat
 
     good = command("--target", "p90 < 4s", "--max-users", "5", "--quiet")
     assert good.returncode == 0
-    assert good.stdout.startswith("Every number of users tried, up to the limit of 5")
+    assert good.stdout.startswith("All tried numbers of users, up to the limit of 5")
     assert good.stderr == ""
     bad = command("--target", "p90 < 1ms")
     assert bad.returncode == 1

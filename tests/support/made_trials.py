@@ -48,12 +48,12 @@ def made_trial(
         refused=0,
         valid=not why,
         why=why,
-        whose=None if others is None else ProcessorShares(0.25, others, 0.25),
+        processors=None if others is None else ProcessorShares(0.25, others, 0.25),
     )
 
 
 def slow_share(users: int, capacity: int, effect: float = 0.0) -> float:
-    """The share of slow interactions of a host that holds `capacity` users; `effect` is what differs in one trial."""
+    """The share of slow interactions of a host with this capacity; `effect` is the effect of one trial."""
     return 1 / (1 + math.exp(math.log(9) - 0.35 * (users - capacity - 0.4) - effect))
 
 

@@ -1,1 +1,1 @@
-"""Interleaved experiments: two variants are run in turn, pair by pair, until it is known how they differ."""
+"""Interleaved experiments: two variants are run in turn, pair by pair, until the difference between them is known."""

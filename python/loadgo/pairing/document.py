@@ -1,4 +1,4 @@
-"""An experiment as a document: the answer, the changes with intervals and verdicts, the commands, the pairs."""
+"""An experiment as a document: the answer, and tables of changes, of changes by command, and of pairs."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _table(title: str, rows: Sequence[tuple[str, Change]]) -> Table:
 
 
 def _pairs_table(experiment: Experiment) -> Table:
-    """A row for each pair: the first variant, the change of each decisive measure, and other programs' share."""
+    """A row for each pair: the variant that ran first, the change of each decisive measure, and other work."""
     pairs = experiment.pairs
     columns = [
         Column("pair", tuple(str(number) for number, _ in enumerate(pairs, 1))),
@@ -99,8 +99,8 @@ def _pairs_table(experiment: Experiment) -> Table:
         for measure in experiment.decisive
     ]
     if experiment.a.on == THIS_HOST:
-        columns.append(Column("others in A", tuple(share(pair.a.others_share) for pair in pairs), spare=1))
-        columns.append(Column("others in B", tuple(share(pair.b.others_share) for pair in pairs), spare=1))
+        columns.append(Column("other work in A", tuple(share(pair.a.others_share) for pair in pairs), spare=1))
+        columns.append(Column("other work in B", tuple(share(pair.b.others_share) for pair in pairs), spare=1))
     return Table("Pair by pair", tuple(columns))
 
 

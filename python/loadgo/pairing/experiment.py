@@ -1,12 +1,13 @@
 """Interleaved experiments: pairs of short runs, one of each variant in random order, until the verdict is known.
 
-Two runs of the same host differ even without a change: other work comes and goes, memory fills, clocks change. The two
-runs of a pair are close in time, have the same seed, and come in either order, so most of that cancels.
-What is left shows in the scatter of the pairs, and the interval is computed from that scatter.
+Two runs on the same host differ even without a change: other work comes and goes, memory fills, clock rates change.
+The two runs of a pair are close in time, have the same seed, and come in either order, so most of that cancels. The
+rest shows in the scatter of the pairs, and the interval is computed from that scatter.
 """
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -31,10 +32,13 @@ USUAL_LOAD = Load(duration=10.0)
 DECISIVE_MEASURES = ("response", "cpu")
 """The measures that need a verdict by default."""
 DEFAULT_MARGIN_SHARE = 0.05
+"""The relative change that counts as no difference by default."""
 DEFAULT_MOST_PAIRS = 30
+"""The largest number of pairs by default."""
 MOST_LEFT_OUT_RUNS = 6
-"""After this many invalid runs the experiment ends with what is known."""
+"""After this many runs that were left out, the experiment ends with what is known."""
 RESULT_FILE = "experiment.json"
+"""The name of the file with the result, in the folder of the runs."""
 
 Progress = Callable[[str], None]
 
@@ -61,7 +65,7 @@ def ab(
     Args:
         a: The first variant: a script, or a `Variant`, which is a script with a system, limits, and a command before
             each run.
-        b: The second variant. The same variant twice shows how much runs of one system differ.
+        b: The second variant. The same variant twice shows how much runs of one system differ by themselves.
         load: The load of each run. Its fields are keywords too, as in `loadgo.run`: `users`, `duration`, `think` and
             others.
         margin: The relative change that is too small to matter, such as `5%`.
@@ -75,7 +79,7 @@ def ab(
 
     Returns:
         `Experiment` with the relative change of each measure and its 95 % interval, which holds at whatever pair the
-        experiment ends. A run that lost records or whose driver was late is left out, and its pair is run again.
+        experiment ends. A run that lost records, or whose driver was late, is left out, and its pair is run again.
 
     Raises:
         loadgo.errors.BadArgument: An argument makes no sense; it is a `ValueError`.
@@ -99,7 +103,7 @@ def ab(
 
 
 class _RunningExperiment:
-    """An experiment while it goes: it makes one run after another, and writes the result after each pair."""
+    """An experiment in progress: runs pair after pair, and writes the result after each."""
 
     def __init__(
         self,
@@ -171,6 +175,7 @@ class _RunningExperiment:
         return letters[0]
 
     def _end(self) -> End | None:
+        """The reason to end before the next pair; None to go on."""
         experiment = self.experiment
         if experiment.decided:
             return "decided"
@@ -178,14 +183,14 @@ class _RunningExperiment:
             return "most pairs"
         if len(experiment.left_out) >= MOST_LEFT_OUT_RUNS:
             return "left out too often"
-        spent = time.monotonic() - self.began
-        each = spent / max(1, len(experiment.pairs) + len(experiment.left_out))
-        if self.limit_s is not None and experiment.pairs and spent + each > self.limit_s:
+        spent_s = time.monotonic() - self.began
+        pair_s = spent_s / max(1, len(experiment.pairs) + len(experiment.left_out))
+        if self.limit_s is not None and experiment.pairs and spent_s + pair_s > self.limit_s:
             return "time limit"
         return None
 
     def _prepare(self, letter: Letter, stop: StopRequest) -> None:
-        """Runs the command before a run. An interrupt may end it too: that is no failure of the command."""
+        """Runs the command before a run. If an interrupt ends the command too, the command has not failed."""
         try:
             (self.experiment.a if letter == "A" else self.experiment.b).prepare(letter)
         except Refused:
@@ -206,13 +211,13 @@ class _RunningExperiment:
         )
 
     def _write_result(self) -> None:
-        """Writes `experiment.json`, so that a kill loses one pair at most, and the folder says what it is."""
+        """Writes `experiment.json`: after each pair, so that a kill loses one pair at most."""
         from loadgo.pairing.document import experiment_json
 
         self.experiment.folder.mkdir(parents=True, exist_ok=True)
-        part = self.experiment.folder / f".{RESULT_FILE}"
-        part.write_text(experiment_json(self.experiment))
-        part.replace(self.experiment.folder / RESULT_FILE)
+        temporary = self.experiment.folder / f".{RESULT_FILE}"
+        temporary.write_text(experiment_json(self.experiment))
+        temporary.replace(self.experiment.folder / RESULT_FILE)
 
     def _report_progress(self) -> None:
         if self.progress is not None:
@@ -240,18 +245,20 @@ def _variant(given: Variant | str | Path, limit: str | None) -> Variant:
 
 def _check(a: Variant, b: Variant, measures: Sequence[str], most_pairs: int) -> None:
     if unknown := [measure for measure in measures if measure not in RUN_MEASURES]:
-        raise BadArgument(f"`measures`: {unknown[0]!r} is none of {', '.join(RUN_MEASURES)}").about("measures")
+        raise BadArgument(f"`measures`: {unknown[0]!r} is not a measure: write one of {', '.join(RUN_MEASURES)}").about(
+            "measures"
+        )
     if not measures:
         raise BadArgument("`measures`: name at least one").about("measures")
     if most_pairs < 1:
-        raise BadArgument(f"`most_pairs`: {most_pairs} is too few: at least 1").about("most_pairs")
+        raise BadArgument(f"`most_pairs={most_pairs}` is too few: write at least 1").about("most_pairs")
     if (a.on == THIS_HOST) != (b.on == THIS_HOST):
         raise BadArgument("one variant runs here and one on a simulated machine: compare them with `loadgo compare`")
 
 
 def _margin(given: str | float) -> float:
     percent = percentage(given) if isinstance(given, str) else 100 * given
-    if not percent or percent <= 0:
+    if not percent or not 0 < percent < math.inf:
         raise BadArgument(f"`margin={given}`: write a percentage over 0, such as 5%").about("margin")
     return percent / 100
 

@@ -16,7 +16,7 @@ from loadgo.stats.anytime import anytime_interval, observations_needed
 from loadgo.stats.resample import Interval
 
 MOST_FORECAST_PAIRS = 1000
-"""The largest number of pairs in a forecast. A margin that needs more is out of reach."""
+"""The largest number of pairs in a forecast; for a margin that needs more, there is none."""
 
 Letter = Literal["A", "B"]
 Verdict = Literal["better", "worse", "no difference", "cannot tell"]
@@ -36,7 +36,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A run that measured something other than its variant. Its pair was run again."""
+    """A run that did not measure its variant. Its pair was run again."""
 
     letter: Letter
     folder: Path
@@ -55,16 +55,16 @@ class Change:
     a: float
     """The geometric mean of A's figures."""
     margin: float
-    """The relative change that counts as none."""
+    """The relative change that counts as no difference."""
 
     @property
     def b(self) -> float:
-        """A's geometric mean with the change."""
+        """The geometric mean of B's figures."""
         return self.a * (1 + self.relative)
 
     @property
     def relative(self) -> float:
-        """The change, as a part of A's figure."""
+        """The relative change: 0.1 is 10 % more than A."""
         return math.expm1(math.fsum(self.logs) / len(self.logs))
 
     @property
@@ -75,7 +75,7 @@ class Change:
 
     @property
     def verdict(self) -> Verdict:
-        """`better` or `worse` if the interval leaves out 0, `no difference` if it lies within the margin."""
+        """`better` or `worse` if the interval leaves out 0; else `no difference` if it lies within the margin."""
         interval = self.interval
         if interval is None:
             return "cannot tell"
@@ -86,7 +86,7 @@ class Change:
 
     @property
     def more_pairs(self) -> int | None:
-        """How many more pairs like these would narrow the interval to the margin. None if that is not known."""
+        """The number of further pairs that would narrow the interval to the margin; None if it is not known."""
         if len(self.logs) < 2:
             return None
         needed = observations_needed(stdev(self.logs), math.log1p(self.margin), MOST_FORECAST_PAIRS)
@@ -95,7 +95,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Experiment:
-    """An interleaved experiment that has ended: how B differs from A."""
+    """An interleaved experiment: its variants, its pairs, and how B differs from A."""
 
     a: Variant
     b: Variant
@@ -107,23 +107,23 @@ class Experiment:
     pairs: tuple[Pair, ...]
     left_out: tuple[LeftOut, ...]
     end: End | None
-    """The reason of its end. None while it goes on, and in the file of an experiment that failed or was killed."""
+    """The reason why it ended; None in progress, and in the file of an experiment that failed or was killed."""
     folder: Path
     """The folder with the runs and `experiment.json`."""
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """The changes of the measures that are known."""
+        """The change of each measure that is known on both sides."""
         return _known(self._change(measure, None) for measure in RUN_MEASURES)
 
     @property
     def command_changes(self) -> tuple[Change, ...]:
-        """The changes of each command that both variants have, in the order of the script."""
+        """The changes of each command that both variants have."""
         names = dict.fromkeys(name for pair in self.pairs for name in pair.a.commands)
         return _known(self._change(measure, name) for name in names for measure in MEAN_MEASURES)
 
     def change(self, measure: str) -> Change | None:
-        """The change of one measure. None if it is not known."""
+        """The change of one measure; None if it is not known."""
         return next((change for change in self.changes if change.measure == measure), None)
 
     @property

@@ -1,4 +1,4 @@
-"""The figures of one run of an experiment, and the logarithms of their ratios in a pair of runs."""
+"""The figures of one run of an experiment, and the logarithm of the ratio of two runs' figures."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from loadgo.running.run import Run
 
 MEAN_MEASURES = ("response", "cpu")
-"""Measures that are means of interactions. They are known for each command, too."""
+"""Measures that are means over interactions. Each command has them too."""
 RUN_MEASURES = ("response", "p90 response", "cpu", "throughput")
 """The measures of a run: times in nanoseconds, and interactions a second."""
 
 
 @dataclass(frozen=True)
 class CommandMeans:
-    """The means of one command's interactions. None is not measured."""
+    """The means of one command's interactions, in nanoseconds; None where not measured."""
 
     count: int
     response: float | None
@@ -41,11 +41,11 @@ class RunFigures:
     commands: Mapping[str, CommandMeans]
     errors: int
     others_share: float | None
-    """The share of the processors' time, 0 to 1, that other programs had. None where it is not known."""
+    """The share of other work in the processors' time, 0 to 1; None where it is not known."""
 
 
 def figures_of(run: Run) -> RunFigures:
-    """The figures of a run's steady part."""
+    """The figures of the steady phase of a run."""
     summary = run.summary
     everything = summary.everything
     span_s = summary.stretch.span_ns / 1e9
@@ -68,10 +68,10 @@ def _means(command: CommandSummary) -> CommandMeans:
 
 
 def log_ratio(a: RunFigures, b: RunFigures, measure: str, command: str | None = None) -> float | None:
-    """The logarithm of B's figure over A's, of one command or of all. None if a figure is not known or 0.
+    """The logarithm of B's figure over A's, of one command or of all; None if a figure is not known or 0.
 
-    If both runs typed the same commands, the means of both are weighted with the mix of commands of both together.
-    Otherwise a run that typed a long command once more than the other would differ by that.
+    If both runs typed the same commands, both means are weighted with the mix of commands of both runs together.
+    Otherwise the means would differ if one run had typed a long command once more.
     """
     if command is not None:
         sides = [run.commands.get(command) for run in (a, b)]

@@ -9,7 +9,7 @@ from pathlib import Path
 from loadgo.errors import Refused
 
 MOST_ERROR_CHARS = 300
-"""The largest number of characters of a failing command's output in the error."""
+"""The error has at most this many characters of a failing command's output: the last ones."""
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Variant:
     """A side of an experiment."""
 
     script: str | Path
-    """A bundled script's name, or the path of one."""
+    """A bundled script's name, or the path of a script."""
     on: str = "here"
     """`here`, which is this host, or a simulated machine: a bundled machine's name or the path of a machine file."""
     set: tuple[str, ...] = ()
@@ -25,18 +25,18 @@ class Variant:
     limit: str | None = None
     """Limits of all users of a host together: `memory=256M,cpus=1`."""
     before: str | None = None
-    """A shell command before each of this variant's runs. Its time is not measured."""
+    """A shell command that runs before each run of this variant. It is not measured."""
 
     @property
     def description(self) -> str:
-        """The script, the system and what was changed, in one line."""
+        """The script, the system, and the settings that differ from the defaults, in one line."""
         parts = [str(self.script), *([] if self.on == "here" else [f"on {self.on}"]), *self.set]
         parts += [f"limit {self.limit}"] if self.limit else []
         parts += [f"after `{self.before}`"] if self.before else []
         return ", ".join(parts)
 
     def prepare(self, letter: str) -> None:
-        """Runs `before`. Raises `Refused` with the command's last words if it fails."""
+        """Runs `before`. Raises `Refused` with the end of its output if it fails."""
         if self.before is None:
             return
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""An experiment in words: its answer, the line after each pair, and the sentences below the tables."""
+"""An experiment in words: its answer, the progress line after each pair, warnings and notes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _phrase(change: Change) -> str:
 
 
 def _margin(share: float) -> str:
-    """The margin without a sign, with a decimal only if it has one."""
+    """The margin in percent, without a sign and without needless decimals."""
     return f"{100 * share:g} %"
 
 
@@ -80,11 +80,11 @@ def warnings(experiment: Experiment) -> list[str]:
     """The warnings above the answer."""
     lines = []
     if experiment.end == "stopped":
-        lines.append("The experiment was stopped: the answer covers the pairs that were complete by then.")
+        lines.append("The experiment was stopped: the answer comes from the complete pairs.")
     if experiment.end == "left out too often":
         lines.append(
-            f"{len(experiment.left_out)} runs were left out, the last because {experiment.left_out[-1].reason}. "
-            "The experiment ended with what is known."
+            f"The experiment ended since {len(experiment.left_out)} runs were left out. The reason for the last: "
+            f"{experiment.left_out[-1].reason}."
         )
     missing = [name_of(measure) for measure in experiment.decisive if experiment.change(measure) is None]
     if experiment.pairs and missing:
@@ -101,19 +101,20 @@ def advice(experiment: Experiment) -> list[str]:
     for change in experiment.changes:
         if change.measure not in experiment.decisive or change.verdict != "cannot tell":
             continue
+        name = name_of(change.measure)
         if change.more_pairs is not None:
             pairs = f"{change.more_pairs} more pair{'s' if change.more_pairs > 1 else ''} like these"
-            lines.append(f"{name_of(change.measure)}: {pairs} would narrow the interval to the margin, or longer runs.")
+            lines.append(f"{name}: {pairs}, or longer runs, would narrow the interval to the margin.")
         elif len(change.logs) > 1:
             lines.append(
-                f"{name_of(change.measure)}: the margin would need over {MOST_FORECAST_PAIRS:,} pairs like these. Make "
-                "the runs longer, or the margin wider."
+                f"{name}: an interval as narrow as the margin needs over {MOST_FORECAST_PAIRS:,} pairs like these. "
+                "Make the runs longer, or the margin wider."
             )
     return lines
 
 
 def about(experiment: Experiment) -> tuple[str, ...]:
-    """The two variants, and the load."""
+    """The lines on the two variants and the load."""
     users = experiment.load.users or 1
     load = f"Each run: {people(users)}"
     load += f", for {_span(experiment.load.duration)}" if experiment.load.duration is not None else ""
@@ -126,9 +127,9 @@ def _span(given: float | str) -> str:
 
 
 def notes(experiment: Experiment) -> list[tuple[str, str]]:
-    """How the experiment was made, and what was left out."""
+    """The notes below the tables: order, end, intervals, verdicts, other work, and runs that were left out."""
     ends: dict[str | None, str] = {
-        "decided": "each of its measures was decided",
+        "decided": "each of its measures has a verdict",
         "most pairs": "it reached its largest number of pairs",
         "time limit": "its time was up",
         "left out too often": "too many runs were left out",
@@ -138,7 +139,7 @@ def notes(experiment: Experiment) -> list[tuple[str, str]]:
     lines = [
         (
             "Order",
-            f"A ran first in {firsts} of {len(experiment.pairs)} pairs, by chance. The runs of a pair have one seed.",
+            f"drawn: A ran first in {firsts} of {len(experiment.pairs)} pairs. Both runs of a pair have the same seed.",
         ),
         ("End", f"The experiment ended because {ends[experiment.end]}."),
         (
@@ -149,16 +150,16 @@ def notes(experiment: Experiment) -> list[tuple[str, str]]:
         (
             "Verdicts",
             "better and worse: the interval leaves out 0. No difference: it lies within the margin of "
-            f"{_margin(experiment.margin)}. By chance, one in twenty rows by command may have a verdict.",
+            f"{_margin(experiment.margin)}. By chance, up to one in twenty rows by command has a verdict.",
         ),
     ]
-    lines += _others(experiment)
+    lines += _other_work(experiment)
     lines += [("Left out", f"{run.folder.name} of {run.letter}: {run.reason}.") for run in experiment.left_out]
     return [*lines, ("Runs", f"are in {experiment.folder}.")]
 
 
-def _others(experiment: Experiment) -> list[tuple[str, str]]:
-    """The note on other work: its share of a host's processors during the runs of each variant."""
+def _other_work(experiment: Experiment) -> list[tuple[str, str]]:
+    """A note on the share of other work in the runs of each variant; none on a simulated machine."""
     if experiment.a.on != THIS_HOST:
         return []
     texts = []
@@ -167,9 +168,7 @@ def _others(experiment: Experiment) -> list[tuple[str, str]]:
         if not shares:
             return []
         texts.append(f"{share(median(shares))} ({share(min(shares))} to {share(max(shares))}) in {letter}'s runs")
-    return [
-        ("Neighbours", f"The median share of the processors' time that other programs had: {texts[0]}, {texts[1]}.")
-    ]
+    return [("Other work", f"The median of its share of the processors' time is {texts[0]}, and {texts[1]}.")]
 
 
 def _runs(pairs: Sequence[Pair], letter: str) -> list[RunFigures]:

@@ -13,6 +13,7 @@ from loadgo.sizing.fit_doubt import FitDoubt
 from loadgo.sizing.narrowing import Narrowing
 from loadgo.sizing.neighbours import neighbours_in_words
 from loadgo.sizing.outcomes import (
+    LONGEST_TRIALS_REASON,
     CapacityFound,
     EveryNumberMeets,
     NoNumberMeets,
@@ -28,11 +29,11 @@ if TYPE_CHECKING:
     from loadgo.sizing.models.models import Models
 
 SATURATED_SHARE = 0.7
-"""If no resource is busier than this at the answer, a limit, a lock or the work itself may decide it."""
+"""A resource that is less busy than this at the answer is not what limits the users."""
 LOADING_SHARE = 0.1
 """From this share of the processors' time on, the answer says that they wait for programs to be loaded."""
 FAR_SATURATION_RATIO = 2.0
-"""This also needs that no resource is saturated with less than this many times the users of the answer."""
+"""A resource that is saturated only from more than this many times the answer on is not what limits the users."""
 
 
 @dataclass(frozen=True)
@@ -53,17 +54,17 @@ class AnswerContext:
     """Facts for the answer that neither the outcome nor the points have."""
 
     first: Saturation | None = None
-    """The resource that is saturated first."""
+    """The resource that is saturated first; None where no resource was measured."""
     refused: Mapping[int, int] = field(default_factory=dict)
-    """Number of users who could not log in, by the number of users of the trial."""
+    """Number of users who could not log in, by the number of users in the trial."""
     stopped: bool = False
     """Whether an interrupt ended the search."""
     neighbours: Neighbours | None = None
     narrowing: Narrowing | None = None
     invalid: tuple[str, ...] = ()
-    """The reasons why trials are not valid, where no trial is."""
+    """The reason of each invalid trial that the answer is based on; empty if a valid trial exists."""
     fit_doubt: FitDoubt | None = None
-    """None where the machine was not fitted."""
+    """None where the machine was not fitted, or where an interrupt came before it was known."""
 
 
 _NO_CONTEXT = AnswerContext()
@@ -73,7 +74,7 @@ def answer_of(
     outcome: SearchOutcome, points: Sequence[LoadPoint], goal: SearchGoal, context: AnswerContext = _NO_CONTEXT
 ) -> CapacityAnswer:
     """The answer from the outcome and the points of a search, with sentences on what makes it less certain."""
-    answer = _answer_without_neighbours(outcome, points, goal, context)
+    answer = _answer_by_outcome(outcome, points, goal, context)
     words = [answer.in_words, neighbours_in_words(context.neighbours)]
     if context.fit_doubt is not None and answer.interval is not None:
         words.append(context.fit_doubt.in_words)
@@ -82,7 +83,8 @@ def answer_of(
         words.append(_invalid_in_words(context))
     if context.narrowing is not None:
         words.append(context.narrowing.in_words)
-    return replace(answer, in_words=" ".join(filter(None, words)))
+    end: SearchEnd = "stopped" if context.stopped else answer.end
+    return replace(answer, end=end, in_words=" ".join(filter(None, words)))
 
 
 def _invalid_in_words(context: AnswerContext) -> str:
@@ -91,56 +93,59 @@ def _invalid_in_words(context: AnswerContext) -> str:
     return f"{trials} not valid: {'; '.join(dict.fromkeys(context.invalid))}."
 
 
-def _answer_without_neighbours(
+def _answer_by_outcome(
     outcome: SearchOutcome, points: Sequence[LoadPoint], goal: SearchGoal, context: AnswerContext
 ) -> CapacityAnswer:
     if isinstance(outcome, CapacityFound):
         turned_away = context.refused.get(outcome.users + 1)
         if turned_away:
             return _turned_away_answer(outcome, turned_away)
-        return _found_answer(outcome, points, goal, context.first)
+        return _found_answer(outcome, points, goal, context)
     if isinstance(outcome, EveryNumberMeets):
-        floor = _missed_floor(outcome.users, points, goal)
+        floor = _missed_floor(outcome.users, points)
         if floor is not None:
             return CapacityAnswer("contradiction", None, None, floor.target, _floor_in_words(floor, outcome.users))
         words = (
-            f"Every number of users tried, up to the limit of {outcome.users:,}, meets "
+            f"All tried numbers of users, up to the limit of {outcome.users:,}, meet "
             f"{_targets_in_words(goal.targets)}: {_measured_in_words(outcome.users, points)}. The capacity is "
-            f"{people(outcome.users)} or more: to find it, allow more with --max-users."
+            f"{people(outcome.users)} or more. To find it, allow more with --max-users."
         )
         return CapacityAnswer("every number", outcome.users, (outcome.users, None), None, words)
     if isinstance(outcome, NoNumberMeets):
         target = goal.targets[outcome.binding]
-        words = f"No number of users meets {target.text}: {_measured_in_words(1, points)}."
-        return CapacityAnswer("no number", 0, (0, 0), target, words)
+        if context.refused.get(1):
+            words = "No number of users meets the targets: a single user could not log in."
+            return CapacityAnswer("no number", 0, (0, 0), None, words)
+        return CapacityAnswer("no number", 0, (0, 0), target, _none_meets_in_words(target, points))
     return _range_answer(outcome, points, goal, context)
+
+
+def _none_meets_in_words(target: Target, points: Sequence[LoadPoint]) -> str:
+    measured = _measured_in_words(1, points)
+    return f"No number of users meets {target.text}{': ' if measured else ''}{measured}."
 
 
 def _range_answer(
     outcome: Undecided, points: Sequence[LoadPoint], goal: SearchGoal, context: AnswerContext
 ) -> CapacityAnswer:
-    """The answer where the trials tell a range of the capacity, or one end of it."""
+    """The answer where the trials show a range of the capacity, or one end of it."""
     low, high = outcome.low, outcome.high
-    end: SearchEnd = "stopped" if context.stopped else "range" if low else "open"
-    reason = "the search was stopped" if context.stopped else outcome.why
+    end: SearchEnd = "range" if low else "open"
+    reason = outcome.why
     if not low and high is None:
         if not points:
             return CapacityAnswer(end, None, None, None, f"The capacity is not known: {reason}.", 0.0)
-        why = _contradiction_in_words(points) or "no trial tells the targets' side"
-        words = f"From no user up to the limit of {goal.max_users:,}, since {why}: {reason}."
+        why = _contradiction_in_words(points) or "no trial clearly meets or misses the targets"
+        words = f"Any number from 0 to the limit of {people(goal.max_users)} is possible: {why}, and {reason}."
         return CapacityAnswer(end, None, (0, None), None, words, 0.0)
     if high is None:
         words = f"At least {people(low)}"
     elif not low:
-        words = f"At most {people(high)}, perhaps none" if high else "Probably no user at all"
+        words = f"At most {people(high)}, perhaps none" if high else "Probably not even one user"
     else:
         words = f"{low:,} to {people(high)}" if low < high else people(low)
-    sure = (
-        f"with {100 * outcome.confidence:.0f} % confidence"
-        if outcome.confidence
-        else "which is only more likely than not"
-    )
-    words += f", {sure}: {reason}."
+    confidence = f"with {100 * outcome.confidence:.0f} % confidence"
+    words += f", {confidence if outcome.confidence else 'which is only more likely than not'}: {reason}."
     for users in (low, None if high is None else high + 1):
         measured = _measured_in_words(users, points) if users else ""
         words += f" {measured[:1].upper()}{measured[1:]}." if measured else ""
@@ -148,14 +153,14 @@ def _range_answer(
 
 
 def _contradiction_in_words(points: Sequence[LoadPoint]) -> str:
-    """A phrase on fewer users who miss a target that more users meet; empty where no points contradict each other."""
+    """A clause about points that contradict each other: fewer users miss a target, more users meet it; else empty."""
     standings = [(point.users, {verdict.standing for verdict in point.verdicts}) for point in points]
     fewest_missed = min((users for users, standing in standings if "missed" in standing), default=math.inf)
     most_met = max((users for users, standing in standings if standing == {"met"}), default=0)
     if fewest_missed >= most_met:
         return ""
     return (
-        f"trials contradict each other (with {people(round(fewest_missed))} a target is missed, with "
+        f"the trials contradict each other (with {people(round(fewest_missed))} a target is missed, with "
         f"{people(most_met)} all are met)"
     )
 
@@ -167,18 +172,18 @@ def first_saturation(models: Models | None) -> Saturation | None:
     return Saturation(models.saturates, models.saturation_users)
 
 
-def unmet_floor(users: int, points: Sequence[LoadPoint], goal: SearchGoal) -> TargetVerdict | None:
-    """The first verdict on a floor that is missed with `users` users, or else open; None when all floors are met."""
+def _unmet_floor(users: int, points: Sequence[LoadPoint]) -> TargetVerdict | None:
+    """The first floor that is missed with `users` users, or else the first that is open; None if all are met."""
     verdicts = [verdict for point in points if point.users == users for verdict in point.verdicts]
     floors = [verdict for verdict in verdicts if verdict.target.sense == "least" and verdict.standing != "met"]
     return next((verdict for verdict in floors if verdict.standing == "missed"), next(iter(floors), None))
 
 
 def _found_answer(
-    outcome: CapacityFound, points: Sequence[LoadPoint], goal: SearchGoal, first: Saturation | None
+    outcome: CapacityFound, points: Sequence[LoadPoint], goal: SearchGoal, context: AnswerContext
 ) -> CapacityAnswer:
     target = goal.targets[outcome.binding]
-    floor = _missed_floor(outcome.users, points, goal)
+    floor = _missed_floor(outcome.users, points)
     if floor is not None:
         words = (
             f"No number of users meets {_targets_in_words(goal.targets)}: with more than {outcome.users:,} "
@@ -187,46 +192,48 @@ def _found_answer(
         return CapacityAnswer("contradiction", None, None, floor.target, words)
     users, low, high = outcome.users, outcome.low, outcome.high
     if users == 0:
-        words = f"No number of users meets {target.text}: {_measured_in_words(1, points)}."
-        return CapacityAnswer("no number", 0, (0, high), target, words)
-    words = _capacity_in_words(users, low, high, target, points)
+        return CapacityAnswer("no number", 0, (0, high), target, _none_meets_in_words(target, points))
+    is_open = context.fit_doubt is not None and context.fit_doubt.high is None
+    words = _capacity_in_words(users, low, None if is_open else high, target, points)
     if not outcome.enough:
-        reason = outcome.why or "the longest trials do not decide it"
-        words += f" The interval is wider than wanted: {reason}."
+        words += f" The interval is wider than wanted: {outcome.why or LONGEST_TRIALS_REASON}."
     measured = _measured_in_words(users, points)
     words += f" {measured[:1].upper()}{measured[1:]}." if measured else ""
-    open_floor = unmet_floor(users, points, goal)
+    open_floor = _unmet_floor(users, points)
     if open_floor is not None:
-        words += f" Whether {open_floor.target.text} is met there is not known."
-    return CapacityAnswer("found", users, (low, high), target, words + _limiting_resource(users, points, first))
+        words += f" It is not known whether {people(users)} meet {open_floor.target.text}."
+    return CapacityAnswer("found", users, (low, high), target, words + _limiting_resource(users, points, context.first))
 
 
-def _capacity_in_words(users: int, low: int, high: int, target: Target, points: Sequence[LoadPoint]) -> str:
-    """A sentence on the capacity and its interval.
+def _capacity_in_words(users: int, low: int, high: int | None, target: Target, points: Sequence[LoadPoint]) -> str:
+    """Sentences on the capacity and its interval; `high` is None if the upper end is not known.
 
     The capacity is where the line through all near points crosses the limit. The point at the capacity alone may miss
-    the target. Then the sentence begins with the lower end of the interval.
+    the target. Then the lower end of the interval comes first.
     """
+    missed_beyond = f"{people(users)}; with more, {target.text} is missed."
+    if high is None:
+        return f"{missed_beyond} The answer is {people(low)} or more, with 95 % confidence."
     if low == high:
-        return f"{people(users)}; with more, {target.text} is missed."
+        return missed_beyond
     interval = f"between {low:,} and {high:,}, with 95 % confidence"
     at_answer = [verdict for point in points if point.users == users for verdict in point.verdicts]
     values = [verdict.value.value for verdict in at_answer if verdict.target == target and verdict.value]
     if low < users and any(value > target.limit for value in values):
         lower = f"At least {people(low)}" if low else "Perhaps no user"
         return f"{lower}, most likely {users:,}: the answer lies {interval}."
-    return f"{people(users)}; with more, {target.text} is missed. The answer lies {interval}."
+    return f"{missed_beyond} The answer lies {interval}."
 
 
 def _turned_away_answer(outcome: CapacityFound, turned_away: int) -> CapacityAnswer:
     """The answer of a system that refuses log-ins before any target is missed."""
     users = outcome.users
-    words = f"{people(users)}; of {users + 1:,}, {turned_away:,} could not log in. Up to then the targets are met."
+    words = f"{people(users)}; with {users + 1:,}, {turned_away:,} could not log in. Fewer users meet the targets."
     return CapacityAnswer("found" if users else "no number", users, (users, users), None, words)
 
 
-def _missed_floor(users: int, points: Sequence[LoadPoint], goal: SearchGoal) -> TargetVerdict | None:
-    floor = unmet_floor(users, points, goal)
+def _missed_floor(users: int, points: Sequence[LoadPoint]) -> TargetVerdict | None:
+    floor = _unmet_floor(users, points)
     return floor if floor is not None and floor.standing == "missed" else None
 
 
@@ -267,7 +274,7 @@ def format_measure(target: Target, value: float) -> str:
 
 
 def _limiting_resource(users: int, points: Sequence[LoadPoint], first: Saturation | None) -> str:
-    """A sentence on the resource that is saturated first, or on the absence of such a resource."""
+    """A sentence on what limits the users: the resource that is saturated first, loading, or no resource."""
     near = min(
         (point for point in points if point.utilisation), key=lambda point: abs(point.users - users), default=None
     )
@@ -276,13 +283,14 @@ def _limiting_resource(users: int, points: Sequence[LoadPoint], first: Saturatio
     busiest = max(near.utilisation, key=lambda name: near.utilisation[name])
     if near.loading >= LOADING_SHARE and near.utilisation[busiest] < SATURATED_SHARE:
         return (
-            f" Processors work {share(near.utilisation.get(PROCESSORS_RESOURCE, 0.0))} of the time and wait another "
-            f"{share(near.loading)} for programs to be loaded: each holds the memory for both, and others wait for it."
+            f" Processors work {share(near.utilisation.get(PROCESSORS_RESOURCE, 0.0))} of the time, and wait "
+            f"{share(near.loading)} of it for programs to be loaded. A program holds the memory while it is loaded and "
+            "while it runs; the others wait for the memory."
         )
     if near.utilisation[busiest] < SATURATED_SHARE and first.users > FAR_SATURATION_RATIO * users:
         return (
-            f" No resource is saturated there ({busiest}: {share(near.utilisation[busiest])} busy): a limit, a lock, "
-            "or the work itself makes users wait."
+            f" No resource is saturated there (the busiest: {busiest}, {share(near.utilisation[busiest])}): a limit, "
+            "a lock, or the work itself makes users wait."
         )
     verb = "would be" if first.users > users else "are" if first.resource.endswith("s") else "is"
     return f" {first.resource.capitalize()} {verb} saturated first, from {digits(first.users)} users on."

@@ -1,4 +1,4 @@
-"""Finds the capacity of a system in users: checks the arguments, runs the search, and assembles its result."""
+"""The search for the capacity of a system in users: checks the arguments, runs trials, and assembles the result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loadgo.errors import BadArgument
-from loadgo.notation.figures import people
+from loadgo.notation.figures import counted, people
 from loadgo.notation.quantities import span_s, user_count
 from loadgo.prediction.draws import Settings
 from loadgo.prediction.predict import DrawPlan, plan_draws
@@ -20,7 +20,7 @@ from loadgo.sizing.answer import AnswerContext, answer_of, first_saturation
 from loadgo.sizing.curve import LoadPoint
 from loadgo.sizing.early_end import trial_watcher
 from loadgo.sizing.fit_doubt import FitDoubt, doubt_of_fit, with_doubt
-from loadgo.sizing.mix import UserMix, parse_mix
+from loadgo.sizing.mix import CLASS_SEEDS_TRIED, UserMix, parse_mix
 from loadgo.sizing.models.models import models_of
 from loadgo.sizing.narrowing import narrowing_of
 from loadgo.sizing.neighbours import neighbours_of, with_quiet_capacity
@@ -34,13 +34,20 @@ from loadgo.sizing.targets import check_commands, check_resources, parse_targets
 from loadgo.sizing.trials import CapacityTrial
 
 DEFAULT_MAX_USERS_MACHINE = 10_000
-"""The default limit of users on a simulated machine."""
+"""Default of the largest number of users on a simulated machine."""
 DEFAULT_MAX_USERS_HOST = 8
-"""The default limit of users on this host."""
+"""Default of the largest number of users on this host."""
+DEFAULT_MOST_TRIALS_MACHINE, DEFAULT_MOST_TRIALS_HOST = 60, 24
+"""Defaults of the largest number of trials; a trial on a host takes real time."""
 DEFAULT_SHORTEST_TRIAL_S, DEFAULT_LONGEST_TRIAL_S = 30.0, 300.0
-"""The default lengths of the shortest and the longest trial on this host."""
+"""Defaults of the shortest and the longest trial on this host."""
 MOST_TRIAL_INTERACTIONS = 200_000
 """Most interactions of one trial."""
+
+_NO_DOUBT_NOTE = (
+    "the uncertainty of the fit: the search was stopped before it was known, so the interval is for the machine "
+    "exactly as fitted."
+)
 
 
 @dataclass(frozen=True)
@@ -93,40 +100,41 @@ def capacity(
         target: One or more conditions: `p90 < 2s`, `mean(edit) < 500ms`, `errors < 1%`, `busy(processors) < 80%`,
             `throughput > 3/s`. All must hold.
         on: `here`, which is this host, or a simulated machine's name or file.
-        max_users: The largest number of users that ever log in: 10,000 on a simulated machine, 8 on this host by
-            default.
+        max_users: The largest number of users in a trial. By default 10,000 on a simulated machine, 8 on this host.
         mix: Users of several classes instead of `script`, such as `heavy.toml=1,ordinary.toml=3`.
-        within: The search ends when the ends of the answer's interval differ by this many users. By default 2 %, at
-            least 1.
+        within: The search ends when the ends of the answer's interval differ by at most this many users. By default
+            2 % of the answer, and at least 1.
         think: The law of think times instead of the script's, such as `exponential(8s)`.
         typing: The typing rate instead of the script's, in characters a second or as a text such as `12 chars/s`.
         set: Values of the machine file, as `KEY=VALUE`.
-        limit: What all users of a host may have together, such as `memory=256M,cpus=1`.
+        limit: Limits of all users of a host together, such as `memory=256M,cpus=1`.
         meters: The meters of a host: `none`, `cheap` or `exact`.
         driver: How the driver runs: its priority and processor.
-        shortest: The shortest trial, in seconds or as a text, of the system's own time. On this host 30 s.
-        longest: The longest trial. On this host 5 min.
-        trials: The largest number of trials: 60, on this host 24.
-        seed: The first trial's seed. Each further trial has the next one.
-        tariff: Prices of the resources.
+        shortest: The shortest trial, in seconds or as a text such as `30s`, by the system's clock. By default 30 s on
+            this host.
+        longest: The longest trial. By default 5 min on this host.
+        trials: The largest number of trials. By default 60 on a simulated machine, 24 on this host.
+        seed: The first trial's seed. Each further trial has the next seed.
+        tariff: Prices of the resources: a tariff's name, `NAME:SHIFT`, or the path of a TOML file.
         out: The folder that keeps the trials' runs. By default `runs/` on this host, and none on a machine.
         draws: For a fitted machine, the number of further searches, each with parameters drawn from the fit's
-            covariance. They give the answer's interval the uncertainty of the fit. By default 20; 0 for none.
+            covariance. They add the uncertainty of the fit to the answer's interval. By default 20; 0 for none.
         progress: A function that is called with a sentence about each trial.
 
     Returns:
-        `Capacity` with the number of users (`answer`), its interval, the resource that saturates first, and models of
-        the curve. An interrupt ends the search; the result then has what is known so far.
+        `Capacity` with the number of users (`answer`), its interval, the resource that is saturated first, and models
+        of the curve. An interrupt ends the search; the result then has what the complete trials show.
 
     Raises:
         loadgo.errors.BadArgument: An argument makes no sense; it is a `ValueError`.
         loadgo.errors.Mistake: The script or the machine file has a mistake.
         loadgo.errors.Refused, loadgo.errors.BadRun: As `loadgo.run` raises them.
 
-    The search makes short trials first and long ones near the answer, as MLRsearch (IETF draft bmwg-mlrsearch) does.
+    The first trials are short, and those near the answer are long, as in MLRsearch (IETF draft bmwg-mlrsearch).
     """
-    if not 0 <= seed < 2**62:
-        raise BadArgument(f"seed {seed} is out of range: it lies between 0 and 2^62 - 1")
+    most_seed = (2**62 - 1) // (1 if mix is None else CLASS_SEEDS_TRIED)
+    if not 0 <= seed <= most_seed:
+        raise BadArgument(f"`seed={seed}` is out of range: seeds lie between 0 and {most_seed}").about("seed")
     return find_capacity(
         script,
         on,
@@ -176,14 +184,14 @@ def find_capacity(
                 return search(_drawn_site(site, settings), drawn_goal, None).outcome
 
             doubt = doubt_of_fit(search_result.outcome, plan.draws, plan.uncertain.users, goal, search_drawn, stop)
-    return assemble_capacity(search_result, site, goal, options, lengths, stop, doubt)
+    return assemble_capacity(search_result, site, goal, options, lengths, stop, doubt, is_fitted=plan is not None)
 
 
 def _draw_plan(site: TrialSite, options: SearchOptions) -> DrawPlan | None:
     """The draws of a fitted machine; None on this host, and for a machine without a covariance of its parameters."""
     if site.live:
         if options.draws:
-            raise BadArgument("`draws` is for a fitted machine: name one with `on`").about("draws", "on")
+            raise BadArgument("`draws` needs a fitted machine: name one with `on`").about("draws", "on")
         return None
     machine = site.options
     return plan_draws(machine["machine_text"], machine["set"], options.draws, options.seed, file=machine["machine"])
@@ -195,7 +203,7 @@ def _drawn_site(site: TrialSite, settings: Settings) -> TrialSite:
 
 
 def _script_or_mix(script: str | Path | None, mix: str | None) -> str | Path | UserMix:
-    """The script or the mix of scripts that users type. Both, or none of them, raise `ValueError`."""
+    """The script or the mix of scripts that users type. Both together, or neither, raise `ValueError`."""
     if (script is None) == (mix is None):
         raise BadArgument("name a script, or a mix of scripts with their weights: `mix=heavy.toml=1,light=6`").about(
             "mix"
@@ -210,19 +218,22 @@ def search_goal(options: SearchOptions, site: TrialSite) -> SearchGoal:
     check_resources(targets, [name for name, count in site.servers.items() if count is not None])
     if not any(target.sense == "most" for target in targets):
         raise BadArgument(
-            f"target {targets[0].text!r} is a floor, which more users come nearer to; add a ceiling, such as 'p90 < 2s'"
+            f"target {targets[0].text!r} is a floor, and more users only come nearer to it: add a ceiling, such as "
+            "'p90 < 2s'"
         )
     if options.within is not None and options.within < 1:
-        raise BadArgument(f"an interval of {options.within} users is too narrow: at least 1")
+        raise BadArgument(f"`within={options.within}` is too narrow: write at least 1").about("within")
     if options.trials is not None and options.trials < 1:
-        raise BadArgument(f"{options.trials} trials are too few: at least 1, and some ten for an answer")
+        raise BadArgument(f"`trials={options.trials}` is too few: write at least 1; an answer takes about 10").about(
+            "trials"
+        )
     default_max_users = DEFAULT_MAX_USERS_HOST if site.live else DEFAULT_MAX_USERS_MACHINE
     return SearchGoal(
         targets=targets,
         max_users=default_max_users if options.max_users is None else user_count(options.max_users),
         within=options.within,
         most_interactions=MOST_TRIAL_INTERACTIONS,
-        most_trials=options.trials or (24 if site.live else 60),
+        most_trials=options.trials or (DEFAULT_MOST_TRIALS_HOST if site.live else DEFAULT_MOST_TRIALS_MACHINE),
         live=site.live,
     )
 
@@ -246,7 +257,7 @@ def trial_lengths(options: SearchOptions, site: TrialSite) -> TrialLengths:
 def _trial_load(
     next_trial: NextTrial, seed: int, length: TrialLength | None, site: TrialSite, lengths: TrialLengths
 ) -> TrialLoad:
-    """The load of one trial. The first trial has a number of interactions; on a host, the shortest time."""
+    """The load of one trial. Without a length, it takes a number of interactions, or on a host the shortest time."""
     if length is not None:
         return TrialLoad(next_trial.users, seed, length.warm_up_s, length.seconds)
     if site.live:
@@ -262,8 +273,13 @@ def assemble_capacity(
     lengths: TrialLengths,
     stop: threading.Event,
     doubt: FitDoubt | None = None,
+    *,
+    is_fitted: bool = False,
 ) -> Capacity:
-    """Assembles the capacity from the result of the search, with models and notes."""
+    """Assembles the capacity from the result of the search, with models and notes.
+
+    `doubt` is None for a fitted machine if an interrupt came before it was known.
+    """
     used = search_result.basis
     points = points_of(used, goal)
     classes = site.mix.classes if site.mix is not None else ()
@@ -275,7 +291,9 @@ def assemble_capacity(
     neighbours = with_quiet_capacity(neighbours_of(used), outcome, used, goal)
     narrowing = narrowing_of(outcome, used, goal, lengths.shortest_s)
     invalid = tuple(trial.why for trial in used if not trial.valid)
-    context = AnswerContext(first, refused, stop.is_set(), neighbours, narrowing, invalid, doubt)
+    lacks_doubt = is_fitted and stop.is_set() and doubt is None
+    stopped = search_result.stopped or lacks_doubt
+    context = AnswerContext(first, refused, stopped, neighbours, narrowing, invalid, doubt)
     answer = answer_of(with_doubt(outcome, doubt), points, goal, context)
     return Capacity(
         script=site.source.requested,
@@ -297,7 +315,7 @@ def assemble_capacity(
         servers=site.servers,
         currency=site.tariff.currency if any(point.cost_user_hour is not None for point in points) else "",
         models=models,
-        notes=_search_notes(search_result, points, site),
+        notes=(*_search_notes(search_result, points), *((_NO_DOUBT_NOTE,) if lacks_doubt else ())),
         each_trial=tuple(_trial_record(trial, search_result, goal) for trial in search_result.in_order),
         neighbours=neighbours,
         narrowing=narrowing,
@@ -313,7 +331,7 @@ def _trial_record(trial: CapacityTrial, search_result: SearchResult, goal: Searc
         interactions=trial.counted,
         standing=target_standing(trial.users, [trial], goal),
         others=trial.others,
-        used=any(trial is used for used in search_result.basis),
+        used=_is_used(trial, search_result),
         valid=trial.valid,
         why=trial.why,
         cut_short=trial.cut_short,
@@ -324,22 +342,29 @@ def _trial_record(trial: CapacityTrial, search_result: SearchResult, goal: Searc
     )
 
 
-def _search_notes(search_result: SearchResult, points: Sequence[LoadPoint], site: TrialSite) -> tuple[str, ...]:
+def _is_used(trial: CapacityTrial, search_result: SearchResult) -> bool:
+    return any(trial is used for used in search_result.basis)
+
+
+def _search_notes(search_result: SearchResult, points: Sequence[LoadPoint]) -> tuple[str, ...]:
     notes = []
-    unsteady = sum(1 for trial in search_result.left_out if trial.valid and not (trial.cut_short or trial.interrupted))
+    unused = [trial for trial in search_result.left_out if not _is_used(trial, search_result)]
+    unsteady = sum(1 for trial in unused if trial.valid and not (trial.cut_short or trial.interrupted))
     if unsteady:
-        notes.append(f"trials that were not steady: {unsteady}; each was repeated, longer.")
-    invalid = [trial for trial in search_result.left_out if not trial.valid]
-    notes += [f"with {people(trial.users)}, a trial that is not valid: {trial.why}." for trial in invalid]
+        notes.append(f"{counted(unsteady, 'trial')} without a steady state, repeated with twice the length.")
+    invalid = [trial for trial in unused if not trial.valid]
+    notes += [f"a trial with {people(trial.users)}, which is not valid: {trial.why}." for trial in invalid]
     early = sum(1 for trial in search_result.trials if trial.cut_short)
     censored = sum(trial.censored for trial in search_result.trials)
     if early:
-        flight = f", and {censored} lines that were in flight then" if censored else ""
-        notes.append(f"the rest of trials that missed a target widely and ended early: {early}{flight}.")
+        lines = f", with {counted(censored, 'line')} in flight" if censored else ""
+        notes.append(
+            f"the rest of {counted(early, 'trial')} that ended early, since a target was missed widely{lines}."
+        )
     if unclear := sum(trial.unclear for trial in search_result.trials):
-        notes.append(f"lines that were sent so late that their side of the limit is not known: {unclear}.")
+        notes.append(f"{counted(unclear, 'line')} near the limit, sent too late to show on which side of it.")
     refused = [trial for trial in search_result.trials if trial.refused]
-    notes += [f"with {people(trial.users)} {trial.refused:,} could not log in." for trial in refused]
+    notes += [f"{people(trial.refused)} of {trial.users:,} who could not log in." for trial in refused]
     if any(point.lost for point in points):
-        notes.append("lost records: figures are from the others.")
+        notes.append("lost records: figures come from the records that were kept.")
     return tuple(notes)

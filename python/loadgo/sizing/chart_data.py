@@ -1,7 +1,7 @@
 """The data of a capacity's pictures: measured points and model curves over the users, and the ends of axes.
 
-A point has `what`, `users`, `value`, `low` and `high` (None without an interval). In a model's curve, `beyond` is
-whether it extrapolates.
+A point has `what` (the name of its curve), `users`, `value`, `low` and `high` (None without an interval). In a model's
+curve, `beyond` says whether the point is extrapolated.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BOUNDS_LABEL = "asymptotic bounds"
 AXIS_MARGIN_RATIO = 1.25
 """An axis ends at most at this many times the largest measured figure, unless a limit lies beyond."""
 _INFINITY_TOKEN = 1e12
-"""Stands for infinity, which pictures cannot draw."""
+"""Takes the place of infinity, which charts cannot show."""
 
 
 def measured_throughput(capacity: Capacity) -> list[CurvePoint]:
@@ -92,7 +92,7 @@ def bound_curve(capacity: Capacity, *, response: bool) -> tuple[list[CurvePoint]
 
 
 def extended_curve(capacity: Capacity, what: str, curve: Sequence[tuple[float, MeasuredFigure]]) -> list[CurvePoint]:
-    """The points of a curve up to the last measured point, and then from that point on with `beyond`."""
+    """The points of a curve up to the last measured point, then those from there on, marked as `beyond`."""
     last = max(capacity.models.used) if capacity.models is not None else 0
     points = [(users, curve_point(what, users, figure)) for users, figure in curve]
     inside: list[CurvePoint] = [{**point, "beyond": False} for users, point in points if users <= last]

@@ -1,7 +1,7 @@
 """The charts of a capacity over the number of users: measured points with intervals, and model curves.
 
-The figures are throughput, response time, utilisation and the cost of a user-hour. One more chart shows users against
-the page faults of a command, as in MPL-16 of 1969. Beyond the last measured point, a model's curve is dashed.
+The figures are throughput, response time, utilisation and the cost of a user-hour. Beyond the last measured point, a
+model's curve is dashed. One more chart shows users against the page faults of a command, as in MPL-16 of 1969.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ _SHAPES = alt.Scale(range=["circle", "diamond", "square", "triangle-up"])
 
 @dataclass(frozen=True)
 class _FigureAxis:
-    """The upright axis of a chart over the users."""
+    """The vertical axis of a chart over the users."""
 
     title: str
     top: float
     format: str
     label: str | None = None
-    """The Vega expression of its labels."""
+    """The Vega expression of the axis labels; None for the usual ones."""
 
     def encoding(self, field: str) -> alt.Y:
         """The encoding of one field on this axis."""
@@ -158,9 +158,7 @@ def _cost_chart(capacity: Capacity) -> Chart | None:
     tooltip = ["users:Q", alt.Tooltip("value:Q", title=title, format=",.4~r")]
     point = base.mark_point(filled=True, size=60, opacity=1).encode(tooltip=tooltip)
     layered = alt.layer(*_answer_layers(capacity), line, point)
-    return chart_of(
-        "capacity-cost", "What an hour of a user costs", f"As measured.{_answer_words(capacity)}", layered, 220
-    )
+    return chart_of("capacity-cost", "Cost of a user-hour", f"As measured.{_answer_words(capacity)}", layered, 220)
 
 
 def _faults_chart(capacity: Capacity) -> Chart | None:
@@ -261,7 +259,7 @@ def _answer_layers(capacity: Capacity) -> list[alt.Chart]:
 
 
 def _answer_level(capacity: Capacity) -> list[alt.Chart]:
-    """A level line at the answer."""
+    """A horizontal line at the answer."""
     if not capacity.answer:
         return []
     return [alt.Chart(pl.DataFrame({"answer": [capacity.answer]})).mark_rule(strokeDash=[4, 3]).encode(y="answer:Q")]
@@ -270,7 +268,7 @@ def _answer_level(capacity: Capacity) -> list[alt.Chart]:
 def _answer_words(capacity: Capacity) -> str:
     if not capacity.answer:
         return ""
-    return f" The vertical line is the answer{' and its interval' if len(_answer_layers(capacity)) > 1 else ''}."
+    return f" The vertical line is the answer{', with its interval' if len(_answer_layers(capacity)) > 1 else ''}."
 
 
 def _caption(capacity: Capacity) -> str:

@@ -4,8 +4,9 @@ Near the crossing the curve is modelled as a straight line on the scale of a lin
 share (of slow interactions, errors or busy time), and the logarithm for a mean or a rate. The line is fitted by
 quasi-likelihood (Wedderburn 1974). The variance of a ratio is dispersion × V(mean) / weight, where V is the binomial
 variance for shares and the squared mean otherwise. The dispersion measures how similar the interactions of one queue
-are. It comes from the batches within trials, or from the distances of trials from the line if these are larger. The
-interval of the crossing is Fieller's (1954): all numbers of users at which the line does not differ from the limit.
+are. It comes from the batches within trials; the distances of trials from the line are pooled with it if that makes it
+larger. The interval of the crossing is Fieller's (1954): all numbers of users at which the line does not differ
+significantly from the limit.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ LinkFunction = Literal["logit", "log"]
 _MOST_FIT_ROUNDS = 50
 _SMALLEST_RATIO = 1e-9
 _NORMAL_QUANTILE = 1.96
-"""Half of the width of a 95 % interval in standard deviations, where these are known."""
+"""Half of the width of a 95 % interval, in standard deviations that are known."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +83,9 @@ class LimitExcess:
         return self.value - self.half_width > 0
 
     def certainty(self, confidence: float) -> float:
-        """The value in half-widths of the interval with this confidence; beyond ±1, the target is surely on one side.
+        """The value in half-widths of the interval with this confidence: beyond ±1 the interval leaves out the limit.
 
-        With a confidence of 0 only the sign of the value counts.
+        With a confidence of 0, only the sign of the value counts.
         """
         if confidence <= 0 or self.half_width <= 0:
             return float(np.sign(self.value)) * np.inf
@@ -124,7 +125,7 @@ def excess_of(target: Target, tallies: Sequence[BatchSums], effect: float = 0.0)
     weight, total = sum(tally.weight for tally in tallies), sum(float(tally.numerators.sum()) for tally in tallies)
     if weight <= 0:
         return None
-    # Half a slow interaction in one more interaction, so that none in a few does not mean never.
+    # Half a slow interaction in one more interaction: a few interactions without a slow one are no share of 0.
     ratio = (total + 0.5) / (weight + 1) if scale.link == "logit" else total / weight
     if ratio <= 0:
         return LimitExcess(-scale.sign * np.inf, 0.0)
@@ -197,14 +198,14 @@ def crossing_of(target: Target, users: Sequence[int], tallies: Sequence[BatchSum
     if residual_freedom > 0:
         dispersion = max(
             dispersion,
-            (freedom * dispersion + residual_freedom * chi / residual_freedom) / (freedom + residual_freedom),
+            (freedom * dispersion + chi) / (freedom + residual_freedom),
         )
     interval = fieller_interval(line, unit_covariance * dispersion, scale, student_reach(freedom))
     if interval is None or not is_near_trials(interval[0], x):
         return None
-    user_count, low, high = interval
+    offset, low, high = interval
     return LimitCrossing(
-        centre + user_count, centre + low, centre + high, scale.sign * float(line[1]), float(weights.sum())
+        centre + offset, centre + low, centre + high, scale.sign * float(line[1]), float(weights.sum())
     )
 
 
@@ -235,10 +236,10 @@ def _fit_line(scale: TargetScale, x: Floats, ratios: Floats, weights: Floats) ->
 
 
 def inner_ratios(scale: TargetScale, ratios: Floats, weights: Floats) -> Floats:
-    """The ratios of trials, moved away from 0 and 1 where they have no finite value on the scale.
+    """The ratios of trials, moved away from 0 and 1, where they have no finite value on the scale.
 
-    A share gets half a slow interaction in one more interaction: otherwise, a trial without a slow one has no steepest
-    line.
+    A share gets half a slow interaction in one more interaction. Otherwise, a trial without a slow interaction would
+    make the line infinitely steep.
     """
     inner: Floats = (
         (ratios * weights + 0.5) / (weights + 1) if scale.link == "logit" else np.maximum(ratios, _SMALLEST_RATIO)

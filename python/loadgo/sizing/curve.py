@@ -1,4 +1,4 @@
-"""The curve of a capacity search: targets, and for each number of users the measurements and verdicts.
+"""The curve of a capacity search: targets, and the measurements and verdicts for each number of users.
 
 Times are in seconds, rates are per second, shares lie between 0 and 1.
 """
@@ -36,7 +36,7 @@ class Target:
     command: str | None
     """The only command that the target is about; for `busy`, the resource."""
     sense: TargetSense
-    """With `most`, the limit is a ceiling; with `least`, a floor, which more users come nearer to."""
+    """With `most`, the limit is a ceiling; with `least`, a floor."""
     limit: float
     """In seconds, as a share, or in interactions per second."""
     share: float | None
@@ -93,7 +93,7 @@ class LoadPoint:
     cost_user_hour: float | None
     """The cost of one user for an hour in the tariff's currency; None when not measured."""
     faults_a_command: float | None
-    """The mean number of page faults of an interaction that waited for a device."""
+    """The mean number of major faults of an interaction: page faults that waited for a device."""
     steady: bool
     steady_why: str
     """The result of the test for a steady state, in words."""
@@ -108,9 +108,9 @@ class LoadPoint:
     users_cpu_s: float | None = None
     """The users' own processor time per interaction; None where it cannot be separated from other work."""
     others: float | None = None
-    """The share of the processors' time used by neither the users nor loadgo; None where it cannot be separated."""
+    """The share of other work in the processors' time; None where it cannot be separated."""
     loading: float = 0.0
-    """The share of the processors' time without work while a program is loaded into memory, on a swapping machine."""
+    """The share of the processors' time that waits for a program to be loaded into memory, on a swapping machine."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.render import Format, render
 from loadgo.notation.figures import digits, number, people, seconds, share
-from loadgo.sizing.curve import LoadPoint
+from loadgo.sizing.curve import LoadPoint, Target
 from loadgo.sizing.json_keys import JSON_KEYS
 from loadgo.sizing.pictures import capacity_pictures
 from loadgo.sizing.results import Capacity
@@ -28,7 +28,7 @@ def render_capacity(capacity: Capacity, format: Format, *, width: int | None = N
 
 
 def capacity_json(capacity: Capacity) -> str:
-    """The capacity as one JSON object in full precision: times in seconds, null for unknown or without end."""
+    """The capacity as one JSON object in full precision: times in seconds, null for what is unknown or infinite."""
     return json_document(members_of(capacity, JSON_KEYS), JSON_KEYS)
 
 
@@ -41,13 +41,13 @@ def capacity_document(capacity: Capacity) -> Document:
         return capacity_charts(capacity)
 
     tables = capacity_tables(capacity)
-    table_count = 1 if capacity.points else 0
+    curve_tables = 1 if capacity.points else 0
     return Document(
         title=f"capacity of {capacity.on} in users",
         answer=capacity.in_words,
         warnings=_capacity_warnings(capacity),
         about=_about_lines(capacity),
-        sections=(*tables[:table_count], *capacity_pictures(capacity), Charts(charts), *tables[table_count:]),
+        sections=(*tables[:curve_tables], *capacity_pictures(capacity), Charts(charts), *tables[curve_tables:]),
         notes=tuple(_capacity_notes(capacity)),
     )
 
@@ -61,9 +61,17 @@ def _about_lines(capacity: Capacity) -> tuple[str, ...]:
 def _capacity_warnings(capacity: Capacity) -> tuple[str, ...]:
     lost = [point for point in capacity.points if point.lost]
     warnings = [f"With {_users_in_words([point])} {number(point.lost)} records were lost." for point in lost]
-    if invalid := [point for point in capacity.points if not point.valid]:
-        warnings.append(f"With {_users_in_words(invalid)} the trials are not valid: see Steady state.")
+    invalid = [point for point in capacity.points if not point.valid]
+    warnings += [
+        f"With {_users_in_words([point])} the trials are not valid{_reasons(capacity, point)}." for point in invalid
+    ]
     return tuple(warnings)
+
+
+def _reasons(capacity: Capacity, point: LoadPoint) -> str:
+    """The reasons why the trials of a point are not valid, after a colon; empty without a reason."""
+    reasons = dict.fromkeys(trial.why for trial in capacity.each_trial if trial.users == point.users and trial.why)
+    return f": {'; '.join(reasons)}" if reasons else ""
 
 
 def _capacity_notes(capacity: Capacity) -> list[tuple[str, str]]:
@@ -79,20 +87,20 @@ def _capacity_notes(capacity: Capacity) -> list[tuple[str, str]]:
     ]
     notes += [("Steady state", line) for line in _steady_notes(capacity)]
     if any(verdict.standing == "open" for point in capacity.points for verdict in point.verdicts):
-        notes.append(("Open", "the 95 % interval with these users includes the limit, or has too few samples."))
-    notes += [*_others_notes(capacity), *_fit_notes(capacity), *_model_notes(capacity)]
+        notes.append(("Open", "with these users, the 95 % interval includes the limit, or there are too few samples."))
+    notes += [*_other_work_notes(capacity), *_fit_notes(capacity), *_model_notes(capacity)]
     return [*notes, *(("Left out", note) for note in capacity.notes)]
 
 
-def _others_notes(capacity: Capacity) -> list[tuple[str, str]]:
-    """A note on the processor time of others on a host; none where it was not measured."""
+def _other_work_notes(capacity: Capacity) -> list[tuple[str, str]]:
+    """A note on other work on a host; none where it was not measured."""
     if capacity.neighbours is None:
         return []
     note = (
         f"other programs used {share(capacity.neighbours.mean)} of the processors' time, beside the kernel's own "
-        "work. The utilisation includes it, the service demands do not. loadgo meter --for 10s shows the programs."
+        "work. Utilisations include this time, service demands do not. loadgo meter --for 10s shows the programs."
     )
-    return [("Others", note)]
+    return [("Other work", note)]
 
 
 def _fit_notes(capacity: Capacity) -> list[tuple[str, str]]:
@@ -103,17 +111,18 @@ def _fit_notes(capacity: Capacity) -> list[tuple[str, str]]:
     return [
         (
             "Fitted machine",
-            f"from runs with {people(*doubt.fitted_users)}. That the same holds with more users is an assumption, and "
-            "in no interval.",
+            f"from runs with {people(*doubt.fitted_users)}. That it is right for more users is an assumption. The "
+            "interval does not include its error.",
         )
     ]
 
 
 def _steady_notes(capacity: Capacity) -> list[str]:
-    usable = [point for point in capacity.points if point.steady and point.valid]
-    proofs = [f"Steady with {_users_in_words(usable)}."] if usable else []
-    others = [point for point in capacity.points if not (point.steady and point.valid)]
-    return proofs + [f"With {_users_in_words([point])}: {point.steady_why}." for point in others]
+    """Notes on the test for a steady state at the valid points; warnings report the others."""
+    valid = [point for point in capacity.points if point.valid]
+    steady = [point for point in valid if point.steady]
+    proofs = [f"Steady with {_users_in_words(steady)}."] if steady else []
+    return proofs + [f"With {_users_in_words([point])}: {point.steady_why}." for point in valid if not point.steady]
 
 
 def _users_in_words(points: list[LoadPoint]) -> str:
@@ -130,8 +139,8 @@ def _model_notes(capacity: Capacity) -> list[tuple[str, str]]:
         notes.append(
             (
                 "Mean values",
-                "a queueing model with the service demands of the table above. Its interval is from the smallest and "
-                "the largest demand of a point.",
+                "a queueing model with the service demands of the table above. Its interval comes from the smallest "
+                "and the largest demand of a point.",
             )
         )
     if models.law is not None:
@@ -142,8 +151,8 @@ def _model_notes(capacity: Capacity) -> list[tuple[str, str]]:
         notes.append(
             (
                 "Error",
-                "the largest error of a model at a measured point; without the most users, its error in the response "
-                "with them when it is made without their point. * is beyond the measured points.",
+                "the largest error of a model at a measured point. The last error is that of the response at the point "
+                "with the most users, when the model is made without it. * marks numbers beyond the measured points.",
             )
         )
     for model_target in models.asked:
@@ -153,10 +162,15 @@ def _model_notes(capacity: Capacity) -> list[tuple[str, str]]:
                 (
                     "Targets",
                     f"models have mean times, so {model_target.target.text} becomes mean < {limit}: with "
-                    f"{people(model_target.at_users)} it was {digits(model_target.ratio)} times the mean.",
+                    f"{people(model_target.at_users)}, {_measure_in_words(model_target.target)} was "
+                    f"{digits(model_target.ratio)} times the mean.",
                 )
             )
     return [*notes, *(("Models", note) for note in models.notes)]
+
+
+def _measure_in_words(target: Target) -> str:
+    return target.measure + (f"({target.command})" if target.command else "")
 
 
 def _law_in_words(fitted: FittedLaw) -> str:

@@ -17,13 +17,20 @@ from loadgo.sizing.curve import Target
 WATCH_PERIOD_S = 2.0
 """Time between two readings of the records."""
 FEWEST_WATCHED_INTERACTIONS = 30
-"""Fewest interactions of which a target can be missed widely."""
+"""Fewest interactions in which a target can be missed widely."""
 WIDE_MISS_RATIO = 3.0
-"""A mean, or a share of slow interactions, of more than this many times the limit misses its target widely."""
+"""A mean of more than this many times its limit, or a share of slow interactions of that, misses its target widely."""
+WIDE_SLOW_SHARE = 0.5
+"""A larger share of slow interactions is also a wide miss."""
+HALVES_MISS_RATIO = 2.0
+"""In both halves of the interactions, the figure must exceed its limit this many times: a burst ends no trial."""
+
+TrialWatcher = Callable[[RunProgress, Path], bool]
+"""A callback with the progress and the folder of a trial, about three times a second; False ends the trial."""
 
 
-def trial_watcher(stop: threading.Event, targets: Sequence[Target], live: bool) -> Callable[[RunProgress, Path], bool]:
-    """A callback for the progress of a trial; it returns False when the trial must end."""
+def trial_watcher(stop: threading.Event, targets: Sequence[Target], live: bool) -> TrialWatcher:
+    """The callback that ends a trial when `stop` is set, and on a host when a target is missed widely."""
     last_read_s = [time.monotonic()]
 
     def watch(progress: RunProgress, folder: Path) -> bool:
@@ -38,10 +45,7 @@ def trial_watcher(stop: threading.Event, targets: Sequence[Target], live: bool) 
 
 
 def misses_widely(rows: pl.DataFrame, targets: Sequence[Target]) -> bool:
-    """Whether a target on response times is missed so widely that the trial can end; `rows` are interactions.
-
-    Both halves of the interactions must also exceed twice the limit, so that a burst does not end a trial.
-    """
+    """Whether a target on response times is missed so widely that the trial can end; `rows` are its interactions."""
     for target in targets:
         is_judged = pl.lit(True) if target.command is None else pl.col("command").cast(pl.String) == target.command
         response_ns = pl.col("ready_ns").cast(pl.Float64) - pl.col("sent_ns").cast(pl.Float64)
@@ -52,8 +56,8 @@ def misses_widely(rows: pl.DataFrame, targets: Sequence[Target]) -> bool:
         limit_ns = target.limit * 1e9
         allowed = target.share if target.share is not None else limit_ns
         values = [float(np.mean(part > limit_ns)) if target.share is not None else float(part.mean()) for part in parts]
-        wide_miss = min(WIDE_MISS_RATIO * allowed, 0.5 if target.share is not None else np.inf)
-        if values[0] > wide_miss and min(values) > 2 * allowed:
+        wide_miss = min(WIDE_MISS_RATIO * allowed, WIDE_SLOW_SHARE if target.share is not None else np.inf)
+        if values[0] > wide_miss and min(values) > HALVES_MISS_RATIO * allowed:
             return True
     return False
 

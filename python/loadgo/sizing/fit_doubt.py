@@ -1,8 +1,8 @@
-"""The doubt of a fitted machine's capacity: the search is repeated on machines with drawn parameters.
+"""The uncertainty of a fitted machine's capacity: the search is repeated on machines with drawn parameters.
 
 A machine from `loadgo fit` has uncertain parameters, with their covariance. Each draw of them is a machine with a
-capacity of its own. The scatter of these capacities is the uncertainty of the fit, with that of the searches in it.
-The drawn searches are less precise than the search itself, since the fit's doubt is usually larger.
+capacity of its own. The scatter of these capacities is the uncertainty of the fit and of the drawn searches together.
+The drawn searches are less precise than the search itself, since the uncertainty of the fit is usually larger.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from loadgo.sizing.outcomes import CapacityFound, EveryNumberMeets, NoNumberMeet
 from loadgo.stats.student import student_reach
 
 DRAWN_WITHIN_SHARE = 0.05
-"""A drawn search ends when its interval is this share of the answer wide, or as wide as the search's own."""
+"""A drawn search ends when its interval has this share of the answer as its width, or the width of `within`."""
 MOST_DRAWN_TRIALS = 30
 """The largest number of trials of a drawn search."""
 
 SearchDrawn = Callable[[Settings, SearchGoal], SearchOutcome]
-"""Searches the capacity of the machine with these drawn parameters."""
+"""A function that searches the capacity of the machine with these drawn parameters."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class FitDoubt:
     draws: int
     low: int
     high: int | None
-    """None if drawn machines hold the limit of users."""
+    """None if the interval reaches the largest number of users."""
     search_low: int | None
     """The lower end of the interval by the search alone, on the machine as fitted; None where it has none."""
     search_high: int | None
@@ -46,14 +46,14 @@ class FitDoubt:
 
     @property
     def in_words(self) -> str:
-        """A sentence."""
+        """The interval in a sentence."""
         ends = f"{self.low:,} or more" if self.high is None else f"{self.low:,} to {people(self.high)}"
         alone = ""
         if self.search_low is not None and self.search_high is not None:
             between = people(self.search_low)
             if self.search_high > self.search_low:
                 between = f"{self.search_low:,} to {people(self.search_high)}"
-            alone = f"; the machine exactly as fitted holds {between}"
+            alone = f"; the machine exactly as fitted supports {between}"
         return (
             f"The machine was fitted: with the uncertainty of its parameters ({self.draws} draws) the answer is "
             f"{ends}{alone}."
@@ -68,7 +68,7 @@ def doubt_of_fit(
     search_drawn: SearchDrawn,
     stop: threading.Event,
 ) -> FitDoubt | None:
-    """Searches the capacity of each drawn machine, as many at a time as there are processors; None after an interrupt.
+    """Searches the capacity of each drawn machine, on all processors at once; None after an interrupt.
 
     Raises the errors of a search.
     """
@@ -77,7 +77,7 @@ def doubt_of_fit(
         drawn = list(workers.map(lambda settings: search_drawn(settings, drawn_goal), draws))
     if stop.is_set():
         return None
-    low, high = capacity_interval([_capacity_of(each, goal) for each in drawn], goal.max_users)
+    low, high = capacity_interval([_capacity_of(drawn_outcome, goal) for drawn_outcome in drawn], goal.max_users)
     own_low, own_high = _ends_of(outcome)
     return FitDoubt(
         draws=len(draws),
@@ -92,8 +92,8 @@ def doubt_of_fit(
 def capacity_interval(capacities: Sequence[float], max_users: int) -> tuple[int, int | None]:
     """The ends between which the capacity of one more drawn machine lies with 95 % confidence.
 
-    By Student's t on the logarithms, as other predictions of fitted machines. The upper end is None if it reaches
-    `max_users`, since a search tells no capacity above it.
+    The logarithms of the capacities are taken as normal, as in other predictions of fitted machines. The upper end is
+    None if it reaches `max_users`, since no search goes beyond.
     """
     logs = np.log(np.asarray(capacities) + 0.5)
     count = len(logs)
@@ -103,7 +103,7 @@ def capacity_interval(capacities: Sequence[float], max_users: int) -> tuple[int,
 
 
 def with_doubt(outcome: SearchOutcome, doubt: FitDoubt | None) -> SearchOutcome:
-    """A found capacity with the interval of the fit's doubt; any other outcome stays."""
+    """The outcome with the interval of `doubt`; only a capacity that was found changes."""
     if doubt is None or not isinstance(outcome, CapacityFound):
         return outcome
     return replace(outcome, low=doubt.low, high=outcome.high if doubt.high is None else doubt.high)

@@ -1,10 +1,10 @@
-"""The line of a host's trials: near the crossing, with an effect of each trial and of the neighbours' processor time.
+"""The line through the trials of a host near the crossing, with an effect of each trial and of other work.
 
 A host changes by itself from trial to trial, so the batches of one trial show too little of the uncertainty. Each trial
 has a random effect, as in a meta-analysis (DerSimonian and Laird 1986). Its standard deviation is estimated from the
-distances of trials from the line, together with a prior value that counts as some trials. The share of the processors
-that neighbours take is a covariate. Its slope has a normal prior around 0, so that it stays small where neighbours
-hardly changed; it never speeds users up. The crossing is that at the mean share, or at a share that is asked for.
+distances of trials from the line, together with a prior value that counts as some trials. The share of other work in
+the processors' time is a covariate. Its slope has a normal prior around 0, so it stays small if the share hardly
+changed, and it never speeds users up. The crossing is that at the mean share, or at another given share.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from loadgo.stats.student import student_reach
 TRIAL_EFFECT: dict[LinkFunction, float] = {"logit": 0.6, "log": 0.2}
 """Prior standard deviation between trials of a host, on the scale of the target: odds double in 1 of 8 trials."""
 _PRIOR_TRIALS = 4.0
-"""Number of trials that the prior standard deviation counts as."""
+"""The prior standard deviation counts as this many trials."""
 _LEAST_EFFECT_RATIO = 0.3
 """The estimated standard deviation is at least this part of the prior one."""
-_NEIGHBOURS_PRIOR: dict[LinkFunction, float] = {"logit": 4.0, "log": 1.5}
-"""Prior standard deviation of the neighbours' effect, from none of the processors to all of them."""
+_OTHER_WORK_PRIOR: dict[LinkFunction, float] = {"logit": 4.0, "log": 1.5}
+"""Prior standard deviation of the effect of other work that takes all processors, on the scale of the target."""
 _MOST_ROUNDS = 60
 _MOST_LOGITS = 30.0
 
 
 @dataclass(frozen=True)
 class _Fit:
-    """Coefficients of 1, users and neighbours, with their covariance and the degrees of freedom."""
+    """Intercept, slope over users and slope over other work, with their covariance and the degrees of freedom."""
 
     line: Floats
     covariance: Floats
@@ -55,15 +55,15 @@ def host_crossing(
 ) -> LimitCrossing | None:
     """The crossing of the target with this index; None if it is not significant.
 
-    It is the crossing at the neighbours' mean share, or at the share `at_others`. For such a share it is also None if
-    neighbours have no effect, or if the share is further from those of the trials than they are from each other.
+    It is the crossing at the mean share of other work, or at the share `at_others`. For `at_others` it is also None if
+    other work has no effect. The same holds if `at_others` is too far from the shares of the trials (`is_near_trials`).
     """
     usable = [trial for trial in trials if trial.tallies[index].weight > 0]
     if len({trial.users for trial in usable}) < 2 or not any(trial.tallies[index].numerators.any() for trial in usable):
         return None
     scale, weights = scale_of(target), np.array([trial.tallies[index].weight for trial in usable])
     users = np.array([trial.users for trial in usable], dtype=np.float64)
-    centre, others = float(np.average(users, weights=weights)), _neighbour_shares(usable)
+    centre, others = float(np.average(users, weights=weights)), _other_work_shares(usable)
     mean_others = float(np.average(others, weights=[trial.seconds for trial in usable]))
     design = np.column_stack([np.ones_like(users), users - centre, others - mean_others])
     fit = _fit(scale, design, index, usable)
@@ -86,7 +86,7 @@ def host_crossing(
 
 
 def _moved(fit: _Fit, others: float) -> _Fit:
-    """The fit with its origin at a share of neighbours that is larger by `others`."""
+    """The fit with its origin at a share of other work that is larger by `others`."""
     move = np.eye(3)
     move[0, 2] = others
     return _Fit(move @ fit.line, move @ fit.covariance @ move.T, fit.freedom)
@@ -97,20 +97,20 @@ def trial_effect(target: Target) -> float:
     return TRIAL_EFFECT[scale_of(target).link]
 
 
-def _neighbour_shares(trials: Sequence[CapacityTrial]) -> Floats:
-    """The neighbours' share of the processors in each trial; 0 for all if one trial did not measure it."""
+def _other_work_shares(trials: Sequence[CapacityTrial]) -> Floats:
+    """The share of other work in each trial; 0 for all if some trial did not measure it."""
     shares = [trial.others for trial in trials]
     return np.array([0.0 if None in shares else share or 0.0 for share in shares])
 
 
 def _fit(scale: TargetScale, design: Floats, index: int, trials: Sequence[CapacityTrial]) -> _Fit | None:
-    """Fits the line by iterated weighted least squares, the trials' standard deviation with it."""
+    """Fits the line and the standard deviation between trials, by iterated weighted least squares."""
     tallies = [trial.tallies[index] for trial in trials]
     weights = np.array([tally.weight for tally in tallies])
     ratios = inner_ratios(scale, np.array([tally.ratio for tally in tallies]), weights)
     dispersion, _ = dispersion_of(scale, tallies)
     prior = TRIAL_EFFECT[scale.link] ** 2
-    penalty = np.diag([0.0, 0.0, _NEIGHBOURS_PRIOR[scale.link] ** -2])
+    penalty = np.diag([0.0, 0.0, _OTHER_WORK_PRIOR[scale.link] ** -2])
     effect, fitted = prior, scale.forward(ratios)
     line: Floats = np.zeros(3)
     freedom = len(trials) - 2

@@ -1,8 +1,8 @@
 """Mixes of users: several classes of users in one load, each with its own script.
 
 The scripts are joined to one script. At log-in, each user draws one of them by weight and keeps it. The draws depend on
-the seed only, not on the system. So they are made beforehand on a machine whose commands take no time. A trial uses the
-seed, of several, whose classes are nearest to their weights.
+the seed alone, so a machine whose commands take no time shows them before a trial. Of several seeds, the trial uses the
+one whose numbers of users are nearest to the weights.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from loadgo.running.prepared import line_count, parse_script_file, run_machine
 from loadgo.sizing.curve import MixClass
 
 MOST_PASS_LINES = 900_000
-"""Most lines of a pass; a class repeats its script as often as this limit permits."""
+"""Most lines of a pass, below the parser's limit: a class repeats its script as often as this limit permits."""
 CLASS_SEEDS_TRIED = 10
-"""Number of seeds from which a trial takes the one with the nearest classes."""
+"""Number of seeds of which a trial uses the one whose classes are nearest to their weights."""
 
 _SESSION_DEFAULTS = {"login": "sh", "logout": "exit", "typing": None}
-"""Keys of a whole session, which must be the same in all scripts, with their defaults."""
+"""Keys of a session with their defaults. All scripts must have the same values."""
 _GROUP_KEYS = ("think", "until", "silence", "timeout", "status")
 _EMPTY_MACHINE_TOML = 'title = "no time"\nsource = "none"\n[commands."*"]\ncpu = "0s"\n'
 
@@ -47,7 +47,7 @@ class UserMix:
 def parse_mix(text: str) -> UserMix:
     """Parses a mix such as `heavy.toml=1,ordinary.toml=3`: scripts, by bundled name or path, with integer weights.
 
-    A text that is no mix, and scripts that cannot share a session, raise `ValueError`. A script with a mistake raises
+    A text that is not a mix, and scripts that cannot share a session, raise `ValueError`. A mistake in a script raises
     `errors.Mistake`.
     """
     parts = [part.strip() for part in text.split(",") if part.strip()]
@@ -65,7 +65,7 @@ def parse_mix(text: str) -> UserMix:
 
 
 def nearest_seed(mix: UserMix, users: int, seed: int) -> tuple[int, tuple[str, ...]]:
-    """The seed, of those that belong to `seed`, with the classes nearest to their weights, and each user's class."""
+    """The seed whose classes are nearest to their weights, of those that belong to `seed`, and each user's class."""
     seeds = range(CLASS_SEEDS_TRIED * seed, CLASS_SEEDS_TRIED * (seed + 1))
     classes_by_seed = {candidate: _drawn_classes(mix, _power_of_two(users), candidate)[:users] for candidate in seeds}
     all_weights = sum(mix_class.weight for mix_class in mix.classes)
@@ -91,12 +91,12 @@ def _parse_part(text: str) -> tuple[bundled.Source, int]:
 def _join_scripts(scripts: Sequence[Mapping[str, Any]], classes: Sequence[MixClass]) -> str:
     """The joined script, as TOML."""
     joined: dict[str, Any] = {"name": "mix of " + ", ".join(mix_class.name for mix_class in classes)}
-    for key, usual in _SESSION_DEFAULTS.items():
-        values = {json.dumps(script.get(key, usual)) for script in scripts}
+    for key, default in _SESSION_DEFAULTS.items():
+        values = {json.dumps(script.get(key, default)) for script in scripts}
         if len(values) > 1:
             raise BadArgument(f"mix: the scripts differ in `{key}`, which must be the same for a whole session")
-        if scripts[0].get(key, usual) is not None:
-            joined[key] = scripts[0].get(key, usual)
+        if scripts[0].get(key, default) is not None:
+            joined[key] = scripts[0].get(key, default)
     needs = list(dict.fromkeys(need for script in scripts for need in script.get("needs", [])))
     weighted = zip(scripts, classes, strict=True)
     alternatives = [_class_group(script, mix_class.weight) for script, mix_class in weighted]
@@ -108,11 +108,25 @@ def _join_scripts(scripts: Sequence[Mapping[str, Any]], classes: Sequence[MixCla
 
 def _class_group(script: Mapping[str, Any], weight: int) -> dict[str, Any]:
     """A group of lines that repeats the script."""
-    lines = line_count(tomlkit.dumps(script))
     inner = {key: script[key] for key in _GROUP_KEYS if key in script}
     inner.setdefault("think", "none")
-    repeated = {"repeat": MOST_PASS_LINES // (lines * 100), **inner, "lines": script["lines"]}
+    repeated = {"repeat": max(1, MOST_PASS_LINES // _pass_lines(script["lines"])), **inner, "lines": script["lines"]}
     return {"weight": weight, "lines": [repeated]}
+
+
+def _pass_lines(entries: Sequence[Any]) -> int:
+    """Most lines that a user types for these entries of a script: lines and groups, with their repetitions."""
+    total = 0
+    for entry in entries:
+        if isinstance(entry, str):
+            total += 1
+            continue
+        if "choose" in entry:
+            lines = max(_pass_lines([alternative]) for alternative in entry["choose"])
+        else:
+            lines = _pass_lines(entry["lines"]) if "lines" in entry else 1
+        total += lines * int(entry.get("repeat", 1))
+    return total
 
 
 def _merge_tables(table: str, scripts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -125,13 +139,13 @@ def _merge_tables(table: str, scripts: Sequence[Mapping[str, Any]]) -> dict[str,
 
 
 def _power_of_two(users: int) -> int:
-    """The next power of two, at least 16, so that draws are made for few different numbers of users."""
+    """The next power of two, at least 16: draws for few different numbers of users are cached."""
     return 1 << max(users - 1, 15).bit_length()
 
 
 @cache
 def _drawn_classes(mix: UserMix, users: int, seed: int) -> tuple[str, ...]:
-    """The class of each user with this seed, from a run without think time on a machine whose commands take no time."""
+    """The class of each user with this seed, from a short run on a machine whose commands take no time."""
     from loadgo.records.tables import read_table
 
     options: dict[str, Any] = {

@@ -12,11 +12,11 @@ from loadgo.sizing.search import wanted_half_width
 from loadgo.sizing.trials import CapacityTrial
 
 _TRIALS_A_HALVING = 2
-"""Trials for each halving of a range without a line: one on each side, since trials of a host differ."""
+"""Trials for each halving of a range: two, since trials of a host differ."""
 _LAST_TRIALS = 3
-"""The length of the proposed trials is the longest of this number of last trials."""
+"""The proposed trials are as long as the longest of this many last trials."""
 MOST_PROPOSED_TRIALS = 100
-"""With more trials than this, the answer says only that they would be too many, and what helps more."""
+"""Instead of more trials than this, the answer proposes a quieter host or a wider interval."""
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,13 @@ class Narrowing:
     trials: int
     """The estimated number of further trials."""
     seconds: float
-    """The length of each."""
+    """The length of each trial."""
     least_users: int
     most_users: int
 
     @property
     def in_words(self) -> str:
-        """A sentence."""
+        """The proposal in one or two sentences."""
         users = people(self.least_users)
         if self.most_users > self.least_users:
             users = f"{self.least_users:,} to {people(self.most_users)}"
@@ -50,7 +50,7 @@ def narrowing_of(
 ) -> Narrowing | None:
     """The trials that would narrow this outcome, each of at least `shortest_s`.
 
-    None where the outcome is narrow enough, where more trials would not help, and where no trial tells their length.
+    None where the outcome is narrow enough, where more trials would not help, and without any trial.
     """
     if not trials:
         return None

@@ -14,7 +14,7 @@ from loadgo.sizing.trials import CapacityTrial
 LINE_REACH_SHARE, LINE_REACH_USERS = 0.2, 3.0
 """The line includes trials within this share of the crossing, or this number of users."""
 NARROW_REACH_INTERVALS, NARROW_REACH_SHARE = 6.0, 0.1
-"""A narrower line includes trials within this many half-widths of the crossing's interval, or this share of it."""
+"""The second line includes trials within this many half-widths of the crossing's interval, or this share of it."""
 MOST_LINE_EXCESS_LOGITS = 3.0
 """Trials with a larger excess, on the scale of their target, are not on a straight line with the others."""
 
@@ -23,8 +23,8 @@ def find_crossing(trials: Sequence[CapacityTrial], goal: SearchGoal, around: flo
     """The lowest crossing of a ceiling, with the index of the ceiling, from trials near `around`.
 
     The interval is that of the lowest crossing of all ceilings. A first line uses trials in a wide range, which give a
-    significant slope. A second line uses nearer trials, where curvature is small beside the uncertainty. If the second
-    interval is narrower, it is so by chance, and the first line is taken.
+    significant slope. A second line uses nearer trials, where curvature is small compared with the uncertainty. If its
+    interval is the narrower one, it is narrow by chance, and the first line is used.
     """
     wide = _crossing_in_reach(trials, goal, around, line_reach(around))
     if wide is None:
@@ -36,15 +36,15 @@ def find_crossing(trials: Sequence[CapacityTrial], goal: SearchGoal, around: flo
     near = _crossing_in_reach(trials, goal, wide[0].users, reach)
     if near is not None:
         # The next trials are placed around this second crossing, so its line must reach them.
-        apart = (near[0].users - wide[0].users) / 2
-        near = _crossing_in_reach(trials, goal, wide[0].users + apart, reach + abs(apart))
+        half_distance = (near[0].users - wide[0].users) / 2
+        near = _crossing_in_reach(trials, goal, wide[0].users + half_distance, reach + abs(half_distance))
     return near if near is not None and half_width(near[0]) >= half_width(wide[0]) else wide
 
 
 def quiet_crossing(trials: Sequence[CapacityTrial], goal: SearchGoal, around: float) -> LimitCrossing | None:
-    """The lowest crossing of a ceiling on a host without neighbours, predicted from trials near `around`.
+    """The lowest crossing of a ceiling on a host without other work, predicted from trials near `around`.
 
-    None where the trials do not tell it: they have to differ enough in the share that neighbours took.
+    None if the trials permit no prediction: their shares of other work must differ enough.
     """
     if not goal.live or any(trial.others is None for trial in trials):
         return None

@@ -1,6 +1,6 @@
-"""The neighbours of a search's users: the share of the processors' time that others took, and what it would be without.
+"""The share of other work in the processors' time during the trials of a search, and the capacity without it.
 
-The capacity of a quiet host is predicted only if the trials differ enough in their neighbours (`host_line`).
+The capacity of a quiet host is predicted only if the share differs enough from trial to trial (`host_line`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from loadgo.sizing.trials import CapacityTrial
 
 
 def neighbours_of(trials: Sequence[CapacityTrial]) -> Neighbours | None:
-    """The neighbours' share over these trials; None where no trial measured it."""
+    """The share of other work over these trials; None where no trial measured it."""
     measured = [(trial.others, trial.seconds) for trial in trials if trial.others is not None]
     all_seconds = sum(seconds for _, seconds in measured)
     if not all_seconds:
@@ -31,7 +31,7 @@ def neighbours_of(trials: Sequence[CapacityTrial]) -> Neighbours | None:
 def with_quiet_capacity(
     neighbours: Neighbours | None, outcome: SearchOutcome, trials: Sequence[CapacityTrial], goal: SearchGoal
 ) -> Neighbours | None:
-    """The neighbours with the prediction for a quiet host, where they matter and the trials tell it."""
+    """`neighbours` with the prediction for a quiet host, if other work took much and the trials permit a prediction."""
     if neighbours is None or neighbours.most <= OTHERS_WARNING_SHARE or not isinstance(outcome, CapacityFound):
         return neighbours
     if outcome.crossing is None or (crossing := quiet_crossing(trials, goal, outcome.crossing.users)) is None:
@@ -41,16 +41,16 @@ def with_quiet_capacity(
 
 
 def neighbours_in_words(neighbours: Neighbours | None) -> str:
-    """Sentences on the neighbours; empty where they took next to nothing."""
+    """Sentences on other work; empty where it took little."""
     if neighbours is None or neighbours.most <= OTHERS_WARNING_SHARE:
         return ""
     least, most = share(neighbours.least), share(neighbours.most)
     between = f" ({least} to {most} from trial to trial)" if least != most else ""
-    quiet = "The trials do not tell what it would be on a quiet host: for that, search when it is quiet."
+    quiet = "A quiet host may support more users: to find out, search again when it is quiet."
     if neighbours.quiet is not None:
         ends = f"{neighbours.quiet.low:,} to {neighbours.quiet.high:,}, with 95 % confidence"
         quiet = (
-            f"On a quiet host it would be {people(neighbours.quiet.users)} ({ends}): a prediction, from how the trials "
-            "differ with their neighbours."
+            f"For a quiet host, the prediction is {people(neighbours.quiet.users)} ({ends}), from the differences "
+            "between trials with more and with less other work."
         )
-    return f"That is with neighbours taking {share(neighbours.mean)} of the processors{between}. {quiet}"
+    return f"Meanwhile, other work took {share(neighbours.mean)} of the processors' time{between}. {quiet}"

@@ -12,7 +12,9 @@ from loadgo.stats.student import INTERVAL_CONFIDENCE
 SHORT_TRIAL_INTERACTIONS = 200
 """Fewest interactions of a short trial."""
 SLOW_INTERACTIONS_WANTED = 20
-"""A short trial is long enough for this number of slow interactions at the limit."""
+"""A short trial is long enough for this number of slow interactions, if as many are slow as the target allows."""
+LONGEST_TRIALS_REASON = "the longest trials do not decide it"
+"""The reason why an interval stays wider than wanted although no limit of the search was reached."""
 
 
 @dataclass(frozen=True)
@@ -30,18 +32,14 @@ class SearchGoal:
 
     @property
     def ceilings(self) -> tuple[int, ...]:
-        """The indices of the targets that are ceilings, which more users come nearer to."""
+        """The indices of the targets that are ceilings."""
         return tuple(index for index, target in enumerate(self.targets) if target.sense == "most")
 
     @property
-    def shortest(self) -> int:
+    def short_interactions(self) -> int:
         """Number of interactions of a short trial."""
         shares = [target.share for target in self.targets if target.share is not None]
-        return (
-            max(SHORT_TRIAL_INTERACTIONS, math.ceil(SLOW_INTERACTIONS_WANTED / min(shares)))
-            if shares
-            else SHORT_TRIAL_INTERACTIONS
-        )
+        return max([SHORT_TRIAL_INTERACTIONS, *(math.ceil(SLOW_INTERACTIONS_WANTED / share) for share in shares)])
 
 
 @dataclass(frozen=True)
@@ -60,13 +58,13 @@ class CapacityFound:
     low: int
     high: int
     binding: int
-    """The index of the target that decides the answer."""
+    """The index of the target that is missed first."""
     enough: bool
     """Whether the interval is as narrow as the goal wants."""
     crossing: LimitCrossing | None = None
-    """The crossing of the line; None where no line fits, and trials with adjacent numbers of users decided."""
+    """The crossing of the line; None where no line fits, and adjacent numbers of users decided."""
     why: str = ""
-    """The reason why the search ended before the interval was narrow enough; empty where it is."""
+    """The reason why the search ended before the interval was narrow enough; else empty."""
 
 
 @dataclass(frozen=True)
@@ -81,11 +79,12 @@ class NoNumberMeets:
     """Even one user misses a target."""
 
     binding: int
+    """The index of this target."""
 
 
 @dataclass(frozen=True)
 class Undecided:
-    """The limits of the search ended it before an answer, which lies between `low` and `high`."""
+    """The search ended before it had an answer. The capacity lies between `low` and `high`; None is no known end."""
 
     low: int
     high: int | None

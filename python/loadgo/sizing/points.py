@@ -1,4 +1,4 @@
-"""Points of the curve: the trials with one number of users together, with figures, intervals and verdicts.
+"""Points of the curve: all trials with one number of users together, with figures, intervals and verdicts.
 
 The interval of a ratio comes from the batches of all trials, by Student's t. The interval of a quantile comes from
 the share of slower interactions, since batches show the dispersion of a share but not of a quantile.
@@ -32,7 +32,7 @@ def points_of(trials: Sequence[CapacityTrial], goal: SearchGoal) -> tuple[LoadPo
 
 
 def point_of(trials: Sequence[CapacityTrial], targets: Sequence[Target], *, live: bool = False) -> LoadPoint:
-    """The point of trials with the same number of users. On a live host, verdicts allow for effects of each trial."""
+    """The point of trials with the same number of users. On a host, each trial has an effect of its own in verdicts."""
     counted, seconds = sum(trial.counted for trial in trials), sum(trial.seconds for trial in trials)
     responses = _response_figures(trials)
     steady, reason = _steadiness(trials)
@@ -45,7 +45,7 @@ def point_of(trials: Sequence[CapacityTrial], targets: Sequence[Target], *, live
         throughput=_ratio_figure([_throughput_tally(trial) for trial in trials], _LOG_SCALE) or MeasuredFigure(0.0),
         response_s=responses,
         think_s=_weighted_mean([(trial.think_s, trial.counted) for trial in trials]) or 0.0,
-        verdicts=tuple(_target_verdict(target, place, trials, live) for place, target in enumerate(targets)),
+        verdicts=tuple(_target_verdict(target, index, trials, live) for index, target in enumerate(targets)),
         utilisation={
             name: _weighted_mean([(trial.utilisation.get(name), trial.seconds) for trial in trials]) or 0.0
             for name in resources
@@ -59,9 +59,7 @@ def point_of(trials: Sequence[CapacityTrial], targets: Sequence[Target], *, live
         runs=tuple(trial.name for trial in trials),
         classes=_class_figures(trials),
         users_cpu_s=_mean_users_cpu_s(trials),
-        others=_weighted_mean(
-            [(None if trial.whose is None else trial.whose.others, trial.seconds) for trial in trials]
-        ),
+        others=_weighted_mean([(trial.others, trial.seconds) for trial in trials]),
         loading=_weighted_mean([(trial.loading, trial.seconds) for trial in trials]) or 0.0,
     )
 
@@ -69,7 +67,9 @@ def point_of(trials: Sequence[CapacityTrial], targets: Sequence[Target], *, live
 def _mean_users_cpu_s(trials: Sequence[CapacityTrial]) -> float | None:
     """The users' own processor time per interaction, from the trials that measured it; None without such a trial."""
     measured = [
-        (trial.whose.users_processors * trial.seconds, trial.counted) for trial in trials if trial.whose is not None
+        (trial.processors.users_processors * trial.seconds, trial.counted)
+        for trial in trials
+        if trial.processors is not None
     ]
     counted = sum(count for _, count in measured)
     return sum(seconds for seconds, _ in measured) / counted if counted else None
@@ -79,9 +79,9 @@ def _steadiness(trials: Sequence[CapacityTrial]) -> tuple[bool, str]:
     """Whether the longest trial was steady, and the reason in words."""
     longest = max(trials, key=lambda trial: trial.counted)
     if longest.cut_short:
-        return False, "it ended early, since a target was missed widely"
-    proof = steadiness(longest)
-    return proof.steady, proof.why
+        return False, "the trial ended early, since a target was missed widely"
+    result = steadiness(longest)
+    return result.steady, result.why
 
 
 def _response_figures(trials: Sequence[CapacityTrial]) -> dict[str, MeasuredFigure]:
@@ -99,7 +99,7 @@ def _response_figures(trials: Sequence[CapacityTrial]) -> dict[str, MeasuredFigu
 
 
 def _quantile_figure(values: Floats, probability: float, trials: Sequence[CapacityTrial]) -> MeasuredFigure | None:
-    """A quantile with its interval; None with too few samples, or if its line was never answered."""
+    """A quantile with its interval; None with too few samples, or if it is the time of an unanswered line."""
     if len(values) < samples_needed(probability):
         return None
     value = sorted_quantile(values, probability)
@@ -149,7 +149,7 @@ def _interaction_tally(trial: CapacityTrial, values: Floats) -> BatchSums:
 
 
 def _ratio_figure(tallies: Sequence[BatchSums], scale: TargetScale) -> MeasuredFigure | None:
-    """A ratio of sums with its interval, which is symmetric on `scale` and so contains possible ratios only."""
+    """A ratio of sums with its interval. The interval is symmetric on `scale`, so it contains possible ratios only."""
     weight = sum(tally.weight for tally in tallies)
     if weight <= 0:
         return None

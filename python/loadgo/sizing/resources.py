@@ -1,4 +1,4 @@
-"""The resources that can saturate, processors and stores of a simulated machine, and their utilisation."""
+"""The resources that can saturate (processors, and the stores of a simulated machine) and their utilisation."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 PROCESSORS_RESOURCE = "processors"
 LOADING_CATEGORY = "idle loading"
-"""The category of a swapping machine's processor that waits for a program to be loaded."""
+"""The category of time in which a swapping machine's processor waits for a program to be loaded."""
 
 ServerCounts = Mapping[str, int | None]
-"""Number of servers by resource; None means any number, and that the resource never saturates."""
+"""Number of servers by resource. None means any number: the resource never saturates."""
 
 
 @dataclass(frozen=True)
 class ProcessorShares:
-    """The use of a host's processors by users and others."""
+    """The use of a host's processors by the users and by other work."""
 
     users_processors: float
     """Mean number of processors that the users kept busy."""
     others: float
-    """Share of others in all processors' time: busy time of neither users nor loadgo."""
+    """Share of other work in all processors' time."""
     users: float
     """Share of the users in all processors' time."""
 
@@ -62,7 +62,7 @@ def utilisations(spans: Mapping[str, pl.DataFrame]) -> dict[str, float]:
 
 
 def loading_share(tables: Tables, stretch: Stretch) -> float:
-    """The share of the processors' time without work while a program is loaded into memory, which it holds."""
+    """The share of the processors' time that waits for a program to be loaded into memory."""
     spans = _processor_spans(spans_in(tables.time, stretch))
     whole_ns = float(spans["whole"].sum())
     return float(spans["loading"].sum()) / whole_ns if whole_ns else 0.0

@@ -1,4 +1,4 @@
-"""The result of a capacity search: the answer with its interval, the measured curve, and what the models say."""
+"""The result of a capacity search: the answer with its interval, the measured curve, and the models of the curve."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 SearchEnd = Literal["found", "range", "every number", "no number", "contradiction", "open", "stopped"]
 """The reason why a search ended.
 
-`range`: the trials tell a range without a most likely number. `every number`: all numbers of users up to the limit meet
-the targets. `no number`: none does. `contradiction`: each target can be met, but not all together. `open`: the limits
-of the search left it undecided whether any number meets the targets. `stopped`: interrupted.
+`range`: the trials show a range, without a most likely number. `every number`: all numbers of users up to the limit
+meet the targets. `no number`: none does. `contradiction`: each target can be met, but not all together. `open`: the
+limits of the search left it undecided whether any number meets the targets. `stopped`: an interrupt ended the search.
 """
 ReportProgress = Callable[[str], None]
 
@@ -38,10 +38,11 @@ class SearchLimits:
 
     max_users: int
     said: bool
-    """Whether the user set `max_users`; otherwise it is the default."""
+    """Whether the caller chose `max_users`; otherwise it is the default."""
     longest_s: float
     """The longest trial, on the system's clock."""
     trials: int
+    """The largest number of trials."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +57,9 @@ class TrialRecord:
     standing: TargetStanding
     """The standing of all targets in this trial alone."""
     others: float | None
-    """The neighbours' share of the time of all processors; None where it was not measured."""
+    """The share of other work in the time of all processors; None where it was not measured."""
     used: bool
-    """Whether the answer uses the trial. It leaves out a trial that was repeated or interrupted."""
+    """Whether the answer uses the trial. A trial that was repeated or interrupted is left out."""
     valid: bool
     why: str
     """The reason why the trial is not valid; else empty."""
@@ -67,16 +68,16 @@ class TrialRecord:
     interrupted: bool
     """Whether the trial ended early, since the search was interrupted."""
     censored: int
-    """Lines in flight at the early end, which are in no figure."""
+    """Lines in flight at the early end; no figure counts them."""
     late: int
     """Lines that the driver sent late."""
     unclear: int
-    """Late lines whose side of the limit is not known, which are in no share of slow interactions."""
+    """Late lines so near to the limit that their side of it is not known; no share of slow interactions counts them."""
 
 
 @dataclass(frozen=True)
 class QuietCapacity:
-    """The capacity of the host without neighbours: a prediction by the line through the trials."""
+    """The capacity of the host without other work, predicted by the line through the trials."""
 
     users: int
     low: int
@@ -86,7 +87,7 @@ class QuietCapacity:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The share of the processors' time that neighbours took in the trials of the answer."""
+    """The share of other work in the processors' time during the trials of the answer."""
 
     mean: float
     least: float
@@ -94,7 +95,7 @@ class Neighbours:
     most: float
     """The largest share of a trial."""
     quiet: QuietCapacity | None = None
-    """The capacity without neighbours; None where the trials do not tell it, or neighbours took little."""
+    """The capacity without other work; None if the trials permit no prediction, or other work took little."""
 
 
 @dataclass(frozen=True)
@@ -118,9 +119,9 @@ class Capacity:
     confidence: float
     """The confidence of the interval; 0 where its ends are only more likely than not."""
     in_words: str
-    """The answer in one or two sentences: what decides it, and what remains uncertain."""
+    """The answer in some sentences: what decides it, and what remains uncertain."""
     binding: Target | None
-    """The target that fails first as users are added; None when none does."""
+    """The target that is missed first as users are added; None without such a target."""
     saturates_first: Saturation | None
     """None where no resource's time was measured, or no point is usable for a model."""
     points: tuple[LoadPoint, ...]
@@ -134,22 +135,22 @@ class Capacity:
     """The classes of a mix; empty when all users are alike."""
     limits: SearchLimits
     servers: Mapping[str, int | None]
-    """The number of servers of each resource in `Point.utilisation`; None means any number."""
+    """The number of servers of each resource in `LoadPoint.utilisation`; None means any number."""
     currency: str
     """The currency of `cost_user_hour`; empty where nothing has a price."""
     models: Models | None
     """The models of the measured points; None where there are too few points."""
     notes: tuple[str, ...]
-    """Sentences on what was left out, was not measured, or was assumed."""
+    """Phrases for what was left out: trials, lines, users, records."""
     each_trial: tuple[TrialRecord, ...] = ()
     neighbours: Neighbours | None = None
-    """None where the neighbours' time was not measured."""
+    """None where other work was not measured."""
     fit_doubt: FitDoubt | None = None
-    """The interval of the answer on a fitted machine; None where the machine was not fitted."""
+    """The uncertainty of the fit; None where the machine was not fitted, or where an interrupt came before it."""
     narrowing: Narrowing | None = None
-    """None where the answer is as narrow as wanted, or where more trials would not help."""
+    """Trials that would narrow the answer; None where it is narrow enough, or where more trials would not help."""
 
     @property
     def bad(self) -> bool:
         """Whether no number of users meets the targets, or the search left it undecided."""
-        return self.end in ("no number", "contradiction", "open", "stopped")
+        return self.end in ("no number", "contradiction", "open") or (self.end == "stopped" and not self.answer)

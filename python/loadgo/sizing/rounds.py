@@ -1,4 +1,4 @@
-"""The rounds of a search: each round runs the next trial with a suitable length, until there is an outcome."""
+"""The rounds of a search: each runs the next trial, repeats it if necessary, and ends the search at an outcome."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from loadgo.sizing.trials import CapacityTrial
 FEWEST_CYCLES = 24.0
 """A trial is at least as long as this number of cycles of a user: six batches of four."""
 WARM_UP_CYCLES = 3.0
-"""The warm-up of a trial in cycles of a user, since queues fill at the pace of the cycles."""
+"""Shortest warm-up of a trial, in cycles of a user: queues fill at the pace of the cycles."""
 WARM_UP_SHARE = 0.1
-"""The warm-up is at least this share of the measured time."""
+"""The warm-up is also at least this share of the measured time."""
 MOST_TRIAL_REPEATS = 2
-"""A trial that drifts is repeated at most this number of times, each time twice as long."""
+"""A trial that drifts is repeated at most this often, each time twice as long."""
 REPEAT_PAUSES_S = (5.0, 15.0)
-"""Pauses of a host before each repetition of a trial that is not valid. After the last one, it has fewer users."""
+"""Pauses before the repetitions of a trial that is not valid, on a host. If all fail, the search tries fewer users."""
 MOST_INVALID_TRIALS = 6
-"""A search ends with what is known when so many of its trials are not valid, and the last one was repeated."""
+"""The search ends with what is known after this many invalid trials, once the last one is not repeated any more."""
 _STOPPED_REASON = "the search was stopped"
 
 
@@ -54,7 +54,7 @@ class TrialLengths:
     longest_s: float = math.inf
 
     def search_in_words(self, most_trials: int) -> str:
-        """How long a search on a host takes at most: each trial has a warm-up that is at most as long, and a pause."""
+        """The longest time of a search on a host: trials, warm-ups of at most their length, and pauses."""
         trial_s = 2 * self.longest_s + max(REPEAT_PAUSES_S)
         lengths = seconds(self.longest_s)
         if self.shortest_s < self.longest_s:
@@ -70,18 +70,20 @@ class SearchResult:
     trials: tuple[CapacityTrial, ...]
     """The trials that are valid and need no repetition."""
     left_out: tuple[CapacityTrial, ...]
-    """Trials that drifted or were not valid, and were repeated; also a trial that was interrupted."""
+    """The others: trials that drifted, were not valid, or were interrupted."""
     outcome: SearchOutcome
+    stopped: bool = False
+    """Whether an interrupt ended the search."""
 
     @property
     def basis(self) -> tuple[CapacityTrial, ...]:
-        """The trials that the outcome is based on: `trials`, or without any, those left out that were complete."""
+        """The trials that the outcome is based on: `trials`, or without any, the complete ones that are left out."""
         return _basis(self.trials, self.left_out)
 
     @property
     def in_order(self) -> tuple[CapacityTrial, ...]:
         """All trials, in the order in which they ran."""
-        return tuple(sorted((*self.trials, *self.left_out), key=lambda trial: trial.place))
+        return tuple(sorted((*self.trials, *self.left_out), key=lambda trial: trial.index))
 
 
 def run_search(
@@ -93,9 +95,9 @@ def run_search(
     progress: ReportProgress | None = None,
     stop: threading.Event | None = None,
 ) -> SearchResult:
-    """Runs trials until there is an outcome. `stop` ends the search with what is known by then.
+    """Runs trials until there is an outcome. `stop`, or an error of a trial, ends the search with what is known.
 
-    An error of a trial ends the search with what is known, too. An error of the first trial is raised.
+    An error of the first trial is raised.
     """
     rounds = _Rounds(run_trial, goal, seed, lengths or TrialLengths(), progress, stop or threading.Event())
     return rounds.result()
@@ -117,41 +119,46 @@ class _Rounds:
         self._progress, self._stop = progress, stop
         self._trials: list[CapacityTrial] = []
         self._left_out: list[CapacityTrial] = []
-        self._aim = goal
-        """The goal of the next trials. Its limit of users is below a number with which no trial is valid."""
-        self._barrier = ""
-        """The reason for this lower limit of users."""
+        self._lowered_goal = goal
+        """The goal with a limit of users below the numbers with which no trial is valid."""
+        self._lowered_reason = ""
+        """The reason why this limit was lowered; empty if it was not."""
 
     def result(self) -> SearchResult:
         """Runs the rounds until there is an outcome."""
         reason = ""
         while not reason:
-            step = next_step(self._trials, self._aim, len(self._left_out))
+            step = next_step(self._trials, self._lowered_goal, len(self._left_out))
             if not isinstance(step, NextTrial):
-                return self._ended(self._beyond_barrier(step))
-            reason = _STOPPED_REASON if self._stop.is_set() else self._make(step)
-        return self._ended(outcome_so_far(_basis(self._trials, self._left_out), self._goal, reason))
+                return self._result_with(self._outcome_for_all(step))
+            reason = _STOPPED_REASON if self._stop.is_set() else self._run_until_usable(step)
+        outcome = outcome_so_far(_basis(self._trials, self._left_out), self._goal, reason)
+        return self._result_with(outcome, stopped=reason == _STOPPED_REASON)
 
-    def _ended(self, outcome: SearchOutcome) -> SearchResult:
-        return SearchResult(tuple(self._trials), tuple(self._left_out), outcome)
+    def _result_with(self, outcome: SearchOutcome, *, stopped: bool = False) -> SearchResult:
+        return SearchResult(tuple(self._trials), tuple(self._left_out), outcome, stopped)
 
-    def _beyond_barrier(self, outcome: SearchOutcome) -> SearchOutcome:
-        """The outcome for all numbers of users, if that of the lower limit of users depends on this limit."""
+    def _outcome_for_all(self, outcome: SearchOutcome) -> SearchOutcome:
+        """The outcome for the goal itself; it differs if the outcome depends on the lowered limit of users."""
         is_below = isinstance(outcome, NoNumberMeets) or (
-            isinstance(outcome, CapacityFound) and outcome.enough and outcome.high < self._aim.max_users
+            isinstance(outcome, CapacityFound) and outcome.enough and outcome.high < self._lowered_goal.max_users
         )
-        return outcome if is_below or not self._barrier else outcome_so_far(self._trials, self._goal, self._barrier)
+        return (
+            outcome
+            if is_below or not self._lowered_reason
+            else outcome_so_far(self._trials, self._goal, self._lowered_reason)
+        )
 
-    def _make(self, step: NextTrial) -> str:
-        """Makes a trial, again where it is not valid or drifts. Returns the reason if the search ends with it."""
+    def _run_until_usable(self, step: NextTrial) -> str:
+        """Runs a trial, and repeats it if it is not valid or drifts. Returns the reason if the search ends here."""
         drifts = invalid = 0
         while True:
             try:
-                trial = self._run(step, 2.0**drifts)
+                trial = self._run(step, drifts)
             except LoadgoError as error:
                 if not self._count:
                     raise
-                return f"a trial with {people(step.users)} could not be made: {error}"
+                return f"a trial with {people(step.users)} failed: {error}"
             is_last = self._count + 1 >= self._goal.most_trials
             if trial.interrupted:
                 self._left_out.append(trial)
@@ -159,7 +166,7 @@ class _Rounds:
             if not trial.valid:
                 self._left_out.append(trial)
                 if is_last or invalid == len(REPEAT_PAUSES_S):
-                    return self._without_valid(trial, is_last=is_last)
+                    return self._lower_users(trial, is_last=is_last)
                 if self._stop.wait(REPEAT_PAUSES_S[invalid] if self._goal.live else 0.0):
                     return _STOPPED_REASON
                 invalid += 1
@@ -176,23 +183,28 @@ class _Rounds:
     def _count(self) -> int:
         return len(self._trials) + len(self._left_out)
 
-    def _run(self, step: NextTrial, factor: float) -> CapacityTrial:
-        length, place = next_trial_length(step, self._trials, self._lengths, factor), self._count
-        trial = replace(self._run_trial(step, self._seed + place, length), place=place)
+    def _run(self, step: NextTrial, drifts: int) -> CapacityTrial:
+        if drifts and not self._trials:
+            drifting = [trial for trial in self._left_out if trial.valid][-1]
+            length: TrialLength | None = _double_length(drifting, self._lengths)
+        else:
+            length = next_trial_length(step, self._trials, self._lengths, 2.0**drifts)
+        index = self._count
+        trial = replace(self._run_trial(step, self._seed + index, length), index=index)
         if self._stop.is_set() and trial.cut_short:
             trial = replace(trial, cut_short=False, interrupted=True)
         if self._progress is not None:
             self._progress(_trial_in_words(trial, self._goal))
         return trial
 
-    def _without_valid(self, trial: CapacityTrial, *, is_last: bool) -> str:
-        """Goes on with fewer users after trials that are not valid, or returns the reason why the search ends."""
+    def _lower_users(self, trial: CapacityTrial, *, is_last: bool) -> str:
+        """Limits the next trials to fewer users than this invalid one had, or returns the reason to end the search."""
         reason = f"with {people(trial.users)} no trial is valid: {trial.why}"
         invalid = sum(not left_out.valid for left_out in self._left_out)
         if is_last or trial.users == 1 or invalid >= MOST_INVALID_TRIALS:
             return reason
         if trial.users > max((tried.users for tried in self._trials), default=0):
-            self._aim, self._barrier = replace(self._aim, max_users=trial.users - 1), reason
+            self._lowered_goal, self._lowered_reason = replace(self._lowered_goal, max_users=trial.users - 1), reason
         return ""
 
 
@@ -215,14 +227,21 @@ def _trial_in_words(trial: CapacityTrial, goal: SearchGoal) -> str:
     stands = target_standing(trial.users, [trial], goal)
     early = ", ended early" if trial.cut_short else ", interrupted" if trial.interrupted else ""
     early += "" if trial.valid else f"; not valid: {trial.why}"
-    early += "" if trial.others is None else f"; neighbours {share(trial.others)}"
+    early += "" if trial.others is None else f"; other work {share(trial.others)}"
     load = f"{people(trial.users)}, {trial.seconds:,.0f} s, {trial.counted:,} interactions"
     return f"{load}: {', '.join(figures)}: {stands}{early}"
 
 
 def is_final(trial: CapacityTrial, goal: SearchGoal) -> bool:
-    """Whether a trial needs no repetition: it does not drift, or it decides the targets in spite of it."""
+    """Whether a trial needs no repetition: it does not drift, or it meets or misses the targets all the same."""
     return trial.cut_short or not steadiness(trial).drifts or target_standing(trial.users, [trial], goal) != "open"
+
+
+def _double_length(drifting: CapacityTrial, lengths: TrialLengths) -> TrialLength:
+    """Twice the length of a trial that drifted, as far as the longest trial permits."""
+    cycle_s = drifting.think_s + (drifting.response_s or 0.0)
+    length_s = min(2 * drifting.seconds, lengths.longest_s)
+    return TrialLength(min(max(WARM_UP_CYCLES * cycle_s, WARM_UP_SHARE * length_s), lengths.longest_s), length_s)
 
 
 def next_trial_length(
@@ -230,7 +249,7 @@ def next_trial_length(
 ) -> TrialLength | None:
     """The length of the next trial, from the cycle of a user in the nearest trial, in whole passes of the script.
 
-    None for the first trial of a search, since no cycle is known yet.
+    None without an earlier trial, since no cycle is known then.
     """
     if not trials:
         return None

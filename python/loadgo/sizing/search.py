@@ -1,12 +1,12 @@
 """The choice of the next trial in a capacity search, and the decision that the answer is precise enough.
 
 First trials are short, and only trials near the answer are long. MLRsearch (IETF draft bmwg-mlrsearch) does the same
-for packet rates, where lost packets are what slow interactions are here. The first trial has one user. From the
-service demand at its busiest resource follows the next number of users.
+for packet rates, where lost packets take the place of slow interactions. On a simulated machine, the first trial has
+one user. The utilisation of its busiest resource suggests the next number of users.
 
 Once a number of users significantly misses a target, a line through all near trials gives the crossing (`crossing`).
-More trials follow on both sides of it, each longer than the last, until the interval of the answer is narrow enough.
-Where a curve jumps and no line fits, the search continues by bisection.
+More and longer trials follow on both sides of it, until the interval of the answer is narrow enough. Where a curve
+jumps and no line fits, the search continues by bisection.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from loadgo.notation.figures import counted
 from loadgo.sizing.crossing import LimitCrossing
 from loadgo.sizing.near_line import find_crossing, half_width, line_reach, trials_near
 from loadgo.sizing.outcomes import (
+    LONGEST_TRIALS_REASON,
     CapacityFound,
     EveryNumberMeets,
     NextTrial,
@@ -31,32 +33,31 @@ from loadgo.sizing.standing import RANGE_CONFIDENCES, excess_with, known_range, 
 from loadgo.sizing.trials import CapacityTrial
 
 FIRST_TRIAL_INTERACTIONS = 60
-"""Interactions of the first trial, which has one user. Fewer than in later trials: it only finds the scale."""
+"""Interactions of the first trial. Fewer than in later trials: it only finds the scale."""
 TRIED_BETWEEN_USERS = 3
-"""Numbers of users between met and missed that are tried before one of them is tried again, longer."""
+"""This many numbers of users in the bracket are tried before one of them is tried again, longer."""
 BRACKET_SHARE = 0.08
 """Trials are placed within ±8 % of the estimated crossing."""
 LEAP_MARGIN_LOGITS = 0.5
-"""A target that is this far below its limit, on its scale, permits a leap before it is met significantly."""
+"""With all targets this far below their limits, on their scales, the search leaps before they are met significantly."""
 FIRST_TRIAL_DIVISOR = 8
-"""On a host, the first trial has the largest number of users divided by this, since trials take long there."""
+"""On a host, the first trial has this part of the largest number of users: trials take too long to begin with 1."""
 NARROW_INTERVAL_RATIO = 0.42
 """Largest half-width of the crossing, as a ratio to the wanted width of the answer plus 1.
 
-Without this limit, a wide interval may end the search by chance, when both its ends round to near numbers.
+Without this limit, a wide interval may end the search by chance: its ends are rounded to whole users.
 """
 ANSWER_EVIDENCE_SHARE = 0.1
-"""The trials at the answer have at least this share of the interactions of the line, so the answer is measured too."""
+"""The trials at the answer have at least this share of the interactions of the line, so that it is measured too."""
 FEWEST_HOST_TRIALS = 8
-"""On a host, at least this number of trials is near the crossing, so that they show how much trials differ."""
+"""On a host, at least this many trials are near the crossing, so that they show how much trials differ."""
 MOST_HOST_TRIAL_RATIO = 3
-"""On a host, a trial has at most this many times the interactions of a short one, since trials differ by themselves."""
+"""On a host, a trial has at most this many times the interactions of a short one: there, more trials help more."""
 MOST_LEAP_RATIO = 3
 """On a shared host, the next trial has at most this many times the users of the largest trial before."""
 
 
 _NEAR_LIMIT_REASON = "the answer is too close to --max-users"
-_TOO_SHORT_REASON = "the longest trials do not decide it"
 
 
 @dataclass(frozen=True)
@@ -72,13 +73,13 @@ class _UserBracket:
 
 
 def next_step(trials: Sequence[CapacityTrial], goal: SearchGoal, left_out: int = 0) -> NextTrial | SearchOutcome:
-    """The next trial after `trials`, or the outcome of the search; trials that were left out count to the limit."""
+    """The next trial after `trials`, or the outcome of the search. `left_out` more trials count to their limit."""
     if not trials:
         users = max(1, goal.max_users // FIRST_TRIAL_DIVISOR) if goal.live else 1
-        return NextTrial(users, min(FIRST_TRIAL_INTERACTIONS, goal.shortest))
+        return NextTrial(users, min(FIRST_TRIAL_INTERACTIONS, goal.short_interactions))
     bracket = _bracket(trials, goal)
     if len(trials) + left_out >= goal.most_trials:
-        return outcome_so_far(trials, goal, f"{len(trials) + left_out} trials did not decide it")
+        return outcome_so_far(trials, goal, f"{counted(len(trials) + left_out, 'trial')} did not decide it")
     if bracket.missed == 1:
         return NoNumberMeets(bracket.binding)
     if bracket.missed is None:
@@ -87,7 +88,7 @@ def next_step(trials: Sequence[CapacityTrial], goal: SearchGoal, left_out: int =
 
 
 def _measured_excess(target_index: int, users: int, trials: Sequence[CapacityTrial], goal: SearchGoal) -> float:
-    """The excess of a target with `users` users; minus infinity if no interaction was slow, 0 without a trial."""
+    """The excess of a target with `users` users; minus infinity if no interaction was slow, 0 if it is not known."""
     same_users = [trial for trial in trials if trial.users == users]
     if not any(trial.tallies[target_index].numerators.any() for trial in same_users):
         return -math.inf
@@ -100,7 +101,7 @@ def _bracket(trials: Sequence[CapacityTrial], goal: SearchGoal) -> _UserBracket:
     stands = {users: target_standing(users, trials, goal) for users in tried}
     all_missed = [users for users in tried if stands[users] == "missed"]
     all_met = [users for users in tried if stands[users] == "met"]
-    # On a host trials may contradict each other: then the bracket extends over all that do.
+    # On a host, trials may contradict each other: the bracket then contains all that do.
     least_missed = max(all_met, default=0) if goal.live else 0
     missed = min((users for users in all_missed if users > least_missed), default=None)
     met = max((users for users in all_met if users < min(all_missed, default=math.inf)), default=0)
@@ -108,7 +109,7 @@ def _bracket(trials: Sequence[CapacityTrial], goal: SearchGoal) -> _UserBracket:
 
 
 def _worst_target(users: int, trials: Sequence[CapacityTrial], goal: SearchGoal) -> int:
-    """The index of the ceiling that is furthest beyond its limit, or nearest to it."""
+    """The index of the ceiling with the largest excess with `users` users."""
     same_users = [trial for trial in trials if trial.users == users]
     values = {
         target_index: excess.value
@@ -123,7 +124,11 @@ def _longer_trial(
 ) -> NextTrial | SearchOutcome:
     """Another trial with `users` users, as long as all before together, or `otherwise` if it would be too long."""
     interactions = sum(trial.counted for trial in trials if trial.users == users)
-    return NextTrial(users, max(interactions, goal.shortest)) if interactions < goal.most_interactions else otherwise
+    return (
+        NextTrial(users, max(interactions, goal.short_interactions))
+        if interactions < goal.most_interactions
+        else otherwise
+    )
 
 
 def _search_upwards(
@@ -143,26 +148,26 @@ def _search_upwards(
         )
     fewest_users = min(trial.users for trial in trials)
     if bracket.met == 0 and fewest_users > 1 and nearest > 0:
-        return NextTrial(fewest_users // 2, goal.shortest)
+        return NextTrial(fewest_users // 2, goal.short_interactions)
     if bracket.met < most_users and nearest > -LEAP_MARGIN_LOGITS:
-        return NextTrial(min(goal.max_users, max(most_users + 1, math.ceil(1.1 * most_users))), goal.shortest)
+        return NextTrial(min(goal.max_users, max(most_users + 1, math.ceil(1.1 * most_users))), goal.short_interactions)
     guess = _estimated_limit_users(trials, goal)
     next_users = max(2 * most_users, math.ceil(guess)) if guess > 1.1 * most_users else math.ceil(1.25 * most_users)
     if goal.live:
         careful = max(math.ceil(0.8 * guess), math.ceil(1.25 * most_users))
         next_users = min(next_users, MOST_LEAP_RATIO * most_users, careful)
-    return NextTrial(min(goal.max_users, max(most_users + 1, next_users)), goal.shortest)
+    return NextTrial(min(goal.max_users, max(most_users + 1, next_users)), goal.short_interactions)
 
 
 def _estimated_limit_users(trials: Sequence[CapacityTrial], goal: SearchGoal) -> float:
-    """The estimated number of users at a limit, from the asymptotes of the largest trial; infinite if none is busy.
+    """The estimated number of users at a limit, from the asymptotes of the largest trial; infinite without busy time.
 
     A resource with utilisation U with N users is saturated with N* = N / U users. With more users, the response time R
     follows from N = N* (R + Z) / (R_light + Z).
     """
     trial = max(trials, key=lambda candidate: (candidate.users, candidate.counted))
-    # Neighbours' work is no use of the users: a host that it fills is not saturated by them.
-    own = {} if trial.whose is None else {PROCESSORS_RESOURCE: trial.whose.users}
+    # Other work is not the users': a host that it fills is not saturated by them.
+    own = {} if trial.processors is None else {PROCESSORS_RESOURCE: trial.processors.users}
     busy = max({**trial.utilisation, **own}.values(), default=0.0)
     if busy <= 0:
         return math.inf
@@ -192,7 +197,7 @@ def _search_inwards(
         return NextTrial(_users_beside(trials, goal, crossing), _next_interactions(trials, goal, crossing))
     interactions = sum(trial.counted for trial in trials if trial.users == answer.users)
     if interactions < ANSWER_EVIDENCE_SHARE * crossing.weight and answer.users:
-        return NextTrial(answer.users, max(goal.shortest, math.ceil(ANSWER_EVIDENCE_SHARE * crossing.weight)))
+        return NextTrial(answer.users, max(goal.short_interactions, math.ceil(ANSWER_EVIDENCE_SHARE * crossing.weight)))
     if not _was_decided_before(trials[:-1], goal):
         return NextTrial(_users_beside(trials, goal, crossing), _next_interactions(trials, goal, crossing))
     return answer
@@ -213,14 +218,14 @@ def _refined_crossing(
 
 
 def _was_decided_before(trials: Sequence[CapacityTrial], goal: SearchGoal) -> bool:
-    """Whether the answer was narrow enough one trial earlier too, so that the search does not stop by chance."""
+    """Whether the answer was narrow enough by these trials too; two checks in succession prevent an end by chance."""
     bracket = _bracket(trials, goal)
     crossing_and_target = _refined_crossing(trials, goal, bracket) if bracket.missed is not None else None
     return crossing_and_target is not None and _found_capacity(*crossing_and_target, goal).enough
 
 
 def _interpolated_users(trials: Sequence[CapacityTrial], goal: SearchGoal, bracket: _UserBracket) -> float:
-    """The number of users with an excess of 0 on a line between the ends of the bracket, away from both ends."""
+    """The number of users with an excess of 0 on a line between the ends of the bracket, some way from both ends."""
     low, high = bracket.met, bracket.missed or goal.max_users
     below = excess_with(bracket.binding, [trial for trial in trials if trial.users == low], goal)
     above = excess_with(bracket.binding, [trial for trial in trials if trial.users == high], goal)
@@ -237,15 +242,17 @@ def _search_between(
     assert bracket.missed is not None
     if bracket.missed - bracket.met == 1:
         unconfirmed = _unconfirmed_users(trials, goal, bracket)
-        return NextTrial(unconfirmed, goal.shortest) if unconfirmed else _decide_adjacent(trials, goal, bracket)
+        return (
+            NextTrial(unconfirmed, goal.short_interactions) if unconfirmed else _decide_adjacent(trials, goal, bracket)
+        )
     tried = {trial.users for trial in trials}
     untried = [users for users in range(bracket.met + 1, bracket.missed) if users not in tried]
     between = sorted(users for users in tried if bracket.met < users < bracket.missed)
     near = [users for users in between if abs(users - around) <= line_reach(around)]
     if untried and len(near) < TRIED_BETWEEN_USERS:
         distance = max(1.0, BRACKET_SHARE * around) * (1 if len(near) % 2 else -1) if near else 0.0
-        return NextTrial(min(untried, key=lambda users: abs(users - around - distance)), goal.shortest)
-    undecided = known_range(trials, goal, _TOO_SHORT_REASON)
+        return NextTrial(min(untried, key=lambda users: abs(users - around - distance)), goal.short_interactions)
+    undecided = known_range(trials, goal, LONGEST_TRIALS_REASON)
     if not between:
         return undecided
     fewest_users = min(between, key=lambda users: sum(trial.counted for trial in trials if trial.users == users))
@@ -261,10 +268,10 @@ def _unconfirmed_users(trials: Sequence[CapacityTrial], goal: SearchGoal, bracke
 def _decide_adjacent(
     trials: Sequence[CapacityTrial], goal: SearchGoal, bracket: _UserBracket
 ) -> NextTrial | SearchOutcome:
-    """The next step with a number of users that meets the targets, where one more user misses one.
+    """The next step where one number of users meets the targets, and one more user misses a target.
 
-    Other trials may contradict: fewer users miss the target, or more users meet it. Then trials differ by more than
-    their batches show, such as on a host with other programs. The answer lies between the contradicting numbers.
+    Other trials may contradict these: fewer users miss the target, or more users meet it. Then trials differ by more
+    than their batches show, as on a host with other work. The answer lies between the contradicting numbers.
     """
     assert bracket.missed is not None
     tried = {trial.users for trial in trials if not trial.refused}
@@ -315,11 +322,11 @@ def _users_beside(trials: Sequence[CapacityTrial], goal: SearchGoal, crossing: L
 
 
 def _next_interactions(trials: Sequence[CapacityTrial], goal: SearchGoal, crossing: LimitCrossing) -> int:
-    """The length of the next trial: as many interactions as the line has, or fewer if the interval needs fewer."""
+    """The interactions of the next trial: as many as the line has, or fewer if that narrows the interval enough."""
     target_half_width = 0.9 * wanted_half_width(math.floor(crossing.users), goal)
     lacking = crossing.weight * max((half_width(crossing) / target_half_width) ** 2 - 1, 0.1)
-    most = MOST_HOST_TRIAL_RATIO * goal.shortest if goal.live else goal.most_interactions
-    return int(min(max(min(lacking, crossing.weight), goal.shortest), most))
+    most = MOST_HOST_TRIAL_RATIO * goal.short_interactions if goal.live else goal.most_interactions
+    return int(min(max(min(lacking, crossing.weight), goal.short_interactions), most))
 
 
 def outcome_so_far(trials: Sequence[CapacityTrial], goal: SearchGoal, why: str) -> SearchOutcome:

@@ -1,10 +1,10 @@
-"""The site of a capacity search, a script and a system, and the trials on it."""
+"""A script and a system, prepared for a capacity search, and a trial on them."""
 
 from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,12 +16,10 @@ from loadgo.running import bundled
 from loadgo.running.folders import new_folder
 from loadgo.running.prepared import THIS_HOST, PreparedRun, RunDriver, RunProgress, RunSettings, prepare_run
 from loadgo.sizing.curve import Target
+from loadgo.sizing.early_end import TrialWatcher
 from loadgo.sizing.mix import UserMix, nearest_seed
 from loadgo.sizing.resources import PROCESSORS_RESOURCE, ServerCounts, server_counts
 from loadgo.sizing.trials import CapacityTrial, TrialQuestions, trial_from
-
-TrialWatcher = Callable[[RunProgress, Path], bool]
-"""A callback with the progress and the folder of a trial, about three times a second; False ends the trial."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,6 @@ class TrialSite:
     options: Mapping[str, Any]
     commands: tuple[str, ...]
     """The commands of the script, each once."""
-    lines_a_pass: int
     servers: ServerCounts
     tariff: Tariff
     out: Path | None
@@ -55,14 +52,12 @@ def prepare_site(
     mix = script if isinstance(script, UserMix) else None
     source = script.source if isinstance(script, UserMix) else bundled.find_script(script)
     ready = prepare_run(source, on, settings)
-    commands = [str(name) for _, name in ready.script["lines"]]
     return TrialSite(
         source=source,
         on=on,
         drive=ready.run_script,
         options={"script": source.requested, "command": [], **ready.options},
-        commands=tuple(dict.fromkeys(commands)),
-        lines_a_pass=len(commands),
+        commands=tuple(dict.fromkeys(str(name) for _, name in ready.script["lines"])),
         servers=_site_servers(ready),
         tariff=tariff_on(tariff, ready.system),
         out=out,

@@ -1,8 +1,8 @@
 """The standing of targets with a number of users, and the range of the capacity that follows from all trials.
 
 On a host, a trial's own effect widens each interval (`host_line`). There, trials may also contradict each other: fewer
-users miss a target that more users meet. The range then extends over both. Trials that are not valid carry no
-confidence: without any valid one, the range has the side that is more likely by them.
+users miss a target that more users meet. The range then contains both numbers. Without a valid trial, the range comes
+from the invalid ones: it shows the more likely side, and has no confidence.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from loadgo.sizing.trials import BatchSums, CapacityTrial
 from loadgo.stats.student import INTERVAL_CONFIDENCE
 
 RANGE_CONFIDENCES = (INTERVAL_CONFIDENCE, 0.8)
-"""Confidences of a range. The first at which the trials tell both ends is taken, or else one end."""
+"""Confidences of a range. The first that gives both ends is taken, or else the first that gives one end."""
 _ZERO_CONFIDENCE = 0.0
-"""Where the trials tell nothing with a confidence, only the more likely side of each target counts."""
+"""Where no confidence gives an end, only the more likely side of each target counts."""
 
 
 def excess_with(target_index: int, trials: Sequence[CapacityTrial], goal: SearchGoal) -> LimitExcess | None:
@@ -35,7 +35,7 @@ def tallies_of(target_index: int, trials: Iterable[CapacityTrial]) -> list[Batch
 
 
 def target_standing(users: int, trials: Iterable[CapacityTrial], goal: SearchGoal) -> TargetStanding:
-    """The standing of the ceilings in all trials with `users` users: missed if one of them is."""
+    """The standing of all ceilings in the trials with `users` users: missed if a single ceiling is missed."""
     return _standing([trial for trial in trials if trial.users == users], goal, RANGE_CONFIDENCES[0])
 
 
@@ -52,16 +52,16 @@ def _standing(same_users: Sequence[CapacityTrial], goal: SearchGoal, confidence:
 
 
 def known_range(trials: Sequence[CapacityTrial], goal: SearchGoal, why: str) -> Undecided:
-    """The range of the capacity from all trials, with the confidence that they carry, and the reason of its width."""
+    """The range of the capacity from all trials, with its confidence; `why` is the reason why it is not narrower."""
     confidences = RANGE_CONFIDENCES if any(trial.valid for trial in trials) else ()
-    ranges = [Undecided(*_range_with(trials, goal, each), why, each) for each in (*confidences, _ZERO_CONFIDENCE)]
+    ranges = [Undecided(*_range_with(trials, goal, level), why, level) for level in (*confidences, _ZERO_CONFIDENCE)]
     with_both_ends = [known for known in ranges[:-1] if known.low and known.high is not None]
     with_an_end = [known for known in ranges if known.low or known.high is not None]
     return next(iter([*with_both_ends, *with_an_end]), Undecided(0, None, why, _ZERO_CONFIDENCE))
 
 
 def _range_with(trials: Sequence[CapacityTrial], goal: SearchGoal, confidence: float) -> tuple[int, int | None]:
-    """The most users that meet the targets, below all that miss one, and the fewest that miss one, above all others."""
+    """The ends of the range: the most users below all misses that meet the targets, and the end above, or None."""
     tried = sorted({trial.users for trial in trials})
     stands = {users: _standing([t for t in trials if t.users == users], goal, confidence) for users in tried}
     met = [users for users in tried if stands[users] == "met"]

@@ -1,8 +1,8 @@
-"""The test for a steady state: the two halves of a trial do not differ by more than chance.
+"""The test for a steady state: the two halves of a trial differ by no more than chance.
 
-Welch's test (1947) compares the mean responses and the interactions a second of the batches of both halves, at the 1 %
-level each. So two of a hundred steady trials are repeated for nothing. A trial whose queues still grow fails since its
-batches rise one after the other, whatever its length.
+Welch's test (1947) compares the batches of both halves, at the 1 % level each: their mean responses, and their
+interactions a second. So about two of a hundred steady trials are repeated without need. A trial whose queues still
+grow fails, whatever its length, since its batches rise one after the other.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from loadgo.notation.figures import share
 from loadgo.sizing.trials import CapacityTrial
 from loadgo.stats.resample import Floats
 
 WELCH_TEST_LEVEL_SHARE = 0.01
 """Significance level of each of the two tests."""
 _RELEVANT_CHANGE_SHARE = 0.05
-"""Halves that differ by less than this share are equal enough, even if the difference is significant."""
+"""A smaller change than this share is ignored, even if it is significant."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def steadiness(trial: CapacityTrial) -> Steadiness:
         chance, change = _compare_halves(values)
         if chance < WELCH_TEST_LEVEL_SHARE and abs(change) > _RELEVANT_CHANGE_SHARE:
             direction = "rose" if change > 0 else "fell"
-            reason = f"{name} {direction} by {abs(change):.0%} from the first half to the second"
+            reason = f"{name} {direction} by {share(abs(change))} from the first half to the second"
             return Steadiness(False, reason, drifts=True)
     return Steadiness(True, f"the halves of {trial.batches} batches agree")
 

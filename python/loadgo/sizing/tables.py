@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import NOT_MEASURED, digits, money, number, people, seconds, share
+from loadgo.notation.figures import NOT_MEASURED, counted, digits, money, number, people, seconds, share
 from loadgo.notation.measures import percent
 from loadgo.sizing.answer import format_measure
 from loadgo.sizing.curve import LoadPoint, MeasuredFigure, TargetVerdict
@@ -60,7 +60,7 @@ def _curve_table(capacity: Capacity) -> Table | None:
     for rank, name in enumerate(resources):
         columns.append(column(name, lambda point, name=name: share(point.utilisation.get(name)), min(rank, 1) * 4))  # type: ignore[misc]
     if any(point.others is not None for point in points):
-        columns.append(column("others", lambda point: share(point.others), spare=1))
+        columns.append(column("other work", lambda point: share(point.others), spare=1))
         columns.append(column("users' CPU", lambda point: seconds(point.users_cpu_s), spare=6))
     if any(point.cost_user_hour is not None for point in points):
         columns.append(column("a user-hour", lambda point: money(point.cost_user_hour, capacity.currency), spare=6))
@@ -84,11 +84,11 @@ def _trials_table(capacity: Capacity) -> Table | None:
     if not any(trial.others is not None or not trial.valid for trial in trials):
         return None
     columns = (
-        Column("trial", tuple(f"{place:,}" for place in range(1, len(trials) + 1))),
+        Column("trial", tuple(f"{number:,}" for number, _ in enumerate(trials, 1))),
         Column("users", tuple(f"{trial.users:,}" for trial in trials)),
         Column("length", tuple(seconds(trial.seconds) for trial in trials), spare=2),
         Column("interactions", tuple(number(trial.interactions) for trial in trials), spare=1),
-        Column("neighbours", tuple(share(trial.others) for trial in trials)),
+        Column("other work", tuple(share(trial.others) for trial in trials)),
         Column("targets", tuple(trial.standing for trial in trials)),
         Column("", tuple(_trial_remark(trial) for trial in trials)),
     )
@@ -98,9 +98,9 @@ def _trials_table(capacity: Capacity) -> Table | None:
 def _trial_remark(trial: TrialRecord) -> str:
     remarks = [
         "" if trial.valid else "not valid",
-        f"ended early, {trial.censored} lines in flight" if trial.cut_short else "",
+        f"ended early, {counted(trial.censored, 'line')} in flight" if trial.cut_short else "",
         "interrupted" if trial.interrupted else "",
-        f"{trial.late} late lines" if trial.late else "",
+        counted(trial.late, "late line") if trial.late else "",
         "" if trial.used else "left out",
     ]
     return ", ".join(filter(None, remarks))
@@ -111,8 +111,8 @@ def _classes_table(capacity: Capacity) -> Table | None:
     class_points = [point for point in capacity.points if point.classes]
     if not class_points:
         return None
-    held = [point for point in class_points if capacity.answer is not None and point.users <= capacity.answer]
-    point = max(held or class_points[:1], key=lambda point: point.users)
+    within = [point for point in class_points if capacity.answer is not None and point.users <= capacity.answer]
+    point = max(within or class_points[:1], key=lambda point: point.users)
     classes = point.classes
     columns = (
         Column("class", tuple(figures.name for figures in classes)),
@@ -185,7 +185,7 @@ def _user_range(ends: tuple[int, int | None] | None) -> str:
 
 
 def _demands_table(capacity: Capacity) -> Table | None:
-    """The service demand of each resource, and the number of users with which it would be saturated."""
+    """The service demand of each resource, and the number of users from which on it is saturated."""
     models = capacity.models
     if models is None or not models.demands:
         return None

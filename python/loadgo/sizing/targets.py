@@ -23,7 +23,7 @@ TARGET_FIGURES = Figures(
 def parse_targets(texts: str | Sequence[str]) -> tuple[Target, ...]:
     """Parses the targets in `texts`; a text may have several targets, joined with `and` or commas.
 
-    A text that is no target raises `ConditionError`. Targets that contradict each other raise `ValueError`.
+    A text that is not a target raises `ConditionError`. Targets that contradict each other raise `ValueError`.
     """
     all_texts = [texts] if isinstance(texts, str) else list(texts)
     comparisons = [
@@ -37,20 +37,20 @@ def parse_targets(texts: str | Sequence[str]) -> tuple[Target, ...]:
 
 
 def check_commands(targets: Iterable[Target], commands: Sequence[str]) -> None:
-    """Raises `ConditionError` when a target names a command that the script does not have."""
+    """Raises `ConditionError` if a target names a command that the script does not have."""
     for target in targets:
         if target.measure != "busy" and target.command is not None and target.command not in commands:
             raise _comparison_of(target).unknown_command(list(dict.fromkeys(commands)))
 
 
 def check_resources(targets: Iterable[Target], resources: Sequence[str]) -> None:
-    """Raises `ConditionError` when a target names a resource that the system lacks or that cannot saturate."""
+    """Raises `ConditionError` if a target names a resource that the system does not have, or that never saturates."""
     for target in targets:
         if target.measure == "busy" and target.command not in resources:
-            known = ", ".join(resources)
-            raise _comparison_of(target).mistake(
-                "command", f"there is no resource {target.command!r} that could be busy; there are {known}"
+            reason = (
+                f"{target.command!r} is not a resource that can be saturated; the resources are: {', '.join(resources)}"
             )
+            raise _comparison_of(target).mistake("command", reason)
 
 
 def _comparison_of(target: Target) -> Comparison:
@@ -60,14 +60,15 @@ def _comparison_of(target: Target) -> Comparison:
 def _target_from(comparison: Comparison) -> Target:
     figure, compare = comparison.figure, comparison.compare
     if compare in ("=", "==", "!="):
-        raise comparison.mistake("compare", f"a limit is needed, with < or >; {compare} is none")
+        raise comparison.mistake("compare", f"a target is a limit: write < or > in place of {compare}")
     is_floor = compare.startswith(">")
     if is_floor and figure != "throughput":
         raise comparison.mistake("compare", f"{figure} has a ceiling, not a floor: write <")
     limit = comparison.limit / 1e9 if comparison.dimension == "time" else comparison.limit
     if limit <= 0 or (comparison.dimension == "share" and limit >= 1):
-        right = f"{EXAMPLE_QUANTITIES[comparison.dimension]}, more than 0 and less than everything"
-        raise comparison.mistake("quantity", f"the limit must be {right}")
+        most = " and less than 100 %" if comparison.dimension == "share" else ""
+        example = EXAMPLE_QUANTITIES[comparison.dimension]
+        raise comparison.mistake("quantity", f"the limit must be more than 0{most}: {example}")
     return Target(
         text=comparison.words,
         measure=figure,
@@ -85,4 +86,6 @@ def _check_agreement(targets: Sequence[Target]) -> None:
     for floor in floors:
         for ceiling in ceilings:
             if floor.limit >= ceiling.limit:
-                raise BadArgument(f"targets {floor.text!r} and {ceiling.text!r} contradict: nothing can meet both")
+                raise BadArgument(
+                    f"targets {floor.text!r} and {ceiling.text!r} contradict each other: no throughput meets both"
+                )

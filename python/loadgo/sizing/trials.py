@@ -1,8 +1,8 @@
 """A trial of a capacity search: its figures, by batches of equal time.
 
 Every figure of a target is a ratio of two sums: slow interactions to interactions, response times to interactions, or
-interactions to seconds. The sums are kept by batch, since consecutive interactions in one queue are similar. So the
-differences between batches, which are some cycles of a user long, give the uncertainty of a ratio.
+interactions to seconds. Consecutive interactions in one queue are similar, so their scatter is no measure of
+uncertainty. The sums are kept by batch, some cycles of a user long, and the scatter of the batches is.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from loadgo.measures.littles_law import little_closed
 from loadgo.measures.tariff import Tariff
 from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.measures.usage import usage_of
+from loadgo.notation.figures import share
 from loadgo.records.interactions import classes_of
 from loadgo.records.phases import Stretch, classified_in, stretch_of
 from loadgo.sizing.curve import ClassFigures, Target
@@ -46,8 +47,9 @@ if TYPE_CHECKING:
 Integers = NDArray[np.int64]
 
 MOST_BATCHES, FEWEST_BATCHES = 30, 6
+"""Limits of the number of batches in a trial."""
 BATCH_CYCLES = 5.0
-"""Shortest batch in cycles of a user; a short trial has the fewest batches and shorter ones."""
+"""Shortest batch in cycles of a user. In a trial too short for six of these, batches are shorter."""
 
 _ERROR_OUTCOMES = ("failed", "timeout", "died")
 MOST_LOST_SHARE = 0.01
@@ -55,16 +57,16 @@ MOST_LOST_SHARE = 0.01
 _USER_LOSSES = ("session", "log-in")
 """Losses that are counted as users who died or were refused, and not as lost records."""
 _CENSORED_LOSS = "interaction"
-"""The loss of lines that were in flight when the trial was ended on purpose: censored observations, no lost records."""
+"""Lines in flight when the trial was ended on purpose. They are censored observations, and no lost records."""
 MOST_LATE_SHARE = 0.1
-"""A trial is not valid if the driver sent more than this share of its lines late, measured by the target's limit."""
+"""A trial is not valid if the driver sent more than this share of its lines late, as `_late_lines` counts them."""
 MOST_LATENESS_OF_CYCLE = 0.05
-"""A trial is not valid if the mean lateness is more than this share of a user's cycle: the load was less than asked."""
+"""A trial is not valid if lateness is more than this share of the users' time: the load was less than asked."""
 
 
 @dataclass(frozen=True)
 class BatchSums:
-    """The sums of a target's ratio, one of each for every batch."""
+    """The numerator and the denominator of a target's ratio in each batch."""
 
     numerators: Floats
     denominators: Floats
@@ -92,7 +94,7 @@ class CapacityTrial:
     elapsed_s: float
     """Time from the first log-in to the end."""
     spent: int
-    """Number of all interactions, also outside of the measured time."""
+    """Number of all interactions, also outside the measured time."""
     tallies: tuple[BatchSums, ...]
     """The sums of each target, in the order of the targets."""
     batch: Integers
@@ -115,24 +117,25 @@ class CapacityTrial:
     interrupted: bool = False
     """Whether the trial ended early, since the search was interrupted; the answer does not use it."""
     lines_a_pass: float | None = None
+    """Mean number of lines in a complete pass; None without a complete pass."""
     classes: tuple[ClassFigures, ...] = ()
-    whose: ProcessorShares | None = None
+    processors: ProcessorShares | None = None
     """The use of the processors; None where it was not measured."""
     late: int = 0
-    """Number of lines that the driver sent late, measured by the target's limit."""
+    """Number of lines that the driver sent late, as `_late_lines` counts them."""
     unclear: int = 0
-    """Late lines whose response is nearer to the limit than they were late; no share of slow interactions has them."""
+    """Late lines whose response is nearer to the limit than they were late; no share of slow lines counts them."""
     censored: int = 0
-    """Number of lines in flight when the trial was ended early; no figure has them."""
+    """Number of lines in flight when the trial was ended early; no figure counts them."""
     loading: float = 0.0
-    """The share of the processors' time without work while a program is loaded; 0 where none is."""
-    place: int = 0
-    """The place of the trial in its search, from 0."""
+    """The share of the processors' time that waits for a program to be loaded; 0 without loading."""
+    index: int = 0
+    """The index of the trial in its search, from 0."""
 
     @property
     def others(self) -> float | None:
-        """The share of neighbours in the time of all processors; None where it was not measured."""
-        return None if self.whose is None else self.whose.others
+        """The share of other work in the time of all processors; None where it was not measured."""
+        return None if self.processors is None else self.processors.others
 
     @property
     def counted(self) -> int:
@@ -148,7 +151,7 @@ class CapacityTrial:
 
 @dataclass(frozen=True)
 class TrialQuestions:
-    """The load and the targets of a trial, which its records do not have."""
+    """Facts about a trial that its records do not have, and the targets to judge it by."""
 
     users: int
     name: str
@@ -193,9 +196,9 @@ def trial_from(tables: Tables, questions: TrialQuestions) -> CapacityTrial:
         cut_short=questions.cut_short,
         lines_a_pass=_lines_per_pass(rows),
         classes=_class_figures(counted, questions.classes),
-        whose=None if total is None else processor_shares(total),
+        processors=None if total is None else processor_shares(total),
         late=_late_lines(rows, questions.targets),
-        unclear=sum(int(_is_unclear(target, counted).sum()) for target in questions.targets),
+        unclear=_unclear_lines(counted, questions.targets),
         censored=_censored_lines(tables) if questions.cut_short else 0,
         loading=loading_share(tables, stretch),
     )
@@ -220,7 +223,7 @@ def _responses_s(rows: pl.DataFrame) -> Floats:
 
 
 def _think_s(rows: pl.DataFrame) -> float:
-    """Mean time from a prompt to the next sending, with typing and lateness: the Z of Little's law."""
+    """Mean time from a prompt to the sending of the next line, with typing and lateness: the Z of Little's law."""
     gaps = rows.select((pl.col("thinking_ns") + pl.col("typed_ns") + pl.col("driver_ns")).mean()).item()
     return float(gaps or 0.0) / 1e9
 
@@ -241,8 +244,8 @@ def _batch_count(seconds: float, cycle_s: float) -> int:
 
 
 def _batch_indices(at_ns: pl.Series, stretch: Stretch, batches: int) -> Integers:
-    share = (at_ns.cast(pl.Float64).to_numpy() - stretch.start_ns) / max(stretch.span_ns, 1)
-    indices: Integers = np.clip(share * batches, 0, batches - 1).astype(np.int64)
+    position = (at_ns.cast(pl.Float64).to_numpy() - stretch.start_ns) / max(stretch.span_ns, 1)
+    indices: Integers = np.clip(position * batches, 0, batches - 1).astype(np.int64)
     return indices
 
 
@@ -253,9 +256,7 @@ def _target_sums(target: Target, counted: _CountedInteractions, spans: Mapping[s
     if target.measure == "throughput":
         each_s = np.full(batches, counted.stretch.span_ns / 1e9 / batches)
         return BatchSums(np.bincount(batch, minlength=batches).astype(np.float64), each_s)
-    is_counted = ~_is_unclear(target, counted)
-    if target.command is not None:
-        is_counted &= (counted.rows["command"].cast(pl.String) == target.command).to_numpy()
+    is_counted = _is_judged(target, counted) & ~_is_unclear(target, counted)
     values = _judged_values(target, counted)[is_counted]
     counts = np.bincount(batch[is_counted], minlength=batches).astype(np.float64)
     sums = np.bincount(batch[is_counted], weights=values, minlength=batches).astype(np.float64)
@@ -263,7 +264,7 @@ def _target_sums(target: Target, counted: _CountedInteractions, spans: Mapping[s
 
 
 def _judged_values(target: Target, counted: _CountedInteractions) -> Floats:
-    """The value of each interaction in the numerator. Without an answer, the response time is the wait for it."""
+    """The value of each interaction in the numerator. Without an answer, the user's wait replaces the response."""
     rows, responses = counted.rows, counted.responses_s
     if target.measure == "errors":
         is_error: Floats = rows["outcome"].cast(pl.String).is_in(list(_ERROR_OUTCOMES)).to_numpy().astype(np.float64)
@@ -274,8 +275,22 @@ def _judged_values(target: Target, counted: _CountedInteractions) -> Floats:
     return np.where(np.isfinite(responses), responses, waited)
 
 
+def _is_judged(target: Target, counted: _CountedInteractions) -> NDArray[np.bool_]:
+    """Whether each interaction is of the command that the target is about; all are, if it is about all commands."""
+    if target.command is None:
+        return np.ones(len(counted.rows), dtype=bool)
+    judged: NDArray[np.bool_] = (counted.rows["command"].cast(pl.String) == target.command).to_numpy()
+    return judged
+
+
+def _unclear_lines(counted: _CountedInteractions, targets: Sequence[Target]) -> int:
+    """Number of late lines that some target does not count, since the side of its limit is not known."""
+    unclear = [_is_judged(target, counted) & _is_unclear(target, counted) for target in targets]
+    return int(np.any(unclear, axis=0).sum()) if unclear else 0
+
+
 def _is_unclear(target: Target, counted: _CountedInteractions) -> NDArray[np.bool_]:
-    """Whether the lateness of each interaction hides the side of the limit on which its response lies."""
+    """Whether each interaction was so late that the side of the limit on which its response lies is not known."""
     if target.share is None:
         return np.zeros(len(counted.rows), dtype=bool)
     lateness_s = counted.rows["lateness_ns"].cast(pl.Float64).to_numpy() / 1e9
@@ -285,7 +300,7 @@ def _is_unclear(target: Target, counted: _CountedInteractions) -> NDArray[np.boo
 
 
 def _late_lines(rows: pl.DataFrame, targets: Sequence[Target]) -> int:
-    """Number of lines whose lateness matters beside the shortest limit of a response; without one, beside 1 ms."""
+    """Number of lines that were late by over 5 % of the shortest response limit; without such a limit, by over 1 ms."""
     limits_ns = [1e9 * target.limit for target in targets if target.share is not None or target.measure == "mean"]
     most_ns = LATENESS_SHARE_OF_TARGET * min(limits_ns) if limits_ns else MOST_P99_LATENESS_NS
     return int((rows["lateness_ns"].cast(pl.Float64) > most_ns).sum())
@@ -317,8 +332,8 @@ def _validity(
 ) -> tuple[bool, str]:
     """Whether the trial is valid, and the reason if not: lost records, a late driver, or a broken Little's law.
 
-    A few late lines make no trial invalid, since a response is measured from its own sending. The law is not asked
-    of a trial that ended early, since its longest cycles have no end.
+    A few late lines make no trial invalid, since a response is measured from its own sending. The law is not checked
+    for a trial that ended early, since its longest cycles are incomplete.
     """
     driver, lines = driver_audit(counted.rows, total, tables, None), len(counted.rows)
     lost = _lost_records(tables, cut_short=questions.cut_short)
@@ -326,9 +341,9 @@ def _validity(
         return False, f"{lost:,} records were lost of {lost + lines:,}"
     late = _late_lines(counted.rows, questions.targets)
     if late > max(MOST_LATE_SHARE * lines, 1) or _lateness_of_cycle(counted.rows) > MOST_LATENESS_OF_CYCLE:
-        return False, f"{late:,} of {lines:,} lines were sent too late{_others_in_words(total)}"
+        return False, f"{late:,} of {lines:,} lines were sent too late{_other_work_in_words(total)}"
     if driver.takes_too_much:
-        return False, f"the driver took {driver.host_share or 0.0:.0%} of the processors"
+        return False, f"the driver took {share(driver.host_share)} of the processors' time"
     audit = None if questions.cut_short else little_closed(counted.rows, tables.sessions, counted.stretch)
     if audit is not None and audit.verdict == "broken":
         return (
@@ -339,17 +354,17 @@ def _validity(
 
 
 def _lateness_of_cycle(rows: pl.DataFrame) -> float:
-    """The share of lateness in the users' time, of the lines where no think time absorbs it."""
+    """The share of lateness in the users' time."""
     classes = classes_of(rows)
     return classes.driver_ns / classes.total_ns if classes.total_ns else 0.0
 
 
-def _others_in_words(total: TotalTime | None) -> str:
-    """A phrase on the processor time of others; empty where it was not measured."""
+def _other_work_in_words(total: TotalTime | None) -> str:
+    """A clause on other work; empty where it was not measured."""
     shares = None if total is None else processor_shares(total)
     if shares is None:
         return ""
-    return f" while others kept the processors {shares.others:.0%} busy"
+    return f" while other work took {share(shares.others)} of the processors' time"
 
 
 def _lines_per_pass(rows: pl.DataFrame) -> float | None:

@@ -1,4 +1,4 @@
-"""Interleaved experiments on a simulated machine: verdicts, order, seeds, what is kept, and what is refused."""
+"""Interleaved experiments on a simulated machine: verdicts, order, seeds, kept files, and refused arguments."""
 
 import json
 import math
@@ -38,7 +38,7 @@ def faster(place: Path, variant: Variant) -> Experiment:
     return ab(variant, fast, users=4, duration="2min", seed=5, out=place / "faster")
 
 
-def test_twice_the_speed_is_seen_and_is_half_the_processor_time(faster: Experiment) -> None:
+def test_twice_the_speed_halves_the_processor_time(faster: Experiment) -> None:
     assert faster.end == "decided"
     cpu, response = faster.change("cpu"), faster.change("response")
     assert cpu is not None
@@ -51,14 +51,14 @@ def test_twice_the_speed_is_seen_and_is_half_the_processor_time(faster: Experime
     assert cpu.a == pytest.approx(math.exp(math.fsum(map(recorded_log_cpu, faster.pairs)) / len(faster.pairs)))
 
 
-def test_the_runs_of_a_pair_have_one_seed_and_each_pair_the_next(faster: Experiment) -> None:
+def test_both_runs_of_a_pair_have_one_seed_and_the_next_pair_has_the_next_seed(faster: Experiment) -> None:
     assert [pair.seed for pair in faster.pairs] == list(range(5, 5 + len(faster.pairs)))
     for pair in faster.pairs:
         seeds = [loadgo.tables(run.folder).conditions["load"]["seed"] for run in (pair.a, pair.b)]
         assert seeds == [pair.seed, pair.seed]
 
 
-def test_of_two_pairs_each_variant_begins_one(faster: Experiment) -> None:
+def test_each_variant_runs_first_in_one_of_two_pairs(faster: Experiment) -> None:
     firsts = [pair.first for pair in faster.pairs]
     assert all(set(firsts[number : number + 2]) == {"A", "B"} for number in range(0, len(firsts) - 1, 2))
 
@@ -119,13 +119,13 @@ def test_the_answer_is_in_each_format(faster: Experiment, format: str) -> None:
     assert answer in shown.replace("\n", " ")
 
 
-def test_the_same_twice_is_no_difference(place: Path, variant: Variant) -> None:
+def test_one_variant_twice_has_no_difference(place: Path, variant: Variant) -> None:
     same = ab(variant, variant, users=2, duration="1min", out=place / "same")
     assert same.end == "decided"
     assert {change.verdict for change in same.changes} == {"no difference"}
 
 
-def test_too_few_pairs_cannot_tell_and_say_what_would(place: Path, variant: Variant) -> None:
+def test_an_experiment_that_cannot_tell_says_how_many_more_pairs_would(place: Path, variant: Variant) -> None:
     slower = replace(variant, set=("processors.speed=0.99",))
     experiment = ab(variant, slower, users=4, duration="30s", margin="0.1%", most_pairs=5, out=place / "few")
     assert experiment.end == "most pairs"
@@ -143,7 +143,7 @@ def test_a_command_runs_before_each_run_of_its_variant(place: Path, variant: Var
     assert (place / "marks").read_text().split() == ["before"] * len(experiment.pairs)
 
 
-def test_a_command_that_fails_is_told_with_its_words(place: Path, variant: Variant) -> None:
+def test_the_error_of_a_failing_command_has_its_output(place: Path, variant: Variant) -> None:
     failing = replace(variant, before="echo no such device >&2; exit 3")
     with pytest.raises(Refused, match=r"before each run of B, `echo .*`, ended with 3: no such device"):
         ab(variant, failing, users=2, duration="10s", out=place / "failing")
@@ -159,7 +159,7 @@ def test_after_an_error_the_pairs_before_it_are_kept_and_named(place: Path, vari
     assert any(str(place / "error") in text for text in raised.value.__notes__)
 
 
-def test_the_folder_says_what_it_is_from_the_first_run_on(place: Path, variant: Variant) -> None:
+def test_the_result_file_exists_from_the_first_run_on(place: Path, variant: Variant) -> None:
     once = replace(variant, before=f"mkdir {place}/first-run")
     with pytest.raises(Refused, match="File exists"):
         ab(once, once, users=2, duration="10s", out=place / "one-run")
@@ -167,13 +167,13 @@ def test_the_folder_says_what_it_is_from_the_first_run_on(place: Path, variant: 
     assert (document["pairs"], document["end"]) == ([], None)
 
 
-def test_passes_take_the_place_of_the_usual_duration(place: Path, variant: Variant) -> None:
+def test_passes_replace_the_default_duration(place: Path, variant: Variant) -> None:
     experiment = ab(variant, variant, users=2, passes=1, most_pairs=1, out=place / "passes")
     load = loadgo.tables(experiment.pairs[0].a.folder).conditions["load"]
     assert (load["passes"], load.get("duration_s")) == (1, None)
 
 
-def test_a_measure_that_is_not_known_is_named(faster: Experiment) -> None:
+def test_a_warning_names_a_measure_that_is_not_known(faster: Experiment) -> None:
     without = [replace(pair, a=replace(pair.a, whole={**pair.a.whole, "throughput": None})) for pair in faster.pairs]
     made = replace(faster, pairs=tuple(without), decisive=("cpu", "throughput"))
     assert any("without a verdict: throughput" in line for line in experiment_document(made).warnings)
@@ -182,26 +182,27 @@ def test_a_measure_that_is_not_known_is_named(faster: Experiment) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"measures": ("cpus",)}, "'cpus' is none of response, p90 response, cpu, throughput"),
+        ({"measures": ("cpus",)}, "'cpus' is not a measure: write one of response, p90 response, cpu, throughput"),
         ({"margin": "0%"}, "write a percentage over 0"),
+        ({"margin": float("nan")}, "write a percentage over 0"),
         ({"most_pairs": 0}, "at least 1"),
         ({"time_limit": "soon"}, "time_limit"),
     ],
 )
-def test_what_makes_no_sense_is_refused(
+def test_an_argument_that_makes_no_sense_is_refused(
     place: Path, variant: Variant, arguments: dict[str, object], message: str
 ) -> None:
     with pytest.raises(BadArgument, match=message):
         ab(variant, variant, out=place / "none", **arguments)  # type: ignore[arg-type]
 
 
-def test_a_folder_with_something_in_it_is_left_alone(place: Path, variant: Variant, faster: Experiment) -> None:
+def test_a_folder_that_is_not_empty_is_refused_unchanged(place: Path, variant: Variant, faster: Experiment) -> None:
     before = (faster.folder / "experiment.json").read_text()
     with pytest.raises(BadArgument, match="is not empty"):
         ab(variant, variant, out=faster.folder)
     assert (faster.folder / "experiment.json").read_text() == before
 
 
-def test_a_host_and_a_machine_are_no_experiment(variant: Variant) -> None:
+def test_a_host_and_a_simulated_machine_are_refused_as_variants(variant: Variant) -> None:
     with pytest.raises(BadArgument, match="one variant runs here and one on a simulated machine"):
         ab(variant, Variant("light"))

@@ -18,7 +18,7 @@ from loadgo.running.run import Run
 from support.small_machine import laid
 
 RUN_S = 10.0
-"""Seconds of the clock in these tests that a run takes."""
+"""Length of each run, on the clock of these tests."""
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ class Runs:
 
 @pytest.fixture
 def experiment_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., tuple[Experiment, Runs]]:
-    """Makes an experiment of the runs that an iterator yields. Both variants are one script."""
+    """Makes an experiment with the runs that an iterator yields. Both variants are the same script."""
 
     def made(results: Iterator[Run], **arguments: Any) -> tuple[Experiment, Runs]:
         runs = Runs(results)
@@ -93,7 +93,7 @@ INVALID = {
 MakeExperiment = Callable[..., tuple[Experiment, Runs]]
 
 
-def test_either_variant_may_begin_the_first_of_two_pairs(experiment_of: MakeExperiment, valid_run: Run) -> None:
+def test_either_variant_may_run_first_in_the_first_pair(experiment_of: MakeExperiment, valid_run: Run) -> None:
     firsts = set()
     for seed in range(12):
         experiment, runs = experiment_of(repeat(valid_run), seed=seed, most_pairs=2)
@@ -140,6 +140,6 @@ def test_no_pair_begins_that_would_end_after_the_time_limit(
     assert (experiment.end, len(experiment.pairs)) == ("time limit", pairs)
 
 
-def test_a_time_limit_leaves_room_for_one_complete_pair(experiment_of: MakeExperiment, valid_run: Run) -> None:
+def test_a_time_limit_ends_no_experiment_before_its_first_pair(experiment_of: MakeExperiment, valid_run: Run) -> None:
     experiment, _runs = experiment_of(chain([late(valid_run)], repeat(valid_run)), time_limit=1)
     assert (experiment.end, len(experiment.left_out), len(experiment.pairs)) == ("time limit", 1, 1)

@@ -1,4 +1,4 @@
-"""A search on a host that is not quiet: it always answers with what is known, how sure that is, and what would help."""
+"""A search on a host with other work: it always answers with what is known, its confidence, and what would help."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ MakeTrial = Callable[[NextTrial, int], CapacityTrial]
 
 @pytest.fixture(autouse=True)
 def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Made trials wait for nothing."""
+    """Removes the pauses before a trial is repeated."""
     monkeypatch.setattr(rounds, "REPEAT_PAUSES_S", (0.0,) * len(REPEAT_PAUSES_S))
 
 
 def searched(make: MakeTrial, goal: SearchGoal = GOAL, seed: int = 1) -> SearchResult:
-    """The search on a host whose trials `make` makes."""
+    """The result of a search on a host whose trials come from `make`."""
 
     def run_trial(step: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
         return make(step, seed)
@@ -54,7 +54,7 @@ def searched(make: MakeTrial, goal: SearchGoal = GOAL, seed: int = 1) -> SearchR
 
 
 def run_with(late_lines: int = 0, late_ns: int = 0, lost: int = 0) -> Tables:
-    """A run of which the first lines were sent late, and which was stopped with lines in flight."""
+    """A run with this many lines sent late by `late_ns`, and stopped with `lost` lines in flight."""
     run = closed_loop(6, 60, [Work("edit", 0.1)])
     due = pl.when(pl.int_range(pl.len()) % (len(run.interactions) // max(late_lines, 1)) == 0) if late_lines else None
     rows = run.interactions
@@ -67,7 +67,7 @@ def run_with(late_lines: int = 0, late_ns: int = 0, lost: int = 0) -> Tables:
 
 
 def trial_of(run: Tables, *, cut_short: bool = False) -> CapacityTrial:
-    """The trial with these records."""
+    """The trial that has these records."""
     targets = parse_targets("p90 < 1s")
     return trial_from(run, TrialQuestions(6, "seed 1", targets, {"processors": 1}, load_tariff(), cut_short))
 
@@ -118,7 +118,7 @@ def test_a_trial_that_is_not_valid_is_repeated_and_keeps_its_reason() -> None:
 
 
 def test_with_more_users_than_the_driver_can_serve_the_answer_is_from_fewer() -> None:
-    """From 16 users on no trial is valid: the search goes on below, and says up to where it knows something."""
+    """From 16 users on no trial is valid: the search goes on with fewer users, and gives the reason."""
 
     def make(step: NextTrial, seed: int) -> CapacityTrial:
         return made_trial(step.users, 400, 0.001, seed, why=LATE if step.users > 15 else "")
@@ -156,13 +156,13 @@ def test_an_error_of_a_later_trial_ends_the_search_with_what_is_known() -> None:
     found = searched(make)
     assert len(found.trials) == 4
     assert isinstance(found.outcome, CapacityFound | Undecided)
-    assert found.outcome.why.endswith("users could not be made: its folder is full")
+    assert found.outcome.why.endswith("users failed: its folder is full")
     with pytest.raises(BadRun):
         searched(lambda step, seed: (_ for _ in ()).throw(BadRun("the first")))
 
 
-def test_two_numbers_of_users_on_either_side_are_a_range_with_its_confidence() -> None:
-    """The issue's own case: 15 users had no slow line, and 26 had 96.8 %."""
+def test_numbers_of_users_on_both_sides_of_the_limit_give_a_range_with_its_confidence() -> None:
+    """No line was slow with 15 users, and 96.8 % were slow with 26."""
     trials = [made_trial(15, 300, 0.0, 1), made_trial(26, 250, 0.968, 2)]
     known = known_range(trials, GOAL, "8 trials did not decide it")
     assert (known.low, known.high, known.confidence) == (15, 25, 0.95)
@@ -187,7 +187,7 @@ def test_a_range_covers_trials_that_contradict_each_other() -> None:
     assert known.high == 13
 
 
-def test_an_answer_without_any_trial_is_the_only_one_without_a_range() -> None:
+def test_only_an_answer_without_any_trial_has_no_range() -> None:
     nothing = answer_of(Undecided(0, None, "the search was stopped", 0.0), (), GOAL, AnswerContext(stopped=True))
     assert (nothing.interval, nothing.in_words) == (None, "The capacity is not known: the search was stopped.")
     one = [made_trial(4, 400, 0.1, 1)]
@@ -211,7 +211,7 @@ def test_a_wide_answer_says_how_many_more_trials_would_narrow_it(others: float |
 
 
 def test_trials_that_differ_by_themselves_give_intervals_that_hold() -> None:
-    """Neighbours slow some trials, and each trial differs besides: eight trials, forty searches, of 8 users."""
+    """Other work slows some trials, and each trial differs by itself: 40 searches of 8 trials, for 8 users."""
     holding_searches = 0
     for seed in range(40):
         random = np.random.default_rng([seed, 7])
@@ -227,7 +227,7 @@ def test_trials_that_differ_by_themselves_give_intervals_that_hold() -> None:
     assert holding_searches >= 37
 
 
-def test_the_page_shows_each_trial_and_the_json_has_its_keys_always() -> None:
+def test_the_page_shows_each_trial_and_the_json_always_has_its_keys() -> None:
     from loadgo.sizing.document import render_capacity
 
     record = TrialRecord(
@@ -250,6 +250,6 @@ def test_the_page_shows_each_trial_and_the_json_has_its_keys_always() -> None:
     assert (shown["others"], shown["why"], shown["late"], shown["used"]) == (0.41, LATE, 9, False)
 
 
-def test_a_trial_that_is_not_valid_shows_no_side_of_a_target() -> None:
+def test_a_trial_that_is_not_valid_neither_meets_nor_misses_a_target() -> None:
     assert target_standing(4, [made_trial(4, 400, 0.0, 1)], GOAL) == "met"
     assert target_standing(4, [made_trial(4, 400, 0.0, 1, why=LATE)], GOAL) == "open"

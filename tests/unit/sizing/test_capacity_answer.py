@@ -1,4 +1,4 @@
-"""The answer of a search in words, where its number as measured and the line through all points do not agree."""
+"""The answer of a search in words, where the point at the answer and the line through all points disagree."""
 
 from loadgo.running.prepared import RunSettings
 from loadgo.sizing.answer import AnswerContext, CapacityAnswer, answer_of
@@ -10,34 +10,36 @@ from loadgo.sizing.targets import parse_targets
 from support.known_capacity import MEAN, exact, exact_response_s
 
 
-def said(users: int, low: int, high: int) -> CapacityAnswer:
+def answer_with(users: int, low: int, high: int) -> CapacityAnswer:
     """The answer of a search for a mean below 3 s that found `users`."""
     points = [exact(low), exact(users)] if low < users else [exact(users)]
-    wanted = SearchGoal((MEAN,), 100, None, 10**6, 60, live=False)
-    return answer_of(CapacityFound(users, low, high, 0, enough=True), points, wanted)
+    goal = SearchGoal((MEAN,), 100, None, 10**6, 60, live=False)
+    return answer_of(CapacityFound(users, low, high, 0, enough=True), points, goal)
 
 
-def test_a_number_that_was_measured_beyond_the_limit_is_not_sure() -> None:
+def test_an_answer_whose_own_point_misses_the_target_begins_with_the_lower_end() -> None:
     beyond = next(users for users in range(1, 200) if exact_response_s(users) > MEAN.limit)
-    answer = said(beyond, beyond - 1, beyond)
+    answer = answer_with(beyond, beyond - 1, beyond)
     assert answer.users == beyond
     assert answer.in_words.startswith(f"At least {beyond - 1} users, most likely {beyond}")
 
 
-def test_a_number_that_was_measured_within_the_limit_is_the_answer() -> None:
+def test_an_answer_whose_own_point_meets_the_target_begins_with_its_number() -> None:
     most = next(users for users in range(200, 0, -1) if exact_response_s(users) < MEAN.limit)
-    assert said(most, most, most).in_words.startswith(f"{most} users; with more, {MEAN.text} is missed.")
-    assert said(most, most - 1, most).in_words.startswith(f"{most} users; with more, {MEAN.text} is missed. The answer")
+    assert answer_with(most, most, most).in_words.startswith(f"{most} users; with more, {MEAN.text} is missed.")
+    assert answer_with(most, most - 1, most).in_words.startswith(
+        f"{most} users; with more, {MEAN.text} is missed. The answer"
+    )
 
 
-def test_a_lower_end_that_is_the_answer_is_said_once() -> None:
+def test_a_lower_end_that_is_the_answer_is_printed_once() -> None:
     beyond = next(users for users in range(1, 200) if exact_response_s(users) > MEAN.limit)
-    words = said(beyond, beyond, beyond + 1).in_words
+    words = answer_with(beyond, beyond, beyond + 1).in_words
     assert words.startswith(f"{beyond} users; with more, {MEAN.text} is missed. The answer lies between")
     assert "most likely" not in words
 
 
-def test_a_swapping_machine_waits_for_memory_and_not_for_nothing() -> None:
+def test_the_answer_for_a_swapping_machine_says_that_processors_wait_for_loading() -> None:
     """With four users of CTSS the processor works a third of the time; the rest goes into loading programs."""
     targets = parse_targets("mean < 30s")
     site = prepare_site("typical-user", "ctss", RunSettings())
@@ -49,6 +51,6 @@ def test_a_swapping_machine_waits_for_memory_and_not_for_nothing() -> None:
     assert points[1].loading + points[1].utilisation["processors"] <= 1.0
     first = AnswerContext(Saturation("processors", 100.0))
     words = answer_of(CapacityFound(4, 4, 4, 0, enough=True), points, goal, first).in_words
-    assert "for programs to be loaded: each holds the memory for both" in words
+    assert "for programs to be loaded. A program holds the memory while it is loaded and while it runs" in words
     assert "No resource is saturated" not in words
     assert "No resource is saturated" in answer_of(CapacityFound(1, 1, 1, 0, enough=True), points, goal, first).in_words

@@ -32,7 +32,7 @@ FOUND = CapacityFound(100, 99, 101, 0, enough=True)
 
 
 def doubt_with(capacities: list[int], outcome: SearchOutcome = FOUND, stop: bool = False) -> FitDoubt | None:
-    """The doubt if the drawn machines have these capacities."""
+    """The uncertainty of the fit if the drawn machines have these capacities."""
     stopped = threading.Event()
     if stop:
         stopped.set()
@@ -57,7 +57,7 @@ def test_the_interval_holds_one_more_drawn_capacity_95_times_of_100() -> None:
     assert 0.92 <= held / 400 <= 0.98
 
 
-def test_the_answer_has_the_interval_of_the_drawn_machines_and_says_what_the_search_alone_has() -> None:
+def test_the_answer_has_the_interval_of_the_drawn_machines_and_that_of_the_search_alone() -> None:
     doubt = doubt_with([80, 90, 100, 110, 120])
     assert doubt is not None
     assert doubt.high is not None
@@ -65,16 +65,16 @@ def test_the_answer_has_the_interval_of_the_drawn_machines_and_says_what_the_sea
     answer = answer_of(with_doubt(FOUND, doubt), (), GOAL, AnswerContext(fit_doubt=doubt))
     assert answer.interval == (doubt.low, doubt.high)
     assert f"between {doubt.low} and {doubt.high}, with 95 % confidence" in answer.in_words
-    assert "the machine exactly as fitted holds 99 to 101 users" in answer.in_words
+    assert "the machine exactly as fitted supports 99 to 101 users" in answer.in_words
 
 
-def test_the_interval_never_leaves_out_what_the_search_itself_has() -> None:
+def test_the_interval_always_contains_the_interval_of_the_search() -> None:
     doubt = doubt_with([50] * 6)
     assert doubt is not None
     assert (doubt.low, doubt.high) == (49, 101)
 
 
-def test_drawn_machines_that_hold_the_limit_leave_the_upper_end_open() -> None:
+def test_the_upper_end_is_open_if_drawn_machines_reach_the_largest_number_of_users() -> None:
     doubt = doubt_with([150, 180, 200, 200, 200])
     assert doubt is not None
     assert doubt.high is None
@@ -84,7 +84,7 @@ def test_drawn_machines_that_hold_the_limit_leave_the_upper_end_open() -> None:
 @pytest.mark.parametrize(
     "outcome", [EveryNumberMeets(200), NoNumberMeets(0), Undecided(20, 40, "the longest trials do not decide it")]
 )
-def test_every_kind_of_outcome_has_the_doubt(outcome: SearchOutcome) -> None:
+def test_every_kind_of_outcome_has_the_uncertainty_of_the_fit(outcome: SearchOutcome) -> None:
     doubt = doubt_with([0, 10, 40, 80, 200], outcome)
     assert doubt is not None
     answer = answer_of(with_doubt(outcome, doubt), (), GOAL, AnswerContext(fit_doubt=doubt))
@@ -92,12 +92,12 @@ def test_every_kind_of_outcome_has_the_doubt(outcome: SearchOutcome) -> None:
     assert doubt.in_words in answer.in_words
 
 
-def test_after_an_interrupt_there_is_no_doubt_from_cut_searches() -> None:
+def test_interrupted_drawn_searches_give_no_uncertainty() -> None:
     assert doubt_with([80, 90, 100, 110, 120], stop=True) is None
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Capacity:
+def capacity(tmp_path_factory: pytest.TempPathFactory) -> Capacity:
     """The capacity of a machine that was fitted to few interactions of five users."""
     room = tmp_path_factory.mktemp("fitted")
     script, known, fitted = room / "script.toml", room / "known.toml", room / "fitted.toml"
@@ -109,22 +109,22 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Capacity:
     return loadgo.capacity(script, target="p90 < 2s", on=str(fitted), within=4, draws=6)
 
 
-def test_a_search_on_a_fitted_machine_carries_the_doubt_of_the_fit(found: Capacity) -> None:
-    assert found.fit_doubt is not None
-    assert found.interval == (found.fit_doubt.low, found.fit_doubt.high)
-    low, high = found.interval
+def test_a_search_on_a_fitted_machine_has_the_uncertainty_of_the_fit(capacity: Capacity) -> None:
+    assert capacity.fit_doubt is not None
+    assert capacity.interval == (capacity.fit_doubt.low, capacity.fit_doubt.high)
+    low, high = capacity.interval
     assert high is not None
-    assert found.fit_doubt.search_low is not None
-    assert found.fit_doubt.search_high is not None
-    assert high - low > 2 * (found.fit_doubt.search_high - found.fit_doubt.search_low)
-    shown = json.loads(render_capacity(found, "json"))["fit_doubt"]
+    assert capacity.fit_doubt.search_low is not None
+    assert capacity.fit_doubt.search_high is not None
+    assert high - low > 2 * (capacity.fit_doubt.search_high - capacity.fit_doubt.search_low)
+    shown = json.loads(render_capacity(capacity, "json"))["fit_doubt"]
     assert (shown["draws"], shown["fitted_users"]) == (6, [5])
-    text = " ".join(render_capacity(found, "text", width=120).split())
+    text = " ".join(render_capacity(capacity, "text", width=120).split())
     assert "Fitted machine from runs with 5 users." in text
 
 
 def test_draws_of_a_machine_without_a_fit_are_refused() -> None:
     with pytest.raises(BadArgument, match="no parameter of this machine can be drawn"):
         loadgo.capacity("typical-user", target="p90 < 2s", on="multics-645", draws=8)
-    with pytest.raises(BadArgument, match="`draws` is for a fitted machine"):
+    with pytest.raises(BadArgument, match="`draws` needs a fitted machine"):
         loadgo.capacity("typical-user", target="p90 < 2s", draws=8)

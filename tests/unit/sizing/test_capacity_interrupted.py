@@ -1,4 +1,4 @@
-"""A search that is interrupted, or ends at its limit of trials: the answer has what the complete trials tell."""
+"""A search that is interrupted, or ends at its limit of trials: the answer comes from the complete trials."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GOAL = SearchGoal(parse_targets("p90 < 1s"), 32, None, 200_000, 8, live=True)
 
 
 def interrupted_in(count: int, *, complete: bool = False, why: str = "") -> SearchResult:
-    """A search whose trial with this number, from 1, is interrupted, or just complete when the interrupt comes."""
+    """A search whose trial with this number, from 1, is interrupted, or with `complete` ends at the interrupt."""
     stop = threading.Event()
     made: list[int] = []
 
@@ -49,7 +49,7 @@ def test_an_interrupt_in_the_first_trial_leaves_nothing_known_and_proposes_nothi
     assert (trial.interrupted, trial.cut_short) == (True, False)
 
 
-def test_an_interrupted_trial_is_in_no_point_and_no_wide_miss() -> None:
+def test_an_interrupted_trial_is_not_used_and_is_no_wide_miss() -> None:
     found = interrupted_in(4)
     assert [trial.interrupted for trial in found.in_order] == [False, False, False, True]
     assert found.basis == found.trials
@@ -72,7 +72,7 @@ def test_an_interrupt_in_the_pause_before_a_repetition_ends_the_search(monkeypat
 
 
 def test_a_range_of_one_number_keeps_the_confidence_of_its_trials() -> None:
-    """6 users meet the target and 7 miss it, by trials that are too short for 95 %."""
+    """6 users meet the target and 7 miss it, in trials that are too short for 95 % confidence."""
     trials = [made_trial(6, 45, 0.0, 1), made_trial(7, 40, 0.35, 2)]
     known = known_range(trials, GOAL, "the search was stopped")
     assert (known.low, known.high, known.confidence) == (6, 6, 0.8)
@@ -101,12 +101,12 @@ def test_a_trial_without_the_command_of_a_target_adds_no_certainty() -> None:
     assert beside.half_width == pytest.approx(alone.half_width)
 
 
-def test_trials_that_contradict_each_other_are_said_to_do_so() -> None:
+def test_the_answer_names_trials_that_contradict_each_other() -> None:
     trials = [made_trial(5, 900, 0.6, 1), made_trial(10, 900, 0.0, 2)]
     answer = answer_of(known_range(trials, GOAL, "2 trials did not decide it"), points_of(trials, GOAL), GOAL)
     assert answer.interval == (0, None)
     assert "with 5 users a target is missed, with 10 users all are met" in answer.in_words
-    assert "no trial tells" not in answer.in_words
+    assert "no trial clearly meets" not in answer.in_words
 
 
 def test_proposed_trials_are_no_shorter_than_the_shortest() -> None:

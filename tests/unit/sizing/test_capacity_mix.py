@@ -1,4 +1,4 @@
-"""Users of several classes in one load: who is of which class, and what scripts cannot be mixed."""
+"""Users of several classes in one load: the class of each user, and scripts that cannot be mixed."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ cpu = "exponential(0.1s)"
 """
 
 
-def laid(folder: Path) -> str:
-    """A mix of one heavy user and three easy ones."""
+def mix_in(folder: Path) -> str:
+    """Writes scripts and a machine into `folder`; returns the mix of one heavy user and three easy ones."""
     (folder / "heavy.toml").write_text('think = "exponential(10s)"\nlines = ["heavy"]\n', encoding="utf-8")
     (folder / "easy.toml").write_text('think = "fixed(5s)"\nlines = ["easy", "easy"]\n', encoding="utf-8")
     (folder / "machine.toml").write_text(MACHINE, encoding="utf-8")
@@ -30,8 +30,8 @@ def laid(folder: Path) -> str:
 
 
 def test_classes_are_as_near_to_their_weights_as_they_can_be(tmp_path: Path) -> None:
-    mix = parse_mix(laid(tmp_path))
-    assert [(one.name, one.weight) for one in mix.classes] == [("heavy", 1), ("easy", 3)]
+    mix = parse_mix(mix_in(tmp_path))
+    assert [(mix_class.name, mix_class.weight) for mix_class in mix.classes] == [("heavy", 1), ("easy", 3)]
     for users in (4, 12):
         seed, taken = nearest_seed(mix, users, 3)
         assert nearest_seed(mix, users, 3) == (seed, taken)
@@ -41,17 +41,17 @@ def test_classes_are_as_near_to_their_weights_as_they_can_be(tmp_path: Path) -> 
 
 def test_each_class_types_its_own_script_and_thinks_its_own_way(tmp_path: Path) -> None:
     capacity_result = loadgo.capacity(
-        mix=laid(tmp_path), on=str(tmp_path / "machine.toml"), target="busy < 60%", within=4, max_users=30
+        mix=mix_in(tmp_path), on=str(tmp_path / "machine.toml"), target="busy < 60%", within=4, max_users=30
     )
-    assert [(one.name, one.weight) for one in capacity_result.classes] == [("heavy", 1), ("easy", 3)]
+    assert [(mix_class.name, mix_class.weight) for mix_class in capacity_result.classes] == [("heavy", 1), ("easy", 3)]
     assert capacity_result.end == "found"
-    point = max(capacity_result.points, key=lambda one: one.interactions)
-    classes = {one.name: one for one in point.classes}
+    point = max(capacity_result.points, key=lambda point: point.interactions)
+    classes = {figures.name: figures for figures in point.classes}
     assert classes["easy"].users == pytest.approx(3 * classes["heavy"].users, abs=4)
     assert classes["easy"].think_s == pytest.approx(5.0, rel=1e-6)
     assert classes["heavy"].think_s == pytest.approx(10.0, rel=0.2)
     assert classes["heavy"].cpu_s == pytest.approx(1.2, rel=0.3)
-    assert sum(one.throughput for one in point.classes) == pytest.approx(point.throughput.value, rel=1e-6)
+    assert sum(figures.throughput for figures in point.classes) == pytest.approx(point.throughput.value, rel=1e-6)
 
 
 def test_the_script_of_a_mix_is_a_script(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_the_script_of_a_mix_is_a_script(tmp_path: Path) -> None:
         ("typical-user=1,nobody=2", "there is no script called 'nobody'"),
     ],
 )
-def test_what_is_no_mix_is_refused(mix: str, words: str) -> None:
+def test_a_text_that_is_not_a_mix_is_refused(mix: str, words: str) -> None:
     with pytest.raises(ValueError, match=r".") as refused:
         parse_mix(mix)
     assert words in str(refused.value)
@@ -88,7 +88,7 @@ def test_scripts_with_other_log_ins_cannot_be_one_session(tmp_path: Path) -> Non
         parse_mix(f"{tmp_path}/far.toml=1,light=2")
 
 
-def test_a_script_and_a_mix_are_not_both_asked_for() -> None:
+def test_a_script_and_a_mix_together_are_refused_and_so_is_neither() -> None:
     for script, mix in ((None, None), ("light", "light=1,typical-user=1")):
         with pytest.raises(ValueError, match="name a script, or a mix"):
             loadgo.capacity(script, mix=mix, on="ctss", target="p90 < 1s")

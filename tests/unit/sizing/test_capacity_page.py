@@ -1,4 +1,4 @@
-"""A capacity's page: every format says the same, fits where it is shown, and shows doubt where there is any."""
+"""A capacity's page: every format has the same content, fits its width, and shows intervals."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_answer_is_marked_in_the_curve_and_beside_the_models(made: Capacity)
     assert rows_by_name(table_titled(made, "Capacity by"))["measured"][:2] == ("34", "33–35")
 
 
-def test_each_model_tells_its_users_its_doubt_and_what_it_misses(made: Capacity) -> None:
+def test_each_model_has_its_capacity_interval_and_errors(made: Capacity) -> None:
     told = table_titled(made, "Capacity by")
     assert [one.heading for one in told.columns][1:6] == [
         "capacity",
@@ -73,12 +73,12 @@ def test_each_model_tells_its_users_its_doubt_and_what_it_misses(made: Capacity)
     assert low <= 36 <= high
 
 
-def test_what_lies_beyond_the_measured_is_starred() -> None:
+def test_a_capacity_beyond_the_measured_points_has_a_star() -> None:
     told = rows_by_name(table_titled(capacity_of(exacts(5, 15, 25)), "Capacity by"))
     assert told["mean values"][0] == "36 *"
 
 
-def test_demands_and_where_each_resource_saturates(made: Capacity) -> None:
+def test_the_table_of_demands_has_the_saturation_points(made: Capacity) -> None:
     told = rows_by_name(table_titled(made, "Service demands"))
     assert told["processors"] == ("2", "600 ms", "600 ms", "37.3 users")
     assert told["disk"][3] == "56.0 users"
@@ -96,7 +96,7 @@ def test_a_mix_shows_each_class_at_the_answer(mix: Capacity) -> None:
     assert "mix: heavy 1, ordinary 3, light 6" in capacity_document(mix).about
 
 
-def test_points_that_do_not_count_say_so_and_why() -> None:
+def test_unusable_points_are_marked_with_the_reason() -> None:
     odd = replace(exact(15), steady=False, steady_why="the second half was 30 % slower than the first")
     broken = replace(exact(30), valid=False, steady_why="12 lines were sent too late", lost=7)
     page = capacity_document(capacity_of([exact(5), odd, broken, exact(34)]))
@@ -105,7 +105,7 @@ def test_points_that_do_not_count_say_so_and_why() -> None:
     assert "With 15 users: the second half was 30 % slower than the first." in notes
     assert page.warnings == (
         "With 30 users 7 records were lost.",
-        "With 30 users the trials are not valid: see Steady state.",
+        "With 30 users the trials are not valid.",
     )
     first = page.sections[0]
     assert isinstance(first, Table)
@@ -114,11 +114,11 @@ def test_points_that_do_not_count_say_so_and_why() -> None:
     assert ("Models", "Not used, since not steady or not valid: 15 and 30 users.") in page.notes
 
 
-def test_the_limit_that_nobody_said_and_the_ratio_of_a_quantile_are_told(made: Capacity) -> None:
+def test_notes_have_the_default_limit_and_the_ratio_of_a_quantile(made: Capacity) -> None:
     notes = dict(capacity_document(made).notes)
     assert "up to 200 users, the default limit" in notes["Search"]
     assert notes["Targets"] == (
-        "models have mean times, so p90 < 5s becomes mean < 2.50 s: with 36 users it was 2.00 times the mean."
+        "models have mean times, so p90 < 5s becomes mean < 2.50 s: with 36 users, p90 was 2.00 times the mean."
     )
     assert "contention" in notes["Scalability law"]
 
@@ -138,7 +138,7 @@ def test_a_search_without_a_point_has_an_answer_and_nothing_else() -> None:
     assert capacity_charts(stopped) == []
 
 
-def test_json_is_whole_and_finite(made: Capacity) -> None:
+def test_json_is_complete_and_finite(made: Capacity) -> None:
     document = json.loads(render_capacity(made, "json"))
     assert (document["format"], document["answer"], document["interval"], document["bad"]) == (1, 34, [33, 35], False)
     assert [point["users"] for point in document["points"]] == list(USERS)
@@ -149,7 +149,7 @@ def test_json_is_whole_and_finite(made: Capacity) -> None:
     assert json.loads(render_capacity(infinite, "json"))["points"][0]["response_s"]["mean"]["value"] is None
 
 
-def test_markdown_and_html_escape_what_users_name() -> None:
+def test_markdown_and_html_escape_names_from_the_user() -> None:
     evil = Target("p90(<b>&|) < 5s", "p90", "<b>&|", "most", 5.0, 0.1)
     points = [replace(p, verdicts=(TargetVerdict(evil, "met", p.response_s["p90"], None),)) for p in exacts(5, 15, 30)]
     told = replace(capacity_of([], (evil,)), points=tuple(points), models=models_of(points, SERVERS))
@@ -175,7 +175,7 @@ def test_every_chart_draws(made: Capacity, mix: Capacity) -> None:
     assert all(f'id="chart-capacity-{name}"' in html for name in names)
 
 
-def test_what_was_not_measured_has_no_chart(made: Capacity) -> None:
+def test_a_figure_that_was_not_measured_has_no_chart(made: Capacity) -> None:
     bare = tuple(replace(p, cost_user_hour=None, faults_a_command=None, utilisation={}) for p in made.points)
     told = replace(made, points=bare, models=models_of(bare, {}))
     assert [one.name for one in capacity_charts(told)] == ["capacity-throughput", "capacity-response"]
@@ -193,7 +193,7 @@ def test_models_are_dashed_from_the_last_measured_point_on(made: Capacity) -> No
     ]
 
 
-def test_an_axis_ends_near_what_was_measured(made: Capacity) -> None:
+def test_an_axis_ends_near_the_measured_figures(made: Capacity) -> None:
     dots = [{"value": 2.0, "low": None, "high": 3.0}]
     assert axis_end(dots) == pytest.approx(1.05 * 3.0)
     assert axis_end(dots, [{"value": 3.5}, {"value": 90.0}]) == pytest.approx(1.05 * 3.5)

@@ -1,4 +1,4 @@
-"""The search for the capacity, on systems that are only a formula: what it finds, and what it never does."""
+"""The search for the capacity, on systems that are a formula: its outcomes, and its trials."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Shares = Callable[[int], float]
 def searched(
     slow: Shares, *, seed: int = 1, max_users: int = 1000, live: bool = False
 ) -> tuple[SearchResult, list[int]]:
-    """The search where so large a share of interactions is slow with so many users, and the numbers that it tried."""
+    """The search on a system with a share `slow(users)` of slow interactions, and the numbers of users it tried."""
     tried: list[int] = []
 
     def tries(step: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
@@ -37,17 +37,17 @@ def searched(
 
 
 def smooth(users: int) -> float:
-    """A tenth is slow with 30.4 users."""
+    """A share of slow interactions that crosses a tenth at 30.4 users."""
     return 1 / (1 + math.exp(math.log(9) - 0.2 * (users - 30.4)))
 
 
-def test_the_capacity_is_found_and_its_interval_holds_it_as_often_as_it_says() -> None:
+def test_the_interval_contains_the_capacity_as_often_as_its_confidence_says() -> None:
     outcomes = [searched(smooth, seed=seed)[0].outcome for seed in range(20)]
-    found = [one for one in outcomes if isinstance(one, CapacityFound)]
+    found = [outcome for outcome in outcomes if isinstance(outcome, CapacityFound)]
     assert len(found) == len(outcomes)
-    assert sum(one.low <= 30 <= one.high for one in found) >= 18
-    assert sum(abs(one.users - 30) <= 1 for one in found) >= 19
-    assert all(one.high - one.low <= 1 for one in found)
+    assert sum(outcome.low <= 30 <= outcome.high for outcome in found) >= 18
+    assert sum(abs(outcome.users - 30) <= 1 for outcome in found) >= 19
+    assert all(outcome.high - outcome.low <= 1 for outcome in found)
 
 
 def test_a_cliff_is_found_to_the_user() -> None:
@@ -57,7 +57,7 @@ def test_a_cliff_is_found_to_the_user() -> None:
         assert (outcome.low, outcome.users, outcome.high) == (edge, edge, edge)
 
 
-def test_a_target_that_no_number_meets_is_found_out_with_one_user() -> None:
+def test_a_target_that_no_number_meets_takes_one_trial_with_one_user() -> None:
     found, tried = searched(lambda _: 0.8)
     assert found.outcome == NoNumberMeets(0)
     assert tried == [1]
@@ -70,13 +70,13 @@ def test_a_target_that_every_number_meets_ends_at_the_limit() -> None:
     assert max(tried) == 300
 
 
-def test_one_user_on_the_limit_ends_in_words_and_not_never() -> None:
+def test_a_search_with_one_user_at_the_limit_ends() -> None:
     outcome = searched(lambda _: 0.1, max_users=1)[0].outcome
     assert isinstance(outcome, Undecided | EveryNumberMeets | NoNumberMeets)
 
 
 @pytest.mark.parametrize("max_users", [1, 9, 40])
-def test_a_host_is_never_loaded_beyond_the_limit_nor_by_leaps(max_users: int) -> None:
+def test_a_host_never_has_more_users_than_the_limit_nor_three_times_as_many_at_once(max_users: int) -> None:
     _, tried = searched(smooth, max_users=max_users, live=True)
     assert max(tried) <= max_users
     highest = tried[0]
@@ -87,14 +87,14 @@ def test_a_host_is_never_loaded_beyond_the_limit_nor_by_leaps(max_users: int) ->
 
 def test_short_trials_come_first_and_long_ones_near_the_answer() -> None:
     trials = searched(smooth)[0].trials
-    longest = max(trials, key=lambda one: one.counted)
+    longest = max(trials, key=lambda trial: trial.counted)
     assert abs(longest.users - 30) <= 5
     assert trials[0].counted < trials[1].counted < longest.counted / 2
-    far = sum(one.counted for one in trials if abs(one.users - 30) > 8)
-    assert far < 0.2 * sum(one.counted for one in trials)
+    far = sum(trial.counted for trial in trials if abs(trial.users - 30) > 8)
+    assert far < 0.2 * sum(trial.counted for trial in trials)
 
 
-def test_a_trial_that_drifts_is_done_again_longer() -> None:
+def test_a_trial_that_drifts_is_repeated() -> None:
     asked: list[int] = []
 
     def tries(step: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
@@ -108,15 +108,15 @@ def test_a_trial_that_drifts_is_done_again_longer() -> None:
     assert isinstance(outcome.outcome, CapacityFound)
 
 
-def test_drift_is_told_from_chance() -> None:
+def test_drift_is_distinguished_from_chance() -> None:
     steady = [steadiness(made_trial(20, 2000, 0.1, seed)) for seed in range(100)]
-    assert sum(one.steady for one in steady) >= 94
+    assert sum(result.steady for result in steady) >= 94
     assert all(steadiness(made_trial(20, 2000, 0.1, seed, drift=1.0)).drifts for seed in range(20))
     few = steadiness(made_trial(20, 10, 0.1, 1))
     assert (few.steady, few.drifts) == (False, False)
 
 
-def test_a_trial_that_measures_the_driver_ends_the_search_with_its_reason() -> None:
+def test_invalid_trials_with_one_user_end_the_search_with_their_reason() -> None:
     def tries(step: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
         return made_trial(step.users, step.interactions, 0.01, seed, why="12 lines were sent too late")
 
@@ -127,7 +127,7 @@ def test_a_trial_that_measures_the_driver_ends_the_search_with_its_reason() -> N
     assert (outcome.trials, len(outcome.left_out)) == ((), 3)
 
 
-def test_the_crossing_of_a_line_is_where_it_was_drawn() -> None:
+def test_the_interval_of_a_crossing_contains_the_true_crossing() -> None:
     (target,) = parse_targets("p90 < 1s")
     users = [26, 28, 30, 32, 34] * 4
     held = 0
@@ -139,7 +139,7 @@ def test_the_crossing_of_a_line_is_where_it_was_drawn() -> None:
     assert 90 <= held <= 99
 
 
-def test_no_crossing_is_told_of_a_line_without_a_sure_direction() -> None:
+def test_a_line_without_a_significant_slope_has_no_crossing() -> None:
     (target,) = parse_targets("p90 < 1s")
     flat = [made_trial(at, 200, 0.1, at).tallies[0] for at in (28, 29, 30, 31)]
     assert crossing_of(target, [28, 29, 30, 31], flat) is None
@@ -157,22 +157,22 @@ def test_a_floor_is_missed_from_below() -> None:
     assert quick.met
 
 
-def test_of_few_interactions_none_of_which_was_slow_nothing_is_sure() -> None:
+def test_few_interactions_without_a_slow_one_decide_nothing() -> None:
     excess = excess_of(parse_targets("p99 < 1s")[0], [BatchSums(np.zeros(5), np.full(5, 2.0))])
     assert excess is not None
     assert not excess.met
     assert not excess.missed
 
 
-def test_a_search_says_how_long_it_takes_at_most() -> None:
+def test_the_longest_time_of_a_search_is_announced() -> None:
     words = TrialLengths(15.0, 30.0).search_in_words(8)
     assert words == "at most 8 trials of 15.0 s to 30.0 s, each after a warm-up: 10.0 min at most, without log-ins"
     assert TrialLengths(30.0, 30.0).search_in_words(1).startswith("at most 1 trial of 30.0 s, each")
 
 
 @pytest.mark.parametrize("seed", [168, 217])
-def test_a_search_does_not_lock_up_between_two_points(seed: int) -> None:
-    """The mean of a curve that bends: trials with 34 and 40 users by turns, of which the line had only one."""
+def test_a_search_ends_although_its_points_alternate(seed: int) -> None:
+    """The curve of the mean bends: trials alternated between 34 and 40 users, and the line reached only one of them."""
     stations = [Station("processors", (0.6,), 2), Station("disk", (0.1,))]
 
     def tries(step: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
@@ -188,8 +188,8 @@ def test_a_search_does_not_lock_up_between_two_points(seed: int) -> None:
     assert sum(trial.spent for trial in found.trials) < 100_000
 
 
-def test_a_wide_range_is_tried_where_its_ends_suggest_the_answer() -> None:
-    """5 users meet the target and 40 miss it: the three numbers tried far below the middle are no reason to stay."""
+def test_the_next_trial_is_where_the_ends_of_a_wide_range_suggest_the_answer() -> None:
+    """5 users meet the target and 40 miss it; the three numbers tried between are far below the crossing."""
     slow = {5: 0.001, 15: 0.06, 17: 0.07, 19: 0.07, 40: 0.3}
     trials = [made_trial(users, 400, share, users) for users, share in slow.items()]
     step = next_step(trials, SearchGoal(parse_targets("p90 < 1s"), 40, None, 200_000, 12, live=True))
@@ -197,7 +197,7 @@ def test_a_wide_range_is_tried_where_its_ends_suggest_the_answer() -> None:
     assert 20 <= step.users <= 35
 
 
-def test_a_first_number_that_rather_misses_the_target_is_followed_by_fewer() -> None:
+def test_a_first_trial_that_probably_misses_the_target_is_followed_by_fewer_users() -> None:
     goal = SearchGoal(parse_targets("p90 < 1s"), 32, None, 200_000, 12, live=True)
     trials = [made_trial(4, 40, 0.2, 1)]
     assert target_standing(4, trials, goal) == "open"

@@ -1,4 +1,4 @@
-"""Targets read from words: what they mean, and what is no target."""
+"""Targets parsed from text, and texts that are refused."""
 
 import pytest
 from loadgo.notation.comparisons import ConditionError
@@ -18,7 +18,7 @@ from loadgo.sizing.targets import check_commands, check_resources, parse_targets
         ("throughput > 120/min", "throughput", None, 2.0, None),
     ],
 )
-def test_a_target_is_read(text: str, measure: str, command: str | None, limit: float, share: float | None) -> None:
+def test_a_target_is_parsed(text: str, measure: str, command: str | None, limit: float, share: float | None) -> None:
     (target,) = parse_targets(text)
     assert (target.measure, target.command, target.share) == (measure, command, share)
     assert target.limit == pytest.approx(limit)
@@ -26,7 +26,7 @@ def test_a_target_is_read(text: str, measure: str, command: str | None, limit: f
 
 
 def test_several_targets_may_be_in_one_text() -> None:
-    assert [one.text for one in parse_targets("p90 < 2s and errors < 1%, busy < 90%")] == [
+    assert [target.text for target in parse_targets("p90 < 2s and errors < 1%, busy < 90%")] == [
         "p90 < 2s",
         "errors < 1%",
         "busy < 90%",
@@ -44,15 +44,15 @@ def test_several_targets_may_be_in_one_text() -> None:
         ("p90 < 2", "a time with its unit"),
         ("p90 < 2%", "'2%' does not fit: p90 is compared with a time"),
         ("p90 > 2s", "a ceiling, not a floor"),
-        ("p90 = 2s", "a limit is needed"),
-        ("errors < 100%", "less than everything"),
-        ("p90 < 0s", "more than 0"),
+        ("p90 = 2s", "a target is a limit: write < or >"),
+        ("errors < 100%", "less than 100 %"),
+        ("p90 < 0s", "the limit must be more than 0: a time"),
         ("throughput(edit) > 1/s", "leave the brackets out"),
         ("throughput > 1s", "a rate, such as 5/s"),
         ("", "no target is given"),
     ],
 )
-def test_what_is_no_target_is_refused_with_what_would_be_right(text: str, words: str) -> None:
+def test_a_text_that_is_not_a_target_is_refused_with_a_remedy(text: str, words: str) -> None:
     with pytest.raises(ValueError, match=r".") as refused:
         parse_targets(text)
     assert words in str(refused.value)
@@ -61,8 +61,7 @@ def test_what_is_no_target_is_refused_with_what_would_be_right(text: str, words:
 def test_a_mistake_in_a_target_shows_its_column() -> None:
     with pytest.raises(ConditionError) as refused:
         parse_targets("p90 < 2s and mean(cc -o p) >= 1s")
-    told = refused.value
-    assert str(told) == (
+    assert str(refused.value) == (
         "`target`, column 28: mean has a ceiling, not a floor: write <\n"
         "    p90 < 2s and mean(cc -o p) >= 1s\n"
         f"    {' ' * 27}^"
@@ -78,9 +77,9 @@ def test_a_floor_above_a_ceiling_of_the_same_measure_contradicts() -> None:
         parse_targets("throughput > 5/s and throughput < 3/s")
 
 
-def test_commands_and_resources_that_are_not_there_are_refused_with_those_that_are() -> None:
+def test_unknown_commands_and_resources_are_refused_with_the_known_ones() -> None:
     with pytest.raises(ValueError, match="the commands are: edit, run"):
         check_commands(parse_targets("p90(compile) < 1s"), ["edit", "run"])
-    with pytest.raises(ValueError, match="there are processors, drum"):
+    with pytest.raises(ValueError, match="the resources are: processors, drum"):
         check_resources(parse_targets("busy(disk) < 50%"), ["processors", "drum"])
     check_commands(parse_targets("p90(edit) < 1s, busy(drum) < 50%"), ["edit", "run"])

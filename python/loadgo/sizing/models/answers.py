@@ -1,8 +1,8 @@
-"""The capacity by each model: the users with which the model meets the targets, also beyond the measured points.
+"""The capacity by each model: the most users with which the model meets the targets, also beyond the measured points.
 
-Models have mean response times. A target on a quantile or on one command is translated by a ratio. It is the ratio of
-its measure to the mean response of all interactions, at the point nearest to its limit. That this ratio is constant is
-an assumption, which the report states.
+Models have mean response times. A target on a quantile or on one command becomes a limit of the mean. The ratio of its
+measure to the mean response comes from the point nearest to its limit. That this ratio is constant is an assumption,
+which the report states.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ModelTarget:
     ratio: float | None
     """Ratio of the target's measure to the mean response; None for a resource."""
     at_users: int | None
-    """The users of the point that has the ratio; None where the ratio is 1 by definition."""
+    """The users of the point where the ratio was measured; None where it is 1 by definition."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class ModelCapacity:
     at_most: int | None
     """Upper end of the model's interval; None without an interval or an end."""
     target: Target
-    """The target that decides."""
+    """The target that is missed first."""
     extrapolated: bool
     """Whether the capacity lies beyond the measured points."""
     reach: int
@@ -71,7 +71,7 @@ def model_targets(points: Sequence[LoadPoint]) -> tuple[ModelTarget, ...]:
 
 
 def users_that_miss_all(model_targets: Sequence[ModelTarget], demands: Sequence[Demand], think_s: float) -> int:
-    """A number of users with which the smallest demands miss every target, since R is at least N D / c - Z."""
+    """A number of users that misses every target even with the smallest demands, since R is at least N D / c - Z."""
     busiest = max((demand.least_s / demand.servers for demand in demands), default=0.0)
     limits = [target.limit for target in model_targets if target.resource is None] or [think_s]
     return min(MOST_MODELLED_USERS, math.ceil((think_s + max(limits)) / busiest) + 2) if busiest else 1
@@ -84,13 +84,13 @@ def model_capacity(
     if not model_targets:
         return None
     capacities = [(_users_that_meet(follow, target, 0, follow.reach), target) for target in model_targets]
-    users, decides = min(capacities, key=lambda pair: math.inf if pair[0] is None else pair[0])
+    users, binding = min(capacities, key=lambda pair: math.inf if pair[0] is None else pair[0])
     low = high = None
     if follow.at(measured).response_s.interval is not None:
         low = min(_users_that_surely_meet(follow, target, users or follow.reach) for target in model_targets)
         lower_ends = [_users_that_meet(follow, target, -1, follow.reach) for target in model_targets]
         high = min((end for end in lower_ends if end is not None), default=None)
-    return ModelCapacity(by, users, low, high, decides.target, users is None or users > measured, follow.reach)
+    return ModelCapacity(by, users, low, high, binding.target, users is None or users > measured, follow.reach)
 
 
 def capacity_bounds(
@@ -106,9 +106,9 @@ def capacity_bounds(
             ranges.append((target, low, high))
     if not ranges:
         return None
-    decides, low, high = min(ranges, key=lambda bound_range: math.inf if bound_range[2] is None else bound_range[2])
+    binding, low, high = min(ranges, key=lambda bound_range: math.inf if bound_range[2] is None else bound_range[2])
     return ModelCapacity(
-        "bounds", None, low, high, decides.target, high is None or high > measured, MOST_MODELLED_USERS
+        "bounds", None, low, high, binding.target, high is None or high > measured, MOST_MODELLED_USERS
     )
 
 

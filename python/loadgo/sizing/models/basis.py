@@ -1,8 +1,8 @@
 """The inputs of the models of a capacity: classes of users, think times, service demands, and delays.
 
-The delay is the part of the measured response that the queues at the resources do not explain. No user lengthens it for
-another: latencies of devices without meters, sleeps and pauses of programs. It is estimated from the points with short
-queues. In a mix, the share of a class in each resource is its share of the processor time, where that was measured.
+The delay is the part of the measured response that the queues at the resources do not explain. No other user lengthens
+it. Examples are latencies of devices without meters, sleeps and pauses of programs. It is estimated from the points
+with short queues. In a mix, a class has the same share of each resource as of the processor time, if that was measured.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from loadgo.theory.networks import Station
 from loadgo.theory.populations import Populations, populations
 
 QUIET_UTILISATION_SHARE = 0.7
-"""The delay is estimated from points whose busiest resource is at most this busy: queues add little there."""
+"""The delay is estimated from points whose busiest resource is less busy than this: queues add little there."""
 _DELAY_ROUNDS = 6
-"""Rounds in which the queues are solved with the delay, and the delay is corrected by the queues."""
+"""Rounds of the estimate: each solves the queues with the delay so far, and corrects the delay by the result."""
 
 DemandEnd = Literal[0, 1, 2]
 """The index of a demand's three values: its lower end, the demand itself, its upper end."""
 NetworkByUsers = Callable[[int], Populations]
-"""A function that returns the solved network for a number of users; it may be solved for more users."""
+"""A function that returns a network solved for this number of users, or for more."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class UserClassModel:
     weight: int
     think_s: float
     scale: float
-    """Ratio of the class's demands to those of the mean interaction."""
+    """Ratio of the class's demands to the mean demands of all classes."""
     delay_s: float
     """The part of the class's mean response that no resource explains."""
 
@@ -113,7 +113,7 @@ def class_models(
 
 
 def apportion_users(user_classes: Sequence[UserClassModel], users: int) -> list[int]:
-    """Apportions `users` to the classes by weight: by largest remainders, the first class first if they are equal."""
+    """Apportions `users` to the classes by weight and largest remainder; of equal remainders, the first class wins."""
     all_weights = sum(user_class.weight for user_class in user_classes)
     counts = [users * user_class.weight // all_weights for user_class in user_classes]
     remainders = sorted(
@@ -129,7 +129,8 @@ def solve_networks(
 ) -> NetworkByUsers:
     """Solves the network of the classes and the resources for numbers of users up to `most_users`.
 
-    If demands grow with the users, it is solved for each number when needed. Raises `ValueError` as `populations` does.
+    A network whose demands grow with the users is solved for each number when needed. Raises `ValueError` as
+    `populations` does.
     """
     if not any(demand.grows for demand in demands):
         seconds = [demand.with_users(most_users)[end] for demand in demands]
@@ -165,7 +166,7 @@ def _most_class_users(user_class: UserClassModel, user_classes: Sequence[UserCla
 
 
 def _mix_classes(points: Sequence[LoadPoint], classes: Sequence[MixClass]) -> tuple[UserClassModel, ...]:
-    """The classes of a mix with their think times, and the ratios of their demands to the mean."""
+    """The classes of a mix with their think times and demand ratios, and without delays."""
     count: dict[str, float] = {}
     think: dict[str, float] = {}
     cpu: dict[str, float | None] = {}
@@ -240,7 +241,7 @@ def _with_corrected_delay(
     points: Sequence[LoadPoint],
     solved: NetworkByUsers | None,
 ) -> UserClassModel:
-    """The class with its delay changed by the mean excess of measured responses over those of the network."""
+    """The class with its delay corrected by the mean difference of measured responses and those of the network."""
     unexplained = []
     for point in points:
         counts = apportion_users(user_classes, point.users)

@@ -2,14 +2,14 @@
 
 D = U c / X, where U is the utilisation of each of c servers and X the throughput (Denning and Buzen 1978). D includes
 all work of the resource in that time, also work that belongs to no interaction. Each point gives a demand. Their
-differences are the uncertainty of every extrapolation. Demands that do not differ significantly are one demand. Demands
-that grow with the users (paging, caches, spinning locks) are interpolated between points. Beyond the last point, they
-stay constant in the middle of the interval, and grow on at the same rate at its upper end.
+differences are the uncertainty of every extrapolation. Demands that do not differ significantly count as one demand.
+Demands that grow with the users (paging, caches, spinning locks) are interpolated between points. Beyond the last
+point, the demand stays constant, and the upper end of its interval grows on at the same rate.
 
-The background of a resource is the work that it does whatever the users do. It belongs to no demand and is subtracted.
-It makes the rest of the resource slower for the users. On a host's processors, the meters have the users' own time, and
-the background is the smallest share of others at any point. For other resources it takes at least three points: U over
-X is a line whose intercept is significantly positive.
+The background of a resource is the work that it does whatever the users do. It is subtracted from the utilisation, and
+the users share the rest of the resource, so their demands are longer. On a host's processors, the meters measure the
+users' own time, and the background is the smallest share of other work at any point. For another resource, the
+background is the intercept of U over X, if that is significantly positive with at least three points.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ from loadgo.stats.student import student_reach
 FEWEST_DEMAND_INTERACTIONS = 400
 """Fewest interactions of a well measured point: the mean of exponential demands is then within 10 %, 19 of 20 times."""
 GROWN_DEMAND_RATIO = 1.2
-"""A demand grows if it is significantly more than this many times as large with the most users as with the fewest."""
+"""A demand grows if it is significantly larger with the most users than with the fewest, by more than this ratio."""
 
 _FEWEST_LINE_POINTS = 3
 _LINE_THROUGHPUT_RATIO = 1.5
-"""The line needs a largest throughput of at least this many times the smallest."""
+"""The line through the utilisations needs a largest throughput of at least this many times the smallest."""
 _BACKGROUND_SHARE = 0.01
+"""A smaller background than this is ignored."""
 _NO_TIME_LEFT_SHARE = 0.97
-"""A resource that is busier than this has no idle time left."""
+"""A resource that is at least this busy counts as one without idle time."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Demand:
     grows: bool
     """Whether the demand grows significantly with the users."""
     background: float = 0.0
-    """Share of the resource that is busy whatever the users do. Demands leave it out, and are longer by it."""
+    """Share of the resource that is busy whatever the users do; the demands are those on the rest of the resource."""
 
     @property
     def least_s(self) -> float:
@@ -109,10 +110,10 @@ def has_own_time(points: Sequence[LoadPoint], resource: str) -> bool:
 def is_taken_by_others(points: Sequence[LoadPoint], resource: str) -> bool:
     """Whether the resource had no idle time at any point, although the throughput grew.
 
-    Then others use what the users leave, and its utilisation shows nothing about the users.
+    Then other work uses what the users leave, and the utilisation shows nothing about the users.
     """
     if _is_mix(points) and all(point.others is None for point in points):
-        return False  # The throughput of a full resource grows where light users take a larger part of it.
+        return False  # In a mix, the throughput of a full resource also grows if light users get more of it.
     ordered = sorted(well_measured_points(points), key=lambda point: point.throughput.value)
     if len(ordered) < 2 or min(point.utilisation.get(resource, 0.0) for point in ordered) < _NO_TIME_LEFT_SHARE:
         return False
@@ -173,7 +174,7 @@ def _grows(points: Sequence[LoadPoint], demand_by_users: Mapping[int, float]) ->
 
 
 def _is_more(before: float, after: float, first: LoadPoint, last: LoadPoint) -> bool:
-    """Whether a mean grew significantly: the means of two exponential samples differ by that 1 time in 20."""
+    """Whether a mean grew by more than chance: two exponential samples differ by as much 1 time in 20."""
     if not before > 0.0 < after:
         return False
     chance = math.sqrt(1 / first.interactions + 1 / last.interactions)

@@ -1,7 +1,7 @@
 """Models of the measured points as functions of the number of users: exact mean values, and the scalability law.
 
 Each figure has an interval. Mean values are solved again with the lower and upper ends of the demands. The law has the
-interval of its regression. Neither interval includes the uncertainty that the model is the right one.
+interval of its regression. Neither interval includes the error of a wrong model.
 """
 
 from __future__ import annotations
@@ -49,12 +49,13 @@ class FollowedModel:
     """Most users for which the model can be evaluated."""
 
 
-def follow_mean_values(basis: ModelBasis, wanted: int, least: int = 0) -> FollowedModel:
-    """Exact mean values for up to `wanted` users, or for as many as can be solved.
+def follow_mean_values(basis: ModelBasis, most_users: int, needed_users: int = 0) -> FollowedModel:
+    """Exact mean values for up to `most_users` users, or for as many as can be solved.
 
-    Raises `ValueError` if fewer users than `least`, or than the largest point has, can be solved.
+    Raises `ValueError` if they cannot be solved for `needed_users`, or for the users of the largest point.
     """
-    user_classes, (solved, ends, reach) = basis.kinds, _solve_ends(basis, wanted, max(least, basis.most_users))
+    needed = max(needed_users, basis.most_users)
+    user_classes, (solved, ends, reach) = basis.kinds, _solve_ends(basis, most_users, needed)
 
     def at(users: int) -> ModelFigures:
         counts = apportion_users(user_classes, users)
@@ -95,18 +96,20 @@ def follow_law(law: FittedLaw, think_s: float, demands: Sequence[Demand], reach:
     return FollowedModel(at, min(reach, MOST_MODELLED_USERS))
 
 
-def _solve_ends(basis: ModelBasis, wanted: int, least: int) -> tuple[NetworkByUsers, tuple[NetworkByUsers, ...], int]:
+def _solve_ends(
+    basis: ModelBasis, most_users: int, needed: int
+) -> tuple[NetworkByUsers, tuple[NetworkByUsers, ...], int]:
     """The network, the networks with the lower and upper ends of the demands if they differ, and the most users."""
-    demands, user_classes, reach = basis.demands, basis.kinds, min(wanted, MOST_MODELLED_USERS)
+    demands, user_classes, reach = basis.demands, basis.kinds, min(most_users, MOST_MODELLED_USERS)
     differ = any(demand.least_s != demand.most_s for demand in demands)
     while True:
         try:
             ends = tuple(solve_networks(user_classes, demands, reach, end) for end in _DEMAND_ENDS) if differ else ()
             return solve_networks(user_classes, demands, reach), ends, reach
         except ValueError:
-            if reach <= least:
+            if reach <= needed:
                 raise
-            reach = max(least, reach // 2)
+            reach = max(needed, reach // 2)
 
 
 def _utilisation_figures(

@@ -1,9 +1,8 @@
 """The models of a capacity's measured points: bounds, exact mean values and the scalability law.
 
-Each model extrapolates with an interval. Mean values are solved with the smallest and largest demands of all points,
-and the law has the interval of its regression. Each also has its errors at the measured points, and at
-the largest point when that is left out of the fit. A model that misses known points does not predict others. Mean
-values assume constant demands, and that no user holds two resources at once. The law ignores think time.
+Each model extrapolates with an interval (`extrapolation`). Each also has its errors at the measured points, and at the
+point with the most users when it is made without that point. A model that misses known points does not predict others.
+Mean values assume that no user holds two resources at once. The law ignores think time.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from loadgo.notation.figures import people
+from loadgo.notation.figures import people, share
 from loadgo.sizing.curve import LoadPoint, MixClass
 from loadgo.sizing.models.answers import (
     ModelCapacity,
@@ -42,9 +41,9 @@ _CURVE_STEPS = 60
 """Approximate number of points of a curve."""
 
 MOST_LAW_USERS_RATIO = 10
-"""The scalability law is evaluated for at most this many times the measured users, since it knows no saturation."""
+"""The scalability law is evaluated for at most this many times the measured users, since it has no saturation."""
 _ABOVE_BOUNDS_RATIO = 1.05
-"""A note reports a law with more than this many times the throughput of the bounds."""
+"""A note reports where the law has more than this many times the throughput of the bounds."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class CapacityModel:
 
     name: ModelName
     curve: tuple[ModelFigures, ...]
-    """The figures over the users, to some way beyond the measured points."""
+    """The figures over the users, from 1 to a number beyond the measured points."""
     throughput_miss: ModelMiss
     """The errors at the well measured point with the largest error of the throughput."""
     response_miss: ModelMiss | None
@@ -85,7 +84,7 @@ class Models:
     saturation_users: float | None
     """The saturation point N*, in users; None where no resource was measured."""
     saturates: str | None
-    """The resource that is saturated first."""
+    """The resource that is saturated first; None where no resource was measured."""
     bounds: tuple[JobBounds, ...]
     """The bounds over the users; empty where no resource was measured."""
     mean_values: CapacityModel | None
@@ -100,7 +99,7 @@ class Models:
 
     @property
     def models(self) -> tuple[CapacityModel, ...]:
-        """The mean values and the scalability law, as far as they could be made."""
+        """The mean values and the scalability law, without one that could not be made."""
         return tuple(model for model in (self.mean_values, self.scalability) if model is not None)
 
 
@@ -114,7 +113,7 @@ def models_of(
     basis = model_basis(points, servers, classes)
     if basis is None:
         return None
-    without = model_basis(basis.points[:-1], servers, classes)
+    held_out_basis = model_basis(basis.points[:-1], servers, classes)
     targets, grid, notes = model_targets(basis.points), _curve_users(basis), _basis_notes(points, basis)
     reach = max(grid[-1], users_that_miss_all(targets, basis.demands, basis.think_s))
     solved = _try_model("mean values", notes, lambda: follow_mean_values(basis, reach)) if basis.demands else None
@@ -132,8 +131,8 @@ def models_of(
         saturation_users=basis.knee,
         saturates=basis.busiest,
         bounds=tuple(basis.bounds(users) for users in grid) if basis.demands else (),
-        mean_values=_followed_model("mean values", solved, basis, grid, _mean_values_without(without, basis)),
-        scalability=_followed_model("scalability law", followed_law, basis, grid, _law_without(without)),
+        mean_values=_followed_model("mean values", solved, basis, grid, _mean_values_without(held_out_basis, basis)),
+        scalability=_followed_model("scalability law", followed_law, basis, grid, _law_without(held_out_basis)),
         law=law,
         asked=targets,
         holds=_model_capacities(basis, targets, solved, followed_law),
@@ -155,7 +154,7 @@ def _fit_law(basis: ModelBasis) -> FittedLaw:
 
 
 def _above_bounds_note(grid: Sequence[int], basis: ModelBasis, law: FittedLaw | None) -> list[str]:
-    """A note if the law has more throughput than the bounds allow, with the number of users where that begins."""
+    """A note if the law has more throughput than the bounds allow, with the fewest users where it has."""
     if law is None or not basis.demands:
         return []
     saturated = [users for users in grid if users >= (basis.knee or 0.0)]
@@ -227,27 +226,28 @@ def _curve_users(basis: ModelBasis) -> list[int]:
 
 
 def _basis_notes(points: Sequence[LoadPoint], basis: ModelBasis) -> list[str]:
-    """Notes on unused points, others that use the resources, backgrounds, and growing demands."""
+    """Notes on unused points, resources that other work fills, backgrounds, and growing demands."""
     notes = []
     if unused := sorted({point.users for point in points} - {point.users for point in basis.points}):
         notes.append(f"Not used, since not steady or not valid: {people(*unused)}.")
     for name in dict.fromkeys(name for point in basis.points for name in point.utilisation):
         if is_taken_by_others(basis.points, name):
             notes.append(
-                f"{name.capitalize()} had no idle time at any point, although the throughput grew: others use what "
-                "the users leave, so the users' demand is not known."
+                f"{name.capitalize()} had no idle time at any point, although the throughput grew: other work uses "
+                "what the users leave, so the users' demand is not known."
             )
     for demand in basis.demands:
         if demand.background:
-            whose = "taken by others" if has_own_time(basis.points, demand.resource) else "busy whatever the users do"
+            is_own = has_own_time(basis.points, demand.resource)
+            reason = "taken by other work" if is_own else "busy whatever the users do"
             notes.append(
-                f"{demand.background:.0%} of {demand.resource} is {whose}: it is subtracted, and makes the demands of "
-                f"{demand.resource} {1 / (1 - demand.background):.2f} times as long."
+                f"{share(demand.background)} of {demand.resource} is {reason}. It is no demand of the users, but makes "
+                f"their demands {1 / (1 - demand.background):.2f} times as long."
             )
         if demand.grows:
             (first, before), (last, after) = demand.by_users[0], demand.by_users[-1]
             notes.append(
                 f"The demand of {demand.resource} is {after / before:.1f} times as large with {people(last)} as with "
-                f"{first}: mean values interpolate it; beyond the points it may stay constant or grow on."
+                f"{first}. Mean values interpolate it; beyond the points it may stay constant or grow on."
             )
     return notes
