@@ -56,7 +56,7 @@ def host_crossing(
     """The crossing of the target with this index; None if it is not significant.
 
     It is the crossing at the neighbours' mean share, or at the share `at_others`. For such a share it is also None if
-    neighbours have no effect, or if the share is further from those of the trials than they are from each other.
+    neighbours have no effect, and far from the shares of the trials.
     """
     usable = [trial for trial in trials if trial.tallies[index].weight > 0]
     if len({trial.users for trial in usable}) < 2 or not any(trial.tallies[index].numerators.any() for trial in usable):

@@ -97,7 +97,7 @@ def test_after_an_interrupt_there_is_no_doubt_from_cut_searches() -> None:
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Capacity:
+def fitted_capacity(tmp_path_factory: pytest.TempPathFactory) -> Capacity:
     """The capacity of a machine that was fitted to few interactions of five users."""
     room = tmp_path_factory.mktemp("fitted")
     script, known, fitted = room / "script.toml", room / "known.toml", room / "fitted.toml"
@@ -109,17 +109,17 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Capacity:
     return loadgo.capacity(script, target="p90 < 2s", on=str(fitted), within=4, draws=6)
 
 
-def test_a_search_on_a_fitted_machine_carries_the_doubt_of_the_fit(found: Capacity) -> None:
-    assert found.fit_doubt is not None
-    assert found.interval == (found.fit_doubt.low, found.fit_doubt.high)
-    low, high = found.interval
+def test_a_search_on_a_fitted_machine_carries_the_doubt_of_the_fit(fitted_capacity: Capacity) -> None:
+    assert fitted_capacity.fit_doubt is not None
+    assert fitted_capacity.interval == (fitted_capacity.fit_doubt.low, fitted_capacity.fit_doubt.high)
+    low, high = fitted_capacity.interval
     assert high is not None
-    assert found.fit_doubt.search_low is not None
-    assert found.fit_doubt.search_high is not None
-    assert high - low > 2 * (found.fit_doubt.search_high - found.fit_doubt.search_low)
-    shown = json.loads(render_capacity(found, "json"))["fit_doubt"]
+    assert fitted_capacity.fit_doubt.search_low is not None
+    assert fitted_capacity.fit_doubt.search_high is not None
+    assert high - low > 2 * (fitted_capacity.fit_doubt.search_high - fitted_capacity.fit_doubt.search_low)
+    shown = json.loads(render_capacity(fitted_capacity, "json"))["fit_doubt"]
     assert (shown["draws"], shown["fitted_users"]) == (6, [5])
-    text = " ".join(render_capacity(found, "text", width=120).split())
+    text = " ".join(render_capacity(fitted_capacity, "text", width=120).split())
     assert "Fitted machine from runs with 5 users." in text
 
 

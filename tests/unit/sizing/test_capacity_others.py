@@ -165,7 +165,7 @@ def test_a_prediction_for_a_quiet_host_holds_its_capacity() -> None:
 
 def test_the_answer_says_what_a_quiet_host_would_hold_only_where_the_trials_tell_it() -> None:
     for least, most, is_told in ((0.02, 0.5, True), (0.7, 0.8, False)):
-        told = 0
+        predictions = 0
         for seed in range(20):
             trials = trials_with_effect(seed, least, most)
             found = find_crossing(trials, SHARE_GOAL, 18.0)
@@ -174,9 +174,9 @@ def test_the_answer_says_what_a_quiet_host_would_hold_only_where_the_trials_tell
             outcome = CapacityFound(18, 16, 20, 0, enough=True, crossing=found[0])
             neighbours = with_quiet_capacity(neighbours_of(trials), outcome, trials, SHARE_GOAL)
             words = neighbours_in_words(neighbours)
-            told += "On a quiet host it would be" in words and "a prediction" in words
+            predictions += "On a quiet host it would be" in words and "a prediction" in words
             assert "On a quiet host it would be" in words or "The trials do not tell" in words
-        assert (told > 5) == is_told
+        assert (predictions > 5) == is_told
 
 
 def test_a_host_without_neighbours_needs_no_prediction() -> None:
