@@ -77,7 +77,7 @@ class Outcomes:
     unconfirmed: int
     """Interactions whose end is known only from silence."""
     not_found: int = 0
-    """Interactions with exit status 127, with which a shell says that there is no such command, whatever the outcome."""
+    """Interactions with exit status 127, with which a shell tells that no such command exists, whatever the outcome."""
 
     @property
     def errors(self) -> int:

@@ -36,6 +36,8 @@ FIRST_TRIAL_INTERACTIONS = 60
 """Interactions of the first trial. Fewer than in later trials: it only finds the scale."""
 TRIED_BETWEEN_USERS = 3
 """This many numbers of users in the bracket are tried before one of them is tried again, longer."""
+END_WEIGHT = 2
+"""The ends of the bracket are tried again when numbers between them have more than this many times their interactions."""
 BRACKET_SHARE = 0.08
 """Trials are placed within ±8 % of the estimated crossing."""
 LEAP_MARGIN_LOGITS = 0.5
@@ -255,8 +257,14 @@ def _search_between(
     undecided = known_range(trials, goal, LONGEST_TRIALS_REASON)
     if not between:
         return undecided
-    fewest_users = min(between, key=lambda users: sum(trial.counted for trial in trials if trial.users == users))
-    return _longer_trial(fewest_users, trials, goal, undecided)
+    # Long trials between short ends give no line a slope, so the ends are tried again too, half as long.
+    weights = dict.fromkeys(between, 1) | {users: END_WEIGHT for users in (bracket.met, bracket.missed) if users}
+    next_users = min(weights, key=lambda users: weights[users] * _interactions_with(users, trials))
+    return _longer_trial(next_users, trials, goal, undecided)
+
+
+def _interactions_with(users: int, trials: Sequence[CapacityTrial]) -> int:
+    return sum(trial.counted for trial in trials if trial.users == users)
 
 
 def _unconfirmed_users(trials: Sequence[CapacityTrial], goal: SearchGoal, bracket: _UserBracket) -> int:
