@@ -136,7 +136,11 @@ impl<'a, S: System, R: Recorder> DriverLoop<'a, S, R> {
         }
     }
 
+    /// Applies an event. An event of a user who has left, such as one after a stop in the same batch, has no effect.
     fn apply(&mut self, event: Event) {
+        if event.user().is_some_and(|user| self.users[index_of(user)].state == UserState::Gone) {
+            return;
+        }
         match event {
             Event::LoggedIn { user, at } => self.on_logged_in(index_of(user), at),
             Event::Refused { user, at, reason, remedy } => self.on_refused(index_of(user), at, reason, remedy),

@@ -117,6 +117,19 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// The user whom the event is about; `None` if it is about the run.
+    pub fn user(&self) -> Option<UserId> {
+        match self {
+            Event::LoggedIn { user, .. }
+            | Event::Refused { user, .. }
+            | Event::Ready { user, .. }
+            | Event::Ended { user, .. } => Some(*user),
+            Event::Stop { .. } | Event::Stuck { .. } => None,
+        }
+    }
+}
+
 /// The system's answer to a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Response {
@@ -173,10 +186,10 @@ pub trait System {
         None
     }
 
-    /// Ends the user's session at once. No event follows.
+    /// Ends the user's session at once. No event of the user follows from a later [`System::wait`].
     fn hang_up(&mut self, user: UserId);
 
-    /// Lets time pass until an event or the instant `until`, and adds the events to `events`.
+    /// Lets time pass until an event or the instant `until`, and adds the events to `events`, in the order in which they happened.
     ///
     /// It may return without events before `until`. With `None`, it waits for an event.
     fn wait(&mut self, until: Option<Instant>, events: &mut Vec<Event>);

@@ -266,6 +266,36 @@ fn a_stopped_run_records_the_interactions_that_it_cut() {
     assert_eq!((kept.lost[0].what, kept.lost[0].count), ("interaction", 3));
 }
 
+/// Answers of every kind: some commands hang, some sessions die, and some end.
+fn any_answer(user: u32, command: &str) -> Answer {
+    let span = Span::from_millis(300 + u64::from(user) * 40);
+    match (user % 5, command) {
+        (0, "make") => Answer::Ends(span),
+        (1, "make") => Answer::Never(true),
+        (2, "ls") => Answer::Exits(span, 0),
+        _ => Answer::After(span, 0),
+    }
+}
+
+#[test]
+fn a_stop_among_other_events_of_one_wait_ends_the_run_with_one_row_for_each_session() {
+    let script = script("think = \"fixed(1s)\"\ntimeout = \"2s\"", r#"["make", "ls"]"#);
+    for stop_ms in (0..6000).step_by(20) {
+        let mut host = VirtualHost::new(any_answer);
+        (host.batch, host.stop_at) = (Span::from_millis(500), Some(Instant(stop_ms * 1_000_000)));
+        host.refused = vec![3, 8];
+        let load = OfferedLoad { log_ins_at_once: 5, ..OfferedLoad::closed(12, 3) };
+        let (kept, summary) = run(&script, &load, &mut host);
+        let mut users: Vec<u32> = kept.sessions.iter().map(|session| session.user).collect();
+        users.sort_unstable();
+        assert_eq!(users, (1..=12).collect::<Vec<_>>(), "stopped at {stop_ms} ms");
+        let count = |outcome| kept.sessions.iter().filter(|session| session.outcome == outcome).count() as u32;
+        let counted = (count("done"), count("died"), count("refused"));
+        assert_eq!(counted, (summary.done, summary.died, summary.refused), "stopped at {stop_ms} ms");
+        assert!(summary.stopped);
+    }
+}
+
 /// Little's law, N = X (R + Z): with everybody present, users = throughput × (response + think).
 #[test]
 fn the_records_of_a_closed_load_obey_littles_law() {

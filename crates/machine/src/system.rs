@@ -206,7 +206,7 @@ impl<K: SampleSink> System for MachineSystem<K> {
 
     fn hang_up(&mut self, user: UserId) {
         self.engine.detach(user);
-        self.events.retain(|event| !is_of(event, user));
+        self.events.retain(|event| event.user() != Some(user));
     }
 
     fn wait(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
@@ -226,14 +226,5 @@ impl<K: SampleSink> System for MachineSystem<K> {
             let event = self.event(engine_event);
             events.push(event);
         }
-    }
-}
-
-fn is_of(event: &Event, whose: UserId) -> bool {
-    match event {
-        Event::LoggedIn { user, .. } | Event::Refused { user, .. } | Event::Ready { user, .. } | Event::Ended { user, .. } => {
-            *user == whose
-        }
-        Event::Stop { .. } | Event::Stuck { .. } => false,
     }
 }

@@ -62,6 +62,7 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
 
     pub(super) fn leave(&mut self, index: usize, at: Instant, outcome: &'static str) {
         let user = &mut self.users[index];
+        assert_ne!(user.state, UserState::Gone, "a user leaves once");
         if user.state == UserState::Away {
             (user.arrival, user.started) = (at, at);
         }

@@ -41,6 +41,10 @@ pub struct VirtualHost {
     /// Bytes that a line which never ends has printed when it is interrupted.
     pub bytes_before_interrupt: u64,
     pub hung_up: Vec<UserId>,
+    /// A user's session dies at this instant, whatever the user does.
+    pub death: Option<(Instant, UserId)>,
+    /// A wait returns all events of this span together, as a live host does; zero: one event at a time.
+    pub batch: Span,
     answers_interrupt: bool,
 }
 
@@ -61,6 +65,8 @@ impl VirtualHost {
             interrupts: Vec::new(),
             bytes_before_interrupt: 0,
             hung_up: Vec::new(),
+            death: None,
+            batch: Span::ZERO,
             answers_interrupt: true,
         }
     }
@@ -74,6 +80,31 @@ impl VirtualHost {
         self.calendar.push(Reverse((at, self.serial, 0, 0)));
         self.serial += 1;
         self.events.push(Some(event));
+    }
+
+    /// Moves time to the next event or to `until`, and adds the event.
+    fn step(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
+        let next = self.calendar.peek().map(|Reverse((at, ..))| *at);
+        let stop = self.stop_at.filter(|&stop| [until, next].into_iter().flatten().all(|at| stop <= at));
+        if let Some(at) = stop {
+            self.now = at;
+            self.stop_at = None;
+            return events.push(Event::Stop { at });
+        }
+        match (until, next) {
+            (Some(until), Some(next)) if next > until => self.now = self.now.max(until),
+            (Some(until), None) => self.now = self.now.max(until),
+            (_, Some(next)) => {
+                let Reverse((_, serial, ..)) = self.calendar.pop().expect("it was there");
+                self.now = next;
+                let event = self.events[serial as usize].take().expect("each event happens once");
+                if matches!(event, Event::LoggedIn { .. } | Event::Refused { .. }) {
+                    self.under_way -= 1;
+                }
+                events.push(event);
+            }
+            (None, None) => panic!("the driver waits for something that never happens"),
+        }
     }
 }
 
@@ -91,6 +122,9 @@ impl System for VirtualHost {
             false => Event::LoggedIn { user, at },
         };
         self.at(at, event);
+        if let Some((at, _)) = self.death.filter(|&(_, dying)| dying == user) {
+            self.at(at, Event::Ended { user, at, reason: "ended by signal 9".into(), response: Response::default() });
+        }
     }
 
     fn keys(&mut self, user: UserId, keys: &[u8]) {
@@ -150,26 +184,13 @@ impl System for VirtualHost {
     }
 
     fn wait(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
-        let next = self.calendar.peek().map(|Reverse((at, ..))| *at);
-        let stop = self.stop_at.filter(|&stop| [until, next].into_iter().flatten().all(|at| stop <= at));
-        if let Some(at) = stop {
-            self.now = at;
-            self.stop_at = None;
-            return events.push(Event::Stop { at });
+        self.step(until, events);
+        if events.is_empty() || self.batch == Span::ZERO {
+            return;
         }
-        match (until, next) {
-            (Some(until), Some(next)) if next > until => self.now = self.now.max(until),
-            (Some(until), None) => self.now = self.now.max(until),
-            (_, Some(next)) => {
-                let Reverse((_, serial, ..)) = self.calendar.pop().expect("it was there");
-                self.now = next;
-                let event = self.events[serial as usize].take().expect("each event happens once");
-                if matches!(event, Event::LoggedIn { .. } | Event::Refused { .. }) {
-                    self.under_way -= 1;
-                }
-                events.push(event);
-            }
-            (None, None) => panic!("the driver waits for something that never happens"),
+        let end = self.now + self.batch;
+        while self.now < end {
+            self.step(Some(end), events);
         }
     }
 }

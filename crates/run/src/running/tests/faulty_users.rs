@@ -89,7 +89,7 @@ impl System for Users {
             std::thread::yield_now();
         }
         if self.stop.is_set() && !std::mem::replace(&mut self.stop_reported, true) {
-            return events.push(Event::Stop { at: self.now() });
+            events.push(Event::Stop { at: self.now() }); // what happens next comes in the same batch, as on a live host
         }
         self.host.wait(until, events);
     }
