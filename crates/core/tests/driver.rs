@@ -148,6 +148,30 @@ fn warm_up_lasts_until_everybody_has_typed_and_ramp_down_begins_when_one_is_done
 }
 
 #[test]
+fn warm_up_ends_with_the_death_of_the_last_user_who_had_not_typed() {
+    let load = OfferedLoad { passes: Some(50), duration: Some(Span::from_secs(60)), ..OfferedLoad::closed(5, 1) };
+    let (kept, _) = run(&two_lines(), &load, &mut VirtualHost::constant(Span::from_millis(10)));
+    let mut first_lines: Vec<(u64, u32)> = (1..=5).map(|user| (kept.of(user)[0].sent, user)).collect();
+    first_lines.sort_unstable();
+    let [.., (before, _), (last, user)] = first_lines[..] else { unreachable!("five users type") };
+    let death = Instant(before + (last - before) / 2);
+    let mut host = VirtualHost::constant(Span::from_millis(10));
+    host.death = Some((death, user));
+    let (kept, summary) = run(&two_lines(), &load, &mut host);
+    assert_eq!((summary.died, summary.done, kept.of(user).len()), (1, 4, 0));
+    assert_eq!(kept.began(Phase::Steady), Some(death));
+    assert_eq!(kept.began(Phase::RampDown), Some(death + Span::from_secs(60)));
+}
+
+#[test]
+fn a_run_whose_users_all_die_before_they_type_is_never_steady() {
+    let mut host = VirtualHost::constant(Span::from_millis(10));
+    host.death = Some((Instant(20_000_000), 1));
+    let (kept, summary) = run(&two_lines(), &OfferedLoad::closed(1, 1), &mut host);
+    assert_eq!((summary.died, kept.began(Phase::Steady)), (1, None));
+}
+
+#[test]
 fn a_load_of_a_duration_ends_when_the_time_is_up_and_users_who_wait_may_finish() {
     let load = OfferedLoad {
         passes: None,

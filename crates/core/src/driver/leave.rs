@@ -67,7 +67,7 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
             (user.arrival, user.started) = (at, at);
         }
         if user.logged_in.is_some() && !user.has_typed {
-            user.has_typed = true;
+            user.has_typed = true; // nobody waits for this user's first line any more
             self.users_without_line -= 1;
         }
         user.state = UserState::Gone;
@@ -76,6 +76,9 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         self.deadlines.clear(user.id);
         let (user, planned, started, ready) = (user.id, user.arrival, user.started, user.logged_in);
         self.recorder.session(&SessionRow { user, planned, started, ready, ended: at, outcome });
+        if self.users_present > 0 && !self.is_ending {
+            self.check_warm_up(at);
+        }
         if !self.is_barrier_open && self.summary.logged_in > 0 && outcome == "died" {
             self.next_log_in();
         }
