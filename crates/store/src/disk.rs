@@ -44,3 +44,76 @@ impl DiskFile for File {
         self.sync_all()
     }
 }
+
+/// A disk that can be full: then a file takes a part of what is written, and cannot be cut.
+#[cfg(test)]
+pub(crate) mod full {
+    use super::{Disk, DiskFile};
+    use std::fs::File;
+    use std::io::{self, Seek, SeekFrom, Write};
+    use std::path::Path;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// The disk.
+    #[derive(Clone, Debug, Default)]
+    pub(crate) struct FullDisk {
+        /// Whether it is full now.
+        pub(crate) is_full: Arc<AtomicBool>,
+    }
+
+    struct FullFile {
+        file: File,
+        is_full: Arc<AtomicBool>,
+        has_part: bool,
+    }
+
+    impl Disk for FullDisk {
+        fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+            Ok(Box::new(FullFile { file: File::create(path)?, is_full: Arc::clone(&self.is_full), has_part: false }))
+        }
+
+        fn create_new(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+            self.create(path)
+        }
+    }
+
+    impl FullFile {
+        fn refuse(&self) -> io::Result<()> {
+            if self.is_full.load(Ordering::Relaxed) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+        }
+    }
+
+    impl Write for FullFile {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.refuse().is_ok() {
+                return self.file.write(bytes);
+            }
+            if std::mem::replace(&mut self.has_part, true) {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            self.file.write(&bytes[..bytes.len() / 2])
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            self.file.flush()
+        }
+    }
+
+    impl Seek for FullFile {
+        fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+            self.file.seek(to)
+        }
+    }
+
+    impl DiskFile for FullFile {
+        fn cut(&mut self, length: u64) -> io::Result<()> {
+            self.refuse()?;
+            self.file.set_len(length)
+        }
+
+        fn sync(&mut self) -> io::Result<()> {
+            self.file.sync_all()
+        }
+    }
+}

@@ -8,10 +8,13 @@ use arrow_ipc::writer::StreamWriter;
 use crate::disk::DiskFile;
 use crate::{Error, Folder, Result, Table};
 
-/// A stream that is open for appending. The file never ends within a batch: a batch that does not fit is cut off again.
+/// A stream that is open for appending. A batch that does not fit is cut off again, at the latest before the next one.
 pub struct Stream {
     file: Box<dyn DiskFile>,
+    /// The end of the last complete batch.
     length: u64,
+    /// Whether a part of a batch may stand behind `length`.
+    has_fragment: bool,
     encoder: StreamWriter<Vec<u8>>,
 }
 
@@ -22,14 +25,14 @@ impl Stream {
         let begin = || {
             let file = folder.disk().create_new(&path)?;
             let encoder = StreamWriter::try_new(Vec::new(), &table.schema()).map_err(io::Error::other)?;
-            let mut stream = Stream { file, length: 0, encoder };
+            let mut stream = Stream { file, length: 0, has_fragment: false, encoder };
             stream.put()?;
             Ok(stream)
         };
         begin().map_err(Error::refused("write", &path))
     }
 
-    /// Appends `batch`. After an error the file is as before, and a later batch can be appended when there is room again.
+    /// Appends `batch`. After an error the stream is as before, and a later batch can be appended when there is room again.
     pub fn append(&mut self, batch: &RecordBatch) -> io::Result<()> {
         self.encoder.write(batch).map_err(io::Error::other)?;
         self.put()
@@ -41,22 +44,66 @@ impl Stream {
         self.put()
     }
 
-    /// Writes the encoded bytes to the file: all of them, or none.
+    /// Writes the encoded bytes to the file, and forgets them: the stream has all of them, or none.
     fn put(&mut self) -> io::Result<()> {
+        let written = self.cut_off_fragment().and_then(|()| self.write_encoded());
+        self.encoder.get_mut().clear();
+        written
+    }
+
+    fn write_encoded(&mut self) -> io::Result<()> {
         let bytes = self.encoder.get_mut();
         let written = self.file.write_all(bytes);
-        match written {
-            Ok(()) => self.length += bytes.len() as u64,
-            Err(_) => take_back(&mut *self.file, self.length)?,
+        if written.is_ok() {
+            self.length += bytes.len() as u64;
+        } else {
+            self.has_fragment = true;
+            let _ = self.cut_off_fragment(); // if the disk refuses, the next batch tries again
         }
-        bytes.clear();
         written
+    }
+
+    /// Cuts the file to the end of its last complete batch.
+    fn cut_off_fragment(&mut self) -> io::Result<()> {
+        if self.has_fragment {
+            self.file.cut(self.length)?;
+            self.file.seek(SeekFrom::Start(self.length))?;
+            self.has_fragment = false;
+        }
+        Ok(())
     }
 }
 
-/// Cuts `file` to `length`, the end of its last complete batch.
-fn take_back(file: &mut dyn DiskFile, length: u64) -> io::Result<()> {
-    file.cut(length)?;
-    file.seek(SeekFrom::Start(length))?;
-    Ok(())
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::full::FullDisk;
+    use crate::table::batch::phases;
+    use crate::{Follower, whole_part};
+    use loadgo_core::record::Phase;
+    use loadgo_core::time::Instant;
+    use std::sync::Arc;
+    use std::sync::atomic::Ordering;
+
+    #[test]
+    fn a_stream_whose_cut_was_refused_is_whole_again_when_there_is_room() {
+        let (dir, disk) = (tempfile::tempdir().unwrap(), FullDisk::default());
+        let folder = Folder::create_on(Arc::new(disk.clone()), dir.path().join("run"), "format = 1\n").unwrap();
+        let mut stream = Stream::create(&folder, Table::Phases).unwrap();
+        let phase = |at| phases(&[(Phase::Steady, Instant(at))]);
+        stream.append(&phase(1)).unwrap();
+        disk.is_full.store(true, Ordering::Relaxed);
+        for at in 2..5 {
+            stream.append(&phase(at)).expect_err("the disk is full");
+        }
+        disk.is_full.store(false, Ordering::Relaxed);
+        stream.append(&phase(5)).unwrap();
+        stream.end().unwrap();
+        let path = folder.stream(Table::Phases);
+        assert_eq!(whole_part(&path).unwrap().rows, 2, "the first batch and the last, each once");
+        let mut follower = Follower::open(&path).unwrap();
+        let batches: Vec<_> = std::iter::from_fn(|| follower.next_batch().unwrap()).collect();
+        assert_eq!(batches, [phase(1), phase(5)]);
+        assert!(follower.ended());
+    }
 }
