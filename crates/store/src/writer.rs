@@ -54,9 +54,7 @@ impl Writer {
         self.write_sampled(&mut rows.sampled);
         self.write_rows(Table::Phases, &mut rows.phases, batch::phases, |row| row.1);
         if let Some((count, at)) = rows.dropped.take() {
-            let reason = "the disk was slower than the records: put the run on a faster one";
-            self.lost += count;
-            self.unwritten.push(record_lost(count, at, reason.into()));
+            self.lose(count, at, "the disk was slower than the records: put the run on a faster one".into());
         }
         self.write_lost(&mut rows.lost);
     }
@@ -105,13 +103,17 @@ impl Writer {
         stream.append(batch)
     }
 
-    /// Counts `count` rows of `table` as lost. Consecutive losses with the same reason become one.
+    /// Counts `count` rows of `table` as lost, because of `error`.
     fn count_lost(&mut self, table: Table, count: usize, at: Instant, error: &io::Error) {
-        self.lost += count as u64;
-        let reason = format!("{} could not be written: {error}", table.name());
-        match self.unwritten.last_mut().filter(|last| last.what == "record" && last.reason == reason) {
-            Some(last) => last.count += count as u64,
-            None => self.unwritten.push(record_lost(count as u64, at, reason)),
+        self.lose(count as u64, at, format!("{} could not be written: {error}", table.name()));
+    }
+
+    /// Counts `count` rows as lost. Losses for one reason become one row of `lost`, so a disk that stays full takes no memory.
+    fn lose(&mut self, count: u64, at: Instant, reason: String) {
+        self.lost += count;
+        match self.unwritten.iter_mut().find(|known| known.what == "record" && known.reason == reason) {
+            Some(known) => known.count += count,
+            None => self.unwritten.push(LostRow { at, user: None, what: "record", count, reason }),
         }
     }
 
@@ -133,6 +135,27 @@ fn remove_streams(folder: &Folder) {
     }
 }
 
-fn record_lost(count: u64, at: Instant, reason: String) -> LostRow {
-    LostRow { at, user: None, what: "record", count, reason }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::full::FullDisk;
+    use loadgo_core::record::{Phase, TimeRow};
+    use std::sync::atomic::Ordering;
+
+    #[test]
+    fn a_full_disk_costs_one_loss_for_each_table_however_long_it_is_full() {
+        let (dir, disk) = (tempfile::tempdir().unwrap(), FullDisk::default());
+        let folder = Folder::create_on(Arc::new(disk.clone()), dir.path().join("run"), "format = 1\n").unwrap();
+        let mut writer = Writer::create(folder).unwrap();
+        disk.is_full.store(true, Ordering::Relaxed);
+        let rounds = 100;
+        for at in (0..rounds).map(Instant) {
+            let mut rows = QueuedRows { dropped: Some((2, at)), ..QueuedRows::default() };
+            rows.phases.push((Phase::Steady, at));
+            rows.sampled.time.push(TimeRow { at, span_ns: 1, processor: None, category: "idle", time_ns: 1 });
+            writer.write(&mut rows);
+        }
+        let unwritten: Vec<_> = writer.end().iter().map(|row| (row.what, row.at, row.count)).collect();
+        assert_eq!(unwritten, [rounds, rounds, 2 * rounds].map(|count| ("record", Instant(0), count)));
+    }
 }
