@@ -7,6 +7,8 @@
 mod end;
 mod log_in;
 mod output;
+#[cfg(test)]
+mod tests;
 
 use crate::groups::Groups;
 use crate::terminals::login::{self, Login};

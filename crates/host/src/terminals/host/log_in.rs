@@ -12,13 +12,18 @@ use std::io;
 impl Host {
     /// Adds the started sessions to the event loop.
     pub(super) fn seat_the_started(&mut self) {
-        for Started { user, nonce, session } in self.starters.take() {
-            let at = self.now();
-            if let Err(reason) = session.and_then(|session| self.seat_one(user, nonce, session)) {
-                self.pending.push(Event::Refused { user, at, reason: reason.to_string(), remedy: "" });
-            } else if self.unwanted.contains(&user) {
-                self.let_go(user);
-            }
+        for started in self.starters.take() {
+            self.seat_or_refuse(started);
+        }
+    }
+
+    pub(super) fn seat_or_refuse(&mut self, Started { user, nonce, session }: Started) {
+        let at = self.now();
+        if let Err(reason) = session.and_then(|session| self.seat_one(user, nonce, session)) {
+            self.let_go(user); // it may have a seat, and would be refused a second time
+            self.pending.push(Event::Refused { user, at, reason: reason.to_string(), remedy: "" });
+        } else if self.unwanted.contains(&user) {
+            self.let_go(user);
         }
     }
 

@@ -1,0 +1,84 @@
+//! The event loop at moments that a run meets by chance only: a refused terminal, a log-in that never falls silent, a busy meter.
+
+use super::*;
+use crate::leftovers::Leftovers;
+use crate::terminals::starting::Started;
+use crate::usage::sources::Demand;
+use loadgo_core::script::parse;
+use loadgo_sys::child;
+use rustix::process::Signal;
+
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+/// Age of a test's run: old enough for a log-in of the run's beginning to be over its time limit.
+const RUN_AGE: Span = Span::from_secs(100);
+/// Length of a wait, and most waits of a test.
+const WAIT: Span = Span::from_millis(50);
+const MOST_WAITS: usize = 400;
+
+/// An event loop for users who log in with `login`, in a directory that is removed at the end.
+struct TestHost {
+    host: Host,
+    _dir: tempfile::TempDir,
+}
+
+impl TestHost {
+    fn new(login: &str, head: &str) -> TestHost {
+        let text = format!("name = \"t\"\nlogin = {login:?}\n{head}\nlines = [\"true\"]\n");
+        let script = Arc::new(parse(&text).expect("the test's script is right"));
+        let dir = tempfile::tempdir().expect("a directory");
+        let mut leftovers = Leftovers::begin_in(&dir.path().join("state"), "test").expect("a list");
+        let demand = Demand { users: 1, every: 1, taskstats: false };
+        let meter = UsageMeter::open(None, demand, &mut leftovers).expect("a meter");
+        let setting = Setting {
+            login: Login::find(&script.login, PATH).expect("the log-in is there"),
+            script,
+            search_path: PATH.into(),
+            run_id: "test".into(),
+            homes: dir.path().join("homes"),
+            origin_ns: monotonic_ns() - RUN_AGE.0,
+        };
+        let host = Host::new(setting, meter, None, &StopRequest::default()).expect("an event loop");
+        TestHost { host, _dir: dir }
+    }
+
+    /// The session of user 1, which has been started and has no seat yet.
+    fn started(&mut self) -> Started {
+        self.host.log_in(1);
+        loop {
+            match self.host.starters.take().pop() {
+                Some(started) => return started,
+                None => std::thread::yield_now(),
+            }
+        }
+    }
+
+    /// Waits until `is_over`, and returns the events of that time.
+    fn events_until(&mut self, is_over: impl Fn(&Host, &[Event]) -> bool) -> Vec<Event> {
+        let mut events = Vec::new();
+        for _ in 0..MOST_WAITS {
+            if is_over(&self.host, &events) {
+                break;
+            }
+            self.host.wait(Some(self.host.now() + WAIT), &mut events);
+        }
+        events
+    }
+
+    fn session(&mut self) -> &mut Session {
+        &mut self.host.seat(1).expect("the user has a seat").session
+    }
+}
+
+#[test]
+fn a_user_whose_terminal_the_event_loop_refuses_is_refused_once() {
+    let mut test = TestHost::new("sh", "");
+    let mut started = test.started();
+    let session = started.session.as_mut().expect("a shell starts");
+    let pid = session.pid;
+    session.added = Err(io::ErrorKind::StorageFull.into());
+    test.host.seat_or_refuse(started);
+    child::signal(pid, Signal::KILL);
+    let events = test.events_until(|host, _| host.by_pid.is_empty());
+    assert!(test.host.by_pid.is_empty(), "its first process is gone");
+    assert!(matches!(events[..], [Event::Refused { user: 1, .. }]), "{events:?}");
+}
