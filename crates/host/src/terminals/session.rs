@@ -208,10 +208,13 @@ impl Session {
     }
 
     /// When silence ends the present stage, or makes an action necessary, if no output comes before.
+    ///
+    /// A log-in that prints without end has its time limit too.
     pub(crate) fn quiet_deadline(&self) -> Option<Instant> {
         match (self.stage, self.watch) {
-            (Stage::LogIn | Stage::Line | Stage::Preparing(_), Watch::Silence(span)) => Some(self.last_output + span),
-            (Stage::LogIn, Watch::Mark) if self.first_output.is_some() => Some(self.last_output + QUIET_PROMPT),
+            (Stage::Line, Watch::Silence(span)) => Some(self.last_output + span),
+            (Stage::LogIn | Stage::Preparing(_), Watch::Silence(span)) => Some(self.limit().min(self.last_output + span)),
+            (Stage::LogIn, Watch::Mark) if self.first_output.is_some() => Some(self.limit().min(self.last_output + QUIET_PROMPT)),
             (Stage::LogIn, Watch::Mark) => Some(self.began + SILENT_LOG_IN),
             (Stage::LogIn | Stage::Preparing(_), _) => Some(self.limit().min(self.last_output + QUESTION_PATIENCE)),
             _ => None,
@@ -226,6 +229,12 @@ impl Session {
     /// The output since the last line, or its end.
     pub(crate) fn screen(&self) -> &[u8] {
         self.tail.bytes()
+    }
+
+    /// Whether the log-in has taken too long. If silence ends it, and that silence has come, it has not.
+    pub(crate) fn is_log_in_over_its_limit(&self, now: Instant) -> bool {
+        let is_silent = matches!(self.watch, Watch::Silence(span) if self.last_output + span <= now);
+        self.is_logging_in() && !is_silent && self.limit() <= now
     }
 
     /// Whether silence ends the stage. Otherwise it is a reason to set the prompt, or to give up.

@@ -109,7 +109,7 @@ impl Host {
         if seat.master.is_none() && seat.session.stage != Stage::Over {
             return self.end(user, End::because("the session closed its terminal"));
         }
-        if seat.session.ends_with_silence() {
+        if seat.session.ends_with_silence() && !seat.session.is_log_in_over_its_limit(now) {
             seat.is_in_turn = true;
             // The answer to a line ended with its last output. The silence after it only shows that.
             let at = if seat.session.stage == Stage::Line { seat.session.last_output } else { now };
@@ -128,13 +128,13 @@ impl Host {
         let patience_ends = session.last_output + QUESTION_PATIENCE;
         match (question, session.stage) {
             (Some(question), _) if patience_ends <= now => self.end(user, End::by_question(question)),
+            _ if session.limit() <= now => self.end(user, End::because("it gave no prompt within a minute")),
             (Some(_), _) => self.silences.set(user, patience_ends),
             (None, Stage::LogIn) if session.awaits_mark() && session.quiet_deadline().is_some_and(|at| at <= now) => {
                 let line = login::prompt_line(session.nonce());
                 let left = self.preparations.count_after_prompt_line();
                 self.type_preparation(user, &line, left);
             }
-            (None, _) if session.limit() <= now => self.end(user, End::because("it gave no prompt within a minute")),
             (None, _) => {
                 // The next output sets an earlier deadline again.
                 let at = session.quiet_deadline().filter(|&at| at > now).unwrap_or(session.limit());

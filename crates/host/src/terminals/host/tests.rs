@@ -82,3 +82,16 @@ fn a_user_whose_terminal_the_event_loop_refuses_is_refused_once() {
     assert!(test.host.by_pid.is_empty(), "its first process is gone");
     assert!(matches!(events[..], [Event::Refused { user: 1, .. }]), "{events:?}");
 }
+
+#[test]
+fn a_log_in_that_prints_without_end_is_given_up_at_its_limit() {
+    let spinner = "sh -c 'while :; do echo x; sleep 0.02; done'";
+    for until in ["", "silence = \"500ms\""] {
+        let mut test = TestHost::new(spinner, until);
+        let started = test.started();
+        test.host.seat_or_refuse(started);
+        test.session().began = Instant(0);
+        let events = test.events_until(|_, events| !events.is_empty());
+        assert!(matches!(events[..], [Event::Refused { user: 1, .. }]), "{until}: {events:?}");
+    }
+}
