@@ -95,3 +95,14 @@ fn a_log_in_that_prints_without_end_is_given_up_at_its_limit() {
         assert!(matches!(events[..], [Event::Refused { user: 1, .. }]), "{until}: {events:?}");
     }
 }
+
+#[test]
+fn silence_counts_from_the_line_that_prepares_a_session() {
+    let mut test = TestHost::new("sh", "silence = \"30s\"");
+    let started = test.started();
+    test.host.seat_or_refuse(started);
+    test.session().last_output = Instant(0);
+    let typed = test.host.now();
+    test.host.type_preparation(1, "true\n", 1);
+    assert!(test.session().quiet_deadline() >= Some(typed + Span::from_secs(30)));
+}
