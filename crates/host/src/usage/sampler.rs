@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use loadgo_core::record::{self, ProcessRow, TimeRow};
 use loadgo_core::time::Instant;
+use rustix::io::Errno;
 
 use crate::groups::Groups;
 use crate::small_files::{number, open_at, open_directory, read_at_start};
@@ -52,66 +53,101 @@ pub enum Processors {
     Left,
 }
 
+/// Owners of processor time, in the order of their totals.
+const OWNERS: [&str; 3] = ["users", "driver", "meters"];
+
 #[derive(Debug)]
 struct SampledTotals {
     at: Instant,
     processors: Vec<(u16, Ticks)>,
-    cpu_ns: [u64; 3],
+    /// The last total of each owner that could be read.
+    cpu: [CpuTotal; OWNERS.len()],
+}
+
+/// The processor time of an owner until an instant.
+#[derive(Clone, Copy, Debug, Default)]
+struct CpuTotal {
+    at: Instant,
+    cpu_ns: u64,
 }
 
 impl Sampler {
     /// Begins to sample at `now`.
     pub fn begin(groups: Option<Arc<Groups>>, threads: OurThreads, processors: Processors, now: Instant) -> io::Result<Sampler> {
         let proc = open_directory(Path::new("/proc"))?;
-        let nothing = SampledTotals { at: now, processors: Vec::new(), cpu_ns: [0; 3] };
+        let nothing = SampledTotals { at: now, processors: Vec::new(), cpu: Default::default() };
         let memory = Memory::begin(groups.clone(), now)?;
         let mut sampler = Sampler { proc, groups, threads, processors, memory, last: nothing };
-        sampler.last = sampler.sample(now)?;
+        sampler.last.processors = sampler.processor_ticks()?;
+        for (index, cpu_ns) in sampler.cpu_totals().into_iter().enumerate() {
+            sampler.last.cpu[index] = CpuTotal { at: now, cpu_ns: cpu_ns? };
+        }
         Ok(sampler)
     }
 
     /// Adds the rows of the span that ends `now`; nothing when no time has passed.
+    ///
+    /// # Errors
+    /// A processor time could not be read. Its row is left out, and the next row has the time since the last good reading.
     pub fn sample_into(&mut self, now: Instant, rows: &mut record::MeterRows) -> io::Result<()> {
         let span_ns = now.since(self.last.at).0;
         if span_ns == 0 {
             return Ok(());
         }
         self.memory.sample_into(now, span_ns, &mut rows.memory);
-        let sample = self.sample(now)?;
-        for (processor, ticks) in &sample.processors {
+        let ticks_of_all = self.processor_ticks()?;
+        for (processor, ticks) in &ticks_of_all {
             if let Some((_, before)) = self.last.processors.iter().find(|(number, _)| number == processor) {
                 time_rows(now, span_ns, *processor, &since(ticks, before), &mut rows.time);
             }
         }
+        (self.last.at, self.last.processors) = (now, ticks_of_all);
+        self.process_rows(now, &mut rows.processes)
+    }
+
+    /// Adds a row for each owner whose processor time can be read.
+    fn process_rows(&mut self, now: Instant, rows: &mut Vec<ProcessRow>) -> io::Result<()> {
         let memory = [self.groups.as_ref().and_then(|groups| groups.memory_bytes()), own_memory(), None];
-        for (index, who) in ["users", "driver", "meters"].into_iter().enumerate() {
-            let cpu_ns = sample.cpu_ns[index].saturating_sub(self.last.cpu_ns[index]);
-            if index > 0 || self.groups.is_some() {
-                let (who, memory_bytes) = (who.into(), memory[index]);
-                rows.processes.push(ProcessRow { at: now, span_ns, who, cpu_ns, memory_bytes, user: None, ready_wait_ns: None });
+        let first = usize::from(self.groups.is_none()); // without groups, the users' time is not known
+        let mut read_all = Ok(());
+        for (index, cpu_ns) in self.cpu_totals().into_iter().enumerate().skip(first) {
+            match cpu_ns {
+                Ok(cpu_ns) => {
+                    let last = std::mem::replace(&mut self.last.cpu[index], CpuTotal { at: now, cpu_ns });
+                    let (span_ns, cpu_ns) = (now.since(last.at).0, cpu_ns.saturating_sub(last.cpu_ns));
+                    let (who, memory_bytes) = (OWNERS[index].into(), memory[index]);
+                    rows.push(ProcessRow { at: now, span_ns, who, cpu_ns, memory_bytes, user: None, ready_wait_ns: None });
+                }
+                Err(error) => read_all = Err(error),
             }
         }
-        self.last = sample;
-        Ok(())
+        read_all
     }
 
-    fn sample(&self, at: Instant) -> io::Result<SampledTotals> {
-        let processors = match self.processors {
-            Processors::Read => parse_processors(&fs::read_to_string("/proc/stat")?),
-            Processors::Left => Vec::new(),
-        };
-        let users = self.groups.as_ref().and_then(|groups| groups.users_cpu_ns().ok()).unwrap_or(0);
-        let of_threads = |ids: &[i32]| ids.iter().filter_map(|id| self.thread_cpu_ns(*id)).sum();
-        Ok(SampledTotals { at, processors, cpu_ns: [users, of_threads(&self.threads.driver), of_threads(&self.threads.meters)] })
+    /// The ticks of each processor, if they are read.
+    fn processor_ticks(&self) -> io::Result<Vec<(u16, Ticks)>> {
+        match self.processors {
+            Processors::Read => Ok(parse_processors(&fs::read_to_string("/proc/stat")?)),
+            Processors::Left => Ok(Vec::new()),
+        }
     }
 
-    /// The processor time of a thread of this process, from its `schedstat`, which is exact.
-    fn thread_cpu_ns(&self, id: i32) -> Option<u64> {
+    /// The processor time of each owner so far; 0 for users without groups.
+    fn cpu_totals(&self) -> [io::Result<u64>; OWNERS.len()] {
+        let of_threads = |ids: &[i32]| ids.iter().map(|id| self.thread_cpu_ns(*id)).sum();
+        let users = self.groups.as_ref().map_or(Ok(0), |groups| groups.users_cpu_ns());
+        [users, of_threads(&self.threads.driver), of_threads(&self.threads.meters)]
+    }
+
+    /// The processor time of a thread of this process, from its `schedstat`, which is exact; 0 after its end.
+    fn thread_cpu_ns(&self, id: i32) -> io::Result<u64> {
         let path = format!("self/task/{id}/schedstat\0");
-        let file = open_at(&self.proc, path.as_bytes()).ok()?;
         let mut text = [0u8; 64];
-        let length = read_at_start(file, &mut text).ok()?;
-        number(&text[..length])
+        match open_at(&self.proc, path.as_bytes()).and_then(|file| read_at_start(file, &mut text)) {
+            Ok(length) => Ok(number(&text[..length]).unwrap_or(0)),
+            Err(error) if has_ended(&error) => Ok(0),
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -120,6 +156,11 @@ pub(crate) fn own_memory() -> Option<u64> {
     let text = fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split(' ').nth(1)?.parse().ok()?;
     Some(pages * rustix::param::page_size() as u64)
+}
+
+/// Whether `error` says that there is no such thread.
+fn has_ended(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(Errno::SRCH.raw_os_error())
 }
 
 fn time_rows(at: Instant, span_ns: u64, processor: u16, ticks: &Ticks, rows: &mut Vec<TimeRow>) {
@@ -168,7 +209,10 @@ fn parse_processor(line: &str) -> Option<(u16, Ticks)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::leftovers::Leftovers;
     use loadgo_sys::scheduling::thread_id;
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    use std::process::Command;
 
     #[test]
     fn the_parts_add_up_to_the_span() {
@@ -196,5 +240,46 @@ mod tests {
         let driver = rows.processes.iter().find(|row| &*row.who == "driver").unwrap();
         assert!(driver.cpu_ns > 0);
         assert!(rows.processes.iter().all(|row| &*row.who != "users"));
+    }
+
+    /// Set in the process that runs the test below alone: it lets all readings of a process fail.
+    const ALONE: &str = "LOADGO_TEST_SAMPLER_ALONE";
+
+    #[test]
+    fn a_reading_that_fails_makes_no_peak_of_all_earlier_time() {
+        if std::env::var_os(ALONE).is_some() {
+            return fail_a_reading();
+        }
+        let name = "usage::sampler::tests::a_reading_that_fails_makes_no_peak_of_all_earlier_time";
+        let mut alone = Command::new(std::env::current_exe().unwrap());
+        let output = alone.args(["--exact", name, "--nocapture"]).env(ALONE, "1").output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// Samples users and a driver that were busy before; the second of three readings finds no descriptor.
+    fn fail_a_reading() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut leftovers = Leftovers::begin_in(&dir.path().join("state"), "sampled").unwrap();
+        let groups = Groups::create("sampled", &mut leftovers).expect("these tests run as root");
+        groups.add_user(1).unwrap();
+        let join = groups.join_paths(1)[0].to_str().unwrap().to_owned();
+        let spin = format!("echo 0 >{join}; n=0; while [ $n -lt 100000 ]; do n=$((n+1)); done");
+        assert!(Command::new("sh").args(["-c", &spin]).status().unwrap().success());
+        let earlier_ns = groups.users_cpu_ns().unwrap();
+        let threads = OurThreads { driver: vec![thread_id()], meters: Vec::new() };
+        let mut sampler = Sampler::begin(Some(Arc::new(groups)), threads, Processors::Left, Instant(0)).unwrap();
+        let driver_earlier_ns = sampler.thread_cpu_ns(thread_id()).unwrap();
+        let all = getrlimit(Resource::Nofile);
+        let mut rows = record::MeterRows::default();
+        setrlimit(Resource::Nofile, Rlimit { current: Some(0), ..all }).unwrap();
+        let failed = sampler.sample_into(Instant(1_000_000_000), &mut rows);
+        setrlimit(Resource::Nofile, all).unwrap();
+        sampler.sample_into(Instant(2_000_000_000), &mut rows).unwrap();
+        for (who, earlier_ns) in [("users", earlier_ns), ("driver", driver_earlier_ns)] {
+            let of: Vec<_> = rows.processes.iter().filter(|row| &*row.who == who).collect();
+            assert!(of.iter().all(|row| row.cpu_ns < earlier_ns), "{who} used {earlier_ns} ns before: {of:?}");
+            assert_eq!(of.iter().map(|row| row.span_ns).collect::<Vec<_>>(), [2_000_000_000], "{who}");
+        }
+        failed.expect_err("the loss is reported");
     }
 }
