@@ -193,7 +193,7 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         self.system.phase(phase);
     }
 
-    /// Ends the load. Users who wait for the system may finish their line; all others log out.
+    /// Ends the load. Users who type or wait for the system finish their line first; all others log out at once.
     fn end_load(&mut self, now: Instant) {
         self.enter(Phase::RampDown, now);
         self.is_ending = true;

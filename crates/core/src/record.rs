@@ -103,8 +103,8 @@ pub struct LostRow {
     pub at: Instant,
     /// The user whose records lack something; `None` if it concerns no single user.
     pub user: Option<UserId>,
-    /// The kind: `session` (died), `log-in` (refused), `interaction` (cut off), `usage` (a meter overran), `record` (could not be
-    /// written).
+    /// The kind: `session` (died), `log-in` (refused), `interaction` (cut off), `usage` (a meter overran), `meters` (a meter
+    /// failed), `record` (could not be written).
     pub what: &'static str,
     /// Number of lost things.
     pub count: u64,

@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::leftovers::undo::undo;
 use crate::leftovers::{Leftovers, Thing};
 use crate::refusal::Refusal;
 use loadgo_sys::paging::{fill_without_holes, swap_on};
@@ -20,7 +21,8 @@ pub(crate) fn page_to_zram(bytes: u64, leftovers: &mut Leftovers) -> Result<Path
             .with_remedy("as root, a kernel with zram: modprobe zram; or swap=file:SIZE")
     };
     let number = add_zram().map_err(refuse)?;
-    leftovers.note(Thing::Zram(number)).map_err(refuse)?;
+    // The device's number is known only when the device is there, so a note that fails takes it away again.
+    leftovers.note(Thing::Zram(number)).inspect_err(|_| drop(undo(&Thing::Zram(number)))).map_err(refuse)?;
     fs::write(format!("/sys/block/zram{number}/disksize"), bytes.to_string()).map_err(refuse)?;
     let path = PathBuf::from(format!("/dev/zram{number}"));
     let device = OpenOptions::new().write(true).open(&path).map_err(refuse)?;
