@@ -177,6 +177,13 @@ pub trait System {
     /// Tells the system that the run has entered `phase`. A system that meters itself ends its span here.
     fn phase(&mut self, _phase: Phase) {}
 
+    /// Whether the system is ready for `user`, although a [`System::wait`] still has to return the event.
+    ///
+    /// A system that takes time to complete an answer says so here, because the user's time limit ends with the answer.
+    fn is_ready(&self, _user: UserId) -> bool {
+        false
+    }
+
     /// Sends the interrupt key, because a line took too long. Returns the answer to the line so far, without usage.
     /// [`Event::Ready`] follows if the command has ended.
     fn interrupt(&mut self, user: UserId) -> Response;

@@ -200,6 +200,17 @@ fn a_line_that_takes_too_long_is_interrupted_and_the_user_goes_on() {
 }
 
 #[test]
+fn a_line_that_was_answered_in_time_is_not_interrupted_while_its_event_is_on_the_way() {
+    let script = script("think = \"none\"\ntimeout = \"2s\"", r#"["slow", "ls"]"#);
+    let mut host = VirtualHost::constant(Span::from_millis(1990));
+    host.answer_delay = Span::from_millis(30);
+    let (kept, summary) = run(&script, &OfferedLoad::closed(1, 1), &mut host);
+    let rows: Vec<_> = kept.rows.iter().map(|row| (row.outcome, row.ready.map(|ready| ready - row.sent))).collect();
+    assert_eq!(rows, [(Outcome::Ok, Some(1_990_000_000)); 2]);
+    assert_eq!((host.interrupts, summary.done), (vec![], 1));
+}
+
+#[test]
 fn a_session_that_does_not_answer_an_interrupt_is_recorded_as_lost() {
     let script = script("think = \"none\"\ntimeout = \"2s\"", r#"["hang", "ls"]"#);
     let mut host = VirtualHost::new(|_, _| Answer::Never(false));

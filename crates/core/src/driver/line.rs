@@ -38,6 +38,8 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
                 self.type_on(index, now);
             }
             UserState::Typing => self.type_on(index, now),
+            // The answer came within the time limit, and its event is on the way.
+            UserState::Waiting | UserState::Interrupted if self.system.is_ready(self.users[index].id) => {}
             UserState::Waiting => self.time_out(index, now),
             UserState::Interrupted | UserState::LoggingOut => self.give_up(index, now),
             UserState::LoggingIn | UserState::AtBarrier | UserState::Gone => unreachable!("no deadline is set in this state"),

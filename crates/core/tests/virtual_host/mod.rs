@@ -41,6 +41,8 @@ pub struct VirtualHost {
     /// Bytes that a line which never ends has printed when it is interrupted.
     pub bytes_before_interrupt: u64,
     pub hung_up: Vec<UserId>,
+    /// Time from an answer until a wait returns it.
+    pub answer_delay: Span,
     /// A user's session dies at this instant, whatever the user does.
     pub death: Option<(Instant, UserId)>,
     /// A wait returns all events of this span together, as a live host does; zero: one event at a time.
@@ -65,6 +67,7 @@ impl VirtualHost {
             interrupts: Vec::new(),
             bytes_before_interrupt: 0,
             hung_up: Vec::new(),
+            answer_delay: Span::ZERO,
             death: None,
             batch: Span::ZERO,
             answers_interrupt: true,
@@ -138,7 +141,7 @@ impl System for VirtualHost {
             Answer::After(span, status) => {
                 let at = sent + span;
                 let response = Response { exit_status: Some(status), confirmed: true, ..Response::default() };
-                self.at(at, Event::Ready { user, at, response });
+                self.at(at + self.answer_delay, Event::Ready { user, at, response });
             }
             Answer::Silent(span, silence) => {
                 let at = sent + span;
@@ -163,6 +166,11 @@ impl System for VirtualHost {
         let (at, reason, response) = (self.now, "logged out".into(), Response::default());
         self.at(at, Event::Ended { user, at, reason, response });
         at
+    }
+
+    fn is_ready(&self, user: UserId) -> bool {
+        let is_of_user = |event: &Event| matches!(event, Event::Ready { user: of, at, .. } if *of == user && *at <= self.now);
+        self.events.iter().flatten().any(is_of_user)
     }
 
     fn interrupt(&mut self, user: UserId) -> Response {

@@ -276,6 +276,10 @@ impl System for Host {
         self.type_end(user, keys, Watch::of(&self.setting.script.until, &self.patterns))
     }
 
+    fn is_ready(&self, user: UserId) -> bool {
+        self.seats.get(user as usize).and_then(Option::as_deref).is_some_and(|seat| seat.is_in_turn)
+    }
+
     fn interrupt(&mut self, user: UserId) -> Response {
         let so_far = self.seat(user).map(|seat| {
             seat.unsent.clear();

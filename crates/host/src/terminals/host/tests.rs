@@ -106,3 +106,19 @@ fn silence_counts_from_the_line_that_prepares_a_session() {
     test.host.type_preparation(1, "true\n", 1);
     assert!(test.session().quiet_deadline() >= Some(typed + Span::from_secs(30)));
 }
+
+#[test]
+fn a_user_whose_answer_waits_for_the_meter_is_ready() {
+    let mut test = TestHost::new("sh", "");
+    test.host.log_in(1);
+    let events = test.events_until(|_, events| !events.is_empty());
+    assert!(matches!(events[..], [Event::LoggedIn { user: 1, .. }]), "{events:?}");
+    test.host.send(1, SentLine { keys: b"true\n", line: 1, command: "true", until: &ReadyRule::Mark });
+    assert!(!test.host.is_ready(1), "nothing has been read since");
+    while test.host.ready.is_empty() {
+        test.host.round(Some(test.host.now() + WAIT));
+    }
+    assert!(test.host.is_ready(1));
+    let events = test.events_until(|_, events| !events.is_empty());
+    assert!(matches!(events[..], [Event::Ready { user: 1, .. }]) && !test.host.is_ready(1), "{events:?}");
+}
