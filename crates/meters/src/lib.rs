@@ -7,6 +7,8 @@
 pub mod accounts;
 pub mod available;
 pub mod calibration;
+#[cfg(test)]
+mod failing_part;
 mod kernel_symbols;
 mod meter;
 mod part;
@@ -36,11 +38,16 @@ use part::{Context, MeterPart, RecordSpan};
 use programs::load::MissingProgram;
 use tables::{by_user, calls, faults, freed_accounts, interrupts, processes, queue, time};
 
+/// A part with the end of its last span.
+struct TimedPart {
+    part: Box<dyn MeterPart>,
+    last: Instant,
+}
+
 /// The running meters; dropping them unloads the programs.
 pub struct Meters {
     context: Context,
-    parts: Vec<Box<dyn MeterPart>>,
-    last: Instant,
+    parts: Vec<TimedPart>,
     /// `Instant(0)` as nanoseconds of CLOCK_MONOTONIC.
     origin_ns: u64,
     lost: Vec<LostRow>,
@@ -64,43 +71,51 @@ impl Meters {
             return Err(refusal.clone().trying("the kernel does not take the program that meters switches"));
         }
         let mut context = Context::new(loaded);
-        let parts = begin_parts(&mut context, wanted);
+        let parts = begin_parts(&mut context, wanted).into_iter().map(|part| TimedPart { part, last: now }).collect();
         let availability = available::loaded_meters(&context.loaded, wanted);
         let calibrate = |unmetered| calibration::calibrate(&unmetered, &context.loaded, wanted);
         let calibration = unmetered.map_or_else(Calibration::default, calibrate);
-        let mut meters = Meters {
-            context,
-            parts,
-            last: now,
-            origin_ns,
-            lost: Vec::new(),
-            availability,
-            calibration,
-            exact: wanted.tier == Tier::Exact,
-        };
-        meters.sample(Instant(monotonic_ns() - origin_ns))?; // counts so far belong to no span
+        let mut meters =
+            Meters { context, parts, origin_ns, lost: Vec::new(), availability, calibration, exact: wanted.tier == Tier::Exact };
+        let (_, failures) = meters.sample_parts(Instant(monotonic_ns() - origin_ns)); // counts so far belong to no span
+        if let Some(refusal) = failures.into_iter().next() {
+            return Err(refusal);
+        }
         meters.lost.clear();
         loadgo_sys::heap::release_freed_memory(); // 15 MB that loading the programs needed
         Ok(meters)
     }
 
-    /// The rows of the span that ends at `now`.
+    /// The rows of the span that ends at `now`. If a part fails, its rows are a loss, and the others' rows are there.
     ///
     /// # Errors
-    /// The kernel's refusal. The span is then part of the next one.
+    /// Every part has failed: the kernel's refusal of the first.
     pub fn sample(&mut self, now: Instant) -> Result<MeterRows, MeterRefusal> {
-        let span = RecordSpan { at: now, span_ns: now.since(self.last).0, monotonic_ns: self.origin_ns + now.0 };
-        let mut sample = MeterRows::default();
-        for part in &mut self.parts {
+        let (sample, mut failures) = self.sample_parts(now);
+        if failures.len() == self.parts.len() && !failures.is_empty() {
+            return Err(failures.swap_remove(0));
+        }
+        let lost = |refusal: MeterRefusal| LostRow { at: now, user: None, what: "meters", count: 1, reason: refusal.to_string() };
+        self.lost.extend(failures.into_iter().map(lost));
+        Ok(sample)
+    }
+
+    /// The rows of the parts, and the refusals of those that failed. The next span of such a part has this span too.
+    fn sample_parts(&mut self, now: Instant) -> (MeterRows, Vec<MeterRefusal>) {
+        let (mut sample, mut failures) = (MeterRows::default(), Vec::new());
+        for TimedPart { part, .. } in &mut self.parts {
             part.read(&self.context);
         }
-        for part in &mut self.parts {
-            part.rows(&mut self.context, span, &mut sample)?;
+        for TimedPart { part, last } in &mut self.parts {
+            let span = RecordSpan { at: now, span_ns: now.since(*last).0, monotonic_ns: self.origin_ns + now.0 };
+            match part.rows(&mut self.context, span, &mut sample) {
+                Ok(()) => *last = now,
+                Err(refusal) => failures.push(refusal),
+            }
             self.lost.extend(part.take_lost(&self.context, span));
         }
-        self.last = now;
         correct_time_rows(&self.calibration, self.exact, &mut sample);
-        Ok(sample)
+        (sample, failures)
     }
 
     /// Costs of the meters on this host, measured at the start.
@@ -121,12 +136,20 @@ impl Meters {
 
     /// Ids of the meters' own threads, besides the one that samples. Their time is loadgo's own.
     pub fn threads(&self) -> Vec<i32> {
-        self.parts.iter().filter_map(|part| part.thread()).collect()
+        self.parts.iter().filter_map(|timed| timed.part.thread()).collect()
     }
 
     /// Removes and returns the losses since the last call: full maps, and events that were not kept.
     pub fn take_lost(&mut self) -> Vec<LostRow> {
         std::mem::take(&mut self.lost)
+    }
+}
+
+#[cfg(test)]
+impl Meters {
+    /// Adds `part` before the others; its first span begins at `began`.
+    fn add_first(&mut self, part: impl MeterPart + 'static, began: Instant) {
+        self.parts.insert(0, TimedPart { part: Box::new(part), last: began });
     }
 }
 

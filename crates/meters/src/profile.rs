@@ -170,6 +170,7 @@ impl MeterPart for Profile {
     }
 
     fn rows(&mut self, context: &mut Context, span: RecordSpan, sample: &mut MeterRows) -> Result<(), MeterRefusal> {
+        context.shares.clear(); // those of an earlier span divide no busy time of this one
         let answer = self.answer(span)?;
         sample.stacks.extend(answer.rows.stacks);
         sample.segments.extend(answer.rows.segments);
