@@ -267,7 +267,7 @@ fn enable(above: &Path, controller: &str, leftovers: &mut Leftovers) -> Result<(
 
 fn step_aside(above: &Path, leftovers: &mut Leftovers) -> io::Result<()> {
     let aside = above.join(format!("loadgo-driver-{}", std::process::id()));
-    leftovers.note(Thing::Cgroup(aside.clone()))?;
+    leftovers.note(Thing::OwnCgroup(aside.clone()))?;
     fs::create_dir(&aside)?;
     leftovers.note(Thing::Membership(above.join("cgroup.procs")))?;
     fs::write(aside.join("cgroup.procs"), "0")

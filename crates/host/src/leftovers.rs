@@ -160,7 +160,8 @@ fn clear_if_stale(directory: &Path, path: &Path, cleared: &mut Cleared) {
     if file.try_lock().is_err() {
         return;
     }
-    let (run, things) = read_state(path);
+    let (run, mut things) = read_state(path);
+    things.retain(|thing| !matches!(thing, Thing::Membership(_))); // the process that would return is dead
     let left_behind = undo_all(directory, path, &things);
     let done = things.len() - left_behind.len();
     cleared.undone.extend((done > 0).then(|| format!("undone after a run that was killed ({run}): {done} things")));

@@ -94,6 +94,16 @@ fn the_next_run_undoes_what_a_killed_one_left() {
 }
 
 #[test]
+fn the_next_run_is_not_moved_in_the_place_of_a_killed_one() {
+    let place = Place::new();
+    let procs = place.0.join("cgroup.procs");
+    fs::write(&procs, "").unwrap();
+    killed_run(&place, &[Thing::Membership(procs.clone())]);
+    assert!(clear_stale_in(&place.state()).left_behind.is_empty());
+    assert_eq!(fs::read_to_string(&procs).unwrap(), "", "the process that writes into it joins the group");
+}
+
+#[test]
 fn a_run_that_lives_is_not_touched() {
     let place = Place::new();
     let home = place.0.join("loadgo-homes");
@@ -187,6 +197,28 @@ fn the_processes_in_the_groups_of_a_killed_run_are_ended() {
     run.finish();
     assert!(!path.exists());
     assert_eq!(shell.wait().unwrap().signal(), Some(9));
+}
+
+#[test]
+fn a_process_in_a_runs_own_group_lives_and_the_group_is_removed_when_it_is_empty() {
+    let place = Place::new();
+    let mut run = place.begin();
+    let groups = Groups::create("own", &mut run).expect("these tests run as root");
+    let own_group = groups.path().with_file_name(format!("loadgo-own-{}", std::process::id()));
+    run.note(Thing::OwnCgroup(own_group.clone())).unwrap();
+    fs::create_dir(&own_group).unwrap();
+    let mut sleeper = Command::new("sleep").arg("1000").spawn().unwrap();
+    fs::write(own_group.join("cgroup.procs"), sleeper.id().to_string()).unwrap();
+    let left = run.finish();
+    drop(run);
+    assert!(left.len() == 1 && left[0].why_not().contains("loadgo-own"), "{left:?}");
+    assert!(sleeper.try_wait().unwrap().is_none(), "no process in it is killed");
+    sleeper.kill().unwrap();
+    sleeper.wait().unwrap();
+    while !clear_stale_in(&place.state()).left_behind.is_empty() {
+        std::thread::yield_now(); // the kernel removes a dead process from its group in a moment
+    }
+    assert!(!own_group.exists());
 }
 
 /// Environment variable with the directory of a run, for the process that makes the run.

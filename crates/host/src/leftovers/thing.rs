@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 pub enum Thing {
     /// A control group with all below it; its last component begins with `loadgo`. Its processes are killed.
     Cgroup(PathBuf),
+    /// The control group that this process moved into for the run; its last component begins with `loadgo`. It is removed when it
+    /// is empty, and no process in it is killed.
+    OwnCgroup(PathBuf),
     /// A directory tree (the users' homes); its last component begins with `loadgo`.
     Home(PathBuf),
     /// A file (a swap file); its last component begins with `loadgo`.
@@ -31,7 +34,7 @@ impl Thing {
     /// The thing's description for a person.
     pub fn in_words(&self) -> String {
         match self {
-            Thing::Cgroup(path) => format!("the control group {}", path.display()),
+            Thing::Cgroup(path) | Thing::OwnCgroup(path) => format!("the control group {}", path.display()),
             Thing::Home(path) => format!("the homes in {}", path.display()),
             Thing::File(path) => format!("the file {}", path.display()),
             Thing::Swap(path) => format!("swapping to {}", path.display()),
@@ -47,7 +50,9 @@ impl Thing {
             Thing::Home(_) => {
                 "remove what is named by hand (`umount` for a mount, `chattr -i` for an immutable file), or the next run on this host tries again"
             }
-            Thing::Cgroup(_) | Thing::File(_) => "remove it by hand, or the next run on this host tries again",
+            Thing::Cgroup(_) | Thing::OwnCgroup(_) | Thing::File(_) => {
+                "remove it by hand, or the next run on this host tries again"
+            }
             Thing::Swap(_) | Thing::Zram(_) | Thing::Setting { .. } | Thing::Membership(_) => {
                 "undo it by hand, or the next run on this host tries again"
             }
@@ -61,6 +66,7 @@ impl Thing {
     pub(super) fn line(&self) -> io::Result<String> {
         let (kind, path, old) = match self {
             Thing::Cgroup(path) => ("cgroup", path.clone(), ""),
+            Thing::OwnCgroup(path) => ("own-cgroup", path.clone(), ""),
             Thing::Home(path) => ("home", path.clone(), ""),
             Thing::File(path) => ("file", path.clone(), ""),
             Thing::Swap(path) => ("swap", path.clone(), ""),
@@ -69,7 +75,7 @@ impl Thing {
             Thing::Membership(path) => ("membership", path.clone(), ""),
         };
         let path = path.to_str().ok_or_else(|| io::Error::other("a path that is not UTF-8"))?;
-        let removed = matches!(self, Thing::Cgroup(_) | Thing::Home(_) | Thing::File(_));
+        let removed = matches!(self, Thing::Cgroup(_) | Thing::OwnCgroup(_) | Thing::Home(_) | Thing::File(_));
         if removed && !is_ours(Path::new(path)) {
             return Err(io::Error::other(format!("{path}: the name of what is removed must begin with loadgo")));
         }
@@ -86,6 +92,7 @@ impl Thing {
         let (kind, path, old) = (parts.next()?, parts.next()?, parts.next()?);
         match kind {
             "cgroup" => Some(Thing::Cgroup(path.into())),
+            "own-cgroup" => Some(Thing::OwnCgroup(path.into())),
             "home" => Some(Thing::Home(path.into())),
             "file" => Some(Thing::File(path.into())),
             "swap" => Some(Thing::Swap(path.into())),

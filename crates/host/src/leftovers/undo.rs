@@ -16,9 +16,12 @@ use super::thing::{Thing, is_ours};
 pub(crate) fn undo(thing: &Thing) -> io::Result<()> {
     let outcome = match thing {
         Thing::Cgroup(path) if is_ours(path) => remove_group(path),
+        Thing::OwnCgroup(path) if is_ours(path) => fs::remove_dir(path),
         Thing::Home(path) if is_ours(path) => remove_home(path),
         Thing::File(path) if is_ours(path) => fs::remove_file(path),
-        Thing::Cgroup(_) | Thing::Home(_) | Thing::File(_) => Err(io::Error::other("not a name of loadgo's")),
+        Thing::Cgroup(_) | Thing::OwnCgroup(_) | Thing::Home(_) | Thing::File(_) => {
+            Err(io::Error::other("not a name of loadgo's"))
+        }
         Thing::Swap(path) => swap_off(path),
         Thing::Zram(number) => remove_zram(*number),
         Thing::Setting { path, old } => fs::write(path, old),
