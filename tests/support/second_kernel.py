@@ -163,6 +163,14 @@ def transfer_output(folder: Path) -> MachineOutput:
     return complete(boot(archive, 1))
 
 
+def limited_output(folder: Path) -> MachineOutput:
+    """The output of an emulated machine whose user runs with limits in a control group of the user's own."""
+    programs = {f"/bin/{name}": Path(shutil.which(name) or f"/bin/{name}").resolve() for name in ("sh", "sleep")}
+    archive = folder / "initramfs"
+    archive.write_bytes(initramfs({"/init": built("limits_inside"), **programs}))
+    return complete(boot(archive, 1))
+
+
 def complete(output: MachineOutput) -> MachineOutput:
     """The output of a machine, which must be complete."""
     if ["end"] not in output.lines or any(line[0] == "failed" for line in output.lines):

@@ -63,13 +63,14 @@ fn on_host(
     decide: &mut dyn FnMut(&Progress) -> Decision,
 ) -> Result<(), RunRefusal> {
     running.folder().lay("script.toml", &request.spec.script_text)?;
-    running.beside_programs = BesidePrograms::start(request, running.folder().dir())?;
-    let request = running.beside_programs.add_to_environment(request);
     let leftovers = Leftovers::begin(&request.spec.id).map_err(RunRefusal::from_state)?;
     let leftovers = running.leftovers.insert(leftovers);
+    let mut prepared = users::prepare(request, leftovers, notes)?;
+    // After the limits: a controller is enabled only when our own group is empty, and these programs begin in our group.
+    running.beside_programs = BesidePrograms::start(request, running.folder().dir())?;
+    let request = running.beside_programs.add_to_environment(request);
     let origin_ns = monotonic_ns();
     running.clock = Clock::Host { origin_ns };
-    let mut prepared = users::prepare(&request, leftovers, notes)?;
     let mut metering = begin_meters(&request, origin_ns)?;
     prepared.take_waits_from(metering.meters.as_mut(), &request.spec.script);
     notes.extend_from_slice(&metering.part.notes);

@@ -1,0 +1,109 @@
+//! The first process of a second kernel: runs with limits in a group of an ordinary user, as below a service manager.
+//!
+//! `tests/support/second_kernel.py` runs it as `/init` of an emulated machine that has only a shell and `sleep` besides. Each printed
+//! line is `loadgo`, the limit, a subject, and a result, with tabs between. The last line is `loadgo`, `end`.
+
+use loadgo_core::load::OfferedLoad;
+use loadgo_core::script::parse;
+use loadgo_host::limits::Limit;
+use loadgo_host::scheduling::Wanted;
+use loadgo_run::{Decision, Request, RunSpec, TierAsked, run};
+use rustix::mount::{MountFlags, mount};
+use rustix::system::{RebootCommand, reboot};
+use std::error::Error;
+use std::fs::{self, Permissions};
+use std::io::{Write, stdin};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+/// The user's group, which has the memory controller, and no other.
+const SESSION: &str = "/sys/fs/cgroup/session";
+const USER_ID: u32 = 1000;
+/// A limit that the group allows, and one of which the second part is refused.
+const LIMITS: [&str; 2] = ["memory=64M", "memory=64M,cpus=1"];
+/// One user, and a program beside, which is in the user's group when the limits are applied.
+const SCRIPT: &str = "name = \"limited\"\nlogin = \"sh\"\nthink = \"none\"\nlines = [\"echo a\", \"echo b\"]\n\
+                      [beside]\nSERVICE = \"sh -c 'echo here; sleep 1000'\"\n";
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [limit] = arguments.as_slice() {
+        return println!("loadgo\t{limit}\trun\t{}", limited_run(limit).unwrap_or_else(|reason| format!("refused: {reason}")));
+    }
+    if let Err(error) = prepare().and_then(|()| LIMITS.iter().try_for_each(|limit| run_as_user(limit))) {
+        println!("loadgo\tfailed\t{error}");
+    }
+    println!("loadgo\tend");
+    reboot(RebootCommand::PowerOff).expect("the first process may power off");
+}
+
+fn prepare() -> Result<(), Box<dyn Error>> {
+    let systems = [
+        ("proc", "/proc"),
+        ("sysfs", "/sys"),
+        ("devtmpfs", "/dev"),
+        ("devpts", "/dev/pts"),
+        ("tmpfs", "/tmp"),
+        ("cgroup2", "/sys/fs/cgroup"),
+    ];
+    for (kind, at) in systems {
+        fs::create_dir_all(at)?;
+        mount("none", at, kind, MountFlags::empty(), None)?;
+    }
+    fs::set_permissions("/tmp", Permissions::from_mode(0o1777))?;
+    for path in ["/dev/ptmx", "/dev/null", "/dev/tty"] {
+        fs::set_permissions(path, Permissions::from_mode(0o666))?;
+    }
+    fs::write("/sys/fs/cgroup/cgroup.subtree_control", "+memory")?;
+    fs::create_dir(SESSION)?;
+    for path in [SESSION.into(), format!("{SESSION}/cgroup.procs"), format!("{SESSION}/cgroup.subtree_control")] {
+        chown(&path, Some(USER_ID), Some(USER_ID)).map_err(|error| format!("{path}: {error}"))?;
+    }
+    Ok(())
+}
+
+/// Lets the user run with `limit`, and prints how the process ended and what it left.
+fn run_as_user(limit: &str) -> Result<(), Box<dyn Error>> {
+    let mut child =
+        Command::new("/init").arg(limit).uid(USER_ID).gid(USER_ID).current_dir("/tmp").stdin(Stdio::piped()).spawn()?;
+    fs::write(format!("{SESSION}/cgroup.procs"), child.id().to_string())?;
+    child.stdin.take().ok_or("it has an input")?.write_all(b"go\n")?;
+    let status = child.wait()?;
+    println!("loadgo\t{limit}\tsignal\t{}", status.signal().unwrap_or(0));
+    let groups = fs::read_dir(SESSION)?.flatten().filter(|entry| entry.path().is_dir()).count();
+    println!("loadgo\t{limit}\tgroups\t{groups}");
+    println!("loadgo\t{limit}\tcontrollers\t{}", fs::read_to_string(format!("{SESSION}/cgroup.subtree_control"))?.trim());
+    Ok(())
+}
+
+/// Runs the script with `limit`, after this process has been moved into the user's group.
+fn limited_run(limit: &str) -> Result<String, Box<dyn Error>> {
+    stdin().read_line(&mut String::new())?;
+    let spec = RunSpec {
+        id: "limited".into(),
+        folder: format!("/tmp/{limit}").into(),
+        script_name: "limited".into(),
+        script_text: SCRIPT.into(),
+        script: Arc::new(parse(SCRIPT).map_err(|mistake| format!("{mistake:?}"))?),
+        load: OfferedLoad::closed(1, 1),
+        until: None,
+        command: Vec::new(),
+        fail_if: Vec::new(),
+    };
+    let request = Request {
+        spec,
+        limit: Some(Limit::parse(limit).map_err(|refusal| refusal.to_string())?),
+        scheduling: Wanted::default(),
+        meters: TierAsked::No,
+        usage_every: None,
+        homes: "/tmp".into(),
+        search_path: "/bin".into(),
+    };
+    let finished = run(&request, |_| Decision::Continue).map_err(|failure| failure.refusal.to_string())?;
+    let own = fs::read_to_string("/proc/self/cgroup")?;
+    let group = Path::new(own.trim().trim_start_matches("0::")).display().to_string();
+    Ok(format!("{}, {} lines, left behind {:?}, in {group}", finished.outcome, finished.interactions, finished.left_behind))
+}

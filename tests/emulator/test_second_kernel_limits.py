@@ -1,0 +1,47 @@
+"""Runs with limits in a control group of an ordinary user, on a kernel that has control groups of version 2 alone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+from support import second_kernel
+from support.second_kernel import MachineOutput
+
+LIMITS = ["memory=64M", "memory=64M,cpus=1"]
+
+
+@pytest.fixture(scope="module")
+def output(tmp_path_factory: pytest.TempPathFactory) -> MachineOutput:
+    """The machine's output. A missing emulator is a failure where it should be installed."""
+    missing = second_kernel.missing()
+    if missing and os.geteuid() == 0 and shutil.which("apt-get"):
+        pytest.fail(missing)
+    if missing:
+        pytest.skip(f"limits were not tried on a second kernel: {missing}")
+    return second_kernel.limited_output(tmp_path_factory.mktemp("second-kernel"))
+
+
+def of(output: MachineOutput, limit: str, subject: str) -> str:
+    """The result of one subject."""
+    (result,) = [line[2] for line in output.lines if line[:2] == [limit, subject]]
+    return result
+
+
+def test_a_run_that_moved_into_a_group_of_its_own_ends_and_moves_back(output: MachineOutput) -> None:
+    """The program beside the users is in the group too, which must be empty before the controller is enabled."""
+    assert of(output, "memory=64M", "run") == "done, 2 lines, left behind [], in /session"
+
+
+def test_a_refusal_after_the_move_is_told(output: MachineOutput) -> None:
+    said = of(output, "memory=64M,cpus=1", "run")
+    assert said.startswith("refused: ")
+    assert "cannot enable the controller cpu" in said
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_no_signal_ends_the_process_and_no_group_is_left(output: MachineOutput, limit: str) -> None:
+    assert of(output, limit, "signal") == "0"
+    assert of(output, limit, "groups") == "0"
+    assert of(output, limit, "controllers") == ""
