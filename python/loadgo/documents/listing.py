@@ -35,6 +35,8 @@ class Listing:
     records: tuple[Mapping[str, object], ...]
     figures: frozenset[int] = frozenset()
     """Columns of the rows that are aligned to the right, counted from 0."""
+    answer: str = ""
+    """A sentence above the rows; empty for a list that needs none."""
 
 
 def render_listing(listed: Listing, format: ListFormat = "text", *, width: int | None = None) -> str:
@@ -44,11 +46,12 @@ def render_listing(listed: Listing, format: ListFormat = "text", *, width: int |
     if format == "csv":
         return csv_lines([listed.keys, *([_cell(record[key]) for key in listed.keys] for record in listed.records)])
     if format == "text":
-        return listing(listed.headings, listed.rows, listed.figures, width)
+        rows = listing(listed.headings, listed.rows, listed.figures, width)
+        return f"{listed.answer}\n\n{rows}" if listed.answer else rows
     table = _table(listed.headings, listed.rows, listed.figures)
     return render(
         format,
-        lambda: Document(listed.name, f"{len(listed.rows):,} {listed.name}", (table,)),
+        lambda: Document(listed.name, listed.answer or f"{len(listed.rows):,} {listed.name}", (table,)),
         lambda: json_document({listed.name: listed.records}, {}),
     )
 
