@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from shutil import get_terminal_size
@@ -21,6 +22,10 @@ from loadgo.notation.figures import plain
 
 ListFormat = Literal["text", "html", "json", "csv", "md"]
 LIST_FORMATS: tuple[ListFormat, ...] = get_args(ListFormat)
+
+
+_ANSWER_CHARS = 100
+"""Width of the answer above a list where no width is given."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ def render_listing(listed: Listing, format: ListFormat = "text", *, width: int |
         return csv_lines([listed.keys, *([_cell(record[key]) for key in listed.keys] for record in listed.records)])
     if format == "text":
         rows = listing(listed.headings, listed.rows, listed.figures, width)
-        return f"{listed.answer}\n\n{rows}" if listed.answer else rows
+        return f"{textwrap.fill(listed.answer, width or _ANSWER_CHARS)}\n\n{rows}" if listed.answer else rows
     table = _table(listed.headings, listed.rows, listed.figures)
     return render(
         format,
