@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _RUN_KEYS = ("id", "folder", "name", "system", "users", "started", "finished", "outcome", "interactions")
 _MACHINE_KEYS = ("name", "title", "processors", "commands", "source")
 _ABILITY_KEYS = ("name", "state", "how", "why_not", "remedy")
+_LACKING_WORDS = (("estimated", "in part"), ("absent", "not"))
 _STATE_WORDS = {"exact": "yes", "estimated": "in part", "absent": "no"}
 
 
@@ -67,7 +68,18 @@ def ability_list(abilities: Sequence[Ability]) -> Listing:
         tuple((ability.name, _STATE_WORDS[ability.state], _reasons(ability)) for ability in abilities),
         _ABILITY_KEYS,
         tuple(_record(ability, _ABILITY_KEYS) for ability in abilities),
+        answer=ability_answer(abilities),
     )
+
+
+def ability_answer(abilities: Sequence[Ability]) -> str:
+    """The answer in a sentence: how much of what loadgo can do it can do here, and the names of the rest."""
+    names = {state: [one.name for one in abilities if one.state == state] for state in ("exact", "estimated", "absent")}
+    if not names["estimated"] and not names["absent"]:
+        return f"loadgo can measure here: all of the {len(abilities)} abilities below."
+    parts = [f"{len(names['exact'])} of the {len(abilities)} abilities below in full"]
+    parts += [f"{what}: {', '.join(names[state])}" for state, what in _LACKING_WORDS if names[state]]
+    return f"loadgo can measure here: {'; '.join(parts)}."
 
 
 def _reasons(ability: Ability) -> str:

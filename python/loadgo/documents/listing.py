@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from shutil import get_terminal_size
@@ -23,6 +24,10 @@ ListFormat = Literal["text", "html", "json", "csv", "md"]
 LIST_FORMATS: tuple[ListFormat, ...] = get_args(ListFormat)
 
 
+_ANSWER_CHARS = 100
+"""Width of the answer above a list where no width is given."""
+
+
 @dataclass(frozen=True)
 class Listing:
     """A named list, such as `runs`: headings and rows for people, keys and full records for JSON and CSV."""
@@ -35,6 +40,8 @@ class Listing:
     records: tuple[Mapping[str, object], ...]
     figures: frozenset[int] = frozenset()
     """Columns of the rows that are aligned to the right, counted from 0."""
+    answer: str = ""
+    """A sentence above the rows; empty for a list that needs none."""
 
 
 def render_listing(listed: Listing, format: ListFormat = "text", *, width: int | None = None) -> str:
@@ -44,11 +51,12 @@ def render_listing(listed: Listing, format: ListFormat = "text", *, width: int |
     if format == "csv":
         return csv_lines([listed.keys, *([_cell(record[key]) for key in listed.keys] for record in listed.records)])
     if format == "text":
-        return listing(listed.headings, listed.rows, listed.figures, width)
+        rows = listing(listed.headings, listed.rows, listed.figures, width)
+        return f"{textwrap.fill(listed.answer, width or _ANSWER_CHARS)}\n\n{rows}" if listed.answer else rows
     table = _table(listed.headings, listed.rows, listed.figures)
     return render(
         format,
-        lambda: Document(listed.name, f"{len(listed.rows):,} {listed.name}", (table,)),
+        lambda: Document(listed.name, listed.answer or f"{len(listed.rows):,} {listed.name}", (table,)),
         lambda: json_document({listed.name: listed.records}, {}),
     )
 

@@ -11,6 +11,7 @@ from typing import Any
 import loadgo
 import pytest
 from loadgo.cli.app import app
+from loadgo.cli.lists import ability_answer
 from loadgo.documents.listing import Listing, render_listing
 from loadgo.running.doctor import Ability
 from support import printed_rows
@@ -61,14 +62,15 @@ def json_records(name: str) -> list[dict[str, Any]]:
 
 
 def text_rows(name: str) -> list[list[str]]:
-    lines = re.sub(r"\n +", " ", printed(*LISTS[name])).rstrip().splitlines()  # a long cell has more lines below
+    table = printed(*LISTS[name]).rpartition("\n\n")[2]  # above it, some lists have an answer
+    lines = re.sub(r"\n +", " ", table).rstrip().splitlines()  # a long cell has more lines below
     return [re.split(r" {3,}", line) for line in [lines[0], *lines[2:]]]
 
 
 def markdown_rows(name: str) -> list[list[str]]:
     text = printed(*LISTS[name], "--format", "md")
     rows = printed_rows.markdown_rows(text)
-    assert text.startswith(f"**{len(rows) - 1:,} {name}**")
+    assert f"{len(rows) - 1:,} {name}" in text.splitlines()[0]
     return rows
 
 
@@ -143,3 +145,15 @@ def test_a_machine_file_is_toml_only() -> None:
 def test_a_user_s_name_is_no_formula_in_csv() -> None:
     listed = Listing("runs", ("run",), (("=1+1",),), ("id",), ({"id": "=1+1"},))
     assert render_listing(listed, "csv") == "id\n'=1+1\n"
+
+
+def test_the_doctor_answers_in_a_sentence_first() -> None:
+    def ability(name: str, state: str) -> Ability:
+        return Ability(name, state, "", "", "")  # type: ignore[arg-type]
+
+    some = [ability("terminals", "exact"), ability("timers", "estimated"), ability("swap", "absent")]
+    assert ability_answer(some) == (
+        "loadgo can measure here: 1 of the 3 abilities below in full; in part: timers; not: swap."
+    )
+    assert ability_answer(some[:1]) == "loadgo can measure here: all of the 1 abilities below."
+    assert printed("doctor").startswith("loadgo can measure here: ")
