@@ -79,8 +79,8 @@ INLINE void leave(void *context, struct processor *cpu, struct task_struct *task
 	}
 }
 
-/* When a task became ready whose wake-up no program saw, and which came to the processor at `came`. `run_delay`, the scheduler's count
- * of its time ready, says that. The scheduler adds the last wait to it at the task's arrival, which is after the tracepoint. */
+/* When the task that came to the processor at `came` became ready, if no program saw its wake-up. This follows from `run_delay`, the
+ * scheduler's count of the task's time ready. The scheduler adds the last wait to it at the arrival, which is after the tracepoint. */
 INLINE u64 became_ready_unseen(struct processor *cpu, struct task_struct *task, struct task_record *record, u64 came)
 {
 	u64 queued = task->sched_info.last_queued;

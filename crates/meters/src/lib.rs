@@ -1,6 +1,6 @@
 //! The meters of a live Linux host: kernel programs, and the rows made from their counts.
 //!
-//! `programs` loads the kernel programs (the crate `loadgo-bpf`) one by one; [`Meters::availability`] says which meters lack one.
+//! `programs` loads the kernel programs (the crate `loadgo-bpf`) one by one; [`Meters::availability`] has the meters that lack a program.
 //! `tables` makes rows from their counts, and `profile` from clock samples. `calibration` subtracts the programs' own cost.
 //! [`Meters::sample`] is called about once a second, and returns the rows of the span since the last call.
 

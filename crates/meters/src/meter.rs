@@ -17,13 +17,13 @@ pub enum Meter {
     WaitsByUser,
     /// System calls: number, time and failures.
     Primitives,
-    /// Page faults and signals.
+    /// Page faults.
     Faults,
     /// Interrupts.
     Interrupts,
     /// Stacks, by samples on a clock.
     ClockProfile,
-    /// Page faults and samples by what is mapped.
+    /// Page faults and samples by mapping.
     Segments,
     /// The sockets of one command; the crate `loadgo-transfer-meters` has this meter.
     SocketsOfCommand,

@@ -8,6 +8,7 @@ use loadgo_recorder::teletype::{self, RecordingRequest};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::io::{stdin, stdout};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
@@ -54,7 +55,7 @@ fn record_session<'py>(
         recorded.notes.extend(session.cast_failure.map(ends_early));
         Ok(recorded)
     });
-    script_dict(py, &recorded.map_err(|reason: String| errors::refused(py, reason))?)
+    script_dict(py, &recorded.map_err(|refusal: Box<dyn Error + Send + Sync>| errors::refused(py, refusal))?)
 }
 
 /// Makes a script of an asciicast file's text.
@@ -70,7 +71,7 @@ fn script_of_cast<'py>(py: Python<'py>, text: &str, name: Option<&str>, login: O
     let name = name.or(cast.title.as_deref()).unwrap_or("recorded session").to_owned();
     let about = SessionFacts { name, login, marks: shell_of(&words) != ShellKind::Unmarked };
     let recorded = py.detach(|| script_of(&dialogue_of(&cast), &about));
-    script_dict(py, &recorded.map_err(|reason| errors::refused(py, reason))?)
+    script_dict(py, &recorded.map_err(|refusal| errors::refused(py, refusal))?)
 }
 
 /// A recorded script as a dict: script (TOML), login, lines, think_ns, typing (chars/s or None), secrets (line numbers), statuses,

@@ -69,7 +69,7 @@ pub fn read(text: &str) -> Result<Cast, CastMistake> {
     let columns = header.term.map(|term| term.cols).or(header.width).unwrap_or(80);
     let mut reader = CastReader { relative, clock: 0, cutter: MarkCutter::of_any_session(), events: Vec::new() };
     for (number, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
-        reader.line(line).map_err(|message| CastMistake { line: number, message })?;
+        reader.read_event(number, line)?;
     }
     let events = reader.finish();
     if !events.iter().any(|event| matches!(event, SessionEvent::Keys { .. })) {
@@ -109,12 +109,14 @@ struct CastReader {
 }
 
 impl CastReader {
-    fn line(&mut self, line: &str) -> Result<(), String> {
+    /// Reads the event on the line of this `number`.
+    fn read_event(&mut self, number: usize, line: &str) -> Result<(), CastMistake> {
+        let mistake = |message: String| CastMistake { line: number, message };
         let wanted = "an event is [time, \"code\", \"data\"]";
         let (time, code, data): (f64, String, String) =
-            serde_json::from_str(line).map_err(|error| format!("{wanted}: {error}"))?;
+            serde_json::from_str(line).map_err(|error| mistake(format!("{wanted}: {error}")))?;
         if !(0.0..=1e9).contains(&time) {
-            return Err(format!("{wanted}, and the time is a number of seconds from 0, not {time}"));
+            return Err(mistake(format!("{wanted}, and the time is a number of seconds from 0, not {time}")));
         }
         let ns = (time * 1e9).round() as u64;
         self.clock = if self.relative { self.clock + ns } else { self.clock.max(ns) };
@@ -123,11 +125,13 @@ impl CastReader {
             "o" => self.output(at, data.as_bytes()),
             "i" => self.events.push(SessionEvent::Keys { at, bytes: data.into_bytes() }),
             "r" => {
-                let (columns, rows) = size(&data).ok_or(format!("a new size is \"COLUMNSxROWS\", not {data:?}"))?;
+                let no_size = || mistake(format!("a new size is \"COLUMNSxROWS\", not {data:?}"));
+                let (columns, rows) = size(&data).ok_or_else(no_size)?;
                 self.events.push(SessionEvent::Resize { at, columns, rows });
             }
             "x" => {
-                let status = data.trim().parse::<i32>().map_err(|_| format!("an exit status is a number, not {data:?}"))?;
+                let no_status = |_| mistake(format!("an exit status is a number, not {data:?}"));
+                let status = data.trim().parse::<i32>().map_err(no_status)?;
                 self.events.push(SessionEvent::End { at, ending: SessionEnding::Exited((status & 255) as u8) });
             }
             _ => {}

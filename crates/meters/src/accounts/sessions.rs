@@ -1,4 +1,4 @@
-//! Users' sessions with their leading processes and typed commands. They tell whose a sample or a fault is, and in which command.
+//! Users' sessions with their leading processes and typed commands. They give each sample and each fault its user and command.
 //!
 //! The driver's thread owns a [`SessionReporter`], and the profile's thread owns the [`Sessions`]. A ring between them carries each event.
 

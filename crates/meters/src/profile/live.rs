@@ -40,7 +40,7 @@ pub struct ProfileSpan {
     pub segments: Vec<SegmentRow>,
     /// Files with their build ids in hexadecimal.
     pub build_ids: Vec<(Arc<str>, String)>,
-    /// Losses: the number, and a sentence about what was lost.
+    /// Losses: the number, and the kind of things that were lost.
     pub lost: Vec<(u64, &'static str)>,
 }
 

@@ -14,6 +14,7 @@ use loadgo_core::script::{
 };
 use loadgo_core::time::Span;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// The longest think time; a longer pause is an absence, and left out.
 pub const LONGEST_THINK_TIME: Span = Span::from_secs(300);
@@ -53,11 +54,23 @@ pub struct RecordedScript {
     pub ending: SessionEnding,
 }
 
+/// No line was entered in a session, and a script needs at least one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoLines;
+
+impl fmt::Display for NoLines {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("no line was entered, so there is no script to write: a script types something")
+    }
+}
+
+impl std::error::Error for NoLines {}
+
 /// Makes a script of a session that has ended.
 ///
 /// # Errors
-/// No line was entered, and a script needs at least one.
-pub fn script_of(dialogue: &Dialogue, about: &SessionFacts) -> Result<RecordedScript, String> {
+/// [`NoLines`].
+pub fn script_of(dialogue: &Dialogue, about: &SessionFacts) -> Result<RecordedScript, NoLines> {
     let entries = &dialogue.entries;
     let unmarked = dialogue.marks == 0 && about.marks;
     let shell = |entry: &Entry| entry.prompt_kind == PromptKind::Shell || unmarked && is_at_unmarked_shell(entries, entry);
@@ -66,7 +79,7 @@ pub fn script_of(dialogue: &Dialogue, about: &SessionFacts) -> Result<RecordedSc
     session.note_session(dialogue, unmarked);
     let lines: Vec<ScriptLine> = (0..session.drafts.len()).map(|index| session.line(index)).collect();
     if lines.is_empty() {
-        return Err("no line was entered, so there is no script to write: a script types something".into());
+        return Err(NoLines);
     }
     let think_times = session.think_times();
     let typing_chars_per_second = typing_rate(entries);

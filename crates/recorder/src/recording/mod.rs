@@ -14,7 +14,7 @@ mod prompt;
 mod screen;
 mod strokes;
 
-pub use compose::{LONGEST_THINK_TIME, RecordedScript, SessionFacts, script_of, text_of};
+pub use compose::{LONGEST_THINK_TIME, NoLines, RecordedScript, SessionFacts, script_of, text_of};
 pub use dialogue::{Dialogue, KeyRetention};
 pub use entry::{EnteredText, Entry, PromptKind, ReadyEvidence};
 pub use event::{SessionEnding, SessionEvent};
