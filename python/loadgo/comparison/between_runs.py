@@ -2,9 +2,9 @@
 
 Users and stretches of time are drawn again within each run. Between two runs the host itself changes: other programs
 come and go, memory fills, clocks change. One run a side has no measure of that. The measure is the scatter of like
-runs, which have the same script, users and conditions: the runs of a side itself if there are several, and earlier or
-later runs beside them. The logarithms of their figures have one pooled variance, and the interval of a difference is at
-least that of Student's t with this variance.
+runs, which have the same script, users and conditions. They are the runs of a side itself if there are several, and
+earlier or later runs beside them. The logarithms of their figures have one pooled variance. The interval of a
+difference is at least that of Student's t with this variance.
 
 From five runs a side whole runs are drawn again, and the scatter is in the interval already.
 """
@@ -36,7 +36,7 @@ Runs of a few minutes do not show how a host changes from day to day.
 
 @dataclass(frozen=True)
 class BetweenRuns:
-    """What is known of how much the runs of both sides differ by themselves."""
+    """The knowledge of how much the runs of both sides differ by themselves."""
 
     drift: Drift
     groups: tuple[Side, ...] = ()
@@ -60,7 +60,7 @@ class BetweenRuns:
 
 
 NO_DRIFT = BetweenRuns("none")
-"""Of sides that are simulated or printed."""
+"""The value for sides that are simulated or printed."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class RunMeans:
 
 
 def between_runs_of(a: Side, b: Side, *, runs_are_drawn: bool, like_runs: Sequence[Side] = ()) -> BetweenRuns:
-    """What the sides' own runs and the `like_runs` beside them tell about drift."""
+    """Judges whether the sides' own runs and the `like_runs` beside them show enough of drift."""
     sides = (a, b)
     if all(side.kind != "host" for side in sides):
         return NO_DRIFT

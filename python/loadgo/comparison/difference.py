@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from loadgo.comparison.two_way import Spread, reach_of, spread_of_both, spread_of_resamples
 from loadgo.stats.anytime import observations_needed
 from loadgo.stats.resample import Floats, Interval, difference_interval, positive_interval, quantile_interval, wider
 from loadgo.stats.student import student_reach
@@ -93,6 +94,8 @@ class Resampled:
     """Number of units of each side."""
     paired: bool
     """Whether the units of both sides were drawn together."""
+    interactions: tuple[Spread | None, Spread | None] = (None, None)
+    """The spread of each side's figure if its interactions are independent. None if not known."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,7 @@ class Allowance:
 def difference_of(
     name: str, resamples: Sequence[Resampled], extrapolated: bool, *, more_is_better: bool = False
 ) -> Difference:
-    """The figure on both sides, with the wider of the intervals from the kinds of resamples."""
+    """The figure on both sides, with the interval from the kinds of resamples together, or else the wider of theirs."""
     first = resamples[0]
     changes = [
         difference_interval(one.before[: len(one.after)], one.after[: len(one.before)], one.units, paired=one.paired)
@@ -129,12 +132,37 @@ def difference_of(
         measure=name,
         before=_estimate(first.before),
         after=_estimate(first.after),
-        interval=wider(changes),
+        interval=_two_way_interval(resamples) or wider(changes),
         before_interval=_figure_interval(name, [(one.before, min(one.units)) for one in resamples]),
         after_interval=_figure_interval(name, [(one.after, min(one.units)) for one in resamples]),
         extrapolated=extrapolated,
         more_is_better=more_is_better,
     )
+
+
+def _two_way_interval(resamples: Sequence[Resampled]) -> Interval | None:
+    """The interval of the change from users and stretches of two sides that were drawn independently.
+
+    None if a kind of resample or the spread of the interactions is missing, or a figure is not above 0.
+    """
+    if len(resamples) != 2 or any(one.paired or one.before is None or one.after is None for one in resamples):
+        return None
+    spreads = [_spread(one) for one in resamples]
+    single = resamples[0].interactions
+    before, after = _estimate(resamples[0].before), _estimate(resamples[0].after)
+    if None in (*spreads, *single) or not before or not after:
+        return None
+    reach = reach_of(spread_of_both(*single), *spreads)  # type: ignore[arg-type]
+    return Interval(after * math.exp(-reach) - before, after * math.exp(reach) - before)
+
+
+def _spread(resampled: Resampled) -> Spread | None:
+    """The spread of the change from one kind of units."""
+    sides = zip((resampled.before, resampled.after), resampled.units, strict=True)
+    spreads = [None if values is None else spread_of_resamples(values, units) for values, units in sides]
+    if spreads[0] is None or spreads[1] is None:
+        return None
+    return Spread(spreads[0].variance + spreads[1].variance, min(resampled.units) - 1)
 
 
 def _figure_interval(name: str, resamples: Sequence[tuple[Floats | None, int]]) -> Interval | None:

@@ -249,7 +249,8 @@ def _about_intervals(comparison: Comparison) -> list[str]:
         return [f"There are none: they need {FEWEST_UNITS} users or runs on each side, and print has neither.", *short]
     pairing = "paired by run and seed" if rows.unit == "run" else "paired by user and line"
     units = f"{rows.units[0]} and {rows.units[1]} {rows.unit}s, {pairing if rows.paired else 'not paired'}"
-    stretches = "" if rows.unit == "run" else "; or stretches of time, where that is wider"
+    with_stretches = "; or stretches of time, where that is wider" if rows.paired else ", and stretches of time"
+    stretches = "" if rows.unit == "run" else with_stretches
     judged = sum(row.kind == "row" for row in rows.rows)
     chance = 0.05 * judged
     return [

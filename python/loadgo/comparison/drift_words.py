@@ -51,7 +51,7 @@ def experiment_command(a: Side, b: Side) -> str:
 
 
 def advice(rows: Matched, a: Side, b: Side) -> list[str]:
-    """What keeps the answer from a verdict, and the experiment that would give one."""
+    """The reason why the answer has no verdict, and the experiment that would give one."""
     differences = cannot_tell_measures(rows)
     if not differences:
         return []
@@ -110,12 +110,12 @@ def _share_change(a: Side, b: Side) -> float:
 
 
 def seeds(a: Side, b: Side, rows: Matched) -> list[str]:
-    """The advice to use the same seed, where both sides are alike but for their seeds."""
-    if not rows.paired or a.seeds == b.seeds or a.kind == "printed" or b.kind == "printed":
+    """The advice to use the same seed, where both sides typed the same script with different ones."""
+    if rows.paired or not a.lines or a.lines != b.lines or a.seeds == b.seeds or "printed" in (a.kind, b.kind):
         return []
     return [
-        "The sides have different seeds, so their users drew different think times and commands, which makes the "
-        "intervals wider. Run both with the same --seed."
+        "differ, so the users of both sides drew different think times and commands, which widens the intervals. Run "
+        "both sides with the same --seed."
     ]
 
 

@@ -28,6 +28,7 @@ from loadgo.comparison.cells import (
 )
 from loadgo.comparison.difference import QUANTILES_BY_MEASURE, Difference, Resampled, difference_of
 from loadgo.comparison.side import COMPARED_MEASURES, Side
+from loadgo.comparison.two_way import Spread, spread_of_rows
 from loadgo.errors import BadArgument
 from loadgo.records.interactions import span_in_waits
 from loadgo.stats.resample import FEWEST_UNITS, Floats, too_short
@@ -274,7 +275,17 @@ def _mix(left: pl.DataFrame, right: pl.DataFrame, rows: int) -> Floats:
 def _summed(sides: _ResampledSides, name: str, indices: list[int], weights: Floats) -> Resampled:
     a, b, together = sides
     before, after = (side.means[name][:, indices] @ weights if name in side.means else None for side in (a, b))
-    return Resampled(before, after, (a.units, b.units), together)
+    interactions = _interactions(a, name, indices, weights), _interactions(b, name, indices, weights)
+    return Resampled(before, after, (a.units, b.units), together, interactions)
+
+
+def _interactions(side: ResampledRows, name: str, indices: list[int], weights: Floats) -> Spread | None:
+    """The spread of a side's sum over rows if its interactions are independent."""
+    if name not in side.means:
+        return None
+    degrees = side.counts[name][indices] - 1
+    variances = side.squares[name][indices] / np.maximum(degrees, 1.0) / np.maximum(degrees + 1, 1.0)
+    return spread_of_rows(side.means[name][0][indices], variances, degrees, weights)
 
 
 def _throughput(resamples: list[_ResampledSides], mix: Floats, frames: tuple[pl.DataFrame, pl.DataFrame]) -> Difference:
@@ -286,7 +297,8 @@ def _throughput(resamples: list[_ResampledSides], mix: Floats, frames: tuple[pl.
             number * mix.sum() * 1e9 / (side.means["cycle"] @ mix) if "cycle" in side.means else None
             for side, number in zip((a, b), users, strict=True)
         ]
-        pairs.append(Resampled(rates[0], rates[1], (a.units, b.units), together))
+        cycles = _summed((a, b, together), "cycle", list(range(len(mix))), mix)
+        pairs.append(replace(cycles, before=rates[0], after=rates[1]))
     return difference_of("throughput", pairs, extrapolated=False, more_is_better=True)
 
 

@@ -124,31 +124,32 @@ def difference_interval(before: Floats, after: Floats, units: tuple[int, int], *
     Figures with zeros have the interval of their difference, which ends at -100 %. Figures with negative values have
     that interval without an end.
     """
-    fewest, known = min(units), [values[np.isfinite(values)] for values in (before, after)]
-    if all((values > 0).all() for values in known):
+    fewest, finite_values = min(units), [values[np.isfinite(values)] for values in (before, after)]
+    if all((values > 0).all() for values in finite_values):
         with np.errstate(invalid="ignore"):
             logs = np.log(before), np.log(after)
-            interval = interval_of(logs[1] - logs[0], fewest, None if paired else _welch_degrees(*logs, units))
+            ends = interval_of(logs[1] - logs[0], fewest, None if paired else _resampled_degrees(*logs, units))
         first = float(before[0])
-        return (
-            None if interval is None else Interval(first * math.expm1(interval.low), first * math.expm1(interval.high))
-        )
+        return None if ends is None else Interval(first * math.expm1(ends.low), first * math.expm1(ends.high))
     with np.errstate(invalid="ignore"):
-        interval = interval_of(after - before, fewest, None if paired else _welch_degrees(before, after, units))
-    if interval is None or any((values < 0).any() for values in known):
+        interval = interval_of(after - before, fewest, None if paired else _resampled_degrees(before, after, units))
+    if interval is None or any((values < 0).any() for values in finite_values):
         return interval
     return Interval(max(interval.low, -float(before[0])), interval.high)
 
 
-def _welch_degrees(before: Floats, after: Floats, units: tuple[int, int]) -> int:
-    """Degrees of freedom of the variance of a difference of independent samples.
+def welch_degrees(variances: tuple[float, float], degrees: tuple[int, int]) -> int:
+    """Degrees of freedom of the variance of a difference of independent estimates, from those of both.
 
-    They lie between those of the smaller sample and the sum of both. B. L. Welch, Biometrika 34 (1947), page 28.
+    They lie between the smaller of both and their sum. B. L. Welch, Biometrika 34 (1947), page 28.
     """
-    fewest = min(units) - 1
+    squares = sum(variance**2 / count for variance, count in zip(variances, degrees, strict=True) if count)
+    return max(min(degrees), int(sum(variances) ** 2 / squares)) if squares > 0 else min(degrees)
+
+
+def _resampled_degrees(before: Floats, after: Floats, units: tuple[int, int]) -> int:
     variances = [float(values[np.isfinite(values)].var()) for values in (before, after)]
-    squares = sum(variance**2 / (count - 1) for variance, count in zip(variances, units, strict=True) if count > 1)
-    return max(fewest, int(sum(variances) ** 2 / squares)) if squares > 0 else fewest
+    return welch_degrees((variances[0], variances[1]), (units[0] - 1, units[1] - 1))
 
 
 def quantile_interval(values: Floats, units: int) -> Interval | None:

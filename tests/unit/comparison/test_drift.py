@@ -147,6 +147,16 @@ def test_draws_that_like_runs_do_not_vary_are_added_to_their_scatter() -> None:
     assert others.high > same.high
 
 
+def test_sides_with_different_seeds_are_told_to_take_the_same() -> None:
+    a, b = side(1, [1.0]), side(2, [1.0])
+    other_seed = replace(b, rows=b.rows.with_columns(seed=pl.lit(2, pl.Int64)))
+    advice = "Run both sides with the same --seed."
+    assert advice not in render_comparison(of_sides(a, b), "text", width=120)
+    assert of_sides(a, b).rows.paired
+    assert advice in " ".join(render_comparison(of_sides(a, other_seed), "text", width=120).split())
+    assert not of_sides(a, other_seed).rows.paired
+
+
 def test_the_advice_is_an_experiment_with_the_number_of_pairs() -> None:
     comparison = of_sides(side(1, [1.0]), side(2, [1.6]))
     (warning,) = comparison_document(comparison).warnings
@@ -174,7 +184,7 @@ def test_a_threshold_that_may_be_passed_by_drift_cannot_be_decided() -> None:
 
 def copies(folder: Path, count: int, **changes: str) -> list[Path]:
     """Copies of a recorded live run, a minute apart, with these texts of their `run.toml` replaced."""
-    made = []
+    folders = []
     for number in range(1, count + 1):
         copy = folder / f"{changes.get('prefix', '')}{number:03}{changes.get('suffix', '')}"
         shutil.copytree(LIVE_RUN, copy)
@@ -185,8 +195,8 @@ def copies(folder: Path, count: int, **changes: str) -> list[Path]:
         ]
         changed = "\n".join(lines).replace(changes.get("old", "\0"), changes.get("new", ""))
         (copy / "run.toml").write_text(changed)
-        made.append(copy)
-    return made
+        folders.append(copy)
+    return folders
 
 
 def test_like_runs_are_those_beside_a_run_with_its_script_users_and_conditions(tmp_path: Path) -> None:
