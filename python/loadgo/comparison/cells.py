@@ -26,6 +26,8 @@ class Cells:
 
     sums: Mapping[str, Floats]
     counts: Mapping[str, Floats]
+    squares: Mapping[str, Floats]
+    """By measure, the sum of the squared distances from the mean of the row, of shape (rows,)."""
     units: int
     unit_indices: Integers
     """The index of the unit of each interaction in the frame."""
@@ -37,6 +39,10 @@ class ResampledRows:
 
     means: Mapping[str, Floats]
     """The means by measure, of shape (resamples, rows)."""
+    squares: Mapping[str, Floats]
+    """By measure, the sum of the squared distances of the interactions from the mean of the row."""
+    counts: Mapping[str, Floats]
+    """By measure, the number of interactions of each row."""
     weights: Floats
     units: int
     unit_indices: Integers
@@ -60,19 +66,23 @@ def in_counterpart_stretches(frame: pl.DataFrame, other: pl.DataFrame) -> pl.Dat
 def cells_of(frame: pl.DataFrame, unit: str, rows: int) -> Cells:
     """The cells of a frame with the columns `row` and `unit` (whole numbers, in any order)."""
     units, unit_indices = np.unique(frame[unit].to_numpy(), return_inverse=True)
-    cell_indices = unit_indices * rows + frame["row"].to_numpy()
+    row_indices = frame["row"].to_numpy()
+    cell_indices = unit_indices * rows + row_indices
 
     def summed(weights: Floats) -> Floats:
         cells: Floats = np.bincount(cell_indices, weights, len(units) * rows).astype(np.float64)
         return cells.reshape(len(units), rows)
 
-    sums, counts = {}, {}
+    sums, counts, squares = {}, {}, {}
     for name in COMPARED_MEASURES:
         if frame[name].count():
             values = frame[name].to_numpy()
             is_known = np.isfinite(values)
             sums[name], counts[name] = summed(np.where(is_known, values, 0.0)), summed(is_known.astype(np.float64))
-    return Cells(sums, counts, len(units), unit_indices)
+            means = sums[name].sum(axis=0) / np.maximum(counts[name].sum(axis=0), 1.0)
+            distances = np.where(is_known, values - means[row_indices], 0.0)
+            squares[name] = np.bincount(row_indices, distances**2, rows).astype(np.float64)
+    return Cells(sums, counts, squares, len(units), unit_indices)
 
 
 def paired_cells(a: Cells, b: Cells) -> tuple[Cells, Cells]:
@@ -84,11 +94,17 @@ def paired_cells(a: Cells, b: Cells) -> tuple[Cells, Cells]:
         return Cells(
             {name: cells.sums[name] * on_both[name] for name in cells.sums},
             {name: counts[name] * on_both[name] for name in cells.sums},
+            cells.squares,
             cells.units,
             cells.unit_indices,
         )
 
     return masked(a, b), masked(b, a)
+
+
+def _resampled(cells: Cells, means: Mapping[str, Floats], weights: Floats) -> ResampledRows:
+    row_counts = {name: cells.counts[name].sum(axis=0) for name in cells.sums}
+    return ResampledRows(means, cells.squares, row_counts, weights, cells.units, cells.unit_indices)
 
 
 def by_unit(cells: Cells, seed: int) -> ResampledRows:
@@ -98,7 +114,7 @@ def by_unit(cells: Cells, seed: int) -> ResampledRows:
     for name in cells.sums:
         with np.errstate(invalid="ignore", divide="ignore"):
             means[name] = (weights @ grouped(cells.sums[name])) / (weights @ grouped(cells.counts[name]))
-    return ResampledRows(means, weights, cells.units, cells.unit_indices)
+    return _resampled(cells, means, weights)
 
 
 def by_stretch(cells: Cells, estimates: Mapping[str, Floats], strata: Integers, seed: int) -> ResampledRows:
@@ -120,7 +136,7 @@ def by_stretch(cells: Cells, estimates: Mapping[str, Floats], strata: Integers, 
         residuals = cells.sums[name] - counts * command_means[strata]
         row_counts = np.maximum(counts.sum(axis=0), 1.0)
         means[name] = estimate + (weights @ grouped(residuals) - residuals.sum(axis=0)) / row_counts
-    return ResampledRows(means, weights, cells.units, cells.unit_indices)
+    return _resampled(cells, means, weights)
 
 
 def quantiles_of(frame: pl.DataFrame, side: ResampledRows, probabilities: Sequence[float]) -> list[Floats | None]:

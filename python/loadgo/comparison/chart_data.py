@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from loadgo.comparison.compare import Comparison
-from loadgo.comparison.rows import Difference, Row
+from loadgo.comparison.difference import Difference
+from loadgo.comparison.rows import Row
 from loadgo.comparison.side import Side
 from loadgo.stats.resample import Floats
 

@@ -21,6 +21,7 @@ _VERDICTS = {
     "better": ACCENT_COLOR,
     "worse": INCREASE_COLOR,
     "no difference": _GREY,
+    "cannot tell": _GREY,
     "lower": _GREY,
     "higher": _GREY,
     "equal": _GREY,
@@ -111,9 +112,8 @@ def _changes(measure: str, rows: list[ChartRow]) -> Chart | None:
     scale = alt.Scale(domain=verdicts, range=[_VERDICTS[name] for name in verdicts])
     y = alt.Y("row:N", sort=frame["row"].to_list(), title=None)
     base = alt.Chart(frame).encode(y=y, color=alt.Color("B is:N", title=None, scale=scale))
-    x = alt.X(
-        "change:Q", title=None, axis=alt.Axis(format="+.0~%", tickCount=8, labelOverlap="greedy", labelSeparation=6)
-    )
+    axis = alt.Axis(format="+.0~%", tickCount=8, labelOverlap="greedy", labelSeparation=6)
+    x = alt.X("change:Q", title=None, scale=alt.Scale(nice=False), axis=axis)
     rule = base.transform_filter("datum.low != null").mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q")
     tooltip = ["row:N", "said:N", alt.Tooltip("interval:N", title="95 % interval"), "B is:N"]
     point = base.mark_point(filled=True, size=70, opacity=1).encode(x=x, tooltip=tooltip)
@@ -121,6 +121,8 @@ def _changes(measure: str, rows: list[ChartRow]) -> Chart | None:
     caption = "As a part of A's."
     if frame["low"].count():
         caption += " The line is its 95 % interval: where it holds 0 there is no difference."
+    if "cannot tell" in verdicts:
+        caption += " Where B is as cannot tell, runs may differ by as much without a change."
     heading = f"How much {name_of(measure)} changed from A to B"
     height = ROW_HEIGHT_PX * max(2, len(points))
     return chart_of(f"changes-{measure}", heading, caption, alt.layer(zero, rule, point), height)

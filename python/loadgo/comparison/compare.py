@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from loadgo.comparison.judgement import DEFAULT_WITHIN_SHARE, Judged, judged_of, share_of
+from loadgo.comparison.like_runs import like_runs_of
 from loadgo.comparison.printed_side import findings_of, is_printed, printed_side
 from loadgo.comparison.rows import Matched, matched
 from loadgo.comparison.side import Side, side_of_runs
@@ -22,12 +23,13 @@ from loadgo.records.conditions import DifferingCondition, conditions_of, differi
 from loadgo.records.prediction import ALL_COMMANDS, read_prediction, run_folders
 from loadgo.records.runs import find_run
 from loadgo.records.tables import Tables, tables
-from loadgo.stats.resample import Interval
+from loadgo.stats.resample import FEWEST_UNITS, Interval
 
 SideSpec = str | PathLike[str] | Sequence[str | PathLike[str]]
 """A run's folder or id, several of them, or a column of a published document."""
 
 DOCUMENT_CHECK = "the document's own sums"
+CANNOT_TELL_TEXT = "whether runs differ by as much without a change cannot be told"
 DEFAULT_WORSE_MEASURES = ("response", "cpu")
 """The measures of a threshold that names none."""
 
@@ -124,7 +126,10 @@ def compare(
     thresholds = tuple(threshold for text in worse for threshold in thresholds_of(text))
     side_a, side_b = (side_of(spec, phases, tariff) for spec in (a, b))
     limit = DEFAULT_WITHIN_SHARE if within is None else share_of(within)
-    comparison = of_sides(side_a, side_b, by=by, phases=phases, thresholds=thresholds, judge=judge, within=limit)
+    like_runs = _like_runs(side_a, side_b, tariff)
+    comparison = of_sides(
+        side_a, side_b, by=by, phases=phases, thresholds=thresholds, judge=judge, within=limit, like_runs=like_runs
+    )
     if within is not None and not comparison.judged:
         raise BadArgument("within says how near a prediction must be: say judge, too")
     return comparison
@@ -139,9 +144,10 @@ def of_sides(
     thresholds: Sequence[Threshold] = (),
     judge: bool = False,
     within: float = DEFAULT_WITHIN_SHARE,
+    like_runs: Sequence[Side] = (),
 ) -> Comparison:
-    """Compares two sides that have been read."""
-    rows = matched(a, b, by)
+    """Compares two sides that have been read. `like_runs` show how much runs of the sides differ by themselves."""
+    rows = matched(a, b, by, like_runs)
     paired = rows.paired or (len(a.accounts) == len(b.accounts) and a.seeds == b.seeds)
     ratio_chains, missing = chains(a.accounts, b.accounts, paired=paired)
     prediction = judge or (a.kind == "machine" and b.kind == "host")
@@ -160,6 +166,13 @@ def of_sides(
         judged=judged,
         notes=(*rows.left_out, *missing),
     )
+
+
+def _like_runs(a: Side, b: Side, tariff: str) -> tuple[Side, ...]:
+    """The like runs beside those of the sides, unless the sides have enough runs themselves."""
+    if min(len(side.tables) for side in (a, b)) >= FEWEST_UNITS:
+        return ()
+    return like_runs_of(a, b, tariff)
 
 
 def _differing(a: Side, b: Side) -> tuple[DifferingCondition, ...]:
@@ -193,7 +206,7 @@ def side_of(spec: SideSpec, phases: str = "auto", tariff: str = "default") -> Si
     is_timed = any(key in run.conditions.get("load", {}) for run in runs for key in ("duration_s", "until"))
     chosen = phases if phases != "auto" else "steady" if is_timed else "all"
     side = side_of_runs(name, runs, chosen, tariff, conditions)
-    return replace(side, lines=scripts[0], doubts=_doubts(runs, chosen))
+    return replace(side, lines=scripts[0], doubts=_doubts(runs, chosen), folders=tuple(folders))
 
 
 def _run_folders(folder: Path) -> list[Path]:
@@ -216,7 +229,7 @@ def thresholds_of(text: str) -> tuple[Threshold, ...]:
     percent = percentage(figure)
     if percent is None or (equals and not name.strip()):
         raise BadArgument(f"`worse={text}`: write a percentage, 5%, or one of a measure, cpu=5%").about("worse")
-    from loadgo.comparison.rows import QUANTILES_BY_MEASURE
+    from loadgo.comparison.difference import QUANTILES_BY_MEASURE
     from loadgo.comparison.side import COMPARED_MEASURES
 
     known = {name.replace(" ", "-").lower(): name for name in (*COMPARED_MEASURES, *QUANTILES_BY_MEASURE, "throughput")}
@@ -244,6 +257,8 @@ def _result(threshold: Threshold, rows: Matched) -> ThresholdResult:
         return ThresholdResult(False, f"{text}: not worse by more than {limit}")
     if difference.verdict == "no difference":
         return ThresholdResult(False, f"{text}, which may be chance")
+    if difference.verdict == "cannot tell":
+        return ThresholdResult(None, f"{text}: {CANNOT_TELL_TEXT}")
     doubt = "" if difference.interval else ", by the figures alone: there is no interval"
     return ThresholdResult(True, f"{text}: worse by more than {limit}{doubt}")
 

@@ -6,11 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 from loadgo.comparison.chart_data import Distribution, distribution_of
 from loadgo.comparison.compare import DOCUMENT_CHECK, Comparison, ThresholdResult
+from loadgo.comparison.difference import Difference
+from loadgo.comparison.drift_words import (
+    ANSWERED_MEASURES,
+    about_allowance,
+    advice,
+    busy_side,
+    cannot_tell_measures,
+    experiment_command,
+    neighbours,
+    pairs_needed,
+    runs_a_side,
+    seeds,
+)
 from loadgo.comparison.figures import change, change_interval
 from loadgo.comparison.judgement import Judged
 from loadgo.comparison.judgement_words import judged_in_words, off_in_words, two_intervals, why_not_judged
 from loadgo.comparison.pictures import comparison_pictures
-from loadgo.comparison.rows import Difference
 from loadgo.comparison.side import Side
 from loadgo.comparison.tables import comparison_tables
 from loadgo.decomposition.json_keys import JSON_KEYS as DECOMPOSITION_KEYS
@@ -20,7 +32,6 @@ from loadgo.decomposition.waterfall_pictures import waterfall_pictures
 from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.render import Format, render
-from loadgo.measures.other_work import busy_clause
 from loadgo.measures.record_checks import RunCheck
 from loadgo.notation.figures import number
 from loadgo.notation.measures import EXTRAPOLATED_MARK, name_of
@@ -31,9 +42,9 @@ from loadgo.stats.resample import FEWEST_STRETCH_WAITS, FEWEST_UNITS
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
 
-_ANSWERED = ("response", "cpu", "throughput")
 _DIFFERENCE = (
-    "measure before after interval before_interval after_interval extrapolated more_is_better change relative verdict"
+    "measure before after interval before_interval after_interval extrapolated more_is_better change relative verdict "
+    "drift interval_within_runs=within_runs pairs_needed"
 )
 _KEYS: Keys = {
     **DECOMPOSITION_KEYS,
@@ -94,6 +105,7 @@ def comparison_json(comparison: Comparison) -> str:
             ],
         },
         "whole": comparison.rows.whole,
+        "between_runs": _between_runs(comparison),
         "parts": comparison.parts.parts,
         "by_output_line": comparison.parts.output,
         "bookkeeping": comparison.chains,
@@ -122,6 +134,18 @@ def _side(side: Side) -> dict[str, Any]:
     }
 
 
+def _between_runs(comparison: Comparison) -> dict[str, Any]:
+    between = comparison.rows.between
+    return {
+        "drift": between.drift,
+        "like_runs": between.like_runs,
+        "degrees": between.degrees,
+        "reason": between.reason,
+        "pairs_needed": pairs_needed(comparison.rows),
+        "command": experiment_command(comparison.a, comparison.b) if cannot_tell_measures(comparison.rows) else None,
+    }
+
+
 def _described(side: Side) -> str:
     kind = {"host": "a host", "machine": "simulated", "printed": "as printed"}[side.kind]
     runs = f", {len(side.tables)} runs" if len(side.tables) > 1 else ""
@@ -135,7 +159,7 @@ def _described(side: Side) -> str:
 
 def _answer(comparison: Comparison) -> str:
     """A sentence about B against A, measure by measure."""
-    differences = [comparison.rows.whole[name] for name in _ANSWERED if name in comparison.rows.whole]
+    differences = [comparison.rows.whole[name] for name in ANSWERED_MEASURES if name in comparison.rows.whole]
     phrases = [_phrase(difference) for difference in differences if difference.change is not None]
     if not phrases and comparison.chains:
         phrases = [f"{chain.measure} {chain.ratio:.3f} times less" for chain in comparison.chains]
@@ -144,11 +168,15 @@ def _answer(comparison: Comparison) -> str:
         return "Nothing can be compared: the two sides have no figure in common."
     if comparison.judged:
         return f"{judged_in_words(comparison.judged)} Measured less predicted: {off_in_words(comparison.judged)}."
-    return f"B against A: {'; '.join(phrases)}."
+    of = f", from {runs_a_side(comparison.rows)}" if cannot_tell_measures(comparison.rows) else ""
+    return f"B against A{of}: {'; '.join(phrases)}."
 
 
 def _phrase(difference: Difference) -> str:
     name = name_of(difference.measure)
+    if difference.verdict == "cannot tell":
+        within = " within the runs" if difference.within_runs is None else ""
+        return f"cannot tell for {name} ({change(difference)}, {change_interval(difference)}{within})"
     if difference.verdict == "no difference":
         return f"no difference in {name} ({change(difference)}, {change_interval(difference)})"
     if difference.interval is None:
@@ -163,10 +191,10 @@ def _warnings(comparison: Comparison) -> tuple[str, ...]:
             warnings.append(f"{name} contradicts itself: see Checks.")
         elif check.verdict == "broken":
             warnings.append(f"{name}: {check.name}: {check.text}.")
+    warnings += advice(comparison.rows, comparison.a, comparison.b)
+    warnings += neighbours(comparison.a, comparison.b)
     for side in (comparison.a, comparison.b):
         warnings += [f"{side.name}: {text}" for run in side.tables for text in run.fit_warnings]
-        if side.other_work is not None and side.other_work.level == "busy":
-            warnings.append(f"{_busy_side(side)}. The sides may differ by that alone: loadgo ab runs both in turn.")
         for user in side.extrapolated:
             warnings.append(
                 f"{side.name}: user {user.user} died {100 * user.share_done:.0f} % through the script; "
@@ -179,13 +207,10 @@ def _warnings(comparison: Comparison) -> tuple[str, ...]:
     return tuple(dict.fromkeys(warnings))
 
 
-def _busy_side(side: Side) -> str:
-    return busy_clause(side.other_work, f"{side.name}: the host", "up to " if len(side.tables) > 1 else "")
-
-
 def _notes(comparison: Comparison) -> list[tuple[str, str]]:
     rows = comparison.rows
     notes = [("Intervals", line) for line in _about_intervals(comparison)]
+    notes += [("Seeds", line) for line in seeds(comparison.a, comparison.b, rows)]
     sources = {side.fault_source for side in (comparison.a, comparison.b)} - {""}
     if sources:
         notes.append(("Page time", f"is {'; '.join(sorted(sources))}."))
@@ -196,7 +221,7 @@ def _notes(comparison: Comparison) -> list[tuple[str, str]]:
         if side.unanswered:
             notes.append((letter, f"{number(side.unanswered)} lines were never answered: they are in no mean."))
         if side.other_work is not None and side.other_work.level == "partly busy":
-            notes.append((letter, f"{_busy_side(side)}."))
+            notes.append((letter, f"{busy_side(side)}."))
         if side.stretches:
             notes.append((letter, f"The figures are of {_stretch(side)}."))
     notes += [("Prediction", line) for line in (*two_intervals(comparison.judged), *why_not_judged(comparison.judged))]
@@ -224,11 +249,13 @@ def _about_intervals(comparison: Comparison) -> list[str]:
         return [f"There are none: they need {FEWEST_UNITS} users or runs on each side, and print has neither.", *short]
     pairing = "paired by run and seed" if rows.unit == "run" else "paired by user and line"
     units = f"{rows.units[0]} and {rows.units[1]} {rows.unit}s, {pairing if rows.paired else 'not paired'}"
-    stretches = "" if rows.unit == "run" else "; or stretches of time, where that is wider"
+    with_stretches = "; or stretches of time, where that is wider" if rows.paired else ", and stretches of time"
+    stretches = "" if rows.unit == "run" else with_stretches
     judged = sum(row.kind == "row" for row in rows.rows)
     chance = 0.05 * judged
     return [
         f"95 %, by drawing again {units}{stretches}.",
+        *about_allowance(rows),
         f"Of {judged} rows that are alike chance calls up to {chance:.1f} different, for each measure.",
         *short,
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loadgo.comparison.rows import Difference
+from loadgo.comparison.difference import Difference
 from loadgo.notation.figures import NOT_MEASURED
 from loadgo.notation.measures import percent
 

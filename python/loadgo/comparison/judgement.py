@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from loadgo.comparison.rows import Difference
+from loadgo.comparison.difference import Difference
 from loadgo.errors import BadArgument
 from loadgo.notation.quantities import percentage
 from loadgo.stats.resample import Interval
@@ -46,9 +46,9 @@ class Judged(Difference):
     @property
     def judgement(self) -> Judgement:
         """`outside` if the difference is not chance, `inside` if its interval is within the limit, else undecided."""
-        if self.reach is None:
+        if self.reach is None or self.interval is None:
             return "not to be judged"
-        if self.verdict != "no difference":
+        if not self.interval.holds(0.0):
             return "outside"
         return "inside" if self.reach <= self.within else "too wide to judge"
 

@@ -47,14 +47,14 @@ def change_lines(rows: Sequence[ChartRow], width: int) -> list[str]:
     texts = [(cut(row.name, _NAME_CHARS), change(row.difference), row.difference.verdict) for row in rows]
     widths = [max(len(text[column]) for text in texts) for column in range(3)]
     axis = min(_MOST_AXIS_CHARS, width - sum(widths) - 6)
-    half_axis = _half_axis(rows)
+    ends = _axis_ends(rows)
     lines = [
-        f"{name:{widths[0]}}  {_change(row, half_axis, axis)}  {figure:>{widths[1]}}  {verdict}".rstrip()
+        f"{name:{widths[0]}}  {_change(row, ends, axis)}  {figure:>{widths[1]}}  {verdict}".rstrip()
         for row, (name, figure, verdict) in zip(rows, texts, strict=True)
     ]
     intervals = ", ─ its 95 % interval" if any(row.difference.interval for row in rows) else ""
-    ends = f"{-100 * half_axis:.0f} % to +{100 * half_axis:.0f} %".replace("-", "−")
-    legend = f"{ends}; │ no change, ● the change{intervals}"
+    ends_text = f"{100 * ends[0]:.0f} % to +{100 * ends[1]:.0f} %".replace("-", "−")
+    legend = f"{ends_text}; │ no change, ● the change{intervals}"
     return [*lines, f"{' ' * max(0, min(widths[0] + 2, width - len(legend)))}{legend}"[:width]]
 
 
@@ -109,8 +109,8 @@ def _quantiles(values: Sequence[float], distribution: Distribution) -> str:
     )
 
 
-def _half_axis(rows: Sequence[ChartRow]) -> float:
-    """The half length of an axis around 0 that holds all changes and their intervals: a round number."""
+def _axis_ends(rows: Sequence[ChartRow]) -> tuple[float, float]:
+    """The ends of an axis that holds all changes and their intervals: round numbers, and none below -100 %."""
     ends = [0.01]
     for row in rows:
         difference = row.difference
@@ -119,14 +119,16 @@ def _half_axis(rows: Sequence[ChartRow]) -> float:
             ends += [abs(end / difference.before) for end in (difference.interval.low, difference.interval.high)]
     most = min(max(ends), _MOST_CHANGE_RATIO)
     tens = 10.0 ** math.floor(math.log10(most))
-    return next(step * tens for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * tens >= most * (1 - 1e-9))
+    end = next(step * tens for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * tens >= most * (1 - 1e-9))
+    has_less = any((row.difference.relative or 0.0) < -1.0 for row in rows)
+    return (-end if has_less else max(-end, -1.0)), end
 
 
-def _change(row: ChartRow, half_axis: float, width: int) -> str:
+def _change(row: ChartRow, axis_ends: tuple[float, float], width: int) -> str:
     """The change of a row on an axis of `width` signs."""
 
     def position(value: float) -> int:
-        return place(value, -half_axis, half_axis, width)
+        return place(value, *axis_ends, width)
 
     difference, ends = row.difference, None
     before = difference.before or 1.0

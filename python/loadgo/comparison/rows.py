@@ -8,13 +8,14 @@ separately. With five or more runs on each side, runs are resampled, in pairs if
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
+from loadgo.comparison.between_runs import NO_DRIFT, BetweenRuns, between_runs_of, run_means, with_drift
 from loadgo.comparison.cells import (
     ResampledRows,
     by_stretch,
@@ -25,58 +26,20 @@ from loadgo.comparison.cells import (
     quantiles_of,
     with_stretches,
 )
+from loadgo.comparison.difference import QUANTILES_BY_MEASURE, Difference, Resampled, difference_of
 from loadgo.comparison.side import COMPARED_MEASURES, Side
+from loadgo.comparison.two_way import Spread, spread_of_rows
 from loadgo.errors import BadArgument
 from loadgo.records.interactions import span_in_waits
-from loadgo.stats.resample import FEWEST_UNITS, Floats, Interval, interval_of, quantile_interval, too_short, wider
+from loadgo.stats.resample import FEWEST_UNITS, Floats, too_short
 
 MOST_LINES = 40
 """Most lines in all passes for which rows are lines. With more lines, rows are commands."""
-QUANTILES_BY_MEASURE = {"p50 response": 0.5, "p90 response": 0.9}
 WAIT_MEASURES = ("ready wait", "paging wait", "I/O wait")
 QUEUEING_MEASURES = ("response", *WAIT_MEASURES, "cycle", "throughput", *QUANTILES_BY_MEASURE)
 """Measures that depend on the queue, which all users of a run share. Resampling users cannot judge them alone."""
 _MOST_RUN_USERS = 2**32
 _SEED, _OTHER_SEED = 19730517, 19690519
-
-Verdict = Literal["better", "worse", "no difference", "lower", "higher", "equal", "not known"]
-"""`lower` and `higher` are for figures without an interval."""
-
-
-@dataclass(frozen=True)
-class Difference:
-    """One figure on both sides. None means not known."""
-
-    measure: str
-    before: float | None
-    after: float | None
-    interval: Interval | None
-    """The interval of `after - before`."""
-    before_interval: Interval | None = None
-    after_interval: Interval | None = None
-    extrapolated: bool = False
-    more_is_better: bool = False
-
-    @property
-    def change(self) -> float | None:
-        """`after - before`."""
-        return None if self.before is None or self.after is None else self.after - self.before
-
-    @property
-    def relative(self) -> float | None:
-        """The change divided by the figure of the first side."""
-        return None if self.change is None or not self.before else self.change / self.before
-
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict on the second side, in a word."""
-        if self.change is None:
-            return "not known"
-        if self.interval is None:
-            return "equal" if self.change == 0 else "higher" if self.change > 0 else "lower"
-        if self.interval.low <= 0 <= self.interval.high:
-            return "no difference"
-        return "better" if (self.change > 0) == self.more_is_better else "worse"
 
 
 @dataclass(frozen=True)
@@ -108,6 +71,8 @@ class Matched:
 
     It is the smaller number of the two sides.
     """
+    between: BetweenRuns = NO_DRIFT
+    """The knowledge of how much the runs differ by themselves."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +83,8 @@ class _Plan:
     paired: bool
     unit: Literal["user", "run"]
     kinds: tuple[str, str]
+    drawn_together: bool
+    """Whether units are resampled in pairs: they typed the same, and have the same seeds."""
     same_draws: bool
     """Whether both sides are simulated with the same seeds, so that users draw the same in each interaction."""
     keys: pl.DataFrame
@@ -129,9 +96,13 @@ class _Plan:
         return ["pass", "line"] if self.by == "line" else ["command"]
 
 
-def matched(a: Side, b: Side, by: Literal["line", "command"] | None = None) -> Matched:
-    """Compares `b` with `a` row by row. Rows are lines if both sides have few lines in common, unless `by` is given."""
+def matched(a: Side, b: Side, by: Literal["line", "command"] | None = None, like_runs: Sequence[Side] = ()) -> Matched:
+    """Compares `b` with `a` row by row. Rows are lines if both sides have few lines in common, unless `by` is given.
+
+    `like_runs` are groups of runs beside those of the sides that show how much runs differ by themselves.
+    """
     plan = _plan(a, b, by)
+    between = between_runs_of(a, b, runs_are_drawn=plan.unit == "run", like_runs=like_runs)
     left, right = (_in_units(side, plan) for side in (a, b))
     left_out = _left_out(a, b, plan)
     if plan.paired:
@@ -143,13 +114,13 @@ def matched(a: Side, b: Side, by: Literal["line", "command"] | None = None) -> M
     waits = min(_waits(a), _waits(b)) if plan.unit == "user" else math.inf
     runs = min(frame["run"].n_unique() for frame in (a.rows, b.rows))
     is_short = too_short(runs, waits)
-    rows, whole = _rows(plan, left, right, waits)
+    rows, whole = _rows(plan, (left, right), waits, between)
     if is_short:
         rows = tuple(replace(row, measures=_unjudged(row.measures)) for row in rows)
         whole = _unjudged(whole)
     units = (left["unit"].n_unique(), right["unit"].n_unique())
     shown_waits = waits if is_short and whole else None
-    return Matched(plan.by, plan.paired, plan.unit, units, rows, whole, tuple(left_out), shown_waits)
+    return Matched(plan.by, plan.drawn_together, plan.unit, units, rows, whole, tuple(left_out), shown_waits, between)
 
 
 def _waits(side: Side) -> float:
@@ -162,7 +133,7 @@ def _unjudged(measures: Mapping[str, Difference]) -> dict[str, Difference]:
     """Removes the intervals of measures that depend on the queue."""
 
     def without_intervals(difference: Difference) -> Difference:
-        return replace(difference, interval=None, before_interval=None, after_interval=None)
+        return replace(difference, interval=None, before_interval=None, after_interval=None, within_runs=None)
 
     return {
         name: without_intervals(difference) if name in QUEUEING_MEASURES else difference
@@ -187,8 +158,9 @@ def _plan(a: Side, b: Side, by: Literal["line", "command"] | None) -> _Plan:
     has_same_units = runs[0] == runs[1] and (unit == "run" or users[0] == users[1])
     paired = is_same_script and has_same_units and (unit == "user" or a.seeds == b.seeds)
     kinds = (a.kind, b.kind)
-    same_draws = paired and kinds == ("machine", "machine") and a.seeds == b.seeds
-    return _Plan(chosen, paired, unit, kinds, same_draws, _keys(a, b, chosen, common))
+    drawn_together = paired and a.seeds == b.seeds
+    same_draws = drawn_together and kinds == ("machine", "machine")
+    return _Plan(chosen, paired, unit, kinds, drawn_together, same_draws, _keys(a, b, chosen, common))
 
 
 def _keys(a: Side, b: Side, by: str, common: pl.DataFrame) -> pl.DataFrame:
@@ -207,19 +179,25 @@ def _in_units(side: Side, plan: _Plan) -> pl.DataFrame:
 
 
 def _rows(
-    plan: _Plan, left: pl.DataFrame, right: pl.DataFrame, waits: float
+    plan: _Plan, frames: tuple[pl.DataFrame, pl.DataFrame], waits: float, between: BetweenRuns
 ) -> tuple[tuple[Row, ...], Mapping[str, Difference]]:
+    left, right = frames
     if not len(plan.keys) or left.is_empty() or right.is_empty():
         return (), {}
     resamples = _resamples(plan, left, right, waits)
-    extrapolated = {int(row) for frame in (left, right) for row in frame.filter(pl.col("extrapolated"))["row"].unique()}
+    group_means = [run_means(_in_units(group, plan), len(plan.keys)) for group in between.groups]
+    extrapolated = {int(row) for frame in frames for row in frame.filter(pl.col("extrapolated"))["row"].unique()}
     mix = _mix(left, right, len(plan.keys)) if plan.by == "command" else np.ones(len(plan.keys))
 
     def row(label: str, kind: Literal["row", "subtotal", "total"], indices: list[int]) -> Row:
         weights = mix[indices] if kind != "row" else np.ones(len(indices))
         is_marked = bool(extrapolated & set(indices))
         measures = {
-            name: _difference(name, [_summed(sides, name, indices, weights) for sides in resamples], is_marked)
+            name: with_drift(
+                difference_of(name, [_summed(sides, name, indices, weights) for sides in resamples], is_marked),
+                between,
+                [means.summed(name, indices, weights) for means in group_means],
+            )
             for name in COMPARED_MEASURES
         }
         return Row(label, kind, measures)
@@ -234,8 +212,13 @@ def _rows(
     name = "a mean interaction" if plan.by == "command" else "the whole script"
     total = row(name, "total", list(range(len(passes))))
     rows.append(total)
-    whole = dict(total.measures) | {"throughput": _throughput(resamples, mix, (left, right))}
-    return tuple(rows), whole | _quantiles(left, right, resamples, bool(extrapolated))
+    cycles = [means.summed("cycle", list(range(len(passes))), mix) for means in group_means]
+    throughput = with_drift(_throughput(resamples, mix, frames), between, cycles)
+    quantiles = {
+        measure: with_drift(difference, between, [means.quantiles[measure] for means in group_means])
+        for measure, difference in _quantiles(left, right, resamples, bool(extrapolated)).items()
+    }
+    return tuple(rows), {**total.measures, "throughput": throughput, **quantiles}
 
 
 def _quantiles(
@@ -243,28 +226,19 @@ def _quantiles(
 ) -> dict[str, Difference]:
     """The differences of the quantiles of response."""
     probabilities = tuple(QUANTILES_BY_MEASURE.values())
-    quantiles = [
-        (quantiles_of(left, a, probabilities), quantiles_of(right, b, probabilities), units)
-        for a, b, units in resamples
-    ]
+    quantiles = [(quantiles_of(left, a, probabilities), quantiles_of(right, b, probabilities)) for a, b, _ in resamples]
     differences = {}
     for index, measure in enumerate(QUANTILES_BY_MEASURE):
-        pairs = [_Pair(before[index], after[index], units) for before, after, units in quantiles]
-        differences[measure] = _difference(measure, pairs, extrapolated)
+        pairs = [
+            Resampled(before[index], after[index], (a.units, b.units), together)
+            for (before, after), (a, b, together) in zip(quantiles, resamples, strict=True)
+        ]
+        differences[measure] = difference_of(measure, pairs, extrapolated)
     return differences
 
 
-_ResampledSides = tuple[ResampledRows, ResampledRows, int]
-"""Resamples of both sides by one kind of unit, with the number of units on the side that has fewer."""
-
-
-@dataclass(frozen=True)
-class _Pair:
-    """A figure on both sides in each resample."""
-
-    before: Floats | None
-    after: Floats | None
-    units: int
+_ResampledSides = tuple[ResampledRows, ResampledRows, bool]
+"""Resamples of both sides by one kind of unit, and whether these were drawn together."""
 
 
 def _resamples(plan: _Plan, left: pl.DataFrame, right: pl.DataFrame, waits: float) -> list[_ResampledSides]:
@@ -273,8 +247,8 @@ def _resamples(plan: _Plan, left: pl.DataFrame, right: pl.DataFrame, waits: floa
     a, b = cells_of(left, "unit", rows), cells_of(right, "unit", rows)
     if plan.paired:
         a, b = paired_cells(a, b)
-    units = by_unit(a, _SEED), by_unit(b, _SEED if plan.paired else _OTHER_SEED)
-    resamples = [(*units, min(a.units, b.units))]
+    units = by_unit(a, _SEED), by_unit(b, _SEED if plan.drawn_together else _OTHER_SEED)
+    resamples = [(*units, plan.drawn_together)]
     if plan.unit == "user" and "printed" not in plan.kinds:
         frames = [with_stretches(frame, waits) for frame in (left, right)]
         if plan.same_draws:
@@ -287,7 +261,7 @@ def _resamples(plan: _Plan, left: pl.DataFrame, right: pl.DataFrame, waits: floa
             by_stretch(cells, {name: means[0] for name, means in side.means.items()}, strata, seed)
             for cells, side, seed in zip(stretches, units, seeds, strict=True)
         ]
-        resamples.append((sides[0], sides[1], min(cells.units for cells in stretches)))
+        resamples.append((sides[0], sides[1], has_same_stretches))
     return resamples
 
 
@@ -298,48 +272,34 @@ def _mix(left: pl.DataFrame, right: pl.DataFrame, rows: int) -> Floats:
     return mix
 
 
-def _summed(sides: _ResampledSides, name: str, indices: list[int], weights: Floats) -> _Pair:
-    a, b, units = sides
+def _summed(sides: _ResampledSides, name: str, indices: list[int], weights: Floats) -> Resampled:
+    a, b, together = sides
     before, after = (side.means[name][:, indices] @ weights if name in side.means else None for side in (a, b))
-    return _Pair(before, after, units)
+    interactions = _interactions(a, name, indices, weights), _interactions(b, name, indices, weights)
+    return Resampled(before, after, (a.units, b.units), together, interactions)
 
 
-def _difference(name: str, pairs: list[_Pair], extrapolated: bool, *, more_is_better: bool = False) -> Difference:
-    """The figure on both sides, with the wider of the intervals from the kinds of resamples."""
-    first = pairs[0]
-    figure_interval = quantile_interval if name in QUANTILES_BY_MEASURE else interval_of
-    changes = [
-        interval_of(pair.after[: len(pair.before)] - pair.before[: len(pair.after)], pair.units)
-        for pair in pairs
-        if pair.before is not None and pair.after is not None
-    ]
-    return Difference(
-        measure=name,
-        before=_estimate(first.before),
-        after=_estimate(first.after),
-        interval=wider(changes),
-        before_interval=wider([figure_interval(pair.before, pair.units) for pair in pairs if pair.before is not None]),
-        after_interval=wider([figure_interval(pair.after, pair.units) for pair in pairs if pair.after is not None]),
-        extrapolated=extrapolated,
-        more_is_better=more_is_better,
-    )
-
-
-def _estimate(values: Floats | None) -> float | None:
-    return None if values is None or not np.isfinite(values[0]) else float(values[0])
+def _interactions(side: ResampledRows, name: str, indices: list[int], weights: Floats) -> Spread | None:
+    """The spread of a side's sum over rows if its interactions are independent."""
+    if name not in side.means:
+        return None
+    degrees = side.counts[name][indices] - 1
+    variances = side.squares[name][indices] / np.maximum(degrees, 1.0) / np.maximum(degrees + 1, 1.0)
+    return spread_of_rows(side.means[name][0][indices], variances, degrees, weights)
 
 
 def _throughput(resamples: list[_ResampledSides], mix: Floats, frames: tuple[pl.DataFrame, pl.DataFrame]) -> Difference:
     """Interactions a second while all users are there: users over the mean time from prompt to prompt."""
     users = [frame.select("run", "user").n_unique() / frame["run"].n_unique() for frame in frames]
     pairs = []
-    for a, b, units in resamples:
+    for a, b, together in resamples:
         rates = [
             number * mix.sum() * 1e9 / (side.means["cycle"] @ mix) if "cycle" in side.means else None
             for side, number in zip((a, b), users, strict=True)
         ]
-        pairs.append(_Pair(rates[0], rates[1], units))
-    return _difference("throughput", pairs, extrapolated=False, more_is_better=True)
+        cycles = _summed((a, b, together), "cycle", list(range(len(mix))), mix)
+        pairs.append(replace(cycles, before=rates[0], after=rates[1]))
+    return difference_of("throughput", pairs, extrapolated=False, more_is_better=True)
 
 
 def _left_out(a: Side, b: Side, plan: _Plan) -> list[str]:

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
@@ -16,8 +19,9 @@ from loadgo.measures.account import RunAccount, account_of
 from loadgo.measures.charged_use import charge_expression, shared_holdings
 from loadgo.measures.charges import Rate, rates_of
 from loadgo.measures.meters import Meters, meters_of
-from loadgo.measures.other_work import OtherWork, most_other_work
+from loadgo.measures.other_work import OtherWork, most_other_work, other_work_of
 from loadgo.measures.tariff import tariff_on
+from loadgo.measures.total_time import total_time_of
 from loadgo.notation.figures import people
 from loadgo.records.extrapolation import ExtrapolatedUser, with_missing
 from loadgo.records.interactions import CPU_NS, CYCLE_NS, IS_MEASURED, with_classes
@@ -90,6 +94,8 @@ class Side:
     notes: tuple[str, ...] = ()
     doubts: Mapping[str, Interval] = field(default_factory=dict)
     """The uncertainty of a prediction's figures that comes from the fit, as factors by measure."""
+    folders: tuple[Path, ...] = ()
+    """The folder of each run. Empty for a printed side."""
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -100,6 +106,29 @@ class Side:
     def other_work(self) -> OtherWork | None:
         """The other work beside the run with the largest share of it; None if no run measured it."""
         return most_other_work(zip(self.tables, self.stretches, strict=True))
+
+    @property
+    def run_count(self) -> int:
+        """Number of runs with interactions."""
+        return self.rows["run"].n_unique()
+
+    @cached_property
+    def others_shares(self) -> tuple[float, ...]:
+        """The share of other programs in the host's processor time, of each run where it is known."""
+        runs = zip(self.tables, self.stretches, strict=True) if self.tables else ()
+        works = [other_work_of(run, stretch, total_time_of(run, stretch)) for run, stretch in runs]
+        return tuple(work.share for work in works if work is not None)
+
+    @property
+    def mean_others_share(self) -> float:
+        """The mean of `others_shares`; 0 if unknown."""
+        return sum(self.others_shares) / max(len(self.others_shares), 1)
+
+    @property
+    def starts_s(self) -> tuple[float, ...]:
+        """When each run started, in seconds, where it is known."""
+        starts = [run.conditions.get("started") for run in self.tables]
+        return tuple(start.timestamp() for start in starts if isinstance(start, datetime))
 
     @property
     def has_passes(self) -> bool:

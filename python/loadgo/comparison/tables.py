@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from loadgo.comparison.compare import Comparison
+from loadgo.comparison.difference import Difference
 from loadgo.comparison.figures import change, change_interval
-from loadgo.comparison.rows import Difference, Row
+from loadgo.comparison.rows import Row
 from loadgo.decomposition.parts import Part
 from loadgo.decomposition.tables import chain_tables, road_table
 from loadgo.documents.table import Column, Table

@@ -14,7 +14,7 @@ import numpy as np
 
 from loadgo.measures.account import OUTPUT_LINES, RunAccount
 from loadgo.measures.total_time import is_busy
-from loadgo.stats.resample import Floats, Interval, drawn, interval_of
+from loadgo.stats.resample import Floats, Interval, difference_interval, drawn
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,8 @@ def _uncounted_part(
 ) -> Part:
     resampled_sides = zip(sides, run_weights(*sides, paired=paired), strict=True)
     before, after = (per_interaction(side, figure, weights) for side, weights in resampled_sides)
-    interval = interval_of(after - before, min(len(side) for side in sides))
+    runs = len(sides[0]), len(sides[1])
+    interval = difference_interval(before, after, runs, paired=paired and runs[0] == runs[1])
     return Part(name, busy, float(before[0]), float(after[0]), interval, None, None)
 
 

@@ -114,10 +114,15 @@ def differing_conditions(before: Mapping[str, str], after: Mapping[str, str]) ->
     )
 
 
+def is_measured_condition(name: str) -> bool:
+    """Whether a condition is a figure of the host at the run's start, such as its free memory."""
+    return name.startswith(_MEASURED_CONDITIONS)
+
+
 def _is_same(name: str, before: str, after: str) -> bool:
     if before == after:
         return True
-    if not name.startswith(_MEASURED_CONDITIONS):
+    if not is_measured_condition(name):
         return False
     try:
         a, b = float(before), float(after)

@@ -78,39 +78,90 @@ def grouped(sums: Floats) -> Floats:
     return group_sums
 
 
-def interval_of(values: Floats, units: int) -> Interval | None:
+def interval_of(values: Floats, units: int, degrees: int | None = None) -> Interval | None:
     """The interval of an estimate from its resamples of `units` units. `values[0]` is the estimate itself.
 
-    Resamples without a number are left out. They hold no unit that has the figure. Returns None without resamples, or
-    if fewer than half of them have a number.
+    `degrees` are the degrees of freedom of its variance, by default `units - 1`. Resamples without a number are left
+    out. They hold no unit that has the figure. Returns None without resamples, or if fewer than half of them have a
+    number.
     """
     if len(values) < 2 or units < 2 or not np.isfinite(values[0]):
         return None
     resamples = values[1:][np.isfinite(values[1:])]
     if 2 * len(resamples) < len(values):
         return None
+    degrees = units - 1 if degrees is None else degrees
     if units < STUDENT_T_BELOW_UNITS:
-        half = student_reach(units - 1) * float(resamples.std()) * float(np.sqrt(units / (units - 1)))
+        half = student_reach(degrees) * float(resamples.std()) * float(np.sqrt(units / (units - 1)))
         return Interval(float(values[0]) - half, float(values[0]) + half)
-    tail = _tail(units)
+    tail = _tail(units, degrees)
     low, high = np.quantile(resamples, [tail, 1 - tail])
     return Interval(float(low), float(high))
 
 
-def quantile_interval(values: Floats, units: int) -> Interval | None:
-    """The interval of a quantile of response times, from its resamples as for `interval_of`.
+def positive_interval(values: Floats, units: int) -> Interval | None:
+    """The interval of a figure that is never negative, from its resamples as for `interval_of`.
 
-    The interval is computed of logarithms, so that no end is below 0. Lines that were never answered make resamples
-    infinite.
+    The interval is computed of logarithms, so that no end is below 0. Where a resample is 0, the interval is computed
+    of the values and ends at 0. A figure with negative values has the interval of `interval_of`.
     """
-    if np.isfinite(values).all() and (values > 0).all():
-        logs = interval_of(np.log(values), units)
+    known = values[np.isfinite(values)]
+    if (known > 0).all():
+        with np.errstate(invalid="ignore"):
+            logs = interval_of(np.log(values), units)
         return None if logs is None else Interval(float(np.exp(logs.low)), float(np.exp(logs.high)))
+    interval = interval_of(values, units)
+    if interval is None or (known < 0).any():
+        return interval
+    return Interval(max(interval.low, 0.0), interval.high)
+
+
+def difference_interval(before: Floats, after: Floats, units: tuple[int, int], *, paired: bool) -> Interval | None:
+    """The interval of `after - before` from resamples of both, for figures that are never negative.
+
+    `units` are the numbers of units of both. `paired` says that they were drawn together. The interval is computed of
+    the logarithm of `after / before`. The relative change is then never below -100 %.
+    Figures with zeros have the interval of their difference, which ends at -100 %. Figures with negative values have
+    that interval without an end.
+    """
+    fewest, finite_values = min(units), [values[np.isfinite(values)] for values in (before, after)]
+    if all((values > 0).all() for values in finite_values):
+        with np.errstate(invalid="ignore"):
+            logs = np.log(before), np.log(after)
+            ends = interval_of(logs[1] - logs[0], fewest, None if paired else _resampled_degrees(*logs, units))
+        first = float(before[0])
+        return None if ends is None else Interval(first * math.expm1(ends.low), first * math.expm1(ends.high))
+    with np.errstate(invalid="ignore"):
+        interval = interval_of(after - before, fewest, None if paired else _resampled_degrees(before, after, units))
+    if interval is None or any((values < 0).any() for values in finite_values):
+        return interval
+    return Interval(max(interval.low, -float(before[0])), interval.high)
+
+
+def welch_degrees(variances: tuple[float, float], degrees: tuple[int, int]) -> int:
+    """Degrees of freedom of the variance of a difference of independent estimates, from those of both.
+
+    They lie between the smaller of both and their sum. B. L. Welch, Biometrika 34 (1947), page 28.
+    """
+    squares = sum(variance**2 / count for variance, count in zip(variances, degrees, strict=True) if count)
+    return max(min(degrees), int(sum(variances) ** 2 / squares)) if squares > 0 else min(degrees)
+
+
+def _resampled_degrees(before: Floats, after: Floats, units: tuple[int, int]) -> int:
+    variances = [float(values[np.isfinite(values)].var()) for values in (before, after)]
+    return welch_degrees((variances[0], variances[1]), (units[0] - 1, units[1] - 1))
+
+
+def quantile_interval(values: Floats, units: int) -> Interval | None:
+    """The interval of a quantile of response times, from its resamples as for `positive_interval`.
+
+    Lines that were never answered make resamples infinite.
+    """
     if np.isfinite(values).all():
-        return interval_of(values, units)
+        return positive_interval(values, units)
     if len(values) < 2 or units < 2:
         return None
-    tail = _tail(units)
+    tail = _tail(units, units - 1)
     low, high = np.quantile(values[1:], [tail, 1 - tail], method="inverted_cdf")
     return Interval(float(low), float(high))
 
@@ -134,6 +185,6 @@ def too_short(runs: int, waits: float) -> bool:
 
 
 @cache
-def _tail(units: int) -> float:
-    reach = math.sqrt(units / (units - 1)) * student_reach(units - 1)
+def _tail(units: int, degrees: int) -> float:
+    reach = math.sqrt(units / (units - 1)) * student_reach(degrees)
     return math.erfc(reach / math.sqrt(2)) / 2

@@ -125,13 +125,13 @@ def side(name: str, random: np.random.Generator, users: int, passes: int, comman
 
 
 def opposed(one: Difference, other: Difference) -> None:
-    """The one difference is the other, the other way round."""
+    """The one difference is the other, the other way round: each end is the reverse of the other's as a ratio."""
     assert (one.before, one.after) == pytest.approx((other.after, other.before), rel=1e-12)
     assert one.verdict == OPPOSITE.get(other.verdict, other.verdict)
-    if one.interval is not None and other.interval is not None:
-        scale = abs(one.before or 0) + abs(one.after or 0)
-        assert (one.interval.low, one.interval.high) == pytest.approx(
-            (-other.interval.high, -other.interval.low), abs=1e-9 * scale
+    if one.interval is not None and other.interval is not None and one.before and other.before:
+        low, high = 1 + one.interval.low / one.before, 1 + one.interval.high / one.before
+        assert (low, high) == pytest.approx(
+            (1 / (1 + other.interval.high / other.before), 1 / (1 + other.interval.low / other.before)), rel=1e-9
         )
 
 

@@ -1,0 +1,148 @@
+"""How much runs of a host differ by themselves, and whether enough is known of that for a verdict.
+
+Users and stretches of time are drawn again within each run. Between two runs the host itself changes: other programs
+come and go, memory fills, clocks change. One run a side has no measure of that. The measure is the scatter of like
+runs, which have the same script, users and conditions. They are the runs of a side itself if there are several, and
+earlier or later runs beside them. The logarithms of their figures have one pooled variance. The interval of a
+difference is at least that of Student's t with this variance.
+
+From five runs a side whole runs are drawn again, and the scatter is in the interval already.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from loadgo.comparison.cells import cells_of
+from loadgo.comparison.difference import QUANTILES_BY_MEASURE, Allowance, Difference, Drift, interval_with
+from loadgo.comparison.side import Side
+from loadgo.stats.resample import Floats
+
+FEWEST_DEGREES = 4
+"""Fewest degrees of freedom of an allowance: five like runs, or three runs a side."""
+NEIGHBOUR_TOLERANCE = 0.05
+"""Largest change of the neighbours' share of a host's processors that counts as none."""
+MOST_GAP_SPANS = 3.0
+"""Longest time between the sides, in lengths of the time in which the like runs were made.
+
+Runs of a few minutes do not show how a host changes from day to day.
+"""
+
+
+@dataclass(frozen=True)
+class BetweenRuns:
+    """The knowledge of how much the runs of both sides differ by themselves."""
+
+    drift: Drift
+    groups: tuple[Side, ...] = ()
+    """Like runs, each group with two or more. A side of several runs is a group."""
+    live_runs: tuple[int, int] = (0, 0)
+    """Number of live runs of each side."""
+    added: bool = False
+    """Whether the like runs repeat the same draws, while the two sides have different ones."""
+    reason: str = ""
+    """Why the like runs give no allowance, in words. Empty if they do, and if none is needed."""
+
+    @property
+    def like_runs(self) -> int:
+        """Number of like runs in all groups."""
+        return sum(group.run_count for group in self.groups)
+
+    @property
+    def degrees(self) -> int:
+        """Degrees of freedom of their scatter."""
+        return self.like_runs - len(self.groups)
+
+
+NO_DRIFT = BetweenRuns("none")
+"""The value for sides that are simulated or printed."""
+
+
+@dataclass(frozen=True)
+class RunMeans:
+    """The figures of each run of a group of like runs."""
+
+    means: Mapping[str, Floats]
+    """By measure, the mean of each row in each run, of shape (runs, rows)."""
+    quantiles: Mapping[str, Floats]
+    """The quantiles of response by measure, of each run."""
+
+    def summed(self, name: str, indices: list[int], weights: Floats) -> Floats | None:
+        """The sum over these rows in each run."""
+        return self.means[name][:, indices] @ weights if name in self.means else None
+
+
+def between_runs_of(a: Side, b: Side, *, runs_are_drawn: bool, like_runs: Sequence[Side] = ()) -> BetweenRuns:
+    """Judges whether the sides' own runs and the `like_runs` beside them show enough of drift."""
+    sides = (a, b)
+    if all(side.kind != "host" for side in sides):
+        return NO_DRIFT
+    if runs_are_drawn:
+        return BetweenRuns("allowed")
+    live = [side for side in sides if side.kind == "host"]
+    groups = tuple(side for side in (*live, *like_runs) if side.run_count > 1)
+    live_runs = (a.run_count if a.kind == "host" else 0, b.run_count if b.kind == "host" else 0)
+    has_one_seed = all(len(set(group.seeds)) == 1 for group in groups)
+    added = len(live) == 1 or (has_one_seed and a.seeds != b.seeds)
+    known = BetweenRuns("allowed", groups, live_runs, added)
+    reason = _reason_against(known, live)
+    return replace(known, drift="not known", reason=reason) if reason else known
+
+
+def run_means(frame: pl.DataFrame, rows: int) -> RunMeans:
+    """The figures of each run in `frame`, which has the columns `row` and `run`."""
+    cells = cells_of(frame, "run", rows)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = {name: cells.sums[name] / cells.counts[name] for name in cells.sums}
+    responses = pl.col("response").fill_null(math.inf)
+    quantiles = {
+        name: frame.group_by("run").agg(responses.quantile(probability, "linear")).sort("run")["response"].to_numpy()
+        for name, probability in QUANTILES_BY_MEASURE.items()
+    }
+    return RunMeans(means, quantiles)
+
+
+def with_drift(difference: Difference, between: BetweenRuns, figures_by_group: Sequence[Floats | None]) -> Difference:
+    """The difference with an allowance for drift in its interval, or marked as one whose drift is not known."""
+    if between.drift == "none" or not between.groups:
+        return replace(difference, drift=between.drift)
+    allowance = _allowance(between, figures_by_group)
+    deviation = None if allowance is None else allowance.deviation
+    before, after, within = difference.before, difference.after, difference.interval
+    if between.drift == "not known" or allowance is None or within is None or not before or not after:
+        return replace(difference, drift="not known", run_deviation=deviation)
+    interval = interval_with(allowance, before, after, within)
+    return replace(difference, drift="allowed", run_deviation=deviation, interval=interval, within_runs=within)
+
+
+def _allowance(between: BetweenRuns, figures_by_group: Sequence[Floats | None]) -> Allowance | None:
+    """The pooled scatter of the logarithms. None if a figure is missing, 0 or negative in a run."""
+    groups = [figures for figures in figures_by_group if figures is not None]
+    if len(groups) < len(between.groups) or any(not np.isfinite(one).all() or (one <= 0).any() for one in groups):
+        return None
+    squares = sum(float(((logs := np.log(one)) - logs.mean()).__pow__(2).sum()) for one in groups)
+    degrees = sum(len(one) - 1 for one in groups)
+    return Allowance(math.sqrt(squares / degrees), degrees, between.live_runs, between.added)
+
+
+def _reason_against(between: BetweenRuns, live: Sequence[Side]) -> str:
+    """Why the groups give no allowance, in words; empty if they do."""
+    if between.degrees < FEWEST_DEGREES:
+        return f"it takes {FEWEST_DEGREES + 1} like runs beside these, or 3 a side"
+    changes = [abs(first.mean_others_share - second.mean_others_share) for first in live for second in live]
+    if max(changes) > NEIGHBOUR_TOLERANCE + max(_range(group.others_shares) for group in between.groups):
+        return f"among {between.like_runs} like runs the neighbours' share of the processors changed less"
+    starts = [sum(side.starts_s) / len(side.starts_s) for side in live if side.starts_s]
+    gap_s = max(starts, default=0.0) - min(starts, default=0.0)
+    if gap_s > MOST_GAP_SPANS * max(_range(group.starts_s) for group in between.groups):
+        return f"the {between.like_runs} like runs were made in a shorter time than lies between A and B"
+    return ""
+
+
+def _range(values: Sequence[float]) -> float:
+    return max(values, default=0.0) - min(values, default=0.0)

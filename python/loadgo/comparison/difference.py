@@ -1,0 +1,194 @@
+"""One figure on both sides: its change, the interval of the change, and the verdict on the second side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from loadgo.comparison.two_way import Spread, reach_of, spread_of_both, spread_of_resamples
+from loadgo.stats.anytime import observations_needed
+from loadgo.stats.resample import Floats, Interval, difference_interval, positive_interval, quantile_interval, wider
+from loadgo.stats.student import student_reach
+
+QUANTILES_BY_MEASURE = {"p50 response": 0.5, "p90 response": 0.9}
+MOST_FORECAST_PAIRS = 1000
+"""The largest number of pairs in a forecast. A change that needs more is out of reach."""
+
+Verdict = Literal["better", "worse", "no difference", "cannot tell", "lower", "higher", "equal", "not known"]
+"""`lower` and `higher` are for figures without an interval.
+
+`cannot tell` is for a change beyond the scatter within the runs, where the runs themselves may differ by as much.
+"""
+Drift = Literal["none", "allowed", "not known"]
+"""Whether an interval contains how much runs of a host differ by themselves: no need for it, yes, or no."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One figure on both sides. None means not known."""
+
+    measure: str
+    before: float | None
+    after: float | None
+    interval: Interval | None
+    """The interval of `after - before`."""
+    before_interval: Interval | None = None
+    after_interval: Interval | None = None
+    extrapolated: bool = False
+    more_is_better: bool = False
+    drift: Drift = "none"
+    within_runs: Interval | None = None
+    """The interval by the scatter within the runs alone. None unless `interval` has an allowance for drift."""
+    run_deviation: float | None = None
+    """Standard deviation of the logarithm of the figure among like runs. None if not known."""
+
+    @property
+    def change(self) -> float | None:
+        """`after - before`."""
+        return None if self.before is None or self.after is None else self.after - self.before
+
+    @property
+    def relative(self) -> float | None:
+        """The change divided by the figure of the first side."""
+        return None if self.change is None or not self.before else self.change / self.before
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the second side, in a word."""
+        if self.change is None:
+            return "not known"
+        if self.interval is None:
+            return "equal" if self.change == 0 else "higher" if self.change > 0 else "lower"
+        if (self.within_runs or self.interval).holds(0.0):
+            return "no difference"
+        if self.drift == "not known" or self.interval.holds(0.0):
+            return "cannot tell"
+        return "better" if (self.change > 0) == self.more_is_better else "worse"
+
+    @property
+    def pairs_needed(self) -> int | None:
+        """Number of pairs of runs in turn after which an experiment would tell this change from chance.
+
+        Without `run_deviation` the number is the least one, from the scatter within the runs. None if not known.
+        """
+        if self.relative is None or self.relative <= -1 or not self.before or self.interval is None:
+            return None
+        log = abs(math.log1p(self.relative))
+        deviation = _log_deviation(self.interval, self.before)
+        if self.run_deviation is not None:
+            deviation = math.sqrt(2) * self.run_deviation
+        return observations_needed(deviation, log, MOST_FORECAST_PAIRS) if log and math.isfinite(deviation) else None
+
+
+@dataclass(frozen=True)
+class Resampled:
+    """A figure on both sides in each resample of one kind of unit."""
+
+    before: Floats | None
+    after: Floats | None
+    units: tuple[int, int]
+    """Number of units of each side."""
+    paired: bool
+    """Whether the units of both sides were drawn together."""
+    interactions: tuple[Spread | None, Spread | None] = (None, None)
+    """The spread of each side's figure if its interactions are independent. None if not known."""
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """How much a figure differs between like runs by itself."""
+
+    deviation: float
+    """Standard deviation of the logarithm of a run's figure."""
+    degrees: int
+    """Degrees of freedom of `deviation`."""
+    runs: tuple[int, int]
+    """Number of live runs of each side. 0 for a simulated side, which has no drift."""
+    added: bool
+    """Whether `deviation` lacks the scatter within the runs, which then counts in addition."""
+
+    @property
+    def reach(self) -> float:
+        """How far the 95 % interval of the logarithm of the ratio reaches to either side."""
+        variance = sum(1 / count for count in self.runs if count) * self.deviation**2
+        return student_reach(self.degrees) * math.sqrt(variance)
+
+
+def difference_of(
+    name: str, resamples: Sequence[Resampled], extrapolated: bool, *, more_is_better: bool = False
+) -> Difference:
+    """The figure on both sides, with the interval from the kinds of resamples together, or else the wider of theirs."""
+    first = resamples[0]
+    changes = [
+        difference_interval(one.before[: len(one.after)], one.after[: len(one.before)], one.units, paired=one.paired)
+        for one in resamples
+        if one.before is not None and one.after is not None
+    ]
+    return Difference(
+        measure=name,
+        before=_estimate(first.before),
+        after=_estimate(first.after),
+        interval=_two_way_interval(resamples) or wider(changes),
+        before_interval=_figure_interval(name, [(one.before, min(one.units)) for one in resamples]),
+        after_interval=_figure_interval(name, [(one.after, min(one.units)) for one in resamples]),
+        extrapolated=extrapolated,
+        more_is_better=more_is_better,
+    )
+
+
+def _two_way_interval(resamples: Sequence[Resampled]) -> Interval | None:
+    """The interval of the change from users and stretches of two sides that were drawn independently.
+
+    None if a kind of resample or the spread of the interactions is missing, or a figure is not above 0.
+    """
+    if len(resamples) != 2 or any(one.paired or one.before is None or one.after is None for one in resamples):
+        return None
+    spreads = [_spread(one) for one in resamples]
+    single = resamples[0].interactions
+    before, after = _estimate(resamples[0].before), _estimate(resamples[0].after)
+    if None in (*spreads, *single) or not before or not after:
+        return None
+    reach = reach_of(spread_of_both(*single), *spreads)  # type: ignore[arg-type]
+    return Interval(after * math.exp(-reach) - before, after * math.exp(reach) - before)
+
+
+def _spread(resampled: Resampled) -> Spread | None:
+    """The spread of the change from one kind of units."""
+    sides = zip((resampled.before, resampled.after), resampled.units, strict=True)
+    spreads = [None if values is None else spread_of_resamples(values, units) for values, units in sides]
+    if spreads[0] is None or spreads[1] is None:
+        return None
+    return Spread(spreads[0].variance + spreads[1].variance, min(resampled.units) - 1)
+
+
+def _figure_interval(name: str, resamples: Sequence[tuple[Floats | None, int]]) -> Interval | None:
+    interval_of = quantile_interval if name in QUANTILES_BY_MEASURE else positive_interval
+    return wider([interval_of(values, units) for values, units in resamples if values is not None])
+
+
+def interval_with(allowance: Allowance, before: float, after: float, within_runs: Interval) -> Interval:
+    """The interval of `after - before` with an allowance for drift, on the scale of logarithms."""
+    log = math.log(after / before)
+    low, high = (_log_change(end, before) for end in (within_runs.low, within_runs.high))
+    if allowance.added:
+        low, high = log - math.hypot(log - low, allowance.reach), log + math.hypot(high - log, allowance.reach)
+    low, high = min(low, log - allowance.reach), max(high, log + allowance.reach)
+    return Interval(before * math.expm1(low), before * math.expm1(high))
+
+
+def _log_change(change: float, before: float) -> float:
+    return math.log1p(change / before) if change > -before else -math.inf
+
+
+def _log_deviation(interval: Interval, before: float) -> float:
+    """The standard deviation of the logarithm of a ratio whose change has this interval."""
+    width = _log_change(interval.high, before) - _log_change(interval.low, before)
+    return width / (2 * student_reach(1000))
+
+
+def _estimate(values: Floats | None) -> float | None:
+    return None if values is None or not np.isfinite(values[0]) else float(values[0])

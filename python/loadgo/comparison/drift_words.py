@@ -1,0 +1,135 @@
+"""Sentences about how much live runs differ by themselves: what is known of it, and which experiment would tell."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Mapping
+
+from loadgo.comparison.between_runs import NEIGHBOUR_TOLERANCE
+from loadgo.comparison.difference import Difference
+from loadgo.comparison.rows import Matched
+from loadgo.comparison.side import Side
+from loadgo.measures.other_work import busy_clause
+from loadgo.notation.figures import share
+
+ANSWERED_MEASURES = ("response", "cpu", "throughput")
+"""The measures of a comparison's answer."""
+
+
+def cannot_tell_measures(rows: Matched) -> list[Difference]:
+    """The differences of the answer that may be no more than drift."""
+    whole = [rows.whole[name] for name in ANSWERED_MEASURES if name in rows.whole]
+    return [difference for difference in whole if difference.verdict == "cannot tell"]
+
+
+def runs_a_side(rows: Matched) -> str:
+    """The number of live runs of the sides, as `one run a side`."""
+    counts = sorted({count for count in rows.between.live_runs if count})
+    if counts == [1]:
+        return "one run a side" if all(rows.between.live_runs) else "one run"
+    return f"{' and '.join(str(count) for count in counts)} runs a side"
+
+
+def pairs_needed(rows: Matched) -> int | None:
+    """Number of pairs of runs in turn that would tell whether the differences are real. None if not known."""
+    needed = [difference.pairs_needed for difference in cannot_tell_measures(rows)]
+    known = [pairs for pairs in needed if pairs is not None]
+    return max(known) if known and len(known) == len(needed) else None
+
+
+def experiment_command(a: Side, b: Side) -> str:
+    """The command of an experiment that runs the variants of both sides in turn, as far as the runs tell it."""
+    loads = [side.tables[0].conditions.get("load", {}) for side in (a, b) if side.kind == "host" and side.tables]
+    if len(loads) < 2 or any(_load_words(load) != _load_words(loads[0]) for load in loads):
+        return "loadgo ab"
+    scripts = [str(side.tables[0].conditions.get("script", "")) for side in (a, b)]
+    limits = [_limit(side.tables[0].conditions.get("limit", {})) for side in (a, b)]
+    words = ["loadgo", "ab", *dict.fromkeys(script for script in scripts if script), *_load_words(loads[0])]
+    words += [f"--limit-{letter}={limit}" for letter, limit in zip("ab", limits, strict=True) if limit]
+    return shlex.join(words)
+
+
+def advice(rows: Matched, a: Side, b: Side) -> list[str]:
+    """The reason why the answer has no verdict, and the experiment that would give one."""
+    differences = cannot_tell_measures(rows)
+    if not differences:
+        return []
+    between, pairs = rows.between, pairs_needed(rows)
+    if between.drift == "allowed":
+        why = f"{between.like_runs} like runs of this host differed by as much without a change."
+    else:
+        reason = f": {between.reason}" if between.reason else ""
+        why = f"How much runs of this host differ by themselves is not known from {runs_a_side(rows)}{reason}."
+    known = all(difference.run_deviation is not None for difference in differences)
+    number = (
+        "Pairs of runs in turn"
+        if pairs is None
+        else f"{'About' if known else 'At least'} {pairs} pairs of runs in turn"
+    )
+    return [f"{why} {number} would tell: {experiment_command(a, b)}"]
+
+
+def about_allowance(rows: Matched) -> list[str]:
+    """The notes on the intervals that say whether they contain drift."""
+    between = rows.between
+    if between.drift == "none" or not between.live_runs[0] + between.live_runs[1] or not _has_intervals(rows):
+        return []
+    if between.drift == "not known":
+        return [
+            "They are those within the runs. How much runs of this host differ by themselves is not known, so nothing "
+            "is called better or worse."
+        ]
+    how = "are wider by that" if between.added else "are at least as wide as that"
+    return [f"{between.like_runs} like runs show how much runs of this host differ by themselves: they {how}."]
+
+
+def neighbours(a: Side, b: Side) -> list[str]:
+    """The warnings about other programs on the hosts, and about a change of their share between the sides."""
+    remedy = "The sides may differ by that alone: loadgo ab runs both in turn."
+    busy = [side for side in (a, b) if side.other_work is not None and side.other_work.level == "busy"]
+    changed = bool(a.others_shares and b.others_shares) and abs(_share_change(a, b)) > NEIGHBOUR_TOLERANCE
+    if not changed:
+        return [f"{busy_side(side)}. {remedy}" for side in busy]
+    if len(busy) == 1:
+        other = b if busy[0] is a else a
+        return [f"{busy_side(busy[0])}; in {other.name} it was {share(other.mean_others_share)}. {remedy}"]
+    shares = (
+        f"{share(a.mean_others_share)} of the processors' time in {a.name} and {share(b.mean_others_share)} in {b.name}"
+    )
+    return [f"Other programs had {shares}. {remedy}"]
+
+
+def busy_side(side: Side) -> str:
+    """The clause that says that a side's host was busy with other things; empty for a quiet host."""
+    return busy_clause(side.other_work, f"{side.name}: the host", "up to " if len(side.tables) > 1 else "")
+
+
+def _share_change(a: Side, b: Side) -> float:
+    return b.mean_others_share - a.mean_others_share
+
+
+def seeds(a: Side, b: Side, rows: Matched) -> list[str]:
+    """The advice to use the same seed, where both sides typed the same script with different ones."""
+    if rows.paired or not a.lines or a.lines != b.lines or a.seeds == b.seeds or "printed" in (a.kind, b.kind):
+        return []
+    return [
+        "differ, so the users of both sides drew different think times and commands, which widens the intervals. Run "
+        "both sides with the same --seed."
+    ]
+
+
+def _load_words(load: Mapping[str, object]) -> list[str]:
+    words = [] if load.get("users") is None else ["--users", str(load["users"])]
+    duration = load.get("duration_s")
+    return [*words, "--for", f"{duration:g}s"] if isinstance(duration, int | float) else words
+
+
+def _has_intervals(rows: Matched) -> bool:
+    return any(math.isfinite(difference.interval.low) for difference in rows.whole.values() if difference.interval)
+
+
+def _limit(limit: Mapping[str, object]) -> str:
+    """The limits of a run as `loadgo ab` reads them."""
+    keys = {"memory_bytes": "memory", "cpus": "cpus"}
+    return ",".join(f"{word}={limit[key]}" for key, word in keys.items() if key in limit)

@@ -1,0 +1,97 @@
+"""Like runs: runs of the same script, users and conditions on the same host, in the folders beside those of a side."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from loadgo.comparison.side import Side, side_of_runs
+from loadgo.errors import LoadgoError
+from loadgo.records.conditions import conditions_of, differing_conditions, is_measured_condition
+from loadgo.records.tables import Tables, tables
+
+MOST_LIKE_RUNS = 12
+"""Most like runs of a side that are read: those nearest in time. More would narrow an allowance by little."""
+EXPERIMENT_FILE = "experiment.json"
+"""The file that marks the folder of an experiment by `loadgo ab`, whose runs end in `-a` and `-b`."""
+_VARYING_CONDITIONS = ("seed",)
+_VARIANT = re.compile(r"\d+-([ab])")
+
+
+def like_runs_of(a: Side, b: Side, tariff: str) -> tuple[Side, ...]:
+    """The like runs of each side, without the runs of both sides. One group if both sides are like each other."""
+    live = [side for side in (a, b) if side.kind == "host" and side.folders]
+    own_folders = {folder.resolve() for side in (a, b) for folder in side.folders}
+    groups: list[Side] = []
+    read: set[Path] = set()
+    for side in live:
+        folders = [folder for folder in _like_folders(side) if folder not in own_folders | read]
+        read |= set(folders)
+        group = _group(folders, side, tariff)
+        if group is not None:
+            groups.append(group)
+    return tuple(groups)
+
+
+def _like_folders(side: Side) -> list[Path]:
+    """The folders of runs that are like those of `side`, in the folders that contain its runs."""
+    parents = {folder.resolve().parent for folder in side.folders}
+    variant = _variant(side.folders[0])
+    starts = {}
+    for parent in parents:
+        for path in parent.glob("*/run.toml"):
+            run_toml = _run_toml(path)
+            if _variant(path.parent) == variant and _is_like(path.parent, run_toml, side.conditions):
+                starts[path.parent] = _start_s(run_toml)
+    own_start = min(side.starts_s, default=0.0)
+    nearest = sorted(starts, key=lambda folder: abs(starts[folder] - own_start))
+    return nearest[: MOST_LIKE_RUNS + len(side.folders)]
+
+
+def _variant(folder: Path) -> str:
+    """The letter of a run of an experiment by `loadgo ab`; empty for any other run."""
+    match = _VARIANT.fullmatch(folder.name)
+    return match[1] if match and (folder.parent / EXPERIMENT_FILE).is_file() else ""
+
+
+def _run_toml(path: Path) -> dict[str, Any]:
+    """The content of a `run.toml`. Empty if it cannot be read."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def _start_s(run_toml: Mapping[str, Any]) -> float:
+    started = run_toml.get("started")
+    return started.timestamp() if isinstance(started, datetime) else 0.0
+
+
+def _is_like(folder: Path, run_toml: Mapping[str, Any], conditions: Mapping[str, str]) -> bool:
+    """Whether a run was completed in these conditions, but for those that were measured, and for the seed."""
+    if run_toml.get("kind", "run") != "run" or run_toml.get("outcome") != "done":
+        return False
+    try:
+        differing = differing_conditions(conditions, conditions_of(folder, run_toml))
+    except (OSError, ValueError, TypeError, AttributeError):
+        return False
+    names = [condition.name for condition in differing]
+    return all(name in _VARYING_CONDITIONS or is_measured_condition(name) for name in names)
+
+
+def _group(folders: list[Path], side: Side, tariff: str) -> Side | None:
+    """The runs in these folders as one side. None if fewer than two of them can be read."""
+    runs: list[Tables] = []
+    for folder in folders[:MOST_LIKE_RUNS]:
+        try:
+            runs.append(tables(folder))
+        except (OSError, LoadgoError, pl.exceptions.PolarsError):
+            continue
+    phases = side.stretches[0].name
+    return side_of_runs(side.name, tuple(runs), phases, tariff, side.conditions) if len(runs) > 1 else None

@@ -1,0 +1,70 @@
+"""The variance of a figure from users and stretches of time together, and the reach of its interval.
+
+An interaction belongs to a user and to a stretch. With independent interactions, resamples of users, of stretches and
+of interactions have the same variance. Users who differ from each other make that of users larger, and a shared queue
+makes that of stretches larger. Both together: V = V(users) + V(stretches) - V(interactions). A. C. Cameron,
+J. B. Gelbach and D. L. Miller, Journal of Business & Economic Statistics 29 (2011), page 238.
+
+The wider of the intervals from users and from stretches is too wide where neither matters: of two uncertain variances
+it takes the larger. Here V(interactions), which is known best, is the least variance. Each of the two adds what it has
+more, at its own Student's t.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from loadgo.stats.resample import Floats, welch_degrees
+from loadgo.stats.student import student_reach
+
+MOST_DEGREES = 1000
+"""Degrees of freedom beyond which Student's t no longer changes."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A variance of the logarithm of a figure, with its degrees of freedom."""
+
+    variance: float
+    degrees: int
+
+    @property
+    def reach(self) -> float:
+        """Student's t for these degrees of freedom."""
+        return student_reach(min(self.degrees, MOST_DEGREES))
+
+
+def spread_of_both(a: Spread, b: Spread) -> Spread:
+    """The spread of the difference of two independent logarithms."""
+    variances, degrees = (a.variance, b.variance), (a.degrees, b.degrees)
+    return Spread(sum(variances), welch_degrees(variances, degrees))
+
+
+def spread_of_resamples(values: Floats, units: int) -> Spread | None:
+    """The spread of a positive figure from its resamples of `units` units. None without enough of them."""
+    known = values[1:][np.isfinite(values[1:])]
+    if units < 2 or 2 * len(known) < len(values) or not (known > 0).all():
+        return None
+    return Spread(float(np.log(known).var()) * units / (units - 1), units - 1)
+
+
+def spread_of_rows(means: Floats, variances: Floats, degrees: Floats, weights: Floats) -> Spread | None:
+    """The spread of a weighted sum of row means whose interactions are independent.
+
+    `variances` are those of the means, with their `degrees` of freedom. None if a row has a single interaction.
+    """
+    total = float(means @ weights)
+    parts = variances * weights**2
+    if not (degrees > 0).all() or not total > 0 or not np.isfinite(parts).all():
+        return None
+    squares = float((parts**2 / degrees).sum())
+    return Spread(float(parts.sum()) / total**2, int(parts.sum() ** 2 / squares) if squares > 0 else MOST_DEGREES)
+
+
+def reach_of(interactions: Spread, users: Spread, stretches: Spread) -> float:
+    """How far the 95 % interval of a logarithm reaches to either side."""
+    squares = [spread.reach**2 * max(spread.variance - interactions.variance, 0.0) for spread in (users, stretches)]
+    return math.sqrt(interactions.reach**2 * interactions.variance + sum(squares))

@@ -1,0 +1,239 @@
+"""Live runs differ by themselves: no verdict from one run a side unless it is known how much they do."""
+
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from loadgo.comparison.compare import Comparison, compare, of_sides, side_of, thresholds_of
+from loadgo.comparison.document import comparison_document, comparison_json, render_comparison
+from loadgo.comparison.like_runs import like_runs_of
+from loadgo.comparison.pictures import comparison_pictures
+from loadgo.comparison.side import ROW_SCHEMA, Side
+from loadgo.records.phases import Stretch
+from support.synthetic import closed_loop
+
+LIVE_RUN = Path(__file__).parents[2] / "runs/reported/live-exact"
+MEAN_NS = 2e9
+USERS, PASSES = 12, 20
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def side(seed: int, factors: Sequence[float], *, kind: str = "host", others: Sequence[float] = ()) -> Side:
+    """A side with a run for each factor, which all its interactions take longer; runs are a minute apart."""
+    rows = [_rows(run, seed + run, factor) for run, factor in enumerate(factors)]
+    load = {"users": USERS, "duration_s": 10.0}
+    template = closed_loop(2, 5)
+    tables = [
+        replace(
+            template, conditions={"load": load, "script": "x.toml", "started": START + timedelta(minutes=seed + run)}
+        )
+        for run, _ in enumerate(factors)
+    ]
+    stretches = tuple(Stretch("all", 0, int(1e12), USERS * PASSES, 0, 0, 0, None) for _ in factors)
+    made = Side("s", kind, "", pl.concat(rows), (), {}, (("x", "x"),), tuple(tables), stretches)  # type: ignore[arg-type]
+    made.__dict__["others_shares"] = tuple(others) or (0.0,) * len(factors)
+    return made
+
+
+def _rows(run: int, seed: int, factor: float) -> pl.DataFrame:
+    random = np.random.default_rng(seed)
+    numbers = np.arange(USERS * PASSES)
+    columns = {
+        "run": np.full(len(numbers), run),
+        "seed": np.full(len(numbers), 1),
+        "user": numbers % USERS + 1,
+        "pass": numbers // USERS + 1,
+        "line": np.ones(len(numbers)),
+        "command": ["x"] * len(numbers),
+        "extrapolated": np.zeros(len(numbers), bool),
+        "moment": numbers / len(numbers),
+        "response": factor * MEAN_NS * random.gamma(9, 1 / 9, len(numbers)),
+        "ready wait": np.zeros(len(numbers)),
+    }
+    return pl.DataFrame(columns).select(
+        pl.col(name).cast(dtype) if name in columns else pl.lit(None, dtype).alias(name)
+        for name, dtype in ROW_SCHEMA.items()
+    )
+
+
+def response(comparison: Comparison) -> str:
+    return comparison.rows.whole["response"].verdict
+
+
+def test_one_live_run_a_side_is_called_neither_better_nor_worse() -> None:
+    comparison = of_sides(side(1, [1.0]), side(2, [1.6]))
+    difference = comparison.rows.whole["response"]
+    assert difference.interval is not None
+    assert difference.interval.low > 0
+    assert (difference.verdict, difference.drift) == ("cannot tell", "not known")
+    answer = comparison_document(comparison).answer
+    assert answer.startswith("B against A, from one run a side: cannot tell for response (+")
+    assert " within the runs)" in answer
+    assert not {"better", "worse"} & set(answer.replace(";", " ").split())
+
+
+def test_simulated_runs_have_no_drift_and_keep_their_verdicts() -> None:
+    comparison = of_sides(side(1, [1.0], kind="machine"), side(2, [1.6], kind="machine"))
+    assert (response(comparison), comparison.rows.between.drift) == ("worse", "none")
+    assert comparison_document(comparison).answer.startswith("B against A: response is worse (+")
+
+
+def test_a_difference_within_the_scatter_of_the_run_itself_stays_no_difference() -> None:
+    assert response(of_sides(side(1, [1.0]), side(2, [1.0]))) == "no difference"
+
+
+def test_like_runs_that_differ_by_little_allow_a_verdict_and_those_that_differ_by_much_do_not() -> None:
+    a, b = side(6, [1.0]), side(7, [1.6])
+    steady = of_sides(a, b, like_runs=[side(1, [1.0, 1.02, 0.98, 1.01, 0.99, 1.0])])
+    assert (response(steady), steady.rows.between.drift) == ("worse", "allowed")
+    assert "6 like runs show how much runs of this host differ" in render_comparison(steady, "text", width=120)
+    drifting = of_sides(a, b, like_runs=[side(1, [1.0, 1.6, 0.7, 1.3, 0.8, 1.1])])
+    difference = drifting.rows.whole["response"]
+    assert difference.verdict == "cannot tell"
+    assert difference.within_runs is not None
+    assert difference.interval is not None
+    assert difference.interval.low < 0 < difference.within_runs.low
+    assert difference.interval.high > 2 * difference.within_runs.high
+    assert "6 like runs of this host differed by as much" in " ".join(comparison_document(drifting).warnings)
+
+
+def test_too_few_like_runs_allow_no_verdict_and_the_advice_names_how_many_it_takes() -> None:
+    comparison = of_sides(side(6, [1.0]), side(7, [1.6]), like_runs=[side(1, [1.0, 1.01, 0.99])])
+    assert response(comparison) == "cannot tell"
+    assert any("it takes 5 like runs beside these" in text for text in comparison_document(comparison).warnings)
+
+
+def test_the_scatter_of_three_runs_a_side_decides() -> None:
+    alike = of_sides(side(1, [1.0, 1.3, 0.8]), side(4, [1.4, 1.8, 1.1]))
+    assert (response(alike), alike.rows.between.drift) == ("cannot tell", "allowed")
+    steady = of_sides(side(1, [1.0, 1.02, 0.99]), side(4, [1.4, 1.42, 1.41]))
+    assert response(steady) == "worse"
+
+
+def test_a_change_of_the_neighbours_that_no_like_run_had_allows_no_verdict() -> None:
+    like = side(1, [1.0, 1.02, 0.98, 1.01, 0.99, 1.0], others=[0.01, 0.02, 0.01, 0.02, 0.01, 0.0])
+    comparison = of_sides(side(6, [1.0], others=[0.01]), side(7, [1.6], others=[0.4]), like_runs=[like])
+    assert response(comparison) == "cannot tell"
+    warnings = " ".join(comparison_document(comparison).warnings)
+    assert "Other programs had 1.0 % of the processors' time in s and 40.0 % in s." in warnings
+    assert "the neighbours' share of the processors changed less" in warnings
+    met = replace(like)
+    met.__dict__["others_shares"] = (0.01, 0.4, 0.2, 0.0, 0.3, 0.1)
+    met_by_like_runs = of_sides(side(6, [1.0], others=[0.01]), side(7, [1.6], others=[0.4]), like_runs=[met])
+    assert response(met_by_like_runs) == "worse"
+
+
+def test_like_runs_of_a_few_minutes_do_not_stand_for_a_day() -> None:
+    like = side(1, [1.0, 1.02, 0.98, 1.01, 0.99, 1.0])
+    comparison = of_sides(side(6, [1.0]), side(6 + 24 * 60, [1.6]), like_runs=[like])
+    assert response(comparison) == "cannot tell"
+    assert "were made in a shorter time than lies between A and B" in comparison.rows.between.reason
+
+
+def test_draws_that_like_runs_do_not_vary_are_added_to_their_scatter() -> None:
+    like = side(1, [1.0, 1.1, 0.9, 1.05, 0.95, 1.0])
+    a, b = side(6, [1.0]), side(7, [1.6])
+    other_seed = replace(b, rows=b.rows.with_columns(seed=pl.lit(2, pl.Int64)))
+    same, others = (of_sides(a, one, like_runs=[like]).rows.whole["response"].interval for one in (b, other_seed))
+    assert same is not None
+    assert others is not None
+    assert others.low < same.low
+    assert others.high > same.high
+
+
+def test_sides_with_different_seeds_are_told_to_take_the_same() -> None:
+    a, b = side(1, [1.0]), side(2, [1.0])
+    other_seed = replace(b, rows=b.rows.with_columns(seed=pl.lit(2, pl.Int64)))
+    advice = "Run both sides with the same --seed."
+    assert advice not in render_comparison(of_sides(a, b), "text", width=120)
+    assert of_sides(a, b).rows.paired
+    assert advice in " ".join(render_comparison(of_sides(a, other_seed), "text", width=120).split())
+    assert not of_sides(a, other_seed).rows.paired
+
+
+def test_the_advice_is_an_experiment_with_the_number_of_pairs() -> None:
+    comparison = of_sides(side(1, [1.0]), side(2, [1.6]))
+    (warning,) = comparison_document(comparison).warnings
+    assert warning.endswith("At least 4 pairs of runs in turn would tell: loadgo ab x.toml --users 12 --for 10s")
+    document = json.loads(comparison_json(comparison))
+    assert document["between_runs"] == {
+        "drift": "not known",
+        "like_runs": 0,
+        "degrees": 0,
+        "reason": "it takes 5 like runs beside these, or 3 a side",
+        "pairs_needed": 4,
+        "command": "loadgo ab x.toml --users 12 --for 10s",
+    }
+    assert document["whole"]["response"]["verdict"] == "cannot tell"
+    assert document["whole"]["response"]["drift"] == "not known"
+
+
+def test_a_threshold_that_may_be_passed_by_drift_cannot_be_decided() -> None:
+    a, b = side(1, [1.0]), side(2, [1.6])
+    comparison = of_sides(a, b, thresholds=thresholds_of("response=5%"))
+    assert ([finding.failed for finding in comparison.findings], comparison.bad) == ([None], True)
+    assert "whether runs differ by as much without a change cannot be told" in comparison.findings[0].text
+    assert not of_sides(a, b, thresholds=thresholds_of("response=100%")).bad
+
+
+def copies(folder: Path, count: int, **changes: str) -> list[Path]:
+    """Copies of a recorded live run, a minute apart, with these texts of their `run.toml` replaced."""
+    folders = []
+    for number in range(1, count + 1):
+        copy = folder / f"{changes.get('prefix', '')}{number:03}{changes.get('suffix', '')}"
+        shutil.copytree(LIVE_RUN, copy)
+        text = (copy / "run.toml").read_text()
+        lines = [
+            f"started = 2026-11-21T02:{number:02}:00Z" if line.startswith("started =") else line
+            for line in text.splitlines()
+        ]
+        changed = "\n".join(lines).replace(changes.get("old", "\0"), changes.get("new", ""))
+        (copy / "run.toml").write_text(changed)
+        folders.append(copy)
+    return folders
+
+
+def test_like_runs_are_those_beside_a_run_with_its_script_users_and_conditions(tmp_path: Path) -> None:
+    runs = copies(tmp_path, 7, old="seed = ", new="seed = 1")
+    copies(tmp_path, 2, prefix="more-users-", old="users = 4", new="users = 3")
+    copies(tmp_path, 2, prefix="stopped-", old='outcome = "done"', new='outcome = "stopped"')
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "run.toml").write_text("[")
+    a, b = (side_of(run) for run in runs[:2])
+    (group,) = like_runs_of(a, b, "default")
+    assert group.starts_s == side_of(runs[2:]).starts_s
+    comparison = compare(*runs[:2])
+    assert (comparison.rows.between.drift, comparison.rows.between.like_runs) == ("allowed", 5)
+
+
+def test_in_the_folder_of_an_experiment_only_runs_of_the_same_variant_are_like(tmp_path: Path) -> None:
+    runs_a = copies(tmp_path, 4, suffix="-a")
+    runs_b = copies(tmp_path, 4, suffix="-b")
+    (tmp_path / "experiment.json").write_text("{}")
+    groups = like_runs_of(side_of(runs_a[0]), side_of(runs_b[0]), "default")
+    assert [group.run_count for group in groups] == [3, 3]
+
+
+def test_no_end_of_an_interval_and_no_axis_is_below_minus_100_percent() -> None:
+    a, b = side(1, [1.0]), side(2, [1.0])
+    spread = np.random.default_rng(1).lognormal(0, 3, USERS * PASSES)
+    wide = [replace(one, rows=one.rows.with_columns(response=pl.col("response") * spread)) for one in (a, b)]
+    comparison = of_sides(wide[0], wide[1])
+    known = [one for row in comparison.rows.rows for one in row.measures.values() if one.interval is not None]
+    assert any(one.interval.low < -0.5 * one.before for one in known if one.interval and one.before)
+    assert all(one.interval.low >= -one.before for one in known if one.interval and one.before)
+    axes = [line for picture in comparison_pictures(comparison) for line in picture.lines(100) if "no change" in line]
+    assert axes
+    assert all("−100 % to +" in axis or "−200" not in axis for axis in axes)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_page_without_a_verdict_is_no_wider_than_asked(width: int) -> None:
+    page = render_comparison(of_sides(side(1, [1.0]), side(2, [1.6])), "text", width=width)
+    assert max(map(len, page.splitlines())) <= width
