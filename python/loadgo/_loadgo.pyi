@@ -131,7 +131,7 @@ class CommandMeter:
         """Undoes the meter's changes on the host. Returns sentences about things that stay there."""
 
 class LiveProfile:
-    """A clock profile: of the host, or of the programs that this thread starts (`children`). Raises `errors.Refused`."""
+    """A clock profile of the host, or of the programs that this thread starts (`children`). Raises `errors.Refused`."""
 
     def __new__(cls, hz: int, children: bool) -> LiveProfile: ...
     def notes(self) -> list[str]:
@@ -173,7 +173,7 @@ class Transfer:
         """Raises `errors.Refused` if `to` is no address, and `ValueError` for an unknown method."""
 
     def run(self) -> dict[str, Any]:
-        """Makes the transfer: `here`, `there` (None if the other end sent no figures) and `note`. Raises `errors.Refused`."""
+        """Makes the transfer: `here`, `there` (None without figures of the other end) and `note`. Raises `errors.Refused`."""
 
     def stop(self) -> None:
         """Ends the transfer early, from another thread."""
@@ -199,7 +199,7 @@ class TransferServer:
         job_time_s: float,
         rows: str | PathLike[str] | None,
     ) -> TransferServer:
-        """Listens at once. Raises `errors.Refused` if it cannot, or if `keep_in` or the table `rows` cannot be written."""
+        """Listens at once. Raises `errors.Refused` if it cannot, or cannot write `keep_in` or the table `rows`."""
 
     def serve(self, report: Callable[[dict[str, Any] | None], bool]) -> None:
         """Serves until `report` returns False. Calls it with each transfer's end, and about three times a second."""

@@ -36,8 +36,8 @@ FIRST_TRIAL_INTERACTIONS = 60
 """Interactions of the first trial. Fewer than in later trials: it only finds the scale."""
 TRIED_BETWEEN_USERS = 3
 """This many numbers of users in the bracket are tried before one of them is tried again, longer."""
-END_WEIGHT = 2
-"""The ends of the bracket are tried again when numbers between them have more than this many times their interactions."""
+END_TRIALS_RATIO = 2
+"""An end of the bracket is tried again when the numbers within have more than this many times its interactions."""
 BRACKET_SHARE = 0.08
 """Trials are placed within ±8 % of the estimated crossing."""
 LEAP_MARGIN_LOGITS = 0.5
@@ -258,7 +258,7 @@ def _search_between(
     if not between:
         return undecided
     # Long trials between short ends give no line a slope, so the ends are tried again too, half as long.
-    weights = dict.fromkeys(between, 1) | {users: END_WEIGHT for users in (bracket.met, bracket.missed) if users}
+    weights = dict.fromkeys(between, 1) | {users: END_TRIALS_RATIO for users in (bracket.met, bracket.missed) if users}
     next_users = min(weights, key=lambda users: weights[users] * _interactions_with(users, trials))
     return _longer_trial(next_users, trials, goal, undecided)
 
