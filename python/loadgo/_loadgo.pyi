@@ -173,7 +173,7 @@ class Transfer:
         """Raises `errors.Refused` if `to` is no address, and `ValueError` for an unknown method."""
 
     def run(self) -> dict[str, Any]:
-        """Makes the transfer: `here`, `there` (None without figures of the other end) and `note`. Raises `errors.Refused`."""
+        """Makes the transfer: `here`, `there` (None if not sent) and `note`. Raises `errors.Refused`."""
 
     def stop(self) -> None:
         """Ends the transfer early, from another thread."""
