@@ -44,6 +44,7 @@ class Account:
     login: str
     home: Path | None
     """The account's home, if it has one."""
+    shell: str
 
 
 @pytest.fixture
@@ -66,11 +67,12 @@ def account(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Account]
     """An account reached by each way of logging in."""
     with ExitStack() as stack:
         if not request.param.startswith("ssh"):
-            yield Account(request.param, None)
+            yield Account(request.param, None, request.param.split("/")[-1])
             return
         needs_sshd()
-        host = stack.enter_context(ssh_host(tmp_path / "far", f"/bin/{request.param.split()[-1]}"))
-        yield Account(host.login, host.home)
+        shell = request.param.split()[-1]
+        host = stack.enter_context(ssh_host(tmp_path / "far", f"/bin/{shell}"))
+        yield Account(host.login, host.home, shell)
 
 
 def needs_sshd() -> None:
@@ -120,7 +122,7 @@ def test_files_arrive_byte_for_byte(account: Account, bench: Bench) -> None:
 def test_make_reads_a_makefile(account: Account, bench: Bench) -> None:
     if shutil.which("make") is None:
         pytest.skip("there is no make")
-    assert statuses(bench, script(account.login, ["make -s"], FILES)) == [0]
+    assert statuses(bench, script(account.login, ["make -s"], {"Makefile": FILES["Makefile"]})) == [0]
 
 
 @pytest.mark.parametrize("typing", ["none", "400 chars/s"])
@@ -153,6 +155,8 @@ def test_a_history_that_cannot_be_unset_is_not_written_either(read_only: bool, h
 
 
 def test_a_run_that_is_stopped_leaves_no_files_in_the_account(account: Account, bench: Bench) -> None:
+    if account.home and account.shell != "bash":
+        pytest.skip("another shell than bash hears of the hang-up when its command ends: docs/scripts.md")
     run = f"stopped-{os.getpid()}"
     running = bench.start("run", bench.script(script(account.login, ["sleep 1000"], FILES)), "--out", run)
     wait_until(lambda: phase_has_begun(bench.folder / run, "steady"), running)

@@ -82,8 +82,10 @@ impl Preparations {
     fn directory_line(&self, user: UserId, nonce: &Nonce) -> String {
         let half = String::from_utf8_lossy(&nonce[..nonce.len() / 2]);
         let place = format!("\"${{TMPDIR:-/tmp}}/loadgo-{}-{user}-{half}\"", self.run_id);
-        // The session removes its directory itself, also when it is hung up: nobody else may reach it.
-        let farewell = format!("trap 'cd /; rm -rf {place}' EXIT; trap 'exit 129' HUP");
+        // The session removes its directory itself, also when it is hung up: nobody else may reach it. `rm` runs in the background,
+        // since dash starts no foreground command on a terminal that is gone. bash would let a trap of the hang-up wait for the
+        // command that it runs; without that trap it ends at once, by way of the first.
+        let farewell = format!("trap 'cd /; rm -rf {place} & wait $!' EXIT; [ -n \"$BASH_VERSION\" ] || trap 'exit 129' HUP");
         format!(" mkdir -m 700 {place} && cd {place} && {{ {farewell}; }} && {PRINT_LAID}\n")
     }
 
