@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
-from loadgo.measures.total_time import OTHERS_WARNING_SHARE, TotalTime, total_time_of
+from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.notation.figures import share
 from loadgo.records.interactions import CPU_NS, IS_MEASURED
 from loadgo.records.phases import Stretch, spans_in
@@ -21,6 +21,8 @@ from loadgo.records.phases import Stretch, spans_in
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
+BUSY_SHARE = 0.1
+"""A host is busy with other things if they surely have more than this share of its processors' time."""
 NOTED_SHARE = 0.05
 """A larger share of other work is told: it can be as much as the change that `loadgo ab` calls no difference."""
 _SHOWN_ERROR_SHARE = 0.005
@@ -43,7 +45,7 @@ class OtherWork:
     @property
     def level(self) -> Level:
         """`busy`: figures are probably affected. `partly busy`: they may be, or the share is too uncertain."""
-        if self.share - self.error > OTHERS_WARNING_SHARE:
+        if self.share - self.error > BUSY_SHARE:
             return "busy"
         return "partly busy" if self.share > NOTED_SHARE else "quiet"
 

@@ -30,9 +30,6 @@ OWNER_GROUPS = ("users", "driver", "meters", "supervisor")
 METER_PROGRAMS_CATEGORY = "meters"
 """The category of the meter programs' time."""
 
-OTHERS_WARNING_SHARE = 0.1
-"""A host is busy with others if they have more than this share of its processors' time."""
-
 _KERNEL_CATEGORIES = (
     *("kernel thread", "interrupt", "soft interrupt", "getwork", "irq", "softirq", "uncharged"),
     METER_PROGRAMS_CATEGORY,
@@ -147,11 +144,6 @@ class TotalTime:
         if unattributed_ns is None or not self.total_ns:
             return None
         return max(unattributed_ns - self.category_time_ns(*_KERNEL_CATEGORIES), 0) / self.total_ns
-
-    @property
-    def busy_with_others(self) -> bool:
-        """Whether others had so much of the processors' time that figures are those of a busy host."""
-        return (self.others_share or 0.0) > OTHERS_WARNING_SHARE
 
     def share_of(self, part_ns: float | None) -> float | None:
         """The share of `part_ns` in all time, 0 to 1; None if `part_ns` was not measured."""

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from loadgo.measures.total_time import OTHERS_WARNING_SHARE
+from loadgo.measures.other_work import OtherWork
 from loadgo.notation.figures import people, share
 from loadgo.sizing.near_line import quiet_crossing
 from loadgo.sizing.outcomes import CapacityFound, SearchGoal, SearchOutcome
@@ -32,7 +32,7 @@ def with_quiet_capacity(
     neighbours: Neighbours | None, outcome: SearchOutcome, trials: Sequence[CapacityTrial], goal: SearchGoal
 ) -> Neighbours | None:
     """`neighbours` with the prediction for a quiet host, if other work took much and the trials permit a prediction."""
-    if neighbours is None or neighbours.most <= OTHERS_WARNING_SHARE or not isinstance(outcome, CapacityFound):
+    if neighbours is None or _is_quiet(neighbours) or not isinstance(outcome, CapacityFound):
         return neighbours
     if outcome.crossing is None or (crossing := quiet_crossing(trials, goal, outcome.crossing.users)) is None:
         return neighbours
@@ -42,7 +42,7 @@ def with_quiet_capacity(
 
 def neighbours_in_words(neighbours: Neighbours | None) -> str:
     """Sentences on other work; empty where it took little."""
-    if neighbours is None or neighbours.most <= OTHERS_WARNING_SHARE:
+    if neighbours is None or _is_quiet(neighbours):
         return ""
     least, most = share(neighbours.least), share(neighbours.most)
     between = f" ({least} to {most} from trial to trial)" if least != most else ""
@@ -54,3 +54,7 @@ def neighbours_in_words(neighbours: Neighbours | None) -> str:
             "between trials with more and with less other work."
         )
     return f"Meanwhile, other work took {share(neighbours.mean)} of the processors' time{between}. {quiet}"
+
+
+def _is_quiet(neighbours: Neighbours) -> bool:
+    return OtherWork(neighbours.most).level == "quiet"

@@ -189,3 +189,8 @@ def test_a_host_without_other_work_needs_no_prediction() -> None:
     neighbours = with_quiet_capacity(neighbours_of(trials), outcome, trials, SHARE_GOAL)
     assert neighbours is not None
     assert neighbours.quiet is None
+
+
+@pytest.mark.parametrize(("most", "is_told"), [(0.04, False), (0.07, True), (0.2, True)])
+def test_a_search_tells_other_work_from_the_share_on_that_a_report_tells(most: float, is_told: bool) -> None:
+    assert bool(neighbours_in_words(Neighbours(most / 2, most / 4, most))) == is_told
