@@ -202,7 +202,11 @@ mod tests {
     /// The answer to the last of `lines`, which share their names.
     fn last_answer(lines: &[&'static str]) -> Result<Answer, Trouble<'static>> {
         let mut names = Names::default();
-        lines.iter().fold(Ok(Answer::Silent), |_, line| answer(line.as_bytes(), &mut names))
+        let mut last = Ok(Answer::Silent);
+        for line in lines {
+            last = answer(line.as_bytes(), &mut names);
+        }
+        last
     }
 
     #[test]
