@@ -311,8 +311,9 @@ def test_a_question_without_an_answer_names_what_there_is(sql: str, kept: Path, 
 
 
 def test_a_question_cannot_harm_the_records(kept: Path, bench: Bench) -> None:
-    bench.loadgo("query", "DROP TABLE interactions", "--run", str(kept))
-    bench.loadgo("query", "DELETE FROM interactions", "--run", str(kept))
+    for question in ("DROP TABLE interactions", "DELETE FROM interactions"):
+        result = bench.loadgo("query", question, "--run", str(kept), status=2)
+        assert "a query changes nothing in a run" in result.stderr
     assert len(bench.tables("kept").interactions) == 6
 
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _DIFFERENCE = (
     "measure before after interval before_interval after_interval extrapolated more_is_better change relative verdict "
-    "drift interval_within_runs=within_runs pairs_needed"
+    "drift interval_within_runs=within_runs run_deviation pairs_needed"
 )
 _KEYS: Keys = {
     **DECOMPOSITION_KEYS,
