@@ -91,7 +91,7 @@ def test_more_memory_and_a_faster_drum_are_what_ifs_of_a_machine_that_pages(room
 
 
 def test_the_capacity_of_a_fitted_machine_holds_that_of_the_known_machine(room: Path) -> None:
-    """The intervals of 30 machines held the true capacity 30 times, those of the search alone 9 times. Here are four."""
+    """The intervals of 30 machines held the true capacity 30 times, those of the search 9 times. Here are four."""
     held_with_doubt = held_by_search = 0
     for place in range(4):
         known, found = fitted(room, place)
