@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from loadgo.comparison.chart_data import Distribution, distribution_of
@@ -169,7 +170,15 @@ def _answer(comparison: Comparison) -> str:
     if comparison.judged:
         return f"{judged_in_words(comparison.judged)} Measured less predicted: {off_in_words(comparison.judged)}."
     of = f", from {runs_a_side(comparison.rows)}" if cannot_tell_measures(comparison.rows) else ""
-    return f"B against A{of}: {'; '.join(phrases)}."
+    return f"B against A{of}: {'; '.join(phrases)}.{_without_interval(comparison, differences)}"
+
+
+def _without_interval(comparison: Comparison, differences: Iterable[Difference]) -> str:
+    """A sentence for runs that are too short for intervals; empty for printed tables, which never have any."""
+    is_printed = "printed" in (comparison.a.kind, comparison.b.kind)
+    if is_printed or all(difference.interval or difference.change is None for difference in differences):
+        return ""
+    return " The runs are too short for an interval: chance alone may explain the change."
 
 
 def _phrase(difference: Difference) -> str:

@@ -237,3 +237,14 @@ def test_no_end_of_an_interval_and_no_axis_is_below_minus_100_percent() -> None:
 def test_a_page_without_a_verdict_is_no_wider_than_asked(width: int) -> None:
     page = render_comparison(of_sides(side(1, [1.0]), side(2, [1.6])), "text", width=width)
     assert max(map(len, page.splitlines())) <= width
+
+
+def test_runs_without_an_interval_are_said_to_be_too_short() -> None:
+    kept, short = side(1, [1.0]), side(2, [1.6])
+    short.__dict__["rows"] = short.rows.filter((pl.col("user") == 1) & (pl.col("pass") == 1))
+    kept.__dict__["rows"] = kept.rows.filter((pl.col("user") == 1) & (pl.col("pass") == 1))
+    comparison = of_sides(kept, short)
+    assert comparison.rows.whole["response"].interval is None
+    answer = comparison_document(comparison).answer
+    assert answer.endswith("The runs are too short for an interval: chance alone may explain the change.")
+    assert "too short" not in comparison_document(of_sides(side(1, [1.0]), side(2, [1.6]))).answer
