@@ -2,9 +2,10 @@
 
     python bench/bench_hyperfine.py [ROUNDS] [SECONDS]
 
-`git status` in a repository of 2,000 files, and the compilation of a C file. Each round is one experiment of
-`loadgo ab`, with one user whose shell is `sh`, between two halves of hyperfine's runs (without a shell of its own). So
-what the machine does meanwhile reaches both. A response of loadgo's includes the shell's fork and its next prompt.
+The commands are `git status` in a repository of 2,000 files, and the compilation of a C file. Each round is one
+experiment of `loadgo ab` with one user, whose shell is `sh`. It lies between two halves of hyperfine's runs, which have
+no shell of their own, so what the machine does meanwhile reaches both. A response of loadgo's includes the shell's fork
+and its next prompt.
 """
 
 from __future__ import annotations

@@ -266,6 +266,8 @@ mod tests {
         let spin = format!("echo 0 >{join}; n=0; while [ $n -lt 100000 ]; do n=$((n+1)); done");
         assert!(Command::new("sh").args(["-c", &spin]).status().unwrap().success());
         let earlier_ns = groups.users_cpu_ns().unwrap();
+        // Work of this thread, the driver here: much more than the readings below take.
+        (0..100_000_000_u64).for_each(|number| _ = std::hint::black_box(number));
         let threads = OurThreads { driver: vec![thread_id()], meters: Vec::new() };
         let mut sampler = Sampler::begin(Some(Arc::new(groups)), threads, Processors::Left, Instant(0)).unwrap();
         let driver_earlier_ns = sampler.thread_cpu_ns(thread_id()).unwrap();
