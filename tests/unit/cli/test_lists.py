@@ -67,6 +67,11 @@ def text_rows(name: str) -> list[list[str]]:
     return [re.split(r" {3,}", line) for line in [lines[0], *lines[2:]]]
 
 
+def without_blanks(rows: list[list[str]]) -> list[list[str]]:
+    """The rows without blanks in their cells: a terminal breaks long words, such as paths, anywhere."""
+    return [["".join(cell.split()) for cell in row] for row in rows]
+
+
 def markdown_rows(name: str) -> list[list[str]]:
     text = printed(*LISTS[name], "--format", "md")
     rows = printed_rows.markdown_rows(text)
@@ -85,7 +90,7 @@ def test_each_list_has_the_same_rows_in_text_html_and_markdown(name: str) -> Non
     rows = html_rows(name)
     assert len(rows) > 3
     assert markdown_rows(name) == rows
-    assert text_rows(name) == rows
+    assert without_blanks(text_rows(name)) == without_blanks(rows)
 
 
 @pytest.mark.parametrize("name", ROWS)
