@@ -15,8 +15,9 @@ import pytest
 from loadgo.comparison.compare import compare
 from loadgo.comparison.document import render_comparison
 from loadgo.comparison.rows import Matched, matched
-from loadgo.comparison.side import ROW_SCHEMA, Side
+from loadgo.comparison.side import Side
 from loadgo.records.phases import Stretch
+from support.compared_rows import rows_of_run
 from support.small_machine import laid
 
 pytestmark = pytest.mark.statistical
@@ -31,25 +32,8 @@ def side(seed: int, mean: float, *, users: int = 12, passes: int = 5, run: int =
     random = np.random.default_rng(seed)
     own = random.gamma(9, 1 / 9, users)
     took = mean * own * random.gamma(4, 1 / 4, (passes, users))
-    numbers = np.arange(users * passes)
-    columns = {
-        "run": np.full(len(numbers), run),
-        "seed": np.full(len(numbers), seed),
-        "user": numbers % users + 1,
-        "pass": numbers // users + 1,
-        "line": np.ones(len(numbers)),
-        "command": ["edit"] * len(numbers),
-        "extrapolated": np.zeros(len(numbers), bool),
-        "moment": numbers / len(numbers),
-        "response": took.ravel(),
-        "cpu": took.ravel(),
-        "ready wait": np.zeros(len(numbers)),
-    }
-    frame = pl.DataFrame(columns).select(
-        pl.col(name).cast(kind) if name in columns else pl.lit(None, kind).alias(name)
-        for name, kind in ROW_SCHEMA.items()
-    )
-    stretch = Stretch("all", 0, int(1e12), len(numbers), 0, 0, 0, None)
+    frame = rows_of_run(run, seed, took, "edit", cpu=took)
+    stretch = Stretch("all", 0, int(1e12), len(frame), 0, 0, 0, None)
     return Side(str(seed), "host", "", frame, (), {}, LINES, stretches=(stretch,))
 
 

@@ -58,32 +58,35 @@ def repairman_mean(service_s: float, limit_s: float, think_s: float = 10.0, serv
 
 def repairman_quantile(service_s: float, percent: float, limit_s: float, think_s: float = 10.0) -> KnownSystem:
     """M/M/1//N with a target on a quantile of the response."""
+    target = f"p{percent:g} < {limit_s:g}s"
     allowed = 1 - percent / 100
-    capacity = most(lambda users: slower(users, think_s, service_s, limit_s) < allowed)
-    return KnownSystem(
-        f"repairman {service_s:g} s, p{percent:g} < {limit_s:g} s",
-        _repairman_file(service_s, 1),
-        SCRIPT.format(think_s=think_s, command="work"),
-        f"p{percent:g} < {limit_s}s",
-        capacity,
-        _logit_slope(lambda users: slower(users, think_s, service_s, limit_s), capacity),
+    return _repairman_share(
+        lambda users: slower(users, think_s, service_s, limit_s), allowed, target, service_s, think_s
     )
 
 
 def repairman_busy(service_s: float, limit: float, think_s: float = 10.0) -> KnownSystem:
     """M/M/1//N with a target on the utilisation of the processor."""
+    target = f"busy < {100 * limit:g}%"
 
     def busy(users: int) -> float:
         return queueing.repairman(users, think_s, service_s).utilisation
 
-    capacity = most(lambda users: busy(users) < limit)
+    return _repairman_share(busy, limit, target, service_s, think_s)
+
+
+def _repairman_share(
+    share: Callable[[int], float], limit: float, target: str, service_s: float, think_s: float
+) -> KnownSystem:
+    """M/M/1//N with a target that a share, such as that of slow interactions, is below its limit."""
+    capacity = most(lambda users: share(users) < limit)
     return KnownSystem(
-        f"repairman {service_s:g} s, busy < {100 * limit:g} %",
+        f"repairman {service_s:g} s, {target}",
         _repairman_file(service_s, 1),
         SCRIPT.format(think_s=think_s, command="work"),
-        f"busy < {100 * limit:g}%",
+        target,
         capacity,
-        _logit_slope(busy, capacity),
+        _logit_slope(share, capacity),
     )
 
 

@@ -14,8 +14,9 @@ from loadgo.comparison.compare import Comparison, compare, of_sides, side_of, th
 from loadgo.comparison.document import comparison_document, comparison_json, render_comparison
 from loadgo.comparison.like_runs import like_runs_of
 from loadgo.comparison.pictures import comparison_pictures
-from loadgo.comparison.side import ROW_SCHEMA, Side
+from loadgo.comparison.side import Side
 from loadgo.records.phases import Stretch
+from support.compared_rows import rows_of_run
 from support.synthetic import closed_loop
 
 LIVE_RUN = Path(__file__).parents[2] / "runs/reported/live-exact"
@@ -42,24 +43,8 @@ def side(seed: int, factors: Sequence[float], *, kind: str = "host", others: Seq
 
 
 def _rows(run: int, seed: int, factor: float) -> pl.DataFrame:
-    random = np.random.default_rng(seed)
-    numbers = np.arange(USERS * PASSES)
-    columns = {
-        "run": np.full(len(numbers), run),
-        "seed": np.full(len(numbers), 1),
-        "user": numbers % USERS + 1,
-        "pass": numbers // USERS + 1,
-        "line": np.ones(len(numbers)),
-        "command": ["x"] * len(numbers),
-        "extrapolated": np.zeros(len(numbers), bool),
-        "moment": numbers / len(numbers),
-        "response": factor * MEAN_NS * random.gamma(9, 1 / 9, len(numbers)),
-        "ready wait": np.zeros(len(numbers)),
-    }
-    return pl.DataFrame(columns).select(
-        pl.col(name).cast(dtype) if name in columns else pl.lit(None, dtype).alias(name)
-        for name, dtype in ROW_SCHEMA.items()
-    )
+    responses_ns = factor * MEAN_NS * np.random.default_rng(seed).gamma(9, 1 / 9, (PASSES, USERS))
+    return rows_of_run(run, 1, responses_ns, "x")
 
 
 def response(comparison: Comparison) -> str:
