@@ -14,12 +14,11 @@ import polars as pl
 from loadgo.comparison.side import Side, side_of_runs
 from loadgo.errors import LoadgoError
 from loadgo.records.conditions import conditions_of, differing_conditions, is_measured_condition
+from loadgo.records.runs import EXPERIMENT_FILE
 from loadgo.records.tables import Tables, tables
 
 MOST_LIKE_RUNS = 12
 """Most like runs of a side that are read: those nearest in time. More would narrow an allowance by little."""
-EXPERIMENT_FILE = "experiment.json"
-"""The file that marks the folder of an experiment by `loadgo ab`, whose runs end in `-a` and `-b`."""
 _VARYING_CONDITIONS = ("seed",)
 _VARIANT = re.compile(r"\d+-([ab])")
 

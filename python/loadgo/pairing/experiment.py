@@ -21,6 +21,7 @@ from loadgo.notation.quantities import percentage, span_s
 from loadgo.pairing.results import End, Experiment, LeftOut, Letter, Pair
 from loadgo.pairing.run_figures import RUN_MEASURES, RunFigures, figures_of
 from loadgo.pairing.variant import Variant
+from loadgo.records.runs import EXPERIMENT_FILE
 from loadgo.running.folders import new_folder
 from loadgo.running.load import Load, LoadKeywords, Metering, with_keywords
 from loadgo.running.prepared import THIS_HOST
@@ -37,8 +38,6 @@ DEFAULT_MOST_PAIRS = 30
 """The largest number of pairs by default."""
 MOST_LEFT_OUT_RUNS = 6
 """After this many runs that were left out, the experiment ends with what is known."""
-RESULT_FILE = "experiment.json"
-"""The name of the file with the result, in the folder of the runs."""
 
 Progress = Callable[[str], None]
 
@@ -215,9 +214,9 @@ class _RunningExperiment:
         from loadgo.pairing.document import experiment_json
 
         self.experiment.folder.mkdir(parents=True, exist_ok=True)
-        temporary = self.experiment.folder / f".{RESULT_FILE}"
+        temporary = self.experiment.folder / f".{EXPERIMENT_FILE}"
         temporary.write_text(experiment_json(self.experiment))
-        temporary.replace(self.experiment.folder / RESULT_FILE)
+        temporary.replace(self.experiment.folder / EXPERIMENT_FILE)
 
     def _report_progress(self) -> None:
         if self.progress is not None:

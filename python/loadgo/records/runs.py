@@ -19,6 +19,8 @@ from loadgo import _loadgo
 from loadgo.errors import BadArgument, BadRun, LoadgoError
 
 LAST_RUN_NAME = "last"
+EXPERIMENT_FILE = "experiment.json"
+"""The result of `loadgo ab`, in a folder whose runs are those of the experiment; their names end in `-a` and `-b`."""
 
 _SECTIONS = ("load", "system", "conditions", "limit", "usage", "meters", "driver")
 
