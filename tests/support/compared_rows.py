@@ -12,7 +12,7 @@ def rows_of_run(run: int, seed: int, responses_ns: Floats, command: str, **colum
     """The rows of one run, whose users type `command` in turn; `responses_ns` has the shape (passes, users)."""
     passes, users = responses_ns.shape
     numbers = np.arange(passes * users)
-    known = {
+    known_columns = {
         "run": np.full(len(numbers), run),
         "seed": np.full(len(numbers), seed),
         "user": numbers % users + 1,
@@ -25,7 +25,7 @@ def rows_of_run(run: int, seed: int, responses_ns: Floats, command: str, **colum
         "ready wait": np.zeros(len(numbers)),
         **{name: values.ravel() for name, values in columns.items()},
     }
-    return pl.DataFrame(known).select(
-        pl.col(name).cast(dtype) if name in known else pl.lit(None, dtype).alias(name)
+    return pl.DataFrame(known_columns).select(
+        pl.col(name).cast(dtype) if name in known_columns else pl.lit(None, dtype).alias(name)
         for name, dtype in ROW_SCHEMA.items()
     )
