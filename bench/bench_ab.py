@@ -73,7 +73,8 @@ def _pool(users: int, change: str, runs: int, first_seed: int) -> list[RunFigure
 
 def _experiment(a: list[RunFigures], b: list[RunFigures], seed: int, users: int) -> Experiment:
     """An experiment with runs drawn from both pools, ended as `loadgo ab` ends it."""
-    from loadgo.pairing.experiment import DECISIVE_MEASURES, DEFAULT_MARGIN_SHARE
+    from loadgo.notation.margin import DEFAULT_MARGIN_SHARE
+    from loadgo.pairing.experiment import DECISIVE_MEASURES
     from loadgo.pairing.variant import Variant
 
     variant, chance = Variant("work.toml"), random.Random(seed)

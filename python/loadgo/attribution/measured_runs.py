@@ -20,7 +20,8 @@ from loadgo.attribution.results import Change, Speedup
 from loadgo.comparison.side import Side, side_of_runs
 from loadgo.errors import BadArgument
 from loadgo.measures.other_work import busy_clause
-from loadgo.measures.record_checks import checks_of
+from loadgo.measures.record_checks import CHECKS_WITH_WARNINGS, checks_of
+from loadgo.measures.run_warnings import warnings_of_runs
 from loadgo.notation.figures import number
 from loadgo.records.conditions import SCRIPT_TEXT, conditions_of, script_values
 from loadgo.records.runs import find_run
@@ -143,12 +144,8 @@ def _change_set(combination: int, names: Sequence[str], folders: Sequence[Path],
     alike = {key: value for key, value in first.items() if key not in differing}
     if len(side.accounts) < len(runs):
         raise BadArgument(f"a run with {name} has no interaction, or no record of the processors' time")
-    ends = [(folder.name, run.conditions.get("outcome", "")) for folder, run in zip(folders, runs, strict=True)]
-    warnings += [
-        f"The run {run} with {name} is incomplete: its outcome is {outcome}."
-        for run, outcome in ends
-        if outcome != "done"
-    ]
+    run_names = [f"{folder.name} with {name}" for folder in folders]
+    warnings += warnings_of_runs(run_names, runs, side.stretches, without=("busy",), named=True)
     return ChangeSet(combination, name, side, alike, (*warnings, *_failed_checks(name, side), *_unanswered(name, side)))
 
 
@@ -167,7 +164,7 @@ def _failed_checks(name: str, side: Side) -> list[str]:
     texts_by_check: dict[str, list[str]] = {}
     for run, stretch in zip(side.tables, side.stretches, strict=True):
         for check in checks_of(run, stretch):
-            if check.verdict == "broken":
+            if check.verdict == "broken" and not check.name.startswith(CHECKS_WITH_WARNINGS):
                 texts_by_check.setdefault(check.name, []).append(check.text)
     warnings = [
         f"With {name}, in {len(texts)} of {len(side.tables)} runs a check fails, {check}: {texts[0]}."

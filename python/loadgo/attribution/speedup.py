@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from loadgo.attribution.causes import check_changes
 from loadgo.attribution.results import Change, Progress, Speedup
 from loadgo.attribution.runs import Load, Machine, of_machines
 from loadgo.errors import BadArgument
+from loadgo.running.machines import fit_warnings_of
 from loadgo.stats.shapley import MOST_CHANGES
 
 
@@ -67,12 +69,18 @@ def speedup(
     load = Load(script, users, passes, duration, think, tuple(set), tariff)
     seeds = range(seed, seed + runs)
     if to is not None:
-        return _to_machine(load, on, to, changes, seeds, factors, progress)
+        return _with_fit_warnings(_to_machine(load, on, to, changes, seeds, factors, progress), on, to)
     parsed = tuple(change_of(text) for text in changes)
     check_changes(parsed, runs)
     machines = [Machine(on, _sets(parsed, choice), _names_of(parsed, choice)) for choice in range(1 << len(parsed))]
     title = f"{script}, {users} user{'s' if users > 1 else ''} on {on}"
-    return of_machines(title, load, parsed, machines, seeds, progress)
+    return _with_fit_warnings(of_machines(title, load, parsed, machines, seeds, progress), on)
+
+
+def _with_fit_warnings(attributed: Speedup, *machines: str) -> Speedup:
+    """The speed-up with the reasons to doubt the fit of its machines."""
+    doubts = dict.fromkeys(text for machine in machines for text in fit_warnings_of(machine))
+    return replace(attributed, warnings=(*attributed.warnings, *doubts))
 
 
 def _to_machine(

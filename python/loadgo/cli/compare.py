@@ -47,6 +47,13 @@ def compare(
         str | None,
         typer.Option(metavar="PERCENT", help="How far off a prediction may be to be inside; by default 20%."),
     ] = None,
+    margin: Annotated[
+        str,
+        typer.Option(
+            metavar="PERCENT",
+            help="A relative change that is too small to matter. Only an interval within it is called no difference.",
+        ),
+    ] = "5%",
     tariff: TariffOption = "default",
     format: FormatOption = "text",
     output: FileOption = None,
@@ -58,7 +65,7 @@ def compare(
 
         page = page_output(format, output, "compare.html")
         comparison = compare_sides(
-            a, b, by=by, phases=phases, tariff=tariff, worse=worse or (), judge=judge, within=within
+            a, b, by=by, phases=phases, tariff=tariff, worse=worse or (), judge=judge, within=within, margin=margin
         )
         page.show(render_comparison, comparison)
         outside = judge and not comparison.predicted

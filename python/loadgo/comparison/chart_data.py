@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,7 +12,7 @@ import polars as pl
 
 from loadgo.comparison.compare import Comparison
 from loadgo.comparison.difference import Difference
-from loadgo.comparison.rows import Row
+from loadgo.comparison.rows import Matched, Row
 from loadgo.comparison.side import Side
 from loadgo.stats.resample import Floats
 
@@ -19,6 +21,12 @@ CHART_MEASURES = ("response", "cpu")
 MOST_ROWS = 40
 FEWEST_ANSWERS = 20
 """Fewest answers on a side for which a distribution is drawn."""
+_MOST_RATIO = 100.0
+"""The largest change of an axis, as a ratio. A larger one is drawn at its end."""
+_AXIS_MARGIN = 0.04
+"""Part of an axis of changes that is free at each end."""
+_LEAST_RATIO = 1.002
+"""The smallest change that an axis reaches, as a ratio."""
 DISTRIBUTION_PROBABILITIES = (*(number / 100 for number in range(1, 100)), 0.995, 0.999)
 
 
@@ -29,6 +37,16 @@ class ChartRow:
     name: str
     kind: Literal["row", "subtotal", "total"]
     difference: Difference
+    counts: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class ChangeRatio:
+    """B's figure over A's, with its 95 % interval. An end may be 0."""
+
+    value: float
+    low: float | None
+    high: float | None
 
 
 @dataclass(frozen=True)
@@ -42,15 +60,43 @@ class Distribution:
 
 
 def chart_rows(comparison: Comparison, measure: str) -> list[ChartRow]:
-    """The rows with a known change of `measure`, at most 40. With several passes, a row's name has its pass."""
-    has_passes = any(row.kind == "subtotal" for row in comparison.rows.rows)
-    rows, pass_number = [], 1
-    for row in comparison.rows.rows:
+    """The rows with a known change of `measure`, at most 40: of more, the sub-totals and the total."""
+    rows = named_rows(comparison.rows, measure)
+    return rows if len(rows) <= MOST_ROWS else [row for row in rows if row.kind != "row"] or rows[:MOST_ROWS]
+
+
+def named_rows(matched: Matched, measure: str) -> list[ChartRow]:
+    """The rows with a known change of `measure`.
+
+    With several passes, a row's name has its pass. A command that is typed again in a pass has a number.
+    """
+    has_passes = any(row.kind == "subtotal" for row in matched.rows)
+    rows, pass_number, seen = [], 1, Counter[tuple[str, int]]()
+    for row in matched.rows:
         difference = row.measures[measure]
         if difference.change is not None:
-            rows.append(ChartRow(_row_name(row, pass_number, has_passes), row.kind, difference))
+            name = _row_name(row, pass_number, has_passes, seen)
+            rows.append(ChartRow(name, row.kind, difference, row.counts))
         pass_number += row.kind == "subtotal"
-    return rows if len(rows) <= MOST_ROWS else [row for row in rows if row.kind != "row"] or rows[:MOST_ROWS]
+    return rows
+
+
+def ratio_of(difference: Difference) -> ChangeRatio | None:
+    """B's figure over A's. None if A's figure is not above 0, or if B's is not known."""
+    before, after, interval = difference.before, difference.after, difference.interval
+    if before is None or after is None or before <= 0:
+        return None
+    ends = (None, None) if interval is None else (1 + interval.low / before, 1 + interval.high / before)
+    return ChangeRatio(after / before, *ends)
+
+
+def ratio_range(ratios: Sequence[ChangeRatio]) -> tuple[float, float]:
+    """The ends of a logarithmic axis that holds these ratios with their intervals, and 1. Ends are at most ×100."""
+    values = [value for ratio in ratios for value in (ratio.value, ratio.low, ratio.high) if value is not None]
+    low, high = min([1.0, *values]), max([1.0, *values])
+    low, high = max(low, 1 / _MOST_RATIO), min(high, _MOST_RATIO)
+    margin = max((high / low) ** _AXIS_MARGIN, _LEAST_RATIO)
+    return low / margin, high * margin
 
 
 def distribution_of(comparison: Comparison) -> Distribution | None:
@@ -73,5 +119,11 @@ def _answers(side: Side) -> Floats:
     return values
 
 
-def _row_name(row: Row, pass_number: int, has_passes: bool) -> str:
-    return f"{row.label}, pass {pass_number}" if has_passes and row.kind == "row" else row.label
+def _row_name(row: Row, pass_number: int, has_passes: bool, seen: Counter[tuple[str, int]]) -> str:
+    """The name of a row. `seen` counts the rows before it by label and pass."""
+    if row.kind != "row":
+        return row.label
+    seen[row.label, pass_number] += 1
+    number = seen[row.label, pass_number]
+    label = f"{row.label} ({number})" if number > 1 else row.label
+    return f"{label}, pass {pass_number}" if has_passes else label

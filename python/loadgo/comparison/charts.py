@@ -7,12 +7,22 @@ import math
 import altair as alt
 import polars as pl
 
-from loadgo.comparison.chart_data import CHART_MEASURES, ChartRow, Distribution, chart_rows, distribution_of
+from loadgo.comparison.chart_data import (
+    CHART_MEASURES,
+    ChartRow,
+    Distribution,
+    chart_rows,
+    distribution_of,
+    ratio_of,
+    ratio_range,
+)
 from loadgo.comparison.compare import Comparison
 from loadgo.comparison.figures import change, change_interval
 from loadgo.decomposition.waterfall import chain_waterfalls
 from loadgo.decomposition.waterfall_charts import INCREASE_COLOR, waterfall_charts
 from loadgo.documents.chart import ACCENT_COLOR, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of, safe
+from loadgo.documents.log_axis import CHANGE_LABEL, change_ticks, log_ticks
+from loadgo.notation.margin import margin_in_words
 from loadgo.notation.measures import figure, name_of
 from loadgo.stats.resample import Interval
 
@@ -69,16 +79,18 @@ def _sides(measure: str, rows: list[ChartRow]) -> Chart | None:
         frame.select(pl.min_horizontal("at", pl.col("low").filter(pl.col("low") > 0).min()).min()).item()
     )
     frame = safe(frame.with_columns(low=pl.col("low").clip(least)))
+    greatest = float(frame.select(pl.max_horizontal("at", pl.col("high")).max()).item())
     caption = "Means for one interaction."
     if frame["low"].count():
         caption += " The lines are their 95 % intervals; whether A and B differ is said by that of their difference."
     heading = f"{_capital(name_of(measure))} on both sides"
     height = _TWO_SIDES_ROW_PX * max(2, len(shown))
-    return chart_of(f"sides-{measure}", heading, caption, _sides_layers(frame, [row.name for row in shown]), height)
+    layers = _sides_layers(frame, [row.name for row in shown], log_ticks(least, greatest))
+    return chart_of(f"sides-{measure}", heading, caption, layers, height)
 
 
-def _sides_layers(frame: pl.DataFrame, names: list[str]) -> alt.LayerChart | alt.FacetChart:
-    axis = alt.Axis(title=None, labelExpr=TIME_LABEL, labelOverlap="greedy", labelSeparation=6)
+def _sides_layers(frame: pl.DataFrame, names: list[str], ticks: list[float]) -> alt.LayerChart | alt.FacetChart:
+    axis = alt.Axis(title=None, labelExpr=TIME_LABEL, values=ticks, labelOverlap="greedy", labelSeparation=6)
     scale = alt.Scale(type="log", nice=False, padding=10)
     offset = alt.YOffset("side:N", scale=alt.Scale(domain=["A", "B"], paddingOuter=1))
     color = alt.Color("side:N", title=None, scale=_SIDES)
@@ -92,40 +104,45 @@ def _sides_layers(frame: pl.DataFrame, names: list[str]) -> alt.LayerChart | alt
 
 
 def _changes(measure: str, rows: list[ChartRow]) -> Chart | None:
-    """The relative change of each row, with sub-totals and the total."""
+    """The ratio of B to A of each row, with sub-totals and the total, on a logarithmic axis."""
+    ratios = [(row, ratio) for row in rows if (ratio := ratio_of(row.difference)) is not None]
+    if not ratios:
+        return None
+    low, high = ratio_range([ratio for _, ratio in ratios])
     points = [
         {
             "row": row.name,
-            "change": row.difference.relative,
+            "change": min(max(ratio.value, low), high),
             "said": change(row.difference),
             "interval": change_interval(row.difference),
+            "count": _count(row.counts),
             "B is": row.difference.verdict,
-            **_bounds(row.difference.interval, row.difference.before or 1.0),
+            "low": None if ratio.low is None else max(ratio.low, low),
+            "high": None if ratio.high is None else min(ratio.high, high),
         }
-        for row in rows
-        if row.difference.relative is not None
+        for row, ratio in ratios
     ]
-    if not points:
-        return None
     frame = safe(pl.DataFrame(points, schema_overrides=_BOUNDS))
     verdicts = [name for name in _VERDICTS if name in frame["B is"].to_list()]
     scale = alt.Scale(domain=verdicts, range=[_VERDICTS[name] for name in verdicts])
     y = alt.Y("row:N", sort=frame["row"].to_list(), title=None)
     base = alt.Chart(frame).encode(y=y, color=alt.Color("B is:N", title=None, scale=scale))
-    axis = alt.Axis(format="+.0~%", tickCount=8, labelOverlap="greedy", labelSeparation=6)
-    x = alt.X("change:Q", title=None, scale=alt.Scale(nice=False), axis=axis)
-    rule = base.transform_filter("datum.low != null").mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q")
-    tooltip = ["row:N", "said:N", alt.Tooltip("interval:N", title="95 % interval"), "B is:N"]
+    ticks = change_ticks(low, high)
+    axis = alt.Axis(title=None, labelExpr=CHANGE_LABEL, values=ticks, labelOverlap="greedy", labelSeparation=6)
+    scale_x = alt.Scale(type="log", nice=False, domain=[low, high], padding=10)
+    x = alt.X("change:Q", scale=scale_x, axis=axis)
+    rule = base.transform_filter("datum.low != null").mark_rule(strokeWidth=2)
+    rule = rule.encode(x=alt.X("low:Q", scale=scale_x, axis=axis), x2="high:Q")
+    tooltip = ["row:N", "said:N", alt.Tooltip("interval:N", title="95 % interval"), "B is:N", "count:N"]
     point = base.mark_point(filled=True, size=70, opacity=1).encode(x=x, tooltip=tooltip)
-    zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(strokeWidth=1).encode(x="zero:Q")
-    caption = "As a part of A's."
+    none = alt.Chart(pl.DataFrame({"none": [1.0]})).mark_rule(strokeWidth=1).encode(x=alt.X("none:Q", scale=scale_x))
+    caption = "B against A, logarithmic."
     if frame["low"].count():
-        caption += " The line is its 95 % interval: where it holds 0 there is no difference."
-    if "cannot tell" in verdicts:
-        caption += " Where B is as cannot tell, runs may differ by as much without a change."
+        margin = margin_in_words(ratios[0][0].difference.margin)
+        caption += f" The line is the 95 % interval. It is called no difference only if it lies within {margin}."
     heading = f"How much {name_of(measure)} changed from A to B"
     height = ROW_HEIGHT_PX * max(2, len(points))
-    return chart_of(f"changes-{measure}", heading, caption, alt.layer(zero, rule, point), height)
+    return chart_of(f"changes-{measure}", heading, caption, alt.layer(none, rule, point), height)
 
 
 def _distribution(distribution: Distribution) -> Chart:
@@ -138,7 +155,8 @@ def _distribution(distribution: Distribution) -> Chart:
             if 0 < value < math.inf
         ]
     )
-    axis = alt.Axis(title="response time", labelExpr=TIME_LABEL, labelOverlap="greedy", labelSeparation=6)
+    ticks = log_ticks(float(frame["time_s"].to_numpy().min()), float(frame["time_s"].to_numpy().max()))
+    axis = alt.Axis(title="response time", labelExpr=TIME_LABEL, values=ticks, labelOverlap="greedy", labelSeparation=6)
     chart = (
         alt.Chart(frame)
         .mark_line(interpolate="monotone", strokeWidth=2)
@@ -158,6 +176,10 @@ def _distribution(distribution: Distribution) -> Chart:
     counts = " and ".join(f"{count:,}" for count in distribution.counts)
     caption = f"All interactions of each side in its own mix of commands: {counts}."
     return chart_of("distribution", "How response is distributed", caption, chart, 240)
+
+
+def _count(counts: tuple[int, int] | None) -> str:
+    return "" if counts is None else f"{counts[0]:,} in A, {counts[1]:,} in B"
 
 
 def _capital(words: str) -> str:

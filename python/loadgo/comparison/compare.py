@@ -18,6 +18,7 @@ from loadgo.decomposition.parts import Parts, parts_of
 from loadgo.decomposition.roads import Road, roads_of
 from loadgo.errors import BadArgument
 from loadgo.measures.record_checks import RunCheck, checks_of
+from loadgo.notation.margin import DEFAULT_MARGIN_SHARE, margin_share
 from loadgo.notation.quantities import percentage
 from loadgo.records.conditions import DifferingCondition, conditions_of, differing_conditions, script_lines
 from loadgo.records.prediction import ALL_COMMANDS, read_prediction, run_folders
@@ -69,6 +70,15 @@ class Comparison:
     judged: tuple[Judged, ...]
     """The figures of `a` judged as a prediction of `b`. Empty if `a` is no prediction."""
     notes: tuple[str, ...]
+    margin: float = DEFAULT_MARGIN_SHARE
+    """The relative change that is too small to matter."""
+    command_rows: Matched | None = None
+    """The same sides by command, if `rows` are by line. None for printed sides, which have each line once."""
+
+    @property
+    def by_command(self) -> Matched:
+        """The rows by command, or by line for printed sides."""
+        return self.command_rows or self.rows
 
     @property
     def predicted(self) -> bool:
@@ -91,6 +101,7 @@ def compare(
     worse: Sequence[str] = (),
     judge: bool = False,
     within: str | None = None,
+    margin: str | float = DEFAULT_MARGIN_SHARE,
 ) -> Comparison:
     """Compares two measurements command by command: which is better, by how much, and from which parts.
 
@@ -112,6 +123,8 @@ def compare(
             which fails if `b` is worse by more and the difference is not chance.
         judge: Whether `a` is judged as a prediction of `b`. That is the default if `a` is simulated and `b` is a host.
         within: How far a prediction may be off to be inside, in percent. By default `20%`.
+        margin: The relative change that is too small to matter, such as `5%`. Only an interval within it is called no
+            difference.
 
     Returns:
         A `Comparison`: `rows` with the differences, `parts` and `chains` with the causes, `findings`, and `bad`,
@@ -128,7 +141,15 @@ def compare(
     limit = DEFAULT_WITHIN_SHARE if within is None else share_of(within)
     like_runs = _like_runs(side_a, side_b, tariff)
     comparison = of_sides(
-        side_a, side_b, by=by, phases=phases, thresholds=thresholds, judge=judge, within=limit, like_runs=like_runs
+        side_a,
+        side_b,
+        by=by,
+        phases=phases,
+        thresholds=thresholds,
+        judge=judge,
+        within=limit,
+        like_runs=like_runs,
+        margin=margin_share(margin),
     )
     if within is not None and not comparison.judged:
         raise BadArgument("within says how near a prediction must be: say judge, too")
@@ -145,9 +166,11 @@ def of_sides(
     judge: bool = False,
     within: float = DEFAULT_WITHIN_SHARE,
     like_runs: Sequence[Side] = (),
+    margin: float = DEFAULT_MARGIN_SHARE,
 ) -> Comparison:
     """Compares two sides that have been read. `like_runs` show how much runs of the sides differ by themselves."""
-    rows = matched(a, b, by, like_runs)
+    rows = matched(a, b, by, like_runs, margin)
+    is_by_line = rows.by == "line" and bool(rows.rows) and "printed" not in (a.kind, b.kind)
     paired = rows.paired or (len(a.accounts) == len(b.accounts) and a.seeds == b.seeds)
     ratio_chains, missing = chains(a.accounts, b.accounts, paired=paired)
     prediction = judge or (a.kind == "machine" and b.kind == "host")
@@ -165,6 +188,8 @@ def of_sides(
         findings=tuple(_result(threshold, rows) for threshold in thresholds),
         judged=judged,
         notes=(*rows.left_out, *missing),
+        margin=margin,
+        command_rows=matched(a, b, "command", like_runs, margin) if is_by_line else None,
     )
 
 
@@ -255,7 +280,7 @@ def _result(threshold: Threshold, rows: Matched) -> ThresholdResult:
     text = f"{name} is {abs(100 * difference.relative):.1f} % {'more' if difference.relative > 0 else 'less'}"
     if 100 * worse <= threshold.percent:
         return ThresholdResult(False, f"{text}: not worse by more than {limit}")
-    if difference.verdict == "no difference":
+    if difference.may_be_chance:
         return ThresholdResult(False, f"{text}, which may be chance")
     if difference.verdict == "cannot tell":
         return ThresholdResult(None, f"{text}: {CANNOT_TELL_TEXT}")

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from loadgo.comparison.two_way import Spread, reach_of, spread_of_both, spread_of_resamples
+from loadgo.notation.margin import DEFAULT_MARGIN_SHARE, is_within_margin
 from loadgo.stats.anytime import observations_needed
 from loadgo.stats.resample import Floats, Interval, difference_interval, positive_interval, quantile_interval, wider
 from loadgo.stats.student import student_reach
@@ -21,8 +22,11 @@ MOST_FORECAST_PAIRS = 1000
 Verdict = Literal["better", "worse", "no difference", "cannot tell", "lower", "higher", "equal", "not known"]
 """`lower` and `higher` are for figures without an interval.
 
-`cannot tell` is for a change beyond the scatter within the runs, where the runs themselves may differ by as much.
+`better` and `worse` are for an interval that leaves out 0, `no difference` for one within the margin. Else, or where
+live runs may differ by as much without a change, it is `cannot tell`.
 """
+Obstacle = Literal["", "drift", "width"]
+"""The reason for `cannot tell`. `drift`: runs of a host may differ by as much. `width`: the interval is too wide."""
 Drift = Literal["none", "allowed", "not known"]
 """Whether an interval contains how much runs of a host differ by themselves: no need for it, yes, or no."""
 
@@ -45,6 +49,8 @@ class Difference:
     """The interval by the scatter within the runs alone. None unless `interval` has an allowance for drift."""
     run_deviation: float | None = None
     """Standard deviation of the logarithm of the figure among like runs. None if not known."""
+    margin: float = DEFAULT_MARGIN_SHARE
+    """The relative change that is too small to matter."""
 
     @property
     def change(self) -> float | None:
@@ -63,25 +69,64 @@ class Difference:
             return "not known"
         if self.interval is None:
             return "equal" if self.change == 0 else "higher" if self.change > 0 else "lower"
-        if (self.within_runs or self.interval).holds(0.0):
-            return "no difference"
-        if self.drift == "not known" or self.interval.holds(0.0):
+        if self.cannot_tell_by:
             return "cannot tell"
+        if self.interval.holds(0.0):
+            return "no difference"
         return "better" if (self.change > 0) == self.more_is_better else "worse"
 
     @property
+    def may_be_chance(self) -> bool:
+        """Whether the interval within the runs holds 0."""
+        interval = self.within_runs or self.interval
+        return interval is not None and interval.holds(0.0)
+
+    @property
+    def cannot_tell_by(self) -> Obstacle:
+        """The reason why it cannot be told whether B differs. Empty if it can, and without an interval."""
+        if self.interval is None:
+            return ""
+        is_small = self._is_within_margin(self.interval)
+        if self.drift == "not known":
+            return "width" if self.may_be_chance and not is_small else "drift"
+        if is_small or not self.interval.holds(0.0):
+            return ""
+        return "width" if self.may_be_chance else "drift"
+
+    def _is_within_margin(self, interval: Interval) -> bool:
+        if not self.before:
+            return interval.low == interval.high == 0
+        return is_within_margin(interval.low / self.before, interval.high / self.before, self.margin)
+
+    @property
+    def log_width(self) -> float | None:
+        """The half width of an interval of the logarithm of B over A that would give a verdict. None if not known."""
+        if self.relative is None or self.relative <= -1:
+            return None
+        log = abs(math.log1p(self.relative))
+        return max(log, math.log1p(self.margin) - log)
+
+    @property
     def pairs_needed(self) -> int | None:
-        """Number of pairs of runs in turn after which an experiment would tell this change from chance.
+        """Number of pairs of runs in turn after which an experiment would have a verdict.
 
         Without `run_deviation` the number is the least one, from the scatter within the runs. None if not known.
         """
-        if self.relative is None or self.relative <= -1 or not self.before or self.interval is None:
+        if self.log_width is None or not self.before or self.interval is None:
             return None
-        log = abs(math.log1p(self.relative))
         deviation = _log_deviation(self.interval, self.before)
         if self.run_deviation is not None:
             deviation = math.sqrt(2) * self.run_deviation
-        return observations_needed(deviation, log, MOST_FORECAST_PAIRS) if log and math.isfinite(deviation) else None
+        is_known = math.isfinite(deviation)
+        return observations_needed(deviation, self.log_width, MOST_FORECAST_PAIRS) if is_known else None
+
+    @property
+    def times_longer(self) -> float | None:
+        """How many times as many interactions would give a verdict, by this interval. None if not known."""
+        if self.log_width is None or not self.before or self.interval is None:
+            return None
+        width = _log_deviation(self.interval, self.before) * student_reach(1000)
+        return (width / self.log_width) ** 2 if math.isfinite(width) else None
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from loadgo.comparison.chart_data import Distribution, distribution_of
 from loadgo.comparison.compare import DOCUMENT_CHECK, Comparison, ThresholdResult
 from loadgo.comparison.difference import Difference
 from loadgo.comparison.drift_words import (
-    ANSWERED_MEASURES,
     about_allowance,
     advice,
     busy_side,
@@ -17,13 +15,13 @@ from loadgo.comparison.drift_words import (
     experiment_command,
     neighbours,
     pairs_needed,
-    runs_a_side,
     seeds,
 )
-from loadgo.comparison.figures import change, change_interval
+from loadgo.comparison.headline import further_sentences, verdict_sentence
 from loadgo.comparison.judgement import Judged
-from loadgo.comparison.judgement_words import judged_in_words, off_in_words, two_intervals, why_not_judged
+from loadgo.comparison.judgement_words import two_intervals, why_not_judged
 from loadgo.comparison.pictures import comparison_pictures
+from loadgo.comparison.rows import Row
 from loadgo.comparison.side import Side
 from loadgo.comparison.tables import comparison_tables
 from loadgo.decomposition.json_keys import JSON_KEYS as DECOMPOSITION_KEYS
@@ -33,9 +31,10 @@ from loadgo.decomposition.waterfall_pictures import waterfall_pictures
 from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.render import Format, render
-from loadgo.measures.record_checks import RunCheck
+from loadgo.measures.record_checks import CHECKS_WITH_WARNINGS, RunCheck
+from loadgo.measures.run_warnings import warnings_of_runs
 from loadgo.notation.figures import number
-from loadgo.notation.measures import EXTRAPOLATED_MARK, name_of
+from loadgo.notation.measures import EXTRAPOLATED_MARK
 from loadgo.records.conditions import DifferingCondition
 from loadgo.records.extrapolation import ExtrapolatedUser
 from loadgo.stats.resample import FEWEST_STRETCH_WAITS, FEWEST_UNITS
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 
 _DIFFERENCE = (
     "measure before after interval before_interval after_interval extrapolated more_is_better change relative verdict "
-    "drift interval_within_runs=within_runs run_deviation pairs_needed"
+    "drift interval_within_runs=within_runs run_deviation pairs_needed margin cannot_tell_by times_longer"
 )
 _KEYS: Keys = {
     **DECOMPOSITION_KEYS,
@@ -79,7 +78,8 @@ def comparison_document(comparison: Comparison) -> Document:
     pictures = (*comparison_pictures(comparison), *waterfall_pictures(chain_waterfalls(comparison.chains)))
     return Document(
         title=f"{comparison.b.name} compared with {comparison.a.name}",
-        answer=_answer(comparison),
+        answer=verdict_sentence(comparison),
+        further_answers=further_sentences(comparison),
         warnings=_warnings(comparison),
         about=tuple(f"{letter}: {_described(side)}" for letter, side in (("A", comparison.a), ("B", comparison.b))),
         sections=(*tables[:first_tables], *pictures, Charts(charts), *tables[first_tables:]),
@@ -90,21 +90,16 @@ def comparison_document(comparison: Comparison) -> Document:
 def comparison_json(comparison: Comparison) -> str:
     """One JSON object in full precision. Times are in nanoseconds, and null means not known."""
     members = {
-        "answer": _answer(comparison),
+        "answer": " ".join((verdict_sentence(comparison), *further_sentences(comparison))),
+        "margin": comparison.margin,
         "a": _side(comparison.a),
         "b": _side(comparison.b),
         "conditions": comparison.conditions,
         "rows": {
             **{name: getattr(comparison.rows, name) for name in ("by", "paired", "unit", "units", "waits", "left_out")},
-            "rows": [
-                {
-                    "label": row.label,
-                    "kind": row.kind,
-                    "measures": row.measures,
-                }
-                for row in comparison.rows.rows
-            ],
+            "rows": [_row(row) for row in comparison.rows.rows],
         },
+        "commands": [_row(row) for row in comparison.by_command.rows if row.kind == "row"],
         "whole": comparison.rows.whole,
         "between_runs": _between_runs(comparison),
         "parts": comparison.parts.parts,
@@ -119,6 +114,10 @@ def comparison_json(comparison: Comparison) -> str:
         "notes": comparison.notes,
     }
     return json_document(members, _KEYS)
+
+
+def _row(row: Row) -> dict[str, Any]:
+    return {"label": row.label, "kind": row.kind, "counts": row.counts, "measures": row.measures}
 
 
 def _side(side: Side) -> dict[str, Any]:
@@ -137,13 +136,14 @@ def _side(side: Side) -> dict[str, Any]:
 
 def _between_runs(comparison: Comparison) -> dict[str, Any]:
     between = comparison.rows.between
+    is_open = between.drift != "none" and cannot_tell_measures(comparison.rows)
     return {
         "drift": between.drift,
         "like_runs": between.like_runs,
         "degrees": between.degrees,
         "reason": between.reason,
         "pairs_needed": pairs_needed(comparison.rows),
-        "command": experiment_command(comparison.a, comparison.b) if cannot_tell_measures(comparison.rows) else None,
+        "command": experiment_command(comparison.a, comparison.b) if is_open else None,
     }
 
 
@@ -158,52 +158,15 @@ def _described(side: Side) -> str:
     return f"{side.name}{mark}, {kind}: {side.title}{runs}"
 
 
-def _answer(comparison: Comparison) -> str:
-    """A sentence about B against A, measure by measure."""
-    differences = [comparison.rows.whole[name] for name in ANSWERED_MEASURES if name in comparison.rows.whole]
-    phrases = [_phrase(difference) for difference in differences if difference.change is not None]
-    if not phrases and comparison.chains:
-        phrases = [f"{chain.measure} {chain.ratio:.3f} times less" for chain in comparison.chains]
-        return "B against A, by totals: " + ", ".join(phrases) + "."
-    if not phrases:
-        return "Nothing can be compared: the two sides have no figure in common."
-    if comparison.judged:
-        return f"{judged_in_words(comparison.judged)} Measured less predicted: {off_in_words(comparison.judged)}."
-    of = f", from {runs_a_side(comparison.rows)}" if cannot_tell_measures(comparison.rows) else ""
-    return f"B against A{of}: {'; '.join(phrases)}.{_without_interval(comparison, differences)}"
-
-
-def _without_interval(comparison: Comparison, differences: Iterable[Difference]) -> str:
-    """A sentence for runs that are too short for intervals; empty for printed tables, which never have any."""
-    is_printed = "printed" in (comparison.a.kind, comparison.b.kind)
-    if is_printed or all(difference.interval or difference.change is None for difference in differences):
-        return ""
-    return " The runs are too short for an interval: chance alone may explain the change."
-
-
-def _phrase(difference: Difference) -> str:
-    name = name_of(difference.measure)
-    if difference.verdict == "cannot tell":
-        within = " within the runs" if difference.within_runs is None else ""
-        return f"cannot tell for {name} ({change(difference)}, {change_interval(difference)}{within})"
-    if difference.verdict == "no difference":
-        return f"no difference in {name} ({change(difference)}, {change_interval(difference)})"
-    if difference.interval is None:
-        return f"{name} {change(difference)}"
-    return f"{name} is {difference.verdict} ({change(difference)}, {change_interval(difference)})"
-
-
 def _warnings(comparison: Comparison) -> tuple[str, ...]:
+    sides = (comparison.a, comparison.b)
     warnings = [f"Failed: {finding.text}." for finding in comparison.findings if finding.failed is not False]
-    for name, check in comparison.checks:
-        if check.verdict == "broken" and check.name == DOCUMENT_CHECK:
-            warnings.append(f"{name} contradicts itself: see Checks.")
-        elif check.verdict == "broken":
-            warnings.append(f"{name}: {check.name}: {check.text}.")
-    warnings += advice(comparison.rows, comparison.a, comparison.b)
-    warnings += neighbours(comparison.a, comparison.b)
-    for side in (comparison.a, comparison.b):
-        warnings += [f"{side.name}: {text}" for run in side.tables for text in run.fit_warnings]
+    for side in sides:
+        warnings += warnings_of_runs(side.run_names, side.tables, side.stretches, without=("busy",), named=True)
+    warnings += _broken_checks(comparison)
+    warnings += advice(comparison.rows, *sides)
+    warnings += neighbours(*sides)
+    for side in sides:
         for user in side.extrapolated:
             warnings.append(
                 f"{side.name}: user {user.user} died {100 * user.share_done:.0f} % through the script; "
@@ -214,6 +177,17 @@ def _warnings(comparison: Comparison) -> tuple[str, ...]:
         ]
     warnings += road_warnings(comparison.roads)
     return tuple(dict.fromkeys(warnings))
+
+
+def _broken_checks(comparison: Comparison) -> list[str]:
+    """A warning for each check that fails, but for those that the warnings of the runs have."""
+    warnings = []
+    for name, check in comparison.checks:
+        if check.verdict == "broken" and check.name == DOCUMENT_CHECK:
+            warnings.append(f"{name} contradicts itself: see Checks.")
+        elif check.verdict == "broken" and not check.name.startswith(CHECKS_WITH_WARNINGS):
+            warnings.append(f"{name}: {check.name}: {check.text}.")
+    return warnings
 
 
 def _notes(comparison: Comparison) -> list[tuple[str, str]]:

@@ -11,14 +11,18 @@ from loadgo.comparison.difference import Difference
 from loadgo.comparison.rows import Matched
 from loadgo.comparison.side import Side
 from loadgo.measures.other_work import busy_clause
-from loadgo.notation.figures import share
+from loadgo.notation.figures import in_words, share
+from loadgo.notation.margin import margin_in_words
+from loadgo.notation.measures import name_of
 
 ANSWERED_MEASURES = ("response", "cpu", "throughput")
 """The measures of a comparison's answer."""
+_MOST_TIMES_LONGER = 1000
+"""No advice is given to run more than this many times as long."""
 
 
 def cannot_tell_measures(rows: Matched) -> list[Difference]:
-    """The differences of the answer that may be no more than drift."""
+    """The differences of the answer that have no verdict."""
     whole = [rows.whole[name] for name in ANSWERED_MEASURES if name in rows.whole]
     return [difference for difference in whole if difference.verdict == "cannot tell"]
 
@@ -32,7 +36,7 @@ def runs_a_side(rows: Matched) -> str:
 
 
 def pairs_needed(rows: Matched) -> int | None:
-    """Number of pairs of runs in turn that would tell whether the differences are real. None if not known."""
+    """Number of pairs of runs in turn that would give each figure of the answer a verdict. None if not known."""
     needed = [difference.pairs_needed for difference in cannot_tell_measures(rows)]
     known = [pairs for pairs in needed if pairs is not None]
     return max(known) if known and len(known) == len(needed) else None
@@ -51,23 +55,43 @@ def experiment_command(a: Side, b: Side) -> str:
 
 
 def advice(rows: Matched, a: Side, b: Side) -> list[str]:
-    """The reason why the answer has no verdict, and the experiment that would give one."""
-    differences = cannot_tell_measures(rows)
+    """The reason why runs of a host have no verdict though they differ or agree within the runs, and the experiment."""
+    differences = [difference for difference in cannot_tell_measures(rows) if difference.cannot_tell_by == "drift"]
     if not differences:
         return []
-    between, pairs = rows.between, pairs_needed(rows)
+    between = rows.between
     if between.drift == "allowed":
         why = f"{between.like_runs} like runs of this host differed by as much without a change."
     else:
         reason = f": {between.reason}" if between.reason else ""
         why = f"How much runs of this host differ by themselves is not known from {runs_a_side(rows)}{reason}."
-    known = all(difference.run_deviation is not None for difference in differences)
-    number = (
-        "Pairs of runs in turn"
-        if pairs is None
-        else f"{'About' if known else 'At least'} {pairs} pairs of runs in turn"
-    )
-    return [f"{why} {number} would tell: {experiment_command(a, b)}"]
+    return [f"{why} {_experiment(rows, a, b)}"]
+
+
+def narrowing(rows: Matched, a: Side, b: Side) -> list[str]:
+    """Advice on the figures of the answer whose interval is wider than the margin."""
+    differences = [difference for difference in cannot_tell_measures(rows) if difference.cannot_tell_by == "width"]
+    if not differences:
+        return []
+    names = in_words([name_of(difference.measure) for difference in differences])
+    hold = "intervals of {} hold 0 and reach" if len(differences) > 1 else "interval of {} holds 0 and reaches"
+    wide = f"The {hold.format(names)} beyond {margin_in_words(differences[0].margin)}."
+    if rows.between.drift == "not known":
+        has_advice = any(difference.cannot_tell_by == "drift" for difference in cannot_tell_measures(rows))
+        return [wide] if has_advice else [f"{wide} {_experiment(rows, a, b)}"]
+    times = [difference.times_longer for difference in differences]
+    known = [number for number in times if number is not None and number <= _MOST_TIMES_LONGER]
+    if len(known) < len(times):
+        return [f"{wide} No run of a sensible length would tell: take a wider --margin."]
+    return [f"{wide} About {max(2, math.ceil(max(known)))} times as many interactions would tell."]
+
+
+def _experiment(rows: Matched, a: Side, b: Side) -> str:
+    """The advice to run pairs in turn, with their number if it is known, and the command."""
+    pairs = pairs_needed(rows)
+    is_known = all(difference.run_deviation is not None for difference in cannot_tell_measures(rows))
+    number = f"{'About' if is_known else 'At least'} {pairs} pairs of runs" if pairs is not None else "Pairs of runs"
+    return f"{number} in turn would tell: {experiment_command(a, b)}"
 
 
 def about_allowance(rows: Matched) -> list[str]:

@@ -4,7 +4,8 @@ The interval of measured less predicted holds 0 if the prediction may be right, 
 always. A figure is therefore *inside* only if the whole interval lies within the limit.
 
 The uncertainty of a fitted machine's parameters is part of the interval. Neither interval need be symmetric, so both
-are combined by the method of G. Y. Zou and A. Donner, Statistics in Medicine 27 (2008), page 1693.
+are combined by the method of G. Y. Zou and A. Donner, Statistics in Medicine 27 (2008), page 1693, on the scale of
+logarithms.
 """
 
 from __future__ import annotations
@@ -81,22 +82,27 @@ def _with_doubt(value: float | None, chance: Interval | None, doubt: Interval) -
     if value is None:
         return None
     by_chance = chance or Interval(value, value)
-    low = math.hypot(value - by_chance.low, value * max(0.0, 1 - doubt.low))
-    high = math.hypot(by_chance.high - value, value * max(0.0, doubt.high - 1))
-    return Interval(value - low, value + high)
+    low = math.hypot(_log_ratio(value, by_chance.low), max(0.0, _log_ratio(1.0, doubt.low)))
+    high = math.hypot(_log_ratio(by_chance.high, value), max(0.0, _log_ratio(doubt.high, 1.0)))
+    return Interval(value * math.exp(-low), value * math.exp(high))
 
 
 def _difference(difference: Difference, predicted: Interval | None) -> Interval | None:
-    """The interval of measured less predicted. None if one of the two has no interval."""
-    measured = difference.after_interval
-    if (
-        difference.change is None
-        or difference.before is None
-        or difference.after is None
-        or predicted is None
-        or measured is None
-    ):
+    """The interval of measured less predicted. None if one of the two has no interval.
+
+    It is that of the logarithm of their ratio, so no time falls by more than all of it.
+    """
+    before, after, measured = difference.before, difference.after, difference.after_interval
+    if not before or not after or before < 0 or after < 0 or predicted is None or measured is None:
         return None
-    low = math.hypot(difference.after - measured.low, predicted.high - difference.before)
-    high = math.hypot(measured.high - difference.after, difference.before - predicted.low)
-    return Interval(difference.change - low, difference.change + high)
+    log = math.log(after / before)
+    low = log - math.hypot(_log_ratio(after, measured.low), _log_ratio(predicted.high, before))
+    high = log + math.hypot(_log_ratio(measured.high, after), _log_ratio(before, predicted.low))
+    return Interval(before * math.expm1(low), before * math.expm1(high))
+
+
+def _log_ratio(numerator: float, denominator: float) -> float:
+    """The logarithm of a ratio; infinite if the denominator is not above 0, and 0 if the numerator is not."""
+    if numerator <= 0:
+        return 0.0
+    return math.log(numerator / denominator) if denominator > 0 else math.inf

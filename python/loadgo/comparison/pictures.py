@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from loadgo.comparison.chart_data import CHART_MEASURES, ChartRow, Distribution, chart_rows, distribution_of
+from loadgo.comparison.chart_data import (
+    CHART_MEASURES,
+    ChangeRatio,
+    ChartRow,
+    Distribution,
+    chart_rows,
+    distribution_of,
+    ratio_of,
+    ratio_range,
+)
 from loadgo.comparison.compare import Comparison
 from loadgo.comparison.figures import change
 from loadgo.documents.document import SignPicture
+from loadgo.documents.log_axis import change_text, change_ticks
 from loadgo.documents.signs import cut, line, marks, place
 from loadgo.notation.figures import NEVER_TEXT, duration
 from loadgo.notation.measures import name_of
@@ -19,8 +30,6 @@ from loadgo.notation.measures import name_of
 _NAME_CHARS = 24
 _MOST_AXIS_CHARS = 72
 """Most signs of an axis."""
-_MOST_CHANGE_RATIO = 2.0
-"""The largest relative change of the axis. A larger change is drawn at its end."""
 _MOST_ROWS = 20
 """Most rows of a picture. With more rows it has sub-totals and the total alone; the tables have all rows."""
 _BIN_INTERACTIONS = 12
@@ -32,7 +41,7 @@ def comparison_pictures(comparison: Comparison) -> tuple[SignPicture, ...]:
     """The pictures of a comparison that have data."""
     pictures = []
     for measure in CHART_MEASURES:
-        rows = _shown([row for row in chart_rows(comparison, measure) if row.difference.relative is not None])
+        rows = _shown([row for row in chart_rows(comparison, measure) if ratio_of(row.difference) is not None])
         if rows:
             title = f"How much {name_of(measure)} changed from A to B"
             pictures.append(SignPicture(title, partial(change_lines, rows)))
@@ -43,19 +52,23 @@ def comparison_pictures(comparison: Comparison) -> tuple[SignPicture, ...]:
 
 
 def change_lines(rows: Sequence[ChartRow], width: int) -> list[str]:
-    """The changes of `rows` with their intervals, a line of at most `width` signs for each row, and a legend."""
+    """The changes of `rows` with their intervals on a logarithmic axis, then its ticks and a legend.
+
+    There is a line of at most `width` signs for each row.
+    """
+    ratios = [ratio_of(row.difference) for row in rows]
     texts = [(cut(row.name, _NAME_CHARS), change(row.difference), row.difference.verdict) for row in rows]
     widths = [max(len(text[column]) for text in texts) for column in range(3)]
-    axis = min(_MOST_AXIS_CHARS, width - sum(widths) - 6)
-    ends = _axis_ends(rows)
+    chars = min(_MOST_AXIS_CHARS, width - sum(widths) - 6)
+    axis = _ChangeAxis(*ratio_range([ratio for ratio in ratios if ratio is not None]), chars)
     lines = [
-        f"{name:{widths[0]}}  {_change(row, ends, axis)}  {figure:>{widths[1]}}  {verdict}".rstrip()
-        for row, (name, figure, verdict) in zip(rows, texts, strict=True)
+        f"{name:{widths[0]}}  {axis.row(ratio)}  {figure:>{widths[1]}}  {verdict}".rstrip()
+        for ratio, (name, figure, verdict) in zip(ratios, texts, strict=True)
     ]
     intervals = ", ─ its 95 % interval" if any(row.difference.interval for row in rows) else ""
-    ends_text = f"{100 * ends[0]:.0f} % to +{100 * ends[1]:.0f} %".replace("-", "−")
-    legend = f"{ends_text}; │ no change, ● the change{intervals}"
-    return [*lines, f"{' ' * max(0, min(widths[0] + 2, width - len(legend)))}{legend}"[:width]]
+    legend = f"logarithmic; │ no change, ● the change{intervals}"
+    indent = " " * (widths[0] + 2)
+    return [*lines, f"{indent}{axis.ticks()}".rstrip(), f"{indent if len(indent + legend) <= width else ''}{legend}"]
 
 
 def _shown(rows: list[ChartRow]) -> list[ChartRow]:
@@ -109,31 +122,38 @@ def _quantiles(values: Sequence[float], distribution: Distribution) -> str:
     )
 
 
-def _axis_ends(rows: Sequence[ChartRow]) -> tuple[float, float]:
-    """The ends of an axis that holds all changes and their intervals: round numbers, and none below -100 %."""
-    ends = [0.01]
-    for row in rows:
-        difference = row.difference
-        ends.append(abs(difference.relative or 0.0))
-        if difference.interval is not None and difference.before:
-            ends += [abs(end / difference.before) for end in (difference.interval.low, difference.interval.high)]
-    most = min(max(ends), _MOST_CHANGE_RATIO)
-    tens = 10.0 ** math.floor(math.log10(most))
-    end = next(step * tens for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * tens >= most * (1 - 1e-9))
-    has_less = any((row.difference.relative or 0.0) < -1.0 for row in rows)
-    return (-end if has_less else max(-end, -1.0)), end
+@dataclass(frozen=True)
+class _ChangeAxis:
+    """A logarithmic axis of ratios in `chars` signs."""
 
+    low: float
+    high: float
+    chars: int
 
-def _change(row: ChartRow, axis_ends: tuple[float, float], width: int) -> str:
-    """The change of a row on an axis of `width` signs."""
+    def place(self, ratio: float) -> int:
+        """The position of a ratio. A ratio beyond an end is at the end."""
+        shown = min(max(ratio, self.low), self.high)
+        return place(math.log(shown), math.log(self.low), math.log(self.high), self.chars)
 
-    def position(value: float) -> int:
-        return place(value, *axis_ends, width)
+    def row(self, ratio: ChangeRatio | None) -> str:
+        """The change of a row, with its interval."""
+        if ratio is None:
+            return " " * self.chars
+        ends = None
+        if ratio.low is not None and ratio.high is not None:
+            ends = self.place(ratio.low), self.place(ratio.high)
+        none = self.place(1.0)
+        holds_none = ends is not None and ends[0] <= none <= ends[1]
+        return marks(self.chars, [(none, "┼" if holds_none else "│"), (self.place(ratio.value), "●")], ends)
 
-    difference, ends = row.difference, None
-    before = difference.before or 1.0
-    if difference.interval is not None:
-        ends = position(difference.interval.low / before), position(difference.interval.high / before)
-    holds_zero = ends is not None and ends[0] <= position(0.0) <= ends[1]
-    signs = [(position(0.0), "┼" if holds_zero else "│"), (position(difference.relative or 0.0), "●")]
-    return marks(width, signs, ends)
+    def ticks(self) -> str:
+        """The labels of the axis, each in the middle below its place. No change is labelled first."""
+        signs = [" "] * self.chars
+        ticks = sorted(change_ticks(self.low, self.high), key=lambda tick: abs(math.log(tick)), reverse=True)
+        for tick in [1.0, *ticks]:
+            text = change_text(tick)
+            begin = min(max(0, self.place(tick) - len(text) // 2), self.chars - len(text))
+            around = signs[max(0, begin - 1) : begin + len(text) + 1]
+            if begin >= 0 and all(sign == " " for sign in around):
+                signs[begin : begin + len(text)] = text
+        return "".join(signs)

@@ -30,8 +30,9 @@ from loadgo.comparison.difference import QUANTILES_BY_MEASURE, Difference, Resam
 from loadgo.comparison.side import COMPARED_MEASURES, Side
 from loadgo.comparison.two_way import Spread, spread_of_rows
 from loadgo.errors import BadArgument
+from loadgo.notation.margin import DEFAULT_MARGIN_SHARE
 from loadgo.records.interactions import span_in_waits
-from loadgo.stats.resample import FEWEST_UNITS, Floats, too_short
+from loadgo.stats.resample import FEWEST_UNITS, Floats, Integers, too_short
 
 MOST_LINES = 40
 """Most lines in all passes for which rows are lines. With more lines, rows are commands."""
@@ -49,6 +50,8 @@ class Row:
     label: str
     kind: Literal["row", "subtotal", "total"]
     measures: Mapping[str, Difference]
+    counts: tuple[int, int] | None = None
+    """Number of measured interactions of each side. None if a side is printed."""
 
 
 @dataclass(frozen=True)
@@ -96,10 +99,17 @@ class _Plan:
         return ["pass", "line"] if self.by == "line" else ["command"]
 
 
-def matched(a: Side, b: Side, by: Literal["line", "command"] | None = None, like_runs: Sequence[Side] = ()) -> Matched:
+def matched(
+    a: Side,
+    b: Side,
+    by: Literal["line", "command"] | None = None,
+    like_runs: Sequence[Side] = (),
+    margin: float = DEFAULT_MARGIN_SHARE,
+) -> Matched:
     """Compares `b` with `a` row by row. Rows are lines if both sides have few lines in common, unless `by` is given.
 
-    `like_runs` are groups of runs beside those of the sides that show how much runs differ by themselves.
+    `like_runs` are groups of runs beside those of the sides that show how much runs differ by themselves. `margin` is
+    the relative change that is too small to matter.
     """
     plan = _plan(a, b, by)
     between = between_runs_of(a, b, runs_are_drawn=plan.unit == "run", like_runs=like_runs)
@@ -118,6 +128,8 @@ def matched(a: Side, b: Side, by: Literal["line", "command"] | None = None, like
     if is_short:
         rows = tuple(replace(row, measures=_unjudged(row.measures)) for row in rows)
         whole = _unjudged(whole)
+    rows = tuple(replace(row, measures=_with_margin(row.measures, margin)) for row in rows)
+    whole = _with_margin(whole, margin)
     units = (left["unit"].n_unique(), right["unit"].n_unique())
     shown_waits = waits if is_short and whole else None
     return Matched(plan.by, plan.drawn_together, plan.unit, units, rows, whole, tuple(left_out), shown_waits, between)
@@ -139,6 +151,10 @@ def _unjudged(measures: Mapping[str, Difference]) -> dict[str, Difference]:
         name: without_intervals(difference) if name in QUEUEING_MEASURES else difference
         for name, difference in measures.items()
     }
+
+
+def _with_margin(measures: Mapping[str, Difference], margin: float) -> dict[str, Difference]:
+    return {name: replace(difference, margin=margin) for name, difference in measures.items()}
 
 
 def _plan(a: Side, b: Side, by: Literal["line", "command"] | None) -> _Plan:
@@ -188,6 +204,7 @@ def _rows(
     group_means = [run_means(_in_units(group, plan), len(plan.keys)) for group in between.groups]
     extrapolated = {int(row) for frame in frames for row in frame.filter(pl.col("extrapolated"))["row"].unique()}
     mix = _mix(left, right, len(plan.keys)) if plan.by == "command" else np.ones(len(plan.keys))
+    counts = None if "printed" in plan.kinds else [_measured_counts(frame, len(plan.keys)) for frame in frames]
 
     def row(label: str, kind: Literal["row", "subtotal", "total"], indices: list[int]) -> Row:
         weights = mix[indices] if kind != "row" else np.ones(len(indices))
@@ -200,7 +217,7 @@ def _rows(
             )
             for name in COMPARED_MEASURES
         }
-        return Row(label, kind, measures)
+        return Row(label, kind, measures, _count_of(counts, indices))
 
     rows: list[Row] = []
     passes = plan.keys["pass"].to_list()
@@ -219,6 +236,17 @@ def _rows(
         for measure, difference in _quantiles(left, right, resamples, bool(extrapolated)).items()
     }
     return tuple(rows), {**total.measures, "throughput": throughput, **quantiles}
+
+
+def _measured_counts(frame: pl.DataFrame, rows: int) -> Integers:
+    """Number of measured interactions of each row."""
+    counts: Integers = np.bincount(frame.filter(~pl.col("extrapolated"))["row"].to_numpy(), minlength=rows)
+    return counts
+
+
+def _count_of(counts: Sequence[Integers] | None, indices: list[int]) -> tuple[int, int] | None:
+    """The number of interactions of each side in these rows together."""
+    return None if counts is None else (int(counts[0][indices].sum()), int(counts[1][indices].sum()))
 
 
 def _quantiles(

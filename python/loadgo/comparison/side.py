@@ -98,6 +98,11 @@ class Side:
     """The folder of each run. Empty for a printed side."""
 
     @property
+    def run_names(self) -> tuple[str, ...]:
+        """The name of each run. The side's name where the folders are not known."""
+        return tuple(folder.name for folder in self.folders) or (self.name,) * len(self.tables)
+
+    @property
     def seeds(self) -> tuple[int, ...]:
         """The seeds of the side's runs, in their order."""
         return tuple(self.rows.group_by("run").agg(pl.col("seed").first()).sort("run")["seed"].to_list())

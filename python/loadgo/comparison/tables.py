@@ -93,6 +93,7 @@ def _processor(comparison: Comparison) -> Table | None:
     ]
     columns = (
         Column(_heading(comparison), _labels(rows)),
+        *_counts(rows),
         *(split_columns[0] if is_split else []),
         Column("A CPU" if is_split else "A", _cells(rows, "cpu", _before)),
         *(split_columns[1] if is_split else []),
@@ -108,6 +109,7 @@ def _measure_table(comparison: Comparison, measure: str, title: str) -> Table | 
         return None
     columns = (
         Column(_heading(comparison), _labels(rows)),
+        *_counts(rows),
         Column("A", _cells(rows, measure, _before)),
         Column("B", _cells(rows, measure, _after)),
         *_verdict_columns(rows, measure),
@@ -122,6 +124,16 @@ def _heading(comparison: Comparison) -> str:
 def _labels(rows: Sequence[Row]) -> tuple[str, ...]:
     marked = {row.label for row in rows if any(difference.extrapolated for difference in row.measures.values())}
     return tuple(f"{row.label} {EXTRAPOLATED_MARK}" if row.label in marked else row.label for row in rows)
+
+
+def _counts(rows: Sequence[Row]) -> tuple[Column, ...]:
+    """The numbers of interactions of A and B. One number where both are the same. Empty if a side is printed."""
+    cells = tuple("" if row.counts is None else _count(*row.counts) for row in rows)
+    return (Column("count", cells),) if any(cells) else ()
+
+
+def _count(a: int, b: int) -> str:
+    return f"{a:,}" if a == b else f"{a:,}, {b:,}"
 
 
 def _known(rows: Sequence[Row], measure: str) -> bool:

@@ -32,6 +32,7 @@ def costs_json(costs: Costs) -> str:
         "points": [_point(point) for point in costs.points],
         "differing": costs.differing,
         "notes": costs.notes,
+        "warnings": costs.warnings,
     }
     return json_document(members, _KEYS)
 

@@ -12,6 +12,7 @@ from loadgo.costs.priced import By, Priced, priced
 from loadgo.errors import BadArgument
 from loadgo.measures.charged_use import RunUse, command_counts, use_of
 from loadgo.measures.other_work import OtherWork, busy_clause, most_other_work
+from loadgo.measures.run_warnings import warnings_of_runs
 from loadgo.measures.tariff import Tariff, shifts_on
 from loadgo.notation.figures import people
 from loadgo.records.phases import PHASE_CHOICES
@@ -46,6 +47,8 @@ class Costs:
     differing: tuple[str, ...]
     """Sentences about conditions, besides the number of users, in which the runs differ."""
     notes: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+    """The warnings that stand over the runs."""
 
     @property
     def known(self) -> bool:
@@ -97,7 +100,14 @@ def cost(
     system = priced_runs.runs[0].conditions.get("system", {})
     tariffs = [shift for name in tariff_names for shift in shifts_on(name, system)]
     points = tuple(_point(users, same_users, tariffs, by, phases) for users, same_users in priced_runs.by_users())
-    return Costs(title=priced_runs.title, by=by, points=points, differing=priced_runs.differing, notes=_notes(points))
+    return Costs(
+        title=priced_runs.title,
+        by=by,
+        points=points,
+        differing=priced_runs.differing,
+        notes=_notes(points),
+        warnings=tuple(warnings_of_runs(*priced_runs.stretches(phases))),
+    )
 
 
 def _point(users: int, runs: Sequence[tuple[Path, Tables]], tariffs: Sequence[Tariff], by: By, phases: str) -> Point:
@@ -119,6 +129,8 @@ def _notes(points: Sequence[Point]) -> tuple[str, ...]:
         )
     for point in points:
         up_to = "up to " if len(point.runs) > 1 else ""
+        if point.other_work is None or point.other_work.level == "busy":
+            continue
         if clause := busy_clause(point.other_work, f"With {people(point.users)} the host", up_to):
             notes.append(f"{clause}. Processor time and waits may cost more than on a quiet host.")
     sampled = max(point.use.sampled for point in points)

@@ -59,6 +59,7 @@ def _load_document(costs: Costs) -> Document:
     return Document(
         title=f"what {costs.title} costs",
         answer=answer(point),
+        warnings=costs.warnings,
         about=(costs.title, _scope(point)),
         sections=tuple(tables),
         notes=tuple(notes(costs)),
@@ -74,6 +75,7 @@ def _curve_document(costs: Costs, tariff_curves: Sequence[Curve]) -> Document:
     return Document(
         title=f"what {costs.title} costs over the load",
         answer=curve_answer(tariff_curves),
+        warnings=costs.warnings,
         about=(costs.title, *(_scope(point) for point in costs.points)),
         sections=(*curve_pictures(tariff_curves), Charts(charts), *curve_tables(costs, tariff_curves)),
         notes=(*curve_notes(costs, tariff_curves), *notes(costs)),

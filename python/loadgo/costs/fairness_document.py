@@ -45,6 +45,7 @@ def fairness_document(fairness: Fairness) -> Document:
     return Document(
         title=f"what {fairness.b.name} is charged, against {fairness.a.name}",
         answer=_answer(fairness),
+        warnings=_warnings(fairness),
         about=tuple(f"{letter}: {side.name}: {side.title}" for letter, side in (("A", fairness.a), ("B", fairness.b))),
         sections=(*fairness_pictures(fairness), Charts(charts), *tables),
         notes=tuple(_notes(fairness)),
@@ -72,8 +73,14 @@ def fairness_json(fairness: Fairness) -> str:
         ],
         "differentials": fairness.differentials,
         "notes": fairness.notes,
+        "warnings": _warnings(fairness),
     }
     return json_document(members, _KEYS)
+
+
+def _warnings(fairness: Fairness) -> tuple[str, ...]:
+    """The warnings of the runs of both sides."""
+    return tuple(dict.fromkeys((*fairness.a.warnings, *fairness.b.warnings)))
 
 
 def _side(side: Side) -> dict[str, object]:

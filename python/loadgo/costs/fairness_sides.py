@@ -13,6 +13,7 @@ from loadgo.costs.runs import found_runs
 from loadgo.errors import BadArgument
 from loadgo.measures.charged_use import RunUse, use_of
 from loadgo.measures.charges import HOUR_NS
+from loadgo.measures.run_warnings import warnings_of_runs
 from loadgo.measures.tariff import Tariff, load_shifts, shifts_on
 from loadgo.records.conditions import script_lines
 from loadgo.records.phases import PHASE_CHOICES
@@ -52,6 +53,8 @@ class Side:
     lines: tuple[tuple[str, str], ...]
     """The script's lines and their commands. Empty for a published document."""
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """The warnings that stand over the runs."""
 
 
 def side_of(spec: PricedSideSpec, tariff: str | None, phases: str) -> Side:
@@ -70,9 +73,8 @@ def side_of(spec: PricedSideSpec, tariff: str | None, phases: str) -> Side:
 
 def _measured(names: Sequence[str], tariff: str, phases: str) -> Side:
     priced_runs = found_runs(names)
-    use = use_of(
-        priced_runs.runs, priced_runs.folders, phases if phases in PHASE_CHOICES else _default_phases(priced_runs.runs)
-    )
+    chosen = phases if phases in PHASE_CHOICES else _default_phases(priced_runs.runs)
+    use = use_of(priced_runs.runs, priced_runs.folders, chosen)
     name = priced_runs.folders[0].name + (f" and {len(priced_runs.runs) - 1} more" if len(priced_runs.runs) > 1 else "")
     if not use.interactions:
         raise BadArgument(f"nobody typed anything in {name}: there is nothing to price")
@@ -94,6 +96,7 @@ def _measured(names: Sequence[str], tariff: str, phases: str) -> Side:
         use=use,
         lines=script_lines(priced_runs.folders[0]),
         notes=tuple(f"The runs of {name} differ in {text}." for text in priced_runs.differing),
+        warnings=tuple(warnings_of_runs(*priced_runs.stretches(chosen), named=True)),
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from loadgo.errors import BadArgument
 from loadgo.records.conditions import conditions_of, differing_conditions, script_lines
+from loadgo.records.phases import Stretch, stretch_of
 from loadgo.records.runs import find_run
 from loadgo.records.tables import tables
 
@@ -30,6 +31,11 @@ class PricedRuns:
     runs: tuple[Tables, ...]
     differing: tuple[str, ...]
     """Sentences about conditions that differ, except for the load and conditions that always change."""
+
+    def stretches(self, phases: str) -> tuple[list[str], tuple[Tables, ...], list[Stretch]]:
+        """The names of the runs, the runs, and the stretch of each that is priced."""
+        names = [folder.name for folder in self.folders]
+        return names, self.runs, [stretch_of(run, phases) for run in self.runs]
 
     def by_users(self) -> list[tuple[int, list[tuple[Path, Tables]]]]:
         """The runs by their number of users."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import altair as alt
@@ -10,6 +11,7 @@ import polars as pl
 from loadgo.decomposition.waterfall import Step, Waterfall
 from loadgo.decomposition.waterfall_pictures import figure_of
 from loadgo.documents.chart import ACCENT_COLOR, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of
+from loadgo.documents.log_axis import log_ticks
 from loadgo.notation.figures import plain
 from loadgo.notation.measures import factor, factor_interval
 
@@ -42,6 +44,7 @@ def waterfall_chart(waterfall: Waterfall, name: str) -> Chart:
     axis = alt.Axis(
         title=title,
         labelExpr=TIME_LABEL if waterfall.unit == "ns" else _MONEY_LABEL,
+        values=_ticks(waterfall, unit),
         labelOverlap="greedy",
         labelSeparation=6,
     )
@@ -82,6 +85,15 @@ def _layers(
         .encode(x=alt.X("to:Q"), y=factors, tooltip=[alt.Tooltip("said:N", title="is")])
     )
     return bars, rules, marks
+
+
+def _ticks(waterfall: Waterfall, unit: float) -> list[float]:
+    values = [waterfall.before, waterfall.after, *(step.end for step in waterfall.steps)]
+    ends = [
+        step.start / end for step in waterfall.steps if step.interval for end in (step.interval.low, step.interval.high)
+    ]
+    shown = [value * unit for value in (*values, *ends) if 0 < value < math.inf]
+    return log_ticks(min(shown), max(shown))
 
 
 def _numbered_steps(waterfall: Waterfall) -> list[tuple[int, Step]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +17,7 @@ ACCENT_COLOR = "#3b7dd8"
 ROW_HEIGHT_PX = 22
 """Height of a row in a chart with named rows."""
 _PICTURE_WIDTH_PX = 720
+_WARNING_COLOR, _WARNING_CHARS = "#b3261e", 110
 
 
 @dataclass(frozen=True)
@@ -36,26 +39,35 @@ def chart_of(
     return Chart(name, heading, caption, spec | {"config": {"view": {"stroke": None}}})
 
 
-def svg(chart: Chart) -> str:
-    """The chart as an SVG picture on white."""
-    picture: str = vl_convert.vegalite_to_svg(_picture_spec(chart), allowed_base_urls=[])
+def svg(chart: Chart, warnings: Sequence[str] = ()) -> str:
+    """The chart as an SVG picture on white, below the warnings of its run."""
+    picture: str = vl_convert.vegalite_to_svg(_picture_spec(chart, warnings), allowed_base_urls=[])
     return picture
 
 
-def png(chart: Chart) -> bytes:
+def png(chart: Chart, warnings: Sequence[str] = ()) -> bytes:
     """The chart as a PNG picture on white, at twice the size of the SVG."""
-    picture: bytes = vl_convert.vegalite_to_png(_picture_spec(chart), scale=2, allowed_base_urls=[])
+    picture: bytes = vl_convert.vegalite_to_png(_picture_spec(chart, warnings), scale=2, allowed_base_urls=[])
     return picture
 
 
-def _picture_spec(chart: Chart) -> dict[str, Any]:
-    """The specification of a picture outside of a page, with a fixed width, the heading and the caption."""
+def _title(chart: Chart, warnings: Sequence[str]) -> dict[str, Any]:
+    """The heading and the caption of a picture. Warnings stand above both, in red."""
     heading = {"text": chart.heading, "subtitle": chart.caption, "anchor": "start", "subtitlePadding": 4}
+    if not warnings:
+        return heading
+    lines = [line for text in warnings for line in textwrap.wrap(plain(text), _WARNING_CHARS)]
+    below = [chart.heading, chart.caption]
+    return heading | {"text": lines, "color": _WARNING_COLOR, "fontSize": 12, "subtitle": below}
+
+
+def _picture_spec(chart: Chart, warnings: Sequence[str]) -> dict[str, Any]:
+    """The specification of a picture outside of a page, with a fixed width, warnings, the heading and the caption."""
     ink = {"point": {"color": "black"}, "legend": {"symbolFillColor": "black", "orient": "top"}}
     config = chart.spec["config"] | ink
     return chart.spec | {
         "width": _PICTURE_WIDTH_PX,
-        "title": heading,
+        "title": _title(chart, warnings),
         "background": "white",
         "padding": 12,
         "config": config,

@@ -55,10 +55,16 @@ def fit_document(fit: Fit) -> Document:
     load = f"with {people(*sorted(set(fitted.users)))}" if fitted.users else "of users who came and went"
     return Document(
         title=fit.title,
+        warnings=tuple(_sentence(text) for text in fit.warnings),
         answer=f"{fit.title}: {fitted.interactions:,} interactions {load}.",
         sections=(_means_table(fit), *([_checks_table(fit)] if fit.checks else [])),
         notes=(*(("Assumed", text) for text in fitted.assumed), ("Predict", fit.hint)),
     )
+
+
+def _sentence(text: str) -> str:
+    """A warning, which begins in lower case for a line of standard error, as a sentence."""
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _means_table(fit: Fit) -> Table:

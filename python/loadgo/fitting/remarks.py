@@ -15,6 +15,7 @@ from loadgo.fitting.reading import RunReading
 from loadgo.fitting.trial import FittedCheck, is_open
 from loadgo.fitting.unowned_time import UnownedTime
 from loadgo.measures.other_work import OtherWork, busy_clause, other_work_of
+from loadgo.measures.run_warnings import warnings_of_runs
 from loadgo.notation.figures import people
 from loadgo.notation.laws import number, written
 
@@ -61,8 +62,10 @@ def prediction_command(readings: Sequence[RunReading], path: Path | None) -> str
 def fit_warnings(
     readings: Sequence[RunReading], unowned: UnownedTime | None, checks: Sequence[FittedCheck]
 ) -> tuple[str, ...]:
-    """Warnings about the quality of a fit: lost records, unknown commands, other programs, misses, growth."""
-    warnings = []
+    """The warnings of the runs, and of the fit: lost records, unknown commands, other programs, misses, growth."""
+    names = [reading.id for reading in readings]
+    runs, stretches = [reading.tables for reading in readings], [reading.stretch for reading in readings]
+    warnings = [text.rstrip(".") for text in warnings_of_runs(names, runs, stretches, without=("busy", "lost"))]
     lost = sum(reading.lost for reading in readings)
     if lost:
         warnings.append(f"{lost} records of these runs are lost, so the machine is fitted to the remaining ones only")

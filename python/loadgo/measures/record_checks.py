@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 CheckVerdict = Literal["holds", "broken", "cannot be told"]
 
+LITTLE_CHECK, DRIVER_CHECK = "Little's law", "the driver was not the bottleneck"
+CHECKS_WITH_WARNINGS = (LITTLE_CHECK, DRIVER_CHECK)
+"""The first words of the checks that a run's warnings report, too (`run_warnings`)."""
 METER_TOLERANCE = 1e-3
 """Share by which two meters of the same time may differ, since their spans do not end at one instant."""
 
@@ -116,9 +119,9 @@ def _check_littles_law(tables: Tables, stretch: Stretch, rows: pl.DataFrame) -> 
     open_load = tables.conditions.get("load", {}).get("model") == "open"
     audit = little_open(tables.sessions, stretch) if open_load else little_closed(rows, tables.sessions, stretch)
     if audit is None or audit.verdict == "too short to tell":
-        return RunCheck("Little's law", "cannot be told", "too short to tell")
+        return RunCheck(LITTLE_CHECK, "cannot be told", "too short to tell")
     text = f"{audit.law}: {digits(audit.measured)} users by the sessions, {digits(audit.computed)} by the law"
-    return RunCheck(f"Little's law, {audit.law}", audit.verdict, text)
+    return RunCheck(f"{LITTLE_CHECK}, {audit.law}", audit.verdict, text)
 
 
 def _check_order(rows: pl.DataFrame) -> RunCheck:
@@ -159,4 +162,4 @@ def _check_losses(tables: Tables) -> RunCheck:
 def _check_driver(tables: Tables, total: TotalTime | None, rows: pl.DataFrame) -> RunCheck:
     driver = driver_audit(rows, total, tables, None)
     text = f"{number(driver.late_lines)} lines were sent late; the driver used {share(driver.host_share)} of the host"
-    return RunCheck("the driver was not the bottleneck", "holds" if driver.valid else "broken", text)
+    return RunCheck(DRIVER_CHECK, "holds" if driver.valid else "broken", text)

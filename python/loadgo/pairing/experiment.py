@@ -7,7 +7,6 @@ rest shows in the scatter of the pairs, and the interval is computed from that s
 
 from __future__ import annotations
 
-import math
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -17,7 +16,8 @@ from pathlib import Path
 from typing import Unpack
 
 from loadgo.errors import BadArgument, LoadgoError, Refused
-from loadgo.notation.quantities import percentage, span_s
+from loadgo.notation.margin import DEFAULT_MARGIN_SHARE, margin_share
+from loadgo.notation.quantities import span_s
 from loadgo.pairing.results import End, Experiment, LeftOut, Letter, Pair
 from loadgo.pairing.run_figures import RUN_MEASURES, RunFigures, figures_of
 from loadgo.pairing.variant import Variant
@@ -32,8 +32,6 @@ USUAL_LOAD = Load(duration=10.0)
 """The load by default: each run types for ten seconds after its warm-up."""
 DECISIVE_MEASURES = ("response", "cpu")
 """The measures that need a verdict by default."""
-DEFAULT_MARGIN_SHARE = 0.05
-"""The relative change that counts as no difference by default."""
 DEFAULT_MOST_PAIRS = 30
 """The largest number of pairs by default."""
 MOST_LEFT_OUT_RUNS = 6
@@ -96,7 +94,9 @@ def ab(
     folder = new_folder(out, f"ab-{Path(variants['A'].script).stem}", datetime.now(UTC))
     if folder.exists() and any(folder.iterdir()):
         raise BadArgument(f"`out`: {folder} is not empty: name a new folder").about("out")
-    experiment = Experiment(variants["A"], variants["B"], load, _margin(margin), tuple(measures), (), (), None, folder)
+    experiment = Experiment(
+        variants["A"], variants["B"], load, margin_share(margin), tuple(measures), (), (), None, folder
+    )
     limit_s = None if time_limit is None else span_s(time_limit, "time_limit")
     return _RunningExperiment(experiment, metering, tariff, progress, most_pairs, limit_s).all_pairs()
 
@@ -253,13 +253,6 @@ def _check(a: Variant, b: Variant, measures: Sequence[str], most_pairs: int) -> 
         raise BadArgument(f"`most_pairs={most_pairs}` is too few: write at least 1").about("most_pairs")
     if (a.on == THIS_HOST) != (b.on == THIS_HOST):
         raise BadArgument("one variant runs here and one on a simulated machine: compare them with `loadgo compare`")
-
-
-def _margin(given: str | float) -> float:
-    percent = percentage(given) if isinstance(given, str) else 100 * given
-    if not percent or not 0 < percent < math.inf:
-        raise BadArgument(f"`margin={given}`: write a percentage over 0, such as 5%").about("margin")
-    return percent / 100
 
 
 def _other(letter: Letter) -> Letter:

@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import stdev
 from typing import Literal
 
+from loadgo.notation.margin import is_within_margin
 from loadgo.pairing.run_figures import MEAN_MEASURES, RUN_MEASURES, RunFigures, log_ratio
 from loadgo.pairing.variant import Variant
 from loadgo.running.load import Load
@@ -81,8 +82,8 @@ class Change:
             return "cannot tell"
         if interval.low > 0 or interval.high < 0:
             return "better" if (self.relative > 0) == (self.measure == "throughput") else "worse"
-        lowest, highest = 1 / (1 + self.margin) - 1, self.margin
-        return "no difference" if lowest <= interval.low and interval.high <= highest else "cannot tell"
+        is_small = is_within_margin(interval.low, interval.high, self.margin)
+        return "no difference" if is_small else "cannot tell"
 
     @property
     def more_pairs(self) -> int | None:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from statistics import median
 
 from loadgo.comparison.figures import percent_interval
+from loadgo.measures.other_work import BUSY_SHARE
 from loadgo.notation.figures import NOT_MEASURED, duration, people, rate, share
+from loadgo.notation.margin import margin_in_words
 from loadgo.notation.measures import name_of, percent
 from loadgo.pairing.results import MOST_FORECAST_PAIRS, Change, Experiment, Pair
 from loadgo.pairing.run_figures import RunFigures
@@ -30,13 +32,8 @@ def _phrase(change: Change) -> str:
     if change.verdict == "cannot tell":
         return f"cannot tell for {name} ({_change_and_interval(change)})"
     if change.verdict == "no difference":
-        return f"no difference in {name} beyond {_margin(change.margin)} ({_change_and_interval(change)})"
+        return f"no difference in {name} beyond {margin_in_words(change.margin)} ({_change_and_interval(change)})"
     return f"{name} is {change.verdict} ({_change_and_interval(change)})"
-
-
-def _margin(share: float) -> str:
-    """The margin in percent, without a sign and without needless decimals."""
-    return f"{100 * share:g} %"
 
 
 def _change_and_interval(change: Change) -> str:
@@ -89,10 +86,24 @@ def warnings(experiment: Experiment) -> list[str]:
     missing = [name_of(measure) for measure in experiment.decisive if experiment.change(measure) is None]
     if experiment.pairs and missing:
         lines.append(f"Not known on both sides, so without a verdict: {', '.join(missing)}.")
+    lines += _busy(experiment)
     errors = [sum(run.errors for run in _runs(experiment.pairs, letter)) for letter in "AB"]
     if any(errors):
         lines.append(f"Lines failed, timed out or died: {errors[0]:,} of A and {errors[1]:,} of B.")
     return lines
+
+
+def _busy(experiment: Experiment) -> list[str]:
+    """A warning if the host was busy with other things in some runs."""
+    runs = [*_runs(experiment.pairs, "A"), *_runs(experiment.pairs, "B")]
+    shares = [run.others_share for run in runs if run.others_share is not None]
+    busy = [other for other in shares if other > BUSY_SHARE]
+    if not busy or experiment.a.on != THIS_HOST:
+        return []
+    return [
+        f"The host was busy with other things in {len(busy)} of {len(runs)} runs: up to {share(max(busy))} of its "
+        "processors' time. The figures are those of a busy host; the difference holds for that."
+    ]
 
 
 def advice(experiment: Experiment) -> list[str]:
@@ -150,7 +161,7 @@ def notes(experiment: Experiment) -> list[tuple[str, str]]:
         (
             "Verdicts",
             "better and worse: the interval leaves out 0. No difference: it lies within the margin of "
-            f"{_margin(experiment.margin)}. By chance, up to one in twenty rows by command has a verdict.",
+            f"{margin_in_words(experiment.margin)}. By chance, up to one in twenty rows by command has a verdict.",
         ),
     ]
     lines += _other_work(experiment)

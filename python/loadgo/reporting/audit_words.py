@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from loadgo.measures.audit import DriverAudit
 from loadgo.measures.littles_law import LittleAudit
 from loadgo.measures.summary import Summary
 from loadgo.measures.usage import TypingUsage, UsageAudit
@@ -29,31 +28,6 @@ def driver_line(summary: Summary) -> str:
     if driver.proof:
         parts.append(driver.proof)
     return f"{'Good' if driver.valid else 'NOT GOOD'}: {', '.join(parts)}."
-
-
-def driver_faults(driver: DriverAudit) -> list[str]:
-    """The reasons why the run measured its driver and not the system, each with remedies that fit this driver."""
-    faults = []
-    if driver.late:
-        faults.append(
-            f"the driver was the bottleneck: 1 line in 100 was sent more than {duration(driver.lateness_p99_ns)} late "
-            f"({duration(driver.lateness_limit_ns)} is allowed). Run with fewer users, {_help_for_the_driver(driver)}"
-            "or drive from another machine."
-        )
-    if driver.takes_too_much:
-        faults.append(
-            f"the driver took {share(driver.host_share)} of the host that it measures "
-            f"({share(driver.host_share_limit)} is allowed). Run with fewer users or longer think times, "
-            "or drive from another machine over ssh."
-        )
-    return faults
-
-
-def _help_for_the_driver(driver: DriverAudit) -> str:
-    """The advice about the driver's scheduling, without what it has already."""
-    lacking = [] if driver.scheduling.startswith("fifo") else ["SCHED_FIFO"]
-    lacking += [] if driver.processor is not None else ["a processor of its own"]
-    return f"give the driver {' or '.join(lacking)} (see `loadgo doctor`), " if lacking else ""
 
 
 def little_line(audit: LittleAudit) -> str:

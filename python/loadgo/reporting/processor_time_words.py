@@ -9,9 +9,6 @@ from loadgo.notation.figures import duration, exact_share, in_words, number
 from loadgo.reporting.simulated_machine import simulated
 from loadgo.reporting.view import View
 
-ACCOUNT_WARNING_SHARE = 1e-4
-"""The report begins with a warning if an exact account differs from the wall time by this share."""
-
 PROCESS_DIFFERENCE_SHARE = 0.005
 """A note explains why time by process differs from the busy time if it does by this share."""
 
@@ -115,20 +112,6 @@ def time_lines(summary: Summary, view: View) -> list[tuple[str, str]]:
     lines += [("Meters", line) for line in (*_tier(summary), _of_command(summary), *_unclocked(summary))]
     lines += [("Meters", line) for line in (_by_user(summary), _not_apart(summary))]
     return [(label, line) for label, line in lines if line]
-
-
-def account_warning(summary: Summary) -> str:
-    """A warning if the categories do not add up to the wall time; empty if they do, or if that is unknown."""
-    total_time = summary.total_time
-    if total_time is None or total_time.kind == "kernel's ticks" or not total_time.wall_ns:
-        return ""
-    off = total_time.total_ns / total_time.wall_ns - 1
-    if abs(off) <= ACCOUNT_WARNING_SHARE:
-        return ""
-    return (
-        f"The processors' account does not add up: its categories are {100 * (1 + off):.3f} % of the wall time. "
-        "Records are missing, or the meters are wrong: trust no share of processor time before that is explained."
-    )
 
 
 def _account(total_time: TotalTime) -> str:

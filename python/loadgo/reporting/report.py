@@ -15,6 +15,7 @@ from loadgo.measures.summary import Summary, summarize
 from loadgo.records.conditions import script_lines
 from loadgo.records.runs import find_run
 from loadgo.records.tables import Tables, tables
+from loadgo.reporting import words
 from loadgo.reporting.as_csv import chart_csv, csv_report
 from loadgo.reporting.as_json import json_report
 from loadgo.reporting.document import report_document
@@ -138,4 +139,5 @@ def _picture(summary: Summary, measured: Tables, format: str, name: str) -> str 
     from loadgo.reporting.charts import chart
 
     named_chart = chart(name, summary, measured)
-    return svg(named_chart) if format == "svg" else png(named_chart)
+    warnings = words.warnings(summary)
+    return svg(named_chart, warnings) if format == "svg" else png(named_chart, warnings)

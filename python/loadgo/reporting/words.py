@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loadgo.measures.other_work import busy_clause
+from loadgo.measures.run_warnings import doubt_warnings, facts_in, invalid_warnings
 from loadgo.measures.summary import CommandSummary, Summary
 from loadgo.notation.figures import (
     NOT_MEASURED,
@@ -16,9 +17,9 @@ from loadgo.notation.figures import (
     share,
     size,
 )
-from loadgo.reporting.audit_words import driver_faults, driver_line, little_line, typing_line, usage_line
+from loadgo.reporting.audit_words import driver_line, little_line, typing_line, usage_line
 from loadgo.reporting.prediction import prediction_answer, prediction_words
-from loadgo.reporting.processor_time_words import account_warning, metered_answer, time_lines, without_load
+from loadgo.reporting.processor_time_words import metered_answer, time_lines, without_load
 from loadgo.reporting.simulated_machine import machine, simulated, virtual_time
 from loadgo.reporting.view import View
 from loadgo.stats.quantiles import REPORTED_QUANTILES, samples_needed
@@ -81,53 +82,9 @@ def answer(summary: Summary) -> str:
 
 def warnings(summary: Summary) -> list[str]:
     """The reasons to doubt the entire report, each with a remedy; empty for a good run."""
-    messages = [*_early_end(summary), *(f"INVALID: {reason}" for reason in driver_faults(summary.driver))]
-    messages += [f"Failed: {result.text}." for result in summary.fail_if if result.failed]
-    messages += [*summary.fit_warnings, *_not_found(summary)]
-    if doubtful := account_warning(summary):
-        messages.append(doubtful)
-    if others := "" if without_load(summary) else _others(summary):
-        messages.append(others)
-    if records := _number_lost(summary, "record"):
-        are = "is" if records == 1 else "are"
-        kept = "the figures cover those that were kept"
-        messages.append(f"{_counted(records, 'record')} {are} lost (see Lost): {kept}.")
-    if summary.audit is not None and summary.audit.verdict == "broken":
-        messages.append(
-            "The records contradict themselves: Little's law does not hold (see the audit). "
-            "Trust no figure before that is explained."
-        )
-    return messages
-
-
-def _early_end(summary: Summary) -> list[str]:
-    """A warning if the run did not come to its planned end."""
-    if not summary.run.finished:
-        return ["The run has not ended, or was killed: these are the figures up to its last whole record."]
-    early = f"The run ended early ({summary.run.outcome}): the figures cover what was done until then."
-    return [early] if summary.run.outcome not in ("", "done") else []
-
-
-def _others(summary: Summary) -> str:
-    """A warning if the host was busy with something else than this run."""
-    if summary.other_work is None or summary.other_work.level != "busy":
-        return ""
-    return (
-        f"{busy_clause(summary.other_work, 'The host')}. These are the response times of a busy host: run it again "
-        "when it is quiet, or say so beside them."
-    )
-
-
-def _not_found(summary: Summary) -> list[str]:
-    """A warning about lines whose command does not exist, which a script without `status` accepts."""
-    missing = [(row.name, row.outcomes.not_found) for row in summary.commands if row.outcomes.not_found]
-    if not missing:
-        return []
-    listed = ", ".join(f"{number(count)} of {name}" for name, count in missing)
-    return [
-        f"Lines ended with exit status 127, with which a shell says that there is no such command: {listed}. "
-        "Their times are those of the message."
-    ]
+    facts = facts_in(summary)
+    failed = [f"Failed: {result.text}." for result in summary.fail_if if result.failed]
+    return [*invalid_warnings(facts), *failed, *doubt_warnings(facts)]
 
 
 def _partly_busy(summary: Summary) -> str:

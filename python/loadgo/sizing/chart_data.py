@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
+from loadgo.notation.figures import digits, people
 from loadgo.sizing.curve import MeasuredFigure, Target
 from loadgo.sizing.models.extrapolation import ModelFigures
 from loadgo.sizing.results import Capacity
+from loadgo.stats.resample import Interval
 
 CurvePoint = Mapping[str, str | float | bool | None]
 
@@ -27,15 +30,57 @@ def measured_throughput(capacity: Capacity) -> list[CurvePoint]:
     return [curve_point("measured", point.users, point.throughput) for point in capacity.points]
 
 
-def measured_response(capacity: Capacity) -> list[CurvePoint]:
-    """The mean response of each point, and the quantiles that have a target."""
-    names = ["mean", *dict.fromkeys(target.measure for target in capacity.targets if target.share is not None)]
-    return [
-        curve_point(name, point.users, point.response_s[name])
-        for point in capacity.points
-        for name in names
-        if name in point.response_s
-    ]
+@dataclass(frozen=True)
+class ResponseScale:
+    """One measure of the response, which a chart shows: what targets judge, or else the mean."""
+
+    measure: str
+    """`mean`, or a quantile such as `p90`."""
+    limits: tuple[Target, ...]
+    """The targets on this measure."""
+    ratio: float | None
+    """The ratio of the measure to the mean, by which the models' means are drawn. None if it is not known."""
+    ratio_users: int | None
+    """The users of the point where the ratio was measured. None for the mean itself."""
+
+
+def response_scales(capacity: Capacity) -> list[ResponseScale]:
+    """A scale for each measure of the response of all commands that has a target, else that of the mean."""
+    targets = [target for target in capacity.targets if target.command is None]
+    judged = [target for target in targets if target.share is not None or target.measure == "mean"]
+    asked = capacity.models.asked if capacity.models is not None else ()
+    scales = []
+    for measure in dict.fromkeys([target.measure for target in judged] or ["mean"]):
+        limits = tuple(target for target in judged if target.measure == measure)
+        known = next((model for model in asked if model.target in limits and model.ratio is not None), None)
+        ratio = 1.0 if measure == "mean" else None if known is None else known.ratio
+        scales.append(ResponseScale(measure, limits, ratio, None if known is None else known.at_users))
+    return scales
+
+
+def measured_response(capacity: Capacity, measure: str) -> list[CurvePoint]:
+    """A measure of the response at each point that has it."""
+    points = [point for point in capacity.points if measure in point.response_s]
+    return [curve_point(measure, point.users, point.response_s[measure]) for point in points]
+
+
+def scaled_figure(figure: MeasuredFigure, ratio: float) -> MeasuredFigure:
+    """A figure and its interval, times a ratio."""
+    interval = None if figure.interval is None else Interval(ratio * figure.interval.low, ratio * figure.interval.high)
+    return MeasuredFigure(ratio * figure.value, interval)
+
+
+def scale_words(scale: ResponseScale) -> str:
+    """A sentence on the models' curves on this scale. Empty for the mean, which is what models have."""
+    if scale.measure == "mean":
+        return ""
+    if scale.ratio is None:
+        return f"Models have the mean alone, so none is drawn beside {scale.measure}."
+    at = "" if scale.ratio_users is None else f" with {people(scale.ratio_users)}"
+    return (
+        f"Models have the mean: it is drawn times {digits(scale.ratio)}, as {scale.measure} was that many times the "
+        f"mean{at}."
+    )
 
 
 def measured_busy(capacity: Capacity, names: Sequence[str]) -> list[CurvePoint]:
@@ -77,16 +122,22 @@ def model_curve(capacity: Capacity, figure_of: Callable[[ModelFigures], Measured
     return rows
 
 
-def bound_curve(capacity: Capacity, *, response: bool) -> tuple[list[CurvePoint], list[CurvePoint]]:
-    """The asymptotic bound over the users, and the area between the bounds for balanced jobs (`low`, `high`)."""
+def throughput_bounds(capacity: Capacity) -> tuple[list[CurvePoint], list[CurvePoint]]:
+    """The asymptotic bound of throughput over the users, and the area between the bounds for balanced jobs."""
     bounds = capacity.models.bounds if capacity.models is not None else ()
-    values = [bound.least_response_s if response else bound.most_throughput for bound in bounds]
-    line = [(bound.users, MeasuredFigure(value)) for bound, value in zip(bounds, values, strict=True)]
+    line = [(bound.users, MeasuredFigure(bound.most_throughput)) for bound in bounds]
     area: list[CurvePoint] = [
-        {"users": bound.users, "low": bound.quickest_s, "high": bound.slowest_s}
-        if response
-        else {"users": bound.users, "low": bound.balanced_least, "high": bound.balanced_most}
-        for bound in bounds
+        {"users": bound.users, "low": bound.balanced_least, "high": bound.balanced_most} for bound in bounds
+    ]
+    return extended_curve(capacity, BOUNDS_LABEL, line), area
+
+
+def response_bounds(capacity: Capacity, ratio: float) -> tuple[list[CurvePoint], list[CurvePoint]]:
+    """As `throughput_bounds`, of the mean response times a ratio."""
+    bounds = capacity.models.bounds if capacity.models is not None else ()
+    line = [(bound.users, MeasuredFigure(ratio * bound.least_response_s)) for bound in bounds]
+    area: list[CurvePoint] = [
+        {"users": bound.users, "low": ratio * bound.quickest_s, "high": ratio * bound.slowest_s} for bound in bounds
     ]
     return extended_curve(capacity, BOUNDS_LABEL, line), area
 
@@ -98,12 +149,6 @@ def extended_curve(capacity: Capacity, what: str, curve: Sequence[tuple[float, M
     inside: list[CurvePoint] = [{**point, "beyond": False} for users, point in points if users <= last]
     beyond: list[CurvePoint] = [{**point, "beyond": True} for users, point in points if users >= last]
     return inside + beyond if len(beyond) > 1 else inside
-
-
-def drawn_limits(capacity: Capacity) -> list[Target]:
-    """The targets on response times of all commands together."""
-    overall = [target for target in capacity.targets if target.command is None]
-    return [target for target in overall if target.share is not None or target.measure == "mean"]
 
 
 def last_users(capacity: Capacity) -> int:

@@ -16,10 +16,9 @@ from loadgo.documents.chart import ACCENT_COLOR, TIME_LABEL, Chart, chart_of, le
 from loadgo.sizing.chart_data import (
     BOUNDS_LABEL,
     CurvePoint,
+    ResponseScale,
     axis_end,
-    bound_curve,
     busiest_resources,
-    drawn_limits,
     extended_curve,
     last_users,
     measured_busy,
@@ -27,6 +26,11 @@ from loadgo.sizing.chart_data import (
     measured_response,
     measured_throughput,
     model_curve,
+    response_bounds,
+    response_scales,
+    scale_words,
+    scaled_figure,
+    throughput_bounds,
 )
 from loadgo.sizing.models.demands import saturation_users
 from loadgo.sizing.results import Capacity
@@ -73,14 +77,19 @@ def capacity_charts(capacity: Capacity) -> list[Chart]:
     """All charts of a capacity that have data."""
     if not capacity.points:
         return []
+    scales = enumerate(response_scales(capacity), start=1)
     charts = [
         _throughput_chart(capacity),
-        _response_chart(capacity),
+        *(_response_chart(capacity, scale, f"capacity-response{_suffix(number)}") for number, scale in scales),
         _busy_chart(capacity),
         _cost_chart(capacity),
         _faults_chart(capacity),
     ]
     return [chart for chart in charts if chart is not None]
+
+
+def _suffix(number: int) -> str:
+    return "" if number == 1 else f"-{number}"
 
 
 def _legend() -> alt.Legend:
@@ -92,24 +101,31 @@ def _legend() -> alt.Legend:
 
 def _throughput_chart(capacity: Capacity) -> Chart:
     dots = measured_throughput(capacity)
-    line, area = bound_curve(capacity, response=False)
+    line, area = throughput_bounds(capacity)
     lines = model_curve(capacity, lambda at: at.throughput) + line
     axis = _FigureAxis("interactions a second", axis_end(dots, lines), ",.3~r")
     layered = _layers(capacity, _CurveLayers(dots, lines, area, axis))
     return chart_of("capacity-throughput", "Throughput", _caption(capacity), layered, 280)
 
 
-def _response_chart(capacity: Capacity) -> Chart | None:
-    dots = measured_response(capacity)
+def _response_chart(capacity: Capacity, scale: ResponseScale, name: str) -> Chart | None:
+    """A chart of one measure of the response, with its limits, and with the models' means on its scale."""
+    dots = measured_response(capacity, scale.measure)
     if not dots:
         return None
-    line, area = bound_curve(capacity, response=True)
-    lines = model_curve(capacity, lambda at: at.response_s) + line
-    top = axis_end(dots, lines, [target.limit for target in drawn_limits(capacity)])
-    axis = _FigureAxis("response time", top, ",.4~r", f"datum.value == 0 ? '0' : {TIME_LABEL}")
-    layered = _layers(capacity, _CurveLayers(dots, lines, area, axis, _limit_layers(capacity, top)))
-    caption = f"{_caption(capacity)}{' Models have the mean.' if lines else ''}"
-    return chart_of("capacity-response", "Response time", caption, layered, 280)
+    lines: list[CurvePoint] = []
+    area: list[CurvePoint] = []
+    if (ratio := scale.ratio) is not None:
+        line, area = response_bounds(capacity, ratio)
+        lines = model_curve(capacity, lambda at: scaled_figure(at.response_s, ratio)) + line
+    limits = [target.limit for target in scale.limits]
+    top = axis_end(dots, lines, limits)
+    title = "mean response time" if scale.measure == "mean" else f"{scale.measure} of the response time"
+    axis = _FigureAxis(title, top, ",.4~r", f"datum.value == 0 ? '0' : {TIME_LABEL}")
+    layered = _layers(capacity, _CurveLayers(dots, lines, area, axis, _limit_layers(scale, top)))
+    has_models = capacity.models is not None and bool(capacity.models.models)
+    caption = " ".join(filter(None, (_caption(capacity), scale_words(scale) if has_models else "")))
+    return chart_of(name, f"Response time: {scale.measure}", caption, layered, 280)
 
 
 def _busy_chart(capacity: Capacity) -> Chart | None:
@@ -234,9 +250,9 @@ def _users_chart(capacity: Capacity, rows: Sequence[CurvePoint]) -> alt.Chart:
     return alt.Chart(frame).encode(x=alt.X("users:Q", title="users", scale=scale, axis=axis))
 
 
-def _limit_layers(capacity: Capacity, top: float) -> list[alt.Chart]:
-    """A line at each limit that the axis reaches."""
-    targets = [target for target in drawn_limits(capacity) if target.limit < top]
+def _limit_layers(scale: ResponseScale, top: float) -> list[alt.Chart]:
+    """A line at each limit of the scale that the axis reaches."""
+    targets = [target for target in scale.limits if target.limit < top]
     if not targets:
         return []
     frame = safe(

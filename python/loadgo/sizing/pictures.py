@@ -13,12 +13,14 @@ from loadgo.documents.document import SignPicture
 from loadgo.notation.figures import digits, seconds
 from loadgo.sizing.chart_data import (
     CurvePoint,
+    ResponseScale,
     axis_end,
-    drawn_limits,
     last_users,
     measured_response,
     measured_throughput,
     model_curve,
+    response_scales,
+    scaled_figure,
 )
 from loadgo.sizing.results import Capacity
 
@@ -51,13 +53,19 @@ def capacity_pictures(capacity: Capacity) -> tuple[SignPicture, ...]:
     lines = model_curve(capacity, lambda at: at.throughput)
     plot = _curve_plot(capacity, dots, lines, (), digits)
     pictures = [SignPicture("Interactions a second over users", partial(curve_lines, plot))]
-    dots = measured_response(capacity)
-    if dots:
-        lines = model_curve(capacity, lambda at: at.response_s)
-        limits = [target.limit for target in drawn_limits(capacity)]
-        plot = _curve_plot(capacity, dots, lines, limits, seconds)
-        pictures.append(SignPicture("Response time over users", partial(curve_lines, plot)))
-    return tuple(pictures)
+    return (*pictures, *(picture for scale in response_scales(capacity) for picture in _response(capacity, scale)))
+
+
+def _response(capacity: Capacity, scale: ResponseScale) -> list[SignPicture]:
+    """The plot of one measure of the response, with the models' means on its scale. Empty if it was not measured."""
+    dots = measured_response(capacity, scale.measure)
+    if not dots:
+        return []
+    ratio = scale.ratio
+    lines = [] if ratio is None else model_curve(capacity, lambda at: scaled_figure(at.response_s, ratio))
+    plot = _curve_plot(capacity, dots, lines, [target.limit for target in scale.limits], seconds)
+    scaled = f" (models: mean × {digits(ratio)})" if lines and ratio is not None and scale.measure != "mean" else ""
+    return [SignPicture(f"Response time over users: {scale.measure}{scaled}", partial(curve_lines, plot))]
 
 
 def curve_lines(plot: _CurvePlot, width: int) -> list[str]:

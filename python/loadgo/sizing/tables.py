@@ -101,9 +101,15 @@ def _trial_remark(trial: TrialRecord) -> str:
         f"ended early, {counted(trial.censored, 'line')} in flight" if trial.cut_short else "",
         "interrupted" if trial.interrupted else "",
         counted(trial.late, "late line") if trial.late else "",
-        "" if trial.used else "left out",
+        "" if trial.used else _why_left_out(trial),
     ]
     return ", ".join(filter(None, remarks))
+
+
+def _why_left_out(trial: TrialRecord) -> str:
+    """The remark on a trial that the answer does not use. A valid one that ran to its end was not steady."""
+    is_whole = trial.valid and not (trial.cut_short or trial.interrupted)
+    return "left out: not steady, and repeated" if is_whole else "left out"
 
 
 def _classes_table(capacity: Capacity) -> Table | None:

@@ -1,5 +1,6 @@
 """A prediction judged: right, wrong, or not to be told; and what a page says of each."""
 
+import math
 from collections.abc import Mapping
 
 import pytest
@@ -56,10 +57,13 @@ def test_a_wide_interval_passes_when_less_is_asked_for() -> None:
 def test_the_doubt_of_the_parameters_widens_the_interval_by_the_root_of_the_squares() -> None:
     judgement = judged(told(110.0, (4.0, 16.0)), Interval(0.96, 1.04))
     assert judgement.before_interval is not None
-    assert (judgement.before_interval.low, judgement.before_interval.high) == pytest.approx((95.0, 105.0))
-    half = (3.0**2 + 3.0**2 + 4.0**2) ** 0.5
+    logs = [math.log(end / 100) for end in (judgement.before_interval.low, judgement.before_interval.high)]
+    assert logs == pytest.approx(
+        [-math.hypot(math.log(0.97), math.log(0.96)), math.hypot(math.log(1.03), math.log(1.04))]
+    )
     assert judgement.interval is not None
-    assert (judgement.interval.low, judgement.interval.high) == pytest.approx((10 - half, 10 + half))
+    ends = [math.log1p(end / 100) - math.log(1.1) for end in (judgement.interval.low, judgement.interval.high)]
+    assert ends == pytest.approx([-math.hypot(math.log(107 / 110), logs[1]), math.hypot(math.log(113 / 110), logs[0])])
     assert judged(told(110.0, (4.0, 16.0))).judgement == "outside"
     assert judged(told(110.0, (4.0, 16.0)), Interval(0.9, 1.1)).judgement == "too wide to judge"
 
@@ -68,7 +72,7 @@ def test_a_doubt_on_one_side_widens_the_interval_on_that_side_alone() -> None:
     """Where draws are higher than the machine as fitted, what is measured may be lower than the right prediction."""
     judgement = judged(told(100.0, (-5.0, 5.0), own=0.0, theirs=0.0), Interval(1.01, 1.12))
     assert judgement.interval is not None
-    assert (judgement.interval.low, judgement.interval.high) == pytest.approx((-12.0, 0.0))
+    assert (judgement.interval.low, judgement.interval.high) == pytest.approx((100 / 1.12 - 100, 0.0))
 
 
 def test_what_could_not_be_judged_is_told_with_the_side_that_makes_it_so() -> None:

@@ -106,7 +106,7 @@ def comparison_page_text(made: Comparison) -> str:
 
 
 def test_every_format_has_the_answer(systems: Comparison) -> None:
-    assert '"answer": "B against A: CPU +39.7 %."' in comparison_json(systems)
+    assert '"answer": "B against A: CPU +39.7 %. What differs: ' in comparison_json(systems)
     for page in (
         render_comparison(systems, "text"),
         render_comparison(systems, "md"),

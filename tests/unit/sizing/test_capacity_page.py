@@ -210,7 +210,7 @@ def test_pictures_have_every_measured_point_and_fit(made: Capacity, width: int) 
     assert len(columns) >= 4
     assert lines[-1].startswith("● measured")
     told = "\n".join(response.lines(width))
-    assert "◆ p90" in told
+    assert "● p90" in told
     assert "─ limit" in told
     assert "┊ answer" in told
 

@@ -1,0 +1,164 @@
+"""The headline of a comparison: the verdict on B, the commands that surely differ, and the conditions that differ.
+
+Of many rows some differ by chance. A row is in the headline if it differs at 95 % confidence for all rows together:
+its interval, widened after Bonferroni on the scale of logarithms, leaves out 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from statistics import NormalDist
+
+from loadgo.comparison.chart_data import ChartRow, named_rows
+from loadgo.comparison.compare import Comparison
+from loadgo.comparison.difference import Difference
+from loadgo.comparison.drift_words import ANSWERED_MEASURES, cannot_tell_measures, narrowing, runs_a_side
+from loadgo.comparison.figures import change, change_interval
+from loadgo.comparison.judgement_words import judged_in_words, off_in_words
+from loadgo.notation.figures import in_words
+from loadgo.notation.margin import margin_in_words
+from loadgo.notation.measures import name_of
+from loadgo.records.conditions import SCRIPT_TEXT, DifferingCondition, is_measured_condition
+
+_ROW_MEASURES = ("response", "cpu")
+_NAMED_ROWS = 3
+"""Most rows that are named in each direction."""
+_NAMED_CONDITIONS = 3
+_VALUE_CHARS = 24
+_UNCHOSEN_CONDITIONS = ("seed", "users_logged_in", "date", "time")
+"""Conditions that differ from run to run without a change by the experimenter."""
+
+
+def verdict_sentence(comparison: Comparison) -> str:
+    """A sentence about B against A, measure by measure."""
+    differences = [comparison.rows.whole[name] for name in ANSWERED_MEASURES if name in comparison.rows.whole]
+    phrases = [_phrase(difference) for difference in differences if difference.change is not None]
+    if not phrases and comparison.chains:
+        phrases = [f"{chain.measure} {chain.ratio:.3f} times less" for chain in comparison.chains]
+        return "B against A, by totals: " + ", ".join(phrases) + "."
+    if not phrases:
+        return "Nothing can be compared: the two sides have no figure in common."
+    if comparison.judged:
+        return f"{judged_in_words(comparison.judged)} Measured less predicted: {off_in_words(comparison.judged)}."
+    is_doubted = cannot_tell_measures(comparison.rows) and any(comparison.rows.between.live_runs)
+    of = f", from {runs_a_side(comparison.rows)}" if is_doubted else ""
+    return f"B against A{of}: {'; '.join(phrases)}.{_without_interval(comparison, differences)}"
+
+
+def further_sentences(comparison: Comparison) -> tuple[str, ...]:
+    """The sentences below the verdict: rows that surely differ, conditions that differ, and what would give a verdict.
+
+    Empty if nothing can be compared.
+    """
+    if not comparison.rows.whole and not comparison.chains:
+        return ()
+    sentences = (rows_sentence(comparison), conditions_sentence(comparison.conditions))
+    return (*filter(None, sentences), *narrowing(comparison.rows, comparison.a, comparison.b))
+
+
+def rows_sentence(comparison: Comparison) -> str:
+    """A sentence with the rows that surely differ, in both directions. Empty without one, and for a single row."""
+    phrases, matched = [], comparison.by_command
+    for measure in _ROW_MEASURES:
+        rows = [row for row in named_rows(matched, measure) if row.kind == "row"]
+        sure = [row for row in rows if surely_differs(row.difference, len(rows))] if len(rows) > 1 else []
+        if sure:
+            phrases.append(_rows_phrase(measure, sure, len(rows), f"{matched.by}s"))
+    if not phrases:
+        return ""
+    within = ", within the runs" if matched.between.drift == "not known" else ""
+    return f"By {matched.by}{within}, {'; '.join(phrases)}."
+
+
+def surely_differs(difference: Difference, rows: int) -> bool:
+    """Whether a row's figure differs within its runs, at 95 % confidence for `rows` rows together."""
+    interval, before, after = difference.within_runs or difference.interval, difference.before, difference.after
+    if difference.drift == "not known":
+        interval = difference.interval
+    elif difference.verdict not in ("better", "worse"):
+        return False
+    if interval is None or not before or not after or before < 0 or after < 0:
+        return False
+    wider = NormalDist().inv_cdf(1 - 0.025 / rows) / NormalDist().inv_cdf(0.975)
+    log = math.log(after / before)
+    nearest = interval.low if log > 0 else interval.high
+    if nearest <= -before:
+        return False
+    end = math.log1p(nearest / before)
+    return end * log > 0 and abs(log) > wider * abs(log - end)
+
+
+def _rows_phrase(measure: str, sure: Sequence[ChartRow], count: int, noun: str) -> str:
+    """`response is worse in compile (+84.0 %) and better in run (−42.0 %)`."""
+    by_direction: dict[str, list[ChartRow]] = {}
+    for row in sorted(sure, key=lambda row: -abs(math.log1p(row.difference.relative or 0.0))):
+        by_direction.setdefault(_direction(row.difference), []).append(row)
+    name = name_of(measure)
+    if len(sure) == count and len(by_direction) == 1:
+        (direction,) = by_direction
+        return f"{name} is {direction} in all {count} {noun}, most in {_named(by_direction[direction][:1])}"
+    lists = [f"{direction} in {_named(rows)}" for direction, rows in sorted(by_direction.items(), reverse=True)]
+    return f"{name} is {', and '.join(lists)}"
+
+
+def _direction(difference: Difference) -> str:
+    if difference.verdict in ("better", "worse"):
+        return difference.verdict
+    return "higher" if (difference.change or 0.0) > 0 else "lower"
+
+
+def _named(rows: Sequence[ChartRow]) -> str:
+    names = [f"{row.name} ({change(row.difference)})" for row in rows[:_NAMED_ROWS]]
+    more = [f"{len(rows) - _NAMED_ROWS} more"] if len(rows) > _NAMED_ROWS else []
+    return in_words([*names, *more])
+
+
+def conditions_sentence(conditions: Sequence[DifferingCondition]) -> str:
+    """A sentence with the first conditions that the experimenter chose and that differ."""
+    chosen = [
+        condition
+        for condition in conditions
+        if not is_measured_condition(condition.name) and condition.name not in _UNCHOSEN_CONDITIONS
+    ]
+    if any(condition.name == "script" for condition in chosen):
+        chosen = [condition for condition in chosen if condition.name != SCRIPT_TEXT]
+    if not chosen:
+        has_seeds = any(condition.name == "seed" for condition in conditions)
+        return f"The conditions are the same{', but not the seeds' if has_seeds else ''}."
+    named = [_condition(condition) for condition in chosen[:_NAMED_CONDITIONS]]
+    hidden = len(chosen) - len(named)
+    more = [f"{hidden} more condition{'s' if hidden > 1 else ''}"] if hidden else []
+    return f"What differs: {in_words([*named, *more])}."
+
+
+def _condition(condition: DifferingCondition) -> str:
+    if condition.name == SCRIPT_TEXT:
+        return f"the {SCRIPT_TEXT}"
+    before, after = (_cut(value) for value in (condition.before, condition.after))
+    return f"{condition.name} ({before} in A, {after} in B)"
+
+
+def _cut(value: str) -> str:
+    shown = value or "none"
+    return shown if len(shown) <= _VALUE_CHARS else f"{shown[: _VALUE_CHARS - 1]}…"
+
+
+def _without_interval(comparison: Comparison, differences: Iterable[Difference]) -> str:
+    """A sentence for runs that are too short for intervals; empty for printed tables, which never have any."""
+    is_printed = "printed" in (comparison.a.kind, comparison.b.kind)
+    if is_printed or all(difference.interval or difference.change is None for difference in differences):
+        return ""
+    return " The runs are too short for an interval: chance alone may explain the change."
+
+
+def _phrase(difference: Difference) -> str:
+    name, figures = name_of(difference.measure), f"{change(difference)}, {change_interval(difference)}"
+    if difference.verdict == "cannot tell":
+        within = " within the runs" if difference.drift == "not known" else ""
+        return f"cannot tell for {name} ({figures}{within})"
+    if difference.verdict == "no difference":
+        return f"no difference in {name} beyond {margin_in_words(difference.margin)} ({figures})"
+    if difference.interval is None:
+        return f"{name} {change(difference)}"
+    return f"{name} is {difference.verdict} ({figures})"

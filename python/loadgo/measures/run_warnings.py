@@ -1,0 +1,216 @@
+"""The warnings that stand over a run, and over everything that is made of it.
+
+Reports, comparisons, costs, fits and pictures have them from here, so that no page says less than another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from loadgo.measures.audit import DriverAudit, Loss, driver_audit, group_losses
+from loadgo.measures.littles_law import LittleAudit, little_closed, little_open
+from loadgo.measures.other_work import OtherWork, busy_clause, other_work_of
+from loadgo.measures.total_time import TotalTime, total_time_of
+from loadgo.measures.usage import NOT_FOUND_STATUS
+from loadgo.notation.figures import counted, duration, in_words, number, share
+from loadgo.records.phases import Stretch, classified_in
+
+if TYPE_CHECKING:
+    from loadgo.measures.summary import Summary
+    from loadgo.records.tables import Tables
+
+ACCOUNT_WARNING_SHARE = 1e-4
+"""An exact account that differs from the wall time by this share is a warning."""
+_NAMED_RUNS = 3
+"""Most runs that a warning names."""
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """The facts about a run that its warnings depend on."""
+
+    finished: bool
+    outcome: str
+    driver: DriverAudit
+    losses: tuple[Loss, ...]
+    audit: LittleAudit | None
+    total_time: TotalTime | None
+    other_work: OtherWork | None
+    not_found: Mapping[str, int]
+    """Number of lines whose command does not exist, by command."""
+    fit_warnings: tuple[str, ...]
+    """Reasons to doubt the fit of a simulated machine."""
+
+    @property
+    def lost_records(self) -> int:
+        """Number of lost records."""
+        return sum(loss.count for loss in self.losses if loss.what == "record")
+
+
+def facts_of(tables: Tables, stretch: Stretch) -> RunFacts:
+    """The facts about a run over one stretch."""
+    rows, total = classified_in(tables, stretch), total_time_of(tables, stretch)
+    conditions = tables.conditions
+    is_metered = conditions.get("kind") == "meter"
+    return RunFacts(
+        finished=bool(conditions.get("finished", False)),
+        outcome=str(conditions.get("outcome", "")),
+        driver=driver_audit(rows, total, tables, None),
+        losses=group_losses(tables.lost),
+        audit=_little(tables, stretch, rows, conditions),
+        total_time=total,
+        other_work=None if is_metered else other_work_of(tables, stretch, total),
+        not_found=_not_found_counts(rows),
+        fit_warnings=tables.fit_warnings,
+    )
+
+
+def facts_in(summary: Summary) -> RunFacts:
+    """The facts about a run that has a summary."""
+    is_metered = summary.run.kind == "meter" and summary.total_time is not None
+    return RunFacts(
+        finished=summary.run.finished,
+        outcome=summary.run.outcome,
+        driver=summary.driver,
+        losses=summary.losses,
+        audit=summary.audit,
+        total_time=summary.total_time,
+        other_work=None if is_metered else summary.other_work,
+        not_found={row.name: row.outcomes.not_found for row in summary.commands if row.outcomes.not_found},
+        fit_warnings=summary.fit_warnings,
+    )
+
+
+def run_warnings(facts: RunFacts) -> list[str]:
+    """All warnings of a run, those that make it invalid first. Empty for a good run."""
+    return [*invalid_warnings(facts), *doubt_warnings(facts)]
+
+
+def invalid_warnings(facts: RunFacts) -> list[str]:
+    """The warnings about a run that did not come to its planned end, or that measured its driver."""
+    return [*_early_end(facts), *(f"INVALID: {reason}" for reason in driver_faults(facts.driver))]
+
+
+def doubt_warnings(facts: RunFacts, without: Collection[str] = ()) -> list[str]:
+    """The other reasons to doubt the figures, without `busy` or `lost` where a page has own words."""
+    warnings = [*facts.fit_warnings, *_not_found(facts), *_account(facts.total_time)]
+    if "busy" not in without and facts.other_work is not None and facts.other_work.level == "busy":
+        warnings.append(
+            f"{busy_clause(facts.other_work, 'The host')}. These are the figures of a busy host: run it again "
+            "when it is quiet, or say so beside them."
+        )
+    if "lost" not in without and facts.lost_records:
+        are = "is" if facts.lost_records == 1 else "are"
+        kept = "the figures cover those that were kept"
+        warnings.append(f"{counted(facts.lost_records, 'record')} {are} lost: {kept}.")
+    if facts.audit is not None and facts.audit.verdict == "broken":
+        warnings.append(
+            "The records contradict themselves: Little's law does not hold. Trust no figure before that is explained."
+        )
+    return warnings
+
+
+def warnings_of_runs(
+    names: Sequence[str],
+    runs: Sequence[Tables],
+    stretches: Sequence[Stretch],
+    *,
+    without: Collection[str] = (),
+    named: bool = False,
+) -> list[str]:
+    """The warnings of runs, `without` some as for `doubt_warnings`.
+
+    Each warning names its runs if there are several, or with `named`.
+    """
+    names_by_warning: dict[str, list[str]] = {}
+    for name, tables, stretch in zip(names, runs, stretches, strict=True):
+        facts = facts_of(tables, stretch)
+        for text in (*invalid_warnings(facts), *doubt_warnings(facts, without)):
+            names_by_warning.setdefault(text, []).append(name)
+    if len(names) == 1 and not named:
+        return list(names_by_warning)
+    return [f"{_listed(which)}: {_uncapitalised(text)}" for text, which in names_by_warning.items()]
+
+
+def driver_faults(driver: DriverAudit) -> list[str]:
+    """The reasons why the run measured its driver and not the system, each with remedies that fit this driver."""
+    faults = []
+    if driver.late:
+        faults.append(
+            f"the driver was the bottleneck: 1 line in 100 was sent more than {duration(driver.lateness_p99_ns)} late "
+            f"({duration(driver.lateness_limit_ns)} is allowed). Run with fewer users, {_help_for_the_driver(driver)}"
+            "or drive from another machine."
+        )
+    if driver.takes_too_much:
+        faults.append(
+            f"the driver took {share(driver.host_share)} of the host that it measures "
+            f"({share(driver.host_share_limit)} is allowed). Run with fewer users or longer think times, "
+            "or drive from another machine over ssh."
+        )
+    return faults
+
+
+def _help_for_the_driver(driver: DriverAudit) -> str:
+    """The advice about the driver's scheduling, without what it has already."""
+    lacking = [] if driver.scheduling.startswith("fifo") else ["SCHED_FIFO"]
+    lacking += [] if driver.processor is not None else ["a processor of its own"]
+    return f"give the driver {' or '.join(lacking)} (see `loadgo doctor`), " if lacking else ""
+
+
+def _early_end(facts: RunFacts) -> list[str]:
+    """A warning if the run did not come to its planned end."""
+    if not facts.finished:
+        return ["The run has not ended, or was killed: these are the figures up to its last whole record."]
+    early = f"The run ended early ({facts.outcome}): the figures cover what was done until then."
+    return [early] if facts.outcome not in ("", "done") else []
+
+
+def _not_found(facts: RunFacts) -> list[str]:
+    """A warning about lines whose command does not exist, which a script without `status` accepts."""
+    if not facts.not_found:
+        return []
+    listed = ", ".join(f"{number(count)} of {name}" for name, count in facts.not_found.items())
+    return [
+        f"Lines ended with exit status 127, with which a shell says that there is no such command: {listed}. "
+        "Their times are those of the message."
+    ]
+
+
+def _account(total_time: TotalTime | None) -> list[str]:
+    """A warning if the categories do not add up to the wall time. None if they do, or if that is unknown."""
+    if total_time is None or total_time.kind == "kernel's ticks" or not total_time.wall_ns:
+        return []
+    off = total_time.total_ns / total_time.wall_ns - 1
+    if abs(off) <= ACCOUNT_WARNING_SHARE:
+        return []
+    return [
+        f"The processors' account does not add up: its categories are {100 * (1 + off):.3f} % of the wall time. "
+        "Records are missing, or the meters are wrong: trust no share of processor time before that is explained."
+    ]
+
+
+def _little(tables: Tables, stretch: Stretch, rows: pl.DataFrame, conditions: Mapping[str, Any]) -> LittleAudit | None:
+    if conditions.get("load", {}).get("model") == "open":
+        return little_open(tables.sessions, stretch)
+    return little_closed(rows, tables.sessions, stretch)
+
+
+def _not_found_counts(rows: pl.DataFrame) -> dict[str, int]:
+    """Number of lines with the exit status for a missing command, by command in the order of the script."""
+    missing = rows.filter(pl.col("exit_status") == NOT_FOUND_STATUS)
+    by_command = missing.group_by(pl.col("command").cast(pl.String)).agg(pl.col("line").min(), pl.len())
+    return {str(name): int(count) for name, _, count in by_command.sort("line").iter_rows()}
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = list(dict.fromkeys(names))
+    more = [f"{len(shown) - _NAMED_RUNS} more"] if len(shown) > _NAMED_RUNS else []
+    return in_words([*shown[:_NAMED_RUNS], *more])
+
+
+def _uncapitalised(text: str) -> str:
+    return f"{text[0].lower()}{text[1:]}" if text[1:2].islower() or text[1:2] == " " else text

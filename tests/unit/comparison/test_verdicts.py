@@ -1,0 +1,260 @@
+"""Verdicts of a comparison: when there is no difference, what the headline names, and what the axes show."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from loadgo.comparison.chart_data import chart_rows
+from loadgo.comparison.charts import comparison_charts
+from loadgo.comparison.compare import Comparison, of_sides, thresholds_of
+from loadgo.comparison.difference import Difference
+from loadgo.comparison.document import comparison_document, comparison_json, render_comparison
+from loadgo.comparison.headline import conditions_sentence, surely_differs
+from loadgo.comparison.judgement import judged_of
+from loadgo.comparison.side import Side
+from loadgo.documents.log_axis import FEWEST_TICKS, MOST_TICKS, change_text, change_ticks, log_ticks
+from loadgo.notation.margin import margin_share
+from loadgo.records.conditions import DifferingCondition
+from loadgo.records.phases import Stretch
+from loadgo.stats.resample import Interval
+from support.compared_rows import rows_of_run
+from support.synthetic import closed_loop
+
+USERS, PASSES = 12, 20
+MEAN_NS = 2e9
+SLOWER_AND_FASTER = {"compile": 1.84, "edit": 1.0, "run": 0.58}
+
+
+def difference(interval: tuple[float, float], *, drift: str = "none", within: tuple[float, float] | None = None) -> str:
+    """The verdict on a figure of 100 with this interval of the change."""
+    return Difference(
+        measure="response",
+        before=100.0,
+        after=100.0 + sum(interval) / 2,
+        interval=Interval(*interval),
+        drift=drift,  # type: ignore[arg-type]
+        within_runs=None if within is None else Interval(*within),
+    ).verdict
+
+
+def side(name: str, seed: int, factors: Mapping[str, float], *, kind: str = "machine", passes: int = PASSES) -> Side:
+    """A side whose commands take so many times as long."""
+    random = np.random.default_rng(seed)
+    frames = [
+        rows_of_run(0, 1, factor * MEAN_NS * random.gamma(9, 1 / 9, (passes, USERS)), command).with_columns(
+            line=pl.lit(line, pl.Int64)
+        )
+        for line, (command, factor) in enumerate(factors.items(), start=1)
+    ]
+    stretch = Stretch("all", 0, int(1e12), USERS * passes * len(factors), 0, 0, 0, None)
+    lines = tuple((str(line), command) for line, command in enumerate(factors, start=1))
+    conditions = {"load": {"users": USERS}, "script": "x.toml", "finished": True, "outcome": "done"}
+    tables = replace(closed_loop(2, 5), conditions=conditions)
+    made = Side(name, kind, "", pl.concat(frames), (), {}, lines, (tables,), (stretch,))  # type: ignore[arg-type]
+    made.__dict__["others_shares"] = (0.0,)
+    return made
+
+
+def compared(factors: Mapping[str, float], **keywords: object) -> Comparison:
+    """B, whose commands take so many times as long, against A, by command."""
+    a = side("a", 1, dict.fromkeys(factors, 1.0), kind=str(keywords.pop("kind", "machine")))
+    b = side("b", 2, factors, kind=a.kind)
+    return of_sides(a, b, by="command", **keywords)  # type: ignore[arg-type]
+
+
+def headline(comparison: Comparison) -> str:
+    document = comparison_document(comparison)
+    return " ".join((document.answer, *document.further_answers))
+
+
+@pytest.mark.parametrize(
+    ("interval", "verdict"),
+    [
+        ((-3.0, 4.0), "no difference"),
+        ((-4.7, 4.9), "no difference"),
+        ((-4.9, 4.0), "cannot tell"),
+        ((-3.0, 6.0), "cannot tell"),
+        ((-11.0, 100.0), "cannot tell"),
+        ((1.0, 100.0), "worse"),
+        ((-40.0, -1.0), "better"),
+        ((0.5, 2.0), "worse"),
+    ],
+)
+def test_there_is_no_difference_only_if_the_interval_lies_within_the_margin(
+    interval: tuple[float, float], verdict: str
+) -> None:
+    assert difference(interval) == verdict
+
+
+def test_without_knowledge_of_drift_not_even_a_narrow_interval_shows_that_nothing_differs() -> None:
+    assert difference((-1.0, 1.0), drift="not known") == "cannot tell"
+    assert difference((-1.0, 1.0), drift="allowed", within=(-0.5, 0.5)) == "no difference"
+    assert difference((-1.0, 3.0), drift="allowed", within=(0.5, 1.5)) == "no difference"
+    assert difference((-1.0, 9.0), drift="allowed", within=(0.5, 1.5)) == "cannot tell"
+
+
+@given(st.floats(-0.9, 9), st.floats(0.001, 2), st.sampled_from(["none", "not known"]))
+def test_a_against_b_has_the_opposite_verdict_of_b_against_a(relative: float, width: float, drift: str) -> None:
+    log = math.log1p(relative)
+    opposite = {"better": "worse", "worse": "better"}
+    verdicts = [
+        difference((100 * math.expm1(sign * log - width), 100 * math.expm1(sign * log + width)), drift=drift)
+        for sign in (1, -1)
+    ]
+    assert verdicts[1] == opposite.get(verdicts[0], verdicts[0])
+
+
+def test_a_wide_interval_is_told_with_its_ends_and_with_what_would_narrow_it() -> None:
+    comparison = compared({"compile": 1.02, "run": 1.01})
+    assert comparison.rows.whole["response"].verdict == "cannot tell"
+    document = comparison_document(comparison)
+    assert document.answer.startswith("B against A: cannot tell for response (")
+    assert "The interval of response holds 0 and reaches beyond 5 %." in headline(comparison)
+    assert "times as many interactions would tell." in headline(comparison)
+    narrow = compared({"compile": 1.02, "run": 1.01}, margin=0.3)
+    assert "no difference in response beyond 30 % (" in headline(narrow)
+    assert "narrow" not in headline(narrow)
+
+
+def test_the_headline_names_the_commands_that_surely_differ_in_both_directions() -> None:
+    comparison = compared(SLOWER_AND_FASTER)
+    found = headline(comparison)
+    sentence = next(text for text in found.split(". ") if text.startswith("By command, response is "))
+    worse, better = sentence.split(", and ")
+    assert worse.startswith("By command, response is worse in compile (+8")
+    assert better.startswith("better in run (−4")
+    assert "edit" not in sentence
+    assert sentence in json.loads(comparison_json(comparison))["answer"]
+
+
+def test_a_change_of_every_command_is_told_in_a_few_words() -> None:
+    assert "response is worse in all 3 commands, most in run (+" in headline(
+        compared({"edit": 1.5, "compile": 1.6, "run": 2.5})
+    )
+
+
+def test_one_live_run_a_side_names_commands_by_their_change_within_the_runs_alone() -> None:
+    found = headline(compared(SLOWER_AND_FASTER, kind="host"))
+    assert "By command, within the runs, response is lower in run (−4" in found
+    assert "and higher in compile (+8" in found
+    assert not {"better", "worse"} & set(found.replace(",", " ").split())
+
+
+def test_of_many_rows_one_that_differs_by_its_own_interval_alone_is_not_sure() -> None:
+    row = Difference("response", 100.0, 110.0, Interval(1.0, 19.8))
+    assert surely_differs(row, 1)
+    assert not surely_differs(row, 20)
+    assert surely_differs(replace(row, interval=Interval(7.0, 13.1)), 20)
+
+
+def test_the_headline_names_the_conditions_that_were_changed_and_counts_the_others() -> None:
+    cpus, seed, load = (
+        DifferingCondition("cpus", "", "0.4"),
+        DifferingCondition("seed", "1", "2"),
+        DifferingCondition("load_average", "0.1", "3.2"),
+    )
+    assert conditions_sentence([seed, cpus, load]) == "What differs: cpus (none in A, 0.4 in B)."
+    assert conditions_sentence([seed, load]) == "The conditions are the same, but not the seeds."
+    assert conditions_sentence([]) == "The conditions are the same."
+    script = [DifferingCondition("script", "x", "y"), DifferingCondition("script's text", "1 bytes", "2 bytes")]
+    many = [*script, *(DifferingCondition(f"key {number}", "1", "2") for number in range(5))]
+    assert conditions_sentence(many) == (
+        "What differs: script (x in A, y in B), key 0 (1 in A, 2 in B), key 1 (1 in A, 2 in B) and 3 more conditions."
+    )
+    made = compared(SLOWER_AND_FASTER)
+    assert "What differs: cpus (none in A, 0.4 in B)." in headline(replace(made, conditions=(cpus,)))
+
+
+def test_each_row_has_the_number_of_its_interactions() -> None:
+    a, b = side("a", 1, SLOWER_AND_FASTER), side("b", 2, SLOWER_AND_FASTER)
+    fewer = replace(b, rows=b.rows.filter((pl.col("command") != "run") | (pl.col("pass") <= 12)))
+    comparison = of_sides(a, fewer, by="command")
+    counts = {row.label: row.counts for row in comparison.rows.rows}
+    assert counts == {
+        "compile": (240, 240),
+        "edit": (240, 240),
+        "run": (240, 144),
+        "a mean interaction": (720, 624),
+    }
+    lines = render_comparison(comparison, "text", width=80).splitlines()
+    assert any(line.startswith("run") and "240, 144" in line for line in lines)
+    assert json.loads(comparison_json(comparison))["rows"]["rows"][2]["counts"] == [240, 144]
+
+
+def test_a_threshold_is_not_passed_by_what_may_be_chance_though_nothing_can_be_told() -> None:
+    comparison = compared({"compile": 1.03, "run": 1.03}, thresholds=thresholds_of("response=1%"))
+    assert comparison.rows.whole["response"].verdict == "cannot tell"
+    assert [finding.failed for finding in comparison.findings] == [False]
+    assert "which may be chance" in comparison.findings[0].text
+
+
+def test_no_time_falls_by_more_than_all_of_it_however_uncertain_the_prediction() -> None:
+    predicted = Difference("response", 100.0, 20.0, Interval(-85.0, -75.0), Interval(97.0, 103.0), Interval(18.0, 22.0))
+    (figure,) = judged_of({"response": predicted}, {"response": Interval(0.5, 4.0)})
+    assert figure.interval is not None
+    assert -100.0 < figure.interval.low < -80.0 < figure.interval.high
+
+
+@pytest.mark.parametrize("given_margin", ["0%", "-5%", "small", 0.0, math.inf])
+def test_a_margin_that_is_no_percentage_is_refused(given_margin: str | float) -> None:
+    with pytest.raises(ValueError, match="write a percentage over 0, such as 5%"):
+        margin_share(given_margin)
+
+
+@given(st.floats(1e-9, 1e9), st.floats(1.0001, 1e9))
+def test_an_axis_of_logarithms_has_ticks_at_round_numbers(low: float, ratio: float) -> None:
+    ticks = log_ticks(low, low * ratio)
+    assert 2 <= len(ticks) <= MOST_TICKS
+    assert ticks == sorted(set(ticks))
+    assert all(low * (1 - 1e-6) <= tick <= low * ratio * (1 + 1e-6) for tick in ticks)
+
+
+@given(st.floats(0.01, 1.0), st.floats(1.0, 100.0))
+def test_an_axis_of_changes_has_no_change_and_labels_for_all_of_its_ticks(low: float, high: float) -> None:
+    ticks = change_ticks(low, high)
+    assert 1.0 in ticks
+    assert ticks == sorted(set(ticks))
+    assert len(ticks) <= MOST_TICKS + 4
+    assert len({change_text(tick) for tick in ticks}) == len(ticks)
+    if high / low > 2:
+        assert len(ticks) >= FEWEST_TICKS
+
+
+def test_ticks_are_those_that_readers_know() -> None:
+    assert log_ticks(0.3, 400) == [1.0, 10.0, 100.0]
+    assert log_ticks(1.2, 30) == [2.0, 5.0, 10.0, 20.0]
+    assert [change_text(tick) for tick in change_ticks(0.4, 2.2)] == ["−50 %", "−20 %", "0", "+20 %", "+50 %", "+100 %"]
+    assert [change_text(tick) for tick in change_ticks(1 / 100, 100)] == ["−99 %", "−90 %", "0", "×10", "×100"]
+
+
+def test_no_chart_of_a_comparison_is_without_ticks() -> None:
+    for chart in comparison_charts(compared(SLOWER_AND_FASTER)):
+        text = json.dumps(chart.spec)
+        assert '"type": "log"' in text
+        values = [axis["values"] for axis in _axes(chart.spec) if "values" in axis]
+        assert values, chart.name
+        assert all(len(ticks) >= 2 for ticks in values), chart.name
+
+
+def _axes(node: object) -> list[dict[str, list[float]]]:
+    """Every axis in a specification."""
+    if isinstance(node, list):
+        return [axis for child in node for axis in _axes(child)]
+    if not isinstance(node, dict):
+        return []
+    own = [node["axis"]] if isinstance(node.get("axis"), dict) else []
+    return own + [axis for child in node.values() for axis in _axes(child)]
+
+
+def test_a_command_that_is_typed_twice_has_a_row_of_its_own_in_pictures_and_headline() -> None:
+    side_a, side_b = (side(name, seed, {"edit": 1.0, "again": 1.5}, passes=3) for name, seed in (("a", 1), ("b", 2)))
+    twice = [replace(one, rows=one.rows.with_columns(command=pl.lit("edit"))) for one in (side_a, side_b)]
+    names = [row.name for row in chart_rows(of_sides(twice[0], twice[1], by="line"), "response")]
+    assert names[:3] == ["edit, pass 1", "edit (2), pass 1", "sub-total, pass 1"]
+    assert len(set(names)) == len(names)

@@ -1,0 +1,88 @@
+"""What stands over a run stands over everything that is made of it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import loadgo
+import pytest
+from loadgo.attribution.document import render_speedup
+from loadgo.attribution.measured_runs import speedup_of
+from loadgo.comparison.document import render_comparison
+from loadgo.costs.document import render_costs
+from loadgo.costs.fairness_document import render_fairness
+from loadgo.fitting.document import render_fit
+from loadgo.measures.run_warnings import facts_in, facts_of, run_warnings
+from loadgo.measures.summary import summarize
+from loadgo.records.phases import stretch_of
+from loadgo.reporting.report import report
+
+LIVE_RUN = Path(__file__).parents[2] / "runs/reported/live-exact"
+EARLY = "the run ended early (stopped): the figures cover what was done until then."
+LOST = "7 records are lost: the figures cover those that were kept."
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A good run, and one that was stopped and lost records."""
+    folder = tmp_path_factory.mktemp("doubtful")
+    for name in ("good", "doubtful"):
+        shutil.copytree(LIVE_RUN, folder / name)
+    description = folder / "doubtful" / "run.toml"
+    text = description.read_text().replace('outcome = "done"', 'outcome = "stopped"')
+    lost = '\n[[lost]]\nat_ns = 1\nwhat = "record"\nreason = "the disk was full"\ncount = 7\n'
+    description.write_text(text + lost)
+    return folder / "good", folder / "doubtful"
+
+
+PAGES: dict[str, Callable[[Path, Path], str]] = {
+    "report": lambda good, bad: str(report(bad, width=100)),
+    "picture": lambda good, bad: str(report(bad, format="svg")),
+    "compare": lambda good, bad: render_comparison(loadgo.compare(good, bad), "text", width=100),
+    "cost": lambda good, bad: render_costs(loadgo.cost(bad), "text", width=100),
+    "cost of two": lambda good, bad: render_costs(loadgo.cost([good, bad]), "text", width=100),
+    "cost --against": lambda good, bad: render_fairness(loadgo.cost_against(good, bad), "text", width=100),
+    "speedup": lambda good, bad: render_speedup(speedup_of({"": [good], "x": [bad]}), "text", width=100),
+    "fit": lambda good, bad: render_fit(loadgo.fit(bad), "text", width=100),
+}
+FIT_LOST = "7 records of these runs are lost"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_begins_with_the_warnings_of_its_runs(runs: tuple[Path, Path], page: str) -> None:
+    shown = " ".join(PAGES[page](*runs).replace("</tspan>", " ").split())
+    first = (
+        shown[: shown.index("Charges for")] if page == "cost --against" else shown[: 20000 if "<svg" in shown else 1500]
+    )
+    lost = FIT_LOST if page == "fit" else LOST
+    for warning in (EARLY, lost):
+        assert warning.rstrip(".").lower() in _plain(first).lower()
+    if page in ("compare", "cost of two", "cost --against", "speedup"):
+        assert "doubtful" in first[: first.lower().index("ended early")], "the warning names its run"
+
+
+def _plain(text: str) -> str:
+    """The text without the markup of a picture, in one line."""
+    inside, kept = False, []
+    for sign in text:
+        inside = sign == "<" or (inside and sign != ">")
+        if not inside and sign != ">":
+            kept.append(sign)
+    return " ".join("".join(kept).split())
+
+
+def test_the_warnings_of_a_run_are_the_same_with_and_without_its_summary(runs: tuple[Path, Path]) -> None:
+    for run in runs:
+        tables = loadgo.tables(run)
+        assert run_warnings(facts_of(tables, stretch_of(tables))) == run_warnings(facts_in(summarize(tables)))
+
+
+def test_costs_as_json_have_the_warnings_too(runs: tuple[Path, Path]) -> None:
+    good, bad = runs
+    costs, fairness = loadgo.cost(bad), loadgo.cost_against(good, bad)
+    assert json.loads(render_costs(costs, "json"))["warnings"] == list(costs.warnings)
+    assert len(costs.warnings) == 2
+    assert all(line.startswith("doubtful: ") for line in json.loads(render_fairness(fairness, "json"))["warnings"])
