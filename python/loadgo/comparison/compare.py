@@ -18,6 +18,7 @@ from loadgo.decomposition.parts import Parts, parts_of
 from loadgo.decomposition.roads import Road, roads_of
 from loadgo.errors import BadArgument
 from loadgo.measures.record_checks import RunCheck, checks_of
+from loadgo.notation.figures import setting
 from loadgo.notation.quantities import percentage
 from loadgo.records.conditions import DifferingCondition, conditions_of, differing_conditions, script_lines
 from loadgo.records.prediction import ALL_COMMANDS, read_prediction, run_folders
@@ -282,7 +283,7 @@ def _document_check(side: Side) -> RunCheck:
     if not findings:
         return RunCheck(DOCUMENT_CHECK, "holds", "everything that it says of its numbers is borne out")
     words = "it contradicts itself: " + "; ".join(
-        f"{finding.relation.name} ({failure.left:g} for {failure.right:g})"
+        f"{finding.relation.name} ({setting(failure.left)} for {setting(failure.right)})"
         for finding in findings
         for failure in (finding.remaining or finding.failures)[:1]
     )
