@@ -143,8 +143,10 @@ def digits(value: float) -> str:
 
 
 def setting(value: float) -> str:
-    """A number that somebody chose, with up to seven digits and without an exponent, as `0.5` or `0.000001`."""
-    return f"{Decimal(f'{value:.7g}'):f}" if math.isfinite(value) else NEVER_TEXT
+    """A number that somebody chose, without an exponent, as `0.5` or `0.000001`: whole, or with up to six digits."""
+    if not math.isfinite(value):
+        return NEVER_TEXT
+    return f"{value:.0f}" if value == round(value) else f"{Decimal(f'{value:.6g}'):f}"
 
 
 def price_of(amount: float, currency: str = "") -> str:

@@ -209,7 +209,7 @@ def _laboratory(summary: Summary, total_time: TotalTime) -> str:
     """Loadgo's own time in a line."""
     used = total_time.account
     if simulated(summary):
-        return "None of the machine's time: it is metered from outside of it."
+        return "No time of the machine: it is metered from outside of it."
     if used.laboratory_ns is None:
         return "Its own time was not measured."
     parts = [
