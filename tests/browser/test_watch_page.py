@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 from loadgo.measures.total_time import OWNER_GROUPS
 from loadgo.notation.figures import duration, number, share
+from loadgo.notation.terms import category_name
 from loadgo.records.following import latest_ns
 from loadgo.records.tables import Tables, tables
 from loadgo.watching.terminal import answer
@@ -142,7 +143,7 @@ def test_closer_than_the_meters_look_their_figures_are_those_of_the_span(watched
     assert "not measured" not in sight.text("answer")
     _same_series(sight, frame)
     assert sight.table("time") == [
-        [name, share(part)] for name, part in sorted(frame.time.items(), key=_largest_first) if part
+        [category_name(name), share(part)] for name, part in sorted(frame.time.items(), key=_largest_first) if part
     ]
 
 
@@ -180,7 +181,9 @@ def _same_in_the_tables(sight: Sight, page_figures: dict[str, Any]) -> None:
         [row["name"], number(row["count"]), duration(row["p50"]), _p90(row["p90"]), duration(row["cpu"])]
         for row in page_figures["commands"]
     ]
-    assert sight.table("time") == [[name, share(part)] for name, part in page_figures["time"] if part > 0]
+    assert sight.table("time") == [
+        [category_name(name), share(part)] for name, part in page_figures["time"] if part > 0
+    ]
     assert sight.table("processes") == [[name, share(part)] for name, part in page_figures["processes"]]
     states, response = sum(page_figures["states"]), sum(page_figures["states"][:5])
     for (name, of_all, of_response), state, sums in zip(

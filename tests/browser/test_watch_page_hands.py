@@ -96,7 +96,7 @@ def check_detail(sight: Sight, row: dict[str, Any]) -> None:
     assert message == ready_message(row)
     assert f"thought {duration(row['think_ns'])}" in times
     ready, pages, disk = (duration(row[f"{name}_wait_ns"]) for name in ("ready", "paging", "io"))
-    assert waits == f"waits: ready list {ready}, pages {pages}, disk {disk}"
+    assert waits == f"waits: CPU {ready}, pages {pages}, disk {disk}"
     assert f"outcome {row['outcome']}" in outcome
 
 

@@ -142,7 +142,7 @@ def test_a_long_expectation_is_not_cut(told: Tables) -> None:
     expected = {"figures": figures, "busy": 0.672, "ready": 1.39, "note": ""}
     lines = screen(frame, ScreenContext("a run", "ended", None, expected), 80, 24)
     at = next(at for at, line in enumerate(lines) if line.startswith("expected"))
-    whole = "p50 2.30 s (2.10 s to 2.50 s), p90 2.30 s (2.10 s to 2.50 s), busy 67.2 %, ready list 1.39"
+    whole = "p50 2.30 s (2.10 s to 2.50 s), p90 2.30 s (2.10 s to 2.50 s), busy 67.2 %, run queue 1.39"
     assert " ".join(f"{lines[at][12:]} {lines[at + 1].strip()}".split()) == whole
     nothing = {"figures": [], "busy": None, "ready": None, "note": "the model could not be run: " + "why " * 20}
     lines = screen(frame, ScreenContext("a run", "ended", None, nothing), 80, 24)

@@ -18,6 +18,7 @@ from loadgo.decomposition.parts import Parts, parts_of
 from loadgo.decomposition.roads import Road, roads_of
 from loadgo.errors import BadArgument
 from loadgo.measures.record_checks import RunCheck, checks_of
+from loadgo.notation.figures import setting
 from loadgo.notation.margin import DEFAULT_MARGIN_SHARE, margin_share
 from loadgo.notation.quantities import percentage
 from loadgo.records.conditions import DifferingCondition, conditions_of, differing_conditions, script_lines
@@ -307,7 +308,7 @@ def _document_check(side: Side) -> RunCheck:
     if not findings:
         return RunCheck(DOCUMENT_CHECK, "holds", "everything that it says of its numbers is borne out")
     words = "it contradicts itself: " + "; ".join(
-        f"{finding.relation.name} ({failure.left:g} for {failure.right:g})"
+        f"{finding.relation.name} ({setting(failure.left)} for {setting(failure.right)})"
         for finding in findings
         for failure in (finding.remaining or finding.failures)[:1]
     )

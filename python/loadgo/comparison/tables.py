@@ -13,6 +13,7 @@ from loadgo.decomposition.tables import chain_tables, road_table
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import NOT_MEASURED, duration, number
 from loadgo.notation.measures import EXTRAPOLATED_MARK, figure, name_of, percent, signed
+from loadgo.notation.terms import CATEGORY_TERMS, category_name, category_term
 
 _MOST_CONDITION_CHARS = 30
 """Most characters of a condition's value in a table."""
@@ -194,7 +195,11 @@ def _parts(comparison: Comparison) -> Table | None:
     has_counts = any(part.by_count is not None for part in shown)
     all_change = busy.change
     columns = (
-        Column("processor time", tuple(part.name for part in shown)),
+        Column(
+            "processor time",
+            tuple(category_name(part.name) for part in shown),
+            hints=tuple(category_term(part.name).sentence for part in shown),
+        ),
         Column("A", tuple(duration(part.before) for part in shown), spare=1),
         Column("B", tuple(duration(part.after) for part in shown), spare=1),
         Column("change", tuple(signed(part.change) for part in shown)),
@@ -235,9 +240,15 @@ def _output(comparison: Comparison) -> Table | None:
         return duration(value) if unit == "ns" else number(value)
 
     columns = (
-        Column("for each line of output", tuple(line.name for line in lines)),
+        Column("for each line of output", tuple(_output_name(line.name) for line in lines)),
         Column("A", tuple(shown(line.unit, line.before) for line in lines)),
         Column("B", tuple(shown(line.unit, line.after) for line in lines)),
         Column("change", tuple(percent(line.after / line.before - 1) if line.before else "from 0" for line in lines)),
     )
     return Table("By line of output", columns)
+
+
+def _output_name(name: str) -> str:
+    """The displayed name of a quantity: today's term for the stored plural `wall crossings`."""
+    stored = name.removesuffix("s")
+    return f"{category_name(stored)}s" if stored in CATEGORY_TERMS else name

@@ -34,6 +34,7 @@ from loadgo.notation.figures import (
     share,
     size,
 )
+from loadgo.notation.terms import factor_name
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
@@ -180,7 +181,7 @@ def _items(priced: Priced) -> Table:
     """The items that the tariff charges for, with the quantity used and the amount."""
     currency, total = priced.tariff.currency, priced.everything.total
     columns = (
-        Column("charged for", tuple(item.name for item in priced.items)),
+        Column("charged for", tuple(factor_name(item.name) for item in priced.items)),
         Column("used", tuple(_quantity(item) for item in priced.items)),
         Column("costs", tuple(money(item.amount, currency) for item in priced.items)),
         Column(
@@ -204,7 +205,7 @@ def _interval(priced: Priced, scale: int) -> str:
 
 
 def _missing(priced: Priced) -> str:
-    names = [item.name for item in priced.items if item.amount is None]
+    names = [factor_name(item.name) for item in priced.items if item.amount is None]
     if not names:
         return ""
     return f"{priced.tariff.label} charges for {' and '.join(names)}, which the run did not measure."

@@ -10,6 +10,7 @@ from loadgo.decomposition.roads import Disagreement, Road, disagreeing, slightly
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import digits
 from loadgo.notation.measures import factor, factor_interval, figure, percent
+from loadgo.notation.terms import factor_name
 
 _SMALLEST_FACTOR_SHARE = 0.0005
 """A factor that differs from 1 by less than this has no row: it is multiplied into the row of all such factors."""
@@ -74,7 +75,7 @@ def _links_table(chains: Sequence[Chain]) -> Table:
         rows.append((chain.measure, *ends, factor(chain.ratio), factor_interval(chain.interval)))
         sign = _LINK_SIGNS.get(chain.measure, "×")
         for index, link in enumerate(chain.links):
-            name = f"  {'=' if not index else sign} {link.name}"
+            name = f"  {'=' if not index else sign} {factor_name(link.name)}"
             rows.append((name, "", "", factor(link.factor), factor_interval(link.interval)))
     return _ratio_table("Decomposition by meters, per interaction", ("", "A", "B", "A ÷ B"), rows)
 
@@ -82,7 +83,7 @@ def _links_table(chains: Sequence[Chain]) -> Table:
 def _factors_table(chain: Chain) -> Table:
     shown = [row for row in chain.factors if abs(row.factor - 1) >= _SMALLEST_FACTOR_SHARE]
     small = [row.factor for row in chain.factors if row not in shown]
-    rows = [(row.name, factor(row.factor), factor_interval(row.interval)) for row in shown]
+    rows = [(factor_name(row.name), factor(row.factor), factor_interval(row.interval)) for row in shown]
     if small:
         rows.append((f"{len(small)} without effect", factor(math.prod(small)), ""))
     rows.append(("all, multiplied", factor(chain.ratio), factor_interval(chain.interval)))

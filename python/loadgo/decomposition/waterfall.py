@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loadgo.decomposition.chains import Chain, RatioFactors
+from loadgo.notation.terms import factor_name
 from loadgo.stats.factors import exponential
 from loadgo.stats.resample import Interval
 
@@ -50,6 +51,10 @@ class Waterfall(RatioFactors):
         if self.kind == "causes":
             return f"Causes: what each change did to {self.measure}"
         return f"Decomposition of {self.measure} by meters, per interaction"
+
+    def label(self, step: Step) -> str:
+        """The displayed name of a step: a cause keeps the name that it was given."""
+        return step.name if self.kind == "causes" else factor_name(step.name)
 
 
 def chain_waterfalls(chains: Sequence[Chain]) -> tuple[Waterfall, ...]:

@@ -32,10 +32,10 @@ def waterfall_chart(waterfall: Waterfall, name: str) -> Chart:
     unit = 1e-9 if waterfall.unit == "ns" else 1.0
     keys = [
         _row_key("A", figure_of(waterfall, waterfall.before)),
-        *(_row_key(step.name, factor(step.factor), i) for i, step in _numbered_steps(waterfall)),
+        *(_row_key(waterfall.label(step), factor(step.factor), i) for i, step in _numbered_steps(waterfall)),
     ]
     keys.append(_row_key("B", figure_of(waterfall, waterfall.after), len(keys)))
-    steps = [_step_row(keys[i], step, unit) for i, step in _numbered_steps(waterfall)]
+    steps = [_step_row(keys[i], waterfall.label(step), step, unit) for i, step in _numbered_steps(waterfall)]
     ends = [
         {"row": keys[0], "to": waterfall.before * unit, "said": figure_of(waterfall, waterfall.before)},
         {"row": keys[-1], "to": waterfall.after * unit, "said": figure_of(waterfall, waterfall.after)},
@@ -105,11 +105,11 @@ def _row_key(name: str, figure: str, position: int = 0) -> str:
     return f"{plain(name)}\n{figure}\n{position}"
 
 
-def _step_row(key: str, step: Step, unit: float) -> dict[str, object]:
+def _step_row(key: str, name: str, step: Step, unit: float) -> dict[str, object]:
     interval = step.interval
     return {
         "row": key,
-        "name": plain(step.name),
+        "name": plain(name),
         "factor": factor(step.factor),
         "interval": factor_interval(interval),
         "way": _LESS_LABEL if step.factor >= 1 else _MORE_LABEL,

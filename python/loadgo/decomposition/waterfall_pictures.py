@@ -28,7 +28,7 @@ def waterfall_pictures(waterfalls: Sequence[Waterfall]) -> tuple[SignPicture, ..
 def waterfall_lines(waterfall: Waterfall, width: int) -> list[str]:
     """The lines of the text plot, of at most `width` characters, and a legend."""
     ends = figure_of(waterfall, waterfall.before), figure_of(waterfall, waterfall.after)
-    steps = [(step.name, *_factor_cells(step), step) for step in waterfall.steps]
+    steps = [(waterfall.label(step), *_factor_cells(step), step) for step in waterfall.steps]
     rows = [("A", ends[0], "", None), *steps, ("B", ends[1], "", None)]
     cell_widths = [max(len(figure) for _, figure, _, _ in rows), max(len(interval) for _, _, interval, _ in rows)]
     name_width = min(

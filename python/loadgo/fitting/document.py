@@ -8,7 +8,7 @@ from loadgo.documents.as_json import json_document
 from loadgo.documents.document import Document
 from loadgo.documents.render import Format, render
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import duration, people
+from loadgo.notation.figures import digits, duration, people
 from loadgo.notation.keys import parts_of
 from loadgo.notation.laws import read_law
 
@@ -106,7 +106,7 @@ def _format_mean(text: str | None) -> str:
     if text is None:
         return ""
     law = read_law(text if not _is_number(text) else float(text))
-    return duration(law.mean) if law.timed else f"{law.mean:.4g}"
+    return duration(law.mean) if law.timed else digits(law.mean)
 
 
 def _is_number(text: str) -> bool:

@@ -16,7 +16,7 @@ from loadgo.measures.littles_law import LittleAudit, little_closed, little_open
 from loadgo.measures.other_work import OtherWork, busy_clause, other_work_of
 from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.measures.usage import NOT_FOUND_STATUS
-from loadgo.notation.figures import counted, duration, in_words, number, share
+from loadgo.notation.figures import counted, duration, in_words, number, precise_share, share
 from loadgo.records.phases import Stretch, classified_in
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def _account(total_time: TotalTime | None) -> list[str]:
     if abs(off) <= ACCOUNT_WARNING_SHARE:
         return []
     return [
-        f"The processors' account does not add up: its categories are {100 * (1 + off):.3f} % of the wall time. "
+        f"The processors' account does not add up: its categories are {precise_share(1 + off)} of the wall time. "
         "Records are missing, or the meters are wrong: trust no share of processor time before that is explained."
     ]
 

@@ -7,7 +7,6 @@ as an assumption.
 from __future__ import annotations
 
 import difflib
-import math
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -17,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from loadgo.errors import BadArgument
+from loadgo.notation.figures import price_of
 
 PRICE_LABELS = {
     "cpu_hour": "a CPU hour",
-    "paging_wait_hour": "an hour of paging wait",
+    "paging_wait_hour": "an hour of page wait",
     "connect_hour": "an hour logged in",
     "memory_gigabyte_hour": "a gigabyte of memory for an hour",
     "gigabyte_out": "a gigabyte of output",
@@ -66,24 +66,17 @@ class Tariff:
 
     def prices(self) -> dict[str, float]:
         """The prices that are not 0, by the keys of `PRICE_LABELS`."""
-        return {key: price for key in PRICE_LABELS if (price := getattr(self, key))}
+        return {key: amount for key in PRICE_LABELS if (amount := getattr(self, key))}
 
     def in_words(self) -> str:
         """All prices in a line, such as `$508 a CPU hour + $2 an hour logged in`."""
         prices = self.prices()
         names = dict(PRICE_LABELS)
         if prices.get("cpu_hour") and prices.get("cpu_hour") == prices.get("paging_wait_hour"):
-            names["cpu_hour"] += " and hour of paging wait"
+            names["cpu_hour"] += " and hour of page wait"
             del prices["paging_wait_hour"]
-        terms = [f"{self.currency}{format_price(price)} {names[key]}" for key, price in prices.items()]
+        terms = [f"{price_of(amount, self.currency)} {names[key]}" for key, amount in prices.items()]
         return " + ".join(terms) or "nothing is charged for"
-
-
-def format_price(price: float) -> str:
-    """Formats a price: `508`, `474.60`, `0.0003`."""
-    if price == round(price):
-        return f"{price:,.0f}"
-    return f"{price:,.2f}" if math.isclose(price, round(price, 2)) else f"{price:,.10g}"
 
 
 def bundled_tariffs() -> list[str]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from loadgo.errors import BadArgument
 from loadgo.measures.total_time import Category, TotalTime
 from loadgo.notation.figures import duration
+from loadgo.notation.terms import idle_cause
 
 if TYPE_CHECKING:
     from loadgo.measures.meters import Meters
@@ -77,9 +78,14 @@ class VocabularyLine:
     each_ns: float | None
     """Mean processor time of one event."""
     means: str
-    """The categories of today that the line consists of, or the source of its figure."""
+    """The stored names of the categories that the line consists of, or the source of its figure."""
     sum: bool
     """Whether it is a sum of other lines."""
+
+    @property
+    def means_today(self) -> str:
+        """The categories that the line consists of in today's terms, or the source of its figure."""
+        return " + ".join(map(idle_cause, self.means.split(" + ")))
 
 
 @dataclass(frozen=True)
@@ -257,6 +263,6 @@ def _tick_remarks(total: TotalTime) -> tuple[str, ...]:
     if total.kind != "kernel's ticks":
         return ()
     return (
-        "The kernel's own account divides neither system into faults, getwork and primitives, nor idle by cause: "
-        "those lines are not measured, and the work that is in system is in none of them.",
+        "The kernel's own account divides neither system into faults, context switches and system calls, nor idle by "
+        "cause: those lines are not measured, and the work that is in system is in none of them.",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Sequence
+from decimal import Decimal
 
 from loadgo.notation.units import TIME_NS
 from loadgo.stats.quantiles import Quantile
@@ -77,6 +78,11 @@ def exact_share(value: float | None) -> str:
     return NOT_MEASURED if value is None else f"{100 * value:.2f} %"
 
 
+def precise_share(value: float) -> str:
+    """A share in thousandths of a percent, for sums that should be 100 %, as `100.001 %`."""
+    return f"{100 * value:.3f} %"
+
+
 def shares(parts: Sequence[int]) -> list[str]:
     """The shares of `parts` in hundredths of a percent, rounded so that they add up to 100.00 %.
 
@@ -128,12 +134,28 @@ def money(cost: float | None, currency: str, scale: int = 1) -> str:
 
 
 def digits(value: float) -> str:
-    """A number with three significant digits and without an exponent."""
+    """A number with three significant digits and without an exponent. A negative number has a minus sign, `−`."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else NEVER_TEXT
     rounded = float(f"{value:.3g}") if abs(value) < 1000 else value
     places = max(0, 2 - math.floor(math.log10(abs(rounded))))
-    return f"{rounded:,.{places}f}"
+    return f"{rounded:,.{places}f}".replace("-", "−")
+
+
+def setting(value: float) -> str:
+    """A number that somebody chose, without an exponent, as `0.5` or `0.000001`: whole, or with up to six digits."""
+    if not math.isfinite(value):
+        return NEVER_TEXT
+    return f"{value:.0f}" if value == round(value) else f"{Decimal(f'{value:.6g}'):f}"
+
+
+def price_of(amount: float, currency: str = "") -> str:
+    """A price as a tariff has it, as `$508`, `$474.60` or `$0.000001`."""
+    if amount == round(amount):
+        return f"{currency}{amount:,.0f}"
+    if math.isclose(amount, round(amount, 2)):
+        return f"{currency}{amount:,.2f}"
+    return f"{currency}{Decimal(f'{amount:.10g}'):,f}"
 
 
 def plain(text: str) -> str:

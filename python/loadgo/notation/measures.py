@@ -15,6 +15,9 @@ MEASURE_LABELS = {
     "programs": "CPU of programs",
     "work": "CPU but page faults",
     "page": "CPU of page faults",
+    "ready wait": "CPU wait",
+    "paging wait": "page wait",
+    "I/O wait": "disk wait",
     "output": "bytes of output",
     "cycle": "prompt to prompt",
 }

@@ -12,6 +12,7 @@ from zlib import crc32
 
 from loadgo import _loadgo
 from loadgo.errors import LoadgoError
+from loadgo.notation.figures import setting
 
 MACHINE_FILE = "machine.toml"
 SCRIPT_FILE = "script.toml"
@@ -140,10 +141,10 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
         if isinstance(node, Mapping):
             flat |= _flat(node, f"{name}.")
         elif key == "load_average" and isinstance(node, list) and node:
-            flat[name] = f"{node[0]:g}"
+            flat[name] = setting(node[0])
         elif isinstance(node, list) and node and all(isinstance(row, Mapping) for row in node):
             for number, row in enumerate(node, start=1):
                 flat |= _flat(row, f"{name} {number}.")
         else:
-            flat[name] = f"{node:g}" if isinstance(node, float) else str(node)
+            flat[name] = setting(node) if isinstance(node, float) else str(node)
     return flat

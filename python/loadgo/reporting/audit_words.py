@@ -64,9 +64,9 @@ def typing_line(typing: TypingUsage | None) -> str:
         return ""
     parts = [f"{duration(typing.cpu_ns)} of CPU"]
     if typing.ready_wait_ns is not None:
-        parts.append(f"{duration(typing.ready_wait_ns)} of ready wait")
+        parts.append(f"{duration(typing.ready_wait_ns)} of CPU wait")
     if typing.paging_wait_ns:
-        parts.append(f"{duration(typing.paging_wait_ns)} of paging wait")
+        parts.append(f"{duration(typing.paging_wait_ns)} of page wait")
     return f"Typing a line took {' and '.join(parts)} on average, which is no part of the interaction's use."
 
 

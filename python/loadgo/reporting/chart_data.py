@@ -14,6 +14,7 @@ import polars as pl
 
 from loadgo.measures.summary import Summary
 from loadgo.measures.total_time import is_busy
+from loadgo.notation.figures import seconds, share
 from loadgo.records.interactions import RESPONSE_NS
 from loadgo.records.phases import interactions_in
 from loadgo.stats.resample import Floats, Integers
@@ -116,7 +117,9 @@ def load_over_time(tables: Tables) -> ChartData:
             - np.searchsorted(departures, middle, side="right"),
         }
     ).with_columns(pl.col("from_s", "to_s", "per_second").round_sig_figs(6))
-    return ChartData(frame, f"Counted in spans of {width_s[0]:.3g} s, over the whole run." if len(width_s) else "")
+    return ChartData(
+        frame, f"Counted in spans of {seconds(float(width_s[0]))}, over the whole run." if len(width_s) else ""
+    )
 
 
 def phase_marks(tables: Tables) -> pl.DataFrame:
@@ -199,7 +202,7 @@ def user_waits(tables: Tables) -> ChartData:
     width_s = (edges[1] - edges[0]) / _NS_PER_S
     frame = pl.concat([_binned_waits(user, rows.filter(pl.col("user") == user), edges) for user in shown])
     most = frame["share"].to_numpy().max(initial=0.0)
-    meaning = f"the more of each {width_s:.3g} s was spent waiting for the system, at most {most:.0%}"
+    meaning = f"the more of each {seconds(float(width_s))} was spent waiting for the system, at most {share(most)}"
     return ChartData(frame, f"{whom} The stronger the colour, {meaning}.")
 
 

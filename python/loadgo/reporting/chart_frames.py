@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from loadgo.documents.palette import category_colors
 from loadgo.errors import BadArgument
 from loadgo.measures.summary import Summary
 from loadgo.reporting import chart_data, meter_chart_data
-from loadgo.reporting.category_colors import category_colors
 from loadgo.reporting.chart_data import ChartData
 
 if TYPE_CHECKING:

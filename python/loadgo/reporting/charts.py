@@ -21,10 +21,11 @@ from loadgo.documents.chart import (
     safe,
     seconds,
 )
+from loadgo.documents.palette import category_colors
 from loadgo.errors import BadArgument
 from loadgo.measures.summary import Summary
+from loadgo.notation.terms import category_name
 from loadgo.reporting import chart_data
-from loadgo.reporting.category_colors import category_colors
 from loadgo.reporting.meter_charts import METER_CHART_BUILDERS
 from loadgo.reporting.processor_time_words import without_load
 
@@ -161,10 +162,13 @@ def _time(summary: Summary, tables: Tables) -> Chart | None:
         return None
     colors = category_colors(tables.time["category"].cast(pl.String).unique().to_list())
     stacked = chart_data.time_by_category(tables, list(colors))
-    scale = alt.Scale(domain=list(colors), range=list(colors.values()))
+    scale = alt.Scale(domain=[category_name(name) for name in colors], range=list(colors.values()))
+    named = stacked.frame.with_columns(
+        category=pl.col("category").replace({name: category_name(name) for name in colors})
+    )
     axis = alt.Axis(labelExpr=_SHARE, title="← idle · share of all processors · busy →")
     bars = (
-        alt.Chart(safe(stacked.frame))
+        alt.Chart(safe(named))
         .mark_rect()
         .encode(
             x=run_time("from_s"),

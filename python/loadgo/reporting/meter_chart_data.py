@@ -164,7 +164,7 @@ def _segment_frame(rows: Sequence[tuple[str, int, str, int]]) -> pl.DataFrame:
 
 
 def _choice_note(shown: int, total: int, unit: str) -> str:
-    return f"The {shown} of {total} segments with the most {unit}." if shown < total else "Every segment."
+    return f"The {shown} of {total} mappings with the most {unit}." if shown < total else "Every mapping."
 
 
 def ready_over_time(tables: Tables) -> ChartData:

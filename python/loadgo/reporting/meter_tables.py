@@ -8,6 +8,7 @@ from loadgo.documents.table import Column, Table
 from loadgo.measures.meters import EventTotals, MappingTotals, MetersOfPart, most_time_first
 from loadgo.measures.summary import Summary
 from loadgo.notation.figures import MOST_PATH_CHARS, duration, exact_share, number, path_end, share
+from loadgo.notation.terms import OPERATION_TERMS, fault_name, fault_term, operation_name
 from loadgo.reporting.processor_time_tables import by_user
 from loadgo.reporting.simulated_machine import simulated
 from loadgo.reporting.view import View
@@ -50,12 +51,27 @@ def faults(summary: Summary) -> Table | None:
 def _kinds(rows: Sequence[EventTotals], *, mean_spare: int, wait_spare: int) -> tuple[Column, ...]:
     """Columns of faults by kind: their number, duration, processor time and wait."""
     return (
-        Column("kind", tuple(row.name for row in rows)),
+        _kind_column(rows),
         Column("count", tuple(number(row.count) for row in rows)),
         Column("mean", tuple(duration(row.mean_ns) for row in rows), mean_spare),
         Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in rows)),
         Column("wait each", tuple(duration(_each(row.wait_ns, row.count)) for row in rows), wait_spare),
     )
+
+
+def _kind_column(rows: Sequence[EventTotals]) -> Column:
+    """The kinds of faults in today's terms, with their meanings."""
+    terms = [fault_term(row.name) for row in rows]
+    return Column("kind", tuple(term.name for term in terms), kind="name", hints=tuple(term.sentence for term in terms))
+
+
+def _call_column(summary: Summary, rows: Sequence[EventTotals]) -> Column:
+    """The names of system calls, or the operations of a machine's supervisor with their meanings."""
+    names = tuple(operation_name(row.name) for row in rows)
+    if not simulated(summary):
+        return Column("system call", names, kind="name")
+    hints = (OPERATION_TERMS[row.name].sentence if row.name in OPERATION_TERMS else "" for row in rows)
+    return Column("operation", names, kind="name", hints=tuple(hints))
 
 
 def interrupts(summary: Summary, view: View) -> Table | None:
@@ -65,7 +81,7 @@ def interrupts(summary: Summary, view: View) -> Table | None:
     if not shown_rows:
         return None
     columns = (
-        Column("interrupt", tuple(row.name for row in shown_rows)),
+        Column("interrupt", tuple(fault_name(row.name) for row in shown_rows)),
         Column("count", tuple(number(row.count) for row in shown_rows)),
         Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in shown_rows)),
         *_quantiles(shown_rows),
@@ -82,11 +98,10 @@ def primitives(summary: Summary, view: View) -> Table | None:
         return None
     most_rows = view.rows(SHOWN_PRIMITIVES)
     left_out = len(rows) - most_rows
-    title = "What the supervisor did" if simulated(summary) else "Primitives: system calls"
+    title = "What the supervisor did" if simulated(summary) else "System calls"
     more = f" (the first {most_rows} of {len(rows)} by time)" if left_out > 0 else ""
     shown_rows = rows if simulated(summary) else most_time_first(rows)[:most_rows]
-    names = (Column("what" if simulated(summary) else "primitive", tuple(row.name for row in shown_rows)),)
-    return Table(f"{title}{more}", (*names, *_calls(summary, shown_rows, _total_ns(rows))))
+    return Table(f"{title}{more}", (_call_column(summary, shown_rows), *_calls(summary, shown_rows, _total_ns(rows))))
 
 
 def faults_of_each(summary: Summary, view: View) -> Table | None:
@@ -100,7 +115,7 @@ def faults_of_each(summary: Summary, view: View) -> Table | None:
     fault_rows = tuple(row for _, row in rows)
     columns = (
         Column(summary.meters.by, tuple(part.whose for part, _ in rows)),
-        Column("kind", tuple(row.name for row in fault_rows)),
+        _kind_column(fault_rows),
         Column("count", tuple(number(row.count) for row in fault_rows)),
         Column("mean", tuple(duration(row.mean_ns) for row in fault_rows)),
         Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in fault_rows), spare=2),
@@ -123,10 +138,10 @@ def primitives_of_each(summary: Summary, view: View) -> Table | None:
     call_rows = tuple(row for _, row in rows)
     columns = (
         Column(summary.meters.by, tuple(part.whose for part, _ in rows)),
-        Column("primitive", tuple(row.name for row in call_rows)),
+        _call_column(summary, call_rows),
         *_calls(summary, call_rows, _total_ns(summary.meters.primitives)),
     )
-    return Table(f"Primitives by {summary.meters.by} (of each the first {most_rows} by time)", columns)
+    return Table(f"System calls by {summary.meters.by} (of each the first {most_rows} by time)", columns)
 
 
 def faults_of_command(summary: Summary) -> Table | None:
@@ -147,9 +162,8 @@ def primitives_of_command(summary: Summary, view: View) -> Table | None:
     all_rows = most_time_first(command.primitives)
     shown_rows = all_rows[: view.rows(SHOWN_PRIMITIVES)]
     more = f" (the first {len(shown_rows)} of {len(all_rows)} by time)" if len(shown_rows) < len(all_rows) else ""
-    names = Column("primitive", tuple(row.name for row in shown_rows))
-    columns = (names, *_calls(summary, shown_rows, _total_ns(command.primitives)))
-    return Table(f"Primitives of the command itself{more}", columns)
+    columns = (_call_column(summary, shown_rows), *_calls(summary, shown_rows, _total_ns(command.primitives)))
+    return Table(f"System calls of the command itself{more}", columns)
 
 
 def segments(summary: Summary, view: View) -> Table | None:
@@ -165,10 +179,10 @@ def segments(summary: Summary, view: View) -> Table | None:
     }
     counted = [_with_share(name, parts, len(shown_rows)) for name, parts in counts.items() if any(parts)]
     names = tuple(path_end(row.name) for row in shown_rows)
-    columns = [Column("command" if simulated(summary) else "segment", names)]
+    columns = [Column("command" if simulated(summary) else "mapping", names)]
     columns += [column for pair in counted for column in pair]
     if simulated(summary):
-        columns.append(Column("headway", tuple(duration(_headway(summary, row.name)) for row in shown_rows)))
+        columns.append(Column("CPU between faults", tuple(duration(_headway(summary, row.name)) for row in shown_rows)))
     more = f" ({len(shown_rows)} of {len(all_rows)})" if hidden_rows else ""
     return Table(
         f"{_table_subject(all_rows)} by {columns[0].heading}{more}", tuple(columns), name_width=MOST_PATH_CHARS
@@ -208,17 +222,17 @@ def ready_queue(summary: Summary) -> Table | None:
     if ready is None:
         return None
     counts = {
-        "switches": ready.switches,
-        "pre-emptions": ready.preemptions,
-        "interruptions": ready.interruptions,
+        "context switches": (ready.switches, "switches"),
+        "preemptions": (ready.preemptions, "pre-emptions"),
+        "interrupts": (ready.interruptions, "interruptions"),
     }
-    known = {name: count for name, count in counts.items() if count is not None}
+    known = {name: (count, stored) for name, (count, stored) in counts.items() if count is not None}
     columns = (
-        Column("what", ("mean length", "wait for a dispatch", *known)),
-        Column("in all", (_mean(ready.mean), duration(ready.wait_ns), *(number(count) for count in known.values()))),
-        Column("a second", ("", "", *(number(ready.a_second[name]) for name in known))),
+        Column("figure", ("mean length", "mean wait", *known)),
+        Column("in all", (_mean(ready.mean), duration(ready.wait_ns), *(number(count) for count, _ in known.values()))),
+        Column("a second", ("", "", *(number(ready.a_second[stored]) for _, stored in known.values()))),
     )
-    return Table("Ready queue", columns)
+    return Table("Run queue", columns)
 
 
 def ready_lengths(summary: Summary, over_time: Mapping[str, str]) -> Table | None:
@@ -229,12 +243,12 @@ def ready_lengths(summary: Summary, over_time: Mapping[str, str]) -> Table | Non
     names = [_length(row.low, row.high) for row in ready.lengths]
     pictures = tuple(over_time.get(name, "").ljust(max(map(len, over_time.values()))) for name in names if over_time)
     columns = (
-        Column("ready", tuple(names)),
+        Column("tasks that wait", tuple(names)),
         Column("time", tuple(duration(row.time_ns) for row in ready.lengths)),
         Column("of the time", tuple(exact_share(row.share) for row in ready.lengths)),
         *([Column("over the run", pictures, spare=1)] if pictures else []),
     )
-    return Table("How long the ready queue was", columns)
+    return Table("How long the run queue was", columns)
 
 
 def queues(summary: Summary) -> Table | None:

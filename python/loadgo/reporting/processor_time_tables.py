@@ -10,11 +10,14 @@ from loadgo.measures.total_time import Category, TotalTime
 from loadgo.measures.vocabulary import VocabularyLine, in_words_of
 from loadgo.measures.whose_time import OwnerTime
 from loadgo.notation.figures import NOT_MEASURED, duration, exact_share, number, shares
+from loadgo.notation.terms import OWNER_TERMS, category_name, category_term, idle_cause, owner_name
 from loadgo.reporting.view import View
 
 MOST_PROCESSORS = 64
 MOST_USERS = 10
 MOST_PROCESSES = 10
+_MOST_CATEGORY_CHARS = 28
+"""Most characters of a category's name in a text."""
 
 
 def time_tables(summary: Summary, view: View, over_time: Mapping[str, str]) -> list[Table]:
@@ -42,7 +45,7 @@ def processors(total_time: TotalTime, over_time: Mapping[str, str]) -> Table:
         Column("each", (*("" if row.each_ns is None else duration(row.each_ns) for row in rows), "", ""), spare=1),
     )
     columns = (
-        Column("category", (*(row.name for row in rows), "busy", "all")),
+        _category_column([row.name for row in rows], ("busy", "all")),
         Column("time", (*(duration(row.time_ns) for row in rows), duration(busy_ns), duration(total_time.total_ns))),
         Column(
             "share", (*shares([row.time_ns for row in rows]), exact_share(total_time.share_of(busy_ns)), "100.00 %")
@@ -53,7 +56,17 @@ def processors(total_time: TotalTime, over_time: Mapping[str, str]) -> Table:
         *(count_columns if counted else ()),
         *_over_time(over_time, [row.name for row in rows], empty=2),
     )
-    return Table("Processors' time", columns, total_rows=2)
+    return Table("Processors' time", columns, total_rows=2, name_width=_MOST_CATEGORY_CHARS)
+
+
+def _category_column(categories: list[str], sums: tuple[str, ...]) -> Column:
+    """The first column of a table of categories, with the meaning of each name. `sums` names further rows."""
+    terms = [category_term(name) for name in categories]
+    return Column(
+        "category",
+        (*(term.name for term in terms), *sums),
+        hints=(*(term.sentence for term in terms), *("" for _ in sums)),
+    )
 
 
 def each_processor(total_time: TotalTime) -> Table | None:
@@ -73,7 +86,7 @@ def each_processor(total_time: TotalTime) -> Table | None:
         Column("processor", tuple(total_time.processors[i] for i in shown)),
         Column("busy", tuple(_part(busy[i], sum(times_by_processor[i])) for i in shown)),
         *(
-            Column(total_time.categories[k].name, tuple(parts[i][k] for i in shown), spare=rank)
+            Column(idle_cause(total_time.categories[k].name), tuple(parts[i][k] for i in shown), spare=rank)
             for rank, k in enumerate(most_first, start=1)
             if total_time.categories[k].time_ns
         ),
@@ -88,14 +101,17 @@ def words(summary: Summary, view: View) -> Table:
     assert summary.total_time is not None
     document = in_words_of(view.vocabulary, summary.total_time, summary.meters)
     rows = (*document.lines, *document.homeless)
-    names = (*(row.name for row in document.lines), *(f"(no line) {row.name}" for row in document.homeless))
+    names = (
+        *(row.name for row in document.lines),
+        *(f"(no line) {category_name(row.name)}" for row in document.homeless),
+    )
     columns = (
         Column("line", names),
         Column("share", _shares_of(rows, summary.total_time)),
         Column("of non-idle", tuple("" if row.non_idle is None else exact_share(row.non_idle) for row in rows), 3),
         Column("count", tuple("" if row.count is None else number(row.count) for row in rows), spare=2),
         Column("each", tuple("" if row.each_ns is None else duration(row.each_ns) for row in rows), spare=2),
-        Column("in today's words", tuple(row.means for row in rows), spare=4),
+        Column("in today's words", tuple(row.means_today for row in rows), spare=4),
     )
     return Table(document.title, columns, name_width=40)
 
@@ -104,7 +120,11 @@ def accounts(total_time: TotalTime) -> Table:
     """The owners of the busy time."""
     lines = account(total_time)
     columns = (
-        Column("who", tuple(who for who, _ in lines)),
+        Column(
+            "who",
+            tuple(owner_name(who) for who, _ in lines),
+            hints=tuple(OWNER_TERMS[who].meaning if who in OWNER_TERMS else "" for who, _ in lines),
+        ),
         Column("time", tuple(_signed(time) for _, time in lines)),
         Column("of all time", tuple(exact_share(total_time.share_of(time)) for _, time in lines)),
     )
@@ -136,16 +156,16 @@ def laboratory(total_time: TotalTime) -> Table | None:
     parts = [
         ("driver", used.driver_ns),
         ("sampling and writing", used.meters_ns),
-        ("instrument", used.instrument_ns),
+        ("meter programs", used.instrument_ns),
     ]
-    lines = [*((name, time) for name, time in parts if time), ("the laboratory", used.laboratory_ns)]
+    lines = [*((name, time) for name, time in parts if time), ("all of loadgo", used.laboratory_ns)]
     columns = (
         Column("what", tuple(name for name, _ in lines)),
         Column("time", tuple(duration(time) for _, time in lines)),
         Column("of all time", tuple(exact_share(total_time.share_of(time)) for _, time in lines)),
         Column("of busy time", tuple(_part(time, used.busy_ns) for _, time in lines), spare=1),
     )
-    return Table("The laboratory's own time", columns, total_rows=1)
+    return Table("Own time of loadgo", columns, total_rows=1)
 
 
 def by_process(summary: Summary, view: View) -> Table | None:
@@ -167,9 +187,9 @@ def _whose(summary: Summary, heading: str, owners: tuple[OwnerTime, ...], most_r
     others = [_together(f"{len(owners) - len(shown)} others", owners[most_rows:])] if len(owners) > len(shown) else []
     rows = [*shown, *others, _together(f"all {len(owners)}", owners)]
     waits = {
-        "ready wait": [row.ready_wait_ns for row in rows],
-        "paging wait": [row.paging_wait_ns for row in rows],
-        "I/O wait": [row.io_wait_ns for row in rows],
+        "CPU wait": [row.ready_wait_ns for row in rows],
+        "page wait": [row.paging_wait_ns for row in rows],
+        "disk wait": [row.io_wait_ns for row in rows],
     }
     columns = (
         Column(heading, tuple(row.name for row in rows)),

@@ -5,41 +5,20 @@ from __future__ import annotations
 from loadgo.measures.summary import Summary
 from loadgo.measures.total_time import TotalTime
 from loadgo.measures.vocabulary import in_words_of
-from loadgo.notation.figures import duration, exact_share, in_words, number
+from loadgo.notation.figures import duration, exact_share, in_words, number, precise_share
+from loadgo.notation.terms import System, category_name, category_term, idle_cause, meter_name
 from loadgo.reporting.simulated_machine import simulated
 from loadgo.reporting.view import View
 
 PROCESS_DIFFERENCE_SHARE = 0.005
 """A note explains why time by process differs from the busy time if it does by this share."""
 
-_IDLE = {
-    "idle zero": "nobody wanted a processor",
-    "idle loading": "the next program was being brought in{loading}",
-    "idle not eligible": "{not eligible}",
-    "idle governed": "somebody was ready, but held back by a quota",
-    "idle page wait": "somebody waited for a page",
-    "idle disk wait": "somebody waited for another device",
-    "idle dispatch": "somebody was ready, and no processor had taken it up yet",
-}
-_ON_HOST = {
-    "loading": " (a wait for a page or the disk in execve, or in a program's first 2 ms)",
-    "not eligible": "somebody's group was over its memory.high, waited for memory to be reclaimed, or was frozen",
-}
-_ON_MACHINE = {
-    "loading": "",
-    "not eligible": "somebody was ready, but beyond the multiprogramming limit or the memory",
-}
-"""The parts of `_IDLE` in braces, which differ between hosts and simulated machines."""
-_BUSY = {
-    "primitive": "system calls",
-    "segment fault": "first touches of a stretch of the address space, which made a page table",
-    "bound fault": "growth of the heap and of the stack",
-    "getwork": "choosing a process and switching to it",
-    "kernel thread": "the kernel's own processes",
-    "uncharged": "charged to nobody: begun before the meters",
-    "meters": "the meters' own programs, by calibration",
-}
-"""Meanings of a host's categories whose names do not say them."""
+_CLEAR_IDLE_CATEGORIES = ("idle zero", "idle page wait", "idle disk wait", "idle")
+_CLEAR_BUSY_CATEGORIES = (
+    *("user", "nice", "system", "primitive", "page fault", "interrupt", "irq", "softirq"),
+    *("terminal", "network", "process creation"),
+)
+"""Categories whose names say what they are, so that a report has no note on them."""
 
 
 def without_load(summary: Summary) -> bool:
@@ -54,9 +33,7 @@ def metered_answer(summary: Summary) -> str:
     count = len(total_time.processors)
     subject = "the processor was" if count == 1 else f"{count} processors were"
     idle = [
-        (row.name.removeprefix("idle "), total_time.share_of(row.time_ns) or 0.0)
-        for row in total_time.categories
-        if not row.busy
+        (idle_cause(row.name), total_time.share_of(row.time_ns) or 0.0) for row in total_time.categories if not row.busy
     ]
     causes = [f"{exact_share(part)} {name}" for name, part in sorted(idle, key=lambda row: -row[1]) if part >= 0.0005]
     idle_sentence = f" Idle: {', '.join(causes)}." if causes and total_time.kind == "meters" else ""
@@ -107,7 +84,7 @@ def time_lines(summary: Summary, view: View) -> list[tuple[str, str]]:
         for line in (_account(total_time), _busy(total_time), _idle(total_time), _non_idle(total_time))
     ]
     lines += [("Processors", _process_difference(summary, total_time))]
-    lines += [("Laboratory", _laboratory(summary, total_time))]
+    lines += [("Own time", _laboratory(summary, total_time))]
     lines += _vocabulary(summary, total_time, view)
     lines += [("Meters", line) for line in (*_tier(summary), _of_command(summary), *_unclocked(summary))]
     lines += [("Meters", line) for line in (_by_user(summary), _not_apart(summary))]
@@ -115,9 +92,9 @@ def time_lines(summary: Summary, view: View) -> list[tuple[str, str]]:
 
 
 def _account(total_time: TotalTime) -> str:
-    """The precision of the account, and the meaning of unattributed time."""
+    """The precision of the account, and the meaning of others' time."""
     wall = (
-        f"; the categories are {100 * total_time.total_ns / total_time.wall_ns:.3f} % of the wall time"
+        f"; the categories are {precise_share(total_time.total_ns / total_time.wall_ns)} of the wall time"
         if total_time.wall_ns
         else ""
     )
@@ -131,32 +108,41 @@ def _account(total_time: TotalTime) -> str:
     )
     if total_time.account.unattributed_ns is None:
         return f"{how[0].upper()}{how[1:]}{wall}."
-    unattributed = "Unattributed is the rest of the busy time: kernel workers that move terminal bytes, other processes"
-    return f"{unattributed}; {how}{wall}."
+    others = "Others is the rest of the busy time: kernel workers that move terminal bytes, other processes"
+    return f"{others}; {how}{wall}."
 
 
 def _busy(total_time: TotalTime) -> str:
-    if total_time.kind != "meters":
+    """The meanings of the categories of busy time that occur and whose names do not say them."""
+    if total_time.kind == "kernel's ticks":
         return ""
-    meanings = [f"{row.name}, {_BUSY[row.name]}" for row in total_time.categories if row.name in _BUSY and row.time_ns]
-    return f"Busy: {'; '.join(meanings)}." if meanings else ""
+    rows = [row.name for row in total_time.categories if row.busy and row.time_ns]
+    return _explained("Busy", [name for name in rows if name not in _CLEAR_BUSY_CATEGORIES], total_time)
 
 
 def _idle(total_time: TotalTime) -> str:
-    """The meanings of the categories of idle time that occur."""
-    words = _ON_MACHINE if total_time.kind == "machine" else _ON_HOST
-    meanings = [
-        f"{row.name.removeprefix('idle ')}, {_IDLE[row.name].format_map(words)}"
-        for row in total_time.categories
-        if row.name in _IDLE and row.time_ns
-    ]
-    return f"Idle by cause: {'; '.join(meanings)}." if meanings else ""
+    """The meanings of the categories of idle time that occur and whose names do not say them."""
+    rows = [row.name for row in total_time.categories if not row.busy and row.time_ns]
+    return _explained("Idle by cause", [name for name in rows if name not in _CLEAR_IDLE_CATEGORIES], total_time)
+
+
+def _explained(heading: str, categories: list[str], total_time: TotalTime) -> str:
+    """The heading, and each category with its meaning; empty without categories."""
+    system: System = "machine" if total_time.kind == "machine" else "host"
+    meanings = [f"{idle_cause(name)}, {_as_clause(category_term(name).sentence_on(system))}" for name in categories]
+    return f"{heading}: {'; '.join(meanings)}." if meanings else ""
+
+
+def _as_clause(sentence: str) -> str:
+    """The sentence as a part of a longer one: without its stop, and with a small first letter."""
+    return f"{sentence[:1].lower()}{sentence[1:].removesuffix('.')}".removeprefix("idle, ")
 
 
 def _non_idle(total_time: TotalTime) -> str:
     """The categories that the percentage of non-idle time leaves out."""
-    left_out = [row.name.removeprefix("idle ") for row in total_time.categories if not row.in_non_idle]
-    return f"Of non-idle: of all time but {in_words(left_out)}." if left_out else ""
+    left_out = [idle_cause(row.name) for row in total_time.categories if not row.in_non_idle]
+    causes = "" if total_time.kind == "kernel's ticks" else "idle time of these causes: "
+    return f"Of non-idle: of all time but {causes}{in_words(left_out)}." if left_out else ""
 
 
 def _process_difference(summary: Summary, total_time: TotalTime) -> str:
@@ -183,7 +169,7 @@ def _of_command(summary: Summary) -> str:
 
 
 def _unclocked(summary: Summary) -> tuple[str, ...]:
-    """Explanations of unclocked faults and interrupts, if there are any."""
+    """Explanations of untimed faults and interrupts, if there are any."""
     kinds = [row.name for row in summary.meters.faults if row.name.endswith(" unclocked") and row.count]
     interrupts = [kind for kind in kinds if "interrupt" in kind]
     return (
@@ -193,11 +179,11 @@ def _unclocked(summary: Summary) -> tuple[str, ...]:
 
 
 _UNCLOCKED_FAULTS = (
-    "Unclocked faults were made by the kernel within a system call for its caller (arguments of execve, buffers of "
+    "Untimed faults were made by the kernel within a system call for its caller (arguments of execve, buffers of "
     "direct I/O, locked memory), or their event was lost: they are counted, and their time is not known."
 )
 _UNCLOCKED_INTERRUPTS = (
-    "Unclocked interrupts came while the kernel ran no program of the meters: the kernel itself counted them, and "
+    "Untimed interrupts came while the kernel ran no program of the meters: the kernel itself counted them, and "
     "their time is in that of the interrupted work."
 )
 
@@ -206,7 +192,7 @@ def _laboratory(summary: Summary, total_time: TotalTime) -> str:
     """Loadgo's own time in a line."""
     used = total_time.account
     if simulated(summary):
-        return "None of the machine's time: it is metered from outside of it."
+        return "No time of the machine: it is metered from outside of it."
     if used.laboratory_ns is None:
         return "Its own time was not measured."
     parts = [
@@ -219,7 +205,7 @@ def _laboratory(summary: Summary, total_time: TotalTime) -> str:
     )
     at_most = " at most, since the programs' time in its own threads counts twice" if used.instrument_ns else ""
     own_share = exact_share(total_time.share_of(used.laboratory_ns))
-    return f"{own_share} of all time was the laboratory's own{at_most}: {shares_text}."
+    return f"{own_share} of all time was loadgo's own{at_most}: {shares_text}."
 
 
 def _vocabulary(summary: Summary, total_time: TotalTime, view: View) -> list[tuple[str, str]]:
@@ -227,8 +213,8 @@ def _vocabulary(summary: Summary, total_time: TotalTime, view: View) -> list[tup
     if view.vocabulary == "today":
         return []
     document = in_words_of(view.vocabulary, total_time, summary.meters)
-    lines = "; ".join(f"{line.name}: {line.means}" for line in document.lines)
-    without = ", ".join(line.name for line in document.homeless)
+    lines = "; ".join(f"{line.name}: {line.means_today}" for line in document.lines)
+    without = ", ".join(category_name(line.name) for line in document.homeless)
     homeless = [f"No line in {document.year}: {without}."] if without else []
     return [(document.year, line) for line in (f"{lines}.", *homeless, *document.remarks)]
 
@@ -238,14 +224,11 @@ def _tier(summary: Summary) -> list[str]:
     meters_section = summary.run.meters
     if not meters_section:
         return []
-    exact, notes = meters_section.get("exact", []), [str(note) for note in meters_section.get("notes", [])]
-    lines = (
-        [f"Of the {meters_section.get('tier', '')} meters, exact: {in_words([str(name) for name in exact])}."]
-        if exact
-        else []
-    )
-    lines += [f"Estimated: {name}, {how}." for name, how in meters_section.get("estimated", {}).items()]
-    lines += [f"Not here: {name}, {why}." for name, why in meters_section.get("not_here", {}).items()]
+    notes = [str(note) for note in meters_section.get("notes", [])]
+    exact = [meter_name(str(name)) for name in meters_section.get("exact", [])]
+    lines = [f"Of the {meters_section.get('tier', '')} meters, exact: {in_words(exact)}."] if exact else []
+    lines += [f"Estimated: {meter_name(name)}, {how}." for name, how in meters_section.get("estimated", {}).items()]
+    lines += [f"Not here: {meter_name(name)}, {why}." for name, why in meters_section.get("not_here", {}).items()]
     return [*lines, *notes]
 
 
@@ -255,9 +238,7 @@ def _by_user(summary: Summary) -> str:
         return ""
     if summary.whose_time.source == "interactions":
         return "Time by user is that of the users' interactions, without what ran between them."
-    return (
-        "CPU and ready wait by user cover all that the user's processes did; the other waits cover interactions only."
-    )
+    return "CPU and CPU wait by user cover all that the user's processes did; the other waits cover interactions only."
 
 
 def _not_apart(summary: Summary) -> str:
@@ -265,4 +246,4 @@ def _not_apart(summary: Summary) -> str:
     by = summary.meters.by
     if by is None or summary.meters.parts:
         return ""
-    return f"This run's meters did not count faults and primitives by {by}."
+    return f"This run's meters did not count faults and system calls by {by}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loadgo.measures.summary import Summary
-from loadgo.notation.figures import seconds
+from loadgo.notation.figures import seconds, setting
 
 
 def simulated(summary: Summary) -> bool:
@@ -17,7 +17,7 @@ def machine(summary: Summary) -> str:
     count, speed, frames = int(system.get("processors", 1)), system.get("speed", 1.0), system.get("frames")
     parts = [
         f"simulated: {system.get('title') or system.get('name') or 'an unnamed machine'}",
-        f"{count} processor{'s' if count != 1 else ''}" + (f" of speed {speed:g}" if speed != 1 else ""),
+        f"{count} processor{'s' if count != 1 else ''}" + (f" of speed {setting(speed)}" if speed != 1 else ""),
         f"{frames:,} page frames" if frames else "",
         f"with {' '.join(system['set'])}" if system.get("set") else "",
         summary.run.started[:19].replace("T", " "),

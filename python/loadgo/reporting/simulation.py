@@ -9,6 +9,7 @@ from loadgo.documents.document import Document
 from loadgo.documents.render import render
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import NOT_MEASURED, digits, number, seconds
+from loadgo.notation.terms import category_name, category_term
 from loadgo.running.json_keys import JSON_KEYS
 from loadgo.running.simulation import ClassResponses, LittleAudit, SimulatedFigure, Simulation
 
@@ -101,7 +102,11 @@ def _time(simulation: Simulation) -> list[Table]:
         (name, figure.value, figure.half_width) for name, figure in simulation.time.items() if figure.value is not None
     ]
     columns = (
-        Column("category", tuple(name for name, _, _ in rows)),
+        Column(
+            "category",
+            tuple(category_name(name) for name, _, _ in rows),
+            hints=tuple(category_term(name).sentence for name, _, _ in rows),
+        ),
         Column("share", tuple(_percent(share) for _, share, _ in rows)),
         Column("±", tuple(_percent(half or 0.0) for _, _, half in rows)),
     )

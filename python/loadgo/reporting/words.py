@@ -14,6 +14,7 @@ from loadgo.notation.figures import (
     number,
     people,
     quantile,
+    setting,
     share,
     size,
 )
@@ -41,9 +42,11 @@ def load(summary: Summary) -> str:
         f"think {load_section['think']}" if load_section.get("think") else "",
         f"typing {load_section['typing']}" if load_section.get("typing") else "",
         f"{passes} pass{'es' if passes != 1 else ''}" if passes else "",
-        f"for {load_section['duration_s']:g} s" if load_section.get("duration_s") else "",
+        f"for {setting(load_section['duration_s'])} s" if load_section.get("duration_s") else "",
         f"until {load_section['until']}" if load_section.get("until") else "",
-        f"{load_section['arrivals_per_second']:g} log-ins a second" if load_section.get("arrivals_per_second") else "",
+        f"{setting(load_section['arrivals_per_second'])} log-ins a second"
+        if load_section.get("arrivals_per_second")
+        else "",
         f"seed {load_section['seed']}" if "seed" in load_section else "",
     ]
     return ", ".join(part for part in parts if part)
@@ -61,7 +64,7 @@ def system(summary: Summary) -> str:
         f"kernel {system_section['kernel']}" if system_section.get("kernel") else "",
         f"{processors} processor{'s' if processors != 1 else ''}" if processors else "",
         str(system_section.get("processor", "")),
-        f"{memory / 1e9:.1f} GB" if memory else "",
+        size(memory) if memory else "",
         summary.run.started[:19].replace("T", " "),
     ]
     return ", ".join(part for part in parts if part)
@@ -168,7 +171,7 @@ def _conditions(summary: Summary) -> str:
         after = size(conditions.get("memory_available_end_bytes"))
         parts.append(f"{size(conditions['memory_available_bytes'])} of memory available before and {after} at the end")
     limits = [f"memory {size(limit['memory_bytes'])}"] if "memory_bytes" in limit else []
-    limits += [f"{limit['cpus']:g} processors"] if "cpus" in limit else []
+    limits += [f"{setting(limit['cpus'])} processors"] if "cpus" in limit else []
     limits += [f"paging to {limit['swap']}"] if "swap" in limit else []
     parts += [f"users held to {', '.join(limits)}"] if limits else []
     return f"{'; '.join(parts)}." if parts else ""

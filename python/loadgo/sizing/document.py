@@ -187,5 +187,5 @@ def _law_in_words(fitted: FittedLaw) -> str:
 
 
 def _parameter_in_words(value: float, interval: Interval | None) -> str:
-    range_in_words = "" if interval is None else f" ({interval.low:.3g} to {interval.high:.3g})"
-    return f"{value:.3g}{range_in_words}"
+    range_in_words = "" if interval is None else f" ({digits(interval.low)} to {digits(interval.high)})"
+    return f"{digits(value)}{range_in_words}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from loadgo.errors import LoadgoError
-from loadgo.notation.figures import counted, people, seconds, share
+from loadgo.notation.figures import counted, digits, people, seconds, share
 from loadgo.sizing.outcomes import CapacityFound, NextTrial, NoNumberMeets, SearchGoal, SearchOutcome
 from loadgo.sizing.results import ReportProgress
 from loadgo.sizing.search import next_step, outcome_so_far
@@ -223,7 +223,7 @@ def _trial_in_words(trial: CapacityTrial, goal: SearchGoal) -> str:
         elif target.measure in ("errors", "busy"):
             figures.append(f"{target.measure} {share(tally.ratio)}")
         else:
-            figures.append(f"{target.measure} {tally.ratio:.3g}{'/s' if target.measure == 'throughput' else ' s'}")
+            figures.append(f"{target.measure} {digits(tally.ratio)}{'/s' if target.measure == 'throughput' else ' s'}")
     stands = target_standing(trial.users, [trial], goal)
     early = ", ended early" if trial.cut_short else ", interrupted" if trial.interrupted else ""
     early += "" if trial.valid else f"; not valid: {trial.why}"

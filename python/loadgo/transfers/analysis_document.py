@@ -10,7 +10,7 @@ from loadgo.documents.document import Charts, Document
 from loadgo.documents.render import Format, render
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import NOT_MEASURED, digits, money, seconds, share, size
-from loadgo.notation.measures import signed_digits
+from loadgo.notation.measures import percent, signed_digits
 from loadgo.stats.resample import Interval
 from loadgo.transfers.analysis import Apart
 from loadgo.transfers.chart_data import DIRECTION_NOUNS, name_of
@@ -103,9 +103,9 @@ def _load_sentences(breakdown: Apart) -> list[str]:
     if not breakdown.levels:
         return []
     low, high = breakdown.levels[0], breakdown.levels[-1]
-    cpu, real = 100 * (high.cpu.times - 1), high.real.times
+    cpu, real = percent(high.cpu.times - 1, 0), high.real.times
     return [
-        f"From a load of {low.load:.1f} to {high.load:.1f} processor time a bit changes by {cpu:+.0f} %, "
+        f"From a load of {low.load:.1f} to {high.load:.1f} processor time a bit changes by {cpu}, "
         f"and real time is {digits(real)} times as long."
     ]
 

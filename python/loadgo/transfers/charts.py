@@ -8,6 +8,7 @@ import altair as alt
 import polars as pl
 
 from loadgo.documents.chart import ACCENT_COLOR, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of, legend, safe
+from loadgo.notation.figures import price_of
 from loadgo.transfers.analysis import Apart
 from loadgo.transfers.chart_data import (
     DIRECTION_NOUNS,
@@ -73,7 +74,7 @@ def method_charts(rows: Sequence[Row], prices: Prices) -> list[Chart]:
     if prices.network_gigabyte:
         rule = alt.Chart(pl.DataFrame({"cost": [prices.network_gigabyte]})).mark_rule(strokeDash=[4, 3])
         layers.append(rule.encode(x=x))
-        caption += f" The dashed line is the network's price, {prices.currency}{prices.network_gigabyte:g}."
+        caption += f" The dashed line is the network's price, {price_of(prices.network_gigabyte, prices.currency)}."
     layered = alt.layer(*layers)
     return [
         chart_of(
@@ -169,7 +170,7 @@ def _price_chart(breakdown: Apart) -> Chart | None:
         layers.append(marks.encode(x=x, y=y, tooltip=["what:N", alt.Tooltip("x:Q", format=".3~s")]))
     caption = (
         f"Curves: the processor, from the parts of a {unit} and a byte. Grey: the network, "
-        f"{breakdown.prices.currency}{network:g}. Left of a diamond the processor is dearer."
+        f"{price_of(network, breakdown.prices.currency)}. Left of a diamond the processor is dearer."
     )
     return chart_of("transfer-price", "The processor's price against the network's", caption, alt.layer(*layers), 280)
 

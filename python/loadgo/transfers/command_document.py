@@ -8,7 +8,7 @@ from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Document
 from loadgo.documents.render import Format, render
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import NOT_MEASURED, digits, money, rate, seconds
+from loadgo.notation.figures import NOT_MEASURED, digits, money, price_of, rate, seconds
 from loadgo.transfers.command import UNIX_SOCKETS, CommandTransfer, NetworkInterrupts
 from loadgo.transfers.json_keys import JSON_KEYS
 from loadgo.transfers.prices import Prices
@@ -65,7 +65,7 @@ def _answer_sentence(transfer: CommandTransfer, prices: Prices) -> str:
     gigabyte = money(transfer.cost(prices.cpu_hour, BITS_PER_GIGABYTE), prices.currency)
     sentence += f"; moving a gigabyte in this way costs {gigabyte}"
     if prices.network_gigabyte:
-        sentence += f"; the network takes {prices.currency}{prices.network_gigabyte:g}"
+        sentence += f"; the network takes {price_of(prices.network_gigabyte, prices.currency)}"
     return sentence + "."
 
 

@@ -9,7 +9,7 @@ from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.render import Format, render
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import NOT_MEASURED, digits, money, rate, seconds
+from loadgo.notation.figures import NOT_MEASURED, digits, money, price_of, rate, seconds, share
 from loadgo.transfers.chart_data import DIRECTION_VERBS
 from loadgo.transfers.json_keys import JSON_KEYS
 from loadgo.transfers.pictures import method_pictures
@@ -101,7 +101,7 @@ def _answer_sentence(rows: Sequence[Row], prices: Prices) -> str:
             phrases.append(f"{verb} a gigabyte costs {cost} ({cheapest.method})")
     sentence = "; ".join(phrases)
     if prices.network_gigabyte:
-        sentence += f"; the network takes {prices.currency}{prices.network_gigabyte:g}"
+        sentence += f"; the network takes {price_of(prices.network_gigabyte, prices.currency)}"
     return sentence[0].upper() + sentence[1:] + "."
 
 
@@ -187,8 +187,8 @@ def _windows_note(row: Row) -> str:
     if row.interrupts_by != "windows" or row.interrupts_clocked is None:
         return ""
     error = "" if row.interrupts_error_s is None else f", give or take {seconds(2 * row.interrupts_error_s)}"
-    share = f"{row.interrupts_clocked:.0%} of its time was clocked, and stands for the rest"
-    return f"~ {_end_name(row)}: of the network, for its socket alone; {share}{error}"
+    clocked = f"{share(row.interrupts_clocked)} of its time was clocked, and stands for the rest"
+    return f"~ {_end_name(row)}: of the network, for its socket alone; {clocked}{error}"
 
 
 def _interrupts_cell(row: Row) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from loadgo.errors import BadArgument
 from loadgo.measures.tariff import Tariff, load_tariff
+from loadgo.notation.figures import price_of
 from loadgo.transfers.row import BITS_PER_GIGABYTE, Row
 
 
@@ -64,4 +65,4 @@ def _network(text: str, host: Tariff) -> tuple[float, str]:
         return other.gigabyte_out, other.title
     if not 0 < price < float("inf"):
         raise BadArgument(f"`network={text}`: a price is a positive number").about("network")
-    return price, f"{host.currency}{price:g} a gigabyte, as given"
+    return price, f"{price_of(price, host.currency)} a gigabyte, as given"

@@ -27,6 +27,7 @@ from loadgo.errors import BadRun, LoadgoError, Refused
 from loadgo.records.following import Following, NewRows, latest_row_ns
 from loadgo.watching.expected import Model
 from loadgo.watching.feed import Feed, message
+from loadgo.watching.page_terms import TERMS_FILE, terms_module
 from loadgo.watching.play import title_of
 
 LOOPBACK_ADDRESS = "127.0.0.1"
@@ -239,6 +240,7 @@ def application(page: PageMessages, token: str, at: str, over: Callable[[], None
 
 
 _FILES = {path.name: path.read_bytes() for path in sorted(PAGE_FOLDER.iterdir()) if path.suffix in MIME_TYPES}
+_FILES[TERMS_FILE] = terms_module()
 
 
 def _is_allowed(request: Request, token: str, at: str) -> bool:

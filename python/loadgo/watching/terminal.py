@@ -11,15 +11,16 @@ import numpy as np
 
 from loadgo.documents.signs import line
 from loadgo.notation.figures import NOT_MEASURED, duration, number, people, plain, share, size
+from loadgo.notation.terms import category_name
 from loadgo.records.prediction import ALL_COMMANDS
 from loadgo.stats.resample import Floats
 from loadgo.watching.expected import Expected
 from loadgo.watching.fault_times import FaultTimes
-from loadgo.watching.window import USER_STATES, WatchWindow, WindowCommand
+from loadgo.watching.window import SERVED_STATES_COUNT, USER_STATES, WatchWindow, WindowCommand
 
 STATE_SIGNS = {
     "running": "█",
-    "ready": "▒",
+    "CPU wait": "▒",
     "page wait": "P",
     "disk wait": "D",
     "other wait": "w",
@@ -29,7 +30,7 @@ STATE_SIGNS = {
 }
 """The character of each state. Their shapes differ, so no colour is needed."""
 
-SHORT_STATE_NAMES = {"page wait": "page", "disk wait": "disk", "not known yet": "not known"}
+SHORT_STATE_NAMES = {"CPU wait": "CPU", "page wait": "page", "disk wait": "disk", "not known yet": "not known"}
 """Shorter names of states, so that the legend fits in 80 columns."""
 
 LABEL_CHARS = 12
@@ -39,6 +40,7 @@ SMALLEST_SCREEN = (60, 16)
 ROOMY_LINES = 28
 """A screen of at least this many lines also shows major faults, the times of faults, and pages taken."""
 _SHOWN_WAITERS = 2
+_CATEGORY_CHARS = 28
 
 _SHOWN_STATE_SHARE = 0.02
 """Share of a column from which a state of an interaction is shown, although typing or thinking may be longer."""
@@ -106,14 +108,15 @@ def answer(window: WatchWindow, target_ns: float | None = None) -> str:
     verdict = "Too slow" if is_slow else "Full" if busy >= _FULL_BUSY_SHARE else "Held up" if is_held_up else "Fine"
     p90_in_words = "" if p90 is None else f", p90 {duration(p90)}"
     if not window.bands:
-        idle = ((name, part) for name, part in window.time.items() if name in _IDLE_CAUSES)
+        idle = ((name, part) for name, part in window.time.items() if name in _HELD_UP_CATEGORIES)
         category, part = max(idle, key=_share_of_pair, default=("", 0.0))
         if part > _IDLE_CAUSE_SHARE:
-            why = f"{share(part)} of the processors' time they were idle because of a {_IDLE_CAUSES[category]}"
+            why = f"{share(part)} of the processors' time they were {category_name(category).replace(':', ',')}"
     return f"{verdict}: {sentence_start}{p90_in_words}{'; ' + why if why else ''}."
 
 
-_IDLE_CAUSES = {"idle page wait": "wait for a page", "idle disk wait": "wait for a disk", "idle governed": "quota"}
+_HELD_UP_CATEGORIES = ("idle page wait", "idle disk wait", "idle governed")
+"""Idle time that somebody could have used."""
 
 
 def _share_of_pair(pair: tuple[str, float]) -> float:
@@ -122,9 +125,9 @@ def _share_of_pair(pair: tuple[str, float]) -> float:
 
 def _state_in_words(state: str) -> str:
     return {
-        "ready": "waiting for a processor",
+        "CPU wait": "waiting for a processor",
         "page wait": "waiting for pages",
-        "disk wait": "waiting for a disk",
+        "disk wait": "waiting for the disk",
         "other wait": "waiting for something that is not metered",
     }[state]
 
@@ -162,7 +165,7 @@ def _band(band: Mapping[str, Floats]) -> str:
     for column in range(len(band["running"])):
         shares = {state: float(values[column]) for state, values in band.items()}
         longest = max(shares, key=lambda state: shares[state])
-        longest_served = max(USER_STATES[:5], key=lambda state: shares[state])
+        longest_served = max(USER_STATES[:SERVED_STATES_COUNT], key=lambda state: shares[state])
         state = longest_served if shares[longest_served] > _SHOWN_STATE_SHARE else longest
         signs.append(STATE_SIGNS[state] if shares[state] > 0 else " ")
     return "".join(signs)
@@ -171,7 +174,7 @@ def _band(band: Mapping[str, Floats]) -> str:
 def _system_lines(window: WatchWindow, *, roomy: bool) -> list[str]:
     lines = [
         _series_line("busy", window.busy, 1.0, share),
-        _series_line("ready list", window.ready, None, number),
+        _series_line("run queue", window.ready, None, number),
         *_waiter_lines(window),
         _series_line("faults/s", window.faults, None, number),
     ]
@@ -219,7 +222,7 @@ def _model_lines(expected: Expected | None, width: int) -> list[str]:
         if (figure["command"], figure["measure"]) == (ALL_COMMANDS, measure)
     ]
     figures += [] if expected["busy"] is None else [f"busy {share(expected['busy'])}"]
-    figures += [] if expected["ready"] is None else [f"ready list {number(expected['ready'])}"]
+    figures += [] if expected["ready"] is None else [f"run queue {number(expected['ready'])}"]
     text = f"{'expected':<{LABEL_CHARS}}{', '.join(figures) or plain(expected['note'])}"
     return textwrap.wrap(text, width, subsequent_indent=" " * LABEL_CHARS)
 
@@ -277,7 +280,7 @@ def _model_cells(command: WindowCommand, means: Mapping[str, float]) -> str:
 def _time_lines(window: WatchWindow) -> list[str]:
     """The categories of the processors' time, the largest first."""
     ordered = sorted(window.time.items(), key=_share_of_pair, reverse=True)
-    return [f"{name:<24}{share(part):>10}" for name, part in ordered]
+    return [f"{category_name(name):<{_CATEGORY_CHARS}}{share(part):>10}" for name, part in ordered]
 
 
 def _own_line(window: WatchWindow) -> str:

@@ -23,8 +23,10 @@ from loadgo.watching.memory_holders import USERS_LABEL, Holdings, holdings
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
-USER_STATES = ("running", "ready", "page wait", "disk wait", "other wait", "typing", "thinking", "not known yet")
-"""The states of a user. The times of an interaction in the first five are known, but not their order."""
+USER_STATES = ("running", "CPU wait", "page wait", "disk wait", "other wait", "typing", "thinking", "not known yet")
+"""The states of a user."""
+SERVED_STATES_COUNT = 5
+"""Number of states in which an interaction is. Their times are known, but not their order."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class WatchWindow:
     @property
     def waiting(self) -> Mapping[str, float]:
         """Shares of the first five states in the sum of the window's response times; empty without response times."""
-        sums = {name: float(np.nansum(self.states[name])) for name in USER_STATES[:5]}
+        sums = {name: float(np.nansum(self.states[name])) for name in USER_STATES[:SERVED_STATES_COUNT]}
         total = sum(sums.values())
         return {name: value / total for name, value in sums.items()} if total else {}
 
@@ -243,7 +245,7 @@ def _stretches_by_state(rows: pl.DataFrame) -> dict[str, TimeStretches]:
     )
     parts = {
         "running": values_by_name["cpu_ns"],
-        "ready": values_by_name["ready_wait_ns"],
+        "CPU wait": values_by_name["ready_wait_ns"],
         "page wait": values_by_name["paging_wait_ns"],
         "disk wait": values_by_name["io_wait_ns"],
     }

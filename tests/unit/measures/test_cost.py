@@ -130,7 +130,7 @@ def test_the_networks_price_is_what_the_hosts_was_33_to_37_times_of() -> None:
 
 
 def test_prices_are_told_in_words() -> None:
-    assert load_tariff("ctss-1968").in_words() == "$235 a CPU hour and hour of paging wait"
+    assert load_tariff("ctss-1968").in_words() == "$235 a CPU hour and hour of page wait"
     assert load_tariff("tenex-1972").in_words() == "$474.60 a CPU hour"
     assert load_tariff("cloud").in_words() == "$0.09 a gigabyte of output + $0.10 an hour of the whole machine"
 

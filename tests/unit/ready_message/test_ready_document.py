@@ -16,11 +16,11 @@ r ls /: real 4.50 ms, CPU 4.03 ms (89.6 %), faults 106 + 0 major
   CPU                        4.03 ms    page faults, major               0
   CPU, user                  1.03 ms    memory, most             ≤ 50.0 MB
   CPU, system                3.00 ms    switches, voluntary              1
-  ready-queue wait            120 µs    switches, involuntary            0
-  paging wait                      0    cost of 1,000,000,000        $56.0
-  I/O wait                         –
+  CPU wait                    120 µs    switches, involuntary            0
+  page wait                        0    cost of 1,000,000,000        $56.0
+  disk wait                        –
 
-– not measured: I/O wait.
+– not measured: disk wait.
 note: delay accounting is off, and a note that is longer than a line of eighty
   characters goes on below
 ≤: the command used less memory than loadgo, at which its account begins.

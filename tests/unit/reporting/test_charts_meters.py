@@ -6,10 +6,10 @@ import itertools
 import numpy as np
 import polars as pl
 import pytest
+from loadgo.documents.palette import BUSY_COLORS, IDLE_COLORS, STATE_COLORS, category_colors
 from loadgo.measures.summary import Summary, summarize
 from loadgo.notation.figures import path_end
 from loadgo.records.tables import Tables
-from loadgo.reporting.category_colors import BUSY_COLORS, IDLE_COLORS, category_colors
 from loadgo.reporting.charts import chart, charts
 from loadgo.reporting.meter_chart_data import (
     MOST_HEAT_MAP_COLUMNS,
@@ -84,6 +84,18 @@ def test_neighbours_in_the_stack_are_told_apart_by_every_eye(stack: list[str], e
     colors = BUSY_COLORS | IDLE_COLORS
     for below, above in itertools.pairwise(stack):
         assert distance(colors[below], colors[above], paper, eye) > NOTICEABLE, (below, above)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize("eye", EYES)
+def test_all_states_of_a_user_are_told_apart_by_every_eye(eye: str, paper: str) -> None:
+    for one, other in itertools.combinations(STATE_COLORS, 2):
+        assert distance(STATE_COLORS[one], STATE_COLORS[other], paper, eye) > NOTICEABLE, (one, other)
+
+
+def test_a_state_that_is_a_category_too_has_one_colour() -> None:
+    for state, category in (("running", "user"), ("page wait", "idle page wait"), ("disk wait", "idle disk wait")):
+        assert (BUSY_COLORS | IDLE_COLORS)[category].startswith(STATE_COLORS[state])
 
 
 @pytest.mark.parametrize("paper", PAPERS)

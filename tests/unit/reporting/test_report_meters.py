@@ -18,29 +18,29 @@ from support.synthetic_meters import SHARES, metered_alone, metered_host
 
 TOTAL_TIME_AT_80 = """\
 Processors' time
-category              time      share   of non-idle     count      each
-───────────────────────────────────────────────────────────────────────
-user                34.2 s    27.12 %       46.21 %
-primitive           12.3 s     9.77 %       16.64 %   741,888   16.6 µs
-page fault          7.46 s     5.92 %       10.09 %    67,221    111 µs
-segment fault       1.47 s     1.16 %        1.98 %     5,040    291 µs
-bound fault         483 ms     0.38 %        0.65 %     3,780    128 µs
-interrupt           1.79 s     1.42 %        2.42 %    26,460   67.7 µs
-soft interrupt      2.26 s     1.80 %        3.06 %    44,100   51.3 µs
-getwork             3.69 s     2.93 %        4.99 %   315,000   11.7 µs
-kernel thread       1.34 s     1.07 %        1.82 %
-uncharged           362 ms     0.29 %        0.49 %
-meters              1.08 s     0.85 %        1.46 %
-idle zero           22.4 s    17.81 %
-idle loading        1.76 s     1.39 %        2.38 %
-idle not eligible   1.24 s     0.98 %        1.67 %
-idle governed       4.54 s     3.60 %        6.14 %
-idle page wait      20.1 s    15.97 %
-idle disk wait      8.29 s     6.58 %
-idle dispatch       1.21 s     0.96 %
+category                       time      share   of non-idle     count      each
+────────────────────────────────────────────────────────────────────────────────
+user                         34.2 s    27.12 %       46.21 %
+system call                  12.3 s     9.77 %       16.64 %   741,888   16.6 µs
+page fault                   7.46 s     5.92 %       10.09 %    67,221    111 µs
+page-table fault             1.47 s     1.16 %        1.98 %     5,040    291 µs
+memory growth                483 ms     0.38 %        0.65 %     3,780    128 µs
+interrupt                    1.79 s     1.42 %        2.42 %    26,460   67.7 µs
+soft interrupt               2.26 s     1.80 %        3.06 %    44,100   51.3 µs
+context switch               3.69 s     2.93 %        4.99 %   315,000   11.7 µs
+kernel thread                1.34 s     1.07 %        1.82 %
+unaccounted                  362 ms     0.29 %        0.49 %
+meter programs               1.08 s     0.85 %        1.46 %
+idle: nothing to run         22.4 s    17.81 %
+idle: loading a program      1.76 s     1.39 %        2.38 %
+idle: not eligible           1.24 s     0.98 %        1.67 %
+idle: throttled              4.54 s     3.60 %        6.14 %
+idle: waiting for a page     20.1 s    15.97 %
+idle: waiting for the disk   8.29 s     6.58 %
+idle: wake-up delay          1.21 s     0.96 %
 
-busy                66.4 s    52.71 %       89.81 %
-all                  126 s   100.00 %
+busy                         66.4 s    52.71 %       89.81 %
+all                           126 s   100.00 %
 """
 
 
@@ -100,8 +100,8 @@ def test_no_line_is_wider_than_the_page(summary: Summary, run: Tables, width: in
 @pytest.mark.parametrize("name", ["text", "md", "html"])
 def test_the_laboratorys_own_time_is_a_line_of_its_own(summary: Summary, run: Tables, name: Format) -> None:
     text = page(summary, run, name, width=200)
-    assert "1.30 % of all time was the laboratory's own" in re.sub(r"&#39;", "'", text)
-    assert "the laboratory" in text
+    assert "1.30 % of all time was loadgo's own" in re.sub(r"&#39;", "'", text)
+    assert "all of loadgo" in text
     document = json.loads(page(summary, run, "json"))
     assert summary.total_time is not None
     account = summary.total_time.account
@@ -113,37 +113,37 @@ def test_the_laboratorys_own_time_is_a_line_of_its_own(summary: Summary, run: Ta
 
 def test_a_page_of_text_has_pictures_of_time_faults_and_queue(summary: Summary, run: Tables) -> None:
     wide = page(summary, run, width=120)
-    assert re.search(r"^idle zero .*[▁▂▃▄▅▆▇█]{20}", wide, re.MULTILINE)
+    assert re.search(r"^idle: nothing to run .*[▁▂▃▄▅▆▇█]{20}", wide, re.MULTILINE)
     assert re.search(r"^1\.02–2\.05 µs +[\d,]+ +█{40}$", wide, re.MULTILINE)
     assert re.search(r"^2-3 .*[▁▂▃]{20}", wide, re.MULTILINE)
     assert not re.search("[▁▂▃▄▅▆▇█░▒▓]", page(summary, run, "md"))
 
 
 def test_of_a_long_path_its_end_is_shown(summary: Summary, run: Tables) -> None:
-    table = section(page(summary, run), "Faults and samples by segment")
+    table = section(page(summary, run), "Faults and samples by mapping")
     assert "…a-folder-with-a-long-name/libc.so.6 " in table
     assert section(page(summary, run), "Samples by function").splitlines()[3].startswith("next_token")
 
 
 def test_what_was_asked_for_is_told_apart_by_command(summary: Summary, run: Tables) -> None:
     text = page(summary, run, top=2)
-    assert "Primitives by command (of each the first 2 by time)" in text
-    assert len(section(text, "Primitives by command").splitlines()) == 3 + 2
-    assert "Primitives: system calls (the first 2 of 24 by time)" in text
+    assert "System calls by command (of each the first 2 by time)" in text
+    assert len(section(text, "System calls by command").splitlines()) == 3 + 2
+    assert "System calls (the first 2 of 24 by time)" in text
     assert "10 others" in section(text, "Time by user")
 
 
 def test_what_was_asked_for_and_is_not_there_is_said() -> None:
     bare = closed_loop(10, 20)
     text = page(summarize(bare, by="user"), bare, width=200)
-    assert "This run's meters did not count faults and primitives by user." in text
+    assert "This run's meters did not count faults and system calls by user." in text
 
 
 def test_each_word_of_a_document_is_told_in_todays(summary: Summary, run: Tables) -> None:
     text = page(summary, run, width=200, vocabulary="1973")
     assert "Total time meters in the words of 1973 (CSR RFC 20)" in text
-    assert "Idle, NMP: idle page wait + idle disk wait + idle dispatch" in text
-    assert "No line in 1973: uncharged, meters, idle governed." in text
+    assert "Idle, NMP: waiting for a page + waiting for the disk + wake-up delay" in text
+    assert "No line in 1973: unaccounted, meter programs, idle: throttled." in text
     assert "Processors' time" not in text
     told = json.loads(page(summary, run, "json", vocabulary="1973"))["vocabulary"]
     assert [line["name"] for line in told["lines"]][-1] == "Other"
@@ -215,10 +215,10 @@ def alone() -> Tables:
 
 def test_a_host_without_a_load_is_told_by_how_busy_it_was_and_why_not(alone: Tables) -> None:
     text = page(summarize(alone, phases="all"), alone, width=100)
-    assert text.startswith("2 processors were 54.67 % busy over 90.0 s. Idle: 17.27 % zero, 15.00 % page wait, ")
+    assert text.startswith("2 processors were 54.67 % busy over 90.0 s. Idle: 17.27 % nothing to run, 15.00 % ")
     assert "this host: metered without a load" in text
     assert section(text, "Who used the processors").splitlines()[3:5] == [
-        "meters       270 ms        0.15 %",
+        "sampling     270 ms        0.15 %",
         "all others   98.1 s       54.52 %",
     ]
     assert not re.search(r"^(Driver|Audit|Cost|Sessions|Response time)", text, re.MULTILINE)
@@ -258,7 +258,7 @@ def test_a_metered_commands_own_faults_and_system_calls_are_told(run: Tables) ->
     calls = sum(row["count"] for row in made.primitives.filter(pl.col("user") == 1).iter_rows(named=True))
     assert f"1,326 minor faults, 2 major faults, {calls:,} system calls." in text.replace("\n", " ")
     assert re.search(r"^minor +27,000 ", section(text, "Faults of the command itself"), re.MULTILINE)
-    assert re.search(r"^wait4 +900 ", section(text, "Primitives of the command itself"), re.MULTILINE)
+    assert re.search(r"^wait4 +900 ", section(text, "System calls of the command itself"), re.MULTILINE)
     assert "of the command itself" not in page(summarize(run), run, width=120)
 
 
@@ -268,8 +268,8 @@ def test_what_a_metered_command_did_is_told_apart_by_command_and_by_user(run: Ta
         summary_of_run = summarize(made, by=by)  # type: ignore[arg-type]
         assert [part.whose for part in summary_of_run.meters.parts] == [whose]
         text = page(summary_of_run, made, width=120, by=by)
-        assert "did not count faults and primitives" not in text
-        assert f"Primitives by {by}" not in text
+        assert "did not count faults and system calls" not in text
+        assert f"System calls by {by}" not in text
 
 
 def test_the_exact_meters_own_time_in_a_commands_is_said_beside_it(run: Tables) -> None:
@@ -285,9 +285,9 @@ def test_the_exact_meters_own_time_in_a_commands_is_said_beside_it(run: Tables) 
 def test_unclocked_faults_are_explained_and_have_no_time(run: Tables) -> None:
     made = the_command(run)
     text = page(summarize(made), made, width=120)
-    assert "Unclocked faults were made by the kernel within a system call" in text
-    assert re.search(r"^minor unclocked +11 +– +– +–$", section(text, "Faults of the command itself"), re.MULTILINE)
-    assert "Unclocked" not in page(summarize(run), run, width=120)
+    assert "Untimed faults were made by the kernel within a system call" in text
+    assert re.search(r"^minor, untimed +11 +– +– +–$", section(text, "Faults of the command itself"), re.MULTILINE)
+    assert "Untimed" not in page(summarize(run), run, width=120)
 
 
 def test_unclocked_interrupts_are_counted_explained_and_have_no_time(run: Tables) -> None:
@@ -295,10 +295,10 @@ def test_unclocked_interrupts_are_counted_explained_and_have_no_time(run: Tables
     faults = pl.concat([run.faults, frame([row, row | {"device": "timer"}], "faults")])
     made = dataclasses.replace(run, faults=faults)
     text = page(summarize(made), made, width=120)
-    assert "Unclocked interrupts came while the kernel ran" in text
-    assert "Unclocked faults" not in text
-    assert re.search(r"^interrupt unclocked +11 +– ", section(text, "Faults"), re.MULTILINE)
-    assert re.search(r"^timer unclocked +11 +– ", section(text, "Interrupts"), re.MULTILINE)
+    assert "Untimed interrupts came while the kernel ran" in text
+    assert "Untimed faults" not in text
+    assert re.search(r"^interrupt, untimed +11 +– ", section(text, "Faults"), re.MULTILINE)
+    assert re.search(r"^timer, untimed +11 +– ", section(text, "Interrupts"), re.MULTILINE)
     before, after = (summarize(tables).meters.ready for tables in (run, made))
     assert before is not None
     assert after is not None
@@ -307,9 +307,9 @@ def test_unclocked_interrupts_are_counted_explained_and_have_no_time(run: Tables
 
 
 def test_segments_with_the_most_samples_are_first_and_memory_of_no_file_is_not_left_out(run: Tables) -> None:
-    table = section(page(summarize(run), run, width=120), "Faults and samples by segment")
+    table = section(page(summarize(run), run, width=120), "Faults and samples by mapping")
     assert [line.split()[0] for line in table.splitlines()[3:]] == ["cc1", LIBC_END, "[heap]", "[anon]"]
-    few = section(page(summarize(run), run, width=120, top=3), "Faults and samples by segment (3 of 4)")
+    few = section(page(summarize(run), run, width=120, top=3), "Faults and samples by mapping (3 of 4)")
     assert [line.split()[0] for line in few.splitlines()[3:]] == ["cc1", "[heap]", "[anon]"]
     unsampled = dataclasses.replace(run, segments=run.segments.with_columns(samples=pl.lit(None, pl.UInt64)))
     names = [row.name for row in summarize(unsampled).meters.segments]
@@ -321,8 +321,8 @@ LIBC_END = "…a-folder-with-a-long-name/libc.so.6"
 
 def test_why_a_host_is_idle_is_said_in_a_hosts_words(run: Tables) -> None:
     text = page(summarize(run), run, width=400)
-    assert "not eligible, somebody's group was over its memory.high, waited for memory to be reclaimed, or was" in text
-    assert "loading, the next program was being brought in (a wait for a page or the disk in execve, or in" in text
+    assert "not eligible, while a task is not let run: over memory.high, waiting for reclaim, or frozen" in text
+    assert "loading a program, while a program is brought into memory: a wait in execve, or in a program's" in text
     assert "multiprogramming limit" not in text
 
 
@@ -349,9 +349,9 @@ def test_a_host_without_a_load_has_a_report_in_every_format(alone: Tables, name:
 def test_which_meters_were_exact_estimated_or_not_there_is_told(alone: Tables) -> None:
     text = page(summarize(alone), alone, width=200)
     for line in (
-        "Of the exact meters, exact: total time and queue.",
-        "Estimated: getwork, by a clock that samples.",
-        "Not here: segments, perf events are not permitted: run as root.",
+        "Of the exact meters, exact: total time and run queue.",
+        "Estimated: context switches, by a clock that samples.",
+        "Not here: mappings, perf events are not permitted: run as root.",
         "2 programs did not load",
     ):
         assert line in text

@@ -33,13 +33,13 @@ print             94   67.6 ms   851 ms   304 ms–1.83 s      few        0
 all commands     287    148 ms   978 ms   568 ms–1.84 s   2.33 s        0
 
 Used by one interaction, on average
-command            CPU   ready wait   paging wait   I/O wait   major   cost/10⁶
-───────────────────────────────────────────────────────────────────────────────
-edit           53.6 ms       198 ms             0          0       0     $0.744
-compile         324 ms       234 ms             0          0       0      $4.50
-print          23.0 ms       282 ms             0          0       0     $0.320
+command            CPU   CPU wait   page wait   disk wait   major   cost/10⁶
+────────────────────────────────────────────────────────────────────────────
+edit           53.6 ms     198 ms           0           0       0     $0.744
+compile         324 ms     234 ms           0           0       0      $4.50
+print          23.0 ms     282 ms           0           0       0     $0.320
 
-all commands    135 ms       238 ms             0          0       0      $1.87
+all commands    135 ms     238 ms           0           0       0      $1.87
 
 Users' time
 class                        time     share
@@ -70,46 +70,46 @@ processor      busy      idle      user   system        all
 1           26.62 %   73.38 %   19.43 %   7.19 %   100.00 %
 
 Who used the processors
-who               time   of all time
-────────────────────────────────────
-users           33.9 s       23.85 %
-driver          142 ms        0.10 %
-meters         71.0 ms        0.05 %
-unattributed    3.72 s        2.62 %
+who           time   of all time
+────────────────────────────────
+users       33.9 s       23.85 %
+driver      142 ms        0.10 %
+sampling   71.0 ms        0.05 %
+others      3.72 s        2.62 %
 
-busy            37.8 s       26.62 %
+busy        37.8 s       26.62 %
 
-The laboratory's own time
+Own time of loadgo
 what                      time   of all time   of busy time
 ───────────────────────────────────────────────────────────
 driver                  142 ms        0.10 %         0.38 %
 sampling and writing   71.0 ms        0.05 %         0.19 %
 
-the laboratory          213 ms        0.15 %         0.56 %
+all of loadgo           213 ms        0.15 %         0.56 %
 
 Time by user
-user           CPU   of all time   ready wait   paging wait   I/O wait
-──────────────────────────────────────────────────────────────────────
-11          3.97 s        2.79 %       4.53 s             0          0
-1           3.61 s        2.54 %       2.74 s             0          0
-4           2.99 s        2.10 %       1.58 s             0          0
-14          2.68 s        1.89 %       4.24 s             0          0
-8           2.66 s        1.88 %       5.56 s             0          0
-7           2.45 s        1.72 %       3.88 s             0          0
-17          2.18 s        1.54 %       4.22 s             0          0
-3           2.02 s        1.42 %       4.32 s             0          0
-20          1.81 s        1.27 %       2.46 s             0          0
-2           1.77 s        1.25 %       1.16 s             0          0
-10 others   12.6 s        8.87 %       33.5 s             0          0
+user           CPU   of all time   CPU wait   page wait   disk wait
+───────────────────────────────────────────────────────────────────
+11          3.97 s        2.79 %     4.53 s           0           0
+1           3.61 s        2.54 %     2.74 s           0           0
+4           2.99 s        2.10 %     1.58 s           0           0
+14          2.68 s        1.89 %     4.24 s           0           0
+8           2.66 s        1.88 %     5.56 s           0           0
+7           2.45 s        1.72 %     3.88 s           0           0
+17          2.18 s        1.54 %     4.22 s           0           0
+3           2.02 s        1.42 %     4.32 s           0           0
+20          1.81 s        1.27 %     2.46 s           0           0
+2           1.77 s        1.25 %     1.16 s           0           0
+10 others   12.6 s        8.87 %     33.5 s           0           0
 
-all 20      38.7 s       27.27 %       68.2 s             0          0
+all 20      38.7 s       27.27 %     68.2 s           0           0
 
-Processors  Unattributed is the rest of the busy time: kernel workers that move
+Processors  Others is the rest of the busy time: kernel workers that move
             terminal bytes, other processes; the kernel counts in ticks, ± 40.0
             ms here; the categories are 100.000 % of the wall time.
             Of non-idle: of all time but iowait and idle.
-Laboratory  0.15 % of all time was the laboratory's own: driver 0.10 %, sampling
-            and writing 0.05 %.
+Own time    0.15 % of all time was loadgo's own: driver 0.10 %, sampling and
+            writing 0.05 %.
 Meters      Time by user is that of the users' interactions, without what ran
             between them.
 Usage       CPU from cgroup v2, faults from taskstats, waits from taskstats.
@@ -149,13 +149,13 @@ print             94   67.6 ms     28.0–466 ms   851 ms   304 ms–1.83 s     
 all commands     287    148 ms     79.1–466 ms   978 ms   568 ms–1.84 s   2.33 s   947 ms–2.51 s   373 ms        0
 
 Used by one interaction, on average
-command            CPU      user    system   ready wait   paging wait   I/O wait   faults   major   output   cost/10⁶
-─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-edit           53.6 ms   40.2 ms   13.4 ms       198 ms             0          0      100       0     80 B     $0.744
-compile         324 ms    243 ms   81.0 ms       234 ms             0          0      101       0    160 B      $4.50
-print          23.0 ms   17.3 ms   5.76 ms       282 ms             0          0      102       0    240 B     $0.320
+command            CPU      user    system   CPU wait   page wait   disk wait   faults   major   output   cost/10⁶
+──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+edit           53.6 ms   40.2 ms   13.4 ms     198 ms           0           0      100       0     80 B     $0.744
+compile         324 ms    243 ms   81.0 ms     234 ms           0           0      101       0    160 B      $4.50
+print          23.0 ms   17.3 ms   5.76 ms     282 ms           0           0      102       0    240 B     $0.320
 
-all commands    135 ms    101 ms   33.7 ms       238 ms             0          0      101       0    159 B      $1.87
+all commands    135 ms    101 ms   33.7 ms     238 ms           0           0      101       0    159 B      $1.87
 
 """
 

@@ -237,7 +237,7 @@ def test_the_report_is_to_be_had_in_all_formats_and_speaks_of_no_host(finished_r
     text = str(loadgo.report(finished_run, width=100))
     assert "simulated: A small machine (assumed, all of it)" in text
     assert "of virtual time" in text
-    assert "idle zero" in text
+    assert "idle: nothing to run" in text
     assert "$400 a CPU hour (A small machine, shift 1" in text
     assert "host" not in text
     assert "Faults by command" in text
@@ -248,7 +248,7 @@ def test_the_report_is_to_be_had_in_all_formats_and_speaks_of_no_host(finished_r
 
 def test_faults_that_a_machine_does_not_have_have_no_column(finished_run: loadgo.Run) -> None:
     lines = str(loadgo.report(finished_run, width=140)).splitlines()
-    heading = next(line for line in lines if "CPU" in line and "ready wait" in line)
+    heading = next(line for line in lines if "CPU" in line and "CPU wait" in line)
     assert "major" in heading
     assert "faults" not in heading
 

@@ -1,11 +1,12 @@
 // The answer in one sentence: is it fine, what is full, who waits for what; watching/terminal.py gives the same one.
 import { isIdle, waits } from "./figures.js";
 import { STATES } from "./states.js";
+import { CATEGORIES } from "./terms.js";
 import { duration, share } from "./words.js";
 
 const BUSY = 0.9, HELD = 0.4, IDLE = 0.1;
-const CAUSES = { "ready": "waiting for a processor", "page wait": "waiting for pages", "disk wait": "waiting for a disk", "other wait": "waiting for something that is not metered" };
-const IDLE_CAUSES = { "idle page wait": "wait for a page", "idle disk wait": "wait for a disk", "idle governed": "quota" };
+const CAUSES = { "CPU wait": "waiting for a processor", "page wait": "waiting for pages", "disk wait": "waiting for the disk", "other wait": "waiting for something that is not metered" };
+const HELD_UP = ["idle page wait", "idle disk wait", "idle governed"];
 
 export function answer(told, window, everybody, target) {
   const busy = busyShare(told);
@@ -17,8 +18,8 @@ export function answer(told, window, everybody, target) {
   const verdict = target !== null && p90 !== null && p90 > target ? "Too slow" : busy >= BUSY ? "Full" : held ? "Held up" : "Fine";
   let why = held ? `${share(parts[most])} of the response time is ${CAUSES[STATES[most]]}` : "";
   if (!everybody) {
-    const idle = told.time.filter(one => one.name in IDLE_CAUSES).sort((a, b) => b.share - a.share)[0];
-    why = idle && idle.share > IDLE ? `${share(idle.share)} of the processors' time they were idle because of a ${IDLE_CAUSES[idle.name]}` : "";
+    const idle = told.time.filter(one => HELD_UP.includes(one.name)).sort((a, b) => b.share - a.share)[0];
+    why = idle && idle.share > IDLE ? `${share(idle.share)} of the processors' time they were ${CATEGORIES[idle.name].name.replace(":", ",")}` : "";
   }
   return `${verdict}: ${said}${p90 === null ? "" : `, p90 ${duration(p90)}`}${why ? "; " + why : ""}.`;
 }

@@ -22,7 +22,7 @@ export function expectation(store, told, found) {
   $("expected-part").hidden = !expected;
   if (!expected) return;
   const lines = expected.figures.map(one => line(`${one.command ? one.command + ", " : ""}${one.measure}`, measured(told, one), one, WORDS[one.measure] || duration));
-  lines.push(line("processors busy", busyShare(told), { value: expected.busy }, share), line("ready list", mean(found.ready), { value: expected.ready }, number));
+  lines.push(line("processors busy", busyShare(told), { value: expected.busy }, share), line("run queue", mean(found.ready), { value: expected.ready }, number));
   rows("expected", ["", "measured", "expected", "low to high", "measured / expected"], lines);
   $("expected-note").textContent = expected.note;
 }

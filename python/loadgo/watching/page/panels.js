@@ -1,13 +1,14 @@
 // The page's parts filled: series, tables, the legend, what a single interaction was.
 import { heat, memoryRows, waits } from "./figures.js";
-import { drawHeat, drawSeries, drawStack, STACK } from "./pictures.js";
+import { drawHeat, drawSeries, drawStack, QUIET, STACK } from "./pictures.js";
 import { COLOURS, STATES, WAITS } from "./states.js";
 import { NONE } from "./table.js";
+import { CATEGORIES } from "./terms.js";
 import { bytes, duration, moment, number, share } from "./words.js";
 
 export const $ = id => document.getElementById(id);
 
-const SERIES = [["busy", "Processors busy"], ["ready", "Ready list, length"], ["faults", "Page faults a second"], ["answers", "Answers a second"],
+const SERIES = [["busy", "Processors busy"], ["ready", "Run queue, length"], ["faults", "Page faults a second"], ["answers", "Answers a second"],
                 ["responses", "Response time, p90"], ["account", "Processors' time by category"], ["memory", "Memory"]];
 
 /** Makes the legend and the places of the series. */
@@ -69,19 +70,28 @@ function stack(name, parts, most, told) {
   let full = most;
   for (let column = 0; !most && column < columns; column++) full = Math.max(full || 0, list.reduce((sum, part) => sum + (part.drawn[column] || 0), 0));
   drawStack($(`series-${name}`), list, full || 1);
-  $(`legend-${name}`).replaceChildren(...list.map((part, at) => entry(part.quiet ? "#99999940" : STACK[at % STACK.length], `${part.name} ${told(part.share ?? last(part.drawn))}`)));
+  $(`legend-${name}`).replaceChildren(...list.map((part, at) => entry(part.colour ?? (part.quiet ? QUIET : STACK[at % STACK.length]), `${part.name} ${told(part.share ?? last(part.drawn))}`)));
   $(`now-${name}`).textContent = list.length ? "" : "not measured";
   $(`series-${name}`).setAttribute("aria-label", `${name}: ${list.map(part => `${part.name} ${told(last(part.drawn))}`).join(", ")}`);
 }
 
-/** Fills a table; a cell may be a text and its class. */
+/** A category's term as a cell: its text, no class, and its sentence. */
+function term(category) { const known = CATEGORIES[category]; return known ? [known.name, "", known.meaning] : [category, ""]; }
+
+/** The categories as the report stacks them: busy ones first, from the axis up. */
+function inPaletteOrder(time) { const order = Object.keys(CATEGORIES); return [...time].sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name)); }
+
+function colour(category) { return CATEGORIES[category]?.colour; }
+
+/** Fills a table; a cell may be a text, its class and its sentence. */
 export function rows(table, heads, lines) {
   const row = (cells, kind) => {
     const line = document.createElement("tr");
     cells.forEach((cell, at) => {
-      const one = document.createElement(kind || (at ? "td" : "th")), [text, mark] = Array.isArray(cell) ? cell : [cell, ""];
+      const one = document.createElement(kind || (at ? "td" : "th")), [text, mark, meaning] = Array.isArray(cell) ? cell : [cell, ""];
       if (kind || !at) one.scope = kind ? "col" : "row";
       one.textContent = text;
+      if (meaning) one.title = meaning;
       if (mark) one.className = mark;
       line.append(one);
     });
@@ -100,10 +110,10 @@ export function drawSettled(store, window, told) {
   const sums = told.states.map(values => values.reduce((a, b) => a + b, 0)), all = sums.reduce((a, b) => a + b, 0) || 1, parts = waits(told.states);
   rows("states", ["state", "of their time", "of response times"], STATES.map((name, at) => [name, share(sums[at] / all), at < WAITS && parts ? share(parts[at]) : ""]));
   rows("waiting", ["user", "of all waits", "mean", "longest"], told.waiting.most.map(one => [`user ${one.user}`, share(one.sum / told.waiting.total), duration(one.each), duration(one.longest)]));
-  rows("time", ["category", "share"], told.time.filter(one => one.share > 0).map(one => [one.name, share(one.share)]));
+  rows("time", ["category", "share"], told.time.filter(one => one.share > 0).map(one => [term(one.name), share(one.share)]));
   rows("processes", ["process", "share"], told.processes.map(one => [one.name, share(one.share)]));
   $("processes-part").hidden = !told.processes.length;
-  stack("account", told.time.map(one => ({ ...one, quiet: one.name === "idle zero" || one.name === "idle" })), 1, share);
+  stack("account", inPaletteOrder(told.time).map(one => ({ ...one, name: term(one.name)[0], colour: colour(one.name) })), 1, share);
   memory(store, window);
   for (const [id, per, what] of [["heat-cpu", "cpu_ns", "processor time"], ["heat-wait", "wait_ns", "wait"]]) drawOneHeat(store, window, id, per, what);
 }
@@ -138,7 +148,7 @@ export function drawDetail(store, row) {
     `user ${one("user")}, pass ${one("pass") === NONE ? "–" : one("pass")}, line ${one("line") === NONE ? "–" : one("line")}: ${command}`,
     `r ${command}: real ${duration(one("response_ns"))}, CPU ${duration(cpu)}${of}, faults ${count(one("faults_minor"))} + ${count(one("faults_major"))} major`,
     `thought ${duration(one("think_ns"))}, typed ${duration(one("typing_ns"))}, sent at ${moment(one("sent_ns"))}, ${duration(one("late_ns"))} late; ready at ${moment(ready)}`,
-    `waits: ready list ${duration(one("ready_wait_ns"))}, pages ${duration(one("paging_wait_ns"))}, disk ${duration(one("io_wait_ns"))}`,
+    `waits: CPU ${duration(one("ready_wait_ns"))}, pages ${duration(one("paging_wait_ns"))}, disk ${duration(one("io_wait_ns"))}`,
     `outcome ${table.word("outcome", row)}${one("exit_status") === one("exit_status") ? `, exit status ${one("exit_status")}` : ""}`,
   ];
   $("detail").replaceChildren(...lines.map(text => { const line = document.createElement("p"); line.textContent = text; return line; }));

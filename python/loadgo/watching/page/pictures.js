@@ -2,7 +2,7 @@
 import { COLOURS, STATES } from "./states.js";
 
 export const STACK = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#7a7a7a", "#b8a900", "#5b3a9e", "#8c564b", "#006d5b", "#ff6db6", "#920000", "#b66dff", "#b3b300", "#003f5c"];
-const QUIET = "#99999940";
+export const QUIET = "#99999940";
 
 /** The canvas made as fine as the screen: [pen, width, height]. */
 function surface(element) {
@@ -131,8 +131,8 @@ export function drawStack(element, parts, most) {
   const [pen, width, height] = surface(element);
   if (!parts.length) return;
   const columns = parts[0].drawn.length, step = width / columns, base = new Float64Array(columns);
-  parts.forEach(({ drawn, quiet }, place) => {
-    pen.fillStyle = quiet ? QUIET : STACK[place % STACK.length];
+  parts.forEach(({ drawn, quiet, colour }, place) => {
+    pen.fillStyle = colour ?? (quiet ? QUIET : STACK[place % STACK.length]);
     for (let column = 0; column < columns; column++) {
       const tall = (drawn[column] || 0) / most * height;
       if (tall > 0) pen.fillRect(column * step, height - base[column] - tall, step + 0.5, tall);

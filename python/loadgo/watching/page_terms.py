@@ -1,0 +1,28 @@
+"""The page's terms and colours as a JavaScript module, from the tables that the reports use."""
+
+from __future__ import annotations
+
+import json
+
+from loadgo.documents.palette import STATE_COLORS, category_colors
+from loadgo.notation.terms import CATEGORY_TERMS
+from loadgo.watching.window import SERVED_STATES_COUNT
+
+TERMS_FILE = "terms.js"
+"""The name under which the page imports the module."""
+
+
+def terms_module() -> bytes:
+    """The module: the states of a user, and the term, the sentence and the colour of each category, busy ones first."""
+    categories = {
+        stored: {"name": CATEGORY_TERMS[stored].name, "meaning": CATEGORY_TERMS[stored].sentence, "colour": color}
+        for stored, color in category_colors(CATEGORY_TERMS).items()
+    }
+    constants = {
+        "STATES": list(STATE_COLORS),
+        "COLOURS": list(STATE_COLORS.values()),
+        "WAITS": SERVED_STATES_COUNT,
+        "CATEGORIES": categories,
+    }
+    lines = [f"export const {name} = {json.dumps(value)};" for name, value in constants.items()]
+    return "\n".join(["// Terms and colours; made from loadgo's own tables.", *lines, ""]).encode()
