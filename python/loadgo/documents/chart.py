@@ -48,6 +48,12 @@ def png(chart: Chart) -> bytes:
     return picture
 
 
+def altair_chart(chart: Chart) -> alt.Chart | alt.LayerChart | alt.FacetChart:
+    """The chart for Altair, with the fixed width of a picture."""
+    drawing: alt.Chart | alt.LayerChart | alt.FacetChart = alt.Chart.from_dict(_picture_spec(chart))
+    return drawing
+
+
 def _picture_spec(chart: Chart) -> dict[str, Any]:
     """The specification of a picture outside of a page, with a fixed width, the heading and the caption."""
     heading = {"text": chart.heading, "subtitle": chart.caption, "anchor": "start", "subtitlePadding": 4}
