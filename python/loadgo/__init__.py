@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from loadgo.ready_message.ready import ready as ready
     from loadgo.records.query import query as query
     from loadgo.records.runs import RecordedRun as RecordedRun
+    from loadgo.records.runs import RunList as RunList
     from loadgo.records.runs import runs as runs
     from loadgo.records.tables import Tables as Tables
     from loadgo.records.tables import tables as tables
@@ -37,12 +38,14 @@ if TYPE_CHECKING:
     from loadgo.reproduction.reproduce import Reproduction as Reproduction
     from loadgo.reproduction.reproduce import reproduce as reproduce
     from loadgo.running.doctor import Ability as Ability
+    from loadgo.running.doctor import AbilityList as AbilityList
     from loadgo.running.doctor import doctor as doctor
     from loadgo.running.host import Driver as Driver
     from loadgo.running.load import Limits as Limits
     from loadgo.running.load import Load as Load
     from loadgo.running.load import Metering as Metering
     from loadgo.running.machines import Machine as Machine
+    from loadgo.running.machines import MachineList as MachineList
     from loadgo.running.machines import machines as machines
     from loadgo.running.record import Recorded as Recorded
     from loadgo.running.record import record as record
@@ -61,6 +64,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Ability",
+    "AbilityList",
     "Capacity",
     "Comparison",
     "Costs",
@@ -71,6 +75,7 @@ __all__ = [
     "Limits",
     "Load",
     "Machine",
+    "MachineList",
     "Metered",
     "Metering",
     "Profile",
@@ -79,6 +84,7 @@ __all__ = [
     "RecordedRun",
     "Reproduction",
     "Run",
+    "RunList",
     "Simulation",
     "Speedup",
     "Tables",
@@ -113,6 +119,7 @@ __all__ = [
 # The module of each public name.
 _HOMES = {
     "Ability": "running.doctor",
+    "AbilityList": "running.doctor",
     "Capacity": "sizing.results",
     "Comparison": "comparison.compare",
     "Costs": "costs.cost",
@@ -123,6 +130,7 @@ _HOMES = {
     "Limits": "running.load",
     "Load": "running.load",
     "Machine": "running.machines",
+    "MachineList": "running.machines",
     "Metered": "metering.meter",
     "Metering": "running.load",
     "Profile": "profiling.profile",
@@ -131,6 +139,7 @@ _HOMES = {
     "RecordedRun": "records.runs",
     "Reproduction": "reproduction.reproduce",
     "Run": "running.run",
+    "RunList": "records.runs",
     "Simulation": "running.simulation",
     "Speedup": "attribution.results",
     "Tables": "records.tables",

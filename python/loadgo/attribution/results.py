@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from loadgo.decomposition.chains import Chain, RatioFactors
 from loadgo.decomposition.roads import Road
+from loadgo.documents.result import Result
 from loadgo.stats.resample import Interval
 
 INTERACTION_SHARE = 0.1
@@ -66,8 +67,8 @@ class Caused(RatioFactors):
     """The pair of changes that interacts most; None if there is only one change."""
 
 
-@dataclass(frozen=True)
-class Speedup:
+@dataclass(frozen=True, repr=False)
+class Speedup(Result, presented_by="loadgo.attribution.presentation:presentation"):
     """A speed-up, attributed to its changes."""
 
     title: str

@@ -17,7 +17,8 @@ from loadgo.cli.options import (
     TypingOption,
 )
 from loadgo.cli.output import STATUS_GOOD, STATUS_INTERRUPTED, errors_as_messages, print_fit_warnings, print_note
-from loadgo.cli.page_output import FileOption, FormatOption, page_output
+from loadgo.cli.page_output import FileOption, format_option, page_output
+from loadgo.documents.formats import TableFormat
 
 _SET_HELP = "As --set, for this variant alone. May be given again."
 _BEFORE_HELP = "A command for the shell before each run of this variant, outside of what is measured."
@@ -60,13 +61,12 @@ def ab(
     seed: Annotated[int, typer.Option(help="The first pair's seed; each pair has the next.")] = 1,
     tariff: TariffOption = "default",
     out: Annotated[Path | None, typer.Option(help="The folder of all runs; a new one in runs/ by default.")] = None,
-    format: FormatOption = "text",
+    format: Annotated[TableFormat, format_option("the change of each measure")] = "text",
     output: FileOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not report each pair.")] = False,
 ) -> None:
     """Runs A and B in turn, in pairs of short runs, until it is known how B differs from A."""
     with errors_as_messages():
-        from loadgo.pairing.document import render_experiment
         from loadgo.pairing.experiment import DECISIVE_MEASURES
         from loadgo.pairing.experiment import ab as run_pairs
         from loadgo.pairing.variant import Variant
@@ -91,6 +91,6 @@ def ab(
             out=out,
             progress=None if quiet else print_note,
         )
-        page.show(render_experiment, experiment)
+        page.show(experiment)
         print_fit_warnings(experiment.a.on, experiment.b.on)
         raise typer.Exit(STATUS_INTERRUPTED if experiment.end == "stopped" else STATUS_GOOD)

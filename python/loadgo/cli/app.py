@@ -19,13 +19,12 @@ from loadgo.cli.fit import fit
 from loadgo.cli.machines import machines, reproduce, simulate
 from loadgo.cli.meter import meter
 from loadgo.cli.options import (
-    FORMAT_HELP,
     ByOption,
     DrawsOption,
     FailIfOption,
     QuietOption,
     ReportFileOption,
-    ReportFormat,
+    ReportFormatOption,
     SetOption,
     SystemOption,
     TariffOption,
@@ -150,7 +149,7 @@ def run(
     out: Annotated[Path | None, typer.Option(help="The run's folder; a new one in runs/ by default.")] = None,
     draws: DrawsOption = None,
     tariff: TariffOption = "default",
-    format: Annotated[ReportFormat, typer.Option(help=FORMAT_HELP)] = "text",
+    format: ReportFormatOption = "text",
     watch: Annotated[bool, typer.Option("--watch", help="Show the run in a browser while it goes.")] = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -205,7 +204,7 @@ def run(
 @app.command(cls=PlainCommand)
 def report(
     run: Annotated[str, typer.Argument(metavar="RUN", help="A run's folder, its id, or last.")] = "last",
-    format: Annotated[ReportFormat, typer.Option(help=FORMAT_HELP)] = "text",
+    format: ReportFormatOption = "text",
     output: ReportFileOption = None,
     tariff: TariffOption = "default",
     phases: Annotated[

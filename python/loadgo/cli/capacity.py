@@ -25,7 +25,8 @@ from loadgo.cli.output import (
     print_fit_warnings,
     print_note,
 )
-from loadgo.cli.page_output import FileOption, FormatOption, page_output
+from loadgo.cli.page_output import FileOption, format_option, page_output
+from loadgo.documents.formats import ReportFormat
 
 
 def capacity(
@@ -84,14 +85,15 @@ def capacity(
     ] = None,
     draws: DrawsOption = None,
     tariff: TariffOption = "default",
-    format: FormatOption = "text",
+    format: Annotated[
+        ReportFormat, format_option("the measured numbers of users", "response time over the users")
+    ] = "text",
     output: FileOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not report each trial.")] = False,
 ) -> None:
     """Finds how many users who type SCRIPT the system holds, so that every target is met."""
     with errors_as_messages():
         from loadgo.sizing.capacity import capacity as find_capacity
-        from loadgo.sizing.document import render_capacity
 
         page = page_output(format, output, "capacity.html")
         answer = find_capacity(
@@ -115,7 +117,7 @@ def capacity(
             draws=draws,
             progress=None if quiet else print_note,
         )
-        page.show(render_capacity, answer)
+        page.show(answer)
         print_fit_warnings(on)
         if answer.end == "stopped":
             raise typer.Exit(STATUS_INTERRUPTED)

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 import loadgo
 from loadgo.cli.options import TariffOption
-from loadgo.cli.output import errors_as_messages, print_error, print_leftovers, print_note, print_output
-from loadgo.cli.page_output import FileOption, FormatOption, ListFormatOption, page_output, wide_text_chars
+from loadgo.cli.output import errors_as_messages, print_error, print_leftovers, print_note
+from loadgo.cli.page_output import FileOption, format_option, page_output, wide_text_chars
+from loadgo.documents.formats import TableFormat
 
 
-def runs(format: ListFormatOption = "text", output: FileOption = None) -> None:
+def runs(format: Annotated[TableFormat, format_option("the runs")] = "text", output: FileOption = None) -> None:
     """Lists the recorded runs, the newest last."""
     with errors_as_messages():
-        from loadgo.cli.lists import run_list
-        from loadgo.documents.listing import render_listing
-
         page = page_output(format, output, "runs.html")
-        recorded = run_list(loadgo.runs())
-        if not recorded.rows:
+        recorded = loadgo.runs()
+        if not recorded:
             print_note("there are no runs yet: make one with `loadgo run typical-user`")
-        if recorded.rows or format != "text":
-            page.write(render_listing(recorded, format))
+        if recorded or format != "text":
+            page.show(recorded)
 
 
 def ready(
@@ -45,7 +43,7 @@ def ready(
         bool, typer.Option("--quiet-output", help="Discard the output and the errors of the command itself.")
     ] = False,
     tariff: TariffOption = "default",
-    format: FormatOption = "text",
+    format: Annotated[TableFormat, format_option("each figure over the runs")] = "text",
     output: FileOption = None,
 ) -> None:
     """Runs COMMAND and prints what it used: time, faults, waits, memory, cost. Exits as COMMAND does."""
@@ -59,10 +57,8 @@ def ready(
             print_error(str(refusal))
             print_leftovers(getattr(refusal, "__notes__", ()))
             raise typer.Exit(refusal.status) from None
-        # Imported after the runs: a command with less memory than loadgo cannot be measured.
-        from loadgo.ready_message.document import render_ready
-
-        page.write(render_ready(message, format))
+        # The document is imported only here: a command with less memory than loadgo cannot be measured.
+        page.write(message.report(format))
         print_leftovers(message.left_behind)
         raise typer.Exit(message.status)
 
@@ -88,14 +84,11 @@ def record(
         print_note(closing_message(loadgo.record(path, shell=shell, from_cast=from_cast, cast=cast, force=force)))
 
 
-def doctor(format: ListFormatOption = "text", output: FileOption = None) -> None:
+def doctor(format: Annotated[TableFormat, format_option("the abilities")] = "text", output: FileOption = None) -> None:
     """Lists what can be measured and controlled on this host, and why the rest cannot."""
     with errors_as_messages():
-        from loadgo.cli.lists import ability_list
-        from loadgo.documents.listing import render_listing
-
         page = page_output(format, output, "doctor.html")
-        page.write(render_listing(ability_list(loadgo.doctor()), format, width=wide_text_chars()))
+        page.write(loadgo.doctor().report(format, width=wide_text_chars()))
 
 
 def query(
@@ -107,21 +100,14 @@ def query(
         str | None, typer.Argument(metavar="[RUN]", help="The run: its folder, its id, or last (the default).")
     ] = None,
     run: Annotated[str | None, typer.Option(metavar="RUN", help="The same as an option.")] = None,
-    format: Annotated[Literal["text", "csv", "json"], typer.Option(help="The format of the answer.")] = "text",
+    format: Annotated[TableFormat, format_option("the rows of the answer")] = "text",
+    output: FileOption = None,
 ) -> None:
     """Answers a question in SQL from the tables of a run."""
     with errors_as_messages():
         if run_name is not None and run is not None:
             raise ValueError(f"name one run: {run_name} or --run {run}")
-        from loadgo.documents.listing import listing
-        from loadgo.records.query import csv_of, json_of
+        from loadgo.reporting.lists import query_presentation
 
-        frame = loadgo.query(sql, run=run_name or run or "last")
-        if format == "csv":
-            print_output(csv_of(frame))
-        elif format == "json":
-            print_output(json_of(frame))
-        else:
-            numbers = {index for index, kind in enumerate(frame.dtypes) if kind.is_numeric()}
-            cells = [["" if value is None else str(value) for value in row] for row in frame.iter_rows()]
-            print_output(listing(frame.columns, cells, figures=numbers))
+        page = page_output(format, output, "query.html")
+        page.write(query_presentation(loadgo.query(sql, run=run_name or run or "last")).report(format))

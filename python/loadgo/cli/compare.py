@@ -8,7 +8,8 @@ import typer
 
 from loadgo.cli.options import SetOption, TariffOption, ThinkOption
 from loadgo.cli.output import STATUS_BAD_FINDING, STATUS_GOOD, errors_as_messages, print_fit_warnings, print_note
-from loadgo.cli.page_output import FileOption, FormatOption, page_output
+from loadgo.cli.page_output import FileOption, format_option, page_output
+from loadgo.documents.formats import ReportFormat
 
 _SIDE = (
     "A run's folder or id, last; several runs with commas between them; or a column of a published document: "
@@ -55,19 +56,20 @@ def compare(
         ),
     ] = "5%",
     tariff: TariffOption = "default",
-    format: FormatOption = "text",
+    format: Annotated[
+        ReportFormat, format_option("each measure of each row on both sides", "how much each row changed")
+    ] = "text",
     output: FileOption = None,
 ) -> None:
     """Compares B with A, command by command: the differences, which is better, and the causes."""
     with errors_as_messages():
         from loadgo.comparison.compare import compare as compare_sides
-        from loadgo.comparison.document import render_comparison
 
         page = page_output(format, output, "compare.html")
         comparison = compare_sides(
             a, b, by=by, phases=phases, tariff=tariff, worse=worse or (), judge=judge, within=within, margin=margin
         )
-        page.show(render_comparison, comparison)
+        page.show(comparison)
         outside = judge and not comparison.predicted
         raise typer.Exit(STATUS_BAD_FINDING if comparison.bad or outside else STATUS_GOOD)
 
@@ -126,12 +128,11 @@ def speedup(
         ),
     ] = None,
     tariff: TariffOption = "default",
-    format: FormatOption = "text",
+    format: Annotated[ReportFormat, format_option("the factor of each change", "the changes as a waterfall")] = "text",
     output: FileOption = None,
 ) -> None:
     """Divides a speed-up among its changes, from runs with each combination of them, and among the meters' parts."""
     with errors_as_messages():
-        from loadgo.attribution.document import render_speedup
         from loadgo.attribution.measured_runs import speedup_of
         from loadgo.attribution.speedup import speedup as run_experiment
 
@@ -159,5 +160,5 @@ def speedup(
                 tariff=tariff,
                 progress=print_note,
             )
-        page.show(render_speedup, attributed)
+        page.show(attributed)
         print_fit_warnings(*([] if measured else filter(None, (on, to))))

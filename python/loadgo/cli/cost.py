@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 import typer
 
 from loadgo.cli.output import STATUS_BAD_FINDING, STATUS_GOOD, errors_as_messages, print_output
-from loadgo.cli.page_output import FileOption, FormatOption, PageFormat, PageOutput, page_output
+from loadgo.cli.page_output import FileOption, PageOutput, format_option, page_output
+from loadgo.documents.formats import ReportFormat
 
 _HTML_FILE = "cost.html"
 """The file for HTML by default."""
@@ -53,19 +54,25 @@ def cost(
         str | None,
         typer.Option(metavar="NAME", help="Print a bundled tariff, such as cloud, as a start for your own file."),
     ] = None,
-    format: FormatOption = "text",
+    format: Annotated[
+        ReportFormat,
+        format_option(
+            "each command's or user's costs, or with --against the prices",
+            "the cost over the load, or charges against performance",
+        ),
+    ] = "text",
     output: FileOption = None,
 ) -> None:
     """Prices a run: an interaction, each command or user, a user's hour; of several runs, the curve over the load."""
     with errors_as_messages():
-        from loadgo.cli.lists import tariff_list
-        from loadgo.documents.listing import render_listing
+        from loadgo.documents.listing import listing_presentation
         from loadgo.measures.tariff import tariff_text
+        from loadgo.reporting.lists import tariff_list
 
         if print_tariff is not None:
             print_output(tariff_text(print_tariff))
         elif tariffs:
-            page_output(format, output, "tariffs.html").write(render_listing(tariff_list(), format))
+            page_output(format, output, "tariffs.html").write(listing_presentation(tariff_list()).report(format))
         elif against is not None:
             pair = (_single_tariff(tariff), against_tariff)
             _print_fairness(runs, against, pair, measure, phases, page_output(format, output, _HTML_FILE))
@@ -80,15 +87,14 @@ def _print_costs(
     tariff: list[str] | None,
     by: Literal["command", "user"],
     phases: str | None,
-    format: PageFormat,
+    format: ReportFormat,
     output: Path | None,
 ) -> None:
     from loadgo.costs.cost import cost as price_runs
-    from loadgo.costs.document import render_costs
 
     page = page_output(format, output, _HTML_FILE)
     costs = price_runs(runs or ["last"], tariff=tariff or "default", by=by, phases=phases or "steady")
-    page.show(render_costs, costs)
+    page.show(costs)
     raise typer.Exit(STATUS_GOOD if costs.known else STATUS_BAD_FINDING)
 
 
@@ -101,13 +107,12 @@ def _print_fairness(
     page: PageOutput,
 ) -> None:
     from loadgo.costs.fairness import cost_against
-    from loadgo.costs.fairness_document import render_fairness
 
     tariff, other = tariffs
     fairness = cost_against(
         runs or ["last"], against, tariff=tariff, against_tariff=other, measure=measure, phases=phases or "auto"
     )
-    page.show(render_fairness, fairness)
+    page.show(fairness)
 
 
 def _single_tariff(tariff: list[str] | None) -> str | None:

@@ -16,7 +16,8 @@ from loadgo.cli.output import (
     print_note,
     print_output,
 )
-from loadgo.cli.page_output import FormatOption, page_output
+from loadgo.cli.page_output import format_option, page_output
+from loadgo.documents.formats import TableFormat
 
 RunsArgument = Annotated[
     list[str] | None,
@@ -34,7 +35,7 @@ def fit(
     ] = None,
     name: Annotated[str | None, typer.Option(help="The machine's title.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
-    format: FormatOption = "text",
+    format: Annotated[TableFormat, format_option("the fitted parameters")] = "text",
     report: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="The file for the report on the fit; HTML goes into fit.html by default."),
@@ -42,7 +43,6 @@ def fit(
 ) -> None:
     """Fits a machine to runs: a machine file that predicts other numbers of users, processors, devices."""
     with errors_as_messages():
-        from loadgo.fitting.document import render_fit
         from loadgo.fitting.fit import fit as fit_runs
 
         to_stdout = output is not None and str(output) == "-"
@@ -51,7 +51,7 @@ def fit(
         page = None if to_stdout and report is None else page_output(format, report, "fit.html")
         machine = fit_runs(*(runs or ("last",)), output=machine_file, name=name, force=force)
         if page is not None:
-            page.show(render_fit, machine)
+            page.show(machine)
         if to_stdout:
             print_output(machine.text)
         else:

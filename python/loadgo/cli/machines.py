@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from loadgo.cli.options import SetOption
 from loadgo.cli.output import STATUS_BAD_FINDING, STATUS_GOOD, errors_as_messages, print_fit_warnings, print_note
-from loadgo.cli.page_output import FileOption, FormatOption, ListFormatOption, page_output
+from loadgo.cli.page_output import FileOption, format_option, page_output
+from loadgo.documents.formats import ReportFormat, TableFormat
 
 MachineArgument = Annotated[
     str | None, typer.Argument(metavar="[NAME]", help="A bundled machine, or a machine file's path.")
@@ -17,18 +18,23 @@ MachineArgument = Annotated[
 
 
 def machines(
-    name: MachineArgument = None, set: SetOption = None, format: ListFormatOption = "text", output: FileOption = None
+    name: MachineArgument = None,
+    set: SetOption = None,
+    format: Annotated[TableFormat, format_option("the machines")] = "text",
+    output: FileOption = None,
 ) -> None:
     """Lists the machines that come with loadgo, or prints the file of one as a start for your own."""
     with errors_as_messages():
-        from loadgo.cli.lists import machine_list
-        from loadgo.documents.listing import render_listing
         from loadgo.running.machines import machine_text
+        from loadgo.running.machines import machines as bundled_machines
 
         if name is not None and format != "text":
             raise ValueError(f"a machine file is TOML: leave --format {format} out, or the name")
         page = page_output(format, output, "machines.html")
-        page.write(render_listing(machine_list(), format) if name is None else machine_text(name, set or ()))
+        if name is None:
+            page.show(bundled_machines())
+        else:
+            page.write(machine_text(name, set or ()))
 
 
 def simulate(
@@ -41,12 +47,11 @@ def simulate(
     streams: Annotated[int, typer.Option(min=1, help="Number of independent runs, each on its own processor.")] = 1,
     seed: Annotated[int, typer.Option(help="Seed; the same seed gives the same figures.")] = 1,
     set: SetOption = None,
-    format: FormatOption = "text",
+    format: Annotated[TableFormat, format_option("the response times of all users and of each class")] = "text",
     output: FileOption = None,
 ) -> None:
     """Simulates MACHINE under its own load, without a script: throughput, response times, queues, with intervals."""
     with errors_as_messages():
-        from loadgo.reporting.simulation import render_simulation
         from loadgo.running.simulation import DEFAULT_UNTIL
         from loadgo.running.simulation import simulate as run_simulation
 
@@ -54,7 +59,7 @@ def simulate(
         simulation = run_simulation(
             machine, users=users, until=until or DEFAULT_UNTIL, streams=streams, seed=seed, set=set or ()
         )
-        page.show(render_simulation, simulation)
+        page.show(simulation)
         print_fit_warnings(machine)
         good = simulation.end != "most" and (simulation.little is None or simulation.little.verdict != "broken")
         raise typer.Exit(STATUS_GOOD if good else STATUS_BAD_FINDING)
@@ -62,7 +67,9 @@ def simulate(
 
 def reproduce(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A document; by default all documents.")] = None,
-    format: Annotated[Literal["text", "html", "json", "csv", "md"], typer.Option(help="The output's format.")] = "text",
+    format: Annotated[
+        ReportFormat, format_option("every printed figure with ours", "the first chart of the document")
+    ] = "text",
     output: FileOption = None,
     here: Annotated[
         bool,
@@ -74,12 +81,11 @@ def reproduce(
 ) -> None:
     """Runs the published measurements again: every printed figure beside ours; exits with 1 when a prediction fails."""
     with errors_as_messages():
-        from loadgo.reproduction.render import render_reproduction
         from loadgo.reproduction.reproduce import reproduce as run_documents
         from loadgo.transfers.prices import prices
 
         page = page_output(format, output, "reproduce.html")
         unit_prices = prices(tariff, processors=os.cpu_count() or 1) if here else None
         reproduction = run_documents(name, here=unit_prices, progress=print_note)
-        page.show(render_reproduction, reproduction)
+        page.show(reproduction)
         raise typer.Exit(STATUS_BAD_FINDING if reproduction.bad else STATUS_GOOD)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 import loadgo
-from loadgo.cli.options import FORMAT_HELP, QuietOption, ReportFileOption, ReportFormat, VocabularyOption
+from loadgo.cli.options import QuietOption, ReportFileOption, ReportFormatOption, VocabularyOption
 from loadgo.cli.output import (
     STATUS_BAD_FINDING,
     STATUS_GOOD,
@@ -24,6 +24,7 @@ from loadgo.cli.output import (
     wants_color,
     write_report,
 )
+from loadgo.documents.formats import ReportFormat
 
 
 def meter(
@@ -59,7 +60,7 @@ def meter(
         typer.Option(help="The folder of the records; by default a new one in runs/, and none with --serve or --otlp."),
     ] = None,
     vocabulary: VocabularyOption = "today",
-    format: Annotated[ReportFormat, typer.Option(help=FORMAT_HELP)] = "text",
+    format: ReportFormatOption = "text",
     output: ReportFileOption = None,
     quiet: QuietOption = False,
 ) -> None:

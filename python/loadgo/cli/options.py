@@ -7,9 +7,14 @@ from typing import Annotated, Literal
 
 import typer
 
-ReportFormat = Literal["text", "html", "json", "csv", "md", "svg", "png"]
-FORMAT_HELP = "The report's format."
+from loadgo.documents.formats import ReportFormat
 
+ReportFormatOption = Annotated[
+    ReportFormat,
+    typer.Option(
+        "--format", help="The report's format. csv: a row for each command; svg, png: response times by command."
+    ),
+]
 TariffOption = Annotated[
     str,
     typer.Option(

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
-from loadgo.cli.output import check_writable, print_note, print_output, wants_color, write_file
+from loadgo.cli.output import FILE_FORMATS, check_writable, print_note, print_output, wants_color, write_file
+from loadgo.documents.result import Result
 
-PageFormat = Literal["text", "html", "json", "md"]
-ListFormat = Literal["text", "html", "json", "csv", "md"]
-FormatOption = Annotated[PageFormat, typer.Option(help="The output's format.")]
-ListFormatOption = Annotated[ListFormat, typer.Option(help="The output's format.")]
+
+def format_option(csv: str, chart: str = "") -> Any:
+    """The option `--format`, whose help says what the main table `csv` has, and what the main `chart` shows."""
+    picture = f"; svg, png: {chart}" if chart else ""
+    return typer.Option("--format", help=f"The output's format. csv: {csv}{picture}.")
+
+
 FileOption = Annotated[
     Path | None,
     typer.Option(
         "--output",
         "-o",
-        help="The file to write; - is the standard output. HTML goes into the current folder by default.",
+        help="The file to write; - is the standard output. HTML and pictures go into the current folder by default.",
     ),
 ]
 
@@ -38,34 +41,35 @@ class PageOutput:
     to_stderr: bool = False
     """Whether a document without a file goes to the standard error instead."""
 
-    def show(self, render: Callable[..., str], value: object, **options: object) -> None:
+    def show(self, result: Result, **choices: Any) -> None:
         """Renders the result of a command, and writes it."""
-        self.write(render(value, self.format, color=wants_color(), **options))
+        self.write(result.report(self.format, color=wants_color(), **choices))
 
-    def write(self, content: str) -> None:
-        """Writes a document. If the file cannot be written after all, anything but HTML goes to the standard output."""
+    def write(self, content: str | bytes) -> None:
+        """Writes a document. If the file cannot be written after all, a text goes to the standard output."""
         if self.path is None:
             if self.to_stderr:
-                sys.stderr.write(content)
+                sys.stderr.write(str(content))
             else:
                 print_output(content)
             return
         try:
             write_file(self.path, content)
         except OSError:
-            if self.format != "html":
+            if self.format not in FILE_FORMATS:
                 print_output(content)
             raise
         print_note(f"the output is in {self.path}")
 
 
 def page_output(format: str, output: Path | None, default_name: str, *, beside_command: bool = False) -> PageOutput:
-    """The place for a document: `output`, or by default the standard output, and for HTML the file `default_name`.
+    """The place for a document: `output`, or by default the standard output.
 
+    For HTML and pictures the default is a file called `default_name`, with the ending of the format.
     With `beside_command`, text goes to the standard error, since a metered command writes to the standard output.
     Raises `ValueError` with the remedy if the file cannot be written.
     """
-    path = Path(default_name) if output is None and format == "html" else output
+    path = Path(default_name).with_suffix(f".{format}") if output is None and format in FILE_FORMATS else output
     path = None if path is None or str(path) == "-" else path
     check_writable(path)
     return PageOutput(format, path, to_stderr=beside_command and output is None and format == "text")

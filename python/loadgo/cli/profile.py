@@ -16,7 +16,8 @@ from loadgo.cli.output import (
     print_note,
     write_file,
 )
-from loadgo.cli.page_output import FileOption, FormatOption, page_output, wide_text_chars
+from loadgo.cli.page_output import FileOption, format_option, page_output, wide_text_chars
+from loadgo.documents.formats import TableFormat
 
 if TYPE_CHECKING:
     from loadgo.profiling.profile import Profile
@@ -41,12 +42,11 @@ def profile(
     pprof: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write protobuf for pprof, compressed: FILE.pb.gz.")
     ] = None,
-    format: FormatOption = "text",
+    format: Annotated[TableFormat, format_option("the samples of each function")] = "text",
     output: FileOption = None,
 ) -> None:
     """Prints where processors spend their time and what faults, by mapping and function. Exits as COMMAND does."""
     with errors_as_messages():
-        from loadgo.profiling.document import render_profile
         from loadgo.profiling.profile import profile as take_profile
         from loadgo.running.command_meter import NotRun
 
@@ -62,7 +62,7 @@ def profile(
         except NotRun as refusal:
             print_error(str(refusal))
             raise typer.Exit(refusal.status) from None
-        page.write(render_profile(profiled, format, top=top, width=wide_text_chars()))
+        page.write(profiled.report(format, top=top, width=wide_text_chars()))
         _write_files(profiled, folded, speedscope, pprof)
         if any(count for count, _ in profiled.lost):
             print_error("some samples were lost: a slower clock (--hz 200) loses fewer")

@@ -22,9 +22,10 @@ from loadgo.cli.output import (
     wants_color,
     write_file,
 )
-from loadgo.cli.page_output import FileOption, FormatOption, PageFormat, PageOutput, page_output
+from loadgo.cli.page_output import FileOption, PageOutput, format_option, page_output
 from loadgo.cli.transfer_command import transfer_command
 from loadgo.cli.transfer_forms import SERVE_WORD, refuse_misplaced
+from loadgo.documents.formats import ReportFormat
 
 if TYPE_CHECKING:
     from loadgo.transfers.prices import Prices
@@ -128,7 +129,9 @@ def transfer(
         ),
     ] = None,
     tariff: TariffOption = "default",
-    format: FormatOption = "text",
+    format: Annotated[
+        ReportFormat, format_option("the transfers, or the parts of their cost", "cost by method, or by size")
+    ] = "text",
     output: FileOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="For serve: print no line for each transfer.")] = False,
     methods: Annotated[bool, typer.Option("--methods", help="List the methods, and end.")] = False,
@@ -212,7 +215,6 @@ class _TransferOutput:
 def _transfer_between_hosts(to: str, request: _TransferRequest, destination: _TransferOutput) -> None:
     """Makes the transfers, prints them, and exits."""
     from loadgo.notation.quantities import byte_count
-    from loadgo.transfers.document import render_transfer
     from loadgo.transfers.grid import grid_csv
     from loadgo.transfers.prices import prices
     from loadgo.transfers.rounds import in_rounds
@@ -246,7 +248,7 @@ def _transfer_between_hosts(to: str, request: _TransferRequest, destination: _Tr
             time_s=request.time_s,
         ),
     )
-    content = render_transfer(transferred, destination.page.format, prices=unit_prices, color=wants_color())
+    content = transferred.report(destination.page.format, prices=unit_prices, color=wants_color())
     _write_output(content, destination, grid_csv(transferred.rows))
     raise typer.Exit(_exit_status(transferred))
 
@@ -256,7 +258,6 @@ def _transfer_grid(
 ) -> int:
     """Makes a grid of transfers at one load or several, prints its parts, and returns the exit status."""
     from loadgo.transfers.analysis import LOAD_AVERAGE_NOTE, RUNNING_LOAD_NOTE, taken_apart
-    from loadgo.transfers.analysis_document import render_apart
     from loadgo.transfers.background_load import at_loads, loads_of, merged
     from loadgo.transfers.grid import grid_csv, run_grid, table_of_grid
 
@@ -282,14 +283,14 @@ def _transfer_grid(
         table_of_grid(transferred, running), unit_prices, LOAD_AVERAGE_NOTE if running is None else RUNNING_LOAD_NOTE
     )
     _write_output(
-        render_apart(breakdown, destination.page.format, color=wants_color()),
+        breakdown.report(destination.page.format, color=wants_color()),
         destination,
         grid_csv(transferred.rows, running),
     )
     return _exit_status(transferred)
 
 
-def _write_output(content: str, destination: _TransferOutput, rows: str) -> None:
+def _write_output(content: str | bytes, destination: _TransferOutput, rows: str) -> None:
     """Writes the document and the requested rows. Each is written even if the other cannot be."""
     try:
         destination.page.write(content)
@@ -320,11 +321,10 @@ def _analyse_table(
     columns: str | None,
     tariff: str,
     network: str | None,
-    format: PageFormat,
+    format: ReportFormat,
     output: Path | None,
 ) -> None:
     from loadgo.transfers.analysis import taken_apart
-    from loadgo.transfers.analysis_document import render_apart
     from loadgo.transfers.csv_table import read_table
     from loadgo.transfers.prices import prices
 
@@ -334,7 +334,7 @@ def _analyse_table(
         raise ValueError(f"--columns {columns!r}: write OURS=THEIRS,OURS=THEIRS, as in real_s=clk_s,direction=dir")
     table = read_table(read, {our_name.strip(): their_name.strip() for our_name, _, their_name in pairs})
     breakdown = taken_apart(table, prices(tariff, network, processors=os.cpu_count() or 1))
-    page.show(render_apart, breakdown)
+    page.show(breakdown)
 
 
 @dataclass(frozen=True)

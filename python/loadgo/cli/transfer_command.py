@@ -9,7 +9,8 @@ from pathlib import Path
 import typer
 
 from loadgo.cli.output import check_writable, print_error, print_leftovers
-from loadgo.cli.page_output import PageFormat, page_output
+from loadgo.cli.page_output import page_output
+from loadgo.documents.formats import PICTURE_FORMATS, TABLE_FORMATS, ReportFormat
 
 _HTML_FILE = "transfer.html"
 
@@ -18,7 +19,7 @@ def transfer_command(
     words: list[str],
     *,
     prices: tuple[str, str | None],
-    format: PageFormat,
+    format: ReportFormat,
     output: Path | None,
     csv: Path | None,
 ) -> None:
@@ -30,9 +31,10 @@ def transfer_command(
     from loadgo.running.command_meter import NotRun
     from loadgo.transfers.command import transfer_of
     from loadgo.transfers.command_csv import row
-    from loadgo.transfers.command_document import render_command
     from loadgo.transfers.prices import prices as price_units
 
+    if format in PICTURE_FORMATS:
+        raise ValueError(f"--format {format}: a command's transfer has no chart; there are {', '.join(TABLE_FORMATS)}")
     unit_prices = price_units(*prices, processors=os.cpu_count() or 1)
     page = page_output(format, output, _HTML_FILE, beside_command=True)
     check_table(csv)
@@ -43,7 +45,7 @@ def transfer_command(
         print_leftovers(getattr(refusal, "__notes__", ()))
         raise typer.Exit(refusal.status) from None
     color = page.to_stderr and sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-    content = render_command(transfer, format, prices=unit_prices, color=color)
+    content = transfer.report(format, prices=unit_prices, color=color)
     try:
         page.write(content)
     finally:

@@ -16,6 +16,7 @@ from loadgo.comparison.side import Side, side_of_runs
 from loadgo.decomposition.chains import Chain, chains
 from loadgo.decomposition.parts import Parts, parts_of
 from loadgo.decomposition.roads import Road, roads_of
+from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.measures.record_checks import RunCheck, checks_of
 from loadgo.notation.figures import setting
@@ -52,8 +53,8 @@ class ThresholdResult:
     text: str
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Result, presented_by="loadgo.comparison.presentation:presentation"):
     """`b` compared with `a`."""
 
     a: Side
@@ -106,10 +107,8 @@ def compare(
 ) -> Comparison:
     """Compares two measurements command by command: which is better, by how much, and from which parts.
 
-        from loadgo.comparison.document import render_comparison
-
         comparison = loadgo.compare("before", "after", worse=["5%"])
-        print(comparison.bad, render_comparison(comparison, "text"))
+        print(comparison.bad, comparison.report("text"))
 
     Args:
         a: The first side. A run's folder, its id or `last`; several runs in a sequence or with commas between; or a

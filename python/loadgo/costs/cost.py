@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loadgo.costs.priced import By, Priced, priced
+from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.measures.charged_use import RunUse, command_counts, use_of
 from loadgo.measures.other_work import OtherWork, busy_clause, most_other_work
@@ -36,8 +37,8 @@ class Point:
     """The other work beside the run with the largest share of it; None if no run measured it."""
 
 
-@dataclass(frozen=True)
-class Costs:
+@dataclass(frozen=True, repr=False)
+class Costs(Result, presented_by="loadgo.costs.presentation:presentation"):
     """The costs of runs, with the points in the order of their number of users."""
 
     title: str
@@ -65,9 +66,7 @@ def cost(
 ) -> Costs:
     """Computes the cost of an interaction, of each command or user, and of a user's hour; for several loads, the curve.
 
-        from loadgo.costs.document import render_costs
-
-        print(render_costs(loadgo.cost("last", tariff="cloud"), "text"))
+        print(loadgo.cost("last", tariff="cloud").report("text"))
 
     Args:
         runs: A run's folder, its id or `last`; several runs in a sequence or with commas between. Runs with the same

@@ -15,6 +15,7 @@ from typing import Literal
 
 from loadgo.costs.draws import Draws, constant, resample
 from loadgo.costs.fairness_sides import PricedSideSpec, ShiftCharge, Side, side_of
+from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.measures.charges import rates_of
 from loadgo.stats.resample import Interval
@@ -78,8 +79,8 @@ class Differential:
     after: float
 
 
-@dataclass(frozen=True)
-class Fairness:
+@dataclass(frozen=True, repr=False)
+class Fairness(Result, presented_by="loadgo.costs.presentation:fairness_presentation"):
     """Whether B's prices are fair when A's are taken as fair."""
 
     a: Side

@@ -6,6 +6,10 @@ import csv
 import math
 from collections.abc import Iterable
 from io import StringIO
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """First characters from which a spreadsheet recognizes a formula."""
@@ -23,3 +27,12 @@ def safe_cell(value: object) -> object:
     if isinstance(value, float) and math.isinf(value):
         return "never"
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def frame_csv(frame: pl.DataFrame) -> str:
+    """A frame as CSV. A list is one cell, its items with commas between."""
+    return csv_lines([frame.columns, *(map(_frame_cell, row) for row in frame.iter_rows())])
+
+
+def _frame_cell(value: object) -> object:
+    return safe_cell(", ".join(map(str, value)) if isinstance(value, list) else value)

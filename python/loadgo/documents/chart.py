@@ -51,6 +51,12 @@ def png(chart: Chart, warnings: Sequence[str] = ()) -> bytes:
     return picture
 
 
+def altair_chart(chart: Chart, warnings: Sequence[str] = ()) -> alt.Chart | alt.LayerChart | alt.FacetChart:
+    """The chart for Altair, with the fixed width of a picture, and warnings above it."""
+    drawing: alt.Chart | alt.LayerChart | alt.FacetChart = alt.Chart.from_dict(_picture_spec(chart, warnings))
+    return drawing
+
+
 def _title(chart: Chart, warnings: Sequence[str]) -> dict[str, Any]:
     """The heading and the caption of a picture. Warnings stand above both, in red."""
     heading = {"text": chart.heading, "subtitle": chart.caption, "anchor": "start", "subtitlePadding": 4}

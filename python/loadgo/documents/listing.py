@@ -7,7 +7,6 @@ import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from shutil import get_terminal_size
-from typing import Literal, get_args
 
 from rich.cells import cell_len
 
@@ -15,14 +14,13 @@ from loadgo.documents.as_csv import csv_lines, safe_cell
 from loadgo.documents.as_json import json_document
 from loadgo.documents.as_text import text_document
 from loadgo.documents.document import Document
+from loadgo.documents.formats import TABLE_FORMATS, TableFormat
+from loadgo.documents.frames import frame_of
+from loadgo.documents.presentation import Presentation
 from loadgo.documents.render import render
 from loadgo.documents.table import COLUMN_GAP_CHARS, Column, Table
 from loadgo.errors import BadArgument
 from loadgo.notation.figures import plain
-
-ListFormat = Literal["text", "html", "json", "csv", "md"]
-LIST_FORMATS: tuple[ListFormat, ...] = get_args(ListFormat)
-
 
 _ANSWER_CHARS = 100
 """Width of the answer above a list where no width is given."""
@@ -44,21 +42,31 @@ class Listing:
     """A sentence above the rows; empty for a list that needs none."""
 
 
-def render_listing(listed: Listing, format: ListFormat = "text", *, width: int | None = None) -> str:
+def render_listing(listed: Listing, format: TableFormat = "text", *, width: int | None = None) -> str:
     """Renders a list as `format`. `width`, in characters, is for text. Raises `ValueError` for another format."""
-    if format not in LIST_FORMATS:
-        raise BadArgument(f"format {format!r} is none of {', '.join(LIST_FORMATS)}")
+    if format not in TABLE_FORMATS:
+        raise BadArgument(f"format {format!r} is none of {', '.join(TABLE_FORMATS)}")
     if format == "csv":
         return csv_lines([listed.keys, *([_cell(record[key]) for key in listed.keys] for record in listed.records)])
     if format == "text":
         rows = listing(listed.headings, listed.rows, listed.figures, width)
         return f"{textwrap.fill(listed.answer, width or _ANSWER_CHARS)}\n\n{rows}" if listed.answer else rows
-    table = _table(listed.headings, listed.rows, listed.figures)
-    return render(
-        format,
-        lambda: Document(listed.name, listed.answer or f"{len(listed.rows):,} {listed.name}", (table,)),
-        lambda: json_document({listed.name: listed.records}, {}),
+    return render(format, lambda: _document(listed), lambda: json_document({listed.name: listed.records}, {}))
+
+
+def listing_presentation(listed: Listing) -> Presentation:
+    """The parts of a list. Its frame has the records' own keys."""
+    return Presentation(
+        lambda: _document(listed),
+        lambda: render_listing(listed, "json"),
+        {listed.name: lambda: frame_of(listed.records, " ".join(listed.keys))},
+        text=lambda width, _color: render_listing(listed, "text", width=width),
     )
+
+
+def _document(listed: Listing) -> Document:
+    table = _table(listed.headings, listed.rows, listed.figures)
+    return Document(listed.name, listed.answer or f"{len(listed.rows):,} {listed.name}", (table,))
 
 
 def listing(

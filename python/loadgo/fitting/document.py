@@ -24,10 +24,11 @@ def render_fit(fit: Fit, format: Format = "text", *, width: int | None = None, c
     JSON leaves out the covariance of the parameters, which is in the machine file. Raises `ValueError` for another
     format.
     """
-    return render(format, lambda: fit_document(fit), lambda: _json(fit), width=width, color=color)
+    return render(format, lambda: fit_document(fit), lambda: fit_json(fit), width=width, color=color)
 
 
-def _json(fit: Fit) -> str:
+def fit_json(fit: Fit) -> str:
+    """The fit as one JSON object, without the covariance of its parameters, which is in the machine file."""
     fitted = fit.fitted
     parameters = ("key", "of", "value", "low", "high", "source")
     checks = ("run", "users", "figure", "measured", "machine", "timed", "error", "off")

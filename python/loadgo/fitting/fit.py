@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.fitting.demands import fit_delays, fit_processor_times, fit_unmetered_wait
 from loadgo.fitting.machine_file import fitted_parameters, machine_file_text
@@ -42,8 +43,8 @@ _BUSY_HOST_SHARE = 0.5
 """On a host that is busier, the unmetered part of a response is mostly an unmetered wait for a processor."""
 
 
-@dataclass(frozen=True)
-class Fit:
+@dataclass(frozen=True, repr=False)
+class Fit(Result, presented_by="loadgo.fitting.presentation:presentation"):
     """A machine fitted to runs."""
 
     text: str
@@ -71,9 +72,7 @@ def fit(
 ) -> Fit:
     """Fits a simulated machine to measured runs, so that it predicts other numbers of users, processors and devices.
 
-        from loadgo.fitting.document import render_fit
-
-        print(render_fit(loadgo.fit("last", output="here.toml")))
+        print(loadgo.fit("last", output="here.toml").report("text"))
 
     Args:
         runs: Runs of one script on one system: folders or ids. By default the last run.

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from loadgo import _loadgo
+from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.metering.totals import Totals
 from loadgo.metering.viewers import NO_VIEWERS, OpenViewers, Viewers, open_viewers
@@ -26,8 +27,8 @@ METER_TIERS = ("cheap", "exact")
 SHORTEST_SPAN_S, LONGEST_SPAN_S = 0.01, 3600.0
 
 
-@dataclass(frozen=True)
-class Metered:
+@dataclass(frozen=True, repr=False)
+class Metered(Result, presented_by="loadgo.reporting.presentation:metered_presentation"):
     """The result of metering. It can be used as the path of its run folder, if it was recorded."""
 
     folder: Path | None
@@ -50,6 +51,9 @@ class Metered:
     def status(self) -> int:
         """Status as in a shell: the exit status, or 128 + the signal that ended the command. 0 without a command."""
         return 128 + self.signal if self.signal is not None else self.exit_status or 0
+
+    def _line(self) -> str:
+        return f"{self.outcome}, {'nothing recorded' if self.folder is None else f'recorded in {self.folder}'}"
 
     def __fspath__(self) -> str:
         if self.folder is None:

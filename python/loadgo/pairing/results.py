@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import stdev
 from typing import Literal
 
+from loadgo.documents.result import Result
 from loadgo.notation.margin import is_within_margin
 from loadgo.pairing.run_figures import MEAN_MEASURES, RUN_MEASURES, RunFigures, log_ratio
 from loadgo.pairing.variant import Variant
@@ -94,8 +95,8 @@ class Change:
         return None if needed is None else max(1, needed - len(self.logs))
 
 
-@dataclass(frozen=True)
-class Experiment:
+@dataclass(frozen=True, repr=False)
+class Experiment(Result, presented_by="loadgo.pairing.presentation:presentation"):
     """An interleaved experiment: its variants, its pairs, and how B differs from A."""
 
     a: Variant

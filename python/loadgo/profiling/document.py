@@ -18,7 +18,7 @@ DEFAULT_SHOWN_FUNCTIONS = 20
 UNKNOWN_MAPPING_NOTE = ("[unknown]", "the kernel reported no mapping there, or the process had just ended.")
 
 
-_KEYS: Keys = {
+PROFILE_KEYS: Keys = {
     Profile: "of seconds hz samples segments stacks build_ids lost notes status",
     Segment: "name samples faults_minor faults_major",
     Stack: "user command process frames samples",
@@ -41,7 +41,7 @@ def render_profile(
     return render(
         format,
         lambda: profile_document(profile, top=top),
-        lambda: json_document(members_of(profile, _KEYS), _KEYS),
+        lambda: json_document(members_of(profile, PROFILE_KEYS), PROFILE_KEYS),
         width=width,
     )
 

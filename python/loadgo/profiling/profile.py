@@ -17,6 +17,7 @@ from math import inf, sqrt
 from os import PathLike
 from typing import Any
 
+from loadgo.documents.result import Result
 from loadgo.errors import BadArgument, BadRun, Refused
 from loadgo.running.command_meter import check_program, forward_signals
 from loadgo.running.stopping import catch_stop_signals
@@ -73,8 +74,8 @@ class Segment:
     faults_major: int | None
 
 
-@dataclass(frozen=True)
-class Profile:
+@dataclass(frozen=True, repr=False)
+class Profile(Result, presented_by="loadgo.profiling.presentation:presentation"):
     """A profile of this host, a command or a run."""
 
     of: str
@@ -119,9 +120,7 @@ def profile(
 ) -> Profile:
     """Samples by a clock where processors spend time, by mapping and function, and counts page faults by mapping.
 
-        from loadgo.profiling.document import render_profile
-
-        print(render_profile(loadgo.profile(["python3", "-c", "sum(range(10**8))"])))
+        print(loadgo.profile(["python3", "-c", "sum(range(10**8))"]).report("text"))
 
     Args:
         command: The command's words, or one text that is split as a shell splits it. It is profiled with all that it

@@ -28,13 +28,24 @@ def render_ready(ready: Ready, format: Format = "text", *, color: bool = False) 
 
     Raises `ValueError` for another format.
     """
-    from rich.cells import cell_len
-
     from loadgo.documents.render import render
     from loadgo.ready_message.as_json import ready_json
 
-    width = max(TEXT_CHARS, *map(cell_len, _message(ready)))
+    width = _text_chars(ready)
     return render(format, lambda: ready_document(ready), lambda: ready_json(ready), width=width, color=color)
+
+
+def ready_text(ready: Ready, *, width: int | None = None, color: bool = False) -> str:
+    """The ready message as text, by default as wide as its message in a line needs."""
+    from loadgo.documents.as_text import text_document
+
+    return text_document(ready_document(ready), width=width or _text_chars(ready), color=color)
+
+
+def _text_chars(ready: Ready) -> int:
+    from rich.cells import cell_len
+
+    return max(TEXT_CHARS, *map(cell_len, _message(ready)))
 
 
 def ready_document(ready: Ready) -> Document:

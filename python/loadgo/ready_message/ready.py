@@ -15,6 +15,7 @@ from math import comb
 from statistics import median
 from typing import TYPE_CHECKING
 
+from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.running.command_run import CommandRun, Stage
 
@@ -43,8 +44,8 @@ class FigureSpread:
     most: float | None
 
 
-@dataclass(frozen=True)
-class Ready:
+@dataclass(frozen=True, repr=False)
+class Ready(Result, presented_by="loadgo.ready_message.presentation:presentation"):
     """The result of `loadgo.ready`: what each run of a command used."""
 
     command: tuple[str, ...]
@@ -133,7 +134,7 @@ def ready(
 
     Returns:
         The runs as `Ready.runs`, times in nanoseconds and memory in bytes. `ready.spread("real_ns")` has the median of
-        a figure, its interval and its extremes. `loadgo.ready_message.document.render_ready` writes the message.
+        a figure, its interval and its extremes. Its `report("text")` is the message.
 
     Raises:
         loadgo.running.command_meter.NotRun: There is no such command, or it is not executable.

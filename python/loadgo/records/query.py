@@ -9,6 +9,7 @@ from os import PathLike
 
 import polars as pl
 
+from loadgo.documents.as_json import JSON_FORMAT
 from loadgo.errors import BadQuery
 from loadgo.records.runs import LAST_RUN_NAME
 from loadgo.records.tables import COLUMNS_BY_TABLE, Tables, tables
@@ -113,8 +114,11 @@ def csv_of(frame: pl.DataFrame) -> str:
 
 
 def json_of(frame: pl.DataFrame) -> str:
-    """The result of a query as JSON. Raises `BadQuery` for a column that JSON cannot hold, such as bytes."""
+    """The result of a query as one JSON object, whose `rows` have the columns as keys.
+
+    A number that is not finite is null. Raises `BadQuery` for a column that JSON cannot hold, such as bytes.
+    """
     for name, kind in frame.schema.items():
         if "Binary" in str(kind):
             raise BadQuery(f"the column {name!r} has bytes, which JSON cannot hold: cast it to varchar")
-    return frame.write_json() + "\n"
+    return f'{{"format": {JSON_FORMAT}, "rows": {frame.write_json()}}}\n'

@@ -16,6 +16,7 @@ from typing import Any
 import polars as pl
 
 from loadgo import _loadgo
+from loadgo.documents.result import Result
 from loadgo.errors import BadArgument, BadRun, LoadgoError
 
 LAST_RUN_NAME = "last"
@@ -25,8 +26,8 @@ EXPERIMENT_FILE = "experiment.json"
 _SECTIONS = ("load", "system", "conditions", "limit", "usage", "meters", "driver")
 
 
-@dataclass(frozen=True)
-class RecordedRun:
+@dataclass(frozen=True, repr=False)
+class RecordedRun(Result, presented_by="loadgo.reporting.presentation:recorded_presentation"):
     """A run in a list of runs. Each call that accepts a run's folder also accepts a `RecordedRun`."""
 
     id: str
@@ -43,8 +44,19 @@ class RecordedRun:
     interactions: int | None
     """None if the folder cannot be read."""
 
+    def _line(self) -> str:
+        counted = "" if self.interactions is None else f", {self.interactions:,} interactions"
+        return f"{self.id}, {self.name} on {self.system or 'an unknown system'}, {self.outcome}{counted}"
+
     def __fspath__(self) -> str:
         return str(self.folder)
+
+
+class RunList(Result, list[RecordedRun], presented_by="loadgo.reporting.lists:run_presentation"):
+    """A list of recorded runs."""
+
+    def _line(self) -> str:
+        return f"{len(self):,} runs{f', the last {self[-1].id}' if self else ''}"
 
 
 def runs_folder() -> Path:
@@ -52,7 +64,7 @@ def runs_folder() -> Path:
     return Path(os.environ.get("LOADGO_RUNS") or "runs")
 
 
-def runs(folder: Path | None = None) -> list[RecordedRun]:
+def runs(folder: Path | None = None) -> RunList:
     """Lists the recorded runs, the newest last.
 
     Args:
@@ -62,7 +74,7 @@ def runs(folder: Path | None = None) -> list[RecordedRun]:
         A list of `RecordedRun`. Each can be given to all calls that take a run. A run that cannot be read is listed
         too, with the outcome `unreadable`.
     """
-    return [read_run(run) for run in _folders(folder or runs_folder())]
+    return RunList(read_run(run) for run in _folders(folder or runs_folder()))
 
 
 def find_run(run: str | os.PathLike[str] = LAST_RUN_NAME) -> Path:

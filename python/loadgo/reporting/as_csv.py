@@ -23,10 +23,14 @@ def csv_report(summary: Summary) -> str:
 
     An empty cell was not measured, or has too few samples. `never` is a time without an end.
     """
-    commands = [*summary.commands, summary.everything]
-    tariff = summary.cost.tariff.name
-    rows = [_row(command, "all" if command is commands[-1] else "command", tariff) for command in commands]
+    rows = _rows(summary)
     return csv_lines([rows[0], *(map(safe_cell, row.values()) for row in rows)])
+
+
+def command_frame(summary: Summary) -> pl.DataFrame:
+    """The report as a frame, with the columns of the CSV. An infinite time is a time without an end."""
+    rows = _rows(summary)
+    return pl.DataFrame({name: [row[name] for row in rows] for name in rows[0]}, strict=False)
 
 
 def chart_csv(chart: str, summary: Summary, tables: Tables) -> str:
@@ -35,6 +39,12 @@ def chart_csv(chart: str, summary: Summary, tables: Tables) -> str:
     texts = [name for name, kind in frame.schema.items() if kind in (pl.String, pl.Categorical)]
     safe_texts = [pl.col(name).cast(pl.String).map_elements(safe_cell, return_dtype=pl.String) for name in texts]
     return frame.with_columns(safe_texts).write_csv()
+
+
+def _rows(summary: Summary) -> list[dict[str, object]]:
+    commands = [*summary.commands, summary.everything]
+    tariff = summary.cost.tariff.name
+    return [_row(command, "all" if command is commands[-1] else "command", tariff) for command in commands]
 
 
 def _row(command: CommandSummary, kind: str, tariff: str) -> dict[str, object]:

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from loadgo.documents.as_csv import frame_csv
 from loadgo.documents.as_json import json_document
-from loadgo.errors import BadArgument
+from loadgo.documents.document import Document, Points
+from loadgo.documents.frames import frame_of
+from loadgo.documents.presentation import Presentation
 from loadgo.notation.figures import duration, number, plain, seconds
 
 if TYPE_CHECKING:
@@ -67,24 +70,49 @@ def failed_lines_of(tables: Tables) -> tuple[FailedLine, ...]:
     return tuple(FailedLine(**row) for row in joined.iter_rows(named=True))
 
 
-def failed_report(tables: Tables, format: str = "text", most: int | None = None) -> str:
-    """The failed lines as `text` or `json`; text shows at most `most` of them. Another format raises `BadArgument`."""
-    lines = failed_lines_of(tables)
-    if format == "json":
-        return json_document({"failed": lines}, {FailedLine: _JSON_KEYS})
-    if format != "text":
-        raise BadArgument(f"failed lines are printed as text or json, not as {format}")
-    return failed_text(lines, len(tables.interactions), MOST_LINES if most is None else most)
+def failed_report(tables: Tables, format: str = "text", most: int | None = None) -> str | bytes:
+    """The failed lines as `format`. Text, HTML and Markdown show at most `most` of them, JSON and CSV all."""
+    lines, interactions = failed_lines_of(tables), len(tables.interactions)
+    shown = MOST_LINES if most is None else most
+    parts = Presentation(
+        lambda: _document(lines, interactions, shown),
+        lambda: json_document({"failed": lines}, {FailedLine: _JSON_KEYS}),
+        {"failed": lambda: frame_of(lines, _JSON_KEYS)},
+        csv=lambda: _csv(lines),
+        text=lambda _width, _color: failed_text(lines, interactions, shown),
+    )
+    return parts.report(format)
+
+
+def _csv(lines: tuple[FailedLine, ...]) -> str:
+    """The failed lines as CSV, with screens as a terminal may print them."""
+    frame = frame_of(lines, _JSON_KEYS)
+    screens = [None if line.screen is None else "\n".join(printable_screen(line.screen)) for line in lines]
+    return frame_csv(frame.with_columns(screen=pl.Series(screens, dtype=pl.String)))
+
+
+def _document(lines: tuple[FailedLine, ...], interactions: int, most: int) -> Document:
+    items = tuple((_heading(line), *(row.strip() for row in _screen_rows(line))) for line in lines[:most])
+    hidden = () if len(lines) <= most else (("More", _more(len(lines), most)),)
+    return Document("Failed lines", _count(lines, interactions), (Points("", items),) if items else (), notes=hidden)
+
+
+def _count(lines: tuple[FailedLine, ...], interactions: int) -> str:
+    if not lines:
+        return f"No line failed, timed out or died; {number(interactions)} were sent."
+    return f"{number(len(lines))} of {number(interactions)} lines failed, timed out or died, in all phases together."
+
+
+def _more(count: int, shown: int) -> str:
+    return f"{number(count - shown)} more: --top {count} shows all; --format json has them too."
 
 
 def failed_text(lines: tuple[FailedLine, ...], interactions: int, most: int) -> str:
     """The failed lines of `interactions` as text for a terminal; no character of a screen can control the terminal."""
-    if not lines:
-        return f"No line failed, timed out or died; {number(interactions)} were sent.\n"
-    head = f"{number(len(lines))} of {number(interactions)} lines failed, timed out or died, in all phases together."
+    head = _count(lines, interactions)
     blocks = [head, *("\n".join([_heading(line), *_screen_rows(line)]) for line in lines[:most])]
     if len(lines) > most:
-        blocks.append(f"{number(len(lines) - most)} more: --top {len(lines)} shows all; --format json has them too.")
+        blocks.append(_more(len(lines), most))
     return "\n\n".join(blocks) + "\n"
 
 

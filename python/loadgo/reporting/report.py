@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 from loadgo.documents.document import Document
+from loadgo.documents.formats import REPORT_FORMATS, ReportFormat
 from loadgo.documents.render import render as render_document
 from loadgo.errors import BadArgument
 from loadgo.measures.fail_if import conditions_in, with_conditions
@@ -27,14 +28,11 @@ if TYPE_CHECKING:
     from loadgo.measures.meters import BreakdownColumn
     from loadgo.measures.vocabulary import VocabularyName
 
-Format = Literal["text", "html", "json", "csv", "md", "svg", "png"]
-REPORT_FORMATS = get_args(Format)
-
 
 def report(
     run: str | PathLike[str],
     *,
-    format: Format = "text",
+    format: ReportFormat = "text",
     tariff: str = "default",
     phases: str = "steady",
     target: float | None = None,
@@ -106,7 +104,7 @@ def reported_summary(
 def render(
     summary: Summary,
     measured: Tables,
-    format: Format,
+    format: ReportFormat,
     *,
     view: View | None = None,
     width: int | None = None,

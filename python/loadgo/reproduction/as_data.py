@@ -41,8 +41,12 @@ def json_reproduction(reproduction: Reproduction) -> str:
 
 def csv_reproduction(reproduction: Reproduction) -> str:
     """A row for each printed figure, and for each total that follows from printed figures."""
-    entries = (entry for reproduced in reproduction.documents for entry in _entries(reproduced))
-    return csv_lines([CSV_COLUMNS, *([entry.get(column) for column in CSV_COLUMNS] for entry in entries)])
+    return csv_lines([CSV_COLUMNS, *(entry.values() for entry in figure_entries(reproduction))])
+
+
+def figure_entries(reproduction: Reproduction) -> list[dict[str, Any]]:
+    """The cells of each row of the CSV, by column."""
+    return [entry for reproduced in reproduction.documents for entry in _entries(reproduced)]
 
 
 def _document_keys(reproduced: ReproducedDocument) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Literal, get_args
 
+from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.published.catalogue import document, documents
 from loadgo.published.consistency import find_contradictions
@@ -105,8 +106,8 @@ class ReproducedDocument:
         return sum(verdict in verdicts for verdict in all_verdicts)
 
 
-@dataclass(frozen=True)
-class Reproduction:
+@dataclass(frozen=True, repr=False)
+class Reproduction(Result, presented_by="loadgo.reproduction.presentation:presentation"):
     """The reproduced documents."""
 
     documents: tuple[ReproducedDocument, ...]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loadgo import _loadgo
+from loadgo.documents.result import Result
 
 AbilityState = Literal["exact", "estimated", "absent"]
 
@@ -25,14 +26,22 @@ class Ability:
     """Advice that makes it better; empty if none is known."""
 
 
-def doctor() -> list[Ability]:
+class AbilityList(Result, list[Ability], presented_by="loadgo.reporting.lists:ability_presentation"):
+    """A list of a host's abilities."""
+
+    def _line(self) -> str:
+        lacking = [ability.name for ability in self if ability.state != "exact"]
+        return f"{len(self) - len(lacking)} of {len(self)} abilities in full; not or in part: {', '.join(lacking)}"
+
+
+def doctor() -> AbilityList:
     """Tries what can be measured and controlled on this host. It takes about a tenth of a second and changes nothing.
 
     Returns:
         A list of `Ability`: each with its `state` (`exact`, `estimated` or `absent`), the means, the reason why it is
         no better, and the remedy.
     """
-    return [
+    return AbilityList(
         Ability(
             name=ability["ability"],
             state=ability["state"],
@@ -41,4 +50,4 @@ def doctor() -> list[Ability]:
             remedy=ability["remedy"],
         )
         for ability in _loadgo.probe()
-    ]
+    )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from loadgo.documents.result import Result
 from loadgo.errors import Mistake
 from loadgo.records.machine_file import fit_warnings, parsed_machine
 from loadgo.running.bundled import Source, read_source
@@ -28,14 +29,21 @@ class Machine:
     commands: tuple[str, ...]
 
 
-def machines() -> list[Machine]:
+class MachineList(Result, list[Machine], presented_by="loadgo.reporting.lists:machine_presentation"):
+    """A list of simulated machines."""
+
+    def _line(self) -> str:
+        return f"{len(self)} machines, {', '.join(machine.name for machine in self)}"
+
+
+def machines() -> MachineList:
     """Lists the simulated machines that come with loadgo, by name.
 
     Returns:
         A list of `Machine` with title, source, number of processors, and the commands that its file has. Other calls
         take a machine's name for `on` or `machine`.
     """
-    return [machine_summary(name) for name in machine_names()]
+    return MachineList(machine_summary(name) for name in machine_names())
 
 
 def machine_names() -> list[str]:
@@ -86,11 +94,6 @@ def machine_text(machine: str | Path, set: Sequence[str] = ()) -> str:
 def fit_warnings_of(machine: str | Path) -> tuple[str, ...]:
     """The reasons to doubt the fit of a machine; empty if it was not fitted. Raises what `machine_summary` raises."""
     return fit_warnings(str(parse_machine_file(find(machine))["text"]))
-
-
-def machine_list_rows() -> list[list[str]]:
-    """The rows of the list of bundled machines: name, title, processors, source."""
-    return [[machine.name, machine.title, str(machine.processors), machine.source] for machine in machines()]
 
 
 def parse_machine_file(source: Source, set: Sequence[str] = ()) -> dict[str, Any]:

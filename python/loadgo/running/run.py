@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from loadgo import _loadgo
+from loadgo.documents.result import Result
 from loadgo.errors import BadArgument, naming
 from loadgo.measures.tariff import tariff_on
 from loadgo.notation import quantities
@@ -29,8 +30,8 @@ DEFAULT_LOAD = Load()
 DEFAULT_METERING = Metering()
 
 
-@dataclass(frozen=True)
-class Run:
+@dataclass(frozen=True, repr=False)
+class Run(Result, presented_by="loadgo.reporting.presentation:presentation"):
     """A run that has ended: its folder and its summary. Each call that accepts a run's folder also accepts a `Run`."""
 
     folder: Path

@@ -15,6 +15,7 @@ from time import perf_counter
 from typing import Any, Literal
 
 from loadgo import _loadgo
+from loadgo.documents.result import Result
 from loadgo.errors import BadArgument, Mistake
 from loadgo.notation import quantities
 
@@ -106,8 +107,8 @@ class LittleAudit:
     """
 
 
-@dataclass(frozen=True)
-class Simulation:
+@dataclass(frozen=True, repr=False)
+class Simulation(Result, presented_by="loadgo.reporting.presentation:simulation_presentation"):
     """The result of simulating a machine under its own load."""
 
     title: str

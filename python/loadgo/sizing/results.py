@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from loadgo.documents.result import Result
 from loadgo.sizing.curve import LoadPoint, MixClass, Target, TargetStanding
 from loadgo.sizing.fit_doubt import FitDoubt
 from loadgo.sizing.narrowing import Narrowing
@@ -98,8 +99,8 @@ class Neighbours:
     """The capacity without other work; None if the trials permit no prediction, or other work took little."""
 
 
-@dataclass(frozen=True)
-class Capacity:
+@dataclass(frozen=True, repr=False)
+class Capacity(Result, presented_by="loadgo.sizing.presentation:presentation"):
     """The capacity of a system in users, with the measurements that the answer is based on."""
 
     script: str

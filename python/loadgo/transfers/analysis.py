@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from loadgo.documents.result import Result
 from loadgo.transfers.compared import Ends, Level, by_load, receives_over_sends
 from loadgo.transfers.crossing import Crossing, crossings
 from loadgo.transfers.csv_table import Table
@@ -16,8 +17,8 @@ RUNNING_LOAD_NOTE = (
 )
 
 
-@dataclass(frozen=True)
-class Apart:
+@dataclass(frozen=True, repr=False)
+class Apart(Result, presented_by="loadgo.transfers.presentation:apart_presentation"):
     """The analysis of a table of transfers."""
 
     table: Table

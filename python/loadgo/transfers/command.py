@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from loadgo import _loadgo
+from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.running.command_meter import (
     HostFacts,
@@ -91,8 +92,8 @@ class NetworkInterrupts:
         return self.soft_s + self.hard_s
 
 
-@dataclass(frozen=True)
-class CommandTransfer:
+@dataclass(frozen=True, repr=False)
+class CommandTransfer(Result, presented_by="loadgo.transfers.presentation:command_presentation"):
     """Data moved and resources used by one run of a command. Times are in seconds; None means not measured."""
 
     command: tuple[str, ...]

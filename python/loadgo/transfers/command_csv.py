@@ -22,7 +22,12 @@ def header() -> str:
 
 
 def row(transfer: CommandTransfer) -> str:
-    """The command's line. Unknown figures are empty, and so is `message`, the largest number of bytes in a call."""
+    """The command's line. Unknown figures are empty."""
+    return csv_lines([command_row(transfer).values()])
+
+
+def command_row(transfer: CommandTransfer) -> dict[str, object]:
+    """The command's figures by column. `message`, the largest number of bytes in a call, is never known."""
     moved, run = transfer.moved, transfer.run
     faults = None if run.faults_minor is None else run.faults_minor + (run.faults_major or 0)
     us_per_bit = None if transfer.cpu_s_per_bit is None else 1e6 * transfer.cpu_s_per_bit
@@ -31,4 +36,5 @@ def row(transfer: CommandTransfer) -> str:
     counts = [transfer.name, "b", transfer.bytes, None, messages, faults]
     times = [transfer.real_s, transfer.cpu_s, transfer.bits_per_s, us_per_bit, transfer.load_5min]
     own_times = [transfer.user_s, transfer.system_s, transfer.interrupts_s]
-    return csv_lines([[*counts, *times, sent, received, *own_times, transfer.status]])
+    cells = [*counts, *times, sent, received, *own_times, transfer.status]
+    return dict(zip(COMMAND_CSV_COLUMNS, cells, strict=True))

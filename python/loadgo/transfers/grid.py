@@ -17,7 +17,7 @@ GRID_MESSAGE_BYTES = (64, 512, 4096, 65536)
 SMALLEST_GRID_BYTES = 4096
 _MOST_CALLS = 200_000
 _SIZE_RATIO = 8
-_COLUMNS = (
+GRID_COLUMNS = (
     "method", "direction", "bytes", "message", "messages", "faults",
     "real_s", "cpu_s", "bits_per_s", "us_per_bit", "load",
     "user_s", "system_s", "interrupts_s", "interrupts_by",
@@ -100,8 +100,13 @@ def table_of(rows: Iterable[Row], name: str = THIS_HOST, loads: Sequence[float] 
 
 def grid_csv(rows: Sequence[Row], loads: Sequence[float] | None = None) -> str:
     """The rows as CSV with the column names that `csv_table` reads. `loads` is as in `table_of`."""
+    return csv_lines([GRID_COLUMNS, *(row.values() for row in grid_rows(rows, loads))])
+
+
+def grid_rows(rows: Sequence[Row], loads: Sequence[float] | None = None) -> list[dict[str, object]]:
+    """The complete transfers by the columns of the CSV, `GRID_COLUMNS`. `loads` is as in `table_of`."""
     moved = [(row, row.load_5min if loads is None else loads[i]) for i, row in enumerate(rows) if not row.broke_off]
-    return csv_lines([_COLUMNS, *(_cells(row, load) for row, load in moved)])
+    return [dict(zip(GRID_COLUMNS, _cells(row, load), strict=True)) for row, load in moved]
 
 
 def _cells(row: Row, load: float | None) -> list[object]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loadgo import _loadgo
+from loadgo.documents.result import Result
 from loadgo.errors import BadArgument, NotPossible, Refused
 from loadgo.running.stopping import catch_stop_signals
 from loadgo.transfers.row import Row, Side, row
@@ -26,8 +27,8 @@ MOST_BYTE_METHOD_BYTES = 4 << 20
 _POLL_PERIOD_S = 0.1
 
 
-@dataclass(frozen=True)
-class Transferred:
+@dataclass(frozen=True, repr=False)
+class Transferred(Result, presented_by="loadgo.transfers.presentation:presentation"):
     """Both ends of transfers, in the order of the transfers."""
 
     rows: tuple[Row, ...]

@@ -11,8 +11,8 @@ from typing import Any
 import loadgo
 import pytest
 from loadgo.cli.app import app
-from loadgo.cli.lists import ability_answer
 from loadgo.documents.listing import Listing, render_listing
+from loadgo.reporting.lists import ability_answer
 from loadgo.running.doctor import Ability
 from support import printed_rows
 from support.places import TESTS

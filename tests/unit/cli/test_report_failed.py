@@ -1,5 +1,7 @@
 """`loadgo report --failed` from the command line: its output, its formats, and the options that it refuses."""
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -32,9 +34,17 @@ def test_the_lines_go_into_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--format", "html"), "failed lines are printed as text or json, not as html"),
+        (("--format", "svg"), "there is no chart of this result: its formats are text, html, json, csv, md"),
         (("--fail-if", "errors > 0"), "leave out --failed or --fail-if"),
     ],
 )
 def test_what_makes_no_sense_with_it_is_refused(options: tuple[str, ...], words: str) -> None:
     assert words in printed(*options, status=2)
+
+
+def test_html_markdown_and_csv_name_the_line_too() -> None:
+    page, markdown = (printed("--format", name, "-o", "-") for name in ("html", "md"))
+    assert "the session ended" in page
+    assert "its last screen was not kept" in markdown
+    (failed,) = csv.DictReader(io.StringIO(printed("--format", "csv")))
+    assert (failed["pass"], failed["outcome"], failed["screen"]) == ("1", "died", "")

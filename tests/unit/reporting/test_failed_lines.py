@@ -67,8 +67,16 @@ def test_json_has_the_screen_as_it_was_recorded_and_nothing_that_a_terminal_obey
 
 
 def test_another_format_is_refused() -> None:
-    with pytest.raises(BadArgument, match="text or json"):
-        failed_report(failing_run(), "html")
+    with pytest.raises(BadArgument, match="format 'pdf' is none of text, html, json, csv, md"):
+        failed_report(failing_run(), "pdf")
+
+
+@pytest.mark.parametrize("form", ["html", "md", "csv"])
+def test_every_format_has_the_lines_and_nothing_that_a_terminal_obeys(form: str) -> None:
+    text = str(failed_report(failing_run(), form))
+    assert "no file" in text
+    assert "ready" in text
+    assert "\x1b" not in text
 
 
 def test_a_run_in_which_nothing_failed_says_so() -> None:

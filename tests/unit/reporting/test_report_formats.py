@@ -11,9 +11,10 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
+from loadgo.documents.formats import REPORT_FORMATS, ReportFormat
 from loadgo.measures.summary import Summary, summarize
 from loadgo.records.tables import Tables
-from loadgo.reporting.report import REPORT_FORMATS, Format, render
+from loadgo.reporting.report import render
 from support.synthetic import Work, closed_loop, empty_run, interaction, run_of
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>|`*_[a](http://evil.example)"
@@ -31,7 +32,7 @@ def summary(run: Tables) -> Summary:
     return summarize(run)
 
 
-def text_of(summary: Summary, run: Tables, name: Format) -> str:
+def text_of(summary: Summary, run: Tables, name: ReportFormat) -> str:
     """The report as a format of text."""
     made = render(summary, run, name, width=120)
     assert isinstance(made, str)
@@ -150,7 +151,7 @@ def test_the_same_run_gives_the_same_bytes(run: Tables) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in REPORT_FORMATS if name not in ("svg", "png")])
-def test_a_run_in_which_nothing_happened_has_a_report_in_every_format(name: Format) -> None:
+def test_a_run_in_which_nothing_happened_has_a_report_in_every_format(name: ReportFormat) -> None:
     empty = empty_run()
     made = text_of(summarize(empty), empty, name)
     if name in ("text", "html", "md"):

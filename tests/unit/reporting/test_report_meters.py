@@ -8,10 +8,11 @@ import re
 
 import polars as pl
 import pytest
+from loadgo.documents.formats import ReportFormat
 from loadgo.measures.summary import Summary, summarize
 from loadgo.notation.figures import shares
 from loadgo.records.tables import Tables
-from loadgo.reporting.report import Format, render
+from loadgo.reporting.report import render
 from loadgo.reporting.view import View
 from support.synthetic import closed_loop, frame
 from support.synthetic_meters import SHARES, metered_alone, metered_host
@@ -56,7 +57,7 @@ def summary(run: Tables) -> Summary:
     return summarize(run, by="command")
 
 
-def page(summary: Summary, run: Tables, name: Format = "text", width: int = 80, **view: object) -> str:
+def page(summary: Summary, run: Tables, name: ReportFormat = "text", width: int = 80, **view: object) -> str:
     """The report as a format of text."""
     made = render(summary, run, name, width=width, view=View(**view))  # type: ignore[arg-type]
     assert isinstance(made, str)
@@ -98,7 +99,7 @@ def test_no_line_is_wider_than_the_page(summary: Summary, run: Tables, width: in
 
 
 @pytest.mark.parametrize("name", ["text", "md", "html"])
-def test_the_laboratorys_own_time_is_a_line_of_its_own(summary: Summary, run: Tables, name: Format) -> None:
+def test_the_laboratorys_own_time_is_a_line_of_its_own(summary: Summary, run: Tables, name: ReportFormat) -> None:
     text = page(summary, run, name, width=200)
     assert "1.30 % of all time was loadgo's own" in re.sub(r"&#39;", "'", text)
     assert "all of loadgo" in text
@@ -336,7 +337,7 @@ def test_why_time_by_process_is_not_the_busy_time_is_said_when_it_is_not(run: Ta
 
 
 @pytest.mark.parametrize("name", ["html", "json", "md", "csv"])
-def test_a_host_without_a_load_has_a_report_in_every_format(alone: Tables, name: Format) -> None:
+def test_a_host_without_a_load_has_a_report_in_every_format(alone: Tables, name: ReportFormat) -> None:
     page_text = page(summarize(alone), alone, name)
     if name == "html":
         drawn = set(json.loads(re.findall(r'id="specs">(.*?)</script>', page_text, re.DOTALL)[0]))

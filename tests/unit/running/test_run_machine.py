@@ -8,9 +8,9 @@ from pathlib import Path
 import loadgo
 import polars as pl
 import pytest
+from loadgo.documents.formats import REPORT_FORMATS
 from loadgo.errors import Mistake, Refused
 from loadgo.records.tables import COLUMNS_BY_TABLE
-from loadgo.reporting.report import REPORT_FORMATS
 from loadgo.running.host import Driver
 from support.run_files import assert_written_columns
 from support.small_machine import MACHINE, SCRIPT, laid

@@ -1,22 +1,56 @@
-"""The lists that commands print: runs, machines, tariffs, and what this host can measure."""
+"""The lists of the library in every format: runs, machines, tariffs, and what this host can measure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from loadgo.documents.as_json import members_of
-from loadgo.documents.listing import Listing
+from loadgo.documents.listing import Listing, listing_presentation
+from loadgo.documents.presentation import Presentation
+from loadgo.records.query import csv_of, json_of
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from loadgo.records.runs import RecordedRun
     from loadgo.running.doctor import Ability
+    from loadgo.running.machines import Machine
 
 _RUN_KEYS = ("id", "folder", "name", "system", "users", "started", "finished", "outcome", "interactions")
 _MACHINE_KEYS = ("name", "title", "processors", "commands", "source")
 _ABILITY_KEYS = ("name", "state", "how", "why_not", "remedy")
 _LACKING_WORDS = (("estimated", "in part"), ("absent", "not"))
 _STATE_WORDS = {"exact": "yes", "estimated": "in part", "absent": "no"}
+
+
+def run_presentation(runs: Sequence[RecordedRun]) -> Presentation:
+    """The parts of a list of runs."""
+    return listing_presentation(run_list(runs))
+
+
+def machine_presentation(machines: Sequence[Machine]) -> Presentation:
+    """The parts of a list of machines."""
+    return listing_presentation(machine_list(machines))
+
+
+def ability_presentation(abilities: Sequence[Ability]) -> Presentation:
+    """The parts of a list of abilities."""
+    return listing_presentation(ability_list(abilities))
+
+
+def query_presentation(frame: pl.DataFrame) -> Presentation:
+    """The parts of the answer to a query."""
+    numbers = frozenset(i for i, kind in enumerate(frame.dtypes) if kind.is_numeric())
+    rows = tuple(tuple("" if value is None else str(value) for value in row) for row in frame.iter_rows())
+    listed = Listing("rows", tuple(frame.columns), rows, tuple(frame.columns), (), figures=numbers)
+    return replace(
+        listing_presentation(listed),
+        json=lambda: json_of(frame),
+        csv=lambda: csv_of(frame),
+        frames={"rows": lambda: frame},
+    )
 
 
 def run_list(runs: Sequence[RecordedRun]) -> Listing:
@@ -31,16 +65,14 @@ def run_list(runs: Sequence[RecordedRun]) -> Listing:
     )
 
 
-def machine_list() -> Listing:
-    """The machines that come with loadgo."""
-    from loadgo.running.machines import machine_list_rows, machines
-
+def machine_list(machines: Sequence[Machine]) -> Listing:
+    """The machines, in their order."""
     return Listing(
         "machines",
         ("machine", "title", "processors", "source"),
-        tuple(map(tuple, machine_list_rows())),
+        tuple((machine.name, machine.title, str(machine.processors), machine.source) for machine in machines),
         _MACHINE_KEYS,
-        tuple(_record(machine, _MACHINE_KEYS) for machine in machines()),
+        tuple(_record(machine, _MACHINE_KEYS) for machine in machines),
         figures=frozenset({2}),
     )
 

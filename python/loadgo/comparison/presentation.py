@@ -1,0 +1,48 @@
+"""A comparison in every format: its document with JSON and charts, and its rows as a frame."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from loadgo.comparison.compare import Comparison
+from loadgo.comparison.document import comparison_document, comparison_json
+from loadgo.documents.frames import frame_of
+from loadgo.documents.presentation import Presentation
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_DIFFERENCE_COLUMNS = (
+    "measure=figure.measure a=figure.before b=figure.after change=figure.change change_low=figure.interval.low "
+    "change_high=figure.interval.high relative=figure.relative verdict=figure.verdict "
+    "a_low=figure.before_interval.low a_high=figure.before_interval.high b_low=figure.after_interval.low "
+    "b_high=figure.after_interval.high pairs_needed=figure.pairs_needed"
+)
+
+
+def presentation(comparison: Comparison) -> Presentation:
+    """The parts of a comparison. Times in the frames are in nanoseconds."""
+    return Presentation(
+        lambda: comparison_document(comparison),
+        lambda: comparison_json(comparison),
+        {
+            "rows": lambda: _rows(comparison),
+            "conditions": lambda: frame_of(comparison.conditions, "name before after"),
+            "checks": lambda: frame_of(
+                ({"side": side, "check": check} for side, check in comparison.checks),
+                "side check=check.name verdict=check.verdict text=check.text",
+            ),
+        },
+        main_chart="changes-response",
+    )
+
+
+def _rows(comparison: Comparison) -> pl.DataFrame:
+    """Each measure of each row; the rows of kind `whole` have all measures of the whole script or mean interaction."""
+    figures = [
+        {"row": row.label, "kind": row.kind, "figure": figure}
+        for row in comparison.rows.rows
+        for figure in row.measures.values()
+    ]
+    figures += [{"row": "all", "kind": "whole", "figure": figure} for figure in comparison.rows.whole.values()]
+    return frame_of(figures, f"row kind {_DIFFERENCE_COLUMNS}")

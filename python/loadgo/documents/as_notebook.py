@@ -1,0 +1,92 @@
+"""A result for a notebook: the answer, warnings, the main table and the main chart, in HTML without scripts."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, StrictUndefined
+
+from loadgo.documents.as_html import template
+from loadgo.documents.table import Table
+from loadgo.notation.figures import plain
+
+if TYPE_CHECKING:
+    from loadgo.documents.chart import Chart
+    from loadgo.documents.document import Document
+
+MOST_HTML_BYTES = 200_000
+"""The largest cell of a notebook that a result makes. Notebooks with many larger cells open slowly."""
+_MOST_PICTURE_BYTES = 120_000
+_MOST_ROWS = 25
+_MOST_CELL_CHARS = 60
+_MOST_SENTENCE_CHARS = 600
+_MOST_WARNINGS = 12
+
+
+def notebook_html(document: Document, main_table: str, chart: Chart | None) -> str:
+    """The document's answer, its table titled `main_table` and the chart, in less than `MOST_HTML_BYTES` of HTML.
+
+    Without a table of this title it is the first. All texts are escaped, and the chart is a picture.
+    """
+    table = _main_table(document, main_table)
+    hidden = 0 if table is None else max(0, len(table.columns[0].cells) - _MOST_ROWS)
+    table = None if table is None else _shortened(table)
+    html = _html(document, table, hidden, None if chart is None else _picture(chart))
+    if len(html.encode()) >= MOST_HTML_BYTES:
+        html = _html(document, None, 0, None)
+    return html
+
+
+def _html(document: Document, table: Table | None, hidden: int, picture: tuple[str, str] | None) -> str:
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["plain"] = plain
+    return environment.from_string(template("notebook.html")).render(
+        warnings=[_cut(warning, _MOST_SENTENCE_CHARS) for warning in document.warnings[:_MOST_WARNINGS]],
+        more_warnings=max(0, len(document.warnings) - _MOST_WARNINGS),
+        answers=[_cut(line, _MOST_SENTENCE_CHARS) for line in (document.answer, *document.further_answers)],
+        table=table,
+        hidden=hidden,
+        picture=picture,
+    )
+
+
+def _main_table(document: Document, title: str) -> Table | None:
+    """The table with this title, else the first table; None without tables."""
+    tables = [section for section in document.sections if isinstance(section, Table)]
+    return next((table for table in tables if table.title == title), tables[0] if tables else None)
+
+
+def _shortened(table: Table) -> Table:
+    """The first rows of the table, with long cells cut."""
+
+    def cut(cells: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(_cut(cell, _MOST_CELL_CHARS) for cell in cells[:_MOST_ROWS])
+
+    columns = tuple(
+        replace(column, heading=_cut(column.heading, _MOST_CELL_CHARS), cells=cut(column.cells), below=(), hints=())
+        for column in table.columns
+    )
+    return replace(table, columns=columns)
+
+
+def _picture(chart: Chart) -> tuple[str, str] | None:
+    """The chart as a `data:` address with its description; None if it is too large.
+
+    A chart with many marks is a PNG, since its SVG would be large.
+    """
+    from loadgo.documents.chart import png, svg
+
+    address = _address("image/svg+xml", svg(chart).encode())
+    if len(address) > _MOST_PICTURE_BYTES:
+        address = _address("image/png", png(chart))
+    return (address, f"{chart.heading}. {chart.caption}") if len(address) <= _MOST_PICTURE_BYTES else None
+
+
+def _address(kind: str, picture: bytes) -> str:
+    return f"data:{kind};base64,{base64.b64encode(picture).decode()}"
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,0 +1,135 @@
+"""What every result of the library offers: a line, a page for a notebook, each format, frames and a chart."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import loadgo
+import polars as pl
+import pytest
+from loadgo.documents.formats import PICTURE_FORMATS, REPORT_FORMATS, TABLE_FORMATS
+from loadgo.documents.result import Result
+from loadgo.errors import BadArgument
+from loadgo.records.runs import RecordedRun, RunList
+from support.results import MAKERS, WITH_CHARTS, laid_results
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a script, a machine and two runs."""
+    return laid_results(tmp_path_factory.mktemp("results"))
+
+
+@pytest.fixture(scope="module", params=MAKERS)
+def named(request: pytest.FixtureRequest, folder: Path) -> tuple[str, Result]:
+    """A result of each kind, with the name of its maker."""
+    return request.param, MAKERS[request.param](folder)
+
+
+def test_a_result_is_displayed_as_one_short_line(named: tuple[str, Result]) -> None:
+    name, result = named
+    assert repr(result).startswith(f"<{name.split()[0]}: ")
+    assert len(repr(result)) < 200
+    assert repr(result).isprintable()
+
+
+def test_a_notebook_shows_the_answer_in_little_html_that_loads_nothing(named: tuple[str, Result]) -> None:
+    name, result = named
+    html = result._repr_html_()
+    assert len(html.encode()) < 200_000
+    assert "<table" in html or name == "Reproduction"
+    assert not re.search(r"<script|<style|<link|https?://[^\"]*\"|@import|on\w+=", html.partition("<img")[0])
+    assert all(source.startswith("data:image/") for source in re.findall(r'(?:src|href)="([^"]*)"', html))
+    assert ("<img" in html) == (name in WITH_CHARTS)
+    assert "<b>" not in html
+
+
+def test_to_dict_is_the_json_in_which_no_number_is_nan(named: tuple[str, Result]) -> None:
+    _name, result = named
+    text = result.report("json")
+    members = json.loads(text, parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
+    assert members["format"] == 1
+    assert result.to_dict() == members
+
+
+def test_the_csv_is_the_main_frame(named: tuple[str, Result]) -> None:
+    _name, result = named
+    head, *rows = csv.reader(io.StringIO(str(result.report("csv"))))
+    main = result.frame()
+    assert head == main.columns
+    assert len(rows) == main.height > 0
+    frames = result.frames()
+    assert main.equals(frames[next(iter(frames))])
+    assert all(isinstance(frame, pl.DataFrame) and frame.width for frame in frames.values())
+    with pytest.raises(BadArgument, match=f"there is no frame 'none'; there are {', '.join(frames)}"):
+        result.frame("none")
+
+
+def test_each_format_has_a_report(named: tuple[str, Result]) -> None:
+    _name, result = named
+    text, page, markdown = (str(result.report(form, width=100)) for form in ("text", "html", "md"))
+    assert page.startswith("<!doctype html>")
+    assert text.strip()
+    assert markdown.strip()
+    with pytest.raises(BadArgument, match=f"format 'pdf' is none of {', '.join(REPORT_FORMATS)}"):
+        result.report("pdf")
+
+
+def test_a_result_with_a_chart_draws_it(named: tuple[str, Result]) -> None:
+    name, result = named
+    formats = ", ".join(TABLE_FORMATS)
+    if name not in WITH_CHARTS:
+        for picture in PICTURE_FORMATS:
+            with pytest.raises(BadArgument, match=f"no chart of this result: its formats are {formats}"):
+                result.report(picture)
+        with pytest.raises(BadArgument, match="no chart"):
+            result.chart()
+        return
+    assert str(result.report("svg")).startswith("<svg")
+    assert bytes(result.report("png")).startswith(b"\x89PNG")  # type: ignore[arg-type]
+    assert result.chart().to_dict()["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
+    with pytest.raises(BadArgument, match="there is no chart 'none'; there are "):
+        result.chart("none")
+
+
+def test_every_public_result_is_here() -> None:
+    public = {name for name in loadgo.__all__ if isinstance(getattr(loadgo, name), type)}
+    results = {name for name in public if issubclass(getattr(loadgo, name), Result)}
+    inputs = {"Ability", "Driver", "Limits", "Load", "Machine", "Metering", "Recorded", "Tables", "Variant", "Watching"}
+    assert results == public - inputs
+    assert results <= {name.split()[0] for name in MAKERS}
+
+
+def test_the_json_of_a_recorded_run_is_that_of_the_run(folder: Path) -> None:
+    run = MAKERS["Run"](folder)
+    assert isinstance(run, loadgo.Run)
+    (recorded,) = [one for one in loadgo.runs(folder) if one.folder.name == run.folder.name]
+    assert recorded.to_dict() == run.to_dict() == json.loads(loadgo.report(run, format="json"))
+
+
+def test_a_name_in_html_is_text() -> None:
+    evil = RecordedRun("<b>x</b>", Path("x"), "<script>alert(1)</script>\x1b[31m", "here", 1, None, True, "done", 1)
+    html = RunList([evil])._repr_html_()
+    assert "&lt;script&gt;alert(1)" in html
+    assert "<b>" not in html
+    assert "\x1b" not in html
+    assert "\x1b" not in repr(evil)
+
+
+def test_a_notebook_leaves_out_the_rows_of_a_long_table() -> None:
+    runs = RunList(RecordedRun(f"run {n}", Path("x"), "s" * 500, "here", n, None, True, "done", n) for n in range(900))
+    html = runs._repr_html_()
+    assert "875 more rows: <code>.frame()</code> has all." in html
+    assert len(html.encode()) < 200_000
+    assert runs.frame().height == 900
+
+
+def test_metering_without_a_folder_has_nothing_to_show() -> None:
+    metered = loadgo.Metered(None, "done", None, None)
+    assert repr(metered) == "<Metered: done, nothing recorded>"
+    with pytest.raises(BadArgument, match="nothing was recorded"):
+        metered.report()
