@@ -6,7 +6,8 @@ runs, which have the same script, users and conditions. They are the runs of a s
 earlier or later runs beside them. The logarithms of their figures have one pooled variance. The interval of a
 difference is at least that of Student's t with this variance.
 
-From five runs a side whole runs are drawn again, and the scatter is in the interval already.
+From five runs a side whole runs are drawn again, and the scatter is in the interval already. A neighbour that came for all runs of one
+side is not in their scatter, so such sides have no allowance.
 """
 
 from __future__ import annotations
@@ -82,9 +83,10 @@ def between_runs_of(a: Side, b: Side, *, runs_are_drawn: bool, like_runs: Sequen
     sides = (a, b)
     if all(side.kind != "host" for side in sides):
         return NO_DRIFT
-    if runs_are_drawn:
-        return BetweenRuns("allowed")
     live = [side for side in sides if side.kind == "host"]
+    if runs_are_drawn:
+        reason = _neighbours_against(live)
+        return BetweenRuns("not known" if reason else "allowed", reason=reason)
     groups = tuple(side for side in (*live, *like_runs) if side.run_count > 1)
     live_runs = (a.run_count if a.kind == "host" else 0, b.run_count if b.kind == "host" else 0)
     has_one_seed = all(len(set(group.seeds)) == 1 for group in groups)
@@ -114,19 +116,23 @@ def with_drift(difference: Difference, between: BetweenRuns, figures_by_group: S
     allowance = _allowance(between, figures_by_group)
     deviation = None if allowance is None else allowance.deviation
     before, after, within = difference.before, difference.after, difference.interval
-    if between.drift == "not known" or allowance is None or within is None or not before or not after:
+    if between.drift == "not known" or allowance is None or within is None:
+        return replace(difference, drift="not known", run_deviation=deviation)
+    if before is None or after is None or before <= 0 or after <= 0:
         return replace(difference, drift="not known", run_deviation=deviation)
     interval = interval_with(allowance, before, after, within)
     return replace(difference, drift="allowed", run_deviation=deviation, interval=interval, within_runs=within)
 
 
 def _allowance(between: BetweenRuns, figures_by_group: Sequence[Floats | None]) -> Allowance | None:
-    """The pooled scatter of the logarithms. None if a figure is missing, 0 or negative in a run."""
-    groups = [figures for figures in figures_by_group if figures is not None]
-    if len(groups) < len(between.groups) or any(not np.isfinite(one).all() or (one <= 0).any() for one in groups):
+    """The pooled scatter of the logarithms. None if too few runs have a figure above 0."""
+    groups = [figures[np.isfinite(figures) & (figures > 0)] for figures in figures_by_group if figures is not None]
+    degrees = sum(len(figures) - 1 for figures in groups if len(figures))
+    if degrees < FEWEST_DEGREES:
         return None
-    squares = sum(float(((logs := np.log(one)) - logs.mean()).__pow__(2).sum()) for one in groups)
-    degrees = sum(len(one) - 1 for one in groups)
+    squares = sum(
+        float(((logs := np.log(figures)) - logs.mean()).__pow__(2).sum()) for figures in groups if len(figures)
+    )
     return Allowance(math.sqrt(squares / degrees), degrees, between.live_runs, between.added)
 
 
@@ -137,11 +143,23 @@ def _reason_against(between: BetweenRuns, live: Sequence[Side]) -> str:
     changes = [abs(first.mean_others_share - second.mean_others_share) for first in live for second in live]
     if max(changes) > NEIGHBOUR_TOLERANCE + max(_range(group.others_shares) for group in between.groups):
         return f"among {between.like_runs} like runs the neighbours' share of the processors changed less"
+    if reason := _neighbours_against(live):
+        return reason
     starts = [sum(side.starts_s) / len(side.starts_s) for side in live if side.starts_s]
     gap_s = max(starts, default=0.0) - min(starts, default=0.0)
     if gap_s > MOST_GAP_SPANS * max(_range(group.starts_s) for group in between.groups):
         return f"the {between.like_runs} like runs were made in a shorter time than lies between A and B"
     return ""
+
+
+def _neighbours_against(live: Sequence[Side]) -> str:
+    """Why two sides of several runs give no allowance: all runs of one side had busier neighbours. Empty if not so."""
+    if len(live) < 2 or min(side.run_count for side in live) < 2:
+        return ""
+    low, high = sorted((side.others_shares for side in live), key=lambda shares: sum(shares) / len(shares))
+    if min(high) - max(low) <= 0 or sum(high) / len(high) - sum(low) / len(low) <= NEIGHBOUR_TOLERANCE:
+        return ""
+    return "in each run of one side the neighbours' share of the processors was larger than in any of the other"
 
 
 def _range(values: Sequence[float]) -> float:

@@ -18,28 +18,37 @@ from loadgo.records.runs import EXPERIMENT_FILE
 from loadgo.records.tables import Tables, tables
 
 MOST_LIKE_RUNS = 12
-"""Most like runs of a side that are read: those nearest in time. More would narrow an allowance by little."""
+"""Most like runs of each side that are read: those nearest in time. More would narrow an allowance by little."""
 _VARYING_CONDITIONS = ("seed",)
 _VARIANT = re.compile(r"\d+-([ab])")
 
 
 def like_runs_of(a: Side, b: Side, tariff: str) -> tuple[Side, ...]:
-    """The like runs of each side, without the runs of both sides. One group if both sides are like each other."""
+    """The like runs of each side, without the runs of both sides.
+
+    Sides that are like each other have one group: runs nearest to A and runs nearest to B. Its scatter then contains
+    how the host changed between the two. Two groups, each with a mean of its own, would leave that out.
+    """
     live = [side for side in (a, b) if side.kind == "host" and side.folders]
     own_folders = {folder.resolve() for side in (a, b) for folder in side.folders}
-    groups: list[Side] = []
-    read: set[Path] = set()
-    for side in live:
-        folders = [folder for folder in _like_folders(side) if folder not in own_folders | read]
-        read |= set(folders)
-        group = _group(folders, side, tariff)
-        if group is not None:
-            groups.append(group)
-    return tuple(groups)
+    nearest = [
+        [folder for folder in _like_folders(side) if folder not in own_folders][:MOST_LIKE_RUNS] for side in live
+    ]
+    if len(live) == 2 and _are_like(a, b):
+        nearest = [list(dict.fromkeys(nearest[0] + nearest[1]))]
+    groups = [_group(folders, side, tariff) for folders, side in zip(nearest, live, strict=False)]
+    return tuple(group for group in groups if group is not None)
+
+
+def _are_like(a: Side, b: Side) -> bool:
+    """Whether the runs of both sides are like each other."""
+    folder = b.folders[0]
+    is_same_variant = _variant(a.folders[0]) == _variant(folder)
+    return is_same_variant and _is_like(folder, _run_toml(folder / "run.toml"), a.conditions)
 
 
 def _like_folders(side: Side) -> list[Path]:
-    """The folders of runs that are like those of `side`, in the folders that contain its runs."""
+    """The folders of runs that are like those of `side`, in the folders that contain its runs, the nearest first."""
     parents = {folder.resolve().parent for folder in side.folders}
     variant = _variant(side.folders[0])
     starts = {}
@@ -49,8 +58,7 @@ def _like_folders(side: Side) -> list[Path]:
             if _variant(path.parent) == variant and _is_like(path.parent, run_toml, side.conditions):
                 starts[path.parent] = _start_s(run_toml)
     own_start = min(side.starts_s, default=0.0)
-    nearest = sorted(starts, key=lambda folder: abs(starts[folder] - own_start))
-    return nearest[: MOST_LIKE_RUNS + len(side.folders)]
+    return sorted(starts, key=lambda folder: abs(starts[folder] - own_start))
 
 
 def _variant(folder: Path) -> str:
@@ -87,7 +95,7 @@ def _is_like(folder: Path, run_toml: Mapping[str, Any], conditions: Mapping[str,
 def _group(folders: list[Path], side: Side, tariff: str) -> Side | None:
     """The runs in these folders as one side. None if fewer than two of them can be read."""
     runs: list[Tables] = []
-    for folder in folders[:MOST_LIKE_RUNS]:
+    for folder in folders:
         try:
             runs.append(tables(folder))
         except (OSError, LoadgoError, pl.exceptions.PolarsError):

@@ -148,7 +148,10 @@ def welch_degrees(variances: tuple[float, float], degrees: tuple[int, int]) -> i
 
 
 def _resampled_degrees(before: Floats, after: Floats, units: tuple[int, int]) -> int:
-    variances = [float(values[np.isfinite(values)].var()) for values in (before, after)]
+    finite_values = [values[np.isfinite(values)] for values in (before, after)]
+    if min(len(values) for values in finite_values) < 2:
+        return min(units) - 1
+    variances = [float(values.var()) for values in finite_values]
     return welch_degrees((variances[0], variances[1]), (units[0] - 1, units[1] - 1))
 
 

@@ -125,6 +125,25 @@ def test_a_change_of_the_neighbours_that_no_like_run_had_allows_no_verdict() -> 
     assert response(met_by_like_runs) == "worse"
 
 
+@pytest.mark.parametrize("runs", [3, 5])
+def test_neighbours_in_all_runs_of_one_side_allow_no_verdict(runs: int) -> None:
+    steady = [1.0, 1.02, 0.99, 1.01, 1.0][:runs]
+    slower = [1.6 * factor for factor in steady]
+    quiet, busy = [0.02, 0.3, 0.1, 0.2, 0.05][:runs], [0.32, 0.5, 0.4, 0.4, 0.5][:runs]
+    comparison = of_sides(side(1, steady, others=quiet), side(6, slower, others=busy))
+    assert response(comparison) == "cannot tell"
+    assert "the neighbours' share of the processors was larger" in comparison.rows.between.reason
+    mixed = of_sides(side(1, steady, others=quiet), side(6, slower, others=[0.1, *busy[1:]]))
+    assert response(mixed) == "worse"
+
+
+def test_a_like_run_without_the_figure_is_left_out_of_its_scatter() -> None:
+    like = side(1, [1.0, 1.02, 0.98, 1.01, 0.99, 1.0])
+    lost = replace(like, rows=like.rows.filter(pl.col("run") != 3))
+    comparison = of_sides(side(8, [1.0]), side(9, [1.6]), like_runs=[lost])
+    assert response(comparison) == "worse"
+
+
 def test_like_runs_of_a_few_minutes_do_not_stand_for_a_day() -> None:
     like = side(1, [1.0, 1.02, 0.98, 1.01, 0.99, 1.0])
     comparison = of_sides(side(6, [1.0]), side(6 + 24 * 60, [1.6]), like_runs=[like])
@@ -206,6 +225,14 @@ def test_like_runs_are_those_beside_a_run_with_its_script_users_and_conditions(t
     assert group.starts_s == side_of(runs[2:]).starts_s
     comparison = compare(*runs[:2])
     assert (comparison.rows.between.drift, comparison.rows.between.like_runs) == ("allowed", 5)
+
+
+def test_like_runs_of_equal_sides_are_one_group_that_contains_the_drift_between_them(tmp_path: Path) -> None:
+    runs = copies(tmp_path, 40)
+    (group,) = like_runs_of(side_of(runs[0]), side_of(runs[-1]), "default")
+    minutes = sorted(round(start_s / 60) for start_s in group.starts_s)
+    first = round(side_of(runs[0]).starts_s[0] / 60)
+    assert [minute - first for minute in minutes] == [*range(1, 13), *range(27, 39)]
 
 
 def test_in_the_folder_of_an_experiment_only_runs_of_the_same_variant_are_like(tmp_path: Path) -> None:
