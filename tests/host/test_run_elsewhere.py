@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
 import pytest
 from support.far_programs import sshd
 from support.outside import NEEDS_ROOT, PATIENCE_S, Bench, ended, phase_has_begun, wait_until
@@ -194,3 +195,41 @@ def test_a_question_for_a_password_is_told_with_the_screen_and_the_remedy(host: 
     assert "root@127.0.0.1's password:" in refused.stderr
     assert "ssh-copy-id" in refused.stderr
     assert "Permission denied" not in refused.stderr, "nothing was typed as a password"
+
+
+SPIN = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; sed -n 1p /etc/passwd >/dev/null"
+
+
+@pytest.mark.parametrize("shell", ["bash", "sh"])
+def test_usage_over_ssh_to_this_host_is_that_of_the_same_shell_without_ssh(
+    shell: str, tmp_path: Path, bench: Bench
+) -> None:
+    needs_sshd()
+    options = ("--users", "2", "--passes", "3")
+    with ssh_host(tmp_path / "far", f"/bin/{shell}") as host:
+        far = bench.run(bench.script(script(host.login, [SPIN], {})), *options, out="over-ssh")
+    near = bench.run(bench.script(script(shell, [SPIN], {})), *options, out="directly")
+    for kept in (far, near):
+        assert kept.interactions["cpu_user_ns"].null_count() == 0
+        assert kept.interactions["faults_minor"].min() > 50, "sed has page faults of its own"
+    cpu_far, cpu_near = (median_cpu_ns(kept.interactions) for kept in (far, near))
+    assert cpu_near / 2 < cpu_far < cpu_near * 2
+    notes = far.conditions["usage"]["notes"]
+    assert any("which leads to this host" in note for note in notes), notes
+    assert far.conditions["usage"]["cpu"] == near.conditions["usage"]["cpu"] != ""
+
+
+def test_a_shell_over_ssh_that_lies_about_its_place_is_not_followed(host: SshHost, bench: Bench) -> None:
+    other_process = 'builtin printf \'loadgo-place:1:%s:%s:\\n\' "$4" "$5"'
+    lie = f'printf() {{ case $2 in place) {other_process};; *) builtin printf "$@";; esac; }}\n'
+    (host.home / ".bash_profile").write_text(lie)
+    kept = bench.run(bench.script(script(host.login, ["true"], {})))
+    assert kept.interactions["cpu_user_ns"].to_list() == [None]
+    assert any("do not reach" in note for note in kept.conditions["usage"]["notes"])
+    assert os.path.exists("/proc/1")
+
+
+def median_cpu_ns(interactions: pl.DataFrame) -> float:
+    """Median processor time of an interaction."""
+    cpu = interactions["cpu_user_ns"] + interactions["cpu_system_ns"]
+    return float(cpu.median())

@@ -22,6 +22,7 @@ use crate::leftovers::undo::{kill_group, processes_of, remove_group};
 use crate::leftovers::{Leftovers, Thing};
 use crate::refusal::Refusal;
 use crate::small_files::open_directory;
+use rustix::io::Errno;
 
 /// The groups of one run.
 #[derive(Debug)]
@@ -125,6 +126,26 @@ impl Groups {
         groups.map(|path| CString::new(path.join("cgroup.procs").as_os_str().as_bytes()).expect("a path without zeros")).collect()
     }
 
+    /// Moves a shell that was logged in from outside into the groups of `user`. The processes that logged it in leave the user's
+    /// own group, which then has the shell's programs only.
+    pub(crate) fn follow(&self, user: UserId, shell: u32) -> io::Result<()> {
+        let clients = self.run.join(CLIENTS);
+        match fs::create_dir(&clients) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        for client in self.processes(user)? {
+            match fs::write(clients.join("cgroup.procs"), client.to_string()) {
+                Err(error) if Errno::from_io_error(&error) == Some(Errno::SRCH) => {} // it has ended
+                moved => moved?,
+            }
+        }
+        for group in [self.user_path(user)].iter().chain(&self.further) {
+            fs::write(group.join("cgroup.procs"), shell.to_string())?;
+        }
+        Ok(())
+    }
+
     /// Another handle on the accounts of these groups, for a meter.
     pub fn accounts(&self) -> io::Result<Accounts> {
         Ok(Accounts::new(self.directory.as_fd().try_clone_to_owned()?, self.version))
@@ -190,6 +211,8 @@ impl Groups {
     }
 }
 
+/// The group of the commands that logged in the shells which are followed. It is no user's name.
+const CLIENTS: &str = "clients";
 const REMEDY: &str = "run as root, or inside a subtree that is yours: systemd-run --user --scope -p Delegate=yes loadgo …";
 
 /// The trees that can keep accounts, the best first.

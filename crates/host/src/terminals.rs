@@ -1,11 +1,14 @@
 //! Users' terminals: sessions are started, typed into and read, under one event loop.
 //!
 //! `host` is the system under test. `session` is one user's state without any system call. `starting` has the threads that start
-//! sessions, `login` prepares the command and the environment of a session, and `typed_files` the lines typed before it counts.
-//! `questions` recognises a log-in that waits for an answer.
+//! sessions, and `farewells` gives sessions that remove files the time to do so. `login` prepares the command and the environment
+//! of a session, and `typed_files` the lines typed before it counts. `questions` recognises a log-in that waits for an answer, and
+//! `place` a session by `ssh` whose shell is on this host.
 
+mod farewells;
 pub mod host;
 pub mod login;
+mod place;
 mod questions;
 pub mod session;
 pub mod starting;

@@ -74,7 +74,8 @@ fn on_host(
     let mut metering = begin_meters(&request, origin_ns)?;
     prepared.take_waits_from(metering.meters.as_mut(), &request.spec.script);
     notes.extend_from_slice(&metering.part.notes);
-    running.run_toml.usage(conditions::usage_part(&prepared.sources));
+    let sources = prepared.sources();
+    running.run_toml.usage(conditions::usage_part(&sources.now()));
     running.run_toml.meters(metering.part);
     running.run_toml.notes(notes);
     let plan = RunArguments {
@@ -82,8 +83,9 @@ fn on_host(
         when_full: WhenFull::Lose,
         sampling: Some(begin_sampling(&prepared, metering.meters, origin_ns)),
     };
-    running.run(plan, move |order| start_system(&request, prepared, &order.stop, origin_ns), decide)?;
-    Ok(())
+    let ran = running.run(plan, move |order| start_system(&request, prepared, &order.stop, origin_ns), decide);
+    running.run_toml.usage(conditions::usage_part(&sources.now()));
+    ran.map(|_| ())
 }
 
 /// The meters that are asked for, or those that this host allows.

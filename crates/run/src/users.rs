@@ -7,7 +7,7 @@ use loadgo_core::script::Script;
 use loadgo_host::groups::Groups;
 use loadgo_host::leftovers::{Leftovers, Thing};
 use loadgo_host::refusal::Refusal;
-use loadgo_host::terminals::host::Setting;
+use loadgo_host::terminals::host::{SessionsByPlace, Setting};
 use loadgo_host::terminals::login::Login;
 use loadgo_host::usage::meter::UsageMeter;
 use loadgo_host::usage::sources::{Demand, Sources};
@@ -23,7 +23,8 @@ pub(crate) struct Prepared {
     pub groups: Option<Arc<Groups>>,
     pub meter: UsageMeter,
     pub homes: PathBuf,
-    pub sources: Sources,
+    /// Counts the sessions that were begun with `ssh` and the like.
+    pub by_place: Arc<SessionsByPlace>,
 }
 
 impl Prepared {
@@ -36,18 +37,55 @@ impl Prepared {
             run_id: request.spec.id.clone(),
             homes: self.homes.clone(),
             origin_ns,
+            by_place: Arc::clone(&self.by_place),
         }
     }
 
-    /// Lets the kernel meters measure each interaction's waits, if they keep accounts of waits and can see the users' processes.
+    /// Lets the kernel meters measure each interaction's waits, if they keep accounts of waits.
     pub(crate) fn take_waits_from(&mut self, meters: Option<&mut Meters>, script: &Script) {
-        if self.login.is_out_of_reach() {
-            return;
-        }
         if let Some(waits) = meters.and_then(|meters| meters.waits(numbers_by_line(script))) {
             self.meter.take_waits_from(Box::new(waits));
-            self.sources = self.meter.sources().clone();
         }
+    }
+
+    /// The sources of usage.
+    pub(crate) fn sources(&self) -> UsageSources {
+        let login_word = self.login.is_out_of_reach().then(|| self.login.words[0].clone());
+        UsageSources { of_meter: self.meter.sources().clone(), login_word, by_place: Arc::clone(&self.by_place) }
+    }
+}
+
+/// The sources of the users' usage. Where users log in with `ssh` and the like, they depend on where that leads.
+pub(crate) struct UsageSources {
+    of_meter: Sources,
+    /// The first word of the log-in command, if the sessions' programs may be on another host.
+    login_word: Option<String>,
+    by_place: Arc<SessionsByPlace>,
+}
+
+impl UsageSources {
+    /// The sources, by the sessions that have begun so far.
+    pub(crate) fn now(&self) -> Sources {
+        let Some(word) = &self.login_word else { return self.of_meter.clone() };
+        let SessionsByPlace { here, elsewhere } = &*self.by_place;
+        let (here, elsewhere) = (here.load(Ordering::Relaxed), elsewhere.load(Ordering::Relaxed));
+        if here == 0 {
+            let note = format!(
+                "users log in with {word}: this host's meters do not reach the programs that they run; run loadgo on that host"
+            );
+            return Sources { every: self.of_meter.every, notes: vec![note], ..Sources::default() };
+        }
+        let mut sources = self.of_meter.clone();
+        sources.notes.push(format!(
+            "users log in with {word}, which leads to this host: their shells and programs are metered, and the two ends of {word} are not"
+        ));
+        if elsewhere > 0 {
+            let all = here + elsewhere;
+            sources
+                .notes
+                .push(format!("{elsewhere} of {all} sessions are not metered: their shells were not found on this host"));
+        }
+        sources
     }
 }
 
@@ -65,16 +103,7 @@ pub(crate) fn prepare(request: &Request, leftovers: &mut Leftovers, notes: &mut 
     limit(request, groups.as_mut(), &homes, leftovers)?;
     let demand = Demand { users: request.spec.load.users as usize, every: request.usage_interval(), taskstats: true };
     let meter = UsageMeter::open(groups.as_ref(), demand, leftovers).map_err(RunRefusal::from_kernel)?;
-    let sources = if login.is_out_of_reach() { out_of_reach(&login, request.usage_interval()) } else { meter.sources().clone() };
-    Ok(Prepared { login, groups: groups.map(Arc::new), meter, homes, sources })
-}
-
-/// Sources of usage for users whose programs run where this host's meters do not see them.
-fn out_of_reach(login: &Login, every: u32) -> Sources {
-    let words = &login.words[0];
-    let note =
-        format!("users log in with {words}: this host's meters do not reach the programs that they run; run loadgo on that host");
-    Sources { every, notes: vec![note], ..Sources::default() }
+    Ok(Prepared { login, groups: groups.map(Arc::new), meter, homes, by_place: Arc::default() })
 }
 
 fn limit(request: &Request, groups: Option<&mut Groups>, homes: &Path, leftovers: &mut Leftovers) -> Result<(), RunRefusal> {

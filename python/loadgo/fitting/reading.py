@@ -135,7 +135,7 @@ def _read_run(number: int, run: str | PathLike[str]) -> RunReading:
     if int(conditions.get("load", {}).get("users") or 0) < 1:
         raise BadArgument(f"{name} has no number of users")
     login = str(conditions.get("system", {}).get("login", ""))
-    if is_remote(login):
+    if is_remote(conditions):
         raise BadArgument(
             f"{name} had its users on another machine ({login}), where their usage was not metered: run loadgo there"
         )

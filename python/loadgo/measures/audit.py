@@ -6,8 +6,9 @@ the driver may use at most 5 % of all processors' time.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -132,10 +133,14 @@ def count_sessions(sessions: pl.DataFrame) -> SessionCounts:
 def _loads_own_host(tables: Tables) -> bool:
     """Whether the driver runs on the host that it loads, not on a simulated machine or across a network."""
     system = tables.conditions.get("system", {})
-    return system.get("kind", "host") == "host" and not is_remote(str(system.get("login", "")))
+    return system.get("kind", "host") == "host" and not is_remote(tables.conditions)
 
 
-def is_remote(login: str) -> bool:
-    """Whether the log-in command `login` connects to another machine."""
-    words = login.split()
-    return bool(words) and words[0].rsplit("/", 1)[-1] in _REMOTE
+def is_remote(conditions: Mapping[str, Any]) -> bool:
+    """Whether users logged in to another machine, by a run's `run.toml`.
+
+    A log-in by `ssh` that leads to the driver's own host is metered there, so the run has a source of processor time.
+    """
+    words = str(conditions.get("system", {}).get("login", "")).split()
+    leads_away = bool(words) and words[0].rsplit("/", 1)[-1] in _REMOTE
+    return leads_away and not conditions.get("usage", {}).get("cpu")

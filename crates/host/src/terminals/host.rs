@@ -11,9 +11,10 @@ mod output;
 mod tests;
 
 use crate::groups::Groups;
+use crate::terminals::farewells::Farewells;
 use crate::terminals::login::{self, Login};
 use crate::terminals::session::{Session, Stage, Watch};
-use crate::terminals::starting::{Farewells, Ground, Starters};
+use crate::terminals::starting::{Ground, Starters};
 use crate::terminals::typed_files::Preparations;
 use crate::usage::meter::UsageMeter;
 use loadgo_core::deadlines::Deadlines;
@@ -29,6 +30,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::thread::available_parallelism;
 
 const INTERRUPT_KEY: &[u8] = b"\x03";
@@ -59,6 +61,8 @@ pub struct Setting {
     pub homes: PathBuf,
     /// When the run began, on the monotonic clock.
     pub origin_ns: u64,
+    /// Counts the sessions that were begun with `ssh` and the like.
+    pub by_place: Arc<SessionsByPlace>,
 }
 
 /// A session with its terminal and its first process.
@@ -71,8 +75,30 @@ struct Seat {
     unsent: Vec<u8>,
     /// Whether the user is ready and waits for the meter; the terminal is not read meanwhile.
     is_in_turn: bool,
+    /// Whether the meter reaches the session's programs.
+    reach: Reach,
     /// Usage between the prompt and the sending of the last line, if lines are typed key by key.
     typing_usage: Usage,
+}
+
+/// Whether the meter reaches a session's programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    /// The programs are on this host.
+    Here,
+    /// The programs are elsewhere, as far as is known.
+    Elsewhere,
+    /// The shell says where it is, and a starter looks for it.
+    Sought,
+}
+
+/// Number of sessions that were begun with `ssh` and the like, by the place of their programs.
+#[derive(Debug, Default)]
+pub struct SessionsByPlace {
+    /// On this host: these are metered.
+    pub here: AtomicU32,
+    /// On other hosts.
+    pub elsewhere: AtomicU32,
 }
 
 /// A user whose system is ready.
@@ -95,8 +121,6 @@ pub struct Host {
     /// Users whose terminal had output before they had a seat.
     early: HashSet<UserId>,
     meter: UsageMeter,
-    /// Whether the meter reaches the users' programs.
-    metered: bool,
     epoll: Epoll,
     timer: Timer,
     /// The request to stop rings it.
@@ -134,7 +158,6 @@ impl Host {
             unwanted: HashSet::new(),
             early: HashSet::new(),
             meter,
-            metered: !setting.login.is_out_of_reach(),
             epoll,
             timer,
             stop_bell,
@@ -153,14 +176,18 @@ impl Host {
 
     /// The usage of `user` since the last call; nothing is known of sessions out of the meter's reach.
     fn usage(&mut self, user: UserId) -> Usage {
-        if self.metered { self.meter.interaction(user) } else { Usage::default() }
+        if self.is_metered(user) { self.meter.interaction(user) } else { Usage::default() }
+    }
+
+    fn is_metered(&self, user: UserId) -> bool {
+        self.seats.get(user as usize).and_then(Option::as_deref).is_some_and(|seat| seat.reach == Reach::Here)
     }
 
     /// Ends the typing in the user's account, so that the line which is about to be sent is charged with its own usage only.
     ///
     /// Lines that are sent at once need no reading: nothing is typed between the prompt and the sending.
     fn read_typing_usage(&mut self, user: UserId) {
-        if self.setting.script.typing_chars_per_second.is_none() || !self.metered {
+        if self.setting.script.typing_chars_per_second.is_none() || !self.is_metered(user) {
             return;
         }
         let usage = self.meter.typing(user);
@@ -202,7 +229,7 @@ impl Host {
             match key {
                 TIMER => self.timer.acknowledge(),
                 STOP if self.stop_bell.take_ring() => self.pending.push(Event::Stop { at: self.now() }),
-                STARTED if self.started.take_ring() => self.seat_the_started(),
+                STARTED if self.started.take_ring() => self.take_from_starters(),
                 STOP | STARTED => {}
                 user => self.serve(user as UserId, hung_up, writable),
             }
@@ -324,7 +351,8 @@ fn preparations(setting: &Setting) -> Preparations {
     if !setting.login.is_elsewhere() {
         return Preparations::none();
     }
-    Preparations::elsewhere(&setting.script, &setting.run_id, setting.script.until == ReadyRule::Mark)
+    let asks_place = setting.login.is_out_of_reach();
+    Preparations::elsewhere(&setting.script, &setting.run_id, setting.script.until == ReadyRule::Mark, asks_place)
 }
 
 fn ground(setting: &Setting, groups: Option<Arc<Groups>>, meter: &UsageMeter, epoll: &Epoll) -> io::Result<Ground> {

@@ -6,7 +6,9 @@
 
 use crate::groups::Groups;
 use crate::groups::accounts::{AccountOpener, OpenedAccount};
+use crate::terminals::farewells::Farewells;
 use crate::terminals::login::{self, Login};
+use crate::terminals::place::Place;
 use loadgo_core::ready::{Nonce, nonce};
 use loadgo_core::script::Script;
 use loadgo_core::system::UserId;
@@ -21,17 +23,8 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
-
-/// Longest time from the hang-up of a session that removes its own files to the kill of its processes.
-const FAREWELL_LIMIT: Duration = Duration::from_secs(1);
-/// Interval between two looks whether such a session has ended.
-const FAREWELL_LOOK: Duration = Duration::from_millis(5);
-/// Number of sessions that are waited for in vain, in a run; later ones are killed at once. A stubborn program is the same for all.
-const MOST_FAREWELLS_IN_VAIN: u32 = 5;
 
 /// The settings with which all sessions are started.
 #[derive(Debug)]
@@ -52,30 +45,6 @@ pub(crate) struct Ground {
     pub terminals: EpollAdder,
     /// The sessions that have files to remove, if they have.
     pub farewells: Option<Farewells>,
-}
-
-/// Sessions that remove their own files when they are hung up, and get time for that.
-#[derive(Debug, Default)]
-pub(crate) struct Farewells {
-    /// Number of sessions that did not end in time.
-    in_vain: AtomicU32,
-}
-
-impl Farewells {
-    /// Waits until the group of `user` is empty, if sessions usually end in time.
-    fn wait(&self, groups: &Groups, user: UserId) {
-        if self.in_vain.load(Ordering::Relaxed) >= MOST_FAREWELLS_IN_VAIN {
-            return;
-        }
-        let until = Instant::now() + FAREWELL_LIMIT;
-        while !groups.is_empty(user) {
-            if Instant::now() > until {
-                self.in_vain.fetch_add(1, Ordering::Relaxed);
-                return;
-            }
-            thread::sleep(FAREWELL_LOOK);
-        }
-    }
 }
 
 /// A session that has been started, or why it could not be.
@@ -102,11 +71,29 @@ pub(crate) struct StartedSession {
     pub added: io::Result<()>,
 }
 
+/// A shell on this host that a session elsewhere has led to, and its user's account.
+#[derive(Debug)]
+pub(crate) struct FollowedShell {
+    pub pid: u32,
+    pub account: OpenedAccount,
+}
+
+/// Finished work of the starters.
+#[derive(Debug, Default)]
+pub(crate) struct Finished {
+    pub started: Vec<Started>,
+    /// The users whose shell was looked for, with the shell if it is on this host.
+    pub followed: Vec<(UserId, Option<FollowedShell>)>,
+}
+
 /// Work that the driver's thread hands to the starters.
 #[derive(Debug)]
 enum Order {
     /// Start a session of the user.
     Start(UserId),
+    /// Look for the shell of the user on this host, at the place that it names, and move it into the user's control group. `client`
+    /// is the process that logged it in.
+    Follow { user: UserId, place: Place, client: i32 },
     /// Kill the processes in the user's control group.
     Kill(UserId),
     /// Hang up a terminal by closing its last descriptor.
@@ -132,7 +119,7 @@ struct Shared {
     orders: Mutex<Orders>,
     /// A semaphore that counts the waiting orders.
     to_do: Semaphore,
-    started: Mutex<Vec<Started>>,
+    finished: Mutex<Finished>,
     bell: Arc<Bell>,
 }
 
@@ -151,7 +138,7 @@ impl Starters {
     /// The kernel refuses memory, a descriptor or a thread.
     pub fn begin(ground: Ground, count: usize, bell: &Arc<Bell>) -> io::Result<Starters> {
         let shared =
-            Shared { orders: Mutex::default(), to_do: Semaphore::new()?, started: Mutex::default(), bell: Arc::clone(bell) };
+            Shared { orders: Mutex::default(), to_do: Semaphore::new()?, finished: Mutex::default(), bell: Arc::clone(bell) };
         let (ground, shared) = (Arc::new(ground), Arc::new(shared));
         let mut starters = Starters { ground, shared, kept: Vec::new(), threads: Vec::new() };
         for _ in 0..count {
@@ -171,6 +158,11 @@ impl Starters {
     /// Asks for a session of `user`.
     pub fn start(&mut self, user: UserId) {
         self.order(Order::Start(user));
+    }
+
+    /// Orders a starter to look for the shell of `user`, which `client` has logged in, at the place that it names.
+    pub fn follow(&mut self, user: UserId, place: Place, client: i32) {
+        self.order(Order::Follow { user, place, client });
     }
 
     /// Orders a starter to kill the processes of `user`. The kernel may make the caller wait for other changes of control groups.
@@ -194,13 +186,13 @@ impl Starters {
         self.hand_over();
     }
 
-    /// Takes the sessions started since the last call, if their lock is free.
-    pub fn take(&mut self) -> Vec<Started> {
+    /// Takes the work finished since the last call, if its lock is free.
+    pub fn take(&mut self) -> Finished {
         self.hand_over();
-        match self.shared.started.try_lock() {
-            Ok(mut started) => std::mem::take(&mut started),
-            Err(TryLockError::Poisoned(started)) => std::mem::take(&mut started.into_inner()),
-            Err(TryLockError::WouldBlock) => Vec::new(),
+        match self.shared.finished.try_lock() {
+            Ok(mut finished) => std::mem::take(&mut finished),
+            Err(TryLockError::Poisoned(finished)) => std::mem::take(&mut finished.into_inner()),
+            Err(TryLockError::WouldBlock) => Finished::default(),
         }
     }
 
@@ -225,7 +217,7 @@ impl Starters {
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
-        self.take()
+        self.take().started
     }
 
     fn close(&mut self) {
@@ -250,8 +242,17 @@ impl Ground {
                 drop(groups.kill(user));
             }
             (Order::HangUp(terminal), _) => drop(terminal),
-            (Order::Start(_) | Order::Kill(_), _) => {}
+            (Order::Start(_) | Order::Follow { .. } | Order::Kill(_), _) => {}
         }
+    }
+
+    /// The shell of `user` if it is on this host and can be metered apart from the command that logged it in.
+    fn follow(&self, user: UserId, place: &Place, client: i32) -> Option<FollowedShell> {
+        let pid = place.pid_here(client)?;
+        if let Some(groups) = &self.groups {
+            groups.follow(user, pid).ok()?;
+        }
+        Some(FollowedShell { pid, account: self.accounts.open(user) })
     }
 }
 
@@ -285,12 +286,20 @@ impl Starter {
                     let nonce = self.draw_nonce();
                     let session = nonce.as_ref().map_err(copy_of).and_then(|nonce| self.start(user, nonce));
                     let done = Started { user, nonce: nonce.unwrap_or_default(), session };
-                    self.shared.started.lock().unwrap_or_else(PoisonError::into_inner).push(done);
+                    self.finished().started.push(done);
+                }
+                Some(Order::Follow { user, place, client }) => {
+                    let shell = self.ground.follow(user, &place, client);
+                    self.finished().followed.push((user, shell));
                 }
                 Some(order) => self.ground.clear_up(order),
             }
             self.shared.bell.ring();
         }
+    }
+
+    fn finished(&self) -> MutexGuard<'_, Finished> {
+        self.shared.finished.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for the next order; `None`: no more will come.
@@ -365,13 +374,13 @@ mod tests {
     fn whoever_finds_a_lock_taken_goes_on_and_hands_over_later() {
         let (mut starters, bell, _homes) = one_starter();
         let shared = Arc::clone(&starters.shared);
-        let locks = (shared.orders.lock().expect("free"), shared.started.lock().expect("free"));
+        let locks = (shared.orders.lock().expect("free"), shared.finished.lock().expect("free"));
         starters.start(7);
-        assert!(starters.take().is_empty() && starters.kept.len() == 1, "both return, although both locks are taken");
+        assert!(starters.take().started.is_empty() && starters.kept.len() == 1, "both return, although both locks are taken");
         drop(locks);
-        assert!(starters.take().is_empty() && starters.kept.is_empty());
+        assert!(starters.take().started.is_empty() && starters.kept.is_empty());
         poll(&mut [PollFd::from_borrowed_fd(bell.fd(), PollFlags::IN)], None).expect("it rings");
-        let started = starters.take();
+        let started = starters.take().started;
         assert!(started.len() == 1 && started[0].user == 7, "{started:?}");
     }
 

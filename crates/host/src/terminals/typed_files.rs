@@ -4,6 +4,7 @@
 //! acts on control characters. So each file is typed as `printf` with octal escapes, in printable ASCII and in lines that every
 //! terminal holds. Then the session computes the POSIX checksum of the file, which must be that of the script's text.
 
+use crate::terminals::place::ASK_PLACE;
 use loadgo_core::ready::Nonce;
 use loadgo_core::script::Script;
 use loadgo_core::system::UserId;
@@ -35,6 +36,8 @@ enum Step {
     Typed(String),
     /// Compares the checksum of the file of this name.
     Check { name: String, line: String },
+    /// Asks the session's shell where it is.
+    Place,
 }
 
 impl Preparations {
@@ -44,8 +47,8 @@ impl Preparations {
     }
 
     /// The lines for sessions of `script` elsewhere. Where a pattern or silence ends the log-in and there are no files, the
-    /// session may be no shell, and nothing is typed.
-    pub(crate) fn elsewhere(script: &Script, run_id: &str, has_marks: bool) -> Preparations {
+    /// session may be no shell, and nothing is typed. `asks_place`: whether the session's shell may be on another host.
+    pub(crate) fn elsewhere(script: &Script, run_id: &str, has_marks: bool, asks_place: bool) -> Preparations {
         let mut steps = Vec::new();
         if has_marks || !script.files.is_empty() {
             steps.push(Step::History);
@@ -55,6 +58,10 @@ impl Preparations {
         }
         for (name, content) in &script.files {
             steps.extend(file_steps(name, content.as_bytes()));
+        }
+        // Last, because the session's end of the log-in needs the answer.
+        if has_marks && asks_place {
+            steps.push(Step::Place);
         }
         Preparations { run_id: run_id.into(), steps }
     }
@@ -75,6 +82,7 @@ impl Preparations {
             Step::History => format!(" {HISTORY_OFF}\n"),
             Step::Directory => self.directory_line(user, nonce),
             Step::Typed(line) | Step::Check { line, .. } => line.clone(),
+            Step::Place => ASK_PLACE.into(),
         }
     }
 
@@ -93,7 +101,7 @@ impl Preparations {
     pub(crate) fn failure(&self, left: u32, screen: &[u8]) -> Option<String> {
         let before = self.steps.len().checked_sub(left as usize + 1)?;
         let failure = match &self.steps[before] {
-            Step::History | Step::Typed(_) => return None,
+            Step::History | Step::Typed(_) | Step::Place => return None,
             Step::Directory => "the session could not make a directory for the script's files".to_string(),
             Step::Check { name, .. } => format!("the file {name:?} in the session is not that of the script"),
         };
@@ -243,7 +251,7 @@ mod tests {
     #[test]
     fn a_file_that_did_not_arrive_is_named() {
         let script = parse("lines = [\"a\"]\n[files]\nMakefile = \"all:\\n\"\n").expect("a script");
-        let lines = Preparations::elsewhere(&script, "r", true);
+        let lines = Preparations::elsewhere(&script, "r", true, false);
         let failures: Vec<_> = (0..lines.count()).rev().map(|left| lines.failure(left, b"sh: cannot write\r\n$ ")).collect();
         let directory = "the session could not make a directory for the script's files";
         let file = "the file \"Makefile\" in the session is not that of the script";
@@ -255,7 +263,8 @@ mod tests {
     #[test]
     fn nothing_is_typed_into_what_may_be_no_shell() {
         let script = parse("lines = [\"a\"]\nuntil = '> $'\n").expect("a script");
-        assert_eq!(Preparations::elsewhere(&script, "r", false).count(), 0);
-        assert_eq!(Preparations::elsewhere(&script, "r", true).steps, [Step::History]);
+        assert_eq!(Preparations::elsewhere(&script, "r", false, true).count(), 0);
+        assert_eq!(Preparations::elsewhere(&script, "r", true, false).steps, [Step::History]);
+        assert_eq!(Preparations::elsewhere(&script, "r", true, true).steps, [Step::History, Step::Place]);
     }
 }

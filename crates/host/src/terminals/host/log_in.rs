@@ -1,19 +1,25 @@
 //! Log-ins: adds started sessions to the event loop, and prepares each until its prompt has our mark.
 
 use super::end::End;
-use super::{Host, Seat};
+use super::{Host, Reach, Seat, SessionsByPlace};
+use crate::terminals::place::Place;
 use crate::terminals::session::{Session, Watch};
-use crate::terminals::starting::{Started, StartedSession};
+use crate::terminals::starting::{Finished, FollowedShell, Started, StartedSession};
 use loadgo_core::ready::Nonce;
 use loadgo_core::system::{Event, System, Usage, UserId};
 use loadgo_core::time::Instant;
 use std::io;
+use std::sync::atomic::Ordering;
 
 impl Host {
-    /// Adds the started sessions to the event loop.
-    pub(super) fn seat_the_started(&mut self) {
-        for started in self.starters.take() {
+    /// Adds the started sessions to the event loop, and ends the log-ins whose shell was looked for.
+    pub(super) fn take_from_starters(&mut self) {
+        let Finished { started, followed } = self.starters.take();
+        for started in started {
             self.seat_or_refuse(started);
+        }
+        for (user, shell) in followed {
+            self.end_search(user, shell);
         }
     }
 
@@ -35,7 +41,10 @@ impl Host {
             self.seats.resize_with(user as usize + 1, || None);
         }
         self.by_pid.insert(pid, user);
-        self.meter.began_with(user, pid as u32, account);
+        let reach = if self.setting.login.is_out_of_reach() { Reach::Elsewhere } else { Reach::Here };
+        if reach == Reach::Here {
+            self.meter.began_with(user, pid as u32, account);
+        }
         let seat = Seat {
             session,
             master: Some(master),
@@ -43,6 +52,7 @@ impl Host {
             alive: true,
             unsent: Vec::new(),
             is_in_turn: false,
+            reach,
             typing_usage: Usage::default(),
         };
         self.seats[user as usize] = Some(Box::new(seat));
@@ -65,8 +75,41 @@ impl Host {
             let line = self.preparations.line(left, user, seat.session.nonce());
             return self.type_preparation(user, &line, left - 1);
         }
+        let place = Place::on_screen(screen).filter(|_| self.setting.login.is_out_of_reach());
+        let Some(seat) = self.seat(user) else { return };
+        match (seat.reach, place) {
+            (Reach::Elsewhere, Some(place)) => {
+                let client = seat.pid;
+                seat.reach = Reach::Sought;
+                self.starters.follow(user, place, client);
+            }
+            (Reach::Sought, _) => {} // the prompt was drawn again
+            (Reach::Elsewhere | Reach::Here, _) => self.logged_in(user, at),
+        }
+    }
+
+    /// Ends the log-in of `user`: the starters have looked for the shell, and found it on this host or not.
+    fn end_search(&mut self, user: UserId, shell: Option<FollowedShell>) {
+        let Some(seat) = self.seat(user).filter(|seat| seat.reach == Reach::Sought && seat.session.is_logging_in()) else {
+            return;
+        };
+        seat.reach = if shell.is_some() { Reach::Here } else { Reach::Elsewhere };
+        if let Some(FollowedShell { pid, account }) = shell {
+            self.meter.began_with(user, pid, account);
+        }
+        let at = self.now();
+        self.logged_in(user, at);
+    }
+
+    /// Reports that `user` is logged in.
+    fn logged_in(&mut self, user: UserId, at: Instant) {
         // The usage of the log-in belongs to no interaction.
         self.usage(user);
+        if self.setting.login.is_out_of_reach() {
+            let SessionsByPlace { here, elsewhere } = &*self.setting.by_place;
+            let count = if self.is_metered(user) { here } else { elsewhere };
+            count.fetch_add(1, Ordering::Relaxed);
+        }
         self.seat(user).expect("it has just answered").session.answer(None, true);
         self.silences.clear(user);
         self.pending.push(Event::LoggedIn { user, at });

@@ -36,6 +36,7 @@ impl TestHost {
             run_id: "test".into(),
             homes: dir.path().join("homes"),
             origin_ns: monotonic_ns() - RUN_AGE.0,
+            by_place: Arc::default(),
         };
         let host = Host::new(setting, meter, None, &StopRequest::default()).expect("an event loop");
         TestHost { host, _dir: dir }
@@ -45,7 +46,7 @@ impl TestHost {
     fn started(&mut self) -> Started {
         self.host.log_in(1);
         loop {
-            match self.host.starters.take().pop() {
+            match self.host.starters.take().started.pop() {
                 Some(started) => return started,
                 None => std::thread::yield_now(),
             }
