@@ -1,8 +1,8 @@
 //! The place of a session that was begun with `ssh` and the like: on this host after all, or elsewhere.
 //!
 //! The session's shell prints its process id, the boot id of its kernel and its process id namespace. If those are this host's,
-//! the meter can follow the shell. A program elsewhere could print anything, so `/proc` must show a shell that fits: it leads a
-//! session on a terminal, and began after the command that logged in.
+//! the meter can follow the shell. A program elsewhere could print anything. So `/proc` must show that the process leads a session
+//! on a terminal, and began after the command that logged in.
 
 use crate::small_files::{open_at, read_at_start};
 use loadgo_core::osc133::ESCAPE_BYTE;
