@@ -46,6 +46,8 @@ class BetweenRuns:
     """Number of live runs of each side."""
     added: bool = False
     """Whether the like runs repeat the same draws, while the two sides have different ones."""
+    drawn_runs: int = 0
+    """Number of runs of each side, if whole runs are drawn; else 0."""
     reason: str = ""
     """Why the like runs give no allowance, in words. Empty if they do, and if none is needed."""
 
@@ -86,7 +88,8 @@ def between_runs_of(a: Side, b: Side, *, runs_are_drawn: bool, like_runs: Sequen
     live = [side for side in sides if side.kind == "host"]
     if runs_are_drawn:
         reason = _neighbours_against(live)
-        return BetweenRuns("not known" if reason else "allowed", reason=reason)
+        drawn_runs = min(side.run_count for side in sides)
+        return BetweenRuns("not known" if reason else "allowed", drawn_runs=drawn_runs, reason=reason)
     groups = tuple(side for side in (*live, *like_runs) if side.run_count > 1)
     live_runs = (a.run_count if a.kind == "host" else 0, b.run_count if b.kind == "host" else 0)
     has_one_seed = all(len(set(group.seeds)) == 1 for group in groups)
@@ -112,7 +115,8 @@ def run_means(frame: pl.DataFrame, rows: int) -> RunMeans:
 def with_drift(difference: Difference, between: BetweenRuns, figures_by_group: Sequence[Floats | None]) -> Difference:
     """The difference with an allowance for drift in its interval, or marked as one whose drift is not known."""
     if between.drift == "none" or not between.groups:
-        return replace(difference, drift=between.drift)
+        deviation = difference.deviation_of_runs(between.drawn_runs)
+        return replace(difference, drift=between.drift, run_deviation=deviation)
     allowance = _allowance(between, figures_by_group)
     deviation = None if allowance is None else allowance.deviation
     before, after, within = difference.before, difference.after, difference.interval

@@ -120,6 +120,16 @@ class Difference:
         is_known = math.isfinite(deviation)
         return observations_needed(deviation, self.log_width, MOST_FORECAST_PAIRS) if is_known else None
 
+    def deviation_of_runs(self, runs: int) -> float | None:
+        """Standard deviation of the logarithm of one run's figure, from an interval of the means of `runs` runs a side.
+
+        None without runs or an interval.
+        """
+        if not runs or not self.before or self.interval is None:
+            return None
+        deviation = _log_deviation(self.interval, self.before) * math.sqrt(runs / 2)
+        return deviation if math.isfinite(deviation) else None
+
     @property
     def times_longer(self) -> float | None:
         """How many times as many interactions would give a verdict, by this interval. None if not known."""

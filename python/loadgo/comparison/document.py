@@ -137,13 +137,14 @@ def _side(side: Side) -> dict[str, Any]:
 def _between_runs(comparison: Comparison) -> dict[str, Any]:
     between = comparison.rows.between
     is_open = between.drift != "none" and cannot_tell_measures(comparison.rows)
+    pairs = pairs_needed(comparison.rows)
     return {
         "drift": between.drift,
         "like_runs": between.like_runs,
         "degrees": between.degrees,
         "reason": between.reason,
-        "pairs_needed": pairs_needed(comparison.rows),
-        "command": experiment_command(comparison.a, comparison.b) if is_open else None,
+        "pairs_needed": pairs,
+        "command": (experiment_command(comparison.a, comparison.b, pairs) or None) if is_open else None,
     }
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import shlex
 from collections.abc import Mapping
+from typing import Any
 
 from loadgo.comparison.between_runs import NEIGHBOUR_TOLERANCE
 from loadgo.comparison.difference import Difference
@@ -17,6 +19,9 @@ from loadgo.notation.measures import name_of
 
 ANSWERED_MEASURES = ("response", "cpu", "throughput")
 """The measures of a comparison's answer."""
+_REPLACING_OPTIONS = ("--think", "--typing", "--warm-up")
+_PAIRS_BY_DEFAULT = 30
+"""The largest number of pairs that `loadgo ab` runs without `--pairs`."""
 _MOST_TIMES_LONGER = 1000
 """No advice is given to run more than this many times as long."""
 
@@ -42,16 +47,25 @@ def pairs_needed(rows: Matched) -> int | None:
     return max(known) if known and len(known) == len(needed) else None
 
 
-def experiment_command(a: Side, b: Side) -> str:
-    """The command of an experiment that runs the variants of both sides in turn, as far as the runs tell it."""
-    loads = [side.tables[0].conditions.get("load", {}) for side in (a, b) if side.kind == "host" and side.tables]
-    if len(loads) < 2 or any(_load_words(load) != _load_words(loads[0]) for load in loads):
+def experiment_command(a: Side, b: Side, pairs: int | None = None) -> str:
+    """The command of an experiment that runs the variants of both sides in turn, as far as the runs tell it.
+
+    Empty if a side is not on a host. If both have the same script and limits, `COMMAND` stands for what makes the
+    change. `pairs` is the number that it takes.
+    """
+    if any(side.kind != "host" or not side.tables for side in (a, b)):
+        return ""
+    conditions = [side.tables[0].conditions for side in (a, b)]
+    loads = [_load_words(each) for each in conditions]
+    if loads[0] != loads[1]:
         return "loadgo ab"
-    scripts = [str(side.tables[0].conditions.get("script", "")) for side in (a, b)]
-    limits = [_limit(side.tables[0].conditions.get("limit", {})) for side in (a, b)]
-    words = ["loadgo", "ab", *dict.fromkeys(script for script in scripts if script), *_load_words(loads[0])]
+    scripts = [str(each.get("script", "")) for each in conditions]
+    limits = [_limit(each.get("limit", {})) for each in conditions]
+    words = ["loadgo", "ab", *dict.fromkeys(script for script in scripts if script), *loads[0]]
     words += [f"--limit-{letter}={limit}" for letter, limit in zip("ab", limits, strict=True) if limit]
-    return shlex.join(words)
+    words += ["--pairs", str(pairs)] if pairs is not None and pairs > _PAIRS_BY_DEFAULT else []
+    is_one_variant = scripts[0] == scripts[1] and limits[0] == limits[1]
+    return shlex.join(words) + (" --before-a COMMAND --before-b COMMAND" if is_one_variant else "")
 
 
 def advice(rows: Matched, a: Side, b: Side) -> list[str]:
@@ -60,8 +74,8 @@ def advice(rows: Matched, a: Side, b: Side) -> list[str]:
     if not differences:
         return []
     between = rows.between
-    if between.drift == "allowed":
-        why = f"{between.like_runs} like runs of this host differed by as much without a change."
+    if all(difference.drift == "allowed" for difference in differences):
+        why = f"{between.like_runs} like runs of this host differed by as much by themselves."
     else:
         reason = f": {between.reason}" if between.reason else ""
         why = f"How much runs of this host differ by themselves is not known from {runs_a_side(rows)}{reason}."
@@ -91,7 +105,10 @@ def _experiment(rows: Matched, a: Side, b: Side) -> str:
     pairs = pairs_needed(rows)
     is_known = all(difference.run_deviation is not None for difference in cannot_tell_measures(rows))
     number = f"{'About' if is_known else 'At least'} {pairs} pairs of runs" if pairs is not None else "Pairs of runs"
-    return f"{number} in turn would tell: {experiment_command(a, b)}"
+    command = experiment_command(a, b, pairs)
+    if not command:
+        return "More runs of the host would tell: 3, or 5 like runs beside it."
+    return f"{number} in turn would tell: {command}"
 
 
 def about_allowance(rows: Matched) -> list[str]:
@@ -110,7 +127,8 @@ def about_allowance(rows: Matched) -> list[str]:
 
 def neighbours(a: Side, b: Side) -> list[str]:
     """The warnings about other programs on the hosts, and about a change of their share between the sides."""
-    remedy = "The sides may differ by that alone: loadgo ab runs both in turn."
+    remedy = "The sides may differ by that alone"
+    remedy += ": loadgo ab runs both in turn." if a.kind == b.kind == "host" else "."
     busy = [side for side in (a, b) if side.other_work is not None and side.other_work.level == "busy"]
     changed = bool(a.others_shares and b.others_shares) and abs(_share_change(a, b)) > NEIGHBOUR_TOLERANCE
     if not changed:
@@ -143,10 +161,14 @@ def seeds(a: Side, b: Side, rows: Matched) -> list[str]:
     ]
 
 
-def _load_words(load: Mapping[str, object]) -> list[str]:
+def _load_words(conditions: Mapping[str, Any]) -> list[str]:
+    """The options of a run's load. Those that replace what its script says are taken from its command."""
+    load, command = conditions.get("load", {}), [str(word) for word in conditions.get("command", ())]
     words = [] if load.get("users") is None else ["--users", str(load["users"])]
     duration = load.get("duration_s")
-    return [*words, "--for", f"{duration:g}s"] if isinstance(duration, int | float) else words
+    words += ["--for", f"{duration:g}s"] if isinstance(duration, int | float) else []
+    options = itertools.pairwise(command)
+    return [*words, *(word for option in options if option[0] in _REPLACING_OPTIONS for word in option)]
 
 
 def _has_intervals(rows: Matched) -> bool:

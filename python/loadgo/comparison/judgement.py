@@ -46,12 +46,23 @@ class Judged(Difference):
 
     @property
     def judgement(self) -> Judgement:
-        """`outside` if the difference is not chance, `inside` if its interval is within the limit, else undecided."""
+        """`outside` if the difference is not chance, `inside` if its interval is within the limit, else undecided.
+
+        Where it is not known how much runs of the host differ by themselves, a difference up to the limit may be that.
+        """
         if self.reach is None or self.interval is None:
             return "not to be judged"
-        if not self.interval.holds(0.0):
+        if not self.interval.holds(0.0) and not self.may_be_drift:
             return "outside"
         return "inside" if self.reach <= self.within else "too wide to judge"
+
+    @property
+    def may_be_drift(self) -> bool:
+        """Whether runs of the host may differ by as much by themselves, as far as is known."""
+        if self.drift != "not known" or self.interval is None or not self.before:
+            return False
+        least = max(self.interval.low, -self.interval.high) / abs(self.before)
+        return least <= self.within
 
 
 def judged_of(
@@ -90,15 +101,29 @@ def _with_doubt(value: float | None, chance: Interval | None, doubt: Interval) -
 def _difference(difference: Difference, predicted: Interval | None) -> Interval | None:
     """The interval of measured less predicted. None if one of the two has no interval.
 
-    It is that of the logarithm of their ratio, so no time falls by more than all of it.
+    It is that of the logarithm of their ratio, so no time falls by more than all of it. An allowance for drift in the
+    interval of `difference` is in it too.
     """
     before, after, measured = difference.before, difference.after, difference.after_interval
     if not before or not after or before < 0 or after < 0 or predicted is None or measured is None:
         return None
     log = math.log(after / before)
-    low = log - math.hypot(_log_ratio(after, measured.low), _log_ratio(predicted.high, before))
-    high = log + math.hypot(_log_ratio(measured.high, after), _log_ratio(before, predicted.low))
+    drift_low, drift_high = _drift_reach(difference, log)
+    low = log - math.hypot(_log_ratio(after, measured.low), _log_ratio(predicted.high, before), drift_low)
+    high = log + math.hypot(_log_ratio(measured.high, after), _log_ratio(before, predicted.low), drift_high)
     return Interval(before * math.expm1(low), before * math.expm1(high))
+
+
+def _drift_reach(difference: Difference, log: float) -> tuple[float, float]:
+    """How far the allowance for drift reaches below and above the logarithm of the ratio. Zeros without one."""
+    with_drift, within, before = difference.interval, difference.within_runs, difference.before
+    if with_drift is None or within is None or not before:
+        return 0.0, 0.0
+    ends = [
+        [abs(_log_ratio(before + end, before) - log) for end in (one.low, one.high)] for one in (with_drift, within)
+    ]
+    low, high = (math.sqrt(max(0.0, wide**2 - narrow**2)) for wide, narrow in zip(*ends, strict=True))
+    return low, high
 
 
 def _log_ratio(numerator: float, denominator: float) -> float:

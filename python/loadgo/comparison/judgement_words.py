@@ -46,7 +46,7 @@ def two_intervals(judged: tuple[Judged, ...]) -> list[str]:
         return []
     return [
         "is judged by intervals that hold the doubt in the machine's parameters, too; those of the tables of the "
-        "comparison hold chance alone, as between any two runs, and are narrower."
+        "comparison do not, and are narrower."
     ]
 
 
@@ -57,7 +57,12 @@ def why_not_judged(judged: tuple[Judged, ...]) -> list[str]:
         name = _phrase_for(figure.measure)
         if figure.judgement == "not to be judged":
             sentences.append(f"{name} has no interval on one of the sides: give more users, or five runs.")
-        if figure.judgement == "too wide to judge" and figure.reach is not None:
+        if figure.judgement == "too wide to judge" and figure.may_be_drift and not figure.may_be_chance:
+            sentences.append(
+                f"{name} differs by more than chance within the runs, but how much runs of this host differ by "
+                "themselves is not known: give 3 measured runs, or 5 like runs beside the measured one."
+            )
+        elif figure.judgement == "too wide to judge" and figure.reach is not None:
             percent = math.ceil(100 * figure.reach)
             sentences.append(
                 f"{name} may be off by {100 * figure.reach:.0f} %, so a prediction that is wrong by "

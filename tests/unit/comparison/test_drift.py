@@ -1,6 +1,7 @@
 """Live runs differ by themselves: no verdict from one run a side unless it is known how much they do."""
 
 import json
+import shlex
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,10 +13,14 @@ import polars as pl
 import pytest
 from loadgo.comparison.compare import Comparison, compare, of_sides, side_of, thresholds_of
 from loadgo.comparison.document import comparison_document, comparison_json, render_comparison
+from loadgo.comparison.drift_words import experiment_command
+from loadgo.comparison.judgement import judged_of
+from loadgo.comparison.judgement_words import why_not_judged
 from loadgo.comparison.like_runs import like_runs_of
 from loadgo.comparison.pictures import comparison_pictures
 from loadgo.comparison.side import Side
 from loadgo.records.phases import Stretch
+from loadgo.stats.resample import Interval
 from support.compared_rows import rows_of_run
 from support.synthetic import closed_loop
 
@@ -96,7 +101,9 @@ def test_like_runs_that_differ_by_little_allow_a_verdict_and_those_that_differ_b
     assert difference.interval is not None
     assert difference.interval.low < 0 < difference.within_runs.low
     assert difference.interval.high > 2 * difference.within_runs.high
-    assert "6 like runs of this host differed by as much" in " ".join(comparison_document(drifting).warnings)
+    assert "6 like runs of this host differed by as much by themselves" in " ".join(
+        comparison_document(drifting).warnings
+    )
 
 
 def test_too_few_like_runs_allow_no_verdict_and_the_advice_names_how_many_it_takes() -> None:
@@ -175,7 +182,10 @@ def test_sides_with_different_seeds_are_told_to_take_the_same() -> None:
 def test_the_advice_is_an_experiment_with_the_number_of_pairs() -> None:
     comparison = of_sides(side(1, [1.0]), side(2, [1.6]))
     (warning,) = comparison_document(comparison).warnings
-    assert warning.endswith("At least 4 pairs of runs in turn would tell: loadgo ab x.toml --users 12 --for 10s")
+    assert warning.endswith(
+        "At least 4 pairs of runs in turn would tell: "
+        "loadgo ab x.toml --users 12 --for 10s --before-a COMMAND --before-b COMMAND"
+    )
     document = json.loads(comparison_json(comparison))
     assert document["between_runs"] == {
         "drift": "not known",
@@ -183,10 +193,52 @@ def test_the_advice_is_an_experiment_with_the_number_of_pairs() -> None:
         "degrees": 0,
         "reason": "it takes 5 like runs beside these, or 3 a side",
         "pairs_needed": 4,
-        "command": "loadgo ab x.toml --users 12 --for 10s",
+        "command": "loadgo ab x.toml --users 12 --for 10s --before-a COMMAND --before-b COMMAND",
     }
     assert document["whole"]["response"]["verdict"] == "cannot tell"
     assert document["whole"]["response"]["drift"] == "not known"
+
+
+def test_the_advice_repeats_the_load_and_names_enough_pairs() -> None:
+    a, b = side(1, [1.0]), side(2, [1.6])
+    command = ["loadgo", "run", "x.toml", "--users", "12", "--think", "exponential(1s)"]
+    for one in (a, b):
+        one.tables[0].conditions["command"] = command
+    assert shlex.split(experiment_command(a, b, 60))[2:9] == (
+        ["x.toml", "--users", "12", "--for", "10s", "--think", "exponential(1s)"]
+    )
+    assert "--pairs 60" in experiment_command(a, b, 60)
+    assert "--pairs" not in experiment_command(a, b, 30)
+
+
+def test_no_experiment_is_advised_where_one_side_is_simulated() -> None:
+    comparison = of_sides(side(1, [1.0], kind="machine"), side(2, [1.6]))
+    page = " ".join(render_comparison(comparison, "text", width=120).split())
+    assert "loadgo ab" not in page
+    assert "More runs of the host would tell: 3, or 5 like runs beside it." in page
+
+
+def test_a_prediction_is_outside_only_if_drift_cannot_be_the_reason() -> None:
+    machine, host = side(1, [1.0], kind="machine"), side(2, [1.22])
+    near = {judged.measure: judged for judged in of_sides(machine, host, judge=True).judged}["response"]
+    assert near.interval is not None
+    assert not near.interval.holds(0.0)
+    assert near.judgement == "too wide to judge"
+    assert "how much runs of this host differ by themselves is not known" in why_not_judged((near,))[0]
+    far = {judged.measure: judged for judged in of_sides(machine, side(2, [2.0]), judge=True).judged}["response"]
+    assert far.judgement == "outside"
+
+
+def test_a_judgement_with_the_doubt_of_a_fit_keeps_the_allowance_for_drift() -> None:
+    like = side(1, [1.0, 1.6, 0.7, 1.3, 0.8, 1.1])
+    whole = of_sides(side(6, [1.0], kind="machine"), side(7, [1.3]), like_runs=[like]).rows.whole
+    (plain,) = judged_of({"response": whole["response"]}, {})
+    (doubted,) = judged_of({"response": whole["response"]}, {"response": Interval(0.99, 1.01)})
+    assert plain.interval is not None
+    assert doubted.interval is not None
+    assert doubted.interval.low == pytest.approx(plain.interval.low, rel=0.15)
+    assert doubted.interval.high > 0.85 * plain.interval.high
+    assert doubted.judgement == plain.judgement == "too wide to judge"
 
 
 def test_a_threshold_that_may_be_passed_by_drift_cannot_be_decided() -> None:
