@@ -15,6 +15,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from loadgo.documents.document import Chapter, Charts, Document, Points, Remarks, Section
+from loadgo.documents.explained_words import ExplainedWords
 from loadgo.documents.table import Table
 from loadgo.notation.figures import plain
 
@@ -55,13 +56,15 @@ def html_page(page: str, page_charts: Sequence[Chart], style: str = "", **shown:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["plain"] = plain
+    words = ExplainedWords()
+    environment.filters |= {"plain": plain, "heading": words.heading, "word": words.word}
     scripts = drawing_scripts() if page_charts else []
     return environment.from_string(page).render(
         style=Markup(template("page.css") + style),
         policy=policy(scripts),
         specs=Markup(json_in_html({chart.name: chart.spec for chart in page_charts})),
         scripts=[Markup(script) for script in scripts],
+        explained_words=words.listed,
         **shown,
     )
 

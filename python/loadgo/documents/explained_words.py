@@ -1,0 +1,45 @@
+"""The words of an HTML page that have a meaning in the glossary: links to the page's own list of them, at its end.
+
+A link shows its sentence on hover, and is reached by keyboard and by touch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from markupsafe import Markup, escape
+
+from loadgo.notation.figures import plain
+from loadgo.notation.heading_terms import HEADING_MEANINGS
+
+
+@dataclass
+class ExplainedWords:
+    """The words that a page has explained so far, each with its meaning."""
+
+    meanings: dict[str, str] = field(default_factory=dict)
+
+    def heading(self, text: str) -> Markup:
+        """A column's heading. One with a meaning becomes a link to it."""
+        return self.word(text, HEADING_MEANINGS.get(text, ""))
+
+    def word(self, text: str, meaning: str) -> Markup:
+        """A word of the page. With a meaning it becomes a link to it."""
+        shown = escape(plain(text))
+        if not meaning or self.meanings.setdefault(text, meaning) != meaning:
+            return shown
+        return Markup('<a class="word" href="#{}" title="{}">{}</a>').format(self._id_of(meaning), meaning, shown)
+
+    def listed(self) -> list[tuple[str, str, str]]:
+        """The id, the words and the meaning of each entry, in the order of the alphabet. Words may share a meaning."""
+        entries = [
+            (self._id_of(meaning), ", ".join(map(plain, self._words_with(meaning))), meaning)
+            for meaning in dict.fromkeys(self.meanings.values())
+        ]
+        return sorted(entries, key=lambda entry: entry[1].lower())
+
+    def _words_with(self, meaning: str) -> list[str]:
+        return [text for text, other in self.meanings.items() if other == meaning]
+
+    def _id_of(self, meaning: str) -> str:
+        return f"word-{list(dict.fromkeys(self.meanings.values())).index(meaning) + 1}"

@@ -1,0 +1,61 @@
+"""The words of an HTML page: each odd word is a link to its sentence, which the page has at its end."""
+
+import re
+
+import loadgo
+import pytest
+from loadgo.documents.as_html import html_document
+from loadgo.documents.document import Document
+from loadgo.documents.explained_words import ExplainedWords
+from loadgo.documents.table import Column, Table
+from support.places import TESTS
+
+KEPT = TESTS / "runs" / "reported"
+LINK = re.compile(r'<a class="word" href="#([\w-]+)" title="([^"]+)">([^<]+)</a>')
+ENTRY = re.compile(r'<dt id="([\w-]+)">([^<]+)</dt><dd>([^<]+)</dd>')
+
+
+@pytest.fixture(scope="module", params=["live-exact", "sim-645"])
+def page(request: pytest.FixtureRequest) -> str:
+    """The HTML report of a recorded run."""
+    return str(loadgo.report(KEPT / request.param, format="html"))
+
+
+def test_each_link_of_a_word_leads_to_its_sentence_on_the_page(page: str) -> None:
+    entries = {place: (words.split(", "), meaning) for place, words, meaning in ENTRY.findall(page)}
+    links = LINK.findall(page)
+    assert len(links) > 30
+    assert all(word in ", ".join(entries[place][0]) for place, _, word in links)
+    assert all(entries[place][1] == meaning for place, meaning, _ in links)
+    assert {place for place, _, _ in links} == set(entries)
+
+
+def test_the_odd_words_of_a_report_have_their_sentences(page: str) -> None:
+    words = {word for _, _, word in LINK.findall(page)}
+    assert {
+        "p90",
+        "95 % interval",
+        "CPU wait",
+        "of non-idle",
+        "idle: nothing to run",
+        "idle: waiting for a page",
+    } <= words
+    host = {"system call", "page-table fault", "mapping", "others", "sampling", "minor, untimed"}
+    machine = {"CPU between faults", "terminal output", "context switch", "memory growth", "supervisor"}
+    assert machine <= words or host <= words, words
+
+
+def test_a_users_names_are_no_words_of_the_page() -> None:
+    table = Table("t", (Column("command", ("p90", "user")), Column("p90", ("1 s", "2 s"))))
+    page = html_document(Document("d", "a", (table,)))
+    assert len(LINK.findall(page)) == 1
+    assert "Words on this page" not in html_document(Document("d", "a", ()))
+
+
+def test_one_word_has_one_meaning_on_a_page_and_is_escaped() -> None:
+    words = ExplainedWords()
+    assert words.word("a<b", 'says "so"') == '<a class="word" href="#word-1" title="says &#34;so&#34;">a&lt;b</a>'
+    assert words.word("a<b", "another meaning") == "a&lt;b"
+    assert words.word("plain", "") == "plain"
+    words.word("c", 'says "so"')
+    assert words.listed() == [("word-1", "a<b, c", 'says "so"')]
