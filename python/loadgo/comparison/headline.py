@@ -1,7 +1,7 @@
 """The headline of a comparison: the verdict on B, the commands that surely differ, and the conditions that differ.
 
-Of many rows some differ by chance. A row is in the headline if it differs at 95 % confidence for all rows together:
-its interval, widened after Bonferroni on the scale of logarithms, leaves out 0.
+Of many rows some differ by chance. A row is in the headline if it differs at 95 % confidence for all rows together.
+Its interval is then widened after Bonferroni, on the scale of logarithms, and must leave out 0.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import altair as alt
@@ -11,6 +10,7 @@ import polars as pl
 from loadgo.costs.curve import Curve
 from loadgo.costs.words import of_scale
 from loadgo.documents.chart import ACCENT_COLOR, Chart, chart_of, safe
+from loadgo.documents.log_axis import log_ticks
 from loadgo.notation.figures import money_scale
 
 _LOG_AXIS_RATIO = 10.0
@@ -81,13 +81,11 @@ def _scale(values: pl.Series) -> alt.Scale:
 
 
 def _money_axis(values: pl.Series) -> alt.Axis:
-    """An axis of money. A logarithmic axis has ticks at 1, 2 and 5 of each decade; over many decades, only at 1."""
+    """An axis of money. A logarithmic axis has ticks at round numbers."""
     least, most = float(values.to_numpy().min()), float(values.to_numpy().max())
     if least <= 0 or most / least < _LOG_AXIS_RATIO:
         return alt.Axis(format="~g", tickCount=6)
-    first, last = math.floor(math.log10(least)), math.ceil(math.log10(most))
-    steps = (1, 2, 5) if last - first <= 3 else (1,)
-    return alt.Axis(format=",~g", values=[step * 10.0**decade for decade in range(first, last + 1) for step in steps])
+    return alt.Axis(format=",~g", values=log_ticks(least, most))
 
 
 def _ticks(frame: pl.DataFrame) -> list[int]:

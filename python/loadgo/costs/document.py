@@ -10,12 +10,16 @@ from loadgo.costs.cost import Costs, Point
 from loadgo.costs.curve import Curve, curves
 from loadgo.costs.curve_document import curve_answer, curve_notes, curve_pictures, curve_tables
 from loadgo.costs.priced import Item, Priced, Row
+from loadgo.costs.row_pictures import row_pictures
 from loadgo.costs.words import (
     COST_SENTENCE_STARTS,
+    FEW_NOTE,
+    FEW_TEXT,
     INTERVAL_NOTE,
     NO_INTERVALS_NOTE,
     UNKNOWN_COST_ANSWER,
     interval,
+    is_told,
     of_scale,
     tariffs_in_words,
 )
@@ -55,14 +59,21 @@ def costs_document(costs: Costs) -> Document:
 
 def _load_document(costs: Costs) -> Document:
     point = costs.points[0]
+    priced = point.priced[0]
+
+    def charts() -> list[Chart]:
+        from loadgo.costs.row_charts import row_charts
+
+        return row_charts(priced, shown(priced), costs.by)
+
     tables = [_at_tariffs(point)] if len(point.priced) > 1 else []
-    tables += [_rows_table(costs, point.priced[0]), _items(point.priced[0])]
+    tables += [_rows_table(costs, priced), _items(priced)]
     return Document(
         title=f"what {costs.title} costs",
         answer=answer(point),
         warnings=costs.warnings,
         about=(costs.title, _scope(point)),
-        sections=tuple(tables),
+        sections=(*row_pictures(priced, shown(priced), costs.by), Charts(charts), *tables),
         notes=tuple(notes(costs)),
     )
 
@@ -109,6 +120,8 @@ def notes(costs: Costs) -> list[tuple[str, str]]:
     lines += _uncharged(costs.points)
     has_intervals = any(priced.interaction.interval for priced in priced_uses)
     lines.append(("Intervals", INTERVAL_NOTE if has_intervals else NO_INTERVALS_NOTE))
+    if len(costs.points) == 1 and any(not is_told(row) for row in priced_uses[0].rows):
+        lines.append(("Few", FEW_NOTE))
     if len(costs.points) == 1 and (hidden := len(priced_uses[0].rows) - len(shown(priced_uses[0]))):
         lines.append(
             ("Left out", f"{hidden:,} rows with lower costs; the JSON has them. The {_MOST_ROWS} dearest are shown.")
@@ -154,20 +167,26 @@ def _rows_table(costs: Costs, priced: Priced) -> Table:
     columns = [
         Column(costs.by, tuple(row.name for row in rows)),
         Column("interactions", tuple(number(row.interactions) for row in rows), spare=3),
-        Column(of_scale(scale), tuple(money(row.each.value, currency, scale) for row in rows)),
+        Column(of_scale(scale), tuple(_told(row, money(row.each.value, currency, scale)) for row in rows)),
         Column("95 %", tuple(interval(row.each.interval, currency, scale) for row in rows), spare=2),
     ]
     if costs.by == "user" or priced.interaction.interval is None:
         del columns[-1]
     for name in items:
-        columns.append(Column(name, tuple(money(row.parts[name], currency, scale) for row in rows), spare=4))
+        cells = tuple(_told(row, money(row.parts[name], currency, scale)) for row in rows)
+        columns.append(Column(name, cells, spare=4))
     columns += [
-        Column("a user's hour", tuple(money(row.user_hour, currency) for row in rows), spare=5),
-        Column("a megabit out", tuple(money(row.megabit, currency) for row in rows), spare=6),
+        Column("a user's hour", tuple(_told(row, money(row.user_hour, currency)) for row in rows), spare=5),
+        Column("a megabit out", tuple(_told(row, money(row.megabit, currency)) for row in rows), spare=6),
         Column("together", tuple(money(row.total, currency) for row in rows), spare=1),
         Column("share", tuple(share(row.total / total if row.total is not None and total else None) for row in rows)),
     ]
     return Table(f"By {costs.by}, at {priced.tariff.label}", tuple(columns), total_rows=1)
+
+
+def _told(row: Row, text: str) -> str:
+    """The text of a mean, or a word for a row with too few interactions for one."""
+    return text if is_told(row) else FEW_TEXT
 
 
 def shown(priced: Priced) -> list[Row]:

@@ -12,6 +12,7 @@ import polars as pl
 from loadgo.costs.fairness import FAIR_PRICE_SHARE, Fairness, Ratio
 from loadgo.costs.words import FAIRNESS_MEASURE_LABELS
 from loadgo.documents.chart import ACCENT_COLOR, Chart, chart_of, safe
+from loadgo.documents.log_axis import log_ticks
 
 _GREY = "#8b97a3"
 _COLORS = (ACCENT_COLOR, "#e08a1e", "#45b58a", "#a8559a", "#8f6420", "#5f5bb0")
@@ -24,8 +25,8 @@ def fairness_charts(fairness: Fairness) -> list[Chart]:
     points = safe(fairness_frame(fairness))
     low, high = _ends(points)
     scale = alt.Scale(type="log", domain=[low, high], nice=False)
-    x = alt.X("performance:Q", scale=scale, axis=_axis("performance: A's time over B's"))
-    y = alt.Y("charges:Q", scale=scale, axis=_axis("charges: A's over B's"))
+    x = alt.X("performance:Q", scale=scale, axis=_axis("performance: A's time over B's", low, high))
+    y = alt.Y("charges:Q", scale=scale, axis=_axis("charges: A's over B's", low, high))
     base = alt.Chart(points).encode(x=x, y=y, color=_color(points))
     tips = [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("performance", "charges")]
     dots = base.mark_point(filled=True, size=90, opacity=1).encode(shape=_shape(points), tooltip=["shift", "by", *tips])
@@ -78,8 +79,8 @@ def _ends(points: pl.DataFrame) -> tuple[float, float]:
     return min(*values, 1.0) / _AXIS_MARGIN_RATIO, max(*values, 1.0) * _AXIS_MARGIN_RATIO
 
 
-def _axis(title: str) -> alt.Axis:
-    return alt.Axis(title=title, format=".2~f", tickCount=8, labelOverlap="greedy")
+def _axis(title: str, low: float, high: float) -> alt.Axis:
+    return alt.Axis(title=title, format=".4~g", values=log_ticks(low, high), labelOverlap="greedy")
 
 
 def _color(points: pl.DataFrame) -> alt.Color:

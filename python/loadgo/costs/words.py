@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from loadgo.costs.priced import Row
 from loadgo.measures.tariff import Tariff, shifts_in_words
 from loadgo.notation.figures import NOT_MEASURED, money
 from loadgo.stats.resample import FEWEST_STRETCH_INTERACTIONS, FEWEST_UNITS, Interval
@@ -25,7 +26,22 @@ NO_INTERVALS_NOTE = (
     f"There are none: they need {FEWEST_UNITS} users, or {FEWEST_UNITS * FEWEST_STRETCH_INTERACTIONS} interactions."
 )
 
+FEW_TEXT = "few"
+"""The cell of a cost that rests on too few interactions."""
+FEW_NOTE = f"few: under {FEWEST_UNITS} interactions and no interval, too few to say what one costs. Sums contain them."
+
 _SCALES = {1: "an interaction", 10**3: "cost of 1,000", 10**6: "cost of 1,000,000", 10**9: "cost of 10⁹"}
+
+
+def cost_by(by: str, scale: int, tariff: Tariff) -> str:
+    """The title of a chart of costs by command or user, with the number of interactions that the money is for."""
+    subject = "an interaction costs" if scale == 1 else f"{scale:,} interactions cost"
+    return f"What {subject} by {by}, at {tariff.label}"
+
+
+def is_told(row: Row) -> bool:
+    """Whether the cost of a mean interaction can be told: it has an interval, or enough interactions."""
+    return row.each.interval is not None or row.interactions >= FEWEST_UNITS
 
 
 def of_scale(scale: int) -> str:

@@ -133,7 +133,7 @@ def warnings_of_runs(
             names_by_warning.setdefault(text, []).append(name)
     if len(names) == 1 and not named:
         return list(names_by_warning)
-    return [f"{_listed(which)}: {_uncapitalised(text)}" for text, which in names_by_warning.items()]
+    return [f"{_listed(which)}: {text}" for text, which in names_by_warning.items()]
 
 
 def driver_faults(driver: DriverAudit) -> list[str]:
@@ -210,7 +210,3 @@ def _listed(names: Sequence[str]) -> str:
     shown = list(dict.fromkeys(names))
     more = [f"{len(shown) - _NAMED_RUNS} more"] if len(shown) > _NAMED_RUNS else []
     return in_words([*shown[:_NAMED_RUNS], *more])
-
-
-def _uncapitalised(text: str) -> str:
-    return f"{text[0].lower()}{text[1:]}" if text[1:2].islower() or text[1:2] == " " else text

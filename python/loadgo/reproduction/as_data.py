@@ -31,6 +31,7 @@ _KEYS: Keys = {
 def json_reproduction(reproduction: Reproduction) -> str:
     """The reproduction as one JSON object."""
     content = {
+        "answer": words.answer(reproduction),
         "bad": reproduction.bad,
         "experiments": reproduction.experiments,
         "wall_s": reproduction.wall_s,
@@ -56,6 +57,7 @@ def _document_keys(reproduced: ReproducedDocument) -> dict[str, Any]:
         "title": document.title,
         "by": document.by,
         "dated": document.dated,
+        "answer": words.document_answer(reproduced),
         "figures": _entries(reproduced),
         "further": {key: {"value": value.value, "how": value.how} for key, value in reproduced.further.items()},
         "findings": [

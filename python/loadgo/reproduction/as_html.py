@@ -7,7 +7,7 @@ from typing import Any
 from loadgo.documents.as_html import html_page, template
 from loadgo.reproduction import words
 from loadgo.reproduction.charts import charts
-from loadgo.reproduction.document import lists
+from loadgo.reproduction.document import failures, lists
 from loadgo.reproduction.reproduce import BAD_VERDICTS, ReproducedDocument, Reproduction
 from loadgo.reproduction.tables import tables
 
@@ -37,6 +37,7 @@ def _part(reproduced: ReproducedDocument) -> dict[str, Any]:
         "bad": reproduced.count(*BAD_VERDICTS) > 0,
         "tables": tables(reproduced),
         "charts": charts(reproduced),
+        "failures": failures(reproduced),
         "lists": lists(reproduced),
         "sources": words.sources(reproduced),
     }

@@ -8,6 +8,7 @@ import altair as alt
 import polars as pl
 
 from loadgo.documents.chart import ACCENT_COLOR, Chart, chart_of
+from loadgo.documents.log_axis import log_ticks
 from loadgo.reproduction.models.values import Plot
 from loadgo.reproduction.reproduce import ReproducedDocument
 
@@ -40,12 +41,14 @@ def _ratio_chart(reproduced: ReproducedDocument) -> Chart | None:
     if not rows:
         return None
     frame = pl.DataFrame(rows)
-    scale = alt.Scale(type="log", domain=_domain(frame), nice=False)
+    domain = _domain(frame)
+    scale = alt.Scale(type="log", domain=list(domain), nice=False)
+    axis = alt.Axis(format=".3~g", values=log_ticks(*domain))
     points = (
         alt.Chart(frame)
         .mark_point(filled=True, size=45, opacity=0.7)
         .encode(
-            x=alt.X("drawn:Q", title="ours over printed", scale=scale, axis=alt.Axis(format=".3~g")),
+            x=alt.X("drawn:Q", title="ours over printed", scale=scale, axis=axis),
             y=alt.Y("where:N", title=None, sort=None),
             color=alt.Color(
                 "verdict:N",
@@ -64,10 +67,10 @@ def _ratio_chart(reproduced: ReproducedDocument) -> Chart | None:
     return chart_of(name, "What was predicted", caption, line_at_one + points, max(60, height))
 
 
-def _domain(frame: pl.DataFrame) -> list[float]:
+def _domain(frame: pl.DataFrame) -> tuple[float, float]:
     ratios = frame["drawn"].to_numpy()
     widest = max(1.25, float(ratios.max()), 1 / float(ratios.min()))
-    return [1 / widest, widest]
+    return 1 / widest, widest
 
 
 def _plot_chart(plot: Plot) -> Chart:

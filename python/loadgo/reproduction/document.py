@@ -59,14 +59,20 @@ def _chapter(reproduced: ReproducedDocument) -> list[Section]:
     sources = Points(
         "Where ours come from", tuple((f"{names}: {source}",) for names, source in words.sources(reproduced))
     )
-    return [head, *tables(reproduced), *lists(reproduced), *([sources] if sources.items else [])]
+    further = [*lists(reproduced), *([sources] if sources.items else [])]
+    return [head, *failures(reproduced), *tables(reproduced), *further]
+
+
+def failures(reproduced: ReproducedDocument) -> list[Points]:
+    """The list of our figures with a bad verdict, which comes before all figures. Empty without one."""
+    troubles = words.troubles(reproduced)
+    return [Points("Not as it should be", tuple((line,) for line in troubles))] if troubles else []
 
 
 def lists(reproduced: ReproducedDocument) -> list[Points]:
-    """Lists of mistakes: contradictions in the document, figures of ours with a bad verdict, and loose fits."""
+    """Lists of contradictions in the document, and of loose fits."""
     found_lists = [
         Points("Where the document contradicts itself", words.findings(reproduced)),
-        Points("Not as it should be", tuple((line,) for line in words.troubles(reproduced))),
         Points("Fitted, and still more than 10 % off", tuple((line,) for line in words.loose_fits(reproduced))),
     ]
     return [points for points in found_lists if points.items]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 
-from loadgo.notation.figures import digits
+from loadgo.notation.figures import digits, in_words
 from loadgo.published.document import Document, Figure
 from loadgo.published.finding import Failure, Finding
 from loadgo.reproduction.reproduce import (
@@ -18,6 +18,9 @@ from loadgo.reproduction.reproduce import (
     Reproduction,
 )
 
+_NAMED_FIGURES = 6
+"""Most figures that an answer names."""
+_NAME_CHARS = 48
 LOOSE_FIT_SHARE = 0.1
 """Relative error of a fitted figure from which it is listed."""
 
@@ -45,14 +48,52 @@ LETTER_LEGEND = (
 
 
 def answer(reproduction: Reproduction) -> str:
-    """The first sentence: the number of figures by verdict, over all documents."""
+    """The first sentences: how many predictions hold, which fail, and the number of figures by verdict."""
+    several = len(reproduction.documents) > 1
+    failing = [
+        f"{name} of {reproduced.document.name}" if several else name
+        for reproduced in reproduction.documents
+        for name in failing_figures(reproduced)
+    ]
     names = ", ".join(reproduced.document.name for reproduced in reproduction.documents)
-    return f"{names}: {_verdict_counts(reproduction.count)}"
+    return f"{_predictions(reproduction.count, failing)} {names}: {_verdict_counts(reproduction.count)}."
 
 
 def document_answer(reproduced: ReproducedDocument) -> str:
-    """The number of figures by verdict in one document."""
-    return _verdict_counts(reproduced.count)
+    """How many predictions of one document hold, which fail, and the number of its figures by verdict."""
+    sentence = _predictions(reproduced.count, failing_figures(reproduced))
+    counts = _verdict_counts(reproduced.count)
+    return f"{sentence} {counts}."
+
+
+def failing_figures(reproduced: ReproducedDocument) -> list[str]:
+    """The names of the figures that should be predicted and are not, or outside their tolerance."""
+    cells = [cell.figure.label for cell in reproduced.cells.values() if cell.verdict in BAD_VERDICTS]
+    totals = [
+        total.total.label for total in reproduced.totals if total.rule is not None and total.verdict in BAD_VERDICTS
+    ]
+    return [figure_name(label) for label in (*cells, *totals)]
+
+
+def figure_name(label: str) -> str:
+    """The label of a figure in a sentence: `Idle, zero · 6180` is `idle zero (6180)`."""
+    row, _, column = label.partition(" · ")
+    name = row.replace(",", "").rstrip(" :")
+    name = f"{name[:1].lower()}{name[1:]}" if name[1:2].islower() else name
+    name = name if len(name) <= _NAME_CHARS else f"{name[: _NAME_CHARS - 1]}…"
+    return f"{name} ({column})" if column else name
+
+
+def _predictions(count: Callable[..., int], failing: Sequence[str]) -> str:
+    """`26 of 28 predictions hold; idle zero (6180) and idle total (6180) fail.`"""
+    held, failed = count("within", "misprint"), count(*BAD_VERDICTS)
+    if not held + failed:
+        return "No figure is predicted."
+    if not failed:
+        return f"All {held} predictions hold." if held > 1 else "The one prediction holds."
+    more = [f"{len(failing) - _NAMED_FIGURES} more"] if len(failing) > _NAMED_FIGURES else []
+    listed = in_words([*failing[:_NAMED_FIGURES], *more])
+    return f"{held} of {held + failed} predictions hold; {listed} fail{'s' if len(failing) == 1 else ''}."
 
 
 def effort_text(reproduction: Reproduction) -> str:
@@ -106,17 +147,16 @@ _SUMMARY_VERDICTS: tuple[tuple[FigureVerdict, ...], ...] = (
 def _verdict_counts(count: Callable[..., int]) -> str:
     total = count(*VERDICT_LETTERS)
     predicted = count("within", "outside", "misprint")
-    outside, missing = count("outside"), count("missing")
+    missing = count("missing")
     counts = [f"{count('given')} given", f"{count('fitted')} fitted", f"{predicted} predicted"]
     counts += [f"{count('not modelled')} not modelled"]
     if not_predicted := count("not predicted"):
         counts.append(f"{not_predicted} not predicted that should be")
     if missing:
         counts.append(f"{missing} missing")
-    verdict = f"{outside} outside tolerance" if outside else "all predicted ones within tolerance"
     if misprints := count("misprint"):
-        verdict += f", {misprints} misprinted"
-    return f"{total:,} figures: {', '.join(counts)}; {verdict}"
+        counts.append(f"{misprints} misprinted")
+    return f"{total:,} figures: {', '.join(counts)}"
 
 
 def ours_text(cell: ReproducedFigure) -> str:

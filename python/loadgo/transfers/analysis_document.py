@@ -67,7 +67,7 @@ def apart_document(breakdown: Apart) -> Document:
             *_row_warnings("left out", breakdown.table.left_out),
         ),
         about=(),
-        sections=(_totals_table(breakdown), *apart_pictures(breakdown), Charts(charts), *tables),
+        sections=(*apart_pictures(breakdown), Charts(charts), _totals_table(breakdown), *tables),
         notes=tuple(_notes(breakdown)),
     )
 

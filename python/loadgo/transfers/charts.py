@@ -8,6 +8,7 @@ import altair as alt
 import polars as pl
 
 from loadgo.documents.chart import ACCENT_COLOR, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of, legend, safe
+from loadgo.documents.log_axis import log_ticks
 from loadgo.notation.figures import price_of
 from loadgo.transfers.analysis import Apart
 from loadgo.transfers.chart_data import (
@@ -61,7 +62,7 @@ def method_charts(rows: Sequence[Row], prices: Prices) -> list[Chart]:
     frame = safe(pl.DataFrame([{"method": method.name, "end": method.end, "cost": method.cost} for method in methods]))
     names = list(dict.fromkeys(method.name for method in methods))
     title = f"a gigabyte ({prices.currency})"
-    x = alt.X("cost:Q", title=title, scale=_LOG, axis=alt.Axis(format="~g"))
+    x = alt.X("cost:Q", title=title, scale=_LOG, axis=_money_axis([*frame["cost"], prices.network_gigabyte]))
     tips = ["method:N", "end:N", alt.Tooltip("cost:Q", title=title, format=".4~g")]
     ends, y = _ends_of_points(methods), alt.Y("method:N", sort=names, title=None)
     points = (
@@ -103,9 +104,9 @@ def _cost_chart(breakdown: Apart) -> Chart | None:
     ]
     frame = safe(pl.DataFrame(rows))
     x = alt.X("x:Q", title=x_title, scale=_LOG, axis=_size_axis([point.x for point in points]))
-    y = alt.Y(
-        "y:Q", title="processor time a bit", scale=_LOG, axis=alt.Axis(labelExpr=TIME_LABEL, labelOverlap="greedy")
-    )
+    ticks = log_ticks(min(point.y for point in points), max(point.y for point in points))
+    axis = alt.Axis(labelExpr=TIME_LABEL, values=ticks, labelOverlap="greedy")
+    y = alt.Y("y:Q", title="processor time a bit", scale=_LOG, axis=axis)
     color = _color("method", [point.method or "all" for point in points])
     tips = [
         "method:N",
@@ -150,7 +151,8 @@ def _price_chart(breakdown: Apart) -> Chart | None:
     ends = _legend_ends(str(curve["end"]) for curve in curves)
     title = f"a gigabyte ({breakdown.prices.currency})"
     x = alt.X("x:Q", title=f"bytes a {unit}", scale=_LOG, axis=_size_axis(sizes))
-    y = alt.Y("y:Q", title=title, scale=_LOG, axis=alt.Axis(format="~g"))
+    axis = _money_axis([*(float(str(curve["y"])) for curve in curves), breakdown.prices.network_gigabyte])
+    y = alt.Y("y:Q", title=title, scale=_LOG, axis=axis)
     lines = (
         alt.Chart(frame)
         .mark_line(strokeWidth=1.8)
@@ -183,7 +185,8 @@ def _levels_chart(breakdown: Apart) -> Chart:
     names = list(dict.fromkeys(str(row["what"]) for row in rows))
     few = alt.Axis(tickCount=8)
     x = alt.X("load:Q", title="running and ready processes", scale=alt.Scale(nice=False, padding=12), axis=few)
-    axis = alt.Axis(format="~g", labelOverlap="greedy")
+    ends = [float(str(row[key])) for row in rows for key in ("value", "low", "high") if row[key]]
+    axis = alt.Axis(format="~g", values=log_ticks(min(ends), max(ends)), labelOverlap="greedy")
     y = alt.Y("value:Q", title="times that of the lowest load", scale=_LOG, axis=axis)
     color = alt.Color("what:N", title=None, scale=alt.Scale(domain=names, range=[_WARM, ACCENT_COLOR]), legend=legend())
     tips = ["what:N", *(alt.Tooltip(f"{field}:Q", format=".4~g") for field in ("load", "value", "low", "high"))]
@@ -226,7 +229,9 @@ def _stretch_chart(breakdown: Apart) -> Chart | None:
     ]
     ends = _legend_ends(str(row["end"]) for row in rows)
     x = alt.X("load:Q", title="load", scale=alt.Scale(zero=True))
-    y = alt.Y("stretch:Q", title="real over processor time", scale=_LOG, axis=alt.Axis(format="~g"))
+    stretches = [float(str(row["stretch"])) for row in rows]
+    axis = alt.Axis(format="~g", values=log_ticks(min(stretches), max(stretches)))
+    y = alt.Y("stretch:Q", title="real over processor time", scale=_LOG, axis=axis)
     tips = ["end:N", "bytes:Q", alt.Tooltip("load:Q"), alt.Tooltip("stretch:Q", format=".3~g")]
     dots = (
         alt.Chart(pl.DataFrame(rows))
@@ -246,6 +251,12 @@ def _stretch_chart(breakdown: Apart) -> Chart | None:
         f"A point for {shown_in_words}; the line is the mean, straight in the load and bent by the logarithmic axis."
     )
     return chart_of("transfer-load", "The stretch of real time against load", caption, alt.layer(*layers), 260)
+
+
+def _money_axis(amounts: Iterable[float | None]) -> alt.Axis:
+    """A logarithmic axis of money over the amounts that are known."""
+    known = [amount for amount in amounts if amount]
+    return alt.Axis(format="~g", values=log_ticks(min(known), max(known)), labelOverlap="greedy")
 
 
 def _size_axis(sizes: Sequence[float]) -> alt.Axis:

@@ -9,7 +9,8 @@ from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.render import Format, render
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import NOT_MEASURED, digits, money, price_of, rate, seconds, share
+from loadgo.notation.figures import NOT_MEASURED, digits, money, rate, seconds, share
+from loadgo.transfers.answer import answer_sentence
 from loadgo.transfers.chart_data import DIRECTION_VERBS
 from loadgo.transfers.json_keys import JSON_KEYS
 from loadgo.transfers.pictures import method_pictures
@@ -54,13 +55,13 @@ def transfer_document(transferred: Transferred, prices: Prices) -> Document:
     tables = (_rfc392_table(rows), _used_table(rows), _costs_table(rows, prices))
     return Document(
         title="What a network bit costs the host",
-        answer=_answer_sentence(rows, prices),
+        answer=answer_sentence(transferred.rows, prices),
         warnings=(
             *(f"{_end_name(row)}: broke off: {row.broke_off}" for row in transferred.rows if row.broke_off),
             *transferred.notes,
         ),
         about=(f"{rounds} rounds; of each end the one with the median processor time",) if rounds > 1 else (),
-        sections=(*tables, *method_pictures(rows, prices), Charts(charts), *remedies_tables(savings_by_method)),
+        sections=(*method_pictures(rows, prices), Charts(charts), *tables, *remedies_tables(savings_by_method)),
         notes=(*_notes(rows, prices, transferred.left_out), *remedies_notes(savings_by_method)),
     )
 
@@ -81,28 +82,6 @@ def transfer_json(transferred: Transferred, prices: Prices) -> str:
         "prices": prices,
     }
     return json_document(members, JSON_KEYS)
-
-
-def _answer_sentence(rows: Sequence[Row], prices: Prices) -> str:
-    complete_rows = [row for row in rows if not row.broke_off and row.bits]
-    if not complete_rows:
-        if rows and not any(row.broke_off for row in rows):
-            return "There was nothing to move, and all of it came over."
-        return "Nothing came over whole." if rows else "There was no transfer."
-    rows_by_direction = {
-        direction: [row for row in complete_rows if row.direction == direction] for direction in ("s", "r")
-    }
-    phrases = []
-    for direction, direction_rows in rows_by_direction.items():
-        if direction_rows:
-            cheapest = min(direction_rows, key=lambda row: row.cpu_s_per_bit or 0)
-            verb = "sending" if direction == "s" else "receiving"
-            cost = money(prices.host(cheapest, BITS_PER_GIGABYTE), prices.currency)
-            phrases.append(f"{verb} a gigabyte costs {cost} ({cheapest.method})")
-    sentence = "; ".join(phrases)
-    if prices.network_gigabyte:
-        sentence += f"; the network takes {price_of(prices.network_gigabyte, prices.currency)}"
-    return sentence[0].upper() + sentence[1:] + "."
 
 
 def _rfc392_table(rows: Sequence[Row]) -> Table:

@@ -51,7 +51,7 @@ def savings(rows: Sequence[Row]) -> list[Saving]:
     unsorted = []
     for (method, side, direction), end_logs in measured.items():
         bases = {base: measured[base, side, direction] for base in BASE_METHODS if (base, side, direction) in measured}
-        over = {base: _ratio(base_logs, end_logs) for base, base_logs in bases.items() if base != method}
+        over = {base: ratio_of_rounds(base_logs, end_logs) for base, base_logs in bases.items() if base != method}
         complete = [log for log in end_logs if math.isfinite(log)]
         cost = math.exp(sum(complete) / len(complete))
         known_over = {base: times for base, times in over.items() if times is not None}
@@ -59,7 +59,7 @@ def savings(rows: Sequence[Row]) -> list[Saving]:
     return sorted(unsorted, key=lambda saving: (saving.direction != "s", saving.side, -saving.cpu_s_per_bit))
 
 
-def _ratio(base: Sequence[float], other: Sequence[float]) -> Times | None:
+def ratio_of_rounds(base: Sequence[float], other: Sequence[float]) -> Times | None:
     """The ratio of `base` to `other`, from the logarithms of the rounds that both completed."""
     pairs = zip(base, other, strict=False)
     logs = [base_log - other_log for base_log, other_log in pairs if math.isfinite(base_log - other_log)]

@@ -1,4 +1,4 @@
-"""What stands over a run stands over everything that is made of it."""
+"""The warnings that stand over a run stand over everything that is made of it."""
 
 from __future__ import annotations
 

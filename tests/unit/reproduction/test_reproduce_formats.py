@@ -14,6 +14,7 @@ from loadgo.reproduction.charts import charts
 from loadgo.reproduction.models.values import Area, Plot, PlottedCurve
 from loadgo.reproduction.render import render_reproduction
 from loadgo.reproduction.reproduce import Reproduction, judge_document
+from loadgo.reproduction.words import document_answer, figure_name
 from support.printed_values import as_printed
 
 PLOT = Plot(
@@ -81,6 +82,23 @@ def test_what_is_outside_is_said_with_its_reason() -> None:
     assert "Not as it should be" in text
     assert re.search(r"summary/swap/value: printed 145 milliseconds, ours 160, tolerance 5 %", text)
     assert told().bad
+
+
+def test_the_answer_says_how_many_predictions_hold_and_names_those_that_fail() -> None:
+    csr = next(one.document for one in told().documents if one.document.name == "csr-rfc-20")
+    key = "csr-rfc-20/results/ttm-idle-zero/6180"
+    values = dict(as_printed(csr, 1.0))
+    reproduced = judge_document(csr, values)
+    held = reproduced.count("within", "misprint")
+    assert document_answer(reproduced).startswith(f"All {held} predictions hold. ")
+    off = judge_document(csr, values | {key: replace(values[key], value=2 * values[key].value)})
+    assert document_answer(off).startswith(f"{held - 1} of {held} predictions hold; idle zero (6180) fails. ")
+    text = render_reproduction(Reproduction((off,), 0, 1.0), "text", width=100)
+    assert text.startswith(f"{held - 1} of {held} predictions hold; idle zero (6180) fails. ")
+    assert text.index("Not as it should be") < text.index("III Results"), "failures come before the figures"
+    page = render_reproduction(Reproduction((off,), 0, 1.0), "html")
+    assert page.index("Not as it should be") < page.index("III Results")
+    assert figure_name("ed1 · Run Time") == "ed1 (Run Time)"
 
 
 def test_findings_are_told_with_their_numbers() -> None:

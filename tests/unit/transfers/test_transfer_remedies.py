@@ -1,10 +1,13 @@
 """The savings of other ways to move bytes, over rounds of the same transfers, and their table."""
 
+import re
+
 import pytest
 from loadgo.transfers.document import render_transfer
 from loadgo.transfers.prices import prices
 from loadgo.transfers.remedies import savings
 from loadgo.transfers.rounds import in_rounds, median_rows
+from loadgo.transfers.row import Row
 from loadgo.transfers.transfer import Transferred
 from support.transfer_rows import rounds, row_of
 
@@ -68,3 +71,32 @@ def test_the_page_fits_a_terminal(width: int) -> None:
     assert "400" in page
     assert "What a gigabyte costs the processor" in page
     assert max(map(len, page.splitlines())) <= width
+
+
+def page_of(rows: list[Row]) -> str:
+    page = render_transfer(Transferred(tuple(rows), (), False), "text", prices=prices("cloud"), width=200)
+    return " ".join(page.split())
+
+
+def test_a_single_round_names_no_cheapest_method() -> None:
+    page = page_of(rounds(1))
+    assert "costs least" not in page
+    assert re.match(r"Sending a gigabyte costs \$[\d.]+ \(blocks\) to \$[\d.]+ \(bytes\); the network takes", page)
+    assert "One round does not tell which method is cheapest: --times 5 may." in page
+    assert page_of([row_of()]).startswith("Sending a gigabyte costs $"), "one method needs no round more"
+    assert "cheapest" not in page_of([row_of()])
+
+
+def test_the_cheapest_method_is_named_if_its_rounds_show_it() -> None:
+    assert "Sending a gigabyte costs least with blocks: $" in page_of(rounds(3))
+    near = [row_of(method="splice", thread_s=0.01 * factor) for factor in (0.9, 1.4, 0.8)]
+    assert "Which method is cheapest cannot be told from 3 rounds." in page_of([*rounds(3), *near])
+
+
+def test_the_chart_stands_above_the_tables() -> None:
+    transferred = Transferred(tuple(rounds(5)), (), False)
+    for page in (
+        render_transfer(transferred, "text", prices=prices()),
+        render_transfer(transferred, "html", prices=prices()),
+    ):
+        assert page.index("What a gigabyte costs") < page.index("As RFC 392 printed it")

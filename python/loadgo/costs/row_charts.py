@@ -1,0 +1,77 @@
+"""The chart of what an interaction costs, by command or user: bars from zero, divided by what is charged for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import polars as pl
+
+from loadgo.costs.priced import Priced, Row
+from loadgo.costs.words import cost_by, is_told, of_scale
+from loadgo.documents.chart import ACCENT_COLOR, ROW_HEIGHT_PX, Chart, chart_of, legend, safe
+from loadgo.notation.figures import money, money_scale
+
+_COLORS = (ACCENT_COLOR, "#e08a1e", "#45b58a", "#a8559a", "#8f6420", "#5f5bb0")
+_NAME = "cost-rows"
+
+
+def row_charts(priced: Priced, rows: Sequence[Row], by: str) -> list[Chart]:
+    """The chart of the rows whose cost can be told. Empty for fewer than two, and where nothing is charged."""
+    told = [row for row in rows if is_told(row) and row.each.value is not None]
+    scale = money_scale([row.each.value for row in told])
+    bars = [bar for row in told for bar in _bars(row, priced, scale)]
+    if len(told) < 2 or not bars:
+        return []
+    names = [row.name for row in sorted(told, key=lambda row: -(row.each.value or 0.0))]
+    items = [rate.item for rate in priced.rates]
+    unit = f"{of_scale(scale)} ({priced.tariff.currency})"
+    frame = safe(pl.DataFrame(bars))
+    base = alt.Chart(frame).encode(y=alt.Y("row:N", sort=names, title=None))
+    color = alt.Color(
+        "item:N",
+        title=None,
+        scale=alt.Scale(domain=items, range=list(_COLORS[: len(items)])),
+        legend=legend() if len(items) > 1 else None,
+    )
+    axis = alt.Axis(format="~g", tickCount=8)
+    bar = base.mark_bar().encode(
+        x=alt.X("amount:Q", title=unit, stack="zero", axis=axis),
+        color=color,
+        order="place:Q",
+        tooltip=["row:N", "item:N", "said:N"],
+    )
+    layers = [bar, *_intervals(told, scale, names)]
+    caption = f"Means by {by}." + (" The lines are 95 % intervals." if len(layers) > 1 else "")
+    return [
+        chart_of(
+            _NAME, cost_by(by, scale, priced.tariff), caption, alt.layer(*layers), ROW_HEIGHT_PX * max(2, len(told))
+        )
+    ]
+
+
+def _bars(row: Row, priced: Priced, scale: int) -> list[dict[str, object]]:
+    return [
+        {
+            "row": row.name,
+            "item": rate.item,
+            "place": place,
+            "amount": (row.parts[rate.item] or 0.0) * scale,
+            "said": money(row.parts[rate.item], priced.tariff.currency, scale),
+        }
+        for place, rate in enumerate(priced.rates)
+        if row.parts[rate.item]
+    ]
+
+
+def _intervals(rows: Sequence[Row], scale: int, names: Sequence[str]) -> list[alt.Chart]:
+    """The intervals of the rows that have one, as a layer."""
+    known = [
+        {"row": row.name, "low": row.each.interval.low * scale, "high": row.each.interval.high * scale}
+        for row in rows
+        if row.each.interval is not None
+    ]
+    if not known:
+        return []
+    y = alt.Y("row:N", sort=list(names), title=None)
+    return [alt.Chart(safe(pl.DataFrame(known))).mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", y=y)]

@@ -1,0 +1,72 @@
+"""The answer of transfers in words: what a gigabyte costs, and the cheapest method where the rounds tell it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from loadgo.notation.figures import money, price_of
+from loadgo.transfers.prices import Prices
+from loadgo.transfers.remedies import ratio_of_rounds
+from loadgo.transfers.rounds import by_method_and_end, median_rows
+from loadgo.transfers.row import BITS_PER_GIGABYTE, Row
+
+_VERBS = {"s": "sending", "r": "receiving"}
+
+
+def answer_sentence(rows: Sequence[Row], prices: Prices) -> str:
+    """The cost of a gigabyte in each direction. A method is called cheapest only if its rounds show it."""
+    complete = [row for row in rows if not row.broke_off and row.bits]
+    if not complete:
+        if rows and not any(row.broke_off for row in rows):
+            return "There was nothing to move, and all of it came over."
+        return "Nothing came over whole." if rows else "There was no transfer."
+    phrases, is_open = [], False
+    for direction, verb in _VERBS.items():
+        methods = _by_cost([row for row in complete if row.direction == direction])
+        if methods:
+            is_sure = len(methods) == 1 or _is_cheapest(methods[0], methods[1:])
+            is_open = is_open or not is_sure
+            phrases.append(_phrase(verb, methods, prices, is_sure=is_sure))
+    if prices.network_gigabyte:
+        phrases.append(f"the network takes {price_of(prices.network_gigabyte, prices.currency)}")
+    sentence = "; ".join(phrases)
+    return f"{sentence[0].upper()}{sentence[1:]}.{_doubt(complete) if is_open else ''}"
+
+
+def _by_cost(rows: Sequence[Row]) -> list[list[Row]]:
+    """The rows of each method and side, round by round, the cheapest first."""
+    return sorted(by_method_and_end(rows).values(), key=lambda group: sum(_logs(group)) / len(group))
+
+
+def _logs(rows: Sequence[Row]) -> list[float]:
+    return [math.log(row.cpu_s_per_bit) if row.cpu_s_per_bit else -math.inf for row in rows]
+
+
+def _is_cheapest(first: Sequence[Row], others: Sequence[Sequence[Row]]) -> bool:
+    """Whether the interval of each other method's cost, over that of the first, lies above 1."""
+    ratios = [ratio_of_rounds(_logs(other), _logs(first)) for other in others]
+    return all(ratio is not None and ratio.interval is not None and ratio.interval.low > 1 for ratio in ratios)
+
+
+def _phrase(verb: str, methods: Sequence[Sequence[Row]], prices: Prices, *, is_sure: bool) -> str:
+    costs = [f"{_cost(group, prices)} ({group[0].method})" for group in methods]
+    if len(methods) == 1:
+        return f"{verb} a gigabyte costs {costs[0]}"
+    if is_sure:
+        return f"{verb} a gigabyte costs least with {methods[0][0].method}: {_cost(methods[0], prices)}; with " + (
+            f"{methods[1][0].method} it is {_cost(methods[1], prices)}"
+        )
+    return f"{verb} a gigabyte costs {costs[0]} to {costs[-1]}"
+
+
+def _cost(group: Sequence[Row], prices: Prices) -> str:
+    (median,) = median_rows(group)
+    return money(prices.host(median, BITS_PER_GIGABYTE), prices.currency)
+
+
+def _doubt(rows: Sequence[Row]) -> str:
+    rounds = max(len(group) for group in by_method_and_end(rows).values())
+    if rounds == 1:
+        return " One round does not tell which method is cheapest: --times 5 may."
+    return f" Which method is cheapest cannot be told from {rounds} rounds."

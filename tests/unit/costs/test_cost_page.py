@@ -1,0 +1,62 @@
+"""The page of a run's costs: the chart first, and no mean of a few interactions."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from loadgo.costs.cost import Costs, Point
+from loadgo.costs.document import render_costs
+from loadgo.costs.priced import priced
+from loadgo.costs.row_charts import row_charts
+from loadgo.documents.chart import svg
+from loadgo.measures.charged_use import command_counts, use_of
+from loadgo.measures.tariff import Tariff
+from support.synthetic import Work, closed_loop
+
+TARIFF = Tariff("mine", "mine", "made up", False, "$", "", cpu_hour=3600.0, connect_hour=36.0)
+
+
+def costs_of(users: int, interactions: int) -> Costs:
+    """The costs of users who each type so many lines of a script of three commands."""
+    run = closed_loop(users, interactions, (Work("edit", 0.1), Work("compile", 0.4), Work("list", 0.05)))
+    run_use = use_of([run])
+    point = Point(users, ("r",), run_use, command_counts([run]), (priced(run_use, TARIFF),))
+    return Costs("r", "command", (point,), (), ())
+
+
+@pytest.fixture(scope="module")
+def many() -> Costs:
+    return costs_of(8, 30)
+
+
+def test_the_costs_of_commands_are_drawn_above_the_tables(many: Costs) -> None:
+    lines = render_costs(many, "text", width=80).splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("What an interaction costs by command"))
+    assert [line.split()[0] for line in lines[at + 1 : at + 4]] == ["compile", "edit", "list"]
+    assert lines[at + 1].count("█") > 2 * lines[at + 2].count("█") > 0
+    assert at < next(number for number, line in enumerate(lines) if line.startswith("By command, at"))
+    assert max(map(len, lines)) <= 80
+    page = render_costs(many, "html")
+    assert 'id="chart-cost-rows"' in page
+    (point,) = many.points
+    (chart,) = row_charts(point.priced[0], point.priced[0].rows, "command")
+    assert svg(chart).startswith("<svg")
+    assert "95 % intervals" in chart.caption
+
+
+def test_a_mean_of_a_few_interactions_is_no_figure() -> None:
+    few = costs_of(1, 4)
+    text = render_costs(few, "text", width=120)
+    rows = {
+        line.split()[0]: line for line in text.splitlines() if line.split()[:1] in (["edit"], ["compile"], ["list"])
+    }
+    assert all(line.count("few") >= 2 for line in rows.values())
+    assert "few: under 5 interactions and no interval" in " ".join(text.split())
+    assert "What an interaction costs by command" not in text
+    means = [row["each"]["value"] for row in json.loads(render_costs(few, "json"))["points"][0]["tariffs"][0]["rows"]]
+    assert all(mean > 0 for mean in means), "the JSON has them all"
+
+
+def test_no_cost_of_many_interactions_is_called_few(many: Costs) -> None:
+    assert "few" not in render_costs(many, "text", width=120)
