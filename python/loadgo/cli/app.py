@@ -16,6 +16,8 @@ from loadgo.cli.commands import doctor, query, ready, record, runs
 from loadgo.cli.compare import compare, speedup
 from loadgo.cli.cost import cost
 from loadgo.cli.fit import fit
+from loadgo.cli.history import history
+from loadgo.cli.lab import lab
 from loadgo.cli.machines import machines, reproduce, simulate
 from loadgo.cli.meter import meter
 from loadgo.cli.options import (
@@ -276,6 +278,8 @@ for command in (
     query,
     ab,
     compare,
+    history,
+    lab,
     speedup,
     capacity,
     fit,
