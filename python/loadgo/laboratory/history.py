@@ -27,7 +27,7 @@ from loadgo.records.tables import read_conditions
 from loadgo.stats.change_points import FEWEST_VALUES, LevelChange, change_points
 
 Order = Literal["date", "version", "host", "kernel"]
-ORDERS: tuple[Order, ...] = get_args(Order)
+HISTORY_ORDERS: tuple[Order, ...] = get_args(Order)
 Direction = Literal["worse", "better", "neither"]
 
 _FIGURES = Figures("figure", CONDITION_FIGURES.of_commands, CONDITION_FIGURES.of_run)
@@ -41,7 +41,7 @@ _LIKENESS: Mapping[str, Callable[[LaboratoryRun], object]] = {
     "system": lambda run: run.system,
     "host": lambda run: run.host,
 }
-"""What runs that are like each other have in common."""
+"""The values that runs have in common when they are like each other."""
 _GROUP_KEYS: Mapping[Order, Callable[[LaboratoryRun], str]] = {
     "version": lambda run: run.version,
     "host": lambda run: run.host or run.system,
@@ -116,7 +116,7 @@ class History:
     """The run that the others are like: the newest with the figure, or the chosen one."""
     by: Order
     series: tuple[HistorySeries, ...]
-    """One for each host; a single one unless the history is by host."""
+    """A series for each host. Unless the history is by host, there is one."""
     left_out: tuple[LeftOutRuns, ...]
     since: datetime | None = None
     """The moment from which on changes count; None where only the newest change counts."""
@@ -191,8 +191,8 @@ def history(
         loadgo.errors.BadRun: The folder cannot be read, or no run in it has the figure.
     """
     named = parse_figure(figure, _FIGURES)
-    if by not in ORDERS:
-        raise BadArgument(f"`by={by}`: write one of {', '.join(ORDERS)}").about("by")
+    if by not in HISTORY_ORDERS:
+        raise BadArgument(f"`by={by}`: write one of {', '.join(HISTORY_ORDERS)}").about("by")
     index = open_index(Path(runs) if runs is not None else runs_folder())
     return history_in(index, named, by=by, like=like, since=since, progress=progress)
 
@@ -270,7 +270,7 @@ def _known_commands(index: RunIndex, runs: Sequence[LaboratoryRun]) -> str:
 
 
 def _unlike(run: LaboratoryRun, model: LaboratoryRun, by: Order) -> str:
-    """What makes a run unlike the model; empty for a run that is like it."""
+    """The reason why a run is unlike the model; empty for a run that is like it."""
     for name, value in _LIKENESS.items():
         if value(run) != value(model) and not (by == "host" and name == "host"):
             return f"another {name}" if name != "users" else "another number of users"

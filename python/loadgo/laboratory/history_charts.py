@@ -11,7 +11,7 @@ from loadgo.laboratory.history_words import figure_words, size_words
 
 _HEIGHT_PX = 260
 _COLORS = {"worse": "#c2410c", "better": "#15803d", "neither": "#6b7280"}
-_S_OF_NS = 1e-9
+_NS_IN_SECONDS = 1e-9
 
 
 def history_charts(past: History) -> list[Chart]:
@@ -21,7 +21,7 @@ def history_charts(past: History) -> list[Chart]:
 
 def _chart(past: History, series: HistorySeries, number: int) -> Chart:
     is_time = past.figure.dimension == "time"
-    scale = _S_OF_NS if is_time else 1.0
+    scale = _NS_IN_SECONDS if is_time else 1.0
     frame = safe(_points(past, series, scale))
     axis = alt.Axis(title=None, labelExpr=TIME_LABEL) if is_time else alt.Axis(title=None)
     y = alt.Y("value:Q", axis=axis, scale=alt.Scale(zero=bool((frame["value"] <= 0).any()), nice=True))

@@ -10,7 +10,7 @@ from loadgo.measures.fail_if import format_figure
 from loadgo.notation.comparisons import NamedFigure
 from loadgo.notation.figures import NOT_MEASURED, counted, duration, plain
 from loadgo.notation.measures import percent
-from loadgo.stats.change_points import FEWEST_VALUES, LARGEST_CHANCE
+from loadgo.stats.change_points import FEWEST_VALUES, LARGEST_CHANCE_SHARE
 
 MOST_NAMED_RUNS = 3
 """Most runs that a note names. The JSON has all."""
@@ -102,9 +102,9 @@ def notes(past: History) -> tuple[tuple[str, str], ...]:
     lines = [
         (
             "Change",
-            f"a place where the level moves so far that fewer than {100 * LARGEST_CHANCE:g} % of the orders of the "
-            "same runs look as divided. The last run alone is never a change, since it may be an outlier. Slow drift "
-            "is shown as one or several steps.",
+            f"a place where the level moves so far that fewer than {100 * LARGEST_CHANCE_SHARE:g} % of the orders of "
+            "the same runs look as divided. The last run alone is never a change, since it may be an outlier. Slow "
+            "drift is shown as one or several steps.",
         ),
         ("Size", "after against before, with its 95 % interval, if the change is where it is shown."),
         ("Like", "runs of the same script with the same text, users, system and host. Other conditions may differ."),

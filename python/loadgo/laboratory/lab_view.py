@@ -1,4 +1,4 @@
-"""What the page of a laboratory asks of it: the list of runs, documents of runs, and notes."""
+"""The answers of a laboratory to its page: the list of runs, documents of runs, and notes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from loadgo.errors import BadArgument, BadRun
-from loadgo.laboratory.history import ORDERS, history_in, parsed_figure
+from loadgo.laboratory.history import HISTORY_ORDERS, history_in, parsed_figure
 from loadgo.laboratory.history_document import render_history
 from loadgo.laboratory.laboratory_runs import LaboratoryExperiment, LaboratoryRun, link_out
 from loadgo.laboratory.run_index import RunIndex
@@ -16,7 +16,7 @@ from loadgo.laboratory.run_notes import RunNotes, read_notes, write_notes
 from loadgo.measures.fail_if import format_figure
 from loadgo.notation.comparisons import NamedFigure
 
-HEADLINE = NamedFigure("p90", "time", None)
+HEADLINE_FIGURE = NamedFigure("p90", "time", None)
 """The figure of each run in the list."""
 
 
@@ -52,7 +52,7 @@ class LaboratoryView:
 
     def _row(self, run: LaboratoryRun) -> dict[str, Any]:
         figures = None if run.damage else self.index.known_figures(run)
-        value = None if figures is None else figures.value(HEADLINE)
+        p90_ns = None if figures is None else figures.value(HEADLINE_FIGURE)
         damage = run.damage or ("" if figures is None else figures.damage)
         notes = RunNotes() if run.damage else read_notes(run.folder)
         return {
@@ -68,8 +68,8 @@ class LaboratoryView:
             "outcome": "broken" if damage else run.outcome,
             "damage": damage,
             "unfit": "" if figures is None else figures.unfit,
-            "p90_ns": value if value is not None and value != float("inf") else None,
-            "p90": "" if value is None else format_figure(value, HEADLINE.dimension),
+            "p90_ns": p90_ns if p90_ns is not None and p90_ns != float("inf") else None,
+            "p90": "" if p90_ns is None else format_figure(p90_ns, HEADLINE_FIGURE.dimension),
             "tags": notes.tags,
             "note": notes.text,
             "mark": notes.mark,
@@ -101,9 +101,9 @@ class LaboratoryView:
 
     def history(self, figure: str, by: str, like: str, since: str) -> str:
         """The history of a figure as an HTML page."""
-        order = next((known for known in ORDERS if known == by), None)
+        order = next((known for known in HISTORY_ORDERS if known == by), None)
         if order is None:
-            raise BadArgument(f"by: write one of {', '.join(ORDERS)}")
+            raise BadArgument(f"by: write one of {', '.join(HISTORY_ORDERS)}")
         past = history_in(self.index, parsed_figure(figure), by=order, like=like or None, since=since or None)
         with self._making:
             return render_history(past, "html")

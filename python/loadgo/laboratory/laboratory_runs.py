@@ -151,36 +151,36 @@ def _stamp(folder: Path) -> Stamp:
     return tuple(values)
 
 
-def described(found: FoundRun) -> LaboratoryRun:
+def described(found_run: FoundRun) -> LaboratoryRun:
     """The run as a list shows it, from its `run.toml`."""
-    if found.damage:
-        return LaboratoryRun(found.name, found.folder, found.stamp, found.damage)
+    if found_run.damage:
+        return LaboratoryRun(found_run.name, found_run.folder, found_run.stamp, found_run.damage)
     try:
-        run_toml = tomllib.loads(read_small(found.folder / RUN_FILE).decode("utf-8"))
+        run_toml = tomllib.loads(read_small(found_run.folder / RUN_FILE).decode("utf-8"))
         check_sections(run_toml)
-        return _described(found, run_toml)
+        return _described(found_run, run_toml)
     except FileNotFoundError:
-        return LaboratoryRun(found.name, found.folder, found.stamp, f"there is no {RUN_FILE}")
+        return LaboratoryRun(found_run.name, found_run.folder, found_run.stamp, f"there is no {RUN_FILE}")
     except (OSError, ValueError, TypeError, LoadgoError, RecursionError) as error:
-        return LaboratoryRun(found.name, found.folder, found.stamp, f"{RUN_FILE} cannot be read: {error}")
+        return LaboratoryRun(found_run.name, found_run.folder, found_run.stamp, f"{RUN_FILE} cannot be read: {error}")
 
 
-def _described(found: FoundRun, run_toml: dict[str, Any]) -> LaboratoryRun:
+def _described(found_run: FoundRun, run_toml: dict[str, Any]) -> LaboratoryRun:
     system, started, users = run_toml.get("system", {}), run_toml.get("started"), run_toml.get("load", {}).get("users")
     return LaboratoryRun(
-        found.name,
-        found.folder,
-        found.stamp,
+        found_run.name,
+        found_run.folder,
+        found_run.stamp,
         kind=str(run_toml.get("kind", "run")),
         script=str(run_toml.get("name", "")),
-        script_mark=_script_mark(found.folder),
+        script_mark=_script_mark(found_run.folder),
         system=str(system.get("name", "")),
         host=str(system.get("hostname", "")),
         kernel=str(system.get("kernel", "")),
         version=str(run_toml.get("loadgo", "")),
         users=users if isinstance(users, int) else None,
         started=_in_zone(started) if isinstance(started, datetime) else None,
-        outcome=outcome_of(found.folder, run_toml),
+        outcome=outcome_of(found_run.folder, run_toml),
     )
 
 
@@ -193,19 +193,19 @@ _STORED_TEXTS = ("kind", "script", "script_mark", "system", "host", "kernel", "v
 
 
 def run_as_json(run: LaboratoryRun) -> dict[str, Any]:
-    """What `run.toml` says of a run, in JSON's types."""
+    """The description of a run in JSON's types."""
     started = None if run.started is None else run.started.isoformat()
     return {name: getattr(run, name) for name in _STORED_TEXTS} | {"users": run.users, "started": started}
 
 
-def run_from_json(found: FoundRun, members: Mapping[str, Any]) -> LaboratoryRun:
+def run_from_json(found_run: FoundRun, members: Mapping[str, Any]) -> LaboratoryRun:
     """The run from `run_as_json`. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
     users, started = members["users"], members["started"]
     if not all(isinstance(members[name], str) for name in _STORED_TEXTS) or not isinstance(users, int | None):
         raise ValueError("a stored run has values of wrong types")
     moment = None if started is None else _in_zone(datetime.fromisoformat(started))
     texts = {name: members[name] for name in _STORED_TEXTS}
-    return LaboratoryRun(found.name, found.folder, found.stamp, users=users, started=moment, **texts)
+    return LaboratoryRun(found_run.name, found_run.folder, found_run.stamp, users=users, started=moment, **texts)
 
 
 def _script_mark(folder: Path) -> str:

@@ -21,7 +21,7 @@ FEWEST_VALUES = 10
 """Number of values from which on a change can be found: with fewer, no order of the values is rare enough."""
 FEWEST_SIDE_VALUES = 2
 """Smallest number of values on either side of a change. One value alone may be an outlier."""
-LARGEST_CHANCE = 0.01
+LARGEST_CHANCE_SHARE = 0.01
 """Largest probability that a series without a change looks as divided as this one."""
 _PERMUTATIONS = 1999
 _LARGEST_PERMUTED_COUNT = 2_000_000
@@ -107,7 +107,7 @@ def _tested(values: Floats, candidates: list[int]) -> list[tuple[int, float]]:
                 known[span] = _chance_of_split(values[span[0] : span[1]])
             chances.append(known[span])
         weakest = max(range(len(places)), key=lambda i: chances[i])
-        if chances[weakest] <= LARGEST_CHANCE:
+        if chances[weakest] <= LARGEST_CHANCE_SHARE:
             return list(zip(places, chances, strict=True))
         del places[weakest]
     return []

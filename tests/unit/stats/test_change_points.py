@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from loadgo.stats.change_points import FEWEST_VALUES, LARGEST_CHANCE, LevelChange, change_points
+from loadgo.stats.change_points import FEWEST_VALUES, LARGEST_CHANCE_SHARE, LevelChange, change_points
 from loadgo.stats.resample import Floats
 
 
@@ -27,7 +27,7 @@ def test_one_step_is_found_where_it_is_with_its_size() -> None:
     assert change.interval.low < 0.2 < change.interval.high
     assert change.interval.high - change.interval.low < 0.08
     assert change.size == pytest.approx(change.after / change.before - 1)
-    assert change.chance <= LARGEST_CHANCE
+    assert change.chance <= LARGEST_CHANCE_SHARE
 
 
 def test_several_steps_are_found_in_a_thousand_values() -> None:
