@@ -82,7 +82,7 @@ def doubt_of_fit(
     return FitDoubt(
         draws=len(draws),
         low=low if own_low is None else min(low, own_low),
-        high=None if high is None else max(high, own_high or 0),
+        high=None if high is None or own_high is None else max(high, own_high),
         search_low=own_low,
         search_high=own_high,
         fitted_users=fitted_users,
@@ -92,14 +92,15 @@ def doubt_of_fit(
 def capacity_interval(capacities: Sequence[float], max_users: int) -> tuple[int, int | None]:
     """The ends between which the capacity of one more drawn machine lies with 95 % confidence.
 
-    The logarithms of the capacities are taken as normal, as in other predictions of fitted machines. The upper end is
-    None if it reaches `max_users`, since no search goes beyond.
+    The crossing of a capacity of n users lies between n and n + 1, on average at n + 1/2. The logarithms of the
+    crossings are taken as normal, as in other predictions of fitted machines. The ends are those of the crossing,
+    rounded down. The upper end is None if it reaches `max_users`, since no search goes beyond.
     """
     logs = np.log(np.asarray(capacities) + 0.5)
     count = len(logs)
     half = student_reach(count - 1) * float(logs.std(ddof=1)) * math.sqrt(1 + 1 / count)
-    low, high = (math.exp(float(logs.mean()) + sign * half) - 0.5 for sign in (-1, 1))
-    return max(math.floor(low), 0), None if high >= max_users else math.floor(high)
+    low, high = (math.floor(math.exp(float(logs.mean()) + sign * half)) for sign in (-1, 1))
+    return min(low, max_users), None if high >= max_users else high
 
 
 def with_doubt(outcome: SearchOutcome, doubt: FitDoubt | None) -> SearchOutcome:

@@ -71,7 +71,37 @@ def test_the_answer_has_the_interval_of_the_drawn_machines_and_that_of_the_searc
 def test_the_interval_always_contains_the_interval_of_the_search() -> None:
     doubt = doubt_with([50] * 6)
     assert doubt is not None
-    assert (doubt.low, doubt.high) == (49, 101)
+    assert (doubt.low, doubt.high) == (50, 101)
+
+
+def test_equal_capacities_give_an_interval_of_this_one_number() -> None:
+    assert [capacity_interval([float(users)] * 20, 10_000) for users in range(500)] == [
+        (users, users) for users in range(500)
+    ]
+
+
+def test_drawn_machines_that_all_meet_every_number_leave_the_upper_end_open() -> None:
+    intervals = [capacity_interval([float(most)] * 20, most) for most in (*range(2, 501), 10_000)]
+    assert intervals == [(most, None) for most in (*range(2, 501), 10_000)]
+
+
+def test_the_interval_of_small_capacities_misses_as_often_above_as_below() -> None:
+    random_numbers = np.random.default_rng(2)
+    below = above = 0
+    for _ in range(4000):
+        crossings = np.exp(random_numbers.normal(math.log(4.5), 0.25, 21))
+        low, high = capacity_interval(list(crossings[:-1] - 0.5), 10_000)
+        below += math.floor(crossings[-1]) < low
+        above += math.floor(crossings[-1]) > (high or math.inf)
+    assert below <= 100
+    assert above <= 100
+
+
+@pytest.mark.parametrize("capacities", [[50] * 6, [200] * 6])
+def test_the_upper_end_stays_open_if_the_machine_as_fitted_meets_every_number(capacities: list[int]) -> None:
+    doubt = doubt_with(capacities, EveryNumberMeets(200))
+    assert doubt is not None
+    assert (doubt.low, doubt.high) == (capacities[0], None)
 
 
 def test_the_upper_end_is_open_if_drawn_machines_reach_the_largest_number_of_users() -> None:
