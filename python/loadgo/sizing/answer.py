@@ -64,7 +64,7 @@ class AnswerContext:
     invalid: tuple[str, ...] = ()
     """The reason of each invalid trial that the answer is based on; empty if a valid trial exists."""
     fit_doubt: FitDoubt | None = None
-    """None where the machine was not fitted, or where an interrupt came before it was known."""
+    """None where the machine was not fitted, or where the uncertainty of the fit is not known."""
 
 
 _NO_CONTEXT = AnswerContext()

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from loadgo.errors import LoadgoError, error_in_words
 from loadgo.notation.figures import people
 from loadgo.prediction.draws import Settings
 from loadgo.sizing.outcomes import CapacityFound, EveryNumberMeets, NoNumberMeets, SearchGoal, SearchOutcome
@@ -60,6 +61,13 @@ class FitDoubt:
         )
 
 
+@dataclass(frozen=True)
+class NoFitDoubt:
+    """The uncertainty of the fit is not known."""
+
+    why: str
+
+
 def doubt_of_fit(
     outcome: SearchOutcome,
     draws: Sequence[Settings],
@@ -67,16 +75,14 @@ def doubt_of_fit(
     goal: SearchGoal,
     search_drawn: SearchDrawn,
     stop: threading.Event,
-) -> FitDoubt | None:
-    """Searches the capacity of each drawn machine, on all processors at once; None after an interrupt.
+) -> FitDoubt | NoFitDoubt:
+    """Searches the capacity of each drawn machine, on all processors at once.
 
-    Raises the errors of a search.
+    `stop` ends these searches. If one of them fails, it sets `stop`; the error is then the reason in `NoFitDoubt`.
     """
-    drawn_goal = _drawn_goal(outcome, goal)
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 2, thread_name_prefix="draw") as workers:
-        drawn = list(workers.map(lambda settings: search_drawn(settings, drawn_goal), draws))
-    if stop.is_set():
-        return None
+    drawn = _drawn_outcomes(draws, _drawn_goal(outcome, goal), search_drawn, stop)
+    if isinstance(drawn, NoFitDoubt):
+        return drawn
     low, high = capacity_interval([_capacity_of(drawn_outcome, goal) for drawn_outcome in drawn], goal.max_users)
     own_low, own_high = _ends_of(outcome)
     return FitDoubt(
@@ -87,6 +93,29 @@ def doubt_of_fit(
         search_high=own_high,
         fitted_users=fitted_users,
     )
+
+
+def _drawn_outcomes(
+    draws: Sequence[Settings], drawn_goal: SearchGoal, search_drawn: SearchDrawn, stop: threading.Event
+) -> list[SearchOutcome] | NoFitDoubt:
+    """The outcomes of all drawn searches, or the reason why they ended before."""
+    errors: list[LoadgoError | OSError] = []
+
+    def search(settings: Settings) -> SearchOutcome | None:
+        try:
+            return None if stop.is_set() else search_drawn(settings, drawn_goal)
+        except (LoadgoError, OSError) as error:
+            errors.append(error)
+            stop.set()
+            return None
+
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 2, thread_name_prefix="draw") as workers:
+        outcomes = list(workers.map(search, draws))
+    if errors:
+        return NoFitDoubt(f"a search with drawn parameters failed ({error_in_words(errors[0])})")
+    if stop.is_set():
+        return NoFitDoubt("the search was stopped before it was known")
+    return [outcome for outcome in outcomes if outcome is not None]
 
 
 def capacity_interval(capacities: Sequence[float], max_users: int) -> tuple[int, int | None]:

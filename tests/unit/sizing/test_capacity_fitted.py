@@ -6,15 +6,17 @@ import json
 import math
 import random
 import threading
+from pathlib import Path
 
 import loadgo
 import numpy as np
 import pytest
-from loadgo.errors import BadArgument
+from loadgo.errors import BadArgument, Refused, error_in_words
 from loadgo.fitting.fit import fit
+from loadgo.running.stopping import StopRequest
 from loadgo.sizing.answer import AnswerContext, answer_of
 from loadgo.sizing.document import render_capacity
-from loadgo.sizing.fit_doubt import FitDoubt, capacity_interval, doubt_of_fit, with_doubt
+from loadgo.sizing.fit_doubt import FitDoubt, NoFitDoubt, capacity_interval, doubt_of_fit, with_doubt
 from loadgo.sizing.outcomes import (
     CapacityFound,
     EveryNumberMeets,
@@ -44,7 +46,8 @@ def doubt_with(capacities: list[int], outcome: SearchOutcome = FOUND, stop: bool
             return NoNumberMeets(0)
         return EveryNumberMeets(200) if users >= 200 else CapacityFound(users, users, users, 0, enough=True)
 
-    return doubt_of_fit(outcome, draws, (5,), GOAL, search_drawn, stopped)
+    doubt = doubt_of_fit(outcome, draws, (5,), GOAL, search_drawn, stopped)
+    return doubt if isinstance(doubt, FitDoubt) else None
 
 
 def test_the_interval_holds_one_more_drawn_capacity_95_times_of_100() -> None:
@@ -126,9 +129,37 @@ def test_interrupted_drawn_searches_give_no_uncertainty() -> None:
     assert doubt_with([80, 90, 100, 110, 120], stop=True) is None
 
 
+@pytest.mark.parametrize("error", [Refused("the drawn machine ends"), OSError(28, "No space left on device")])
+def test_a_drawn_search_that_fails_is_the_reason_and_ends_the_others(error: Exception) -> None:
+    stop, searched = threading.Event(), []
+
+    def search_drawn(settings: tuple[str, ...], goal: SearchGoal) -> SearchOutcome:
+        searched.append(settings)
+        if settings == ("k=0",):
+            raise error
+        stop.wait(60)
+        return FOUND
+
+    draws = tuple((f"k={place}",) for place in range(200))
+    doubt = doubt_of_fit(FOUND, draws, (5,), GOAL, search_drawn, stop)
+    assert doubt == NoFitDoubt(f"a search with drawn parameters failed ({error_in_words(error)})")
+    assert len(searched) < len(draws)
+
+
+def test_the_stop_of_a_search_stops_the_drawn_searches_and_not_the_other_way_round() -> None:
+    whole = StopRequest()
+    part = whole.part()
+    part.set()
+    assert not whole.is_set()
+    later = whole.part()
+    whole.set()
+    assert later.is_set()
+    assert whole.part().is_set()
+
+
 @pytest.fixture(scope="module")
-def capacity(tmp_path_factory: pytest.TempPathFactory) -> Capacity:
-    """The capacity of a machine that was fitted to few interactions of five users."""
+def fitted_site(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A script, and a machine that was fitted to few interactions of five users."""
     room = tmp_path_factory.mktemp("fitted")
     script, known, fitted = room / "script.toml", room / "known.toml", room / "fitted.toml"
     script.write_text(SCRIPT)
@@ -136,6 +167,13 @@ def capacity(tmp_path_factory: pytest.TempPathFactory) -> Capacity:
     known.write_text(truth((drawn.gauss(0, 1), drawn.gauss(0, 1), drawn.gauss(0, 1))))
     loadgo.run(script, on=str(known), users=5, passes=10, seed=100, out=room / "few")
     fit(room / "few", output=fitted)
+    return script, fitted
+
+
+@pytest.fixture(scope="module")
+def capacity(fitted_site: tuple[Path, Path]) -> Capacity:
+    """The capacity of the fitted machine."""
+    script, fitted = fitted_site
     return loadgo.capacity(script, target="p90 < 2s", on=str(fitted), within=4, draws=6)
 
 
@@ -151,6 +189,24 @@ def test_a_search_on_a_fitted_machine_has_the_uncertainty_of_the_fit(capacity: C
     assert (shown["draws"], shown["fitted_users"]) == (6, [5])
     text = " ".join(render_capacity(capacity, "text", width=120).split())
     assert "Fitted machine from runs with 5 users." in text
+
+
+def test_an_error_of_a_drawn_search_keeps_the_answer(
+    fitted_site: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder of temporary trials disappears after the search itself."""
+    script, fitted = fitted_site
+
+    def progress(line: str) -> None:
+        if line.startswith("the machine was fitted"):
+            monkeypatch.setattr("tempfile.tempdir", str(script.parent / "gone"))
+
+    found = loadgo.capacity(script, target="mean < 2s", on=str(fitted), within=20, draws=6, progress=progress)
+    assert (found.end, found.fit_doubt) == ("found", None)
+    assert found.interval is not None
+    assert "the uncertainty of the fit: a search with drawn parameters failed (" in found.notes[-1]
+    assert "No such file or directory" in found.notes[-1]
+    assert "Errno" not in found.notes[-1]
 
 
 def test_draws_of_a_machine_without_a_fit_are_refused() -> None:
