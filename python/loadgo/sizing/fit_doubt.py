@@ -19,8 +19,16 @@ import numpy as np
 from loadgo.errors import LoadgoError, error_in_words
 from loadgo.notation.figures import people
 from loadgo.prediction.draws import Settings
-from loadgo.sizing.outcomes import CapacityFound, EveryNumberMeets, NoNumberMeets, SearchGoal, SearchOutcome
-from loadgo.stats.student import student_reach
+from loadgo.sizing.outcomes import (
+    CapacityFound,
+    EveryNumberMeets,
+    NoNumberMeets,
+    SearchGoal,
+    SearchOutcome,
+    Undecided,
+)
+from loadgo.stats.resample import FEWEST_UNITS
+from loadgo.stats.student import INTERVAL_CONFIDENCE, student_reach
 
 DRAWN_WITHIN_SHARE = 0.05
 """A drawn search ends when its interval has this share of the answer as its width, or the width of `within`."""
@@ -36,6 +44,7 @@ class FitDoubt:
     """The interval of a fitted machine's capacity, with the uncertainty of its parameters."""
 
     draws: int
+    """The number of drawn machines that the interval is based on."""
     low: int
     high: int | None
     """None if the interval reaches the largest number of users."""
@@ -44,21 +53,34 @@ class FitDoubt:
     search_high: int | None
     fitted_users: tuple[int, ...]
     """The numbers of users in the runs from which the machine was fitted."""
+    confidence: float = INTERVAL_CONFIDENCE
+    """The confidence of the interval: that of the search alone, if this is less."""
+    undecided: int = 0
+    """The number of further draws, which are left out: their searches found no end of the capacity."""
 
     @property
     def in_words(self) -> str:
         """The interval in a sentence."""
-        ends = f"{self.low:,} or more" if self.high is None else f"{self.low:,} to {people(self.high)}"
         alone = ""
-        if self.search_low is not None and self.search_high is not None:
-            between = people(self.search_low)
-            if self.search_high > self.search_low:
-                between = f"{self.search_low:,} to {people(self.search_high)}"
-            alone = f"; the machine exactly as fitted supports {between}"
+        if self.search_low is not None:
+            alone = f"; the machine exactly as fitted supports {_ends_in_words(self.search_low, self.search_high)}"
+        left_out = f"; {self.undecided} more, left out, did not decide it" if self.undecided else ""
         return (
-            f"The machine was fitted: with the uncertainty of its parameters ({self.draws} draws) the answer is "
-            f"{ends}{alone}."
+            f"The machine was fitted: with the uncertainty of its parameters ({self.draws} draws{left_out}) the answer "
+            f"is {_ends_in_words(self.low, self.high)}{self._confidence_in_words}{alone}."
         )
+
+    @property
+    def _confidence_in_words(self) -> str:
+        if self.confidence == INTERVAL_CONFIDENCE:
+            return ""
+        return f", with {100 * self.confidence:.0f} % confidence" if self.confidence else ", more likely than not"
+
+
+def _ends_in_words(low: int, high: int | None) -> str:
+    if high is None:
+        return f"{people(low)} or more"
+    return f"{low:,} to {people(high)}" if low < high else people(low)
 
 
 @dataclass(frozen=True)
@@ -83,15 +105,21 @@ def doubt_of_fit(
     drawn = _drawn_outcomes(draws, _drawn_goal(outcome, goal), search_drawn, stop)
     if isinstance(drawn, NoFitDoubt):
         return drawn
-    low, high = capacity_interval([_capacity_of(drawn_outcome, goal) for drawn_outcome in drawn], goal.max_users)
+    all_capacities = [_capacity_of(drawn_outcome, goal) for drawn_outcome in drawn]
+    capacities = [capacity for capacity in all_capacities if capacity is not None]
+    if len(capacities) < FEWEST_UNITS:
+        return NoFitDoubt(f"only {len(capacities)} of {len(draws)} searches with drawn parameters found a capacity")
+    low, high = capacity_interval(capacities, goal.max_users)
     own_low, own_high = _ends_of(outcome)
     return FitDoubt(
-        draws=len(draws),
+        draws=len(capacities),
         low=low if own_low is None else min(low, own_low),
         high=None if high is None or own_high is None else max(high, own_high),
         search_low=own_low,
         search_high=own_high,
         fitted_users=fitted_users,
+        confidence=outcome.confidence if isinstance(outcome, Undecided) else INTERVAL_CONFIDENCE,
+        undecided=len(draws) - len(capacities),
     )
 
 
@@ -145,15 +173,20 @@ def _drawn_goal(outcome: SearchOutcome, goal: SearchGoal) -> SearchGoal:
     return replace(goal, within=within, most_trials=min(goal.most_trials, MOST_DRAWN_TRIALS))
 
 
-def _capacity_of(outcome: SearchOutcome, goal: SearchGoal) -> float:
-    """The most likely capacity: the crossing of a line less half a user, or the middle of what is known."""
+def _capacity_of(outcome: SearchOutcome, goal: SearchGoal) -> float | None:
+    """The most likely capacity: the crossing of a line less half a user, or what is known; None if nothing is known.
+
+    With two ends it is the middle on the scale of logarithms. With a lower end alone it is this end.
+    """
     if isinstance(outcome, NoNumberMeets):
         return 0.0
     if isinstance(outcome, EveryNumberMeets):
         return float(goal.max_users)
     if isinstance(outcome, CapacityFound):
         return float(outcome.users) if outcome.crossing is None else max(outcome.crossing.users - 0.5, 0.0)
-    return (outcome.low + (goal.max_users if outcome.high is None else outcome.high)) / 2
+    if outcome.high is None:
+        return float(outcome.low) if outcome.low else None
+    return math.sqrt((outcome.low + 0.5) * (outcome.high + 0.5)) - 0.5
 
 
 def _ends_of(outcome: SearchOutcome) -> tuple[int | None, int | None]:

@@ -33,7 +33,9 @@ GOAL = SearchGoal(parse_targets("p90 < 2s"), 200, None, 200_000, 60, live=False)
 FOUND = CapacityFound(100, 99, 101, 0, enough=True)
 
 
-def doubt_with(capacities: list[int], outcome: SearchOutcome = FOUND, stop: bool = False) -> FitDoubt | None:
+def doubt_with(
+    capacities: list[int | Undecided], outcome: SearchOutcome = FOUND, stop: bool = False
+) -> FitDoubt | None:
     """The uncertainty of the fit if the drawn machines have these capacities."""
     stopped = threading.Event()
     if stop:
@@ -42,6 +44,8 @@ def doubt_with(capacities: list[int], outcome: SearchOutcome = FOUND, stop: bool
 
     def search_drawn(settings: tuple[str, ...], goal: SearchGoal) -> SearchOutcome:
         users = capacities[draws.index(settings)]
+        if isinstance(users, Undecided):
+            return users
         if users == 0:
             return NoNumberMeets(0)
         return EveryNumberMeets(200) if users >= 200 else CapacityFound(users, users, users, 0, enough=True)
@@ -123,6 +127,64 @@ def test_every_kind_of_outcome_has_the_uncertainty_of_the_fit(outcome: SearchOut
     answer = answer_of(with_doubt(outcome, doubt), (), GOAL, AnswerContext(fit_doubt=doubt))
     assert answer.interval == (doubt.low, doubt.high)
     assert doubt.in_words in answer.in_words
+
+
+def test_a_drawn_search_that_found_no_end_is_left_out_and_said() -> None:
+    nothing = Undecided(0, None, "one user alone is too close to the limit of a target", 0.0)
+    doubt = doubt_with([*[1] * 19, nothing], CapacityFound(1, 1, 1, 0, enough=True))
+    assert doubt is not None
+    assert (doubt.low, doubt.high, doubt.draws, doubt.undecided) == (1, 1, 19, 1)
+    assert "(19 draws; 1 more, left out, did not decide it) the answer is 1 user;" in doubt.in_words
+
+
+def test_a_drawn_search_with_one_end_has_the_capacity_of_this_end() -> None:
+    doubt = doubt_with(
+        [*[36] * 19, Undecided(36, None, "24 trials did not decide it")], CapacityFound(36, 36, 36, 0, True)
+    )
+    assert doubt is not None
+    assert (doubt.low, doubt.high, doubt.draws, doubt.undecided) == (36, 36, 20, 0)
+
+
+def test_a_drawn_search_with_two_ends_has_the_middle_of_their_logarithms() -> None:
+    between = Undecided(9, 159, "the longest trials do not decide it")
+    doubt = doubt_with([*[38] * 6, between, between], CapacityFound(38, 38, 38, 0, enough=True))
+    assert doubt is not None
+    assert (doubt.low, doubt.high) == (38, 39)
+
+
+def test_too_few_drawn_capacities_are_the_reason_that_the_uncertainty_of_the_fit_is_not_known() -> None:
+    def search_drawn(settings: tuple[str, ...], goal: SearchGoal) -> SearchOutcome:
+        return FOUND if settings == ("k=0",) else Undecided(0, None, "3 trials did not decide it", 0.0)
+
+    draws = tuple((f"k={place}",) for place in range(20))
+    doubt = doubt_of_fit(FOUND, draws, (5,), GOAL, search_drawn, threading.Event())
+    assert doubt == NoFitDoubt("only 1 of 20 searches with drawn parameters found a capacity")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "high"),
+    [
+        (Undecided(20, None, "3 trials did not decide it", 0.8), None),
+        (Undecided(20, 40, "3 trials did not decide it", 0.8), 40),
+        (Undecided(20, 40, "3 trials did not decide it", 0.0), 40),
+    ],
+)
+def test_an_open_end_and_a_low_confidence_of_the_search_stay_with_the_uncertainty_of_the_fit(
+    outcome: Undecided, high: int | None
+) -> None:
+    doubt = doubt_with([30] * 6, outcome)
+    assert doubt is not None
+    assert (doubt.low, doubt.high, doubt.confidence) == (outcome.low, high, outcome.confidence)
+    answer = answer_of(outcome, (), GOAL, AnswerContext(fit_doubt=doubt))
+    assert (answer.interval, answer.confidence) == ((outcome.low, high), outcome.confidence)
+
+
+def test_the_words_of_an_uncertain_fit_have_open_ends_and_the_confidence() -> None:
+    unlikely = FitDoubt(5, low=15, high=45, search_low=20, search_high=None, fitted_users=(5,), confidence=0.0)
+    assert "the answer is 15 to 45 users, more likely than not; " in unlikely.in_words
+    assert unlikely.in_words.endswith("the machine exactly as fitted supports 20 users or more.")
+    likely = FitDoubt(5, low=15, high=None, search_low=20, search_high=40, fitted_users=(5,), confidence=0.8)
+    assert "the answer is 15 users or more, with 80 % confidence; " in likely.in_words
 
 
 def test_interrupted_drawn_searches_give_no_uncertainty() -> None:
