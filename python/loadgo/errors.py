@@ -53,6 +53,13 @@ def naming(argument: str) -> Iterator[None]:
         raise named.about(*error.arguments) if isinstance(error, LoadgoError) else named from None
 
 
+def error_in_words(error: Exception) -> str:
+    """The text of an error; that of the system's errors has no number."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
+
+
 class Mistake(LoadgoError):
     """A mistake in a text, with its place. `line` and `column` count from 1, and `file` is None if it is unknown."""
 

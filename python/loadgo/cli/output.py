@@ -53,14 +53,12 @@ def errors_as_messages() -> Iterator[None]:
 
 def _message_of(error: Exception) -> str:
     from loadgo.cli.option_names import with_option_names
-    from loadgo.errors import LoadgoError
+    from loadgo.errors import LoadgoError, error_in_words
 
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, UnicodeEncodeError):
         shown = error.object.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
         return f"an argument is not UTF-8: {shown}"
-    return with_option_names(str(error), error.arguments if isinstance(error, LoadgoError) else ())
+    return with_option_names(error_in_words(error), error.arguments if isinstance(error, LoadgoError) else ())
 
 
 def write_report(content: str | bytes, format: str, folder: Path, output: Path | None) -> None:

@@ -14,6 +14,24 @@ class StopRequest(threading.Event):
     number = 0
     """The number of the last stop signal; 0 if there was none."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._parts: list[threading.Event] = []
+
+    def part(self) -> threading.Event:
+        """An event for a part of the work: this event sets it too, and it can be set alone."""
+        part = threading.Event()
+        self._parts.append(part)
+        if self.is_set():
+            part.set()
+        return part
+
+    def set(self) -> None:
+        """Sets this event and those of all parts."""
+        super().set()
+        for part in self._parts:
+            part.set()
+
 
 @contextmanager
 def catch_stop_signals() -> Iterator[StopRequest]:

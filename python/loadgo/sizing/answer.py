@@ -64,7 +64,7 @@ class AnswerContext:
     invalid: tuple[str, ...] = ()
     """The reason of each invalid trial that the answer is based on; empty if a valid trial exists."""
     fit_doubt: FitDoubt | None = None
-    """None where the machine was not fitted, or where an interrupt came before it was known."""
+    """None where the machine was not fitted, or where the uncertainty of the fit is not known."""
 
 
 _NO_CONTEXT = AnswerContext()
@@ -77,8 +77,9 @@ def answer_of(
     answer = _answer_by_outcome(outcome, points, goal, context)
     words = [answer.in_words, neighbours_in_words(context.neighbours)]
     if context.fit_doubt is not None and answer.interval is not None:
-        words.append(context.fit_doubt.in_words)
-        answer = replace(answer, interval=(context.fit_doubt.low, context.fit_doubt.high))
+        doubt = context.fit_doubt
+        words.append(doubt.in_words)
+        answer = replace(answer, interval=(doubt.low, doubt.high), confidence=doubt.confidence)
     if context.invalid:
         words.append(_invalid_in_words(context))
     if context.narrowing is not None:

@@ -19,7 +19,7 @@ from loadgo.running.stopping import catch_stop_signals
 from loadgo.sizing.answer import AnswerContext, answer_of, first_saturation
 from loadgo.sizing.curve import LoadPoint
 from loadgo.sizing.early_end import trial_watcher
-from loadgo.sizing.fit_doubt import FitDoubt, doubt_of_fit, with_doubt
+from loadgo.sizing.fit_doubt import FitDoubt, NoFitDoubt, doubt_of_fit, with_doubt
 from loadgo.sizing.mix import CLASS_SEEDS_TRIED, UserMix, parse_mix
 from loadgo.sizing.models.models import models_of
 from loadgo.sizing.narrowing import narrowing_of
@@ -43,11 +43,6 @@ DEFAULT_SHORTEST_TRIAL_S, DEFAULT_LONGEST_TRIAL_S = 30.0, 300.0
 """Defaults of the shortest and the longest trial on this host."""
 MOST_TRIAL_INTERACTIONS = 200_000
 """Most interactions of one trial."""
-
-_NO_DOUBT_NOTE = (
-    "the uncertainty of the fit: the search was stopped before it was known, so the interval is for the machine "
-    "exactly as fitted."
-)
 
 
 @dataclass(frozen=True)
@@ -168,23 +163,28 @@ def find_capacity(
         progress(lengths.search_in_words(goal.most_trials))
     with catch_stop_signals() as stop:
 
-        def search(on_site: TrialSite, search_goal: SearchGoal, report: ReportProgress | None) -> SearchResult:
+        def search(
+            on_site: TrialSite, search_goal: SearchGoal, report: ReportProgress | None, end: threading.Event
+        ) -> SearchResult:
             def run_one(next_trial: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
                 load = _trial_load(next_trial, seed, length, on_site, lengths)
-                return run_trial(on_site, goal.targets, load, trial_watcher(stop, goal.targets, on_site.live))
+                return run_trial(on_site, goal.targets, load, trial_watcher(end, goal.targets, on_site.live))
 
-            return run_search(run_one, search_goal, seed=options.seed, lengths=lengths, progress=report, stop=stop)
+            return run_search(run_one, search_goal, seed=options.seed, lengths=lengths, progress=report, stop=end)
 
-        search_result, doubt = search(site, goal, progress), None
-        if plan is not None and search_result.trials and not stop.is_set():
-            if progress is not None:
+        search_result = search(site, goal, progress, stop)
+        doubt: FitDoubt | NoFitDoubt | None = None
+        if plan is not None and search_result.trials:
+            if progress is not None and not stop.is_set():
                 progress(f"the machine was fitted: {len(plan.draws)} further searches with drawn parameters")
+            end_draws = stop.part()
 
             def search_drawn(settings: Settings, drawn_goal: SearchGoal) -> SearchOutcome:
-                return search(_drawn_site(site, settings), drawn_goal, None).outcome
+                return search(_drawn_site(site, settings), drawn_goal, None, end_draws).outcome
 
-            doubt = doubt_of_fit(search_result.outcome, plan.draws, plan.uncertain.users, goal, search_drawn, stop)
-    return assemble_capacity(search_result, site, goal, options, lengths, stop, doubt, is_fitted=plan is not None)
+            users = plan.uncertain.users
+            doubt = doubt_of_fit(search_result.outcome, plan.draws, users, goal, search_drawn, end_draws)
+    return assemble_capacity(search_result, site, goal, options, lengths, stop, doubt)
 
 
 def _draw_plan(site: TrialSite, options: SearchOptions) -> DrawPlan | None:
@@ -272,13 +272,11 @@ def assemble_capacity(
     options: SearchOptions,
     lengths: TrialLengths,
     stop: threading.Event,
-    doubt: FitDoubt | None = None,
-    *,
-    is_fitted: bool = False,
+    doubt_or_reason: FitDoubt | NoFitDoubt | None = None,
 ) -> Capacity:
     """Assembles the capacity from the result of the search, with models and notes.
 
-    `doubt` is None for a fitted machine if an interrupt came before it was known.
+    `doubt_or_reason` is None for a machine that was not fitted.
     """
     used = search_result.basis
     points = points_of(used, goal)
@@ -291,8 +289,8 @@ def assemble_capacity(
     neighbours = with_quiet_capacity(neighbours_of(used), outcome, used, goal)
     narrowing = narrowing_of(outcome, used, goal, lengths.shortest_s)
     invalid = tuple(trial.why for trial in used if not trial.valid)
-    lacks_doubt = is_fitted and stop.is_set() and doubt is None
-    stopped = search_result.stopped or lacks_doubt
+    doubt = doubt_or_reason if isinstance(doubt_or_reason, FitDoubt) else None
+    stopped = search_result.stopped or (isinstance(doubt_or_reason, NoFitDoubt) and stop.is_set())
     context = AnswerContext(first, refused, stopped, neighbours, narrowing, invalid, doubt)
     answer = answer_of(with_doubt(outcome, doubt), points, goal, context)
     return Capacity(
@@ -315,7 +313,7 @@ def assemble_capacity(
         servers=site.servers,
         currency=site.tariff.currency if any(point.cost_user_hour is not None for point in points) else "",
         models=models,
-        notes=(*_search_notes(search_result, points), *((_NO_DOUBT_NOTE,) if lacks_doubt else ())),
+        notes=(*_search_notes(search_result, points), *_no_doubt_notes(doubt_or_reason)),
         each_trial=tuple(_trial_record(trial, search_result, goal) for trial in search_result.in_order),
         neighbours=neighbours,
         narrowing=narrowing,
@@ -344,6 +342,12 @@ def _trial_record(trial: CapacityTrial, search_result: SearchResult, goal: Searc
 
 def _is_used(trial: CapacityTrial, search_result: SearchResult) -> bool:
     return any(trial is used for used in search_result.basis)
+
+
+def _no_doubt_notes(doubt: FitDoubt | NoFitDoubt | None) -> tuple[str, ...]:
+    if not isinstance(doubt, NoFitDoubt):
+        return ()
+    return (f"the uncertainty of the fit: {doubt.why}, so the interval is for the machine exactly as fitted.",)
 
 
 def _search_notes(search_result: SearchResult, points: Sequence[LoadPoint]) -> tuple[str, ...]:

@@ -16,10 +16,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from loadgo.errors import LoadgoError, error_in_words
 from loadgo.notation.figures import people
 from loadgo.prediction.draws import Settings
-from loadgo.sizing.outcomes import CapacityFound, EveryNumberMeets, NoNumberMeets, SearchGoal, SearchOutcome
-from loadgo.stats.student import student_reach
+from loadgo.sizing.outcomes import (
+    CapacityFound,
+    EveryNumberMeets,
+    NoNumberMeets,
+    SearchGoal,
+    SearchOutcome,
+    Undecided,
+)
+from loadgo.stats.resample import FEWEST_UNITS
+from loadgo.stats.student import INTERVAL_CONFIDENCE, student_reach
 
 DRAWN_WITHIN_SHARE = 0.05
 """A drawn search ends when its interval has this share of the answer as its width, or the width of `within`."""
@@ -35,6 +44,7 @@ class FitDoubt:
     """The interval of a fitted machine's capacity, with the uncertainty of its parameters."""
 
     draws: int
+    """The number of drawn machines that the interval is based on."""
     low: int
     high: int | None
     """None if the interval reaches the largest number of users."""
@@ -43,21 +53,41 @@ class FitDoubt:
     search_high: int | None
     fitted_users: tuple[int, ...]
     """The numbers of users in the runs from which the machine was fitted."""
+    confidence: float = INTERVAL_CONFIDENCE
+    """The confidence of the interval: that of the search alone, if this is less."""
+    undecided: int = 0
+    """The number of further draws, which are left out: their searches found no end of the capacity."""
 
     @property
     def in_words(self) -> str:
         """The interval in a sentence."""
-        ends = f"{self.low:,} or more" if self.high is None else f"{self.low:,} to {people(self.high)}"
         alone = ""
-        if self.search_low is not None and self.search_high is not None:
-            between = people(self.search_low)
-            if self.search_high > self.search_low:
-                between = f"{self.search_low:,} to {people(self.search_high)}"
-            alone = f"; the machine exactly as fitted supports {between}"
+        if self.search_low is not None:
+            alone = f"; the machine exactly as fitted supports {_ends_in_words(self.search_low, self.search_high)}"
+        left_out = f"; {self.undecided} more, left out, did not decide it" if self.undecided else ""
         return (
-            f"The machine was fitted: with the uncertainty of its parameters ({self.draws} draws) the answer is "
-            f"{ends}{alone}."
+            f"The machine was fitted: with the uncertainty of its parameters ({self.draws} draws{left_out}) the answer "
+            f"is {_ends_in_words(self.low, self.high)}{self._confidence_in_words}{alone}."
         )
+
+    @property
+    def _confidence_in_words(self) -> str:
+        if self.confidence == INTERVAL_CONFIDENCE:
+            return ""
+        return f", with {100 * self.confidence:.0f} % confidence" if self.confidence else ", more likely than not"
+
+
+def _ends_in_words(low: int, high: int | None) -> str:
+    if high is None:
+        return f"{people(low)} or more"
+    return f"{low:,} to {people(high)}" if low < high else people(low)
+
+
+@dataclass(frozen=True)
+class NoFitDoubt:
+    """The uncertainty of the fit is not known."""
+
+    why: str
 
 
 def doubt_of_fit(
@@ -67,39 +97,67 @@ def doubt_of_fit(
     goal: SearchGoal,
     search_drawn: SearchDrawn,
     stop: threading.Event,
-) -> FitDoubt | None:
-    """Searches the capacity of each drawn machine, on all processors at once; None after an interrupt.
+) -> FitDoubt | NoFitDoubt:
+    """Searches the capacity of each drawn machine, on all processors at once.
 
-    Raises the errors of a search.
+    `stop` ends these searches. If one of them fails, it sets `stop`; the error is then the reason in `NoFitDoubt`.
     """
-    drawn_goal = _drawn_goal(outcome, goal)
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 2, thread_name_prefix="draw") as workers:
-        drawn = list(workers.map(lambda settings: search_drawn(settings, drawn_goal), draws))
-    if stop.is_set():
-        return None
-    low, high = capacity_interval([_capacity_of(drawn_outcome, goal) for drawn_outcome in drawn], goal.max_users)
+    drawn = _drawn_outcomes(draws, _drawn_goal(outcome, goal), search_drawn, stop)
+    if isinstance(drawn, NoFitDoubt):
+        return drawn
+    all_capacities = [_capacity_of(drawn_outcome, goal) for drawn_outcome in drawn]
+    capacities = [capacity for capacity in all_capacities if capacity is not None]
+    if len(capacities) < FEWEST_UNITS:
+        return NoFitDoubt(f"only {len(capacities)} of {len(draws)} searches with drawn parameters found a capacity")
+    low, high = capacity_interval(capacities, goal.max_users)
     own_low, own_high = _ends_of(outcome)
     return FitDoubt(
-        draws=len(draws),
+        draws=len(capacities),
         low=low if own_low is None else min(low, own_low),
-        high=None if high is None else max(high, own_high or 0),
+        high=None if high is None or own_high is None else max(high, own_high),
         search_low=own_low,
         search_high=own_high,
         fitted_users=fitted_users,
+        confidence=outcome.confidence if isinstance(outcome, Undecided) else INTERVAL_CONFIDENCE,
+        undecided=len(draws) - len(capacities),
     )
+
+
+def _drawn_outcomes(
+    draws: Sequence[Settings], drawn_goal: SearchGoal, search_drawn: SearchDrawn, stop: threading.Event
+) -> list[SearchOutcome] | NoFitDoubt:
+    """The outcomes of all drawn searches, or the reason why they ended before."""
+    errors: list[LoadgoError | OSError] = []
+
+    def search(settings: Settings) -> SearchOutcome | None:
+        try:
+            return None if stop.is_set() else search_drawn(settings, drawn_goal)
+        except (LoadgoError, OSError) as error:
+            errors.append(error)
+            stop.set()
+            return None
+
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 2, thread_name_prefix="draw") as workers:
+        outcomes = list(workers.map(search, draws))
+    if errors:
+        return NoFitDoubt(f"a search with drawn parameters failed ({error_in_words(errors[0])})")
+    if stop.is_set():
+        return NoFitDoubt("the search was stopped before it was known")
+    return [outcome for outcome in outcomes if outcome is not None]
 
 
 def capacity_interval(capacities: Sequence[float], max_users: int) -> tuple[int, int | None]:
     """The ends between which the capacity of one more drawn machine lies with 95 % confidence.
 
-    The logarithms of the capacities are taken as normal, as in other predictions of fitted machines. The upper end is
-    None if it reaches `max_users`, since no search goes beyond.
+    The crossing of a capacity of n users lies between n and n + 1, on average at n + 1/2. The logarithms of the
+    crossings are taken as normal, as in other predictions of fitted machines. The ends are those of the crossing,
+    rounded down. The upper end is None if it reaches `max_users`, since no search goes beyond.
     """
     logs = np.log(np.asarray(capacities) + 0.5)
     count = len(logs)
     half = student_reach(count - 1) * float(logs.std(ddof=1)) * math.sqrt(1 + 1 / count)
-    low, high = (math.exp(float(logs.mean()) + sign * half) - 0.5 for sign in (-1, 1))
-    return max(math.floor(low), 0), None if high >= max_users else math.floor(high)
+    low, high = (math.floor(math.exp(float(logs.mean()) + sign * half)) for sign in (-1, 1))
+    return min(low, max_users), None if high >= max_users else high
 
 
 def with_doubt(outcome: SearchOutcome, doubt: FitDoubt | None) -> SearchOutcome:
@@ -115,15 +173,20 @@ def _drawn_goal(outcome: SearchOutcome, goal: SearchGoal) -> SearchGoal:
     return replace(goal, within=within, most_trials=min(goal.most_trials, MOST_DRAWN_TRIALS))
 
 
-def _capacity_of(outcome: SearchOutcome, goal: SearchGoal) -> float:
-    """The most likely capacity: the crossing of a line less half a user, or the middle of what is known."""
+def _capacity_of(outcome: SearchOutcome, goal: SearchGoal) -> float | None:
+    """The most likely capacity: the crossing of a line less half a user, or what is known; None if nothing is known.
+
+    With two ends it is the middle on the scale of logarithms. With a lower end alone it is this end.
+    """
     if isinstance(outcome, NoNumberMeets):
         return 0.0
     if isinstance(outcome, EveryNumberMeets):
         return float(goal.max_users)
     if isinstance(outcome, CapacityFound):
         return float(outcome.users) if outcome.crossing is None else max(outcome.crossing.users - 0.5, 0.0)
-    return (outcome.low + (goal.max_users if outcome.high is None else outcome.high)) / 2
+    if outcome.high is None:
+        return float(outcome.low) if outcome.low else None
+    return math.sqrt((outcome.low + 0.5) * (outcome.high + 0.5)) - 0.5
 
 
 def _ends_of(outcome: SearchOutcome) -> tuple[int | None, int | None]:

@@ -26,7 +26,7 @@ JSON_KEYS: dict[type, str] = {
     Neighbours: "mean least most quiet",
     QuietCapacity: "users low high",
     Narrowing: "trials seconds least_users most_users in_words",
-    FitDoubt: "draws low high search_low search_high fitted_users in_words",
+    FitDoubt: "draws undecided low high confidence search_low search_high fitted_users in_words",
     Target: "text measure command sense limit share",
     Saturation: "resource users",
     LoadPoint: (

@@ -147,7 +147,7 @@ class Capacity(Result, presented_by="loadgo.sizing.presentation:presentation"):
     neighbours: Neighbours | None = None
     """None where other work was not measured."""
     fit_doubt: FitDoubt | None = None
-    """The uncertainty of the fit; None where the machine was not fitted, or where an interrupt came before it."""
+    """The uncertainty of the fit; None where the machine was not fitted, or where it is not known."""
     narrowing: Narrowing | None = None
     """Trials that would narrow the answer; None where it is narrow enough, or where more trials would not help."""
 

@@ -15,7 +15,7 @@ from loadgo.running.prepared import RunSettings
 from loadgo.sizing.answer import AnswerContext, answer_of
 from loadgo.sizing.capacity import SearchOptions, assemble_capacity, search_goal, trial_lengths
 from loadgo.sizing.document import capacity_document
-from loadgo.sizing.fit_doubt import FitDoubt, with_doubt
+from loadgo.sizing.fit_doubt import FitDoubt, NoFitDoubt, with_doubt
 from loadgo.sizing.mix import nearest_seed, parse_mix
 from loadgo.sizing.outcomes import CapacityFound, NextTrial, NoNumberMeets, SearchGoal
 from loadgo.sizing.points import points_of
@@ -96,7 +96,8 @@ def test_an_interrupt_in_the_drawn_searches_is_noted_since_the_interval_lacks_th
     site = prepare_site("typical-user", "ctss", RunSettings())
     options = SearchOptions("p90 < 1s", max_users=32)
     goal, lengths = search_goal(options, site), trial_lengths(options, site)
-    capacity = assemble_capacity(result, site, goal, options, lengths, stop, is_fitted=True)
+    reason = NoFitDoubt("the search was stopped before it was known")
+    capacity = assemble_capacity(result, site, goal, options, lengths, stop, reason)
     assert capacity.notes[-1].startswith("the uncertainty of the fit: the search was stopped before it was known")
     assert capacity.end == "stopped"
 
