@@ -35,6 +35,7 @@ def text_document(document: Document, *, width: int | None = None, color: bool =
         highlight=False,
         markup=False,
         emoji=False,
+        force_jupyter=False,
         legacy_windows=False,
     )
     for warning in document.warnings:

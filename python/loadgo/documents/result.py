@@ -1,4 +1,4 @@
-"""What every result of the library offers: its answer in a line, a page in a notebook, each format, frames, a chart."""
+"""The face of every result of the library: a line, a page in a notebook, each format, frames, a chart."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Result:
     """A result that can be shown in every format.
 
     A subclass names the function that presents it, as `MODULE:FUNCTION`. It is imported when the result is first
-    shown: a result is made in lower packages than its document, and runs must not wait for libraries of charts.
+    shown. Results are made in lower packages than documents, and runs must not wait for libraries of charts.
     """
 
     _presented_by: ClassVar[str]
@@ -59,7 +59,7 @@ class Result:
         return self._presentation(**choices).report(format, width=width, color=color, chart=chart)
 
     def to_dict(self, **choices: Any) -> dict[str, Any]:
-        """What `--format json` prints, as a dict."""
+        """The members that `--format json` prints, as a dict."""
         return self._presentation(**choices).to_dict()
 
     def frame(self, name: str | None = None, **choices: Any) -> pl.DataFrame:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from loadgo.measures.summary import Summary
 
     class Metered(Protocol):
-        """What was metered."""
+        """The result of metering."""
 
         @property
         def folder(self) -> Path | None:

@@ -1,0 +1,69 @@
+"""The notebooks in examples/ run from their first cell to their last, and each result shows itself in little HTML."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.outside import PATIENCE_S, environment
+from support.places import PROJECT
+
+NOTEBOOKS = sorted((PROJECT / "examples").glob("*.ipynb"))
+MOST_OUTPUT_BYTES = 200_000
+
+
+def code_cells(notebook: Path) -> list[dict[str, Any]]:
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    return [cell for cell in cells if cell["cell_type"] == "code"]
+
+
+def executed(notebook: Path, folder: Path) -> list[dict[str, Any]]:
+    """The code cells of a copy in `folder`, executed there; all that Jupyter keeps is below `folder`, too."""
+    copy = folder / notebook.name
+    copy.write_bytes(notebook.read_bytes())
+    own = {name: str(folder / "jupyter") for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR")}
+    result = subprocess.run(
+        [sys.executable, "-m", "jupyter", "execute", "--inplace", copy],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        env=environment(USERS="2", THINK="uniform(1ms, 5ms)", **own),
+    )
+    assert result.returncode == 0, result.stderr[-3000:]
+    return code_cells(copy)
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs_to_its_end(notebook: Path, tmp_path: Path) -> None:
+    cells = executed(notebook, tmp_path)
+    shown = [output for cell in cells for output in cell["outputs"]]
+    assert all(cell["outputs"] for cell in cells), "a cell shows nothing"
+    assert all(len(json.dumps(output).encode()) < MOST_OUTPUT_BYTES for output in shown)
+    results = ["".join(output["data"]["text/html"]) for output in cells[0]["outputs"] if "data" in output]
+    assert len(results) == 1
+    assert "<strong>" in results[0]
+    assert "<script" not in results[0]
+    assert (tmp_path / "runs").is_dir() or notebook.stem == "capacity"
+
+
+def test_a_printed_report_is_one_text(tmp_path: Path) -> None:
+    first = next(path for path in NOTEBOOKS if path.stem == "first_run")
+    (printed,) = [cell for cell in executed(first, tmp_path) if "print(run.report(" in "".join(cell["source"])]
+    assert [output["output_type"] for output in printed["outputs"]] == ["stream"]
+    assert "Response time" in "".join(printed["outputs"][0]["text"])
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_kept_without_outputs(notebook: Path) -> None:
+    assert all(not cell["outputs"] and cell["execution_count"] is None for cell in code_cells(notebook))
+
+
+def test_the_manual_names_every_notebook() -> None:
+    manual = (PROJECT / "docs" / "python.md").read_text(encoding="utf-8")
+    assert NOTEBOOKS
+    assert all(f"(../examples/{notebook.name})" in manual for notebook in NOTEBOOKS)
