@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from loadgo.costs.fairness import cost_against as cost_against
     from loadgo.fitting.fit import Fit as Fit
     from loadgo.fitting.fit import fit as fit
+    from loadgo.laboratory.history import History as History
+    from loadgo.laboratory.history import history as history
+    from loadgo.laboratory.lab import Laboratory as Laboratory
+    from loadgo.laboratory.lab import lab as lab
     from loadgo.metering.meter import Metered as Metered
     from loadgo.metering.meter import meter as meter
     from loadgo.pairing.experiment import ab as ab
@@ -72,6 +76,8 @@ __all__ = [
     "Experiment",
     "Fairness",
     "Fit",
+    "History",
+    "Laboratory",
     "Limits",
     "Load",
     "Machine",
@@ -98,6 +104,8 @@ __all__ = [
     "cost_against",
     "doctor",
     "fit",
+    "history",
+    "lab",
     "machines",
     "meter",
     "profile",
@@ -127,6 +135,8 @@ _HOMES = {
     "Experiment": "pairing.results",
     "Fairness": "costs.fairness",
     "Fit": "fitting.fit",
+    "History": "laboratory.history",
+    "Laboratory": "laboratory.lab",
     "Limits": "running.load",
     "Load": "running.load",
     "Machine": "running.machines",
@@ -153,6 +163,8 @@ _HOMES = {
     "cost_against": "costs.fairness",
     "doctor": "running.doctor",
     "fit": "fitting.fit",
+    "history": "laboratory.history",
+    "lab": "laboratory.lab",
     "machines": "running.machines",
     "meter": "metering.meter",
     "profile": "profiling.profile",

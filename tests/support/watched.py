@@ -46,10 +46,11 @@ class Served:
 
 
 @contextmanager
-def served(*arguments: str, **more: str) -> Iterator[Served]:
-    """`loadgo watch ARGUMENTS`, until the block is over."""
-    command = [*COMMAND, "watch", *arguments]
-    process = subprocess.Popen(command, env=environment(**more), stderr=subprocess.PIPE, text=True)
+def served(*arguments: str, command: str = "watch", **more: str) -> Iterator[Served]:
+    """`loadgo watch ARGUMENTS`, or another command with a page, until the block is over."""
+    process = subprocess.Popen(
+        [*COMMAND, command, *arguments], env=environment(**more), stderr=subprocess.PIPE, text=True
+    )
     try:
         yield Served(address_in(process), process)
     finally:

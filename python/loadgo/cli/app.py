@@ -12,10 +12,13 @@ import typer
 import loadgo
 from loadgo.cli.ab import ab
 from loadgo.cli.capacity import capacity
+from loadgo.cli.ci import CheckFiles, JunitOption, SummaryOption, condition_checks, run_checks
 from loadgo.cli.commands import doctor, query, ready, record, runs
 from loadgo.cli.compare import compare, speedup
 from loadgo.cli.cost import cost
 from loadgo.cli.fit import fit
+from loadgo.cli.history import history
+from loadgo.cli.lab import lab
 from loadgo.cli.machines import machines, reproduce, simulate
 from loadgo.cli.meter import meter
 from loadgo.cli.options import (
@@ -146,6 +149,8 @@ def run(
     fifo: Annotated[bool, typer.Option(help="Drive with real-time priority, if the host permits it.")] = True,
     processor: Annotated[int | None, typer.Option(min=0, help="Drive on this processor only.")] = None,
     fail_if: FailIfOption = None,
+    junit: JunitOption = None,
+    summary: SummaryOption = None,
     out: Annotated[Path | None, typer.Option(help="The run's folder; a new one in runs/ by default.")] = None,
     draws: DrawsOption = None,
     tariff: TariffOption = "default",
@@ -158,6 +163,8 @@ def run(
         from loadgo.cli.progress import progress_bar
         from loadgo.running.host import Driver
 
+        files = CheckFiles(junit, summary)
+        files.check_writable()
         with (
             progress_bar(error_console(), shown=not quiet) as show_bar,
             with_watcher(show_bar, wanted=watch) as progress,
@@ -198,6 +205,7 @@ def run(
             notes = notes_without_leftovers(finished.notes, finished.left_behind)
             print_note("\n".join((*notes, f"the run is in {finished.folder}")))
         print_leftovers(finished.left_behind)
+        files.write_run(finished.summary, run_checks(finished))
         _exit_with_status(finished)
 
 
@@ -220,6 +228,8 @@ def report(
     by: ByOption = None,
     top: TopOption = None,
     fail_if: FailIfOption = None,
+    junit: JunitOption = None,
+    summary: SummaryOption = None,
     failed: Annotated[
         bool,
         typer.Option(
@@ -237,20 +247,25 @@ def report(
 
         view = View(vocabulary=vocabulary, by=by, top=top)
         folder = find_run(run)
-        if failed and fail_if:
+        files = CheckFiles(junit, summary)
+        files.check_writable()
+        if failed and (fail_if or files.wanted):
             raise BadArgument("--failed prints lines and judges nothing: leave out --failed or --fail-if")
+        if files.wanted and not fail_if:
+            raise BadArgument("--junit and --summary write the results of conditions: name some with --fail-if")
         if failed:
             write_report(loadgo.report(folder, format=format, top=top, failed=True), format, folder, output)
             return
         target_s = None if target is None else span_s(target)
-        summary, measured = reported_summary(
+        reported, measured = reported_summary(
             folder, tariff=tariff, phases=phases, target=target_s, by=by, fail_if=fail_if
         )
-        content = render(summary, measured, format, view=view, chart=chart, color=wants_color())
+        content = render(reported, measured, format, view=view, chart=chart, color=wants_color())
         write_report(content, format, folder, output)
         if fail_if:
-            _print_failed_conditions(summary.fail_if)
-            if any(result.failed for result in summary.fail_if):
+            files.write_run(reported, condition_checks(reported))
+            _print_failed_conditions(reported.fail_if)
+            if any(result.failed for result in reported.fail_if):
                 raise typer.Exit(STATUS_BAD_FINDING)
 
 
@@ -276,6 +291,8 @@ for command in (
     query,
     ab,
     compare,
+    history,
+    lab,
     speedup,
     capacity,
     fit,

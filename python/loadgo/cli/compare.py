@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from loadgo.cli.ci import CheckFiles, JunitOption, SummaryOption
 from loadgo.cli.options import SetOption, TariffOption, ThinkOption
 from loadgo.cli.output import STATUS_BAD_FINDING, STATUS_GOOD, errors_as_messages, print_fit_warnings, print_note
 from loadgo.cli.page_output import FileOption, format_option, page_output
@@ -56,6 +57,8 @@ def compare(
         ),
     ] = "5%",
     tariff: TariffOption = "default",
+    junit: JunitOption = None,
+    summary: SummaryOption = None,
     format: Annotated[
         ReportFormat, format_option("each measure of each row on both sides", "how much each row changed")
     ] = "text",
@@ -66,10 +69,15 @@ def compare(
         from loadgo.comparison.compare import compare as compare_sides
 
         page = page_output(format, output, "compare.html")
+        files = CheckFiles(junit, summary)
+        files.check_writable()
+        if files.wanted and not (worse or judge):
+            raise ValueError("--junit and --summary write the results of checks: name some with --worse, or --judge")
         comparison = compare_sides(
             a, b, by=by, phases=phases, tariff=tariff, worse=worse or (), judge=judge, within=within, margin=margin
         )
         page.show(comparison)
+        files.write_comparison(comparison, worse or ())
         outside = judge and not comparison.predicted
         raise typer.Exit(STATUS_BAD_FINDING if comparison.bad or outside else STATUS_GOOD)
 

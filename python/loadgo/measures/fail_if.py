@@ -70,7 +70,7 @@ def _evaluate_comparison(condition: Comparison, summary: Summary) -> ConditionRe
     name = f"{condition.figure}({plain(condition.command)})" if condition.command is not None else condition.figure
     if measured is None:
         return ConditionResult(None, f"{name} cannot be told ({shown})")
-    limit = _format_figure(condition.limit, condition.dimension)
+    limit = format_figure(condition.limit, condition.dimension)
     if condition.is_share_of_lines:
         measured = measured / row.response.count if row.response.count else 0.0
         shown, limit = share(measured), share(condition.limit)
@@ -94,12 +94,13 @@ def _figure_in_words(condition: Comparison, row: CommandSummary, summary: Summar
         response_quantile = row.response.quantile(name)
         value = math.inf if response_quantile.state == "never" else response_quantile.value_ns
         return value, "too few samples" if response_quantile.state == "too few samples" else quantile(response_quantile)
-    value = _figure_value(name, row, summary)
-    return (None, "not measured") if value is None else (value, _format_figure(value, condition.dimension))
+    value = figure_values(row, summary)[name]
+    return (None, "not measured") if value is None else (value, format_figure(value, condition.dimension))
 
 
-def _figure_value(name: str, row: CommandSummary, summary: Summary) -> float | None:
-    values: dict[str, float | None] = {
+def figure_values(row: CommandSummary, summary: Summary) -> dict[str, float | None]:
+    """All figures that conditions may name but quantiles, by name; None where a figure was not measured."""
+    return {
         "mean": row.response.mean_ns,
         "max": row.response.max_ns if row.response.answered == row.response.count else math.inf,
         "cpu": row.usage.cpu_ns,
@@ -122,10 +123,10 @@ def _figure_value(name: str, row: CommandSummary, summary: Summary) -> float | N
         "lateness_p99": summary.driver.lateness_p99_ns,
         "lateness_max": summary.driver.lateness_max_ns,
     }
-    return values[name]
 
 
-def _format_figure(value: float, dimension: Dimension) -> str:
+def format_figure(value: float, dimension: Dimension) -> str:
+    """A figure with its unit."""
     if dimension == "rate":
         return f"{number(value)}/s"
     return {"time": duration, "money": digits}.get(dimension, number)(value)

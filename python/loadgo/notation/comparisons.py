@@ -159,6 +159,31 @@ def parse_comparisons(text: str, figures: Figures) -> list[Comparison]:
     return comparisons
 
 
+@dataclass(frozen=True)
+class NamedFigure:
+    """A figure of a run, or of one of its commands, such as `p90(edit)`."""
+
+    name: str
+    dimension: Dimension
+    command: str | None
+    """The command; None for all commands together, and for a figure of the whole run."""
+
+    def __str__(self) -> str:
+        if self.command is None:
+            return self.name
+        command = f'"{self.command}"' if set("()<>=!") & set(self.command) else self.command
+        return f"{self.name}({command})"
+
+
+def parse_figure(text: str, figures: Figures) -> NamedFigure:
+    """The figure that `text` names; raises `ConditionError` with the column of a mistake."""
+    reader = _Reader(text, figures)
+    name, dimension = reader.figure()
+    command = reader.command(name) if reader.takes("(") else None
+    reader.end("the end: one figure, without a limit")
+    return NamedFigure(name, dimension, command)
+
+
 class _Reader:
     """Reads a condition from left to right; blanks between its parts are skipped."""
 

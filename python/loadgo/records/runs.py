@@ -20,6 +20,7 @@ from loadgo.documents.result import Result
 from loadgo.errors import BadArgument, BadRun, LoadgoError
 
 LAST_RUN_NAME = "last"
+RUN_FILE = "run.toml"
 EXPERIMENT_FILE = "experiment.json"
 """The result of `loadgo ab`, in a folder whose runs are those of the experiment; their names end in `-a` and `-b`."""
 
@@ -129,12 +130,15 @@ def _recorded_run(folder: Path, run_toml: dict[str, Any]) -> RecordedRun:
         users=run_toml.get("load", {}).get("users"),
         started=started if isinstance(started, datetime) else None,
         finished=finished,
-        outcome=str(run_toml.get("outcome", "done")) if finished else _unfinished_outcome(folder),
+        outcome=outcome_of(folder, run_toml),
         interactions=_interaction_count(folder),
     )
 
 
-def _unfinished_outcome(folder: Path) -> str:
+def outcome_of(folder: Path, run_toml: dict[str, Any]) -> str:
+    """The outcome of the run in `folder`, from the content of its `run.toml`: as in `RecordedRun.outcome`."""
+    if run_toml.get("finished", False):
+        return str(run_toml.get("outcome", "done"))
     return "running" if _loadgo.is_being_written(folder) else "killed"
 
 

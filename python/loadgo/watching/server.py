@@ -7,38 +7,28 @@ the following ones when its connection takes them. So a slow or lost viewer dela
 from __future__ import annotations
 
 import asyncio
-import secrets
-import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
-import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from loadgo.errors import BadRun, LoadgoError, Refused
+from loadgo.errors import BadRun, LoadgoError
 from loadgo.records.following import Following, NewRows, latest_row_ns
+from loadgo.serving.loopback import file_answer, files_of, is_allowed, not_found, page_headers, serve_page
 from loadgo.watching.expected import Model
 from loadgo.watching.feed import Feed, message
 from loadgo.watching.page_terms import TERMS_FILE, terms_module
 from loadgo.watching.play import title_of
 
-LOOPBACK_ADDRESS = "127.0.0.1"
 PAGE_FOLDER = Path(__file__).parent / "page"
-MIME_TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
-CONTENT_POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:"
-MOST_VIEWERS = 250
-"""Largest number of connections at once. Further ones are refused."""
 READ_PERIOD_S = 0.5
-REQUEST_TIMEOUT_S = 5.0
-"""Time in which a new connection must send a complete request."""
 MOST_MESSAGE_ROWS = 65_536
 """Largest number of rows in a message. The page draws between two messages."""
 MOST_BUFFERED_BYTES = 262_144
@@ -147,19 +137,6 @@ _LONG_TABLE = "interactions"
 """The table that may have very many rows."""
 
 
-class ConnectionWithTimeout(H11Protocol):
-    """A connection that is closed if it sends no request: without a secret, it could occupy a viewer's slot."""
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Sets the time limit for the first request."""
-        super().connection_made(transport)
-        self.loop.call_later(REQUEST_TIMEOUT_S, self._leave)
-
-    def _leave(self) -> None:
-        if self.cycle is None and not self.transport.is_closing():
-            self.transport.close()
-
-
 def serve(page: PageMessages, port: int, announce: Callable[[str], None], *, leaves: bool = False) -> None:
     """Serves the run until an interrupt. With `leaves`, only until the run has ended and its viewers have all messages.
 
@@ -167,35 +144,15 @@ def serve(page: PageMessages, port: int, announce: Callable[[str], None], *, lea
     """
     page.read()
     subject = "this host" if page.following.conditions.get("kind") == "meter" else "the run"
-    token = secrets.token_urlsafe(24)
-    with socket.socket() as door:
-        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            door.bind((LOOPBACK_ADDRESS, port))
-        except OSError as error:
-            raise Refused(f"`port={port}`: {error.strerror}; leave it out, and a free one is taken").about(
-                "port"
-            ) from error
-        door.listen(MOST_VIEWERS)
-        at = f"{LOOPBACK_ADDRESS}:{door.getsockname()[1]}"
-        announce(f"watch it at http://{at}/{token}/ (Ctrl-C ends the watching, and not {subject})")
 
-        def over() -> None:
-            server.should_exit = leaves or server.should_exit
+    def made(token: str, at: str, end: Callable[[], None]) -> Starlette:
+        return application(page, token, at, end if leaves else _go_on)
 
-        app = application(page, token, at, over)
-        # Only critical messages: uvicorn reports viewers that are connected at the end as errors.
-        config = uvicorn.Config(
-            app,
-            http=ConnectionWithTimeout,
-            log_level="critical",
-            lifespan="on",
-            limit_concurrency=MOST_VIEWERS,
-            timeout_graceful_shutdown=1,
-        )
-        server = uvicorn.Server(config)
-        with suppress(KeyboardInterrupt):
-            server.run([door])
+    serve_page(made, port, lambda url: announce(f"watch it at {url} (Ctrl-C ends the watching, and not {subject})"))
+
+
+def _go_on() -> None:
+    """Goes on serving after the end of the run."""
 
 
 def application(page: PageMessages, token: str, at: str, over: Callable[[], None]) -> Starlette:
@@ -206,19 +163,21 @@ def application(page: PageMessages, token: str, at: str, over: Callable[[], None
 
     async def file(request: Request) -> Response:
         name = request.path_params.get("file", "index.html")
-        if not _is_allowed(request, token, at) or name not in _FILES:
-            return _not_found()
-        return Response(_FILES[name], media_type=MIME_TYPES[Path(name).suffix], headers=_headers())
+        if not is_allowed(request, token, at) or name not in _FILES:
+            return not_found()
+        return file_answer(name, _FILES[name])
 
     async def feed(request: Request) -> Response:
-        if not _is_allowed(request, token, at):
-            return _not_found()
+        if not is_allowed(request, token, at):
+            return not_found()
         position = request.query_params.get("from", "0")
         if not position.isdecimal() or len(position) > 12:
             return PlainTextResponse(
-                "from is a whole number: the number of messages received so far", 400, headers=_headers()
+                "from is a whole number: the number of messages received so far", 400, headers=page_headers()
             )
-        return StreamingResponse(page.after(int(position)), media_type="application/octet-stream", headers=_headers())
+        return StreamingResponse(
+            page.after(int(position)), media_type="application/octet-stream", headers=page_headers()
+        )
 
     async def until_over() -> None:
         await page.keep_up()
@@ -239,29 +198,5 @@ def application(page: PageMessages, token: str, at: str, over: Callable[[], None
     return Starlette(routes=routes, lifespan=lifespan)
 
 
-_FILES = {path.name: path.read_bytes() for path in sorted(PAGE_FOLDER.iterdir()) if path.suffix in MIME_TYPES}
+_FILES = files_of(PAGE_FOLDER)
 _FILES[TERMS_FILE] = terms_module()
-
-
-def _is_allowed(request: Request, token: str, at: str) -> bool:
-    """Whether a request has the right secret and host name, and comes from our page."""
-    given_token = str(request.path_params["token"])
-    origin = request.headers.get("origin")
-    is_our_host = request.headers.get("host") == at and origin in (None, f"http://{at}")
-    is_our_site = request.headers.get("sec-fetch-site") in (None, "none", "same-origin")
-    return secrets.compare_digest(given_token.encode(), token.encode()) and is_our_host and is_our_site
-
-
-def _not_found() -> Response:
-    return PlainTextResponse("there is nothing here", 404, headers=_headers())
-
-
-def _headers() -> dict[str, str]:
-    return {
-        "content-security-policy": CONTENT_POLICY + "; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-        "x-content-type-options": "nosniff",
-        "referrer-policy": "no-referrer",
-        "cache-control": "no-store",
-        "cross-origin-resource-policy": "same-origin",
-        "cross-origin-opener-policy": "same-origin",
-    }

@@ -1,0 +1,126 @@
+"""The options `--junit` and `--summary` of commands whose result is a check, for continuous integration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from loadgo.cli.output import check_writable, write_file
+
+if TYPE_CHECKING:
+    from loadgo.comparison.compare import Comparison
+    from loadgo.documents.as_junit import Check
+    from loadgo.measures.summary import Summary
+    from loadgo.running.run import Run
+
+JunitOption = Annotated[
+    Path | None,
+    typer.Option("--junit", metavar="FILE", help="Write each check as a test case to this file, in JUnit's XML."),
+]
+SummaryOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--summary",
+        metavar="FILE",
+        help='Append a short summary in Markdown to this file: on GitHub, --summary "$GITHUB_STEP_SUMMARY".',
+    ),
+]
+
+
+@dataclass(frozen=True)
+class CheckFiles:
+    """The files for the checks of a command. None is a file that was not asked for."""
+
+    junit: Path | None
+    summary: Path | None
+
+    @property
+    def wanted(self) -> bool:
+        """Whether any file was asked for."""
+        return self.junit is not None or self.summary is not None
+
+    def check_writable(self) -> None:
+        """Raises `ValueError` with the remedy if a file cannot be written. Commands call it before their work."""
+        check_writable(self.junit, "--junit")
+        check_writable(self.summary, "--summary")
+
+    def write(self, title: str, answer: Callable[[], tuple[str, Sequence[str]]], checks: Sequence[Check]) -> None:
+        """Writes the files that were asked for. `answer` gives the answer and the warnings."""
+        from loadgo.documents.as_junit import checks_summary, junit_xml
+
+        if self.junit is not None:
+            write_file(self.junit, junit_xml(title, checks))
+        if self.summary is not None:
+            sentence, warnings = answer()
+            with self.summary.open("ab") as file:
+                file.write(checks_summary(title, sentence, warnings, checks).encode("utf-8", "replace"))
+
+    def write_run(self, summary: Summary, checks: Sequence[Check]) -> None:
+        """Writes the checks of a run, with its answer and its warnings."""
+        from loadgo.reporting import words
+
+        title = f"loadgo: {summary.run.name or 'a run'}"
+        self.write(title, lambda: (words.answer(summary), words.warnings(summary)), checks)
+
+    def write_comparison(self, comparison: Comparison, worse: Sequence[str]) -> None:
+        """Writes the results of the thresholds `worse` of a comparison, with its answer and its warnings."""
+        from loadgo.comparison.document import comparison_document
+
+        def answer() -> tuple[str, Sequence[str]]:
+            document = comparison_document(comparison)
+            return document.answer, document.warnings
+
+        title = f"loadgo: {comparison.b.name} against {comparison.a.name}"
+        self.write(title, answer, comparison_checks(comparison, worse))
+
+
+def condition_checks(summary: Summary) -> list[Check]:
+    """The `--fail-if` conditions of a run: one that holds fails."""
+    from loadgo.documents.as_junit import Check, CheckVerdict
+
+    verdicts: dict[bool | None, CheckVerdict] = {True: "failed", False: "passed", None: "cannot tell"}
+    return [
+        Check(f"not {result.condition or result.text}", verdicts[result.holds], result.text)
+        for result in summary.fail_if
+    ]
+
+
+def run_checks(finished: Run) -> list[Check]:
+    """The conditions of a run, and what else makes it bad: its end, the driver, and lost records."""
+    from loadgo.documents.as_junit import Check
+
+    summary = finished.summary
+    lost = sum(loss.count for loss in summary.losses)
+    valid, done = summary.driver.valid, finished.outcome == "done"
+    return [
+        *condition_checks(summary),
+        Check("the run came to its end", "passed" if done else "failed", f"its outcome is {finished.outcome}"),
+        Check(
+            "the driver was in time",
+            "passed" if valid else "failed",
+            "the run measures the system" if valid else "the driver was late or was the bottleneck",
+        ),
+        Check("no records were lost", "failed" if lost else "passed", f"{lost:,} records were lost"),
+    ]
+
+
+def comparison_checks(comparison: Comparison, worse: Sequence[str]) -> list[Check]:
+    """The results of the thresholds `worse`, and of the figures that were judged as a prediction."""
+    from loadgo.comparison.compare import thresholds_of
+    from loadgo.documents.as_junit import Check, CheckVerdict
+
+    verdicts: dict[bool | None, CheckVerdict] = {True: "failed", False: "passed", None: "cannot tell"}
+    thresholds = [threshold for text in worse for threshold in thresholds_of(text)]
+    checks = [
+        Check(f"{threshold.measure} not worse by more than {threshold.percent:g} %", verdicts[one.failed], one.text)
+        for threshold, one in zip(thresholds, comparison.findings, strict=True)
+    ]
+    if comparison.judged:
+        inside = sum(figure.judgement == "inside" for figure in comparison.judged)
+        text = f"{inside} of {len(comparison.judged)} figures are inside"
+        checks.append(Check("the prediction is inside", "passed" if comparison.predicted else "failed", text))
+    return checks

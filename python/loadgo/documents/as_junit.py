@@ -1,0 +1,72 @@
+"""Checks as JUnit's XML, which continuous integration reads, and as a short summary in GitHub's Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+from xml.etree import ElementTree
+
+from loadgo.documents.as_markdown import escaped
+from loadgo.notation.figures import plain
+
+CheckVerdict = Literal["passed", "failed", "cannot tell"]
+_NO_XML = re.compile("[^\t\n -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML cannot hold, not even as a reference."""
+_SIGNS: dict[CheckVerdict, str] = {"passed": "✅", "failed": "❌", "cannot tell": "❓"}
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check of a run or a comparison, and its result."""
+
+    name: str
+    """The condition, or what was checked."""
+    verdict: CheckVerdict
+    """`cannot tell` fails too: a check that was impossible must not look like one that passed."""
+    text: str
+    """The result in words, with its figures."""
+
+
+def junit_xml(suite: str, checks: Sequence[Check]) -> str:
+    """The checks as a test suite: `failed` is a failure, and `cannot tell` is an error, each with its reason."""
+    counts = {verdict: str(sum(check.verdict == verdict for check in checks)) for verdict in _SIGNS}
+    totals = {"tests": str(len(checks)), "failures": counts["failed"], "errors": counts["cannot tell"]}
+    root = ElementTree.Element("testsuites", {"name": "loadgo", **totals})
+    element = ElementTree.SubElement(root, "testsuite", {"name": _xml_text(suite), **totals, "skipped": "0"})
+    for check in checks:
+        case = ElementTree.SubElement(
+            element, "testcase", {"name": _xml_text(check.name), "classname": f"loadgo.{_xml_text(suite)}", "time": "0"}
+        )
+        text = _xml_text(check.text)
+        if check.verdict == "passed":
+            ElementTree.SubElement(case, "system-out").text = text
+        else:
+            kind = "failure" if check.verdict == "failed" else "error"
+            ElementTree.SubElement(case, kind, {"message": text, "type": check.verdict}).text = text
+    ElementTree.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
+
+
+def _xml_text(text: str) -> str:
+    return _NO_XML.sub("\ufffd", "\n".join(plain(line) for line in text.split("\n")))
+
+
+def checks_summary(title: str, answer: str, warnings: Sequence[str], checks: Sequence[Check]) -> str:
+    """A few lines of Markdown: the answer under the title, warnings, and a row for each check."""
+    bad = sum(check.verdict != "passed" for check in checks)
+    verdict = f"{_SIGNS['failed']} {bad} of {len(checks)} checks failed" if bad else f"{_SIGNS['passed']} all passed"
+    lines = [f"### {_one_line(title)}{f': {verdict}' if checks else ''}", ""]
+    for warning in warnings:
+        lines += [f"> **{_one_line(warning)}**", ""]
+    lines += [_one_line(answer), ""]
+    if checks:
+        lines += ["| | check | result |", "|---|---|---|"]
+        lines += [f"| {_SIGNS[one.verdict]} | {_one_line(one.name)} | {_one_line(one.text)} |" for one in checks]
+        lines.append("")
+    return "\n".join(lines) + "\n"
+
+
+def _one_line(text: str) -> str:
+    return escaped(" ".join(text.split()))

@@ -1,0 +1,226 @@
+"""The runs and experiments of a laboratory: the folders found in one folder, and what a list shows of each run.
+
+A broken run is listed with the reason why it cannot be opened. Links that leave the laboratory are not followed.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from loadgo.errors import BadRun, LoadgoError
+from loadgo.records.conditions import SCRIPT_FILE
+from loadgo.records.runs import EXPERIMENT_FILE, RUN_FILE, check_sections, outcome_of
+
+MOST_DESCRIPTION_BYTES = 4_000_000
+"""Largest `run.toml` that is read. The largest real ones have some kilobytes."""
+CAPACITY_FILE = "capacity.json"
+_TABLE_SUFFIXES = (".parquet", ".arrows")
+
+Stamp = tuple[int, ...]
+"""Times of change and sizes of a run's files, which change when the run does."""
+
+
+@dataclass(frozen=True)
+class FoundRun:
+    """A folder with a run, before its `run.toml` is read."""
+
+    name: str
+    """The folder's path below the laboratory, such as `light` or `ab-1/001-a`."""
+    folder: Path
+    stamp: Stamp
+    damage: str
+    """The reason why the run is not read; empty for a run that may be read."""
+
+
+@dataclass(frozen=True)
+class LaboratoryRun:
+    """A run of the laboratory, as a list shows it."""
+
+    name: str
+    folder: Path
+    stamp: Stamp
+    damage: str = ""
+    """The reason why the run cannot be read; empty for a good run."""
+    kind: str = ""
+    """`run` or `meter`."""
+    script: str = ""
+    script_mark: str = ""
+    """A checksum of the script's text, so that two texts with one name are told apart."""
+    system: str = ""
+    host: str = ""
+    """The host's name; empty for a simulated machine."""
+    kernel: str = ""
+    version: str = ""
+    """The version of loadgo."""
+    users: int | None = None
+    started: datetime | None = None
+    outcome: str = "unreadable"
+
+    @property
+    def experiment(self) -> str:
+        """The name of the experiment that the run is a part of; empty for a run of its own."""
+        return self.name.rpartition("/")[0]
+
+    @property
+    def start_s(self) -> float:
+        """The start in seconds since 1970; 0 if it is not known."""
+        return 0.0 if self.started is None else self.started.timestamp()
+
+
+@dataclass(frozen=True)
+class LaboratoryExperiment:
+    """The stored result of `loadgo ab` or `loadgo capacity`."""
+
+    name: str
+    folder: Path
+    kind: str
+    """`ab` or `capacity`."""
+
+
+def found_in(root: Path) -> tuple[list[FoundRun], list[LaboratoryExperiment]]:
+    """The runs and experiments below `root`, by name. Raises `BadRun` if there is no such folder."""
+    runs: list[FoundRun] = []
+    experiments: list[LaboratoryExperiment] = []
+    real_root = root.resolve()
+    for name, folder in _folders(root):
+        names = _entry_names(folder)
+        kinds = [kind for kind, file in (("ab", EXPERIMENT_FILE), ("capacity", CAPACITY_FILE)) if file in names]
+        if _is_run(names):
+            runs.append(_found_run(name, folder, real_root))
+        elif kinds:
+            experiments += [LaboratoryExperiment(name, folder, kind) for kind in kinds]
+            parts = [(f"{name}/{part}", path) for part, path in _folders(folder) if _is_run(_entry_names(path))]
+            runs += [_found_run(part, path, real_root) for part, path in parts]
+    return runs, experiments
+
+
+def _folders(root: Path) -> Iterator[tuple[str, Path]]:
+    try:
+        names = sorted(entry.name for entry in os.scandir(root) if not entry.name.startswith(".") and entry.is_dir())
+    except OSError as error:
+        raise BadRun(f"{root}: {error.strerror}") from error
+    for name in names:
+        yield name, root / name
+
+
+def _entry_names(folder: Path) -> set[str]:
+    try:
+        return set(os.listdir(folder))
+    except OSError:
+        return set()
+
+
+def _is_run(names: set[str]) -> bool:
+    """Whether a folder with these files has a run, or the remains of one."""
+    return RUN_FILE in names or any(f"interactions{suffix}" in names for suffix in _TABLE_SUFFIXES)
+
+
+def _found_run(name: str, folder: Path, real_root: Path) -> FoundRun:
+    damage = link_out(folder, real_root)
+    return FoundRun(name, folder, () if damage else _stamp(folder), damage)
+
+
+def link_out(folder: Path, real_root: Path) -> str:
+    """A sentence on a link of a run's folder that leaves the laboratory; empty without one."""
+    try:
+        paths = [folder, *(Path(entry) for entry in os.scandir(folder) if entry.is_symlink())]
+        for path in paths:
+            if not path.resolve().is_relative_to(real_root):
+                return f"{path.name} is a link that leaves the folder of runs: it is not followed"
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+    return ""
+
+
+def _stamp(folder: Path) -> Stamp:
+    values: list[int] = []
+    for file in (RUN_FILE, SCRIPT_FILE, "interactions.parquet", "interactions.arrows"):
+        try:
+            status = os.stat(folder / file)
+            values += [status.st_mtime_ns, status.st_size]
+        except OSError:
+            values += [0, 0]
+    return tuple(values)
+
+
+def described(found_run: FoundRun) -> LaboratoryRun:
+    """The run as a list shows it, from its `run.toml`."""
+    if found_run.damage:
+        return LaboratoryRun(found_run.name, found_run.folder, found_run.stamp, found_run.damage)
+    try:
+        run_toml = tomllib.loads(read_small(found_run.folder / RUN_FILE).decode("utf-8"))
+        check_sections(run_toml)
+        return _described(found_run, run_toml)
+    except FileNotFoundError:
+        return LaboratoryRun(found_run.name, found_run.folder, found_run.stamp, f"there is no {RUN_FILE}")
+    except (OSError, ValueError, TypeError, LoadgoError, RecursionError) as error:
+        return LaboratoryRun(found_run.name, found_run.folder, found_run.stamp, f"{RUN_FILE} cannot be read: {error}")
+
+
+def _described(found_run: FoundRun, run_toml: dict[str, Any]) -> LaboratoryRun:
+    system, started, users = run_toml.get("system", {}), run_toml.get("started"), run_toml.get("load", {}).get("users")
+    return LaboratoryRun(
+        found_run.name,
+        found_run.folder,
+        found_run.stamp,
+        kind=str(run_toml.get("kind", "run")),
+        script=str(run_toml.get("name", "")),
+        script_mark=_script_mark(found_run.folder),
+        system=str(system.get("name", "")),
+        host=str(system.get("hostname", "")),
+        kernel=str(system.get("kernel", "")),
+        version=str(run_toml.get("loadgo", "")),
+        users=users if isinstance(users, int) else None,
+        started=_in_zone(started) if isinstance(started, datetime) else None,
+        outcome=outcome_of(found_run.folder, run_toml),
+    )
+
+
+def _in_zone(moment: datetime) -> datetime:
+    """The moment with a zone, which is UTC if `run.toml` names none."""
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+_STORED_TEXTS = ("kind", "script", "script_mark", "system", "host", "kernel", "version", "outcome")
+
+
+def run_as_json(run: LaboratoryRun) -> dict[str, Any]:
+    """The description of a run in JSON's types."""
+    started = None if run.started is None else run.started.isoformat()
+    return {name: getattr(run, name) for name in _STORED_TEXTS} | {"users": run.users, "started": started}
+
+
+def run_from_json(found_run: FoundRun, members: Mapping[str, Any]) -> LaboratoryRun:
+    """The run from `run_as_json`. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
+    users, started = members["users"], members["started"]
+    if not all(isinstance(members[name], str) for name in _STORED_TEXTS) or not isinstance(users, int | None):
+        raise ValueError("a stored run has values of wrong types")
+    moment = None if started is None else _in_zone(datetime.fromisoformat(started))
+    texts = {name: members[name] for name in _STORED_TEXTS}
+    return LaboratoryRun(found_run.name, found_run.folder, found_run.stamp, users=users, started=moment, **texts)
+
+
+def _script_mark(folder: Path) -> str:
+    try:
+        return f"{crc32(read_small(folder / SCRIPT_FILE)):08x}"
+    except OSError:
+        return ""
+
+
+def read_small(path: Path, most_bytes: int = MOST_DESCRIPTION_BYTES) -> bytes:
+    """The content of a regular file. Raises `OSError` for another kind of file, and for one that is too large."""
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(f"{path.name} is no regular file")
+        if status.st_size > most_bytes:
+            raise OSError(f"{path.name} has {status.st_size:,} bytes, more than {most_bytes:,}")
+        return file.read(most_bytes)

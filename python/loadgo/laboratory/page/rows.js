@@ -1,0 +1,88 @@
+"use strict";
+// The rows of the list, and the filters that choose them. All texts of runs are set as text, never as markup.
+const laboratory = { list: { runs: [], experiments: [], commands: [] }, chosen: null };
+
+const element = (name, properties = {}, ...children) => {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+};
+const byId = (name) => document.getElementById(name);
+const address = (path, parameters) => `${path}?${new URLSearchParams(parameters)}`;
+
+const FILTERS = {
+  script: (run) => run.script, system: (run) => run.system, host: (run) => run.host, outcome: (run) => run.outcome,
+};
+
+const textOf = (run) =>
+  [run.name, run.script, run.system, run.host, run.outcome, run.version, run.kernel, run.damage, run.note, ...run.tags]
+    .join(" ").toLowerCase();
+
+function filtered(runs) {
+  const words = byId("text").value.toLowerCase().split(/\s+/).filter(Boolean);
+  const [from, to, tag] = [byId("from").value, byId("to").value, byId("tag").value];
+  const values = Object.entries(FILTERS).map(([name, value]) => [byId(name).value, value]);
+  const parts = byId("parts").checked;
+  return runs.filter((run) => {
+    const day = (run.started ?? "").slice(0, 10);
+    const text = words.length ? textOf(run) : "";
+    return (parts || !run.experiment) && (!from || day >= from) && (!to || (day && day <= to))
+      && (!tag || run.tags.includes(tag)) && values.every(([wanted, value]) => !wanted || value(run) === wanted)
+      && words.every((word) => text.includes(word));
+  });
+}
+
+function setOptions(select, names, first) {
+  const chosen = select.value;
+  const options = [...new Set(names)].filter(Boolean).sort();
+  select.replaceChildren(element("option", { value: "", textContent: first }),
+    ...options.map((name) => element("option", { value: name, textContent: name })));
+  select.value = options.includes(chosen) ? chosen : "";
+}
+
+function rowOf(run) {
+  const name = run.damage
+    ? element("th", { scope: "row" }, run.name, element("small", { className: "bad", textContent: run.damage }))
+    : element("th", { scope: "row" }, element("a", { href: address("report", { run: run.name }), textContent: run.name }));
+  const place = element("td", { className: "words" }, run.system);
+  if (run.host) place.append(element("small", { textContent: run.host }));
+  const outcome = element("td", { className: run.outcome === "done" && !run.unfit ? "" : "bad" }, run.outcome);
+  if (run.unfit) outcome.append(element("small", { textContent: run.unfit }));
+  const words = element("td", { className: "words" });
+  for (const tag of run.tags) words.append(element("span", { className: "tag", textContent: tag }));
+  words.append(run.note);
+  if (run.notes_damage) words.append(element("small", { className: "bad", textContent: run.notes_damage }));
+  const started = run.started ? run.started.slice(0, 16).replace("T", " ") : "";
+  const row = element("tr", {}, name, element("td", { className: "words", textContent: run.script }), place,
+    element("td", { className: "figure", textContent: run.users ?? "" }),
+    element("td", { className: "started", textContent: started }), outcome,
+    element("td", { className: "figure", textContent: run.p90 }), words, actionsOf(run));
+  ["", "", "", "users", "", "", "p90"].forEach((label, i) => { if (label) row.cells[i].dataset.name = label; });
+  row.dataset.run = run.name;
+  row.classList.toggle("chosen", laboratory.chosen === run.name);
+  return row;
+}
+
+function actionsOf(run) {
+  const actions = element("td", { className: "actions" });
+  if (run.damage) return actions;
+  const compare = element("button", { type: "button", textContent: "compare" });
+  compare.ariaPressed = String(laboratory.chosen === run.name);
+  compare.ariaLabel = `compare ${run.name}`;
+  compare.dataset.does = "compare";
+  const notes = element("button", { type: "button", textContent: "notes" });
+  notes.ariaLabel = `notes of ${run.name}`;
+  notes.dataset.does = "notes";
+  actions.append(compare, " ", notes);
+  return actions;
+}
+
+function showRows() {
+  const shown = filtered(laboratory.list.runs);
+  document.querySelector("#runs tbody").replaceChildren(...shown.map(rowOf));
+  const all = laboratory.list.runs.filter((run) => byId("parts").checked || !run.experiment).length;
+  byId("count").textContent = shown.length === all
+    ? `${all.toLocaleString("en")} run${all === 1 ? "" : "s"}`
+    : `${shown.length.toLocaleString("en")} of ${all.toLocaleString("en")} runs`;
+  document.body.dataset.shown = String(shown.length);
+}

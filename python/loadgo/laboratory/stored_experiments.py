@@ -1,0 +1,91 @@
+"""The experiments that `loadgo ab` stored: read from `experiment.json`, so that their documents can be made again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from loadgo.errors import BadRun
+from loadgo.laboratory.laboratory_runs import LaboratoryExperiment, read_small
+from loadgo.pairing.results import Experiment, LeftOut, Pair
+from loadgo.pairing.run_figures import CommandMeans, RunFigures
+from loadgo.pairing.variant import Variant
+from loadgo.records.runs import EXPERIMENT_FILE
+from loadgo.running.load import Load
+
+MOST_EXPERIMENT_BYTES = 64_000_000
+"""Largest `experiment.json` that is read."""
+
+
+def stored_document(experiment: LaboratoryExperiment) -> str:
+    """The document of a stored experiment as an HTML page. Raises `BadRun` as `stored_experiment` does."""
+    return str(stored_experiment(experiment.folder).report("html"))
+
+
+def stored_experiment(folder: Path) -> Experiment:
+    """The experiment in `folder`. Raises `BadRun` if its file is missing, damaged, or of another format."""
+    path = folder / EXPERIMENT_FILE
+    try:
+        members = json.loads(read_small(path, MOST_EXPERIMENT_BYTES))
+        return _experiment(folder, members)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise BadRun(f"{path} is no result of loadgo ab, or is damaged: {error}") from error
+
+
+def _experiment(folder: Path, members: Mapping[str, Any]) -> Experiment:
+    load = members["load"]
+    return Experiment(
+        a=_variant(members["a"]),
+        b=_variant(members["b"]),
+        load=Load(**{name: load[name] for name in Load.__dataclass_fields__ if name in load}),
+        margin=float(members["margin"]),
+        decisive=tuple(map(str, members["measures"])),
+        pairs=tuple(
+            Pair(int(pair["seed"]), "A" if pair["first"] == "A" else "B", _figures(pair["a"]), _figures(pair["b"]))
+            for pair in members["pairs"]
+        ),
+        left_out=tuple(
+            LeftOut("A" if run["letter"] == "A" else "B", Path(str(run["folder"])), str(run["reason"]))
+            for run in members["left_out"]
+        ),
+        end=members["end"] if members["end"] in _ENDS else None,
+        folder=folder,
+    )
+
+
+_ENDS = ("decided", "most pairs", "time limit", "left out too often", "stopped")
+
+
+def _variant(members: Mapping[str, Any]) -> Variant:
+    limit, before = members["limit"], members["before"]
+    return Variant(
+        str(members["script"]),
+        str(members["on"]),
+        tuple(map(str, members["set"])),
+        None if limit is None else str(limit),
+        None if before is None else str(before),
+    )
+
+
+def _figures(members: Mapping[str, Any]) -> RunFigures:
+    commands = {
+        str(name): CommandMeans(int(row["count"]), _number(row["response_ns"]), _number(row["cpu_ns"]))
+        for name, row in members["commands"].items()
+    }
+    return RunFigures(
+        Path(str(members["folder"])),
+        {str(name): _number(value) for name, value in members["measures"].items()},
+        commands,
+        int(members["errors"]),
+        _number(members["others_share"]),
+    )
+
+
+def _number(value: object) -> float | None:
+    if value is None:
+        return None
+    if not isinstance(value, int | float):
+        raise ValueError(f"{value!r} is no number")
+    return float(value)

@@ -1,0 +1,169 @@
+"""The laboratory's page in Chromium: filters, two clicks to a comparison, notes by keyboard, histories, all widths."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from support.made_laboratory import FIRST_START, made_run, made_runs, scattered
+from support.watched import NEEDS_CHROMIUM, PAGE_PATIENCE_S, Served, chromium, served
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = NEEDS_CHROMIUM
+
+HOSTILE = "<img src=x onerror=document.title='stolen'>"
+RUNS = 24
+WIDTHS = (390, 1100, 1600)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A laboratory with a change for the worse, a hostile name, a broken run, and a run of another script."""
+    root = tmp_path_factory.mktemp("laboratory") / "runs"
+    made_runs(root, scattered([(14, 1.0), (10, 1.5)]))
+    made_run(root / HOSTILE, FIRST_START - timedelta(days=2), 1.0, script=HOSTILE)
+    made_run(root / "night-1", FIRST_START - timedelta(days=1), 2.0, script="night", users="5")
+    (made_run(root / "broken", FIRST_START, 1.0) / "run.toml").write_text("[")
+    return root
+
+
+@pytest.fixture(scope="module")
+def address(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(str(root), command="lab", XDG_CACHE_HOME=str(tmp_path_factory.mktemp("cache"))) as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as browser:
+        yield browser
+
+
+@contextmanager
+def opened(browser: Browser, served: Served, width: int = 1100, scheme: Any = "light") -> Iterator[Page]:
+    """The page when its list is shown. Fails for errors of the console, and for requests to anywhere else."""
+    wrong: list[str] = []
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    context.set_default_timeout(PAGE_PATIENCE_S * 1000)
+    page = context.new_page()
+    page.on("console", lambda said: wrong.append(said.text) if said.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("request", lambda one: None if one.url.startswith((served.url, "data:")) else wrong.append(one.url))
+    page.goto(served.url)
+    page.locator("#runs tbody tr").first.wait_for()
+    yield page
+    context.close()
+    assert wrong == []
+
+
+def names(page: Page) -> list[str]:
+    found = page.eval_on_selector_all("#runs tbody tr", "rows => rows.map(row => row.dataset.run)")
+    return [str(name) for name in found]
+
+
+def row(page: Page, name: str) -> Any:
+    return page.locator(f"#runs tbody tr[data-run='{name}']")
+
+
+def drawn(page: Page) -> None:
+    """Waits until the first chart of a document is drawn."""
+    page.locator(".chart svg").first.wait_for()
+
+
+def test_all_runs_are_listed_and_names_stay_text(browser: Browser, address: Served) -> None:
+    with opened(browser, address) as page:
+        assert len(names(page)) == RUNS + 3
+        assert names(page)[0] == "0023"
+        assert names(page)[-1] == "broken"
+        assert HOSTILE in page.inner_text("#runs")
+        assert page.locator("#runs img").count() == 0
+        assert page.title() == "laboratory · loadgo"
+        assert "cannot be read" in row(page, "broken").inner_text()
+        assert row(page, "broken").locator("a, button").count() == 0
+
+
+def test_filters_choose_runs_and_the_address_keeps_them(browser: Browser, address: Served) -> None:
+    with opened(browser, address) as page:
+        page.select_option("#script", "night")
+        assert names(page) == ["night-1"]
+        page.reload()
+        page.locator("#runs tbody tr").first.wait_for()
+        assert names(page) == ["night-1"]
+        page.get_by_role("button", name="Clear").click()
+        page.fill("#from", "2026-01-06")
+        page.fill("#to", "2026-01-06")
+        assert names(page) == ["0006", "0005", "0004", "0003"]
+        page.fill("#text", "0005 day")
+        assert names(page) == ["0005"]
+        assert page.inner_text("#count") == f"1 of {RUNS + 3} runs"
+
+
+def test_two_clicks_compare_two_runs(browser: Browser, address: Served) -> None:
+    with opened(browser, address) as page:
+        row(page, "0003").get_by_role("button", name="compare").click()
+        assert "A is 0003" in page.inner_text("#chosen")
+        row(page, "0020").get_by_role("button", name="compare").click()
+        page.wait_for_url("**/compare?*")
+        drawn(page)
+        assert "A: 0003" in page.inner_text("main")
+        assert "B: 0020" in page.inner_text("main")
+
+
+def test_a_report_opens_with_its_charts_and_cannot_reach_the_list(browser: Browser, address: Served) -> None:
+    with opened(browser, address) as page:
+        row(page, "0007").get_by_role("link").click()
+        page.wait_for_url("**/report?*")
+        drawn(page)
+        assert page.evaluate("self.origin") == "null"
+        assert "compile" in page.inner_text("main")
+
+
+def test_a_history_has_its_change_as_a_chart(browser: Browser, address: Served) -> None:
+    with opened(browser, address) as page:
+        page.fill("#figure", "p90(compile)")
+        page.select_option("#by", "version")
+        page.get_by_role("button", name="Show").click()
+        page.wait_for_url("**/history?*")
+        drawn(page)
+        assert "between 0013 and 0014" in page.inner_text("h1")
+        page.go_back()
+        page.locator("#runs tbody tr").first.wait_for()
+        assert page.input_value("#figure") == "p90(compile)"
+
+
+def test_notes_are_written_by_keyboard_alone(browser: Browser, address: Served, root: Path) -> None:
+    with opened(browser, address) as page:
+        row(page, "0009").get_by_role("button", name="notes of").focus()
+        page.keyboard.press("Enter")
+        page.locator("#tags").focus()
+        page.keyboard.type("kernel 6.6, odd")
+        page.keyboard.press("Tab")
+        page.keyboard.type(HOSTILE)
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        page.locator("#notes").wait_for(state="hidden")
+        assert row(page, "0009").locator(".tag").all_inner_texts() == ["kernel 6.6", "odd"]
+        assert page.locator("#runs img").count() == 0
+        page.select_option("#tag", "odd")
+        assert names(page) == ["0009"]
+    written = json.loads((root / "0009" / "notes.json").read_text())
+    assert written == {"format": 1, "tags": ["kernel 6.6", "odd"], "note": HOSTILE}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_page_fits_every_width(browser: Browser, address: Served, width: int, scheme: str) -> None:
+    with opened(browser, address, width, scheme) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        outside = page.eval_on_selector_all(
+            "button, input, select, a",
+            "all => all.filter(one => one.offsetParent && one.getBoundingClientRect().right > innerWidth + 1).length",
+        )
+        assert outside == 0

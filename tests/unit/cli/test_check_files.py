@@ -1,0 +1,93 @@
+"""`--junit` and `--summary` on run, report and compare: the same results as the exit status, written before it ends."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from loadgo.cli.app import app
+from support.made_laboratory import FIRST_START, made_run
+from support.small_machine import laid
+from typer.testing import CliRunner
+
+
+def invoked(*arguments: str | Path) -> tuple[int, str]:
+    result = CliRunner().invoke(app, list(map(str, arguments)))
+    return result.exit_code, result.output
+
+
+def cases(path: Path) -> dict[str, str]:
+    """The test cases of a file: `failure`, `error` or `system-out` by name."""
+    return {str(case.get("name")): case[0].tag for case in ElementTree.parse(path).iter("testcase")}
+
+
+@pytest.fixture
+def slow(tmp_path: Path) -> Path:
+    return made_run(tmp_path / "slow", FIRST_START, 2.0)
+
+
+@pytest.fixture
+def fast(tmp_path: Path) -> Path:
+    return made_run(tmp_path / "fast", FIRST_START, 1.0)
+
+
+def test_a_run_has_its_conditions_and_its_own_checks(tmp_path: Path) -> None:
+    script, machine = laid(tmp_path)
+    status, _ = invoked(
+        "run", script, "--on", machine, "--users", "2", "--passes", "3", "--out", tmp_path / "out",
+        "--fail-if", "mean > 1ns", "--fail-if", "p99 > 1h", "--fail-if", "count = 0",
+        "--junit", tmp_path / "junit.xml", "--summary", tmp_path / "summary.md",
+    )  # fmt: skip
+    assert status == 1
+    assert cases(tmp_path / "junit.xml") == {
+        "not mean > 1ns": "failure",
+        "not p99 > 1h": "error",
+        "not count = 0": "system-out",
+        "the run came to its end": "system-out",
+        "the driver was in time": "system-out",
+        "no records were lost": "system-out",
+    }
+    assert "2 of 6 checks failed" in (tmp_path / "summary.md").read_text()
+
+
+def test_a_report_appends_its_summary_and_agrees_with_its_exit_status(slow: Path, tmp_path: Path) -> None:
+    (tmp_path / "summary.md").write_text("before\n")
+    for limit, status, tag in (("1s", 1, "failure"), ("9s", 0, "system-out")):
+        files = ("--junit", tmp_path / "junit.xml", "--summary", tmp_path / "summary.md")
+        assert invoked("report", slow, "--fail-if", f"p90(compile) > {limit}", *files)[0] == status
+        assert cases(tmp_path / "junit.xml") == {f"not p90(compile) > {limit}": tag}
+    text = (tmp_path / "summary.md").read_text()
+    assert text.startswith("before\n### loadgo: day: ❌ 1 of 1 checks failed")
+    assert "✅ all passed" in text
+
+
+def test_a_comparison_has_a_case_for_each_threshold(slow: Path, fast: Path, tmp_path: Path) -> None:
+    files = ("--junit", tmp_path / "junit.xml", "--summary", tmp_path / "summary.md")
+    status, _ = invoked("compare", fast, slow, "--worse", "5%", "--worse", "p90=500%", *files)
+    found = cases(tmp_path / "junit.xml")
+    assert list(found) == [
+        "response not worse by more than 5 %",
+        "cpu not worse by more than 5 %",
+        "p90 response not worse by more than 500 %",
+    ]
+    assert found["p90 response not worse by more than 500 %"] == "system-out"
+    assert (status, "failure" in found.values() or "error" in found.values()) == (1, True)
+    assert "slow against fast" in (tmp_path / "summary.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("report", "slow", "--junit", "junit.xml"),
+        ("report", "slow", "--failed", "--junit", "junit.xml"),
+        ("compare", "slow", "slow", "--summary", "summary.md"),
+        ("report", "slow", "--fail-if", "p90 > 1s", "--junit", "none/junit.xml"),
+        ("run", "typical-user", "--on", "ctss", "--junit", "none/junit.xml"),
+    ],
+)
+def test_files_without_checks_and_places_that_cannot_be_written_are_refused_before_the_work(
+    slow: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    assert invoked(*arguments)[0] == 2
+    assert sorted(tmp_path.iterdir()) == before
