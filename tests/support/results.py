@@ -7,6 +7,8 @@ from pathlib import Path
 
 import loadgo
 from loadgo.documents.result import Result
+from loadgo.laboratory.history import history_in, parsed_figure
+from loadgo.laboratory.run_index import RunIndex
 from loadgo.measures.tariff import load_tariff
 from loadgo.profiling.profile import Frame, Profile, Segment, Stack
 from loadgo.ready_message.ready import Ready
@@ -18,6 +20,7 @@ from loadgo.transfers.prices import prices
 from loadgo.transfers.transfer import Transferred
 
 from support.command_runs import command_run
+from support.made_laboratory import made_runs, scattered
 from support.places import TESTS
 from support.small_machine import MACHINE, laid
 from support.transfer_rows import rounds
@@ -34,6 +37,15 @@ def laid_results(folder: Path) -> Path:
     for name, speed, users in (("a", "1", 4), ("b", "2", 4), ("c", "1", 2)):
         loadgo.run(script, on=str(machine), users=users, passes=2, set=[f"processors.speed={speed}"], out=folder / name)
     return folder
+
+
+def _history(folder: Path) -> loadgo.History:
+    """A history with a change. Its runs are made once, and its index is not kept."""
+    if not (folder / "history").exists():
+        made_runs(folder / "history", scattered([(14, 1.0), (10, 1.5)]))
+    index = RunIndex(folder / "history", None)
+    index.refresh()
+    return history_in(index, parsed_figure("p90(compile)"))
 
 
 def _run(folder: Path) -> loadgo.Run:
@@ -107,6 +119,7 @@ MAKERS: dict[str, Callable[[Path], Result]] = {
     "Costs of two loads": lambda folder: loadgo.cost([folder / "a", folder / "c"]),
     "Fairness": lambda _folder: loadgo.cost_against("csr-rfc-20:645", "csr-rfc-20:6180"),
     "Fit": _fit,
+    "History": _history,
     "Simulation": lambda folder: loadgo.simulate(folder / "own-load.toml", until="interactions=3000"),
     "Speedup": _speedup,
     "Transferred": lambda _folder: Transferred(tuple(rounds(4)), (), False),
@@ -123,6 +136,6 @@ MAKERS: dict[str, Callable[[Path], Result]] = {
 
 WITH_CHARTS = (
     "Run", "RecordedRun", "Metered", "Comparison", "Comparison of printed tables", "Capacity", "Fairness",
-    "Costs of two loads", "Speedup", "Transferred", "Apart", "Reproduction",
+    "Costs of two loads", "Speedup", "Transferred", "Apart", "Reproduction", "History",
 )  # fmt: skip
 """The results that have a main chart."""

@@ -9,7 +9,8 @@ import typer
 
 import loadgo
 from loadgo.cli.output import STATUS_BAD_FINDING, STATUS_GOOD, error_console, errors_as_messages
-from loadgo.cli.page_output import FileOption, ListFormatOption, page_output
+from loadgo.cli.page_output import FileOption, format_option, page_output
+from loadgo.documents.formats import ReportFormat
 
 _REPORTED_READINGS = 50
 """A note on the standard error says how many runs were read, after each so many."""
@@ -42,16 +43,14 @@ def history(
             metavar="DATE|RUN", help="Exit with 1 for any change for the worse since then, not only for the newest."
         ),
     ] = None,
-    format: ListFormatOption = "text",
+    format: Annotated[ReportFormat, format_option("the figure of each run", "the figure run by run")] = "text",
     output: FileOption = None,
 ) -> None:
     """Shows a figure over many runs, with the runs between which it changed. Exits with 1 if it changed for worse."""
     with errors_as_messages():
-        from loadgo.laboratory.history_document import render_history
-
         page = page_output(format, output, "history.html")
         past = loadgo.history(figure, runs=runs, by=by, like=like, since=since, progress=_report_reading)
-        page.show(render_history, past)
+        page.show(past)
         raise typer.Exit(STATUS_BAD_FINDING if past.bad else STATUS_GOOD)
 
 

@@ -15,6 +15,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from loadgo.documents.result import Result
 from loadgo.errors import BadArgument, BadRun, LoadgoError
 from loadgo.laboratory.laboratory_runs import LaboratoryRun
 from loadgo.laboratory.run_figures import StoredFigures
@@ -106,8 +107,8 @@ class LeftOutRuns:
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class History:
+@dataclass(frozen=True, repr=False)
+class History(Result, presented_by="loadgo.laboratory.presentation:presentation"):
     """A figure over the runs of a laboratory."""
 
     figure: NamedFigure

@@ -1,15 +1,12 @@
-"""A history as a document with its tables and chart, as JSON, and as CSV."""
+"""A history as a document with its tables and chart, and as JSON."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
-from loadgo.documents.as_csv import csv_lines, safe_cell
 from loadgo.documents.as_json import json_document
 from loadgo.documents.document import Charts, Document, SignPicture
-from loadgo.documents.render import render
 from loadgo.documents.table import Column, Table
-from loadgo.errors import BadArgument
 from loadgo.laboratory.history import History, HistoryChange, HistoryPoint
 from loadgo.laboratory.history_words import (
     about,
@@ -28,21 +25,9 @@ from loadgo.stats.change_points import FEWEST_VALUES
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
 
-HistoryFormat = Literal["text", "html", "json", "csv", "md"]
-HISTORY_FORMATS: tuple[HistoryFormat, ...] = get_args(HistoryFormat)
 MOST_LISTED_RUNS = 10
 """Most runs in the table of a text. The chart, JSON and CSV have all."""
 _LEVELS = "▁▂▃▄▅▆▇█"
-_CSV_KEYS = ("run", "started", "host", "version", "kernel", "value", "change", "size", "direction")
-
-
-def render_history(past: History, format: HistoryFormat, *, width: int | None = None, color: bool = False) -> str:
-    """The history as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
-    if format not in HISTORY_FORMATS:
-        raise BadArgument(f"format {format!r} is none of {', '.join(HISTORY_FORMATS)}")
-    if format == "csv":
-        return _history_csv(past)
-    return render(format, lambda: history_document(past), lambda: history_json(past), width=width, color=color)
 
 
 def history_document(past: History) -> Document:
@@ -191,17 +176,3 @@ def _change(change: HistoryChange) -> dict[str, object]:
         "direction": change.direction,
         "conditions": [{"name": one.name, "before": one.before, "after": one.after} for one in change.conditions],
     }
-
-
-def _history_csv(past: History) -> str:
-    """A row for each run; the first run after a change has its size and direction."""
-    firsts = {change.first_after.run.name: change for change in past.changes}
-    rows = []
-    for point in past.points:
-        change, run = firsts.get(point.run.name), point.run
-        size = None if change is None else change.level.size
-        direction = None if change is None else change.direction
-        texts = [safe_cell(text) for text in (run.host, run.version, run.kernel)]
-        started = None if run.started is None else run.started.isoformat()
-        rows.append([safe_cell(run.name), started, *texts, point.value, int(change is not None), size, direction])
-    return csv_lines([_CSV_KEYS, *rows])

@@ -9,7 +9,6 @@ from typing import Any
 
 from loadgo.errors import BadArgument, BadRun
 from loadgo.laboratory.history import HISTORY_ORDERS, history_in, parsed_figure
-from loadgo.laboratory.history_document import render_history
 from loadgo.laboratory.laboratory_runs import LaboratoryExperiment, LaboratoryRun, link_out
 from loadgo.laboratory.run_index import RunIndex
 from loadgo.laboratory.run_notes import RunNotes, read_notes, write_notes
@@ -87,11 +86,10 @@ class LaboratoryView:
     def comparison(self, a: str, b: str) -> str:
         """The comparison of two runs as an HTML page."""
         from loadgo.comparison.compare import compare
-        from loadgo.comparison.document import render_comparison
 
         sides = self._run(a).folder, self._run(b).folder
         with self._making:
-            return render_comparison(compare(*sides), "html")
+            return str(compare(*sides).report("html"))
 
     def experiment(self, name: str) -> str:
         """The document of a stored experiment as an HTML page."""
@@ -106,7 +104,7 @@ class LaboratoryView:
             raise BadArgument(f"by: write one of {', '.join(HISTORY_ORDERS)}")
         past = history_in(self.index, parsed_figure(figure), by=order, like=like or None, since=since or None)
         with self._making:
-            return render_history(past, "html")
+            return str(past.report("html"))
 
     def write_notes(self, name: str, given: Mapping[str, Any]) -> RunNotes:
         """Writes the tags and the note of a run."""

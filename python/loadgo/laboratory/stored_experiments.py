@@ -9,7 +9,6 @@ from typing import Any
 
 from loadgo.errors import BadRun
 from loadgo.laboratory.laboratory_runs import LaboratoryExperiment, read_small
-from loadgo.pairing.document import render_experiment
 from loadgo.pairing.results import Experiment, LeftOut, Pair
 from loadgo.pairing.run_figures import CommandMeans, RunFigures
 from loadgo.pairing.variant import Variant
@@ -22,7 +21,7 @@ MOST_EXPERIMENT_BYTES = 64_000_000
 
 def stored_document(experiment: LaboratoryExperiment) -> str:
     """The document of a stored experiment as an HTML page. Raises `BadRun` as `stored_experiment` does."""
-    return render_experiment(stored_experiment(experiment.folder), "html")
+    return str(stored_experiment(experiment.folder).report("html"))
 
 
 def stored_experiment(folder: Path) -> Experiment:

@@ -198,33 +198,5 @@ def application(page: PageMessages, token: str, at: str, over: Callable[[], None
     return Starlette(routes=routes, lifespan=lifespan)
 
 
-<<<<<<< HEAD
-_FILES = {path.name: path.read_bytes() for path in sorted(PAGE_FOLDER.iterdir()) if path.suffix in MIME_TYPES}
-_FILES[TERMS_FILE] = terms_module()
-
-
-def _is_allowed(request: Request, token: str, at: str) -> bool:
-    """Whether a request has the right secret and host name, and comes from our page."""
-    given_token = str(request.path_params["token"])
-    origin = request.headers.get("origin")
-    is_our_host = request.headers.get("host") == at and origin in (None, f"http://{at}")
-    is_our_site = request.headers.get("sec-fetch-site") in (None, "none", "same-origin")
-    return secrets.compare_digest(given_token.encode(), token.encode()) and is_our_host and is_our_site
-
-
-def _not_found() -> Response:
-    return PlainTextResponse("there is nothing here", 404, headers=_headers())
-
-
-def _headers() -> dict[str, str]:
-    return {
-        "content-security-policy": CONTENT_POLICY + "; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-        "x-content-type-options": "nosniff",
-        "referrer-policy": "no-referrer",
-        "cache-control": "no-store",
-        "cross-origin-resource-policy": "same-origin",
-        "cross-origin-opener-policy": "same-origin",
-    }
-=======
 _FILES = files_of(PAGE_FOLDER)
->>>>>>> 64edb7f (laboratory: histories of figures with change points, and a page over a folder of runs)
+_FILES[TERMS_FILE] = terms_module()

@@ -10,7 +10,7 @@ import loadgo
 import pytest
 from loadgo.cli.app import app
 from loadgo.errors import BadArgument, BadRun
-from loadgo.laboratory.history_document import history_document, render_history
+from loadgo.laboratory.history_document import history_document
 from loadgo.measures.fail_if import with_conditions
 from loadgo.measures.summary import summarize
 from loadgo.notation.comparisons import ConditionError
@@ -104,7 +104,7 @@ def test_runs_that_are_unlike_are_left_out_and_each_reason_is_said(worse: Path) 
         "broken": "the run cannot be read",
         "cut": "its tables cannot be read",
     }
-    text = render_history(past, "text", width=120)
+    text = str(past.report("text", width=120))
     assert all(reason in " ".join(text.split()) for reason in reasons.values())
     assert [point.run.name for point in loadgo.history("p90", runs=worse, like="users").points] == ["users"]
 
@@ -132,21 +132,21 @@ def test_by_host_each_host_has_changes_of_its_own(tmp_path: Path) -> None:
 
 def test_each_format_has_the_same_points_and_changes(worse: Path) -> None:
     past = loadgo.history("p90(compile)", runs=worse)
-    members = json.loads(render_history(past, "json"))
+    members = json.loads(str(past.report("json")))
     assert members["format"] == 1
     assert members["bad"] is True
     assert [point["value"] for point in members["points"]] == [point.value for point in past.points]
     assert [change["first_run_after"] for change in members["changes"]] == ["0014"]
-    rows = list(csv.DictReader(io.StringIO(render_history(past, "csv"))))
-    assert [row["run"] for row in rows if row["change"] == "1"] == ["0014"]
+    rows = list(csv.DictReader(io.StringIO(str(past.report("csv")))))
+    assert [row["run"] for row in rows if row["direction"] == "worse"] == ["0014"]
     assert [float(row["value"]) for row in rows] == [point.value for point in past.points]
-    assert all("0014" in text for text in (render_history(past, "text"), render_history(past, "md")))
-    assert "0014" in render_history(past, "html").split("<script")[0]
+    assert all("0014" in text for text in (str(past.report("text")), str(past.report("md"))))
+    assert "0014" in str(past.report("html")).split("<script")[0]
 
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_a_text_fits_its_width(worse: Path, width: int) -> None:
-    text = render_history(loadgo.history("p90(compile)", runs=worse), "text", width=width)
+    text = str(loadgo.history("p90(compile)", runs=worse).report(width=width))
     assert max(map(len, text.splitlines())) <= width
     assert "▲" in text
 
@@ -174,8 +174,8 @@ def test_names_with_markup_stay_text(tmp_path: Path) -> None:
             script="<script>alert(1)</script>\u202e",
         )
     past = loadgo.history("p90(compile)", runs=tmp_path / "runs")
-    page = render_history(past, "html")
+    page = str(past.report("html"))
     assert "<img" not in page.split("<script>")[0]
     assert "<script>alert" not in page
-    assert "\u202e" not in render_history(past, "text")
+    assert "\u202e" not in str(past.report("text"))
     assert history_document(past).title.startswith("p90(compile)")
