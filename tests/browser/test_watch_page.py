@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 from loadgo.measures.total_time import OWNER_GROUPS
-from loadgo.notation.figures import duration, number, share
+from loadgo.notation.figures import duration, number, share, size
 from loadgo.notation.terms import category_name
 from loadgo.records.following import latest_ns
 from loadgo.records.tables import Tables, tables
@@ -257,3 +257,13 @@ def test_a_wanted_response_time_that_is_missed_is_the_answer_and_marked(
         assert over == [row.name for row in frame.commands if row.p90_ns is not None and row.p90_ns > 3e9]
         assert over
         assert sight.wrong == []
+
+
+def test_the_page_writes_numbers_as_the_reports_do(sights: dict[str, Sight]) -> None:
+    values = [0, 1, 7.5, 999, 999.6, 1234, 56_789.1, 1e6, 2.5e9, 59e9, 601e9, 9e12, 1.5e-3 * 1e9, 0.05]
+    script = """async values => {
+        const { bytes, duration, number, share } = await import(new URL("words.js", location));
+        return [number, bytes, duration, share].map(words => [...values.map(words), words(null), words(undefined)]);
+    }"""
+    expected = [[form(value) for value in values] + ["–", "–"] for form in (number, size, duration, share)]
+    assert sights["simulated"].tell(script, values) == expected

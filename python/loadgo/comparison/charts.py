@@ -20,7 +20,7 @@ from loadgo.comparison.compare import Comparison
 from loadgo.comparison.figures import change, change_interval
 from loadgo.decomposition.waterfall import chain_waterfalls
 from loadgo.decomposition.waterfall_charts import INCREASE_COLOR, waterfall_charts
-from loadgo.documents.chart import ACCENT_COLOR, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of, safe
+from loadgo.documents.chart import ACCENT_COLOR, PERCENT_LABEL, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of, safe
 from loadgo.documents.log_axis import CHANGE_LABEL, change_ticks, log_ticks
 from loadgo.notation.margin import margin_in_words
 from loadgo.notation.measures import figure, name_of
@@ -162,7 +162,12 @@ def _distribution(distribution: Distribution) -> Chart:
         .mark_line(interpolate="monotone", strokeWidth=2)
         .encode(
             x=alt.X("time_s:Q", scale=alt.Scale(type="log", nice=False), axis=axis),
-            y=alt.Y("share:Q", title="no longer than this", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
+            y=alt.Y(
+                "share:Q",
+                title="no longer than this",
+                axis=alt.Axis(labelExpr=PERCENT_LABEL),
+                scale=alt.Scale(domain=[0, 1]),
+            ),
             color=alt.Color("side:N", title=None, scale=_SIDES),
             strokeDash=alt.StrokeDash("side:N", title=None, scale=alt.Scale(domain=["A", "B"], range=[[5, 3], [1, 0]])),
             order="share:Q",

@@ -11,12 +11,13 @@ from loadgo.costs.curve import Curve
 from loadgo.costs.words import of_scale
 from loadgo.documents.chart import ACCENT_COLOR, Chart, chart_of, safe
 from loadgo.documents.log_axis import log_ticks
+from loadgo.documents.palette import WARM_COLOR
 from loadgo.notation.figures import money_scale
 
 _LOG_AXIS_RATIO = 10.0
 """Least ratio of the largest value to the smallest for which an axis is logarithmic."""
 _CHARGED_LABEL, _ALL_BUSY_LABEL = "what interactions are charged", "with all busy time of the machine"
-_COLORS = {_CHARGED_LABEL: ACCENT_COLOR, _ALL_BUSY_LABEL: "#e08a1e"}
+_COLORS = {_CHARGED_LABEL: ACCENT_COLOR, _ALL_BUSY_LABEL: WARM_COLOR}
 
 
 def cost_charts(tariff_curves: Sequence[Curve]) -> list[Chart]:

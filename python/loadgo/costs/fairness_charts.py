@@ -11,11 +11,10 @@ import polars as pl
 
 from loadgo.costs.fairness import FAIR_PRICE_SHARE, Fairness, Ratio
 from loadgo.costs.words import FAIRNESS_MEASURE_LABELS
-from loadgo.documents.chart import ACCENT_COLOR, Chart, chart_of, safe
+from loadgo.documents.chart import Chart, chart_of, safe
 from loadgo.documents.log_axis import log_ticks
+from loadgo.documents.palette import GREY_COLOR, SERIES_COLORS
 
-_GREY = "#8b97a3"
-_COLORS = (ACCENT_COLOR, "#e08a1e", "#45b58a", "#a8559a", "#8f6420", "#5f5bb0")
 _AXIS_MARGIN_RATIO = 1.15
 """The axes reach beyond the outermost points by this ratio."""
 
@@ -85,7 +84,7 @@ def _axis(title: str, low: float, high: float) -> alt.Axis:
 
 def _color(points: pl.DataFrame) -> alt.Color:
     shifts = points["shift"].unique(maintain_order=True).to_list()
-    scale = alt.Scale(domain=shifts, range=[_COLORS[index % len(_COLORS)] for index in range(len(shifts))])
+    scale = alt.Scale(domain=shifts, range=[SERIES_COLORS[index % len(SERIES_COLORS)] for index in range(len(shifts))])
     return alt.Color("shift:N", title="shift", scale=scale, legend=alt.Legend() if len(shifts) > 1 else None)
 
 
@@ -100,6 +99,6 @@ def _fair_prices(low: float, high: float, x: alt.X, y: alt.Y, scale: alt.Scale) 
         least=pl.col("charges") / (1 + FAIR_PRICE_SHARE), most=pl.col("charges") * (1 + FAIR_PRICE_SHARE)
     )
     base = alt.Chart(edges).encode(x=x)
-    band = base.mark_area(color=_GREY, opacity=0.2, clip=True).encode(y=alt.Y("least:Q", scale=scale), y2="most:Q")
-    line = base.mark_line(color=_GREY, strokeDash=[4, 3], clip=True).encode(y=y)
+    band = base.mark_area(color=GREY_COLOR, opacity=0.2, clip=True).encode(y=alt.Y("least:Q", scale=scale), y2="most:Q")
+    line = base.mark_line(color=GREY_COLOR, strokeDash=[4, 3], clip=True).encode(y=y)
     return [band, line]

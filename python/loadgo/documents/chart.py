@@ -11,9 +11,9 @@ import altair as alt
 import polars as pl
 import vl_convert
 
+from loadgo.documents.palette import ACCENT_COLOR as ACCENT_COLOR
 from loadgo.notation.figures import plain
 
-ACCENT_COLOR = "#3b7dd8"
 ROW_HEIGHT_PX = 22
 """Height of a row in a chart with named rows."""
 _PICTURE_WIDTH_PX = 720
@@ -119,6 +119,9 @@ def percent(field: str) -> alt.Tooltip:
     """The tooltip of a share."""
     return alt.Tooltip(f"{field}:Q", format=".2%")
 
+
+PERCENT_LABEL = "format(100 * abs(datum.value), '.3~r') + ' %'"
+"""Vega expression for an axis label: a share from 0 to 1, or the same below the axis, in percent."""
 
 TIME_LABEL = (
     "datum.value >= 1 ? format(datum.value, '.3~r') + ' s'"

@@ -10,15 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+ACCENT_COLOR = "#3b7dd8"
+"""The colour of a chart's only series, and of its first one."""
+WARM_COLOR = "#e08a1e"
+"""The colour of a chart's second series."""
+GREY_COLOR = "#8b97a3"
+"""The colour of what a chart shows for comparison only."""
+SERIES_COLORS = (ACCENT_COLOR, WARM_COLOR, "#45b58a", "#a8559a", "#8f6420", "#5f5bb0")
+"""The colours of the series of a chart, such as resources or methods, in their order."""
+
 _PROGRAM_COLOR = "#0072b2"
 _PAGE_WAIT_COLOR = "#d55e00"
 _DISK_WAIT_COLOR = "#cc79a7"
-_UNKNOWN_COLOR = "#8b97a3"
 
 BUSY_COLORS = {
     "user": _PROGRAM_COLOR,
     "nice": "#8fc1ea",
-    "system": "#e08a1e",
+    "system": WARM_COLOR,
     "primitive": "#f0b13c",
     "page fault": "#cf4f12",
     "segment fault": "#e8c95a",
@@ -47,8 +55,8 @@ IDLE_COLORS = {
     "idle dispatch": "#6f9fd8f0",
     "iowait": f"{_DISK_WAIT_COLOR}80",
     "steal": "#e07a5fe0",
-    "idle zero": f"{_UNKNOWN_COLOR}40",
-    "idle": f"{_UNKNOWN_COLOR}40",
+    "idle zero": f"{GREY_COLOR}40",
+    "idle": f"{GREY_COLOR}40",
 }
 """Colours of idle categories, from the axis down. Waits are next to the axis."""
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from loadgo.documents.chart import (
     ACCENT_COLOR,
+    PERCENT_LABEL,
     ROW_HEIGHT_PX,
     TIME_LABEL,
     Chart,
@@ -31,9 +32,6 @@ from loadgo.reporting.processor_time_words import without_load
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
-
-_SHARE = "format(abs(datum.value), '.0%')"
-"""The label of a share on an axis that counts in both directions from 0."""
 
 
 def charts(summary: Summary, tables: Tables) -> list[Chart]:
@@ -166,7 +164,7 @@ def _time(summary: Summary, tables: Tables) -> Chart | None:
     named = stacked.frame.with_columns(
         category=pl.col("category").replace({name: category_name(name) for name in colors})
     )
-    axis = alt.Axis(labelExpr=_SHARE, title="← idle · share of all processors · busy →")
+    axis = alt.Axis(labelExpr=PERCENT_LABEL, title="← idle · share of all processors · busy →")
     bars = (
         alt.Chart(safe(named))
         .mark_rect()

@@ -11,6 +11,7 @@ import polars as pl
 
 from loadgo.documents.chart import (
     ACCENT_COLOR,
+    PERCENT_LABEL,
     ROW_HEIGHT_PX,
     TIME_LABEL,
     Chart,
@@ -192,7 +193,12 @@ def _lengths(summary: Summary, tables: Tables) -> Chart | None:
         .encode(
             x=run_time("from_s"),
             x2="to_s:Q",
-            y=alt.Y("bottom:Q", title="share of the time", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
+            y=alt.Y(
+                "bottom:Q",
+                title="share of the time",
+                axis=alt.Axis(labelExpr=PERCENT_LABEL),
+                scale=alt.Scale(domain=[0, 1]),
+            ),
             y2="top:Q",
             color=alt.Color("length:N", title=None, scale=alt.Scale(domain=names, range=colors), legend=_SQUARES),
             tooltip=["length:N", percent("share"), seconds("from_s"), seconds("to_s")],

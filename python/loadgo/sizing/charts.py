@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import altair as alt
 import polars as pl
 
-from loadgo.documents.chart import ACCENT_COLOR, TIME_LABEL, Chart, chart_of, legend, safe
+from loadgo.documents.chart import ACCENT_COLOR, PERCENT_LABEL, TIME_LABEL, Chart, chart_of, legend, safe
+from loadgo.documents.palette import GREY_COLOR, SERIES_COLORS, WARM_COLOR
 from loadgo.sizing.chart_data import (
     BOUNDS_LABEL,
     CurvePoint,
@@ -35,10 +36,7 @@ from loadgo.sizing.chart_data import (
 from loadgo.sizing.models.demands import saturation_users
 from loadgo.sizing.results import Capacity
 
-_GREY = "#8b97a3"
-_WARM = "#e08a1e"
-_MODEL_COLORS = {"mean values": ACCENT_COLOR, "scalability law": _WARM, BOUNDS_LABEL: _GREY}
-_RESOURCE_COLORS = (ACCENT_COLOR, _WARM, "#45b58a", "#a8559a", "#8f6420", "#5f5bb0")
+_MODEL_COLORS = {"mean values": ACCENT_COLOR, "scalability law": WARM_COLOR, BOUNDS_LABEL: GREY_COLOR}
 _INTERVAL_COLUMNS = {"low": pl.Float64(), "high": pl.Float64()}
 _EXTRAPOLATION_DASH = alt.StrokeDash(
     "beyond:N", legend=None, scale=alt.Scale(domain=[False, True], range=[[1, 0], [5, 4]])
@@ -129,11 +127,11 @@ def _response_chart(capacity: Capacity, scale: ResponseScale, name: str) -> Char
 
 
 def _busy_chart(capacity: Capacity) -> Chart | None:
-    names, count = busiest_resources(capacity, len(_RESOURCE_COLORS))
+    names, count = busiest_resources(capacity, len(SERIES_COLORS))
     if not names:
         return None
-    axis = _FigureAxis("busy", 1.0, ".1%", "format(datum.value, '.0%')")
-    scale = alt.Scale(domain=names, range=list(_RESOURCE_COLORS[: len(names)]))
+    axis = _FigureAxis("busy", 1.0, ".1%", PERCENT_LABEL)
+    scale = alt.Scale(domain=names, range=list(SERIES_COLORS[: len(names)]))
     color = alt.Color("what:N", title=None, scale=scale, legend=_legend())
     lines = _busy_lines(capacity, names)
     layers = _answer_layers(capacity)
@@ -191,7 +189,7 @@ def _faults_chart(capacity: Capacity) -> Chart | None:
         for faults, users in saturations
         if users is not None
     ]
-    scale = alt.Scale(domain=["measured", "saturation point"], range=[ACCENT_COLOR, _WARM])
+    scale = alt.Scale(domain=["measured", "saturation point"], range=[ACCENT_COLOR, WARM_COLOR])
     base = alt.Chart(pl.DataFrame(rows)).encode(
         x=alt.X("faults:Q", title="page faults a command", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=12)),
         y=alt.Y("users:Q", title="users", scale=alt.Scale(zero=True)),
@@ -213,7 +211,7 @@ def _layers(capacity: Capacity, shown: _CurveLayers) -> alt.LayerChart | alt.Fac
     """The layers of a chart, back to front: balanced-job bounds, the answer, models with intervals, limits, points."""
     axis, layers = shown.axis, list[alt.Chart]()
     if shown.area:
-        allowed = _users_chart(capacity, shown.area).mark_area(color=_GREY, opacity=0.13, clip=True)
+        allowed = _users_chart(capacity, shown.area).mark_area(color=GREY_COLOR, opacity=0.13, clip=True)
         layers.append(allowed.encode(y=axis.encoding("low"), y2="high:Q"))
     layers += _answer_layers(capacity)
     if shown.lines:
@@ -271,7 +269,7 @@ def _answer_layers(capacity: Capacity) -> list[alt.Chart]:
     if capacity.interval is None or capacity.interval[1] is None or capacity.interval[0] == capacity.interval[1]:
         return [line]
     frame = pl.DataFrame({"least": [capacity.interval[0]], "most": [capacity.interval[1]]})
-    return [alt.Chart(frame).mark_rect(color=_GREY, opacity=0.2).encode(x="least:Q", x2="most:Q"), line]
+    return [alt.Chart(frame).mark_rect(color=GREY_COLOR, opacity=0.2).encode(x="least:Q", x2="most:Q"), line]
 
 
 def _answer_level(capacity: Capacity) -> list[alt.Chart]:

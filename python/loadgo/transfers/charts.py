@@ -9,6 +9,7 @@ import polars as pl
 
 from loadgo.documents.chart import ACCENT_COLOR, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of, legend, safe
 from loadgo.documents.log_axis import log_ticks
+from loadgo.documents.palette import GREY_COLOR, SERIES_COLORS, WARM_COLOR
 from loadgo.notation.figures import price_of
 from loadgo.transfers.analysis import Apart
 from loadgo.transfers.chart_data import (
@@ -29,10 +30,8 @@ from loadgo.transfers.compared import Level, Times
 from loadgo.transfers.prices import Prices
 from loadgo.transfers.row import Row
 
-_WARM, _GREY = "#e08a1e", "#8b97a3"
 _COLORS = (
-    ACCENT_COLOR, _WARM, "#45b58a", "#a8559a", "#8f6420", "#5f5bb0",
-    "#c23b3b", "#1f8f86", "#d678a8", "#9aa83a", "#6f9fd8", "#55c79a", "#7a6a5a", "#b39ddb",
+    *SERIES_COLORS, "#c23b3b", "#1f8f86", "#d678a8", "#9aa83a", "#6f9fd8", "#55c79a", "#7a6a5a", "#b39ddb",
 )  # fmt: skip
 _SHAPES = ["circle", "triangle-up", "square"]
 _DASHES = [[1, 0], [5, 3], [2, 2]]
@@ -159,7 +158,7 @@ def _price_chart(breakdown: Apart) -> Chart | None:
         .encode(x=x, y=y, color=_color("method", [str(curve["method"]) for curve in curves]), strokeDash=_dash(ends))
     )
     network = breakdown.prices.network_gigabyte
-    flat = alt.Chart(pl.DataFrame({"y": [network]})).mark_rule(strokeWidth=1.5, color=_GREY).encode(y=y)
+    flat = alt.Chart(pl.DataFrame({"y": [network]})).mark_rule(strokeWidth=1.5, color=GREY_COLOR).encode(y=y)
     layers: list[alt.Chart] = [lines, flat]
     crossing_rows = [
         {"x": curve.size, "y": network, "what": name_of(curve)} for curve in crossings if curve.size is not None
@@ -167,7 +166,7 @@ def _price_chart(breakdown: Apart) -> Chart | None:
     crossing_rows = [curve for curve in crossing_rows if min(sizes) <= float(str(curve["x"])) <= max(sizes)]
     if crossing_rows:
         marks = alt.Chart(safe(pl.DataFrame(crossing_rows))).mark_point(
-            size=90, shape="diamond", strokeWidth=2, color=_WARM
+            size=90, shape="diamond", strokeWidth=2, color=WARM_COLOR
         )
         layers.append(marks.encode(x=x, y=y, tooltip=["what:N", alt.Tooltip("x:Q", format=".3~s")]))
     caption = (
@@ -188,7 +187,9 @@ def _levels_chart(breakdown: Apart) -> Chart:
     ends = [float(str(row[key])) for row in rows for key in ("value", "low", "high") if row[key]]
     axis = alt.Axis(format="~g", values=log_ticks(min(ends), max(ends)), labelOverlap="greedy")
     y = alt.Y("value:Q", title="times that of the lowest load", scale=_LOG, axis=axis)
-    color = alt.Color("what:N", title=None, scale=alt.Scale(domain=names, range=[_WARM, ACCENT_COLOR]), legend=legend())
+    color = alt.Color(
+        "what:N", title=None, scale=alt.Scale(domain=names, range=[WARM_COLOR, ACCENT_COLOR]), legend=legend()
+    )
     tips = ["what:N", *(alt.Tooltip(f"{field}:Q", format=".4~g") for field in ("load", "value", "low", "high"))]
     base = alt.Chart(frame).encode(x=x, color=color)
     line = base.mark_line(strokeWidth=1.5).encode(y=y)
@@ -245,7 +246,7 @@ def _stretch_chart(breakdown: Apart) -> Chart | None:
     if all(point["stretch"] > 0 for point in straight):
         steps = [load_range[1] * step / 24 for step in range(25)]
         curve = pl.DataFrame([{"load": load, "stretch": line.at_none + line.slope * load} for load in steps])
-        layers.insert(0, alt.Chart(curve).mark_line(strokeWidth=1.5, color=_GREY).encode(x=x, y=y))
+        layers.insert(0, alt.Chart(curve).mark_line(strokeWidth=1.5, color=GREY_COLOR).encode(x=x, y=y))
     shown_in_words = "each transfer" if step == 1 else f"every {step}th transfer"
     caption = (
         f"A point for {shown_in_words}; the line is the mean, straight in the load and bent by the logarithmic axis."
@@ -280,7 +281,7 @@ def _legend_ends(nouns: Iterable[str]) -> list[str]:
 
 
 def _ends_color(ends: Sequence[str]) -> alt.Color:
-    scale = alt.Scale(domain=list(ends), range=[ACCENT_COLOR, _WARM, _GREY][: len(ends)])
+    scale = alt.Scale(domain=list(ends), range=[ACCENT_COLOR, WARM_COLOR, GREY_COLOR][: len(ends)])
     return alt.Color("end:N", title=None, scale=scale, legend=legend())
 
 

@@ -65,6 +65,14 @@ def test_a_costs_numbers_are_in_one_notation(run: str, format: str) -> None:
     assert list(findings(shown(page) if format == "html" else page)) == []
 
 
+@pytest.mark.parametrize("chart", ["time", "lengths", "response", "faults"])
+def test_a_pictures_numbers_are_in_one_notation(chart: str) -> None:
+    picture = str(loadgo.report(KEPT / "live-exact", format="svg", chart=chart))
+    words = " | ".join(html.unescape(text) for text in re.findall(r"<text[^>]*>([^<]*)</text>", picture))
+    assert len(words) > 20
+    assert list(findings(words)) == []
+
+
 @pytest.mark.parametrize(
     "text",
     ["1e-06", "8389749.999998", "91.5%", "3 us", "12 KB", "nan", "change -5 %"],
