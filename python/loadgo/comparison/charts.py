@@ -48,7 +48,10 @@ def comparison_charts(comparison: Comparison) -> list[Chart]:
     ]
     distribution = distribution_of(comparison)
     charts += [None if distribution is None else _distribution(distribution)]
-    return [*(chart for chart in charts if chart is not None), *waterfall_charts(chain_waterfalls(comparison.chains))]
+    return [
+        *(chart for chart in charts if chart is not None),
+        *waterfall_charts(chain_waterfalls(comparison.chains), "B ÷ A"),
+    ]
 
 
 def _sides(measure: str, rows: list[ChartRow]) -> Chart | None:

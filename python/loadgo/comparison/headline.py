@@ -18,7 +18,7 @@ from loadgo.comparison.figures import change, change_interval
 from loadgo.comparison.judgement_words import judged_in_words, off_in_words
 from loadgo.notation.figures import in_words
 from loadgo.notation.margin import margin_in_words
-from loadgo.notation.measures import name_of
+from loadgo.notation.measures import name_of, percent
 from loadgo.records.conditions import SCRIPT_TEXT, DifferingCondition, is_measured_condition
 
 _ROW_MEASURES = ("response", "cpu")
@@ -35,7 +35,7 @@ def verdict_sentence(comparison: Comparison) -> str:
     differences = [comparison.rows.whole[name] for name in ANSWERED_MEASURES if name in comparison.rows.whole]
     phrases = [_phrase(difference) for difference in differences if difference.change is not None]
     if not phrases and comparison.chains:
-        phrases = [f"{chain.measure} {chain.ratio:.3f} times less" for chain in comparison.chains]
+        phrases = [f"{chain.measure} {percent(1 / chain.ratio - 1)}" for chain in comparison.chains]
         return "B against A, by totals: " + ", ".join(phrases) + "."
     if not phrases:
         return "Nothing can be compared: the two sides have no figure in common."
@@ -119,7 +119,7 @@ def conditions_sentence(conditions: Sequence[DifferingCondition]) -> str:
     chosen = [
         condition
         for condition in conditions
-        if not is_measured_condition(condition.name) and condition.name not in _UNCHOSEN_CONDITIONS
+        if not is_measured_condition(condition.name) and condition.name.lower() not in _UNCHOSEN_CONDITIONS
     ]
     if any(condition.name == "script" for condition in chosen):
         chosen = [condition for condition in chosen if condition.name != SCRIPT_TEXT]

@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 
 from loadgo.decomposition.chains import Chain
+from loadgo.decomposition.reading import Reading, read_factor, read_interval
 from loadgo.decomposition.roads import Disagreement, Road, disagreeing, slightly_apart
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import digits
-from loadgo.notation.measures import factor, factor_interval, figure, percent
+from loadgo.notation.measures import figure, percent
 from loadgo.notation.terms import factor_name
 
 _SMALLEST_FACTOR_SHARE = 0.0005
@@ -17,18 +18,18 @@ _SMALLEST_FACTOR_SHARE = 0.0005
 _LINK_SIGNS = {"elapsed": "×", "CPU": "×", "response": "·"}
 
 
-def chain_tables(chains: Sequence[Chain]) -> list[Table]:
+def chain_tables(chains: Sequence[Chain], reading: Reading = "A ÷ B") -> list[Table]:
     """One table of all ratios with their links, and one table for each ratio that has further factors."""
     if not chains:
         return []
-    tables = [_links_table(chains)]
+    tables = [_links_table(chains, reading)]
     for chain in chains:
         if chain.measure in ("elapsed", "response") and len(chain.factors) > len(chain.links):
-            tables.append(_factors_table(chain))
+            tables.append(_factors_table(chain, reading))
     return tables
 
 
-def road_table(roads: Sequence[Road]) -> Table | None:
+def road_table(roads: Sequence[Road], reading: Reading = "A ÷ B") -> Table | None:
     """The table of the same ratios from other meters; None without roads."""
     if not roads:
         return None
@@ -37,22 +38,24 @@ def road_table(roads: Sequence[Road]) -> Table | None:
     columns = [
         Column("estimate", tuple(road.name for road in ordered)),
         Column("of the ratio of", tuple(road.to for road in ordered)),
-        Column("A ÷ B", tuple(factor(road.ratio) for road in ordered)),
+        Column(reading, tuple(read_factor(road.ratio, reading) for road in ordered)),
     ]
     if any(road.interval for road in ordered):
-        columns.append(Column("95 % interval", tuple(factor_interval(road.interval) for road in ordered), spare=1))
+        columns.append(
+            Column("95 % interval", tuple(read_interval(road.interval, reading) for road in ordered), spare=1)
+        )
     return Table("Cross-check: the same ratios from other meters", tuple(columns), name_width=40)
 
 
-def road_warnings(roads: Sequence[Road]) -> list[str]:
+def road_warnings(roads: Sequence[Road], reading: Reading = "A ÷ B") -> list[str]:
     """A warning for each pair of roads that disagree."""
     return [
-        f"Two estimates of the ratio of {disagreement.first.to} disagree: {_both_ratios(disagreement)}."
+        f"Two estimates of the ratio of {disagreement.first.to} disagree: {_both_ratios(disagreement, reading)}."
         for disagreement in disagreeing(roads)
     ]
 
 
-def road_notes(roads: Sequence[Road]) -> list[str]:
+def road_notes(roads: Sequence[Road], reading: Reading = "A ÷ B") -> list[str]:
     """Notes about the roads: the rule by which they disagree, and the pairs that differ by less than that."""
     if len({road.to for road in roads if road.unit != "$"}) == len([road for road in roads if road.unit != "$"]):
         return []
@@ -60,34 +63,40 @@ def road_notes(roads: Sequence[Road]) -> list[str]:
         rule = "Estimates disagree when they are more than 5 % apart and the interval of that leaves out 0."
     else:
         rule = "Estimates disagree when they are more than 5 % apart, without intervals, which need 5 runs a side."
-    differing = [f"{_both_ratios(pair)}: {percent(pair.apart)}, more than chance." for pair in slightly_apart(roads)]
+    differing = [
+        f"{_both_ratios(pair, reading)}: {percent(pair.apart)}, more than chance." for pair in slightly_apart(roads)
+    ]
     return [rule, *differing]
 
 
-def _both_ratios(disagreement: Disagreement) -> str:
-    return ", ".join(f"{road.ratio:.3f} by {road.name}" for road in (disagreement.first, disagreement.other))
+def _both_ratios(disagreement: Disagreement, reading: Reading) -> str:
+    return ", ".join(
+        f"{read_factor(road.ratio, reading)} by {road.name}" for road in (disagreement.first, disagreement.other)
+    )
 
 
-def _links_table(chains: Sequence[Chain]) -> Table:
+def _links_table(chains: Sequence[Chain], reading: Reading) -> Table:
     rows: list[tuple[str, str, str, str, str]] = []
     for chain in chains:
         ends = figure_of(chain, chain.before), figure_of(chain, chain.after)
-        rows.append((chain.measure, *ends, factor(chain.ratio), factor_interval(chain.interval)))
+        rows.append((chain.measure, *ends, read_factor(chain.ratio, reading), read_interval(chain.interval, reading)))
         sign = _LINK_SIGNS.get(chain.measure, "×")
         for index, link in enumerate(chain.links):
             name = f"  {'=' if not index else sign} {factor_name(link.name)}"
-            rows.append((name, "", "", factor(link.factor), factor_interval(link.interval)))
-    return _ratio_table("Decomposition by meters, per interaction", ("", "A", "B", "A ÷ B"), rows)
+            rows.append((name, "", "", read_factor(link.factor, reading), read_interval(link.interval, reading)))
+    return _ratio_table("Decomposition by meters, per interaction", ("", "A", "B", reading), rows)
 
 
-def _factors_table(chain: Chain) -> Table:
+def _factors_table(chain: Chain, reading: Reading) -> Table:
     shown = [row for row in chain.factors if abs(row.factor - 1) >= _SMALLEST_FACTOR_SHARE]
     small = [row.factor for row in chain.factors if row not in shown]
-    rows = [(factor_name(row.name), factor(row.factor), factor_interval(row.interval)) for row in shown]
+    rows = [
+        (factor_name(row.name), read_factor(row.factor, reading), read_interval(row.interval, reading)) for row in shown
+    ]
     if small:
-        rows.append((f"{len(small)} without effect", factor(math.prod(small)), ""))
-    rows.append(("all, multiplied", factor(chain.ratio), factor_interval(chain.interval)))
-    table = _ratio_table(f"Decomposition of {chain.measure} by meters, all factors", ("factor", "A ÷ B"), rows)
+        rows.append((f"{len(small)} without effect", read_factor(math.prod(small), reading), ""))
+    rows.append(("all, multiplied", read_factor(chain.ratio, reading), read_interval(chain.interval, reading)))
+    table = _ratio_table(f"Decomposition of {chain.measure} by meters, all factors", ("factor", reading), rows)
     return Table(table.title, table.columns, total_rows=1, name_width=44)
 
 

@@ -56,6 +56,7 @@ HEADING_MEANINGS: Mapping[str, str] = {
     ),
     "samples": "Samples of what each busy processor was doing, a thousand times a second.",
     "A ÷ B": "The figure of A divided by that of B: above 1, B used less.",
+    "B ÷ A": "The figure of B divided by that of A: above 1, B used more.",
     **dict.fromkeys(
         ("by number", "by time each"),
         "The two parts of a change: the effect of the number of events, and that of the time of one. "

@@ -293,6 +293,7 @@ def assemble_capacity(
     stopped = search_result.stopped or (isinstance(doubt_or_reason, NoFitDoubt) and stop.is_set())
     context = AnswerContext(first, refused, stopped, neighbours, narrowing, invalid, doubt)
     answer = answer_of(with_doubt(outcome, doubt), points, goal, context)
+    has_prices = any(point.cost_user_hour is not None for point in points)
     return Capacity(
         script=site.source.requested,
         on=site.on,
@@ -311,7 +312,8 @@ def assemble_capacity(
         classes=classes,
         limits=SearchLimits(goal.max_users, options.max_users is not None, lengths.longest_s, goal.most_trials),
         servers=site.servers,
-        currency=site.tariff.currency if any(point.cost_user_hour is not None for point in points) else "",
+        currency=site.tariff.currency if has_prices else "",
+        tariff=f"{site.tariff.label}: {site.tariff.in_words()}" if has_prices else "",
         models=models,
         notes=(*_search_notes(search_result, points), *_no_doubt_notes(doubt_or_reason)),
         each_trial=tuple(_trial_record(trial, search_result, goal) for trial in search_result.in_order),

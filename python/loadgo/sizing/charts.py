@@ -172,7 +172,8 @@ def _cost_chart(capacity: Capacity) -> Chart | None:
     tooltip = ["users:Q", alt.Tooltip("value:Q", title=title, format=",.4~r")]
     point = base.mark_point(filled=True, size=60, opacity=1).encode(tooltip=tooltip)
     layered = alt.layer(*_answer_layers(capacity), line, point)
-    return chart_of("capacity-cost", "Cost of a user-hour", f"As measured.{_answer_words(capacity)}", layered, 220)
+    at = f", at {capacity.tariff}" if capacity.tariff else ""
+    return chart_of("capacity-cost", "Cost of a user-hour", f"As measured{at}.{_answer_words(capacity)}", layered, 220)
 
 
 def _faults_chart(capacity: Capacity) -> Chart | None:

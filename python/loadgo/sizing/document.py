@@ -88,6 +88,8 @@ def _capacity_notes(capacity: Capacity) -> list[tuple[str, str]]:
     notes += [("Steady state", line) for line in _steady_notes(capacity)]
     if any(verdict.standing == "open" for point in capacity.points for verdict in point.verdicts):
         notes.append(("Open", "with these users, the 95 % interval includes the limit, or there are too few samples."))
+    if capacity.tariff:
+        notes.append(("Tariff", f"a user-hour is priced at {capacity.tariff}."))
     notes += [*_other_work_notes(capacity), *_fit_notes(capacity), *_model_notes(capacity)]
     return [*notes, *(("Left out", note) for note in capacity.notes)]
 

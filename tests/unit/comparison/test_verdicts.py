@@ -12,12 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loadgo.comparison.chart_data import chart_rows
 from loadgo.comparison.charts import comparison_charts
-from loadgo.comparison.compare import Comparison, of_sides, thresholds_of
+from loadgo.comparison.compare import Comparison, compare, of_sides, thresholds_of
 from loadgo.comparison.difference import Difference
 from loadgo.comparison.document import comparison_document, comparison_json, render_comparison
 from loadgo.comparison.headline import conditions_sentence, surely_differs
 from loadgo.comparison.judgement import judged_of
 from loadgo.comparison.side import Side
+from loadgo.decomposition.reading import read_factor, read_interval
 from loadgo.documents.log_axis import FEWEST_TICKS, MOST_TICKS, change_text, change_ticks, log_ticks
 from loadgo.notation.margin import margin_share
 from loadgo.records.conditions import DifferingCondition
@@ -250,6 +251,18 @@ def _axes(node: object) -> list[dict[str, list[float]]]:
         return []
     own = [node["axis"]] if isinstance(node.get("axis"), dict) else []
     return own + [axis for child in node.values() for axis in _axes(child)]
+
+
+def test_ratios_of_a_page_are_b_over_a_as_its_changes_are() -> None:
+    comparison = compare("csr-rfc-20:645", "csr-rfc-20:6180")
+    text = render_comparison(comparison, "text", width=120)
+    assert "B against A, by totals: elapsed −63.4 %" in text
+    row = next(line for line in text.splitlines() if line.startswith("elapsed ") and "×" in line)
+    assert row.split()[-1] == "×0.366"
+    assert "A ÷ B" not in text
+    assert json.loads(comparison_json(comparison))["bookkeeping"][0]["ratio"] == pytest.approx(2.732, abs=1e-3)
+    assert read_interval(Interval(0.5, 4.0), "B ÷ A") == "0.250–2.000"
+    assert read_factor(0.0, "B ÷ A") == "×inf"
 
 
 def test_a_command_that_is_typed_twice_has_a_row_of_its_own_in_pictures_and_headline() -> None:

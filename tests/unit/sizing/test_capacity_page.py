@@ -10,7 +10,7 @@ import pytest
 from loadgo.documents.chart import png
 from loadgo.documents.render import DOCUMENT_FORMATS
 from loadgo.documents.table import Table
-from loadgo.sizing.chart_data import axis_end, extended_curve, model_curve
+from loadgo.sizing.chart_data import axis_end, extended_curve, model_curve, response_scales
 from loadgo.sizing.charts import capacity_charts
 from loadgo.sizing.curve import MeasuredFigure, MixClass, Target, TargetVerdict
 from loadgo.sizing.document import capacity_document, render_capacity
@@ -213,6 +213,40 @@ def test_pictures_have_every_measured_point_and_fit(made: Capacity, width: int) 
     assert "● p90" in told
     assert "─ limit" in told
     assert "┊ answer" in told
+
+
+def test_the_limit_is_drawn_on_the_scale_of_what_is_judged(made: Capacity) -> None:
+    response = next(chart for chart in capacity_charts(made) if chart.name == "capacity-response")
+    assert response.heading == "Response time: p90"
+    assert "it is drawn times 2.00, as p90 was that many times the mean with 36 users." in response.caption
+    rows = [row for data in response.spec["datasets"].values() for row in data]
+    assert {row["what"] for row in rows if "beyond" not in row and "what" in row} == {"p90"}, "no mean beside the limit"
+    (scale,) = response_scales(made)
+    assert scale.ratio == pytest.approx(2.0)
+    mean = next(model for model in made.models.models if model.name == "mean values") if made.models else None
+    assert mean is not None
+    at = mean.curve[3]
+    drawn = next(row for row in rows if row.get("what") == "mean values" and row["users"] == at.users)
+    assert drawn["value"] == pytest.approx(2.0 * at.response_s.value)
+
+
+def test_each_judged_measure_has_a_chart_of_its_own() -> None:
+    both = capacity_of(exacts(*USERS), (P90, MEAN))
+    assert [scale.measure for scale in response_scales(both)] == ["p90", "mean"]
+    names = [(chart.name, chart.heading) for chart in capacity_charts(both)]
+    assert ("capacity-response", "Response time: p90") in names
+    assert ("capacity-response-2", "Response time: mean") in names
+    assert [scale.measure for scale in response_scales(capacity_of(exacts(*USERS), (BUSY,)))] == ["mean"]
+
+
+def test_a_price_names_its_tariff(made: Capacity) -> None:
+    priced = replace(made, tariff="cloud: $0.10 an hour of the whole machine")
+    assert dict(capacity_document(priced).notes)["Tariff"] == (
+        "a user-hour is priced at cloud: $0.10 an hour of the whole machine."
+    )
+    cost = next(chart for chart in capacity_charts(priced) if chart.name == "capacity-cost")
+    assert cost.caption.startswith("As measured, at cloud: $0.10 an hour of the whole machine.")
+    assert json.loads(render_capacity(priced, "json"))["tariff"] == priced.tariff
 
 
 def test_one_point_has_no_picture() -> None:
