@@ -120,16 +120,17 @@ def test_a_wheel_holds_the_extension_the_calculator_and_the_bundled_files(tmp_pa
     subprocess.run(build, cwd=PROJECT, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     assert "-cp311-abi3-" in wheel.name
-    held = zipfile.ZipFile(wheel).namelist()
+    wheel_files = zipfile.ZipFile(wheel).namelist()
     package = PROJECT / "python/loadgo"
-    folders = ("data/*", "documents/templates", "reporting/templates", "reproduction/templates", "watching/page")
+    templates = [f"{name}/templates" for name in ("documents", "profiling", "reporting", "reproduction")]
+    folders = ("data/*", *templates, "watching/page")
     wanted = [*package.rglob("*.py"), *package.glob("*.pyi"), package / "py.typed"]
     wanted += [file for folder in folders for file in package.glob(f"{folder}/*") if file.is_file()]
-    missing = [str(file) for file in wanted if str(file.relative_to(PROJECT / "python")) not in held]
+    missing = [str(file) for file in wanted if str(file.relative_to(PROJECT / "python")) not in wheel_files]
     assert not missing
-    assert "loadgo/_loadgo.abi3.so" in held
+    assert "loadgo/_loadgo.abi3.so" in wheel_files
     for program in ("loadgo-calculator", "loadgo-rjs"):
-        assert any(name.endswith(f".data/scripts/{program}") for name in held)
+        assert any(name.endswith(f".data/scripts/{program}") for name in wheel_files)
 
 
 def test_the_installed_calculator_calculates() -> None:

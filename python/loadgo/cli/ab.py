@@ -16,7 +16,7 @@ from loadgo.cli.options import (
     ThinkOption,
     TypingOption,
 )
-from loadgo.cli.output import STATUS_GOOD, STATUS_INTERRUPTED, errors_as_messages, print_fit_warnings, print_note
+from loadgo.cli.output import STATUS_GOOD, STATUS_INTERRUPTED, error_console, errors_as_messages, print_fit_warnings
 from loadgo.cli.page_output import FileOption, format_option, page_output
 from loadgo.documents.formats import TableFormat
 
@@ -67,30 +67,33 @@ def ab(
 ) -> None:
     """Runs A and B in turn, in pairs of short runs, until it is known how B differs from A."""
     with errors_as_messages():
+        from loadgo.cli.progress import progress_and_notes
         from loadgo.pairing.experiment import DECISIVE_MEASURES
         from loadgo.pairing.experiment import ab as run_pairs
         from loadgo.pairing.variant import Variant
 
         page = page_output(format, output, "ab.html")
         common = tuple(set or ())
-        experiment = run_pairs(
-            Variant(a, on_a or on, (*common, *(set_a or ())), limit_a or limit, before_a),
-            Variant(b or a, on_b or on, (*common, *(set_b or ())), limit_b or limit, before_b),
-            users=users,
-            duration=duration,
-            think=think,
-            typing=typing,
-            warm_up=warm_up,
-            seed=seed,
-            meters=meters,
-            margin=margin,
-            measures=measure or DECISIVE_MEASURES,
-            most_pairs=pairs,
-            time_limit=time_limit,
-            tariff=tariff,
-            out=out,
-            progress=None if quiet else print_note,
-        )
+        with progress_and_notes(error_console(), shown=not quiet) as (show_run, note):
+            experiment = run_pairs(
+                Variant(a, on_a or on, (*common, *(set_a or ())), limit_a or limit, before_a),
+                Variant(b or a, on_b or on, (*common, *(set_b or ())), limit_b or limit, before_b),
+                users=users,
+                duration=duration,
+                think=think,
+                typing=typing,
+                warm_up=warm_up,
+                seed=seed,
+                meters=meters,
+                margin=margin,
+                measures=measure or DECISIVE_MEASURES,
+                most_pairs=pairs,
+                time_limit=time_limit,
+                tariff=tariff,
+                out=out,
+                progress=note,
+                run_progress=show_run,
+            )
         page.show(experiment)
         print_fit_warnings(experiment.a.on, experiment.b.on)
         raise typer.Exit(STATUS_INTERRUPTED if experiment.end == "stopped" else STATUS_GOOD)

@@ -21,9 +21,9 @@ from loadgo.cli.output import (
     STATUS_BAD_FINDING,
     STATUS_GOOD,
     STATUS_INTERRUPTED,
+    error_console,
     errors_as_messages,
     print_fit_warnings,
-    print_note,
 )
 from loadgo.cli.page_output import FileOption, format_option, page_output
 from loadgo.documents.formats import ReportFormat
@@ -93,30 +93,33 @@ def capacity(
 ) -> None:
     """Finds how many users who type SCRIPT the system holds, so that every target is met."""
     with errors_as_messages():
+        from loadgo.cli.progress import progress_and_notes
         from loadgo.sizing.capacity import capacity as find_capacity
 
         page = page_output(format, output, "capacity.html")
-        answer = find_capacity(
-            script,
-            target=target,
-            on=on,
-            mix=mix,
-            max_users=max_users,
-            within=within,
-            think=think,
-            typing=typing,
-            set=set or (),
-            limit=limit,
-            meters=meters,
-            shortest=shortest,
-            longest=longest,
-            trials=trials,
-            seed=seed,
-            tariff=tariff,
-            out=out,
-            draws=draws,
-            progress=None if quiet else print_note,
-        )
+        with progress_and_notes(error_console(), shown=not quiet) as (show_trial, note):
+            answer = find_capacity(
+                script,
+                target=target,
+                on=on,
+                mix=mix,
+                max_users=max_users,
+                within=within,
+                think=think,
+                typing=typing,
+                set=set or (),
+                limit=limit,
+                meters=meters,
+                shortest=shortest,
+                longest=longest,
+                trials=trials,
+                seed=seed,
+                tariff=tariff,
+                out=out,
+                draws=draws,
+                progress=note,
+                trial_progress=show_trial,
+            )
         page.show(answer)
         print_fit_warnings(on)
         if answer.end == "stopped":

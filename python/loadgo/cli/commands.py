@@ -14,7 +14,11 @@ from loadgo.cli.page_output import FileOption, format_option, page_output, wide_
 from loadgo.documents.formats import TableFormat
 
 
-def runs(format: Annotated[TableFormat, format_option("the runs")] = "text", output: FileOption = None) -> None:
+def runs(
+    full: Annotated[bool, typer.Option("--full", help="List all runs, not the last 20 alone.")] = False,
+    format: Annotated[TableFormat, format_option("the runs")] = "text",
+    output: FileOption = None,
+) -> None:
     """Lists the recorded runs, the newest last."""
     with errors_as_messages():
         page = page_output(format, output, "runs.html")
@@ -22,7 +26,7 @@ def runs(format: Annotated[TableFormat, format_option("the runs")] = "text", out
         if not recorded:
             print_note("there are no runs yet: make one with `loadgo run typical-user`")
         if recorded or format != "text":
-            page.show(recorded)
+            page.show(recorded, full=full)
 
 
 def ready(
@@ -84,11 +88,15 @@ def record(
         print_note(closing_message(loadgo.record(path, shell=shell, from_cast=from_cast, cast=cast, force=force)))
 
 
-def doctor(format: Annotated[TableFormat, format_option("the abilities")] = "text", output: FileOption = None) -> None:
-    """Lists what can be measured and controlled on this host, and why the rest cannot."""
+def doctor(
+    full: Annotated[bool, typer.Option("--full", help="Say of each ability how this host has it.")] = False,
+    format: Annotated[TableFormat, format_option("the abilities")] = "text",
+    output: FileOption = None,
+) -> None:
+    """Says what cannot be measured or controlled on this host, why, and the remedy; then what can be."""
     with errors_as_messages():
         page = page_output(format, output, "doctor.html")
-        page.write(loadgo.doctor().report(format, width=wide_text_chars()))
+        page.show(loadgo.doctor(), full=full, width=wide_text_chars())
 
 
 def query(

@@ -11,6 +11,7 @@ from loadgo.cli.output import (
     STATUS_BAD_FINDING,
     STATUS_GOOD,
     check_writable,
+    error_console,
     errors_as_messages,
     print_error,
     print_note,
@@ -43,13 +44,17 @@ def fit(
 ) -> None:
     """Fits a machine to runs: a machine file that predicts other numbers of users, processors, devices."""
     with errors_as_messages():
+        from loadgo.cli.progress import changing_line
         from loadgo.fitting.fit import fit as fit_runs
 
         to_stdout = output is not None and str(output) == "-"
         machine_file = None if to_stdout else output or Path("machine.toml")
         check_writable(machine_file)
         page = None if to_stdout and report is None else page_output(format, report, "fit.html")
-        machine = fit_runs(*(runs or ("last",)), output=machine_file, name=name, force=force)
+        with changing_line(error_console()) as line:
+            if line.is_terminal:
+                line.write("fitting: the runs are read, and the machine is tried under their loads")
+            machine = fit_runs(*(runs or ("last",)), output=machine_file, name=name, force=force)
         if page is not None:
             page.show(machine)
         if to_stdout:

@@ -15,6 +15,7 @@ from loadgo.cli.output import (
     STATUS_GOOD,
     STATUS_INTERRUPTED,
     check_writable,
+    error_console,
     errors_as_messages,
     notes_without_leftovers,
     print_error,
@@ -66,6 +67,7 @@ def meter(
 ) -> None:
     """Meters this host, or COMMAND, without a load, and prints the report. Exits as COMMAND does."""
     with errors_as_messages():
+        from loadgo.cli.progress import metering_progress
         from loadgo.metering.viewers import Viewers
         from loadgo.running.command_meter import NotRun
 
@@ -73,16 +75,18 @@ def meter(
         if not (quiet or command or duration):
             print_note("metering this host until an interrupt (Ctrl-C); then comes the report")
         try:
-            metered = loadgo.meter(
-                command or (),
-                duration=duration,
-                meters=meters,
-                every=every,
-                out=out,
-                viewers=Viewers(serve=serve, beyond_loopback=beyond_loopback, otlp=otlp),
-                command_line=["loadgo", *sys.argv[1:]],
-                progress=_print_address,
-            )
+            # A command has the terminal for itself.
+            with metering_progress(error_console(), duration, shown=not (quiet or command)) as show:
+                metered = loadgo.meter(
+                    command or (),
+                    duration=duration,
+                    meters=meters,
+                    every=every,
+                    out=out,
+                    viewers=Viewers(serve=serve, beyond_loopback=beyond_loopback, otlp=otlp),
+                    command_line=["loadgo", *sys.argv[1:]],
+                    progress=show or _print_address,
+                )
         except NotRun as refusal:
             print_error(str(refusal))
             raise typer.Exit(refusal.status) from None

@@ -1,63 +1,158 @@
-"""The progress bar of a run, on the standard error if it is a terminal."""
+"""The progress of a command, on the standard error: a line that changes in a terminal, else a line each minute."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from loadgo.cli.progress_words import RunClock, metering_line, progress_line
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from loadgo.measures.steady_responses import Headline
+    from loadgo.records.growing_table import GrowingTable
+
+ReportState = Callable[[dict[str, Any]], None]
+WriteLine = Callable[[str], None]
+
+LINE_PERIOD_S = 60.0
+"""Time between two lines where the standard error is no terminal."""
+READING_PERIOD_S = 3.0
+"""Time between two readings of a run's records in a terminal."""
+MOST_READING_SHARE = 0.02
+"""Largest share of a processor that the readings take: the host is being measured."""
+FAR_CHARS = 200
+"""Width of a line that goes to no terminal."""
+
+
+@dataclass(frozen=True)
+class ChangingLine:
+    """The last line of a terminal. Elsewhere, a line each `LINE_PERIOD_S`."""
+
+    write: WriteLine
+    """Replaces the line. Where there is no terminal, writes it below the others."""
+    note: WriteLine
+    """Writes a line that stays, above the changing one."""
+    width: Callable[[], int]
+    is_terminal: bool
+
 
 @contextmanager
-def progress_bar(console: Console, *, shown: bool = True) -> Iterator[Callable[[dict[str, Any]], None] | None]:
-    """Yields a function that shows the progress of `loadgo.run`; None if `console` is no terminal, or not `shown`."""
-    if not (shown and console.is_terminal):
+def changing_line(console: Console) -> Iterator[ChangingLine]:
+    """Yields the line of `console` that changes; it is removed at the end."""
+
+    def note(text: str) -> None:
+        console.print(text, style="dim", soft_wrap=True)
+
+    if not console.is_terminal:
+        yield ChangingLine(note, note, lambda: FAR_CHARS, is_terminal=False)
+        return
+    from rich.live import Live
+    from rich.text import Text
+
+    with Live(console=console, transient=True, auto_refresh=False) as live:
+
+        def write(line: str) -> None:
+            live.update(Text(line, no_wrap=True, overflow="crop"), refresh=True)
+
+        yield ChangingLine(write, note, lambda: console.width, is_terminal=True)
+
+
+@contextmanager
+def progress_bar(console: Console, *, shown: bool = True) -> Iterator[ReportState | None]:
+    """Yields a function that shows the states which `loadgo.run` reports; None if nothing is to be `shown`."""
+    with progress_and_notes(console, shown=shown) as (show, _):
+        yield show
+
+
+@contextmanager
+def progress_and_notes(
+    console: Console, *, shown: bool = True
+) -> Iterator[tuple[ReportState | None, WriteLine | None]]:
+    """Yields the function of `progress_bar`, and one that writes a line which stays."""
+    if not shown:
+        yield None, None
+        return
+    with changing_line(console) as line:
+        progress = _Progress(line)
+        yield progress.show, line.note
+
+
+@contextmanager
+def metering_progress(console: Console, duration: str | None, *, shown: bool) -> Iterator[ReportState | None]:
+    """Yields a function that shows the states which `loadgo.meter` reports; None if nothing is to be `shown`."""
+    if not shown:
         yield None
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from loadgo.notation.quantities import span_s
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=30),
-        TextColumn("{task.fields[summary]}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as display:
-        task = display.add_task("starting", total=None, summary="")
+    duration_s = None if duration is None else span_s(duration, "duration")
+    with changing_line(console) as line:
+        period_s = 0.0 if line.is_terminal else LINE_PERIOD_S
+        began_s, next_line_s = None, period_s  # the meters' clock runs before they are ready
 
         def show(state: dict[str, Any]) -> None:
-            done, total = _amount_done(state)
-            display.update(
-                task, description=str(state["phase"]), completed=done, total=total, summary=_state_line(state)
-            )
+            nonlocal began_s, next_line_s
+            if "serving" in state:
+                line.note(f"the meters can be read at {state['serving']}")
+                return
+            began_s = state["at_s"] if began_s is None else began_s
+            if state["at_s"] - began_s >= next_line_s:
+                line.write(metering_line(state["at_s"] - began_s, duration_s, line.width() - 1))
+                next_line_s += period_s
 
         yield show
 
 
-def _amount_done(state: dict[str, Any]) -> tuple[float, float | None]:
-    """The amount of work that is done, and the total if it is known."""
-    if state["phase"] == "log-in":
-        return float(state["users_logged_in"]), float(state["users"])
-    if state["phase"] == "drawing":
-        return float(state["runs"]), float(state["runs_expected"])
-    expected = state.get("interactions_expected")
-    return float(state["interactions"]), None if expected is None else float(expected)
+class _Progress:
+    """The progress of one run after the other."""
 
+    def __init__(self, line: ChangingLine) -> None:
+        # Imported before a run begins, so that the import is no load on the host during the run.
+        from loadgo.records.growing_table import GrowingTable
 
-def _state_line(state: dict[str, Any]) -> str:
-    """The present state of the run in a line."""
-    if state["phase"] == "log-in":
-        return f"{state['users_logged_in']:,} of {state['users']:,} users logged in"
-    if state["phase"] == "drawing":
-        return f"{state['runs']:,} of {state['runs_expected']:,} runs, as fitted and with parameters drawn anew"
-    return f"{state['users']:,} users, {state['interactions']:,} interactions{_virtual_time(state)}"
+        self._line, self._table_of = line, GrowingTable
+        self._began_s = self._written_s = time.monotonic()
+        self._clock = RunClock(self._began_s)
+        self._folder = ""
+        self._table: GrowingTable | None = None
+        self._headline: Headline | None = None
+        self._next_reading_s = 0.0
 
+    def show(self, state: dict[str, Any]) -> None:
+        """Writes the state as a line, if it is time for one."""
+        now_s = time.monotonic()
+        self._begin_run(str(state.get("folder", "")), now_s)
+        left = self._clock.left(state, now_s)
+        if not self._line.is_terminal and now_s - self._written_s < LINE_PERIOD_S:
+            return
+        self._written_s = now_s
+        if now_s >= self._next_reading_s and state["phase"] not in ("log-in", "drawing"):
+            self._read(now_s)
+        self._line.write(progress_line(state, left, self._headline, now_s - self._began_s, self._line.width() - 1))
 
-def _virtual_time(state: dict[str, Any]) -> str:
-    """A simulated machine's time, and its speed relative to real time; empty on a host."""
-    computed_s = state.get("computed_s")
-    if not computed_s:
-        return ""
-    return f", {state['at_s'] / 60:,.0f} min of virtual time, {state['at_s'] / computed_s:,.0f} times as fast"
+    def _begin_run(self, folder: str, now_s: float) -> None:
+        """Begins anew if the state is of another run."""
+        if folder != self._folder:
+            self._folder, self._clock = folder, RunClock(now_s)
+            self._table, self._headline = None, None
+            self._next_reading_s = now_s + READING_PERIOD_S
+
+    def _read(self, now_s: float) -> None:
+        """Reads the responses so far. A run whose records cannot be read goes on without them."""
+        from loadgo.errors import LoadgoError
+        from loadgo.measures.steady_responses import headline_of
+
+        if self._table is None:
+            self._table = self._table_of(Path(self._folder), "interactions")
+        try:
+            self._headline = headline_of(self._table.rows())
+        except (LoadgoError, OSError):
+            self._headline = None
+        took_s = time.monotonic() - now_s
+        self._next_reading_s = now_s + max(READING_PERIOD_S, took_s / MOST_READING_SHARE)

@@ -1,4 +1,4 @@
-"""Errors in the words of the command line, where the library that reads arguments has words of its own."""
+"""Commands whose errors have the words of the command line, and whose help has examples and groups of options."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from itertools import pairwise
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperOption
+
+from loadgo.cli.examples import with_examples
+from loadgo.cli.option_groups import HELP_GROUP, group_of
 
 _PLAIN_WORDS = (
     (re.compile(r"Input should be a valid integer.*", re.DOTALL), "write a whole number, such as 20"),
@@ -24,7 +27,21 @@ _PATH_OPTIONS = ("--out", "--output", "-o", "--report", "--csv", "--into")
 
 
 class PlainCommand(TyperCommand):
-    """A command whose errors about a value are in plain words."""
+    """A command whose errors are in plain words, and whose help has examples and groups of options."""
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
+        self.help = with_examples(str(self.name), self.help or "")
+        for param in self.params:
+            if isinstance(param, TyperOption):
+                param.rich_help_panel = group_of(str(self.name), str(param.name))
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """The option `--help`, in a group with others."""
+        option = super().get_help_option(ctx)
+        if isinstance(option, TyperOption):
+            option.rich_help_panel = HELP_GROUP
+        return option
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Reads the arguments. Raises `typer.BadParameter` for a value that makes no sense."""

@@ -33,22 +33,40 @@ PlacedSection = Table | Chapter | Points | Remarks
 """A section that the page shows at its place in the document. Charts are collected, and sign pictures left out."""
 
 
-def html_document(document: Document) -> str:
-    """The document as an HTML page. Users' texts are escaped, and a content security policy allows only our scripts."""
+def html_document(
+    document: Document,
+    page: str = '{% extends "page.html" %}',
+    style: str = "",
+    *,
+    code: Sequence[str] = (),
+    **shown: object,
+) -> str:
+    """The document as an HTML page. Users' texts are escaped, and a content security policy allows only our scripts.
+
+    `page` is a template that extends `page.html`, with its own style, code and `shown` values.
+    """
     before, charts, after = _around_charts(document.sections)
     return html_page(
-        template("page.html"),
+        page,
         charts,
+        style,
+        code=code,
         title=document.title,
         document=document,
         before=before,
         charts=charts,
         after=after,
+        **shown,
     )
 
 
-def html_page(page: str, page_charts: Sequence[Chart], style: str = "", **shown: object) -> str:
-    """Renders the template `page`, which extends `layout.html`, with the common style and the code for charts."""
+def html_page(
+    page: str, page_charts: Sequence[Chart], style: str = "", *, code: Sequence[str] = (), **shown: object
+) -> str:
+    """Renders the template `page`, which extends `layout.html`, with the common style and the code for charts.
+
+    `code` has further scripts of this page, which may not compile text.
+    """
     environment = Environment(
         loader=FunctionLoader(template),
         autoescape=True,
@@ -58,10 +76,10 @@ def html_page(page: str, page_charts: Sequence[Chart], style: str = "", **shown:
     )
     words = ExplainedWords()
     environment.filters |= {"plain": plain, "heading": words.heading, "word": words.word}
-    scripts = drawing_scripts() if page_charts else []
+    scripts = [*code, *(drawing_scripts() if page_charts else [])]
     return environment.from_string(page).render(
         style=Markup(template("page.css") + style),
-        policy=policy(scripts),
+        policy=policy(scripts, compiles=bool(page_charts)),
         specs=Markup(json_in_html({chart.name: chart.spec for chart in page_charts})),
         scripts=[Markup(script) for script in scripts],
         explained_words=words.listed,
@@ -78,13 +96,14 @@ def _around_charts(sections: Sequence[Section]) -> tuple[list[PlacedSection], li
     return before, drawn, after
 
 
-def policy(scripts: list[str]) -> str:
+def policy(scripts: list[str], *, compiles: bool) -> str:
     """A content security policy under which nothing is loaded and only `scripts` run.
 
-    With scripts it allows `eval`, since Vega compiles its expressions.
+    With `compiles` it allows `eval`, since Vega compiles its expressions.
     """
     hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
-    allowed = f"script-src {hashes} 'unsafe-eval'; " if scripts else ""
+    evaluation = " 'unsafe-eval'" if compiles else ""
+    allowed = f"script-src {hashes}{evaluation}; " if scripts else ""
     return f"default-src 'none'; {allowed}style-src 'unsafe-inline'; img-src data:"
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from loadgo.documents.short_names import short_name
+
 COLUMN_GAP_CHARS = 3
 """Number of characters between two columns of a text."""
 
@@ -101,13 +103,6 @@ class Table:
         columns = list(self.columns)
         for i in reversed(named):
             most = min(columns[i].width, room if i == 0 else room * 2 // 5)
-            columns[i] = replace(columns[i], cells=tuple(_cut(cell, most) for cell in columns[i].cells))
+            columns[i] = replace(columns[i], cells=tuple(short_name(cell, most) for cell in columns[i].cells))
             room -= columns[i].width
         return replace(self, columns=tuple(columns))
-
-
-def _cut(name: str, width: int) -> str:
-    """The name in at most `width` characters: a path keeps its end, any other name its beginning."""
-    if len(name) <= width:
-        return name
-    return f"…{name[1 - width :]}" if name.startswith("/") else f"{name[: width - 1]}…"

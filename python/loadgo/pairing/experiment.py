@@ -24,7 +24,7 @@ from loadgo.pairing.variant import Variant
 from loadgo.records.runs import EXPERIMENT_FILE
 from loadgo.running.folders import new_folder
 from loadgo.running.load import Load, LoadKeywords, Metering, with_keywords
-from loadgo.running.prepared import THIS_HOST
+from loadgo.running.prepared import THIS_HOST, ReportProgress
 from loadgo.running.run import Run, run
 from loadgo.running.stopping import StopRequest, catch_stop_signals
 
@@ -52,6 +52,7 @@ def ab(
     tariff: str = "default",
     out: str | Path | None = None,
     progress: Progress | None = None,
+    run_progress: ReportProgress | None = None,
     **plain: Unpack[LoadKeywords],
 ) -> Experiment:
     """Runs two variants in turn, in pairs of runs, until the difference of B from A is known.
@@ -73,6 +74,8 @@ def ab(
         tariff: Prices of the resources: a tariff's name, `NAME:SHIFT`, or the path of a TOML file.
         out: The new folder of all runs and of `experiment.json`. By default one in `runs/`.
         progress: A function that is called with a line of text after each pair.
+        run_progress: A function that is called about three times a second with the state of the present run: a dict
+            as `loadgo.run` reports it, with the pair and the variant as `step`.
 
     Returns:
         `Experiment` with the relative change of each measure and its 95 % interval, which holds at whatever pair the
@@ -98,7 +101,8 @@ def ab(
         variants["A"], variants["B"], load, margin_share(margin), tuple(measures), (), (), None, folder
     )
     limit_s = None if time_limit is None else span_s(time_limit, "time_limit")
-    return _RunningExperiment(experiment, metering, tariff, progress, most_pairs, limit_s).all_pairs()
+    running = _RunningExperiment(experiment, metering, tariff, progress, most_pairs, limit_s, run_progress)
+    return running.all_pairs()
 
 
 class _RunningExperiment:
@@ -112,6 +116,7 @@ class _RunningExperiment:
         progress: Progress | None,
         most_pairs: int,
         limit_s: float | None,
+        run_progress: ReportProgress | None,
     ) -> None:
         self.experiment = experiment
         self.metering = metering
@@ -119,6 +124,7 @@ class _RunningExperiment:
         self.progress = progress
         self.most_pairs = most_pairs
         self.limit_s = limit_s
+        self.run_progress = run_progress
         self.began = time.monotonic()
         self.attempts = 0
         self.order = random.Random(experiment.load.seed)
@@ -207,7 +213,16 @@ class _RunningExperiment:
             set=variant.set,
             tariff=self.tariff,
             out=self.experiment.folder / f"{self.attempts:03}-{letter.lower()}",
+            progress=self._run_reporter(letter),
         )
+
+    def _run_reporter(self, letter: Letter) -> ReportProgress | None:
+        """The function that reports the states of a run of the variant `letter`, with its pair."""
+        report = self.run_progress
+        if report is None:
+            return None
+        step = f"pair {len(self.experiment.pairs) + 1} of at most {self.most_pairs}, {letter}"
+        return lambda state: report(state | {"step": step})
 
     def _write_result(self) -> None:
         """Writes `experiment.json`: after each pair, so that a kill loses one pair at most."""

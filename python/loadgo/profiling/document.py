@@ -1,25 +1,38 @@
-"""A profile as a document: samples by mapping and by function, and page faults by mapping."""
+"""A profile as a document: what takes the most, samples by mapping and by function, and page faults by mapping."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Document
 from loadgo.documents.render import Format, render
+from loadgo.documents.short_names import short_name
+from loadgo.documents.signs import cut
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import share
-from loadgo.profiling.profile import Frame, Profile, Segment, Stack
+from loadgo.notation.figures import counted, in_words, seconds, share
+from loadgo.profiling.profile import KERNEL_SEGMENT, UNKNOWN_SEGMENT, Frame, Profile, Segment, Stack
+from loadgo.profiling.summary import FunctionSamples, ProfileSummary, function_samples, summary_of
 
 SHOWN_MAPPINGS = 12
 """Rows of a table by mapping; one more row has the sum of all others."""
 DEFAULT_SHOWN_FUNCTIONS = 20
-UNKNOWN_MAPPING_NOTE = ("[unknown]", "the kernel reported no mapping there, or the process had just ended.")
+FEWEST_SAMPLES = 100
+"""With fewer samples, the answer says that there are few: a share of a half is then off by 10 %."""
+MOST_LEADERS = 3
+"""Most mappings that the answer names, if none of them surely has the most samples."""
+MOST_ANSWER_NAME_CHARS = 48
+UNKNOWN_MAPPING_NOTE = (UNKNOWN_SEGMENT, "the kernel reported no mapping there, or the process had just ended.")
+LATE_CLOCK_FUNCTIONS = frozenset({"_raw_spin_unlock_irqrestore", "_raw_spin_unlock_irq", "exc_page_fault"})
+"""Functions of the kernel that allow interrupts again, so that they have samples of what ran before them."""
+MOST_SUBJECT_CHARS = 60
+"""Largest number of characters of a profiled command."""
 
 
 PROFILE_KEYS: Keys = {
     Profile: "of seconds hz samples segments stacks build_ids lost notes status",
+    ProfileSummary: "samples kernel kernel_measured unnamed unmapped callerless leaders leading_function",
+    FunctionSamples: "function segment has_name samples samples_in_calls",
     Segment: "name samples faults_minor faults_major",
     Stack: "user command process frames samples",
     Frame: "segment function",
@@ -36,37 +49,137 @@ def render_profile(
 ) -> str:
     """Renders a profile as `format`: text, html, json or md. JSON has all stacks, the others `top` functions.
 
-    `width`, in characters, is for text. Raises `ValueError` for another format.
+    HTML has a flame graph besides. `width`, in characters, and `color` are for text. Raises `ValueError` for another
+    format.
     """
+    if format == "html":
+        from loadgo.profiling.page import html_profile
+
+        return html_profile(profile, profile_document(profile, top=top))
     return render(
         format,
         lambda: profile_document(profile, top=top),
-        lambda: json_document(members_of(profile, PROFILE_KEYS), PROFILE_KEYS),
+        lambda: profile_json(profile),
         width=width,
+        color=color,
     )
+
+
+def profile_json(profile: Profile) -> str:
+    """The profile and its summary as JSON."""
+    return json_document(members_of(profile, PROFILE_KEYS) | {"summary": summary_of(profile)}, PROFILE_KEYS)
 
 
 def profile_document(profile: Profile, *, top: int = DEFAULT_SHOWN_FUNCTIONS) -> Document:
     """The document, with at most `top` functions."""
-    tables = (_segment_table(profile), _function_table(profile, top), _fault_table(profile))
-    unknown = any(segment.name == UNKNOWN_MAPPING_NOTE[0] for segment in _faulting_segments(profile))
+    functions = function_samples(profile)
+    tables = (_segment_table(profile), _function_table(profile, functions[:top]), _fault_table(profile))
+    unknown = any(segment.name == UNKNOWN_SEGMENT for segment in _faulting_segments(profile))
+    late = [function.function for function in functions[:top] if function.function in LATE_CLOCK_FUNCTIONS]
+    answer, *further_answers = _answers(profile, summary_of(profile))
     return Document(
         title=f"clock profile of {profile.of}",
-        answer=_answer(profile),
+        answer=answer,
+        further_answers=tuple(further_answers),
+        warnings=tuple(f"lost: {count:,} {what}" for count, what in profile.lost if count),
+        about=(_about(profile),),
         sections=tuple(table for table in tables if table is not None),
         notes=(
             *([UNKNOWN_MAPPING_NOTE] if unknown else []),
-            *(("lost", f"{count:,} {what}") for count, what in profile.lost),
+            *([("kernel", _late_clock_note(late))] if late else []),
             *(("note", note) for note in profile.notes),
         ),
     )
 
 
-def _answer(profile: Profile) -> str:
-    seconds = [] if profile.seconds is None else [f"{profile.seconds:.1f} s"]
-    samples = f"{profile.samples:,} samples" + (f" at {profile.hz:,} Hz" if profile.hz else "")
-    nothing = "" if profile.samples else "; no sample: nobody used the processors"
-    return f"Clock profile: {', '.join([profile.of, *seconds, samples])}{nothing}"
+def _late_clock_note(functions: Sequence[str]) -> str:
+    return (
+        f"samples in {in_words(functions)} are also of the kernel's work before: the clock does not tick while "
+        "interrupts are off."
+    )
+
+
+def _about(profile: Profile) -> str:
+    """The subject of the profile and the number of its samples."""
+    subject = cut(" ".join(profile.of.split()), MOST_SUBJECT_CHARS)
+    length = [] if profile.seconds is None else [seconds(profile.seconds)]
+    samples = counted(profile.samples, "sample") + (f" at {profile.hz:,} Hz" if profile.hz else "")
+    if profile.hz and profile.samples:
+        samples += f" (about {seconds(profile.samples / profile.hz)} of processor time)"
+    return f"Clock profile: {', '.join([subject, *length, samples])}"
+
+
+def _answers(profile: Profile, summary: ProfileSummary) -> list[str]:
+    """Sentences: what takes the most; then the parts of programs and of the kernel, and the samples without a name."""
+    if not summary.samples:
+        return [_answer_without_samples(profile)]
+    few = [f"Only {counted(summary.samples, 'sample')}: each share is rough."]
+    return [
+        f"{_leader_sentence(profile, summary)}{_function_sentence(profile, summary)}",
+        f"{_kernel_sentence(profile, summary)} {_name_sentence(profile, summary)}",
+        *(few if summary.samples < FEWEST_SAMPLES else []),
+    ]
+
+
+def _answer_without_samples(profile: Profile) -> str:
+    faulting = _faulting_segments(profile)
+    if not faulting:
+        return f"No sample of {profile.of}: nobody used the processors"
+    most = max(faulting, key=lambda segment: (segment.faults_minor or 0) + (segment.faults_major or 0))
+    total = sum((segment.faults_minor or 0) + (segment.faults_major or 0) for segment in faulting)
+    faults = (most.faults_minor or 0) + (most.faults_major or 0)
+    return (
+        f"No sample of the clock. Of {counted(total, 'page fault')}, {faults:,} are in {_mapping(most.name)}, the most"
+    )
+
+
+def _leader_sentence(profile: Profile, summary: ProfileSummary) -> str:
+    """Names the mapping with the most samples, or those that may have the most."""
+    shares = [_share_with_error(profile, segment.samples or 0) for segment in summary.leaders]
+    if len(summary.leaders) == 1:
+        leader = summary.leaders[0].name
+        name = "The kernel" if leader == KERNEL_SEGMENT else _mapping(leader)
+        return f"{name} takes the most: {shares[0]} of the samples."
+    named = [f"{_mapping(segment.name)} {part}" for segment, part in zip(summary.leaders, shares, strict=True)]
+    shown = named[:MOST_LEADERS]
+    more = [f"{len(named) - MOST_LEADERS} more"] if len(named) > MOST_LEADERS else []
+    return f"The samples do not tell which mapping takes the most: {in_words([*shown, *more])}."
+
+
+def _share_with_error(profile: Profile, samples: int) -> str:
+    """A share with twice its standard error."""
+    return f"{share(samples / profile.samples)} ± {share(2 * profile.off(samples))}"
+
+
+def _function_sentence(profile: Profile, summary: ProfileSummary) -> str:
+    leading = summary.leading_function
+    if leading is None:
+        return " No function has a name." if profile.stacks else " The records have no stacks, so no functions."
+    name = short_name(leading.function, MOST_ANSWER_NAME_CHARS)
+    in_leader = [leading.segment] == [segment.name for segment in summary.leaders]
+    place = "" if in_leader else f" in {_mapping(leading.segment)}"
+    return f" The function with the most is {name}{place}: {share(leading.samples / profile.samples)}."
+
+
+def _kernel_sentence(profile: Profile, summary: ProfileSummary) -> str:
+    if not summary.kernel_measured:
+        return "Programs only: the kernel's part was not measured."
+    kernel = summary.kernel / summary.samples
+    return f"Programs {share(1 - kernel)}, kernel {share(kernel)}."
+
+
+def _name_sentence(profile: Profile, summary: ProfileSummary) -> str:
+    """The samples that cannot be attributed to a function or to a mapping."""
+    unnamed, unmapped = summary.unnamed / summary.samples, summary.unmapped / summary.samples
+    lacking = [f"{share(unnamed)} without a function's name"] if summary.unnamed else []
+    lacking += [f"{share(unmapped)} without a known mapping"] if summary.unmapped else []
+    named = "Each sample has a function's name." if profile.stacks else "Each sample has a mapping."
+    return f"{' and '.join(lacking)}." if lacking else named
+
+
+def _mapping(name: str) -> str:
+    """A mapping in a sentence."""
+    return "the kernel" if name == KERNEL_SEGMENT else short_name(_file_name(name), MOST_ANSWER_NAME_CHARS)
 
 
 def _segment_table(profile: Profile) -> Table | None:
@@ -93,23 +206,15 @@ def _sample_columns(profile: Profile, counts: Sequence[int]) -> tuple[Column, ..
     )
 
 
-def _function_table(profile: Profile, top: int) -> Table | None:
+def _function_table(profile: Profile, functions: Sequence[FunctionSamples]) -> Table | None:
     """Samples in each function itself, and in it with the functions that it called (`in calls`)."""
-    innermost: Counter[tuple[str, str]] = Counter()
-    anywhere: Counter[tuple[str, str]] = Counter()
-    for stack in profile.stacks:
-        names = [(frame.place, frame.segment) for frame in stack.frames]
-        innermost[names[-1]] += stack.samples
-        for name in set(names):
-            anywhere[name] += stack.samples
-    rows = innermost.most_common(top)
     columns = (
-        Column("function", tuple(function for (function, _), _ in rows)),
-        Column("segment", tuple(_file_name(segment) for (_, segment), _ in rows), kind="name"),
-        *_sample_columns(profile, [samples for _, samples in rows]),
-        Column("in calls", tuple(f"{anywhere[name]:,}" for name, _ in rows)),
+        Column("function", tuple(one.function for one in functions)),
+        Column("segment", tuple(_file_name(one.segment) for one in functions), kind="name"),
+        *_sample_columns(profile, [one.samples for one in functions]),
+        Column("in calls", tuple(f"{one.samples_in_calls:,}" for one in functions)),
     )
-    return Table("By function", columns, name_width=None) if rows else None
+    return Table("By function", columns, name_width=None) if functions else None
 
 
 def _faulting_segments(profile: Profile) -> list[Segment]:

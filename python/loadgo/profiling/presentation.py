@@ -1,13 +1,12 @@
-"""A profile in every format: its document with JSON, and its functions, segments and stacks as frames."""
+"""A profile in every format: document, page with a flame graph, JSON, and functions, segments and stacks as frames."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.frames import frame_of
 from loadgo.documents.presentation import Presentation
-from loadgo.profiling.document import DEFAULT_SHOWN_FUNCTIONS, PROFILE_KEYS, profile_document
+from loadgo.profiling.document import DEFAULT_SHOWN_FUNCTIONS, profile_document, profile_json
 from loadgo.profiling.profile import Profile
 
 
@@ -15,7 +14,7 @@ def presentation(profile: Profile, *, top: int = DEFAULT_SHOWN_FUNCTIONS) -> Pre
     """The parts of a profile. The document shows at most `top` functions; frames and JSON have all."""
     return Presentation(
         lambda: profile_document(profile, top=top),
-        lambda: json_document(members_of(profile, PROFILE_KEYS), PROFILE_KEYS),
+        lambda: profile_json(profile),
         {
             "functions": lambda: frame_of(_functions(profile), "function segment samples samples_in_calls share"),
             "segments": lambda: frame_of(profile.segments, "name samples faults_minor faults_major"),
@@ -25,7 +24,14 @@ def presentation(profile: Profile, *, top: int = DEFAULT_SHOWN_FUNCTIONS) -> Pre
             ),
         },
         main_table="By function",
+        page=lambda: _page(profile, top),
     )
+
+
+def _page(profile: Profile, top: int) -> str:
+    from loadgo.profiling.page import html_profile
+
+    return html_profile(profile, profile_document(profile, top=top))
 
 
 def _functions(profile: Profile) -> list[dict[str, object]]:

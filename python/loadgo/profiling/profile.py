@@ -27,6 +27,11 @@ DEFAULT_CLOCK_HZ = 1000
 MOST_CLOCK_HZ = 20_000
 INTERRUPTED_STATUS = 130
 """Exit status after an interrupt."""
+KERNEL_SEGMENT = "[kernel]"
+UNKNOWN_SEGMENT = "[unknown]"
+"""The name of addresses without a known mapping."""
+KERNEL_LEFT_OUT_NOTE = "the kernel's part is not here"
+"""Beginning of the note on a profile that has no samples of the kernel for lack of privileges."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +49,14 @@ class Frame:
         return f"{self.segment}`{self.function}" if self.function else self.segment
 
     @property
+    def has_name(self) -> bool:
+        """Whether the function has a name."""
+        return bool(self.function) and not self.function.startswith("0x")
+
+    @property
     def place(self) -> str:
         """The frame's name for people: the function, `no symbols (FILE)`, or the mapping."""
-        if self.function and not self.function.startswith("0x"):
+        if self.has_name:
             return self.function
         return f"no symbols ({self.segment.rsplit('/', 1)[-1]})" if self.segment.startswith("/") else self.segment
 
@@ -108,7 +118,7 @@ def frame_of(text: str) -> Frame:
     segment, mark, function = text.rpartition("`")
     if mark:
         return Frame(segment, function)
-    return Frame(text, "") if text.startswith(("[", "/")) else Frame("[unknown]", text)
+    return Frame(text, "") if text.startswith(("[", "/")) else Frame(UNKNOWN_SEGMENT, text)
 
 
 def profile(

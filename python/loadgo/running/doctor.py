@@ -26,7 +26,7 @@ class Ability:
     """Advice that makes it better; empty if none is known."""
 
 
-class AbilityList(Result, list[Ability], presented_by="loadgo.reporting.lists:ability_presentation"):
+class AbilityList(Result, list[Ability], presented_by="loadgo.reporting.ability_list:ability_presentation"):
     """A list of a host's abilities."""
 
     def _line(self) -> str:

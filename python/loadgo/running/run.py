@@ -112,7 +112,7 @@ def run(
         out: The new folder of the records. By default one in `runs/`.
         command: The command line that asked for the run. It is saved in `run.toml`.
         progress: A function that is called about three times a second with a dict. The dict always has `phase` and
-            `folder`.
+            `folder`, and the rule that ends the load: `duration_s` and `until`, which may be None.
 
     Returns:
         `Run` with the folder of the records and their summary. After an interrupt its outcome is `stopped`, and the
@@ -241,11 +241,12 @@ def _passes(passes: int | None, script_passes: int, *, until_load_ends: bool) ->
 
 def _run_until_stopped(checked: _CheckedRun, progress: ReportProgress | None) -> RunProgress:
     """Runs the script. An interrupt or a termination signal stops it in order, a second interrupt at once."""
+    known = {"folder": str(checked.folder)} | {name: checked.options[name] for name in ("duration_s", "until")}
     with catch_stop_signals() as stop:
 
         def go_on(state: RunProgress) -> bool:
             if progress is not None:
-                progress(state | {"folder": str(checked.folder)})
+                progress(state | known)
             return not stop.is_set()
 
         options = checked.options | {"fail_if": list(checked.fail_if)}

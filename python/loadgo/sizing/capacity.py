@@ -14,11 +14,12 @@ from loadgo.notation.quantities import span_s, user_count
 from loadgo.prediction.draws import Settings
 from loadgo.prediction.predict import DrawPlan, plan_draws
 from loadgo.running.host import DEFAULT_DRIVER, Driver
+from loadgo.running.prepared import ReportProgress as ReportTrial
 from loadgo.running.prepared import RunSettings
 from loadgo.running.stopping import catch_stop_signals
 from loadgo.sizing.answer import AnswerContext, answer_of, first_saturation
 from loadgo.sizing.curve import LoadPoint
-from loadgo.sizing.early_end import trial_watcher
+from loadgo.sizing.early_end import reported_trial, trial_watcher
 from loadgo.sizing.fit_doubt import FitDoubt, NoFitDoubt, doubt_of_fit, with_doubt
 from loadgo.sizing.mix import CLASS_SEEDS_TRIED, UserMix, parse_mix
 from loadgo.sizing.models.models import models_of
@@ -84,6 +85,7 @@ def capacity(
     out: str | Path | None = None,
     draws: int | None = None,
     progress: ReportProgress | None = None,
+    trial_progress: ReportTrial | None = None,
 ) -> Capacity:
     """Finds how many users a system holds so that every target is met.
 
@@ -115,6 +117,8 @@ def capacity(
         draws: For a fitted machine, the number of further searches, each with parameters drawn from the fit's
             covariance. They add the uncertainty of the fit to the answer's interval. By default 20; 0 for none.
         progress: A function that is called with a sentence about each trial.
+        trial_progress: A function that is called about three times a second with the state of the present trial: a
+            dict as `loadgo.run` reports it, with the trial's number as `step`.
 
     Returns:
         `Capacity` with the number of users (`answer`), its interval, the resource that is saturated first, and models
@@ -148,11 +152,17 @@ def capacity(
         ),
         RunSettings(think, typing, tuple(set), limit, None, meters, driver),
         progress,
+        trial_progress,
     )
 
 
 def find_capacity(
-    script: str | Path | None, on: str, options: SearchOptions, settings: RunSettings, progress: ReportProgress | None
+    script: str | Path | None,
+    on: str,
+    options: SearchOptions,
+    settings: RunSettings,
+    progress: ReportProgress | None,
+    trial_progress: ReportTrial | None = None,
 ) -> Capacity:
     """Finds the capacity of `on` for users who type `script`. Raises the errors of `loadgo.capacity`."""
     site = prepare_site(_script_or_mix(script, options.mix), on, settings, tariff=options.tariff, out=options.out)
@@ -168,7 +178,10 @@ def find_capacity(
         ) -> SearchResult:
             def run_one(next_trial: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
                 load = _trial_load(next_trial, seed, length, on_site, lengths)
-                return run_trial(on_site, goal.targets, load, trial_watcher(end, goal.targets, on_site.live))
+                watcher = trial_watcher(end, goal.targets, on_site.live)
+                step = f"trial {seed - options.seed + 1} of at most {goal.most_trials}"
+                shown = None if report is None else trial_progress
+                return run_trial(on_site, goal.targets, load, reported_trial(watcher, shown, load.seconds, step))
 
             return run_search(run_one, search_goal, seed=options.seed, lengths=lengths, progress=report, stop=end)
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from loadgo.errors import BadRun
-from loadgo.running.prepared import RunProgress
+from loadgo.running.prepared import ReportProgress, RunProgress
 from loadgo.sizing.curve import Target
 
 WATCH_PERIOD_S = 2.0
@@ -40,6 +40,20 @@ def trial_watcher(stop: threading.Event, targets: Sequence[Target], live: bool) 
             return True
         last_read_s[0] = time.monotonic()
         return not misses_widely(_steady_interactions(folder), targets)
+
+    return watch
+
+
+def reported_trial(
+    watcher: TrialWatcher, report: ReportProgress | None, duration_s: float | None, step: str
+) -> TrialWatcher:
+    """The watcher, which reports the state of the trial too: with its folder, its length, and `step`, its number."""
+    if report is None:
+        return watcher
+
+    def watch(progress: RunProgress, folder: Path) -> bool:
+        report(progress | {"folder": str(folder), "duration_s": duration_s, "until": None, "step": step})
+        return watcher(progress, folder)
 
     return watch
 

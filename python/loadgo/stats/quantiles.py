@@ -153,6 +153,11 @@ def _quantile(values: Floats, probability: float, interval: Interval | None) -> 
     return Quantile(probability, "measured", value, low, high)
 
 
+def response_quantile(values: Floats, probability: float) -> Quantile:
+    """The quantile of ascending response times, without an interval."""
+    return _quantile(values, probability, None)
+
+
 def sorted_quantile(values: Floats, probability: float) -> float:
     """The quantile of ascending `values`, by linear interpolation. Infinite if one of the two values is infinite."""
     rank = probability * (len(values) - 1)

@@ -5,6 +5,8 @@ import io
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,25 +14,22 @@ import loadgo
 import pytest
 from loadgo.cli.app import app
 from loadgo.documents.listing import Listing, render_listing
-from loadgo.reporting.lists import ability_answer
-from loadgo.running.doctor import Ability
+from loadgo.measures.steady_responses import headline_of
+from loadgo.notation.figures import duration
+from loadgo.records.runs import RunList, read_run
+from loadgo.reporting.ability_list import ability_answer
+from loadgo.reporting.run_list import MOST_RUNS, run_table
+from loadgo.running.doctor import Ability, AbilityList
 from support import printed_rows
 from support.places import TESTS
 from typer.testing import CliRunner
 
 LISTS = {"runs": ["runs"], "machines": ["machines"], "tariffs": ["cost", "--tariffs"], "abilities": ["doctor"]}
+TABLES = ("runs", "machines", "tariffs")
+"""The lists that are a table in each format. `doctor` has its abilities in sentences."""
 ROWS: dict[str, Callable[[dict[str, Any]], tuple[object, ...]]] = {
     "runs": lambda run: (run["id"], run["name"], run["system"], run["users"], run["interactions"], run["outcome"]),
     "machines": lambda machine: (machine["name"], machine["title"], machine["processors"], machine["source"]),
-    "abilities": lambda ability: (
-        ability["name"],
-        {"exact": "yes", "estimated": "in part", "absent": "no"}[ability["state"]],
-        "; ".join(
-            part
-            for part in (ability["how"], ability["why_not"], ability["remedy"] and f"remedy: {ability['remedy']}")
-            if part
-        ),
-    ),
 }
 """The row of a list that a JSON record stands for. Several records of a tariff share one row."""
 
@@ -85,7 +84,7 @@ def html_rows(name: str) -> list[list[str]]:
     return printed_rows.html_rows(page)
 
 
-@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize("name", TABLES)
 def test_each_list_has_the_same_rows_in_text_html_and_markdown(name: str) -> None:
     rows = html_rows(name)
     assert len(rows) > 3
@@ -97,7 +96,8 @@ def test_each_list_has_the_same_rows_in_text_html_and_markdown(name: str) -> Non
 def test_each_row_is_a_record_of_the_json(name: str) -> None:
     rows = [list(map(str, ROWS[name](record))) for record in json_records(name)]
     assert len(rows) >= 3
-    assert html_rows(name)[1:] == rows
+    columns = [0, 2, 3, 4, 5, 7] if name == "runs" else range(4)  # a list of runs has the date and the p90 besides
+    assert [[row[column] for column in columns] for row in html_rows(name)[1:]] == rows
 
 
 def test_each_tariff_has_a_record_for_each_shift() -> None:
@@ -152,13 +152,104 @@ def test_a_user_s_name_is_no_formula_in_csv() -> None:
     assert render_listing(listed, "csv") == "id\n'=1+1\n"
 
 
-def test_the_doctor_answers_in_a_sentence_first() -> None:
-    def ability(name: str, state: str) -> Ability:
-        return Ability(name, state, "", "", "")  # type: ignore[arg-type]
+def ability(name: str, state: Any, *texts: str) -> Ability:
+    """An ability with its means, the reason why it is not exact, and the remedy."""
+    return Ability(name, state, *(*texts, "", "", "")[:3])
 
-    some = [ability("terminals", "exact"), ability("timers", "estimated"), ability("swap", "absent")]
-    assert ability_answer(some) == (
-        "loadgo can measure here: 1 of the 3 abilities below in full; in part: timers; not: swap."
+
+SOME_ABILITIES = AbilityList(
+    [
+        ability("terminals", "exact", "3 of 4096 in use"),
+        ability("timers", "estimated", "900 us late", "timers are late", "a less loaded host"),
+        ability("swap", "absent", "", "only root may page to a new device", "run as root, or " + "word " * 30 + "end"),
+        ability("meter: clock profile", "estimated", "by samples on a clock"),
+        ability("meter: queue", "exact", "every event"),
+    ]
+)
+
+
+def test_the_doctor_says_first_what_is_missing_with_its_whole_remedy() -> None:
+    assert ability_answer(SOME_ABILITIES) == "3 of loadgo's 5 abilities are to be had here; 1 not here, 1 in part."
+    assert ability_answer(SOME_ABILITIES[:1]) == "All of loadgo's 1 abilities are to be had here."
+    text = str(SOME_ABILITIES.report("text", width=80))
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[:8] == [
+        "3 of loadgo's 5 abilities are to be had here; 1 not here, 1 in part.",
+        "",
+        "Missing",
+        "· swap: not here",
+        "    why: only root may page to a new device",
+        "    remedy: run as root, or word word word word word word word word word word",
+        "      word word word word word word word word word word word word word word word",
+        "      word word word word word end",
+    ]
+    assert lines[8:] == [
+        "· timers: in part",
+        "    instead: 900 us late",
+        "    why: timers are late",
+        "    remedy: a less loaded host",
+        "",
+        "3 are to be had: terminals; the meters of clock profile, queue.",
+        "`loadgo doctor --full` says how each of them is measured.",
+    ]
+
+
+def test_the_doctor_in_full_says_how() -> None:
+    rows = printed_rows.html_rows(str(SOME_ABILITIES.report("html", full=True)))
+    assert rows == [
+        ["to be had", "how"],
+        ["terminals", "3 of 4096 in use"],
+        ["meter: clock profile", "by samples on a clock"],
+        ["meter: queue", "every event"],
+    ]
+    assert "run as root" in str(SOME_ABILITIES.report("md", full=True))
+    assert printed("doctor", "--full").count("\n") > printed("doctor").count("\n")
+
+
+def recorded_runs(count: int) -> RunList:
+    """Runs of format 1 again and again, a minute apart."""
+    (run,) = (run for run in loadgo.runs() if run.id.endswith("-ended"))
+    began = datetime(datetime.now().year, 3, 1, 8, 0, tzinfo=UTC)
+    return RunList(replace(run, id=f"run-{at:04}", started=began + timedelta(minutes=at)) for at in range(count))
+
+
+def test_of_many_runs_the_last_are_listed_and_a_sentence_says_so() -> None:
+    runs = recorded_runs(MOST_RUNS + 23)
+    sentence, _, table = str(runs.report("text")).partition("\n\n")
+    assert " ".join(sentence.split()) == (
+        "The last 20 of 43 runs (43 done), the newest last. `loadgo runs --full` lists all."
     )
-    assert ability_answer(some[:1]) == "loadgo can measure here: all of the 1 abilities below."
-    assert printed("doctor").startswith("loadgo can measure here: ")
+    assert [line.split()[0] for line in table.splitlines()[2:]] == [run.id for run in runs[-MOST_RUNS:]]
+    assert len(str(runs.report("text", full=True)).splitlines()) == 4 + len(runs)
+    assert len(runs.to_dict()["runs"]) == len(runs)
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_a_list_of_runs_fits_the_terminal_and_keeps_ids_dates_and_answers(width: int) -> None:
+    runs = [replace(run, id=f"2026-03-01T08-00-00-{run.id}") for run in recorded_runs(3)]
+    table = run_table(runs).fitting(width)
+    assert table.width <= width
+    headings = [column.heading for column in table.columns]
+    assert [heading for heading in headings if heading in ("run", "began", "p90", "outcome")] == [
+        "run",
+        "began",
+        "p90",
+        "outcome",
+    ]
+    assert table.columns[0].cells == tuple(run.id for run in runs)
+    began = runs[0].started
+    assert began is not None
+    assert table.columns[1].cells[0] == f" 1 Mar {began.astimezone():%H:%M}"
+
+
+def test_the_p90_of_a_list_is_the_reports(tmp_path: Path) -> None:
+    folder = tmp_path / "simulated"
+    finished = loadgo.run("light", on="ctss", users=3, passes=3, out=folder)
+    rows = headline_of(loadgo.tables(folder).interactions)
+    everything = finished.summary.everything
+    assert rows.p90.state == "measured"
+    assert rows.p90.value_ns == everything.response.quantile("p90").value_ns
+    assert (rows.errors, rows.counted) == (everything.outcomes.errors, everything.response.count)
+    (row,) = str(RunList([read_run(folder)]).report("text")).splitlines()[4:]
+    assert duration(rows.p90.value_ns) in row

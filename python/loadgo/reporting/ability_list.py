@@ -1,0 +1,80 @@
+"""The abilities of a host as `loadgo doctor` shows them: what is missing first, with its remedy."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from loadgo.documents.as_json import json_document
+from loadgo.documents.document import Document, Points, Remarks, Section
+from loadgo.documents.frames import frame_of
+from loadgo.documents.presentation import Presentation
+from loadgo.documents.table import Column, Table
+
+if TYPE_CHECKING:
+    from loadgo.running.doctor import Ability
+
+_ABILITY_KEYS = ("name", "state", "how", "why_not", "remedy")
+_METER_PREFIX = "meter: "
+_STATE_WORDS = {"absent": "not here", "estimated": "in part"}
+"""The words for what is missing, the worst first."""
+
+
+def ability_presentation(abilities: Sequence[Ability], *, full: bool = False) -> Presentation:
+    """The parts of a list of abilities. With `full`, the document says of each how this host has it."""
+    records = tuple({key: getattr(ability, key) for key in _ABILITY_KEYS} for ability in abilities)
+    return Presentation(
+        lambda: ability_document(abilities, full=full),
+        lambda: json_document({"abilities": records}, {}),
+        {"abilities": lambda: frame_of(records, " ".join(_ABILITY_KEYS))},
+    )
+
+
+def ability_document(abilities: Sequence[Ability], *, full: bool = False) -> Document:
+    """The document: what is missing with its remedy, and the rest by name, or with `full` with its means."""
+    missing = [ability for state in _STATE_WORDS for ability in abilities if _missing_state(ability) == state]
+    here = [ability for ability in abilities if not _missing_state(ability)]
+    sections: list[Section] = []
+    if missing:
+        sections.append(Points("Missing", tuple(map(_missing_item, missing))))
+    if here and full:
+        columns = (
+            Column("to be had", tuple(ability.name for ability in here), kind="words"),
+            Column("how", tuple(ability.how for ability in here), kind="words"),
+        )
+        sections.append(Table("To be had", columns))
+    elif here:
+        hint = "`loadgo doctor --full` says how each of them is measured."
+        sections.append(Remarks((f"{len(here)} are to be had: {_short_list(here)}.", hint)))
+    return Document("doctor", ability_answer(abilities), tuple(sections))
+
+
+def ability_answer(abilities: Sequence[Ability]) -> str:
+    """The answer in a sentence: how much of what loadgo can do it can do here."""
+    counts = Counter(map(_missing_state, abilities))
+    if counts[""] == len(abilities):
+        return f"All of loadgo's {len(abilities)} abilities are to be had here."
+    missing = [f"{counts[state]} {words}" for state, words in _STATE_WORDS.items() if counts[state]]
+    return f"{counts['']} of loadgo's {len(abilities)} abilities are to be had here; {', '.join(missing)}."
+
+
+def _missing_state(ability: Ability) -> str:
+    """The state of an ability that could be better on another host; empty for one that is as good as it gets."""
+    is_best = ability.state == "exact" or not (ability.state == "absent" or ability.why_not or ability.remedy)
+    return "" if is_best else ability.state
+
+
+def _short_list(abilities: Sequence[Ability]) -> str:
+    """The names of the abilities, with all meters in one entry."""
+    names = [ability.name for ability in abilities if not ability.name.startswith(_METER_PREFIX)]
+    meters = [ability.name.removeprefix(_METER_PREFIX) for ability in abilities if ability.name not in names]
+    return "; ".join([*names, *([f"the meters of {', '.join(meters)}"] if meters else [])])
+
+
+def _missing_item(ability: Ability) -> tuple[str, ...]:
+    """An ability that is missing in whole or in part: what there is instead, why, and the whole remedy."""
+    lines = [f"instead: {ability.how}"] if ability.how else []
+    lines += [f"why: {ability.why_not}"] if ability.why_not else []
+    lines.append(f"remedy: {ability.remedy}" if ability.remedy else "remedy: none is known")
+    return f"{ability.name}: {_STATE_WORDS[ability.state]}", *lines

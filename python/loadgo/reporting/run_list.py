@@ -1,0 +1,104 @@
+"""The recorded runs as `loadgo runs` shows them: the newest last, with their dates and their p90."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from loadgo.documents.as_json import json_document
+from loadgo.documents.as_text import FEWEST_PAGE_CHARS, text_document
+from loadgo.documents.document import Document
+from loadgo.documents.frames import frame_of
+from loadgo.documents.presentation import Presentation
+from loadgo.documents.table import Column, Table
+from loadgo.notation.figures import NOT_MEASURED, quantile
+
+if TYPE_CHECKING:
+    from loadgo.records.runs import RecordedRun
+
+MOST_RUNS = 20
+"""Number of runs that a document lists, unless all are asked for."""
+_RUN_KEYS = ("id", "folder", "name", "system", "users", "started", "finished", "outcome", "interactions")
+
+
+def run_presentation(runs: Sequence[RecordedRun], *, full: bool = False) -> Presentation:
+    """The parts of a list of runs. The document has the last `MOST_RUNS` of them, or with `full` all of them."""
+    records = tuple({key: getattr(run, key) for key in _RUN_KEYS} for run in runs)
+    return Presentation(
+        lambda: run_document(runs, full=full),
+        lambda: json_document({"runs": records}, {}),
+        {"runs": lambda: frame_of(records, " ".join(_RUN_KEYS))},
+        answer=lambda: runs_answer(runs, len(runs)),
+        text=lambda width, color: _text(run_document(runs, full=full), width, color=color),
+    )
+
+
+def run_document(runs: Sequence[RecordedRun], *, full: bool = False) -> Document:
+    """The document: a sentence, and a row for each run that is shown."""
+    shown = runs if full else runs[-MOST_RUNS:]
+    return Document("runs", runs_answer(runs, len(shown)), (run_table(shown),))
+
+
+def runs_answer(runs: Sequence[RecordedRun], shown: int) -> str:
+    """A sentence: the number of runs by outcome, and how to see those that are not shown."""
+    outcomes = Counter(run.outcome for run in runs)
+    counts = ", ".join(f"{count:,} {outcome}" for outcome, count in outcomes.most_common())
+    if shown == len(runs):
+        return f"{len(runs):,} {'run' if len(runs) == 1 else 'runs'}, the newest last: {counts}."
+    return f"The last {shown:,} of {len(runs):,} runs ({counts}), the newest last. `loadgo runs --full` lists all."
+
+
+def run_table(runs: Sequence[RecordedRun]) -> Table:
+    """A row for each run. A narrow page leaves out the script and the counts first, and never cuts an id."""
+    columns = (
+        Column("run", tuple(run.id for run in runs)),
+        Column("began", tuple(map(_began, runs)), kind="name"),
+        Column("script", tuple(run.name for run in runs), spare=4, kind="name"),
+        Column("system", tuple(run.system for run in runs), spare=2, kind="name"),
+        Column("users", tuple("" if run.users is None else f"{run.users:,}" for run in runs), spare=1),
+        Column("lines", tuple("" if run.interactions is None else f"{run.interactions:,}" for run in runs), spare=3),
+        Column("p90", tuple(map(_p90, runs))),
+        Column("outcome", tuple(run.outcome for run in runs), kind="name"),
+    )
+    return Table("", columns, name_width=columns[0].width)
+
+
+def _began(run: RecordedRun) -> str:
+    """The start on the clock of this host, as `22 Nov 20:25`; of another year, as `22 Nov 2025`."""
+    if run.started is None:
+        return NOT_MEASURED
+    began = run.started.astimezone()
+    time = f"{began:%H:%M}" if began.year == datetime.now().year else str(began.year)
+    return f"{began.day:2} {_MONTHS[began.month - 1]} {time}"
+
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+"""Month names in English, whatever the language of this host."""
+
+
+def _p90(run: RecordedRun) -> str:
+    """The p90 of the run's steady phase; a dash where nothing was typed, and for a run that cannot be read."""
+    from loadgo.errors import LoadgoError
+    from loadgo.measures.steady_responses import headline_of
+    from loadgo.records.tables import read_table
+
+    if not run.interactions or run.users is None:
+        return NOT_MEASURED
+    try:
+        return quantile(headline_of(read_table(run.folder, "interactions")).p90)
+    except LoadgoError:
+        return NOT_MEASURED
+
+
+def _text(document: Document, width: int | None, *, color: bool) -> str:
+    """The text as wide as the terminal. If that has no room for the ids, or is none, it is as wide as necessary."""
+    (table,) = (section for section in document.sections if isinstance(section, Table))
+    if width is None:
+        is_terminal = sys.stdout is not None and sys.stdout.isatty()
+        chars = shutil.get_terminal_size((100, 24)).columns if is_terminal else 0
+        width = max(chars, table.fitting(chars).width) if is_terminal else max(table.width, FEWEST_PAGE_CHARS)
+    return text_document(document, width=width, color=color)
