@@ -125,6 +125,7 @@ def test_the_numbers_on_the_page_are_those_of_the_tables(watched: tuple[Sight, T
     _same_figures(page_figures, frame)
     _same_in_the_tables(sight, page_figures)
     _same_series(sight, frame)
+    _same_answers(sight, window_of(run_tables, end, width, int(window["bins"])))
     _same_waits(page_figures, run_tables, frame)
     _same_lengths(sight, frame)
     lateness = page_figures["lateness"]
@@ -210,11 +211,17 @@ def _same_series(sight: Sight, frame: WatchWindow) -> None:
 
     assert sight.text("now-busy") == described(frame.busy, share, always=True)
     assert sight.text("now-ready") == described(frame.ready, number, always=True)
-    assert sight.text("now-answers") == described(frame.per_second, number)
     faults = described(frame.faults, number)
     waited = frame.major[~np.isnan(frame.major)]
     device = f" ({number(float(waited.mean()))} waited for a device)" if len(waited) else ""
     assert sight.text("now-faults") == faults + device
+
+
+def _same_answers(sight: Sight, frame: WatchWindow) -> None:
+    """Compares answers a second with those of a window whose columns are the page's bins."""
+    largest = f", most {number(float(frame.per_second.max()))}"
+    assert sight.text("now-answers") == f"{number(float(frame.per_second.mean()))} on the mean{largest}"
+    assert frame.width_ns / len(frame.per_second) >= min(1e9, frame.width_ns)
 
 
 def _same_lengths(sight: Sight, frame: WatchWindow) -> None:

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 import loadgo
-from loadgo.cli.output import STATUS_GOOD, errors_as_messages, print_error, print_note, print_output
+from loadgo.cli.output import STATUS_GOOD, errors_as_messages, print_error, print_note, print_output, wants_color
 
 ReportProgress = Callable[[dict[str, Any]], None]
 
@@ -68,11 +68,11 @@ def watch(
                 watching.serve(print_note, port, leave=leaves)
                 raise typer.Exit(STATUS_GOOD)
             if once or not sys.stdout.isatty():
-                print_output(watching.picture(*size()) + "\n")
+                print_output(watching.picture(*size(), color=wants_color()) + "\n")
                 if not once:
                     print_error("the output is no terminal, so this is one picture: --once gives it without this line")
                 raise typer.Exit(STATUS_GOOD)
-            with closing(watching.pictures(size)) as pictures:
+            with closing(watching.pictures(size, color=wants_color())) as pictures:
                 _show_pictures(pictures)
 
 

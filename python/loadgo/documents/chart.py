@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +18,8 @@ from loadgo.notation.figures import plain
 ROW_HEIGHT_PX = 22
 """Height of a row in a chart with named rows."""
 _PICTURE_WIDTH_PX = 720
-_WARNING_COLOR, _WARNING_CHARS = "#b3261e", 110
+_WARNING_COLOR, _TITLE_CHARS = "#b3261e", 110
+"""Colour of warnings in a picture, and characters of a line above it."""
 
 
 @dataclass(frozen=True)
@@ -28,15 +30,38 @@ class Chart:
     heading: str
     caption: str
     spec: dict[str, Any]
+    flat: bool = False
+    """Whether all that the chart shows is one value. A page leaves it out."""
 
 
 def chart_of(
-    name: str, heading: str, caption: str, drawing: alt.Chart | alt.LayerChart | alt.FacetChart, height: int
+    name: str,
+    heading: str,
+    caption: str,
+    drawing: alt.Chart | alt.LayerChart | alt.FacetChart,
+    height: int,
+    *,
+    flat: bool = False,
 ) -> Chart:
-    """Makes a chart that is as wide as the page allows and `height` pixels high."""
+    """Makes a chart that is as wide as the page allows and `height` pixels high. `flat`: it shows one value."""
     spec = drawing.properties(width="container", height=height).to_dict()
     del spec["$schema"]
-    return Chart(name, heading, caption, spec | {"config": {"view": {"stroke": None}}})
+    return Chart(name, heading, caption, spec | {"config": {"view": {"stroke": None}}}, flat)
+
+
+def stacked_chart(name: str, heading: str, caption: str, panels: Sequence[alt.LayerChart]) -> Chart:
+    """Makes a chart of panels below each other on one axis of time, as wide as the page allows.
+
+    The names and values at the left of each panel must fit in `GUTTER_PX`.
+    """
+    spec = alt.vconcat(*panels, spacing=4).resolve_scale(x="shared", color="independent").to_dict()
+    del spec["$schema"]
+    config = {"view": {"stroke": None}}
+    return Chart(name, heading, caption, spec | {"config": config, "usermeta": {"beside_px": GUTTER_PX}})
+
+
+GUTTER_PX = 96
+"""Room beside the panels of a stacked chart, for the names of rows and for the last label of the time axis."""
 
 
 def svg(chart: Chart, warnings: Sequence[str] = ()) -> str:
@@ -59,25 +84,33 @@ def altair_chart(chart: Chart, warnings: Sequence[str] = ()) -> alt.Chart | alt.
 
 def _title(chart: Chart, warnings: Sequence[str]) -> dict[str, Any]:
     """The heading and the caption of a picture. Warnings stand above both, in red."""
-    heading = {"text": chart.heading, "subtitle": chart.caption, "anchor": "start", "subtitlePadding": 4}
+    caption = textwrap.wrap(plain(chart.caption), _TITLE_CHARS)
+    heading = {"text": plain(chart.heading), "subtitle": caption, "anchor": "start", "subtitlePadding": 4, "offset": 10}
     if not warnings:
         return heading
-    lines = [line for text in warnings for line in textwrap.wrap(plain(text), _WARNING_CHARS)]
-    below = [chart.heading, chart.caption]
+    lines = [line for text in warnings for line in textwrap.wrap(plain(text), _TITLE_CHARS)]
+    below = [plain(chart.heading), *caption]
     return heading | {"text": lines, "color": _WARNING_COLOR, "fontSize": 12, "subtitle": below}
 
 
 def _picture_spec(chart: Chart, warnings: Sequence[str]) -> dict[str, Any]:
     """The specification of a picture outside of a page, with a fixed width, warnings, the heading and the caption."""
-    ink = {"point": {"color": "black"}, "legend": {"symbolFillColor": "black", "orient": "top"}}
-    config = chart.spec["config"] | ink
-    return chart.spec | {
-        "width": _PICTURE_WIDTH_PX,
-        "title": _title(chart, warnings),
-        "background": "white",
-        "padding": 12,
-        "config": config,
+    ink = {
+        "point": {"color": "black"},
+        "legend": {"symbolFillColor": "black", "orient": "top", "labelLimit": 400},
+        "axis": {"labelLimit": 400, "titleLimit": 600},
     }
+    config = chart.spec["config"] | ink
+    title = _title(chart, warnings)
+    return _sized(chart.spec) | {"title": title, "background": "white", "padding": 12, "config": config}
+
+
+def _sized(spec: dict[str, Any]) -> dict[str, Any]:
+    """The specification with the width of a picture, in the place of the page's."""
+    if "vconcat" not in spec:
+        return spec | {"width": _PICTURE_WIDTH_PX}
+    width = _PICTURE_WIDTH_PX - spec["usermeta"]["beside_px"]
+    return spec | {"vconcat": [panel | {"width": width} for panel in spec["vconcat"]]}
 
 
 def safe(frame: pl.DataFrame) -> pl.DataFrame:
@@ -88,8 +121,28 @@ def safe(frame: pl.DataFrame) -> pl.DataFrame:
 
 def run_time(field: str) -> alt.X:
     """The axis of the run's time."""
-    return alt.X(f"{field}:Q", title="seconds since the run began", scale=alt.Scale(nice=False))
+    return alt.X(f"{field}:Q", title="seconds since the run began", scale=alt.Scale(nice=False, zero=False))
 
+
+def time_axis(begin_s: float, end_s: float, *, labels: bool = True) -> alt.Axis:
+    """An axis of the run's time with at most eight round moments, in seconds, minutes or hours."""
+    steps = (*(step * 10.0**power for power in range(-6, 1) for step in (1, 2, 5)), 10, 20, 30, *_LONG_STEPS_S)
+    step = next((step for step in steps if (end_s - begin_s) / step <= _MOST_MOMENTS), steps[-1])
+    first = math.ceil(begin_s / step - 1e-9)
+    scale, unit = next(((scale, unit) for scale, unit in _TIME_UNITS if step >= scale), _TIME_UNITS[-1])
+    return alt.Axis(
+        values=[round(place * step, 9) for place in range(first, math.floor(end_s / step + 1e-9) + 1)],
+        labelExpr=f"format(datum.value / {scale}, '.6~r') + ' {unit}'",
+        title="time since the run began" if labels else None,
+        labels=labels,
+        ticks=labels,
+        labelFlush=True,
+    )
+
+
+_MOST_MOMENTS = 8
+_LONG_STEPS_S = (60, 120, 300, 600, 1800, 3600, 7200, 18_000, 43_200, 86_400, 604_800)
+_TIME_UNITS = ((3600, "h"), (60, "min"), (1, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 # Computed from the page's width, since the chart's width changes again when the legend is drawn.
 _LEGEND_COLUMNS = f"max(2, floor(((containerSize()[0] || {_PICTURE_WIDTH_PX}) - 80) / 120))"
@@ -122,6 +175,8 @@ def percent(field: str) -> alt.Tooltip:
 
 PERCENT_LABEL = "format(100 * abs(datum.value), '.3~r') + ' %'"
 """Vega expression for an axis label: a share from 0 to 1, or the same below the axis, in percent."""
+FIGURE_LABEL = "datum.value >= 1000 ? format(datum.value, '.3~s') : format(datum.value, '.3~r')"
+"""Vega expression for an axis label: a figure of three digits, with k or M from a thousand on."""
 
 TIME_LABEL = (
     "datum.value >= 1 ? format(datum.value, '.3~r') + ' s'"

@@ -30,7 +30,7 @@ JSON_KEYS: dict[type, str] = {
     RunDescription: (
         "id kind name model users started wall_s finished outcome system load conditions limit meters usage"
     ),
-    Stretch: "name start_ns end_ns counted warm_up ramp_down extrapolated note cut",
+    Stretch: "name start_ns end_ns counted warm_up ramp_down extrapolated note cut chosen",
     CommandSummary: "name response usage outcomes cost",
     Response: "count answered users mean_ns max_ns quantiles",
     Quantile: "probability state value_ns low_ns high_ns",

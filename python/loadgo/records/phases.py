@@ -39,6 +39,8 @@ class Stretch:
     """The reason why the stretch is not the requested one; None if it is."""
     cut: bool = False
     """Whether the run did not come to its end, so that the stretch ends with its records."""
+    chosen: bool = False
+    """Whether a reader chose the stretch by its time. Its name is then `all`: it counts all that its tables hold."""
 
     @property
     def span_ns(self) -> int:
@@ -60,6 +62,8 @@ def stretch_of(tables: Tables, wanted: str = "steady") -> Stretch:
     """
     if wanted not in PHASE_CHOICES:
         raise BadArgument(f"phases: {wanted!r} is neither of {', '.join(PHASE_CHOICES)}")
+    if tables.part_ns is not None:
+        return _chosen_part(tables, *tables.part_ns)
     counts = _counts(tables.interactions)
     steady, total = counts.get("steady", 0), sum(counts.values())
     note = None
@@ -79,6 +83,22 @@ def stretch_of(tables: Tables, wanted: str = "steady") -> Stretch:
         extrapolated=len(tables.interactions) - total,
         note=note,
         cut=not is_meter_run and _is_cut(tables),
+    )
+
+
+def _chosen_part(tables: Tables, start_ns: int, end_ns: int) -> Stretch:
+    """The stretch of tables that hold a part of a run."""
+    measured = tables.interactions.filter(IS_MEASURED)
+    return Stretch(
+        name="all",
+        start_ns=start_ns,
+        end_ns=end_ns,
+        counted=len(measured),
+        warm_up=0,
+        ramp_down=0,
+        extrapolated=len(tables.interactions) - len(measured),
+        note=None,
+        chosen=True,
     )
 
 

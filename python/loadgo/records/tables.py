@@ -69,6 +69,8 @@ class Tables:
     """The prediction, if the run is one of a fitted machine with drawn parameters."""
     fit_warnings: tuple[str, ...] = ()
     """Reasons to doubt the fit of the machine that the run was simulated on."""
+    part_ns: tuple[int, int] | None = None
+    """The part of the run that the frames hold, in nanoseconds since its beginning; None for all of it."""
 
     def frames(self) -> dict[str, pl.DataFrame]:
         """The frames by their tables' names."""
@@ -91,7 +93,7 @@ def tables(run: str | PathLike[str] = LAST_RUN_NAME) -> Tables:
     folder = find_run(run)
     conditions = read_conditions(folder)
     _check_main_tables(folder, conditions)
-    frames = {name: read_table(folder, name) for name in COLUMNS_BY_TABLE}
+    frames: dict[str, Any] = {name: read_table(folder, name) for name in COLUMNS_BY_TABLE}
     frames["lost"] = pl.concat([frames["lost"], losses_from_conditions(conditions)])
     return Tables(
         **frames, conditions=conditions, prediction=read_prediction(folder), fit_warnings=fit_warnings_in(folder)

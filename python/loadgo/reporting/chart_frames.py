@@ -12,6 +12,7 @@ from loadgo.errors import BadArgument
 from loadgo.measures.summary import Summary
 from loadgo.reporting import chart_data, meter_chart_data
 from loadgo.reporting.chart_data import ChartData
+from loadgo.reporting.over_time import over_time_data
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
@@ -43,5 +44,6 @@ CHART_DATA_BUILDERS: dict[str, Callable[[Summary, Tables], ChartData]] = {
     "queue": lambda _, tables: meter_chart_data.ready_over_time(tables),
     "lengths": lambda _, tables: meter_chart_data.lengths_over_time(tables),
     "timeline": lambda _, tables: chart_data.user_waits(tables),
+    "over-time": over_time_data,
 }
 """Functions that compute the data of charts, by the chart's name."""

@@ -28,6 +28,7 @@ from loadgo.measures.summary import Summary
 from loadgo.notation.terms import category_name
 from loadgo.reporting import chart_data
 from loadgo.reporting.meter_charts import METER_CHART_BUILDERS
+from loadgo.reporting.over_time_chart import OVER_TIME, over_time_chart
 from loadgo.reporting.processor_time_words import without_load
 
 if TYPE_CHECKING:
@@ -35,18 +36,22 @@ if TYPE_CHECKING:
 
 
 def charts(summary: Summary, tables: Tables) -> list[Chart]:
-    """All charts that have data."""
-    metered = ("time", *METER_CHART_BUILDERS)
-    names = [name for name in CHART_BUILDERS if name in metered or not without_load(summary)]
-    built = (CHART_BUILDERS[name](summary, tables) for name in names)
-    return [drawn for drawn in built if drawn is not None]
+    """The charts of a page: all that have data, without those that show one value or that another chart contains."""
+    metered = (OVER_TIME, "time", *METER_CHART_BUILDERS)
+    names = [OVER_TIME, *(name for name in CHART_BUILDERS if name not in (OVER_TIME, *_IN_OVER_TIME))]
+    built = (CHART_BUILDERS[name](summary, tables) for name in names if name in metered or not without_load(summary))
+    return [drawn for drawn in built if drawn is not None and not drawn.flat]
 
 
 def chart(name: str, summary: Summary, tables: Tables) -> Chart:
-    """The chart called `name`. Raises `ValueError` for an unknown chart, and for a chart without data."""
-    if name not in CHART_BUILDERS:
+    """The chart called `name`, or `over-time:COMMAND`.
+
+    Raises `ValueError` for an unknown chart or command, and for a chart without data.
+    """
+    known, _, command = name.partition(":")
+    if known not in CHART_BUILDERS or (command and known != OVER_TIME):
         raise BadArgument(f"chart {name!r} is none of {', '.join(CHART_BUILDERS)}")
-    built = CHART_BUILDERS[name](summary, tables)
+    built = over_time_chart(summary, tables, command) if command else CHART_BUILDERS[known](summary, tables)
     if built is None:
         raise BadArgument(f"chart {name!r} has nothing to show: the run did not record it")
     return built
@@ -88,7 +93,8 @@ def _response(summary: Summary, tables: Tables) -> Chart | None:
     height = ROW_HEIGHT_PX * max(2, bins.frame["command"].n_unique())
     legend_of_line = " The line is the 95 % interval of p90." if points["high_s"].count() else ""
     caption = f"{bins.caption}{legend_of_line}"
-    return chart_of("response", "Response time by command", caption, alt.layer(strip, interval, marks), height)
+    layers, flat = alt.layer(strip, interval, marks), len(bins.frame) == 1
+    return chart_of("response", "Response time by command", caption, layers, height, flat=flat)
 
 
 def _round_times(bins: pl.DataFrame) -> list[float]:
@@ -151,7 +157,8 @@ def _timeline(summary: Summary, tables: Tables) -> Chart | None:
             tooltip=["user:O", "command:N", seconds("from_s"), seconds("to_s"), percent("share")],
         )
     )
-    return chart_of("timeline", "When users waited", waits.caption, bars, max(60, 13 * users))
+    flat = len(waits.frame) == 1
+    return chart_of("timeline", "When users waited", waits.caption, bars, max(60, 13 * users), flat=flat)
 
 
 def _time(summary: Summary, tables: Tables) -> Chart | None:
@@ -178,8 +185,12 @@ def _time(summary: Summary, tables: Tables) -> Chart | None:
         )
     )
     zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(strokeWidth=1).encode(y="zero:Q")
-    return chart_of("time", "Where the processors' time went", stacked.caption, alt.layer(bars, zero), 260)
+    layers, flat = alt.layer(bars, zero), len(colors) == 1
+    return chart_of("time", "Where the processors' time went", stacked.caption, layers, 260, flat=flat)
 
+
+_IN_OVER_TIME = ("throughput", "users", "queue")
+"""Charts whose figures are panels of the chart over time."""
 
 CHART_BUILDERS: dict[str, Callable[[Summary, Tables], Chart | None]] = {
     "response": _response,
@@ -188,4 +199,5 @@ CHART_BUILDERS: dict[str, Callable[[Summary, Tables], Chart | None]] = {
     "time": _time,
     **METER_CHART_BUILDERS,
     "timeline": _timeline,
+    OVER_TIME: over_time_chart,
 }

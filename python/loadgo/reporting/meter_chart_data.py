@@ -6,7 +6,7 @@ Durations are counted in two bins for each power of two, whose bounds are bounds
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +15,7 @@ import polars as pl
 from loadgo.measures.meters import host_wide_rows, most_time_first
 from loadgo.measures.queues import length_range
 from loadgo.measures.summary import Summary
-from loadgo.notation.figures import number, path_end
+from loadgo.notation.figures import number, path_end, share
 from loadgo.reporting.chart_data import MOST_TIME_BINS, ChartData
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ MOST_HEAT_MAP_COLUMNS = 120
 """The largest number of columns of a heat map."""
 MOST_ROWS = 20
 """The largest number of system calls or mappings in a chart."""
+
+LEAST_BAR_SHARE = 0.005
+"""A bar that is shorter than this part of the longest one cannot be seen, and is left out."""
 
 INTERRUPT_KINDS = ("interrupt", "soft interrupt")
 _NS_PER_S = 1e9
@@ -104,6 +107,32 @@ def _halved(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def fault_rates(tables: Tables) -> pl.DataFrame:
+    """Page faults a second over the run, and those that waited for a device. Columns: from_s, to_s, faults, major.
+
+    A span that was metered and has no fault counts 0. Empty where no meter counted faults.
+    """
+    schema = dict.fromkeys(("from_s", "to_s", "faults", "major"), pl.Float64)
+    sums = host_wide_rows(tables.faults.filter(pl.col("bucket_ns").is_null())).with_columns(
+        pl.col("kind").cast(pl.String), pl.col("count", "at_ns", "span_ns").cast(pl.Int64)
+    )
+    sums = sums.filter(~pl.col("kind").str.contains("interrupt"))
+    if sums.is_empty():
+        return pl.DataFrame(schema=schema)
+    spans = [frame.select(pl.col("at_ns", "span_ns").cast(pl.Int64)) for frame in (sums, tables.queue)]
+    counted = sums.group_by("at_ns", "span_ns").agg(
+        faults=pl.col("count").sum(), major=pl.col("count").filter(pl.col("kind").is_in(_WAITING_KINDS)).sum()
+    )
+    metered = pl.concat(spans).unique().join(counted, on=["at_ns", "span_ns"], how="left")
+    binned, _ = _binned(metered)
+    seconds = pl.col("span_ns").sum() / _NS_PER_S
+    rates = [(pl.col(name).sum() / seconds).round_sig_figs(5) for name in ("faults", "major")]
+    return binned.group_by("n", maintain_order=True).agg(*_BOUNDS, *rates).drop("n")
+
+
+_WAITING_KINDS = ("major", "swap-in", "major unclocked")
+
+
 def primitive_times(summary: Summary, tables: Tables) -> ChartData:
     """The share of calls in each bin of duration, for the system calls with the most time.
 
@@ -139,32 +168,40 @@ def primitive_means(summary: Summary) -> pl.DataFrame:
 
 def segment_faults(summary: Summary) -> ChartData:
     """Faults of the mappings with the most faults. Columns: segment, place, kind, count."""
-    most_first = sorted(summary.meters.segments, key=lambda row: -(row.faults_major or 0) - (row.faults_minor or 0))
-    shown = most_first[:MOST_ROWS]
+    counts = {row.name: (row.faults_major or 0, row.faults_minor or 0) for row in summary.meters.segments}
+    shown, note = _seen({name: sum(both) for name, both in counts.items()}, "faults")
     rows = [
-        (path_end(row.name), place, kind, count)
-        for place, row in enumerate(shown)
-        for kind, count in (("major", row.faults_major), ("minor", row.faults_minor))
+        (path_end(name), place, kind, count)
+        for place, name in enumerate(shown)
+        for kind, count in zip(("major", "minor"), counts[name], strict=True)
         if count
     ]
-    return ChartData(_segment_frame(rows), _choice_note(len(shown), len(summary.meters.segments), "faults"))
+    return ChartData(_segment_frame(rows), note)
 
 
 def segment_samples(summary: Summary) -> ChartData:
     """Profile samples of the mappings with the most samples. Columns: segment, place, kind, count."""
-    sampled = sorted((row for row in summary.meters.segments if row.samples), key=lambda row: -(row.samples or 0))
-    shown = sampled[:MOST_ROWS]
-    rows = [(path_end(row.name), place, "samples", row.samples or 0) for place, row in enumerate(shown)]
-    return ChartData(_segment_frame(rows), _choice_note(len(shown), len(sampled), "samples"))
+    counts = {row.name: row.samples or 0 for row in summary.meters.segments}
+    shown, note = _seen(counts, "samples")
+    rows = [(path_end(name), place, "samples", counts[name]) for place, name in enumerate(shown)]
+    return ChartData(_segment_frame(rows), note)
+
+
+def _seen(counts: Mapping[str, int], unit: str) -> tuple[list[str], str]:
+    """The names whose bars can be seen, the longest first, and a sentence about the others."""
+    ordered = [(name, count) for name, count in sorted(counts.items(), key=lambda pair: -pair[1]) if count]
+    longest, total = max(counts.values(), default=0), sum(counts.values())
+    shown = [name for name, count in ordered[:MOST_ROWS] if count >= LEAST_BAR_SHARE * longest]
+    left_out = len(ordered) - len(shown)
+    if not left_out:
+        return shown, ""
+    rest = 1 - sum(counts[name] for name in shown) / total
+    return shown, f"… and {number(left_out)} more, with {share(rest)} of the {unit}."
 
 
 def _segment_frame(rows: Sequence[tuple[str, int, str, int]]) -> pl.DataFrame:
     schema = {"segment": pl.String, "place": pl.Int64, "kind": pl.String, "count": pl.Int64}
     return pl.DataFrame(list(rows), schema=schema, orient="row")
-
-
-def _choice_note(shown: int, total: int, unit: str) -> str:
-    return f"The {shown} of {total} mappings with the most {unit}." if shown < total else "Every mapping."
 
 
 def ready_over_time(tables: Tables) -> ChartData:

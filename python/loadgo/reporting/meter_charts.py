@@ -79,7 +79,8 @@ def _heat_map(name: str, heading: str, cells: ChartData) -> Chart | None:
         )
     )
     octaves = math.log2(long / short)
-    return chart_of(name, heading, cells.caption, cell_marks, max(90, min(340, round(16 * octaves))))
+    height, flat = max(90, min(340, round(16 * octaves))), len(cells.frame) == 1
+    return chart_of(name, heading, cells.caption, cell_marks, height, flat=flat)
 
 
 def _named_kinds(kinds: str) -> str:
@@ -126,7 +127,8 @@ def _primitives(summary: Summary, tables: Tables) -> Chart | None:
         .encode(x=alt.X("mean_s:Q", scale=scale, axis=axis), y=row, tooltip=["name:N", seconds("mean_s")])
     )
     height = ROW_HEIGHT_PX * max(2, bins.frame["name"].n_unique())
-    return chart_of("primitives", "How long system calls took", bins.caption, alt.layer(strip, points), height)
+    layers, flat = alt.layer(strip, points), len(bins.frame) == 1
+    return chart_of("primitives", "How long system calls took", bins.caption, layers, height, flat=flat)
 
 
 def _segments(summary: Summary, tables: Tables) -> Chart | None:
@@ -156,9 +158,8 @@ def _bars(name: str, heading: str, counted: ChartData, unit: str) -> Chart | Non
             tooltip=["segment:N", "kind:N", alt.Tooltip("count:Q", format=",")],
         )
     )
-    return chart_of(
-        name, heading, counted.caption, bar_marks, ROW_HEIGHT_PX * max(2, counted.frame["segment"].n_unique())
-    )
+    rows = counted.frame["segment"].n_unique()
+    return chart_of(name, heading, counted.caption, bar_marks, ROW_HEIGHT_PX * max(2, rows), flat=rows == 1)
 
 
 def _ready(summary: Summary, tables: Tables) -> Chart | None:
@@ -204,7 +205,7 @@ def _lengths(summary: Summary, tables: Tables) -> Chart | None:
             tooltip=["length:N", percent("share"), seconds("from_s"), seconds("to_s")],
         )
     )
-    return chart_of("lengths", "How long the run queue was", over.caption, stack, 170)
+    return chart_of("lengths", "How long the run queue was", over.caption, stack, 170, flat=len(names) == 1)
 
 
 def _placed(frame: pl.DataFrame) -> pl.DataFrame:

@@ -132,7 +132,7 @@ def render(
 
 
 def _picture(summary: Summary, measured: Tables, format: str, name: str) -> str | bytes:
-    """A chart by itself. The drawing library is imported here only, since that takes a second."""
+    """A chart by itself, under its run's warnings. The drawing library is imported here only: that takes a second."""
     from loadgo.documents.chart import png, svg
     from loadgo.reporting.charts import chart
 

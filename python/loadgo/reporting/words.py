@@ -199,6 +199,9 @@ def scope(summary: Summary) -> str:
     stretch = summary.stretch
     if without_load(summary):
         return "Figures cover all that this host did meanwhile."
+    if stretch.chosen:
+        span = f"{duration(stretch.start_ns)} to {duration(stretch.end_ns)} of the run"
+        return f"Figures are of the part from {span}: of {counted(stretch.counted, 'line')} that ended then."
     if stretch.name == "all":
         return f"Figures are of all {number(stretch.counted)} interactions, warm-up and ramp-down with them."
     left_out = f"{number(stretch.warm_up)} of warm-up and {number(stretch.ramp_down)} of ramp-down are left out"

@@ -44,10 +44,12 @@ def screens(
     target_ns: float | None,
     size: Callable[[], os.terminal_size],
     expected: Callable[[], Expected] | None = None,
+    *,
+    color: bool = False,
 ) -> Iterator[list[str]]:
     """Yields one screen after another. The last screen shows the end. Raises `BadRun` if the run cannot be read.
 
-    `expected` returns the figures of a model so far.
+    `expected` returns the figures of a model so far. With `color` the lines have escape sequences.
     """
     while True:
         records = following.all_tables()
@@ -59,7 +61,7 @@ def screens(
         context = ScreenContext(
             title, clock.mode(following.state_word), target_ns, None if expected is None else expected()
         )
-        yield screen(window, context, terminal.columns, terminal.lines - 1)
+        yield screen(window, context, terminal.columns, terminal.lines - 1, color=color)
         if following.ended and (moment >= reach or clock.speed is None):
             return
 

@@ -25,6 +25,7 @@ from loadgo.serving.loopback import file_answer, files_of, is_allowed, not_found
 from loadgo.watching.expected import Model
 from loadgo.watching.feed import Feed, message
 from loadgo.watching.page_terms import TERMS_FILE, terms_module
+from loadgo.watching.part_report import part_report
 from loadgo.watching.play import title_of
 
 PAGE_FOLDER = Path(__file__).parent / "page"
@@ -179,6 +180,22 @@ def application(page: PageMessages, token: str, at: str, over: Callable[[], None
             page.after(int(position)), media_type="application/octet-stream", headers=page_headers()
         )
 
+    one_report = asyncio.Lock()
+
+    async def report(request: Request) -> Response:
+        """The report of a part of the run. One is made at a time, since the watched system may be this host."""
+        if not is_allowed(request, token, at):
+            return not_found()
+        bounds = [request.query_params.get(name, "") for name in ("from", "to")]
+        if not all(text.isdecimal() and len(text) <= _MOST_DIGITS for text in bounds):
+            return PlainTextResponse("from and to are nanoseconds since the run began", 400, headers=page_headers())
+        async with one_report:
+            try:
+                content = await run_in_threadpool(part_report, page.following.folder, *map(int, bounds))
+            except (LoadgoError, OSError) as error:
+                return PlainTextResponse(f"there is no report of this part: {error}", 400, headers=page_headers())
+        return Response(content, media_type="text/html", headers=page_headers(_REPORT_POLICY))
+
     async def until_over() -> None:
         await page.keep_up()
         await asyncio.sleep(2 * READ_PERIOD_S)
@@ -194,9 +211,14 @@ def application(page: PageMessages, token: str, at: str, over: Callable[[], None
         with suppress(asyncio.CancelledError):
             await reading
 
-    routes = [Route("/{token}/", file), Route("/{token}/feed", feed), Route("/{token}/{file}", file)]
-    return Starlette(routes=routes, lifespan=lifespan)
+    named = {"/": file, "/feed": feed, "/report": report, "/{file}": file}
+    return Starlette(routes=[Route(f"/{{token}}{path}", answer) for path, answer in named.items()], lifespan=lifespan)
 
 
-_FILES = files_of(PAGE_FOLDER)
-_FILES[TERMS_FILE] = terms_module()
+_MOST_DIGITS = 18
+"""Largest number of digits of a time in nanoseconds: 31 years."""
+_REPORT_POLICY = "object-src 'none'"
+"""The policy of a report. The page has its charts' code in it, and its own policy allows only that code."""
+
+
+_FILES = files_of(PAGE_FOLDER) | {TERMS_FILE: terms_module()}

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadgo.documents.signs import line
+from loadgo.documents.signs import cut, line
 from loadgo.notation.figures import NOT_MEASURED, duration, number, people, plain, share, size
 from loadgo.notation.terms import category_name
 from loadgo.records.prediction import ALL_COMMANDS
 from loadgo.stats.resample import Floats
 from loadgo.watching.expected import Expected
 from loadgo.watching.fault_times import FaultTimes
+from loadgo.watching.paint import painted
 from loadgo.watching.window import SERVED_STATES_COUNT, USER_STATES, WatchWindow, WindowCommand
 
 STATE_SIGNS = {
@@ -67,29 +68,62 @@ def columns_of(width: int) -> int:
     return max(width, SMALLEST_SCREEN[0]) - LABEL_CHARS - 10
 
 
-def screen(window: WatchWindow, context: ScreenContext, width: int, height: int) -> list[str]:
-    """The screen: at most `height` lines of at most `width` characters."""
-    visible = (width, height)
-    width, height = max(width, SMALLEST_SCREEN[0]), max(height, SMALLEST_SCREEN[1])
+def screen(window: WatchWindow, context: ScreenContext, width: int, height: int, *, color: bool = False) -> list[str]:
+    """The screen: at most `height` lines of at most `width` characters, with escape sequences for `color`."""
+    lines = [(cut(text, width), kind) for text, kind in _lines(window, context, max(width, SMALLEST_SCREEN[0]), height)]
+    return [painted(text, kind) if color else text for text, kind in lines[:height]]
+
+
+def _lines(window: WatchWindow, context: ScreenContext, width: int, height: int) -> list[tuple[str, str]]:
+    """The lines of the screen, each with its kind. The last but one says what has no room."""
+    height, roomy = max(height, SMALLEST_SCREEN[1]), height >= ROOMY_LINES
     head = [_title_line(window, context, width), *textwrap.wrap(answer(window, context.target_ns), width)]
-    system = [*_system_lines(window, roomy=height >= ROOMY_LINES), *_model_lines(context.expected, width)]
+    measured = [*_system_lines(window, roomy=roomy), *_model_lines(context.expected, width)]
+    system = measured[: max(height - len(head) - 11, 3)]
     commands = _command_lines(window, context)
-    room = height - len(head) - len(system) - 4 - min(len(commands), 6)
-    users = _user_lines(window, max(room, 2))
-    remaining = height - len(head) - len(users) - len(system) - 3
-    further = _time_lines(window)[: max(remaining - len(commands) - 1, 0)] if window.bands else []
-    lines = [
-        *head,
-        "",
-        *users,
-        *system,
-        "",
-        *commands[:remaining],
-        *([""] if further else []),
-        *further,
-        _own_line(window),
+    room = height - len(head) - len(system) - 6 - min(len(commands), 6)
+    users = _user_lines(window, max(room, 3))
+    remaining = height - len(head) - len(users) - len(system) - 5
+    categories = _time_lines(window) if window.bands else []
+    further = categories[: max(remaining - len(commands) - 1, 0)]
+    further = further if len(further) > 1 else []
+    hidden = [
+        _hidden(len(commands) - remaining, "command" if window.bands else "category"),
+        _hidden(len(categories) - max(len(further), 1), "category"),
+        _hidden(_rows_without_room(window, max(room, 3)), "state of users" if window.bands else "process"),
+        *(text[:LABEL_CHARS].strip() for text in measured[len(system) :]),
+        "" if roomy else "times of faults",
     ]
-    return [text[: visible[0]] for text in lines[: visible[1]]]
+    left_out = [part for part in hidden if part]
+    return [
+        (head[0], "title"),
+        *((text, "answer") for text in head[1:]),
+        ("", ""),
+        *users,
+        (_axis_line(window), "head"),
+        *((text, "series") for text in system),
+        ("", ""),
+        *((text, "row" if place else "head") for place, text in enumerate(commands[:remaining])),
+        *([("", "")] if further else []),
+        *((text, "row" if place else "head") for place, text in enumerate(further)),
+        *([(f"not shown: {', '.join(left_out)}; a larger terminal has room for more", "head")] if left_out else []),
+        (_own_line(window), "row"),
+    ]
+
+
+def _hidden(count: int, name: str) -> str:
+    """The number of things without room, with their name; empty where all are shown."""
+    if count <= 0:
+        return ""
+    plural = {"category": "categories", "process": "processes", "state of users": "states of users"}
+    return f"{count} {name if count == 1 else plural.get(name, name + 's')}"
+
+
+def _axis_line(window: WatchWindow) -> str:
+    """The time of the columns, and the heading of the figures beside them."""
+    columns = len(window.busy)
+    begin, end = f"{window.start_ns / 1e9:.1f} s", f"{window.end_ns / 1e9:.1f} s"
+    return f"{'time':<{LABEL_CHARS}}{begin}{end:>{max(columns - len(begin), 0)}} {'mean':>8}"
 
 
 def answer(window: WatchWindow, target_ns: float | None = None) -> str:
@@ -140,23 +174,37 @@ def _title_line(window: WatchWindow, context: ScreenContext, width: int) -> str:
     return f"{title if len(title) <= title_width else title[: title_width - 1] + '…':<{title_width}} {right}"
 
 
-def _user_lines(window: WatchWindow, room: int) -> list[str]:
+def _user_lines(window: WatchWindow, room: int) -> list[tuple[str, str]]:
     """A band for each user if all have room, else the number of users in each state; without users, the processes."""
     if not window.bands:
+        processes = list(window.processes.items())[:room]
         return [
-            _series_line(plain(name)[: LABEL_CHARS - 1], used, 1.0, share)
-            for name, used in list(window.processes.items())[:room]
+            (_series_line(cut(plain(name), LABEL_CHARS - 1), used, 1.0, share), "series") for name, used in processes
         ]
     if len(window.bands) < room:
-        bands = [f"{f'user {user}':<{LABEL_CHARS}}{_band(band)}" for user, band in window.bands.items()]
+        bands = [(f"{f'user {user}':<{LABEL_CHARS}}{_band(band)}", "band") for user, band in window.bands.items()]
         legend = " ".join(f"{sign} {SHORT_STATE_NAMES.get(state, state)}" for state, sign in STATE_SIGNS.items())
-        return [*bands, legend]
+        return [*bands, (legend, "legend")]
     most_users = max(float(sum(window.states.values(), np.zeros(len(window.ready))).max()), 1.0)
-    series = {state: window.states[state] for state in USER_STATES if float(window.states[state].max()) > 0.0}
-    return [
-        f"{state:<{LABEL_CHARS}}{line(list(users / most_users))} {number(float(users[-1])):>8}"
-        for state, users in list(series.items())[:room]
+    series = _states_in(window)
+    rows = [
+        (f"{state:<{LABEL_CHARS}}{line(list(users / most_users))} {number(float(users[-1])):>8}", "series")
+        for state, users in list(series.items())[: room - 1]
     ]
+    heading = f"{'users':<{LABEL_CHARS}}{'':<{len(window.ready)}} {'at last':>8}"
+    return [(heading, "head"), *rows]
+
+
+def _states_in(window: WatchWindow) -> dict[str, Floats]:
+    """The states in which some user was."""
+    return {state: window.states[state] for state in USER_STATES if float(window.states[state].max()) > 0.0}
+
+
+def _rows_without_room(window: WatchWindow, room: int) -> int:
+    """Number of states, or without users of processes, that `_user_lines` leaves out."""
+    if not window.bands:
+        return len(window.processes) - room
+    return 0 if len(window.bands) < room else len(_states_in(window)) - room + 1
 
 
 def _band(band: Mapping[str, Floats]) -> str:
@@ -260,7 +308,7 @@ def _command_lines(window: WatchWindow, context: ScreenContext) -> Sequence[str]
     rows = [f"{'command':<{LABEL_CHARS}}{'count':>8}{'p50':>10}{'p90':>10}{'CPU each':>10}{head}"]
     for command in window.commands:
         is_slow = context.target_ns is not None and (command.p90_ns or 0.0) > context.target_ns
-        name = plain(command.name)[: LABEL_CHARS - 1]
+        name = cut(plain(command.name), LABEL_CHARS - 1)
         p90 = "few" if command.p90_ns is None else duration(command.p90_ns)
         cpu = NOT_MEASURED if command.cpu_ns is None else duration(command.cpu_ns)
         cells = f"{command.count:>8,}{duration(command.p50_ns):>10}{p90:>10}{cpu:>10}"
@@ -278,9 +326,10 @@ def _model_cells(command: WindowCommand, means: Mapping[str, float]) -> str:
 
 
 def _time_lines(window: WatchWindow) -> list[str]:
-    """The categories of the processors' time, the largest first."""
+    """The categories of the processors' time, the largest first, below a heading; empty where it was not measured."""
     ordered = sorted(window.time.items(), key=_share_of_pair, reverse=True)
-    return [f"{category_name(name):<{_CATEGORY_CHARS}}{share(part):>10}" for name, part in ordered]
+    rows = [f"{category_name(name):<{_CATEGORY_CHARS}}{share(part):>10}" for name, part in ordered]
+    return [f"{'processor time':<{_CATEGORY_CHARS}}{'share':>10}", *rows] if rows else []
 
 
 def _own_line(window: WatchWindow) -> str:

@@ -40,18 +40,21 @@ class Watching:
     live: bool
     """Whether this host is watched, not a run."""
 
-    def picture(self, width: int = 80, height: int = 24) -> str:
-        """Returns one picture as text; waits until there is something to show, and for the model's answer."""
+    def picture(self, width: int = 80, height: int = 24, *, color: bool = False) -> str:
+        """Returns one picture as text; waits until there is something to show, and for the model's answer.
+
+        With `color`, the text has escape sequences of a terminal.
+        """
         if self.live:
             time.sleep(_FIRST_SPANS_S)
         with self._expected(waits=True) as expected:
-            lines = next(self._screens(lambda: os.terminal_size((width, height)), expected))
+            lines = next(self._screens(lambda: os.terminal_size((width, height)), expected, color=color))
         return "\n".join(lines)
 
-    def pictures(self, size: Size) -> Generator[list[str], None, None]:
+    def pictures(self, size: Size, *, color: bool = False) -> Generator[list[str], None, None]:
         """Yields picture after picture as lines of text; the last one shows the run's end."""
         with self._expected(waits=False) as expected:
-            yield from self._screens(size, expected)
+            yield from self._screens(size, expected, color=color)
 
     def serve(self, announce: Callable[[str], None], port: int = 0, *, leave: bool = False) -> None:
         """Serves the page on loopback until a signal comes; calls `announce` with a sentence that has its address.
@@ -68,9 +71,9 @@ class Watching:
         }
         serve(PageMessages(self.following, settings, self.model), port, announce, leaves=leave)
 
-    def _screens(self, size: Size, expected: Callable[[], Expected] | None) -> Iterator[list[str]]:
+    def _screens(self, size: Size, expected: Callable[[], Expected] | None, *, color: bool) -> Iterator[list[str]]:
         clock = Clock(self.begin_ns, self.speed, time.monotonic_ns)
-        return screens(self.following, clock, self.window_ns, self.target_ns, size, expected)
+        return screens(self.following, clock, self.window_ns, self.target_ns, size, expected, color=color)
 
     @contextmanager
     def _expected(self, *, waits: bool) -> Iterator[Callable[[], Expected] | None]:

@@ -79,4 +79,4 @@ def test_a_run_without_processor_time_has_no_chart_of_it() -> None:
     from loadgo.reporting.charts import charts
 
     run = run_of([interaction(user, 2, 1) for user in range(1, 12)])
-    assert [chart.name for chart in charts(summarize(run), run)] == ["response", "throughput", "users", "timeline"]
+    assert [chart.name for chart in charts(summarize(run), run)] == ["over-time", "timeline"]

@@ -175,7 +175,7 @@ def test_the_ready_queue_is_drawn_in_full(run: Tables) -> None:
 
 def test_a_run_without_meters_has_no_chart_of_them(summary: Summary, run: Tables) -> None:
     bare = closed_loop(10, 20)
-    meters = {"faults", "interrupts", "primitives", "segments", "profile", "queue", "lengths"}
+    meters = {"faults", "interrupts", "primitives", "segments", "profile", "lengths"}
     assert not meters & {drawn.name for drawn in charts(summarize(bare), bare)}
     assert meters <= {drawn.name for drawn in charts(summary, run)}
     with pytest.raises(ValueError, match="chart 'faults' has nothing to show"):

@@ -94,7 +94,7 @@ def test_html_runs_its_own_two_scripts_and_no_other(page: Elements) -> None:
 def test_html_shows_a_hostile_name_as_it_is(page: Elements) -> None:
     assert HOSTILE in page.cells
     specs = json.loads(page.scripts[0])
-    assert set(specs) == {"response", "throughput", "users", "time", "timeline"}
+    assert set(specs) == {"over-time", "response", "time", "timeline"}
     assert HOSTILE in json.dumps(specs)
     assert "<" not in page.scripts[0]
 
@@ -131,7 +131,7 @@ def test_markdown_escapes_what_would_mean_something(summary: Summary, run: Table
     }
 
 
-@pytest.mark.parametrize("chart", ["response", "throughput", "users", "time", "timeline"])
+@pytest.mark.parametrize("chart", ["over-time", "response", "throughput", "users", "time", "timeline"])
 def test_every_chart_is_a_picture(chart: str, summary: Summary, run: Tables) -> None:
     svg = render(summary, run, "svg", chart=chart)
     root = ElementTree.fromstring(svg)

@@ -341,7 +341,7 @@ def test_a_host_without_a_load_has_a_report_in_every_format(alone: Tables, name:
     page_text = page(summarize(alone), alone, name)
     if name == "html":
         drawn = set(json.loads(re.findall(r'id="specs">(.*?)</script>', page_text, re.DOTALL)[0]))
-        assert {"time", "faults", "queue"} <= drawn
+        assert {"over-time", "time", "faults"} <= drawn
         assert not {"response", "throughput", "users", "timeline"} & drawn
     if name == "json":
         assert set(json.loads(page_text)["over_time"]) >= {"time", "faults"}

@@ -11,17 +11,32 @@
       background: "transparent", font: "system-ui, 'DejaVu Sans', sans-serif", view: { stroke: null },
       axis: { ...axis, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 400 },
       legend: { labelColor: faint, titleColor: faint, titleFontWeight: 400, labelFontSize: 12, symbolFillColor: ink, orient: "top" },
-      point: { color: ink }, rule: { color: ink }, text: { color: faint },
+      point: { color: ink }, rule: { color: ink }, text: { color: faint }, title: { color: faint },
     };
   };
-  const draw = () => {
+  // Panels below each other cannot follow the page's width by themselves: they get it here.
+  const fitted = (spec, box) => {
+    if (!spec.vconcat) return spec;
+    const width = Math.max(120, box.clientWidth - spec.usermeta.beside_px);
+    return { ...spec, vconcat: spec.vconcat.map((panel) => ({ ...panel, width })) };
+  };
+  const draw = (onlyPanels = false) => {
     for (const [name, spec] of Object.entries(specs)) {
+      if (onlyPanels && !spec.vconcat) continue;
+      const box = document.getElementById(`chart-${name}`);
       const options = { mode: "vega-lite", actions: false, renderer: "svg", config: config() };
-      window.vegaEmbed(`#chart-${name}`, spec, options).catch((mistake) => {
-        document.getElementById(`chart-${name}`).textContent = `This chart could not be drawn: ${mistake.message}`;
+      window.vegaEmbed(box, fitted(spec, box), options).catch((mistake) => {
+        box.textContent = `This chart could not be drawn: ${mistake.message}`;
       });
     }
   };
-  dark.addEventListener("change", draw);
+  dark.addEventListener("change", () => draw());
+  let width = innerWidth, later;
+  addEventListener("resize", () => {
+    if (innerWidth === width) return;
+    width = innerWidth;
+    clearTimeout(later);
+    later = setTimeout(() => draw(true), 150);
+  });
   draw();
 })();

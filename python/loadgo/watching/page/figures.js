@@ -3,6 +3,7 @@ import { STATES, WAITS } from "./states.js";
 import { after, NONE } from "./table.js";
 
 const WAITED = ["major", "swap-in", "major unclocked"], FAULTS = ["minor", "minor unclocked", "write-protect", "segment", "bound", ...WAITED];
+const SHORTEST_BIN_NS = 1e9, FEWEST_BINS = 6, BIN_ANSWERS = 10, MOST_DOTS = 500;
 const USERS = "users", MOST = 8, HEAT_ROWS = 28, HEAT_STEPS = 2;
 
 /** Which value a sorted list has at the probability, between its neighbours. */
@@ -56,13 +57,20 @@ export function waits(states) {
   return total ? totals.map(value => value / total) : null;
 }
 
-/** Answers a second, column by column. */
+/** Answers a second, in the window's bins. */
 export function answers(store, window) {
-  const { start, end, columns } = window, counts = new Float64Array(columns), width = (end - start) / columns;
+  const { start, end, bins } = window, counts = new Float64Array(bins), width = (end - start) / bins;
   const told = store.tables.interactions.columns;
-  if (window.rough) return store.users.grid.answered(start, end, columns).map(count => count / width * 1e9);
-  store.users.answered(start, end, row => { counts[Math.min(columns - 1, Math.max(0, Math.ceil((told.sent_ns[row] + told.response_ns[row] - start) / width) - 1))] += 1; }, window.only);
+  if (window.rough) return store.users.grid.answered(start, end, bins).map(count => count / width * 1e9);
+  store.users.answered(start, end, row => { counts[Math.min(bins - 1, Math.max(0, Math.ceil((told.sent_ns[row] + told.response_ns[row] - start) / width) - 1))] += 1; }, window.only);
   return counts.map(count => count / width * 1e9);
+}
+
+/** How many bins answers are counted in: each is a second or longer, and holds ten answers at the mean rate of the run, unless there would be too few. */
+export function binsOf(store, start, end, columns) {
+  const seconds = (end - start) / SHORTEST_BIN_NS, answered = store.tables.interactions.rows * (end - start) / store.reach;
+  const bins = Math.max(Math.min(seconds, answered / BIN_ANSWERS), Math.min(seconds, FEWEST_BINS));
+  return Math.max(1, Math.min(columns, Math.floor(bins)));
 }
 
 function by(rows, key) {
@@ -98,11 +106,15 @@ function waiting(store, late) {
   return { total, most: found.sort((a, b) => b.sum - a.sum).slice(0, MOST) };
 }
 
-function overTime(store, late, { start, end, columns }) {
-  const told = store.tables.interactions.columns, width = (end - start) / columns, lists = Array.from({ length: columns }, () => []);
-  for (const row of late) lists[Math.min(columns - 1, Math.max(0, Math.floor((told.sent_ns[row] + told.response_ns[row] - start) / width)))].push(told.response_ns[row]);
-  const of = probability => lists.map(list => list.length ? quantile(Float64Array.from(list).sort(), probability) : NaN);
-  return { p50: of(0.5), p90: of(0.9) };
+/** The p90 of every bin with ten answers or more, and where they are few every answer: [moment, response time]. */
+function overTime(store, late, { start, end, bins }) {
+  const told = store.tables.interactions.columns, width = (end - start) / bins, lists = Array.from({ length: bins }, () => []);
+  const ready = row => told.sent_ns[row] + told.response_ns[row];
+  for (const row of late) lists[Math.min(bins - 1, Math.max(0, Math.ceil((ready(row) - start) / width) - 1))].push(told.response_ns[row]);
+  return {
+    p90: lists.map(list => list.length >= BIN_ANSWERS ? quantile(Float64Array.from(list).sort(), 0.9) : NaN),
+    dots: late.length <= MOST_DOTS ? late.map(row => [ready(row), told.response_ns[row]]) : [],
+  };
 }
 
 export function isIdle(category) { return category.startsWith("idle") || category === "steal" || category === "iowait"; }

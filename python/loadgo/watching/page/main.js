@@ -2,8 +2,9 @@
 import { answer } from "./answer.js";
 import { expectation } from "./expected.js";
 import { follow } from "./feed.js";
-import { answers, figures, processBands, series } from "./figures.js";
-import { $, drawDetail, drawMoving, drawSettled, prepare, target } from "./panels.js";
+import { answers, binsOf, figures, processBands, series } from "./figures.js";
+import { $, charts, drawDetail, drawMoving, drawSettled, prepare, target } from "./panels.js";
+import { listenToCharts, reportOf } from "./pointer.js";
 import { drawBands, drawChosen, gutter } from "./pictures.js";
 import { Store } from "./store.js";
 import { duration, moment, number } from "./words.js";
@@ -18,7 +19,8 @@ let bands = null, settled = null, rested = 0, asked = false, told = null, gone =
 function windowNow() {
   const end = Math.max(view.end ?? store.reach, 1), width = view.width ?? (store.ended && view.end === null ? store.reach : store.settings.width_ns);
   const columns = Math.max(60, Math.min(600, Math.floor($("users").clientWidth / 2) || Math.floor(document.body.clientWidth / 2)));
-  return { start: Math.max(end - width, 0), end, columns, only: view.only };
+  const start = Math.max(end - width, 0);
+  return { start, end, columns, bins: binsOf(store, start, end, columns), only: view.only };
 }
 
 function everybody() { return store.users.by.size; }
@@ -59,7 +61,7 @@ function draw() {
     $("everybody").hidden = !window.only;
   }
   const moving = { ...window, rough: bands !== null && bands.rough };
-  drawMoving(series(store, moving), everybody() ? answers(store, moving) : null, told && !view.drag && !view.playing ? { drawn: told.responses.p90, p90: told.response.p90 } : null, target(store), window);
+  drawMoving(series(store, moving), everybody() ? answers(store, moving) : null, told && !view.drag && !view.playing ? responses() : null, target(store), window);
   if (!$("moment").matches(":active")) $("moment").value = Math.round(1000 * window.end / store.reach);
   $("moment").setAttribute("aria-valuetext", moment(window.end));
   clearTimeout(settled);
@@ -77,7 +79,7 @@ function settle() {
   const found = series(store, window), sentence = answer(told, window, everybody(), target(store));
   const damaged = store.damage ? `${store.damage}; below is what was read before. ` : "";
   const mode = view.playing ? "played" : view.end !== null && !(store.ended && view.end >= store.reach) ? "held" : store.damage ? "not followed any more" : store.how;
-  drawMoving(found, everybody() ? answers(store, window) : null, { drawn: told.responses.p90, p90: told.response.p90 }, target(store), window);
+  drawMoving(found, everybody() ? answers(store, window) : null, responses(), target(store), window);
   drawSettled(store, window, told);
   expectation(store, told, found);
   drawDetail(store, view.row);
@@ -87,10 +89,14 @@ function settle() {
   const lost = told.lost ? ` · ${number(told.lost)} RECORDS LOST` : "";
   $("live").textContent = store.ended ? "End" : "Live";
   $("about").textContent = `${store.title} · ${everybody() ? `${number(told.users)} logged in · ` : ""}${told.phase ? told.phase + " · " : ""}${mode}${lost}${gone ? ` · ${gone}; what is here stays` : ""}`;
+  $("report").href = reportOf(window.start, window.end);
   $("instrument").textContent = everybody() ? `${number(told.answered)} ${told.answered === 1 ? "answer" : "answers"} in ${duration(window.end - window.start)}; the driver was ${told.lateness === 0 ? "in time" : `${duration(told.lateness)} late (p99)`}, ${told.lost ? `${number(told.lost)} RECORDS LOST` : "nothing lost"}.` : `No users: ${duration(window.end - window.start)} of this system's own work.`;
   rested = performance.now();
   document.body.dataset.drawn = String(+(document.body.dataset.drawn || 0) + 1);
 }
+
+/** The response times of the window that was measured last. */
+function responses() { return { drawn: told.responses.p90, dots: told.responses.dots, p90: told.response.p90 }; }
 
 function say(id, text) { if ($(id).textContent !== text) $(id).textContent = text; }
 
@@ -227,7 +233,11 @@ function click(across, down) {
   if (everybody() && one.users === 1) choose(store.users.at(one.first, start + across * (end - start))); else soon();
 }
 
+/** Shows the stretch alone. */
+function showStretch([start, end]) { [view.width, view.before] = [Math.max(end - start, NARROWEST), null]; at(end); }
+
 prepare();
 listen();
+listenToCharts(charts, windowNow, showStretch);
 globalThis.loadgo = { store, view, measured, windowNow, figures: () => told, bands: () => bands };
 follow((head, bytes) => store.take(head, bytes), () => { gone = null; soon(); }, why => { gone = why; soon(); });

@@ -1,6 +1,7 @@
 // The page's parts filled: series, tables, the legend, what a single interaction was.
 import { heat, memoryRows, waits } from "./figures.js";
-import { drawHeat, drawSeries, drawStack, QUIET, STACK } from "./pictures.js";
+import { roundUp } from "./axes.js";
+import { drawHeat, drawPointed, drawSeries, drawStack, QUIET, STACK } from "./pictures.js";
 import { COLOURS, STATES, WAITS } from "./states.js";
 import { NONE } from "./table.js";
 import { CATEGORIES } from "./terms.js";
@@ -11,16 +12,24 @@ export const $ = id => document.getElementById(id);
 const SERIES = [["busy", "Processors busy"], ["ready", "Run queue, length"], ["faults", "Page faults a second"], ["answers", "Answers a second"],
                 ["responses", "Response time, p90"], ["account", "Processors' time by category"], ["memory", "Memory"]];
 
+/** The small charts by name, as they were drawn last: {element, columns, redraw(), words(column)}. */
+export const charts = new Map();
+/** What is pointed at in all small charts at once: a moment, and a stretch that is chosen. */
+export const pointed = { moment: null, stretch: null };
+
 /** Makes the legend and the places of the series. */
 export function prepare() {
   for (const [at, state] of STATES.entries()) { const item = entry(COLOURS[at], state); item.classList.toggle("of-users", at > 1); $("legend").append(item); }
   for (const [name, title] of SERIES) {
-    const part = document.createElement("section"), head = document.createElement("h2"), now = document.createElement("span"), drawn = document.createElement("canvas");
-    [part.id, now.id, drawn.id, now.className] = [`part-${name}`, `now-${name}`, `series-${name}`, "now"];
+    const part = document.createElement("section"), head = document.createElement("h2"), now = document.createElement("span"), drawn = document.createElement("canvas"), value = document.createElement("p");
+    [part.id, now.id, drawn.id, value.id, now.className, value.className] = [`part-${name}`, `now-${name}`, `series-${name}`, `value-${name}`, "now", "about value"];
     head.append(title + ": ", now);
-    drawn.setAttribute("height", "70");
+    drawn.setAttribute("height", name === "account" || name === "memory" ? "140" : "104");
     drawn.setAttribute("role", "img");
-    part.append(head, drawn);
+    drawn.tabIndex = 0;
+    drawn.setAttribute("aria-describedby", `value-${name}`);
+    value.setAttribute("aria-live", "polite");
+    part.append(head, drawn, value);
     if (name === "account" || name === "memory") { const list = document.createElement("ul"); list.id = `legend-${name}`; part.append(list); }
     if (name === "answers" || name === "responses") part.className = "of-users";
     $("series").append(part);
@@ -44,33 +53,56 @@ function known(values) { return Array.from(values).filter(value => !Number.isNaN
 function mean(values) { const told = known(values); return told.length ? told.reduce((a, b) => a + b, 0) / told.length : null; }
 
 /** Draws a series, and says its mean over the window and, where a column is long enough for one, its largest value. */
-function series(name, values, words, { caption = null, most = true, ...settings } = {}) {
-  const told = known(values);
-  drawSeries($(`series-${name}`), Array.from(values), settings);
-  $(`now-${name}`).textContent = !told.length ? "not measured" : caption ?? `${words(mean(values))} on the mean${most ? `, most ${words(Math.max(...told))}` : ""}`;
+function series(name, values, words, window, { caption = null, most = true, ...settings } = {}) {
+  const told = known(values), list = Array.from(values);
+  show(name, list.length, window, () => drawSeries($(`series-${name}`), list, { ...window, words, ...settings }), column => {
+    const over = settings.over ? `, ${words(settings.over[column])} waited for a device` : "";
+    return Number.isNaN(list[column]) ? settings.dots ? "too few answers for a p90" : "not measured" : words(list[column]) + over;
+  });
+  $(`now-${name}`).textContent = !told.length && !(settings.dots || []).length ? "not measured" : caption ?? `${words(mean(values))} on the mean${most ? `, most ${words(Math.max(...told))}` : ""}`;
   $(`series-${name}`).setAttribute("aria-label", $(`part-${name}`).querySelector("h2").textContent);
+}
+
+/** Draws a small chart, and keeps how, so that what is pointed at can be drawn over it. */
+function show(name, columns, window, draw, words) {
+  const element = $(`series-${name}`);
+  const redraw = () => { draw(); drawPointed(element, window, pointed.moment, pointed.stretch); };
+  charts.set(name, { element, columns, window, redraw, words });
+  redraw();
+  drawValue(name);
+}
+
+/** The chart's value at the moment that is pointed at, as a line below it. */
+export function drawValue(name) {
+  const { columns, words, window: { start, end } } = charts.get(name), { moment: at } = pointed, width = (end - start) / columns;
+  const column = at === null || at < start || at > end ? null : Math.min(columns - 1, Math.floor((at - start) / width));
+  const text = column === null ? "" : `${moment(start + column * width)} to ${moment(start + (column + 1) * width)}: ${words(column)}`;
+  if ($(`value-${name}`).textContent !== text) $(`value-${name}`).textContent = text;
 }
 
 const SHORT_NS = 1e8;
 
 /** What is drawn anew in every frame while one moves; `response` are the window's response times, when they are known. */
-export function drawMoving(found, answered, response, target, { start, end, columns }) {
-  const most = (end - start) / columns >= SHORT_NS, waited = mean(found.major);
-  series("busy", found.busy, share, { top: 1 });
-  series("ready", found.ready, number);
-  series("faults", found.faults, number, { over: Array.from(found.major), most });
+export function drawMoving(found, answered, response, target, window) {
+  const { start, end, columns, bins } = window, most = (end - start) / columns >= SHORT_NS, waited = mean(found.major);
+  series("busy", found.busy, share, window, { top: 1 });
+  series("ready", found.ready, number, window);
+  series("faults", found.faults, number, window, { over: Array.from(found.major), most });
   if (waited !== null) $("now-faults").textContent += ` (${number(waited)} waited for a device)`;
-  if (answered) series("answers", answered, number, { most });
-  if (response) series("responses", response.drawn, duration, { bound: target, caption: response.p90 === null ? "few answers" : `${duration(response.p90)} in all` });
-  stack("memory", found.memory, null, bytes);
+  if (answered) series("answers", answered, number, window, { most: (end - start) / bins >= SHORT_NS });
+  if (response) series("responses", response.drawn, duration, window, { bound: target, dots: response.dots, caption: response.p90 === null ? "few answers" : `${duration(response.p90)} in all` });
+  stack("memory", found.memory, null, bytes, window);
 }
 
-function stack(name, parts, most, told) {
+/** Parts upon one another. A part without a colour of its own has one in turn. */
+function stack(name, parts, most, told, window) {
   const list = parts.filter(part => part.drawn.some(value => value > (most || 0) / 1000)), columns = list.length ? list[0].drawn.length : 0;
+  list.forEach((part, at) => { part.colour ??= (part.quiet ? QUIET : STACK[at % STACK.length]); });
   let full = most;
   for (let column = 0; !most && column < columns; column++) full = Math.max(full || 0, list.reduce((sum, part) => sum + (part.drawn[column] || 0), 0));
-  drawStack($(`series-${name}`), list, full || 1);
-  $(`legend-${name}`).replaceChildren(...list.map((part, at) => entry(part.colour ?? (part.quiet ? QUIET : STACK[at % STACK.length]), `${part.name} ${told(part.share ?? last(part.drawn))}`)));
+  full = most || roundUp(full);
+  show(name, columns || 1, window, () => drawStack($(`series-${name}`), list, full, { ...window, words: told }), column => list.filter(part => part.drawn[column] > 0).map(part => `${part.name} ${told(part.drawn[column])}`).join(", ") || "not measured");
+  $(`legend-${name}`).replaceChildren(...list.map(part => entry(part.colour, `${part.name} ${told(part.share ?? last(part.drawn))}`)));
   $(`now-${name}`).textContent = list.length ? "" : "not measured";
   $(`series-${name}`).setAttribute("aria-label", `${name}: ${list.map(part => `${part.name} ${told(last(part.drawn))}`).join(", ")}`);
 }
@@ -113,7 +145,7 @@ export function drawSettled(store, window, told) {
   rows("time", ["category", "share"], told.time.filter(one => one.share > 0).map(one => [term(one.name), share(one.share)]));
   rows("processes", ["process", "share"], told.processes.map(one => [one.name, share(one.share)]));
   $("processes-part").hidden = !told.processes.length;
-  stack("account", inPaletteOrder(told.time).map(one => ({ ...one, name: term(one.name)[0], colour: colour(one.name) })), 1, share);
+  stack("account", inPaletteOrder(told.time).map(one => ({ ...one, name: term(one.name)[0], colour: colour(one.name) })), 1, share, window);
   memory(store, window);
   for (const [id, per, what] of [["heat-cpu", "cpu_ns", "processor time"], ["heat-wait", "wait_ns", "wait"]]) drawOneHeat(store, window, id, per, what);
 }

@@ -1,4 +1,5 @@
 // Canvases: bands of users, series against time, stacked areas, heat maps.
+import { drawAxes, momentLabel, momentStep, plotOf, roundUp } from "./axes.js";
 import { COLOURS, STATES } from "./states.js";
 
 export const STACK = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#7a7a7a", "#b8a900", "#5b3a9e", "#8c564b", "#006d5b", "#ff6db6", "#920000", "#b66dff", "#b3b300", "#003f5c"];
@@ -78,12 +79,11 @@ export function drawChosen(element, lanes, lane, begun, ready, { start, end }) {
 
 /** Moments of the run, as lines across the bands, at round numbers of seconds. */
 function marks(pen, left, width, height, { start, end }) {
-  const rough = (end - start) / Math.max(2, (width - left) / 110), power = 10 ** Math.floor(Math.log10(rough)), step = power * [1, 2, 5, 10].find(one => one * power >= rough);
-  const places = Math.max(0, -Math.floor(Math.log10(step / 1e9)));
+  const step = momentStep(start, end, width - left, 110);
   pen.font = "10px system-ui, sans-serif";
   pen.textBaseline = "bottom";
   for (let at = Math.ceil(start / step) * step; at < end; at += step) {
-    const x = left + (at - start) / (end - start) * (width - left), text = `${(at / 1e9).toFixed(Math.min(places, 9))} s`, room = pen.measureText(text).width;
+    const x = left + (at - start) / (end - start) * (width - left), text = momentLabel(at, step), room = pen.measureText(text).width;
     pen.globalAlpha = 0.4;
     pen.fillStyle = ink("--faint");
     pen.fillRect(x, 0, 1, height);
@@ -105,40 +105,61 @@ function name(pen, lanes, each, room) {
   lanes.forEach((lane, place) => { if (place % every === 0) pen.fillText(lane.label, 3, (place + Math.min(every, lanes.length - place) / 2) * each, room); });
 }
 
-/** Bars against time; `over` are drawn before them in another colour, `bound` is a line across. */
-export function drawSeries(element, values, { top = null, over = null, bound = null } = {}) {
-  const [pen, width, height] = surface(element), step = width / values.length;
-  const known = values.filter(value => !Number.isNaN(value)), most = top || Math.max(...known, bound || 0, 0) || 1;
+/**
+ * Bars against time on axes, {start, end, most, words}; `over` are drawn before them in another colour, `bound` is a line across, `dots` are [moment, value].
+ * A value that is not known leaves a gap.
+ */
+export function drawSeries(element, values, { start, end, words, top = null, over = null, bound = null, dots = [] }) {
+  const [pen, width, height] = surface(element), known = values.filter(value => !Number.isNaN(value)), seen = [...known, ...dots.map(dot => dot[1])];
+  if (!seen.length) return;
+  const most = top || roundUp(seen.reduce((a, b) => Math.max(a, b), bound || 0)), plot = plotOf(width, height, { start, end }, most), step = plot.width / values.length;
   const bars = (list, colour) => {
     pen.fillStyle = colour;
-    list.forEach((value, at) => { const tall = Math.max(value > 0 ? 1 : 0, Math.min(value / most, 1) * (height - 2)); if (value > 0) pen.fillRect(at * step, height - tall, step + 0.5, tall); });
+    list.forEach((value, at) => { const y = Math.min(plot.y(value), plot.y(0) - 1); if (value > 0) pen.fillRect(plot.left + at * step, y, step + 0.5, plot.y(0) - y); });
   };
+  drawAxes(pen, plot, { start, end }, most, words, ink);
   bars(values, ink("--drawn"));
   if (over) bars(over, ink("--over"));
+  pen.fillStyle = ink("--ink");
+  for (const [at, value] of dots) { pen.beginPath(); pen.arc(plot.x(at), plot.y(value), 1.8, 0, 7); pen.fill(); }
   if (bound) {
     pen.strokeStyle = ink("--bad");
     pen.setLineDash([6, 4]);
     pen.beginPath();
-    pen.moveTo(0, height - bound / most * (height - 2));
-    pen.lineTo(width, height - bound / most * (height - 2));
+    pen.moveTo(plot.left, plot.y(bound));
+    pen.lineTo(plot.left + plot.width, plot.y(bound));
     pen.stroke();
     pen.setLineDash([]);
   }
 }
 
-/** Parts one upon another against time: [{name, drawn}], and the height that is full. */
-export function drawStack(element, parts, most) {
+/** Parts one upon another against time: [{name, drawn, colour}], and the height that is full. */
+export function drawStack(element, parts, most, { start, end, words }) {
   const [pen, width, height] = surface(element);
   if (!parts.length) return;
-  const columns = parts[0].drawn.length, step = width / columns, base = new Float64Array(columns);
-  parts.forEach(({ drawn, quiet, colour }, place) => {
-    pen.fillStyle = colour ?? (quiet ? QUIET : STACK[place % STACK.length]);
+  const plot = plotOf(width, height, { start, end }, most), columns = parts[0].drawn.length, step = plot.width / columns, base = new Float64Array(columns);
+  drawAxes(pen, plot, { start, end }, most, words, ink);
+  for (const { drawn, colour } of parts) {
+    pen.fillStyle = colour;
     for (let column = 0; column < columns; column++) {
-      const tall = (drawn[column] || 0) / most * height;
-      if (tall > 0) pen.fillRect(column * step, height - base[column] - tall, step + 0.5, tall);
+      const tall = (drawn[column] || 0) / most * plot.height;
+      if (tall > 0) pen.fillRect(plot.left + column * step, plot.y(0) - base[column] - tall, step + 0.5, tall);
       base[column] += tall;
     }
-  });
+  }
+}
+
+/** A line at the moment that is pointed at, and a shade over the stretch that is chosen. */
+export function drawPointed(element, { start, end }, moment, stretch) {
+  const pen = element.getContext("2d"), plot = plotOf(Math.max(element.clientWidth, 1), +element.dataset.tall, { start, end }, 1);
+  const x = at => Math.max(plot.left, Math.min(plot.x(at), plot.left + plot.width));
+  pen.fillStyle = ink("--ink");
+  if (stretch) {
+    pen.globalAlpha = 0.15;
+    pen.fillRect(x(stretch[0]), plot.top, x(stretch[1]) - x(stretch[0]), plot.height);
+    pen.globalAlpha = 1;
+  }
+  if (moment !== null && moment >= start && moment <= end) pen.fillRect(x(moment), plot.top, 1, plot.height);
 }
 
 /** How many of each length there were, column by column; the darker the more, on a scale of roots. */

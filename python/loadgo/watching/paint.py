@@ -1,0 +1,61 @@
+"""Colours for the lines of a watched run in a terminal, in its own sixteen colours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+_SGR = {"bad": "1;31", "good": "32", "faint": "2", "head": "1", "bars": "36"}
+_SIGN_COLORS = {"█": "34", "▒": "33", "P": "31", "D": "35", "w": "90", "t": "32", "·": "90", "?": "90"}
+"""The colour of each sign of a user's state."""
+_BARS = re.compile("[▁▂▃▄▅▆▇█]+")
+_BAD_WORDS = re.compile(r" over$|[\d,]+ RECORDS LOST")
+
+
+def painted(text: str, kind: str) -> str:
+    """The line with escape sequences for colour. `kind` is the kind of the line on the screen."""
+    paint = _PAINTERS.get(kind)
+    return paint(text) if paint else text
+
+
+def _colored(text: str, name: str) -> str:
+    return f"\x1b[{_SGR[name]}m{text}\x1b[0m" if text else text
+
+
+def _answer(text: str) -> str:
+    verdict, colon, _ = text.partition(":")
+    return _colored(text, "good" if verdict == "Fine" else "bad") if colon else _colored(text, "bad")
+
+
+def _band(text: str) -> str:
+    """A user's line, whose name stands before the signs."""
+    return text[:12] + _signs(text[12:], r"(.)\1*")
+
+
+def _signs(text: str, pattern: str) -> str:
+    """The text with the signs of states in their colours; `pattern` finds a sign as its first group."""
+
+    def paint(run: re.Match[str]) -> str:
+        color = _SIGN_COLORS.get(run[1])
+        return f"\x1b[{color}m{run[0]}\x1b[0m" if color else run[0]
+
+    return re.sub(pattern, paint, text)
+
+
+def _series(text: str) -> str:
+    return text[:12] + _BARS.sub(lambda bars: _colored(bars[0], "bars"), text[12:])
+
+
+def _row(text: str) -> str:
+    return _BAD_WORDS.sub(lambda words: _colored(words[0], "bad"), text)
+
+
+_PAINTERS: dict[str, Callable[[str], str]] = {
+    "title": lambda text: _colored(text, "head"),
+    "answer": _answer,
+    "head": lambda text: _colored(text, "faint"),
+    "band": _band,
+    "legend": lambda text: _signs(text, r"(\S)(?= \S)"),
+    "series": _series,
+    "row": _row,
+}

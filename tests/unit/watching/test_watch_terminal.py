@@ -1,0 +1,87 @@
+"""The screen of a watched run in a terminal: headings, colours, and a line that says what has no room."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+from pathlib import Path
+
+import loadgo
+import pytest
+from loadgo.records.following import latest_ns
+from loadgo.records.tables import Tables, tables
+from loadgo.watching.terminal import ScreenContext, columns_of, screen
+from loadgo.watching.window import window_of
+from support.outside import COMMAND, environment
+
+ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("terminal") / "run"
+    loadgo.run("typical-user", on="multics-6180", users=20, passes=2, seed=3, out=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run_tables(run: Path) -> Tables:
+    return tables(run)
+
+
+def shown(run_tables: Tables, width: int, height: int, *, color: bool = False) -> list[str]:
+    reach = latest_ns(run_tables)
+    window = window_of(run_tables, reach, reach, columns_of(width))
+    return screen(window, ScreenContext("typical user", "ended"), width, height, color=color)
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 23), (120, 60), (60, 16)])
+def test_columns_have_headings_and_the_screen_says_what_it_leaves_out(
+    run_tables: Tables, width: int, height: int
+) -> None:
+    lines = shown(run_tables, width, height)
+    assert len(lines) <= height
+    assert max(map(len, lines)) <= width
+    axis = next(line for line in lines if line.startswith("time "))
+    assert axis.split() == ["time", "0.0", "s", f"{latest_ns(run_tables) / 1e9:.1f}", "s", "mean"]
+    busy = next(line for line in lines if line.startswith("busy "))
+    assert len(busy) - len(busy.rstrip("% ")) < 3
+    assert len(axis) == len(busy), "the heading ends where the figures end"
+    names = set(run_tables.interactions["command"].cast(str).unique())
+    hidden = len(names - {line.split()[0] for line in lines if line})
+    left_out = next((line for line in lines if line.startswith("not shown: ")), "")
+    assert (f"{hidden} command" in left_out) == bool(hidden)
+    assert ("times of faults" in left_out or left_out.endswith("…")) == (height < 28)
+
+
+def test_colours_change_no_character(run_tables: Tables) -> None:
+    plain, colored = shown(run_tables, 80, 23), shown(run_tables, 80, 23, color=True)
+    assert [ESCAPES.sub("", line) for line in colored] == plain
+    assert sum("\x1b[" in line for line in colored) > 8
+    assert all(line.count("\x1b[0m") * 2 == len(ESCAPES.findall(line)) for line in colored)
+
+
+@pytest.mark.parametrize("no_color", [False, True])
+def test_a_terminal_has_colours_unless_no_color_is_set(run: Path, no_color: bool) -> None:
+    ours, theirs = pty.openpty()
+    more = {"NO_COLOR": "1" if no_color else ""}
+    command = [*COMMAND, "watch", str(run), "--once"]
+    with subprocess.Popen(command, stdout=theirs, env=environment(COLUMNS="80", LINES="24", **more)) as process:
+        os.close(theirs)
+        output = b""
+        while chunk := _read(ours):
+            output += chunk
+        assert process.wait() == 0
+    os.close(ours)
+    assert (b"\x1b[" in output) == (not no_color)
+    assert b"not shown: " in output
+
+
+def _read(descriptor: int) -> bytes:
+    """The next bytes of the terminal; empty at its end, which Linux calls an input error."""
+    try:
+        return os.read(descriptor, 65536)
+    except OSError:
+        return b""
