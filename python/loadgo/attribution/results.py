@@ -84,3 +84,5 @@ class Speedup(Result, presented_by="loadgo.attribution.presentation:presentation
     """Problems of the runs, and differences that are no change. Reports show them before any figure."""
     measured: bool = False
     """Whether the runs existed before. Otherwise they were made for this analysis."""
+    fit_warnings: tuple[str, ...] = ()
+    """The warnings that are reasons to doubt the fit of a fitted machine."""

@@ -66,21 +66,22 @@ def speedup(
             "loadgo cannot change a host: name a machine with `on`, or measure the host with each combination of the "
             "changes and name the runs with `measured`"
         ).about("on", "measured")
+    # The files are read before the runs: an error afterwards would lose the answer.
+    doubts = tuple(dict.fromkeys(text for name in (on, to) if name is not None for text in fit_warnings_of(name, set)))
     load = Load(script, users, passes, duration, think, tuple(set), tariff)
     seeds = range(seed, seed + runs)
     if to is not None:
-        return _with_fit_warnings(_to_machine(load, on, to, changes, seeds, factors, progress), on, to)
+        return _with_fit_warnings(_to_machine(load, on, to, changes, seeds, factors, progress), doubts)
     parsed = tuple(change_of(text) for text in changes)
     check_changes(parsed, runs)
     machines = [Machine(on, _sets(parsed, choice), _names_of(parsed, choice)) for choice in range(1 << len(parsed))]
     title = f"{script}, {users} user{'s' if users > 1 else ''} on {on}"
-    return _with_fit_warnings(of_machines(title, load, parsed, machines, seeds, progress), on)
+    return _with_fit_warnings(of_machines(title, load, parsed, machines, seeds, progress), doubts)
 
 
-def _with_fit_warnings(attributed: Speedup, *machines: str) -> Speedup:
+def _with_fit_warnings(attributed: Speedup, doubts: tuple[str, ...]) -> Speedup:
     """The speed-up with the reasons to doubt the fit of its machines."""
-    doubts = dict.fromkeys(text for machine in machines for text in fit_warnings_of(machine))
-    return replace(attributed, warnings=(*attributed.warnings, *doubts))
+    return replace(attributed, warnings=(*attributed.warnings, *doubts), fit_warnings=doubts)
 
 
 def _to_machine(

@@ -95,5 +95,5 @@ def ab(
                 run_progress=show_run,
             )
         page.show(experiment)
-        print_fit_warnings(experiment.a.on, experiment.b.on)
+        print_fit_warnings(experiment.fit_warnings)
         raise typer.Exit(STATUS_INTERRUPTED if experiment.end == "stopped" else STATUS_GOOD)

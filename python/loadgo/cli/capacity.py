@@ -121,7 +121,7 @@ def capacity(
                 trial_progress=show_trial,
             )
         page.show(answer)
-        print_fit_warnings(on)
+        print_fit_warnings(answer.fit_warnings)
         if answer.end == "stopped":
             raise typer.Exit(STATUS_INTERRUPTED)
         raise typer.Exit(STATUS_BAD_FINDING if answer.bad else STATUS_GOOD)

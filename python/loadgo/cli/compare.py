@@ -169,4 +169,4 @@ def speedup(
                 progress=print_note,
             )
         page.show(attributed)
-        print_fit_warnings(*([] if measured else filter(None, (on, to))))
+        print_fit_warnings(attributed.fit_warnings)

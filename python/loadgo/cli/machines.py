@@ -60,7 +60,7 @@ def simulate(
             machine, users=users, until=until or DEFAULT_UNTIL, streams=streams, seed=seed, set=set or ()
         )
         page.show(simulation)
-        print_fit_warnings(machine)
+        print_fit_warnings(simulation.fit_warnings)
         good = simulation.end != "most" and (simulation.little is None or simulation.little.verdict != "broken")
         raise typer.Exit(STATUS_GOOD if good else STATUS_BAD_FINDING)
 

@@ -136,14 +136,10 @@ def print_leftovers(left_behind: Iterable[str]) -> None:
         print_error(text)
 
 
-def print_fit_warnings(*systems: str) -> None:
-    """Prints the reasons to doubt the fit of each machine among these systems."""
-    from loadgo.running.machines import fit_warnings_of
-    from loadgo.running.prepared import THIS_HOST
-
-    for machine in dict.fromkeys(system for system in systems if system != THIS_HOST):
-        for text in fit_warnings_of(machine):
-            print_error(text)
+def print_fit_warnings(warnings: Iterable[str]) -> None:
+    """Prints the reasons to doubt the fit of a result's machines."""
+    for text in warnings:
+        print_error(text)
 
 
 def notes_without_leftovers(notes: Iterable[str], printed_as_errors: Iterable[str]) -> list[str]:

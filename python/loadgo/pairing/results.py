@@ -124,6 +124,13 @@ class Experiment(Result, presented_by="loadgo.pairing.presentation:presentation"
         names = dict.fromkeys(name for pair in self.pairs for name in pair.a.commands)
         return _known(self._change(measure, name) for name in names for measure in MEAN_MEASURES)
 
+    @property
+    def fit_warnings(self) -> tuple[str, ...]:
+        """Reasons to doubt the fit of the variants' machines, from the runs of the pairs."""
+        return tuple(
+            dict.fromkeys(text for pair in self.pairs for run in (pair.a, pair.b) for text in run.fit_warnings)
+        )
+
     def change(self, measure: str) -> Change | None:
         """The change of one measure; None if it is not known."""
         return next((change for change in self.changes if change.measure == measure), None)

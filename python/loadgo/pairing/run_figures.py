@@ -42,6 +42,8 @@ class RunFigures:
     errors: int
     others_share: float | None
     """The share of other work in the processors' time, 0 to 1; None where it is not known."""
+    fit_warnings: tuple[str, ...] = ()
+    """Reasons to doubt the fit of a simulated machine."""
 
 
 def figures_of(run: Run) -> RunFigures:
@@ -60,6 +62,7 @@ def figures_of(run: Run) -> RunFigures:
         commands={command.name: _means(command) for command in summary.commands if command.response.count},
         errors=everything.outcomes.errors,
         others_share=None if summary.other_work is None else summary.other_work.share,
+        fit_warnings=summary.fit_warnings,
     )
 
 

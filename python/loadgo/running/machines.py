@@ -91,9 +91,9 @@ def machine_text(machine: str | Path, set: Sequence[str] = ()) -> str:
     return str(parsed["text"]) if set else source.text
 
 
-def fit_warnings_of(machine: str | Path) -> tuple[str, ...]:
+def fit_warnings_of(machine: str | Path, set: Sequence[str] = ()) -> tuple[str, ...]:
     """The reasons to doubt the fit of a machine; empty if it was not fitted. Raises what `machine_summary` raises."""
-    return fit_warnings(str(parse_machine_file(find(machine))["text"]))
+    return fit_warnings(str(parse_machine_file(find(machine), set)["text"]))
 
 
 def parse_machine_file(source: Source, set: Sequence[str] = ()) -> dict[str, Any]:

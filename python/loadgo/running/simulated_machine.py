@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from loadgo.errors import BadArgument
+from loadgo.records.machine_file import fit_warnings
 from loadgo.running.host import Driver
 from loadgo.running.machines import find, parse_machine_file
 
@@ -22,6 +23,11 @@ class SimulatedMachine:
     """Name, title and tariff, as `run.toml` has them."""
     parsed: dict[str, Any]
     """The content of the machine file, as the simulator reads it, with all values set."""
+
+    @property
+    def fit_warnings(self) -> tuple[str, ...]:
+        """The reasons to doubt the fit of the machine; empty if it was not fitted, or fits well."""
+        return fit_warnings(self.parsed["text"])
 
 
 def prepare_machine(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Literal
@@ -18,6 +18,7 @@ from loadgo import _loadgo
 from loadgo.documents.result import Result
 from loadgo.errors import BadArgument, Mistake
 from loadgo.notation import quantities
+from loadgo.records.machine_file import fit_warnings, parsed_machine
 
 DEFAULT_UNTIL = "precision(mean)=2%"
 """Default end of a simulation: the interval of the mean response time is at most 2 % to each side."""
@@ -136,6 +137,8 @@ class Simulation(Result, presented_by="loadgo.reporting.presentation:simulation_
     """The share of the processors' time in each category, 0 to 1."""
     little: LittleAudit | None
     """None for a run that is too short for intervals."""
+    fit_warnings: tuple[str, ...] = ()
+    """Reasons to doubt the fit of a fitted machine."""
 
     @property
     def throughput(self) -> SimulatedFigure:
@@ -188,7 +191,8 @@ def simulate(
 
     source = find(machine)
     try:
-        return simulate_text(source.text, users=users, until=until, seed=seed, streams=streams, set=set)
+        simulation = simulate_text(source.text, users=users, until=until, seed=seed, streams=streams, set=set)
+        return replace(simulation, fit_warnings=fit_warnings(parsed_machine(source.text, set)["text"]))
     except Mistake as mistake:
         raise mistake.in_file(mistake.file or str(source.path)) from None
 

@@ -333,6 +333,7 @@ def assemble_capacity(
         neighbours=neighbours,
         narrowing=narrowing,
         fit_doubt=doubt,
+        fit_warnings=site.fit_warnings,
     )
 
 

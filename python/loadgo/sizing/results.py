@@ -150,6 +150,8 @@ class Capacity(Result, presented_by="loadgo.sizing.presentation:presentation"):
     """The uncertainty of the fit; None where the machine was not fitted, or where it is not known."""
     tariff: str = ""
     """The tariff of `cost_user_hour` with its prices, in words; empty where nothing has a price."""
+    fit_warnings: tuple[str, ...] = ()
+    """Reasons to doubt the fit of a fitted machine."""
     narrowing: Narrowing | None = None
     """Trials that would narrow the answer; None where it is narrow enough, or where more trials would not help."""
 

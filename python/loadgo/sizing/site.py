@@ -38,6 +38,8 @@ class TrialSite:
     """The folder that keeps the folders of trials; None for the default."""
     mix: UserMix | None = None
     """The classes of users; None if all users type one script."""
+    fit_warnings: tuple[str, ...] = ()
+    """The reasons to doubt the fit of a fitted machine."""
 
     @property
     def live(self) -> bool:
@@ -62,6 +64,7 @@ def prepare_site(
         tariff=tariff_on(tariff, ready.system),
         out=out,
         mix=mix,
+        fit_warnings=() if ready.machine is None else ready.machine.fit_warnings,
     )
 
 

@@ -148,10 +148,30 @@ def test_a_doubtful_fit_is_said_by_each_command_that_uses_the_machine(bench: Ben
     for name in ("a", "b"):
         ran = bench.loadgo("run", "small.toml", "--on", "fitted.toml", "--users", "2", "--out", name)
         assert ran.stdout.startswith(f"The machine's fit is doubtful: {doubt}.")
-    assert f"a: The machine's fit is doubtful: {doubt}." in bench.loadgo("compare", "a", "b").stdout.replace("\n", " ")
+    assert f"a: the machine's fit is doubtful: {doubt}." in bench.loadgo("compare", "a", "b").stdout.replace("\n", " ")
     searched = bench.loadgo("capacity", "small.toml", "--on", "fitted.toml", "--target", "p90 < 1h", "--max-users", "2")
     assert doubt in searched.stderr
     assert doubt in bench.loadgo("machines", "fitted.toml", "--set", "processors.speed=2").stdout
+    pairs = ("--set-b", "processors.speed=2", "--pairs", "1", "--out", "pairs")
+    assert doubt in bench.loadgo("ab", "small.toml", "--on", "fitted.toml", *pairs).stderr
+    change = ("--change", "processors.speed=2", "--runs", "1")
+    assert doubt in bench.loadgo("speedup", "small.toml", "--on", "fitted.toml", *change).stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("capacity", "small.toml", "--target", "p90 < 1h", "--max-users", "2", "--on", "/dev/stdin"),
+        ("simulate", "/dev/stdin", "--until", "interactions=3000"),
+    ],
+    ids=["capacity", "simulate"],
+)
+def test_a_fitted_machine_can_come_through_a_pipe_which_is_read_once(bench: Bench, words: tuple[str, ...]) -> None:
+    load = '[[load]]\nname = "terminals"\nusers = 2\nthink = "exponential(3s)"\ncommands = ["compile"]\n'
+    fitted = f'{MACHINE}\n{load}\n[fit]\nruns = ["r"]\nwarnings = ["the mean response is off"]\n'
+    (bench.folder / "fitted.toml").write_text(fitted)
+    result = bench.loadgo(*words, before=("sh", "-c", 'cat fitted.toml | "$0" "$@"'))
+    assert "The machine's fit is doubtful: the mean response is off." in result.stderr
 
 
 def test_a_machine_is_simulated_under_its_own_load(bench: Bench) -> None:
