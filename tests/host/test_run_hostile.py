@@ -205,7 +205,7 @@ def test_without_privilege_it_runs_with_what_there_is_and_says_what_is_missing(b
     missing = [*kept.conditions["notes"], *kept.conditions["usage"]["notes"], *kept.conditions["driver"]["notes"]]
     assert any("no control group" in note for note in missing)
     assert any("SCHED_FIFO" in note for note in missing)
-    words = " ".join(bench.loadgo("report", "kept").stdout.split())
+    words = " ".join(bench.loadgo("report", "kept", "--full").stdout.split())
     assert "without SCHED_FIFO" in words
     assert "CPU from /proc" in words
     assert left_behind(bench) == []

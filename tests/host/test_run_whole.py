@@ -237,4 +237,4 @@ def test_python_and_the_command_line_make_the_same_run(bench: Bench, monkeypatch
     assert not run.summary.losses
     assert loadgo.tables(run).interactions.equals(bench.tables("python").interactions)
     assert {"phase", "at_s", "users_logged_in", "users", "interactions"} <= set(told[0])
-    assert loadgo.report(run) == bench.loadgo("report", "python").stdout
+    assert loadgo.report(run, full=True) == bench.loadgo("report", "python", "--full").stdout

@@ -25,6 +25,7 @@ from loadgo.cli.options import (
     ByOption,
     DrawsOption,
     FailIfOption,
+    FullOption,
     QuietOption,
     ReportFileOption,
     ReportFormatOption,
@@ -155,6 +156,7 @@ def run(
     draws: DrawsOption = None,
     tariff: TariffOption = "default",
     format: ReportFormatOption = "text",
+    full: FullOption = False,
     watch: Annotated[bool, typer.Option("--watch", help="Show the run in a browser while it goes.")] = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -197,7 +199,7 @@ def run(
             print_output(f"{finished.folder}\n")
         else:
             write_report(
-                loadgo.report(finished, format=format, tariff=tariff, color=wants_color()),
+                loadgo.report(finished, format=format, tariff=tariff, color=wants_color(), full=full),
                 format,
                 finished.folder,
                 None,
@@ -213,6 +215,7 @@ def run(
 def report(
     run: Annotated[str, typer.Argument(metavar="RUN", help="A run's folder, its id, or last.")] = "last",
     format: ReportFormatOption = "text",
+    full: FullOption = False,
     output: ReportFileOption = None,
     tariff: TariffOption = "default",
     phases: Annotated[
@@ -242,10 +245,9 @@ def report(
         from loadgo.errors import BadArgument
         from loadgo.notation.quantities import span_s
         from loadgo.records.runs import find_run
-        from loadgo.reporting.report import render, reported_summary
+        from loadgo.reporting.report import asked_notes, render, reported_summary
         from loadgo.reporting.view import View
 
-        view = View(vocabulary=vocabulary, by=by, top=top)
         folder = find_run(run)
         files = CheckFiles(junit, summary)
         files.check_writable()
@@ -260,7 +262,9 @@ def report(
         reported, measured = reported_summary(
             folder, tariff=tariff, phases=phases, target=target_s, by=by, fail_if=fail_if
         )
-        content = render(reported, measured, format, view=view, chart=chart, color=wants_color())
+        asked = asked_notes(tariff, target_s)
+        view = View(vocabulary=vocabulary, by=by, top=top, full=full, asked_notes=asked)
+        content = render(reported, measured, format, view=view, chart=chart, color=wants_color(), run=str(folder))
         write_report(content, format, folder, output)
         if fail_if:
             files.write_run(reported, condition_checks(reported))

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 import loadgo
-from loadgo.cli.options import QuietOption, ReportFileOption, ReportFormatOption, VocabularyOption
+from loadgo.cli.options import FullOption, QuietOption, ReportFileOption, ReportFormatOption, VocabularyOption
 from loadgo.cli.output import (
     STATUS_BAD_FINDING,
     STATUS_GOOD,
@@ -62,6 +62,7 @@ def meter(
     ] = None,
     vocabulary: VocabularyOption = "today",
     format: ReportFormatOption = "text",
+    full: FullOption = False,
     output: ReportFileOption = None,
     quiet: QuietOption = False,
 ) -> None:
@@ -90,7 +91,8 @@ def meter(
         except NotRun as refusal:
             print_error(str(refusal))
             raise typer.Exit(refusal.status) from None
-        _print_report(metered, format, vocabulary, output, quiet=quiet, to_stderr=bool(command))
+        content = "" if quiet or metered.folder is None else _content(metered, format, vocabulary, full=full)
+        _print_report(metered, content, format, output, quiet=quiet, to_stderr=bool(command))
         print_leftovers(metered.left_behind)
         if metered.signal is not None or metered.exit_status:
             ended = f"signal {metered.signal}" if metered.signal is not None else f"status {metered.exit_status}"
@@ -108,10 +110,14 @@ def _print_address(progress: dict[str, Any]) -> None:
         print_note(f"the meters can be read at {progress['serving']}")
 
 
+def _content(metered: loadgo.Metered, format: ReportFormat, vocabulary: VocabularyOption, *, full: bool) -> str | bytes:
+    return loadgo.report(metered, format=format, vocabulary=vocabulary, phases="all", color=wants_color(), full=full)
+
+
 def _print_report(
     metered: loadgo.Metered,
+    content: str | bytes,
     format: ReportFormat,
-    vocabulary: VocabularyOption,
     output: Path | None,
     *,
     quiet: bool,
@@ -123,7 +129,6 @@ def _print_report(
     if quiet:
         print_output(f"{metered.folder}\n")
         return
-    content = loadgo.report(metered, format=format, vocabulary=vocabulary, phases="all", color=wants_color())
     if to_stderr and format == "text" and output is None:
         sys.stderr.write(str(content))
     else:

@@ -30,6 +30,12 @@ ByOption = Annotated[
     Literal["command", "user"] | None,
     typer.Option(help="Add tables of faults and system calls by command, or by user."),
 ]
+FullOption = Annotated[
+    bool,
+    typer.Option(
+        "--full", help="Print all tables and notes. By default text is short; the other formats have everything."
+    ),
+]
 TopOption = Annotated[int | None, typer.Option(min=1, metavar="N", help="The largest number of rows of a long table.")]
 QuietOption = Annotated[
     bool, typer.Option("--quiet", "-q", help="No progress and no report; only the run's folder is printed.")

@@ -14,9 +14,9 @@ import vl_convert
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from loadgo.documents.document import Chapter, Charts, Document, Points, Remarks, Section
+from loadgo.documents.document import Document
 from loadgo.documents.explained_words import ExplainedWords
-from loadgo.documents.table import Table
+from loadgo.documents.page_sections import NOTES_ID, NOTES_TITLE, contents, page_sections
 from loadgo.notation.figures import plain
 
 if TYPE_CHECKING:
@@ -29,9 +29,6 @@ _ADDRESSES = (
 )
 """Addresses in the drawing code that are never loaded; they are removed, so that the page holds no address."""
 
-PlacedSection = Table | Chapter | Points | Remarks
-"""A section that the page shows at its place in the document. Charts are collected, and sign pictures left out."""
-
 
 def html_document(
     document: Document,
@@ -41,21 +38,23 @@ def html_document(
     code: Sequence[str] = (),
     **shown: object,
 ) -> str:
-    """The document as an HTML page. Users' texts are escaped, and a content security policy allows only our scripts.
+    """The full report as an HTML page. Texts are escaped, and a content security policy allows only our scripts.
 
     `page` is a template that extends `page.html`, with its own style, code and `shown` values.
     """
-    before, charts, after = _around_charts(document.sections)
+    document = document.full()
+    sections = page_sections(document)
     return html_page(
         page,
-        charts,
+        [chart for section in sections for chart in section.charts],
         style,
         code=code,
         title=document.title,
         document=document,
-        before=before,
-        charts=charts,
-        after=after,
+        sections=sections,
+        contents=contents(document, sections),
+        notes_id=NOTES_ID,
+        notes_title=NOTES_TITLE,
         **shown,
     )
 
@@ -85,15 +84,6 @@ def html_page(
         explained_words=words.listed,
         **shown,
     )
-
-
-def _around_charts(sections: Sequence[Section]) -> tuple[list[PlacedSection], list[Chart], list[PlacedSection]]:
-    """The sections above the charts, all charts, and the sections below. Pictures made of characters are left out."""
-    first_charts = next((i for i, section in enumerate(sections) if isinstance(section, Charts)), len(sections))
-    before = [section for section in sections[:first_charts] if isinstance(section, PlacedSection)]
-    after = [section for section in sections[first_charts:] if isinstance(section, PlacedSection)]
-    drawn = [chart for section in sections if isinstance(section, Charts) for chart in section.draw()]
-    return before, drawn, after
 
 
 def policy(scripts: list[str], *, compiles: bool) -> str:

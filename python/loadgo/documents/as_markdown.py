@@ -14,7 +14,8 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&@$]|:(?=//))")
 
 
 def markdown_document(document: Document) -> str:
-    """The document as Markdown. Characters with a meaning in Markdown are escaped."""
+    """The full report as Markdown. Characters with a meaning in Markdown are escaped."""
+    document = document.full()
     parts = [f"> **{escaped(warning)}**" for warning in document.warnings]
     answers = (document.answer, *document.further_answers)
     parts += ["  \n".join(f"**{escaped(line)}**" for line in answers), "  \n".join(map(escaped, document.about))]
@@ -45,7 +46,8 @@ def _content(section: Table | SignPicture | Points) -> str:
         return _picture(section)
     if isinstance(section, Points):
         return "\n".join(f"- {'<br>'.join(map(escaped, item))}" for item in section.items)
-    return _table(section.fitting(_PAGE_CHARS))
+    table = _table(section.fitting(_PAGE_CHARS))
+    return f"{table}\n\n{escaped(section.foot)}" if section.foot else table
 
 
 def _picture(picture: SignPicture) -> str:

@@ -24,9 +24,12 @@ MOST_REMARK_CHARS = 80
 """The largest width of running text, since longer lines are hard to read."""
 
 
-def text_document(document: Document, *, width: int | None = None, color: bool = False) -> str:
-    """The document as text for `width` characters, by default the width of the present terminal."""
-    out = StringIO()
+def text_document(document: Document, *, width: int | None = None, color: bool = False, short: bool = False) -> str:
+    """The full report as text, or the `short` one.
+
+    Lines have at most `width` characters, by default the width of the present terminal.
+    """
+    document, out = document.short() if short else document.full(), StringIO()
     console = Console(
         file=out,
         width=max(FEWEST_PAGE_CHARS, width or shutil.get_terminal_size((100, 24)).columns),
@@ -77,6 +80,8 @@ def _section(section: Section, width: int) -> Iterator[RenderableType]:
         if section.lead:
             yield _text(section.lead, "dim") if section.title else _text(f"“{section.lead}”", "italic")
         yield _printed_layout(section, width) if section.as_printed else _table(section.fitting(width))
+        if section.foot:
+            yield _text(section.foot, "dim")
 
 
 def _item(item: tuple[str, ...], width: int) -> Text:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from loadgo.documents.section import SectionPlace
 from loadgo.documents.table import Table
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SignPicture:
+class SignPicture(SectionPlace):
     """A picture of characters, for text and Markdown. An HTML page has charts instead."""
 
     title: str
@@ -22,14 +23,14 @@ class SignPicture:
 
 
 @dataclass(frozen=True)
-class Charts:
+class Charts(SectionPlace):
     """Charts for an HTML page. They are made with the page, since the chart library takes a second to load."""
 
     draw: Callable[[], Sequence[Chart]]
 
 
 @dataclass(frozen=True)
-class Chapter:
+class Chapter(SectionPlace):
     """The heading of a part of the document. All sections up to the next chapter belong to the part."""
 
     title: str
@@ -41,7 +42,7 @@ class Chapter:
 
 
 @dataclass(frozen=True)
-class Points:
+class Points(SectionPlace):
     """A list of items."""
 
     title: str
@@ -50,7 +51,7 @@ class Points:
 
 
 @dataclass(frozen=True)
-class Remarks:
+class Remarks(SectionPlace):
     """Running text, with a paragraph for each remark."""
 
     paragraphs: tuple[str, ...]
@@ -61,7 +62,10 @@ Section = Table | SignPicture | Charts | Chapter | Points | Remarks
 
 @dataclass(frozen=True)
 class Document:
-    """A title, the answer with warnings, lines about the measured systems, sections, and notes."""
+    """A title, the answer with warnings, lines about the measured systems, sections, and notes.
+
+    A document holds a full report and a short one. They have the same warnings and the same answer.
+    """
 
     title: str
     answer: str
@@ -73,5 +77,17 @@ class Document:
     """Lines about the systems and runs that the figures belong to."""
     notes: tuple[tuple[str, str], ...] = ()
     """Notes as label and line. Of successive lines with the same label only the first shows it."""
+    short_notes: tuple[tuple[str, str], ...] | None = None
+    """The notes of the short report. With None, it has all notes."""
     beside: bool = False
     """Whether a wide HTML page places the tables below the charts side by side."""
+
+    def full(self) -> Document:
+        """The document with the sections of the full report."""
+        return replace(self, sections=tuple(section for section in self.sections if section.shown != "short"))
+
+    def short(self) -> Document:
+        """The document with the sections and the notes of the short report."""
+        notes = self.notes if self.short_notes is None else self.short_notes
+        shown = tuple(section for section in self.sections if section.shown != "full")
+        return replace(self, sections=shown, notes=notes)

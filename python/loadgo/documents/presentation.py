@@ -107,7 +107,7 @@ class Presentation:
         from loadgo.documents.as_notebook import notebook_html
 
         charts = self.all_charts()
-        return notebook_html(self.document(), self.main_table, self.drawn() if charts else None)
+        return notebook_html(self.document().full(), self.main_table, self.drawn() if charts else None)
 
     def line(self) -> str:
         """The answer."""

@@ -20,17 +20,19 @@ def render(
     *,
     width: int | None = None,
     color: bool = False,
+    short: bool = False,
 ) -> str:
     """Renders the document as `format`. The format `json` calls `json`, all others call `document`.
 
-    `width`, in characters, and `color` are for `text`. Raises `ValueError` for another format.
+    `width`, in characters, `color`, and `short` for the short report are for `text`. Raises `ValueError` for another
+    format.
     """
     if format == "json" and json is not None:
         return json()
     if format == "text":
         from loadgo.documents.as_text import text_document
 
-        return text_document(document(), width=width, color=color)
+        return text_document(document(), width=width, color=color, short=short)
     if format == "md":
         return markdown_document(document())
     if format == "html":

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from loadgo.documents.section import SectionPlace, Shown
 from loadgo.documents.short_names import short_name
 
 COLUMN_GAP_CHARS = 3
@@ -39,6 +41,8 @@ class Column:
     """A sign beside each cell. Empty if no cell has a sign."""
     chars: int = 0
     """Width in characters, with the gap before the column, in a table `as_printed`. With 0, the cells decide."""
+    of_previous: bool = False
+    """Whether the column belongs to the one before it, as an interval does. An HTML page then shows them as one."""
     hints: tuple[str, ...] = ()
     """Text that an HTML page shows when the pointer is on a cell."""
 
@@ -51,9 +55,18 @@ class Column:
         """The lines below the cell of a row."""
         return self.below[row].split("\n") if self.below and self.below[row] else []
 
+    def with_rows(self, rows: Iterable[int]) -> Column:
+        """The column with the cells of these rows."""
+        kept = tuple(rows)
+
+        def of(texts: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(texts[row] for row in kept) if texts else ()
+
+        return replace(self, cells=of(self.cells), below=of(self.below), marks=of(self.marks), hints=of(self.hints))
+
 
 @dataclass(frozen=True)
-class Table:
+class Table(SectionPlace):
     """A table. The first column has the rows' names, and the last `total_rows` rows are set apart."""
 
     title: str
@@ -69,6 +82,8 @@ class Table:
     """Names of the lines below the cells, for a table `as_printed`."""
     in_halves: bool = False
     """Whether a table `as_printed` without headings shows the second half of its rows beside the first."""
+    foot: str = ""
+    """A sentence below the table, such as the number of rows that it leaves out."""
 
     @property
     def width(self) -> int:
@@ -89,6 +104,16 @@ class Table:
     def rows(self) -> list[tuple[str, ...]]:
         """The cells, row by row."""
         return list(zip(*(column.cells for column in self.columns), strict=True))
+
+    def placed(self, shown: Shown) -> Table:
+        """The table in other reports."""
+        return replace(self, shown=shown)
+
+    def with_rows(self, rows: Iterable[int], foot: str) -> Table:
+        """The table with some of its rows and the total rows, in their order, and `foot` below them."""
+        count = len(self.columns[0].cells)
+        kept = sorted({*rows, *range(count - self.total_rows, count)})
+        return replace(self, columns=tuple(column.with_rows(kept) for column in self.columns), foot=foot)
 
     @property
     def has_over(self) -> bool:

@@ -8,6 +8,7 @@ from loadgo.documents.document import Charts, Document
 from loadgo.measures.summary import Summary
 from loadgo.reporting import words
 from loadgo.reporting.pictures import NO_PICTURES, SignPictures
+from loadgo.reporting.short_report import short_notes, short_tables
 from loadgo.reporting.tables import report_tables
 from loadgo.reporting.view import View
 
@@ -19,10 +20,19 @@ _TABLES_ABOVE_CHARTS = 2
 
 
 def report_document(
-    summary: Summary, view: View | None = None, *, measured: Tables | None = None, pictures: SignPictures = NO_PICTURES
+    summary: Summary,
+    view: View | None = None,
+    *,
+    measured: Tables | None = None,
+    pictures: SignPictures = NO_PICTURES,
+    run: str = "",
 ) -> Document:
-    """The document of a run, with charts of the tables `measured`, and for a terminal with `pictures` in its tables."""
-    tables = report_tables(summary, view, pictures)
+    """The document of a run, with charts of the tables `measured`, and for a terminal with `pictures` in its tables.
+
+    The short report names `run`, the run's folder, in the command that prints the full report.
+    """
+    choices, warnings = view or View(), tuple(words.warnings(summary))
+    tables = short_tables(summary, choices, report_tables(summary, choices, pictures), len(warnings))
 
     def charts() -> list[Chart]:
         from loadgo.reporting import charts
@@ -33,8 +43,9 @@ def report_document(
         title=summary.run.name or "a run",
         answer=words.answer(summary),
         sections=(*tables[:_TABLES_ABOVE_CHARTS], Charts(charts), *tables[_TABLES_ABOVE_CHARTS:]),
-        warnings=tuple(words.warnings(summary)),
+        warnings=warnings,
         about=(words.title(summary), words.system(summary), words.scope(summary)),
-        notes=tuple(words.fine_print(summary, view)),
+        notes=tuple(words.fine_print(summary, choices)),
+        short_notes=tuple(short_notes(summary, choices, run)),
         beside=True,
     )

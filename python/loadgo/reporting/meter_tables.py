@@ -45,7 +45,7 @@ def faults(summary: Summary) -> Table | None:
     if not rows:
         return None
     columns = (*_kinds(rows, mean_spare=1, wait_spare=2), *_quantiles(rows), *_of_all_cpu(summary, rows))
-    return Table("Faults", columns)
+    return Table("Faults", columns, id="faults", charts=("faults",))
 
 
 def _kinds(rows: Sequence[EventTotals], *, mean_spare: int, wait_spare: int) -> tuple[Column, ...]:
@@ -88,7 +88,7 @@ def interrupts(summary: Summary, view: View) -> Table | None:
         *_of_all_cpu(summary, shown_rows),
     )
     more = f" (the first {len(shown_rows)} of {len(all_rows)})" if len(shown_rows) < len(all_rows) else ""
-    return Table(f"Interrupts{more}", columns)
+    return Table(f"Interrupts{more}", columns, id="interrupts", charts=("interrupts",))
 
 
 def primitives(summary: Summary, view: View) -> Table | None:
@@ -101,7 +101,8 @@ def primitives(summary: Summary, view: View) -> Table | None:
     title = "What the supervisor did" if simulated(summary) else "System calls"
     more = f" (the first {most_rows} of {len(rows)} by time)" if left_out > 0 else ""
     shown_rows = rows if simulated(summary) else most_time_first(rows)[:most_rows]
-    return Table(f"{title}{more}", (_call_column(summary, shown_rows), *_calls(summary, shown_rows, _total_ns(rows))))
+    columns = (_call_column(summary, shown_rows), *_calls(summary, shown_rows, _total_ns(rows)))
+    return Table(f"{title}{more}", columns, id="system-calls", charts=("primitives",))
 
 
 def faults_of_each(summary: Summary, view: View) -> Table | None:
@@ -121,7 +122,7 @@ def faults_of_each(summary: Summary, view: View) -> Table | None:
         Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in fault_rows), spare=2),
         Column("wait each", tuple(duration(_each(row.wait_ns, row.count)) for row in fault_rows), spare=1),
     )
-    return Table(f"Faults by {summary.meters.by}", columns)
+    return Table(f"Faults by {summary.meters.by}", columns, id="faults-by")
 
 
 def primitives_of_each(summary: Summary, view: View) -> Table | None:
@@ -141,7 +142,8 @@ def primitives_of_each(summary: Summary, view: View) -> Table | None:
         _call_column(summary, call_rows),
         *_calls(summary, call_rows, _total_ns(summary.meters.primitives)),
     )
-    return Table(f"System calls by {summary.meters.by} (of each the first {most_rows} by time)", columns)
+    title = f"System calls by {summary.meters.by} (of each the first {most_rows} by time)"
+    return Table(title, columns, id="system-calls-by")
 
 
 def faults_of_command(summary: Summary) -> Table | None:
@@ -151,7 +153,7 @@ def faults_of_command(summary: Summary) -> Table | None:
         return None
     order = [row.name for row in summary.meters.faults]
     rows = tuple(sorted(command.faults, key=lambda row: order.index(row.name) if row.name in order else len(order)))
-    return Table("Faults of the command itself", _kinds(rows, mean_spare=2, wait_spare=1))
+    return Table("Faults of the command itself", _kinds(rows, mean_spare=2, wait_spare=1), id="faults-of-command")
 
 
 def primitives_of_command(summary: Summary, view: View) -> Table | None:
@@ -163,7 +165,7 @@ def primitives_of_command(summary: Summary, view: View) -> Table | None:
     shown_rows = all_rows[: view.rows(SHOWN_PRIMITIVES)]
     more = f" (the first {len(shown_rows)} of {len(all_rows)} by time)" if len(shown_rows) < len(all_rows) else ""
     columns = (_call_column(summary, shown_rows), *_calls(summary, shown_rows, _total_ns(command.primitives)))
-    return Table(f"System calls of the command itself{more}", columns)
+    return Table(f"System calls of the command itself{more}", columns, id="system-calls-of-command")
 
 
 def segments(summary: Summary, view: View) -> Table | None:
@@ -184,9 +186,8 @@ def segments(summary: Summary, view: View) -> Table | None:
     if simulated(summary):
         columns.append(Column("CPU between faults", tuple(duration(_headway(summary, row.name)) for row in shown_rows)))
     more = f" ({len(shown_rows)} of {len(all_rows)})" if hidden_rows else ""
-    return Table(
-        f"{_table_subject(all_rows)} by {columns[0].heading}{more}", tuple(columns), name_width=MOST_PATH_CHARS
-    )
+    title = f"{_table_subject(all_rows)} by {columns[0].heading}{more}"
+    return Table(title, tuple(columns), name_width=MOST_PATH_CHARS, id="segments", charts=("segments", "profile"))
 
 
 def _shown_segments(
@@ -213,7 +214,7 @@ def functions(summary: Summary, view: View) -> Table | None:
         Column("share", tuple(share(row.share) for row in shown_rows)),
     )
     more = f" (the first {len(shown_rows)})" if len(shown_rows) < len(summary.meters.functions) else ""
-    return Table(f"Samples by function{more}", columns, name_width=MOST_PATH_CHARS)
+    return Table(f"Samples by function{more}", columns, name_width=MOST_PATH_CHARS, id="functions")
 
 
 def ready_queue(summary: Summary) -> Table | None:
@@ -232,7 +233,7 @@ def ready_queue(summary: Summary) -> Table | None:
         Column("in all", (_mean(ready.mean), duration(ready.wait_ns), *(number(count) for count, _ in known.values()))),
         Column("a second", ("", "", *(number(ready.a_second[stored]) for _, stored in known.values()))),
     )
-    return Table("Run queue", columns)
+    return Table("Run queue", columns, id="run-queue", charts=("queue",))
 
 
 def ready_lengths(summary: Summary, over_time: Mapping[str, str]) -> Table | None:
@@ -248,7 +249,7 @@ def ready_lengths(summary: Summary, over_time: Mapping[str, str]) -> Table | Non
         Column("of the time", tuple(exact_share(row.share) for row in ready.lengths)),
         *([Column("over the run", pictures, spare=1)] if pictures else []),
     )
-    return Table("How long the run queue was", columns)
+    return Table("How long the run queue was", columns, id="run-queue-lengths", charts=("lengths",))
 
 
 def queues(summary: Summary) -> Table | None:
@@ -264,7 +265,7 @@ def queues(summary: Summary) -> Table | None:
         Column("service", tuple("" if row.service_ns is None else duration(row.service_ns) for row in rows), spare=1),
         Column("wait", tuple("" if row.wait_ns is None else duration(row.wait_ns) for row in rows)),
     )
-    return Table("Queues", columns)
+    return Table("Queues", columns, id="queues")
 
 
 def _calls(summary: Summary, rows: tuple[EventTotals, ...], total_ns: int) -> tuple[Column, ...]:

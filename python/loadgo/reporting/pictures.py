@@ -96,7 +96,7 @@ def _fault_grid(tables: Tables) -> Table | None:
         Column("count", tuple(number(counts[low]) for low in bounds)),
         Column("over the run", tuple("".join(shade(rate, least, most) for rate in rates[low]) for low in bounds)),
     )
-    return Table("How long faults took", columns)
+    return Table("How long faults took", columns, id="fault-durations")
 
 
 def _rows(octaves: pl.DataFrame) -> list[tuple[int, int]]:

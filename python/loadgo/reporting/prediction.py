@@ -34,7 +34,7 @@ def prediction_table(prediction: Prediction | None) -> Table | None:
         Column("as fitted", tuple(_figure(figure, figure.predicted) for figure in figures), spare=3),
         Column("parameters' part", tuple(f"{100 * figure.parameters_share:.0f} %" for figure in figures), spare=1),
     )
-    return Table("Predicted, with the doubt in what was fitted", columns)
+    return Table("Predicted, with the doubt in what was fitted", columns, id="predicted")
 
 
 def prediction_answer(prediction: Prediction | None) -> str:

@@ -46,7 +46,7 @@ _STATION_COLUMNS = (
 
 def presentation(run: Run, **choices: Any) -> Presentation:
     """The parts of a run. The choices are those of `View`, such as `vocabulary`. Its frames have the run's tables."""
-    return _presentation(lambda: run.summary, cache(lambda: tables(run.folder)), View(**choices))
+    return _presentation(lambda: run.summary, cache(lambda: tables(run.folder)), View(**choices), run.folder)
 
 
 def recorded_presentation(run: RecordedRun, **choices: Any) -> Presentation:
@@ -63,11 +63,17 @@ def metered_presentation(metered: Metered, **choices: Any) -> Presentation:
 
 def _of_folder(folder: Path, phases: str, view: View) -> Presentation:
     read = cache(lambda: reported_summary(folder, phases=phases))
-    return _presentation(lambda: read()[0], lambda: read()[1], view)
+    return _presentation(lambda: read()[0], lambda: read()[1], view, folder)
 
 
-def _presentation(summary: Callable[[], Summary], measured: Callable[[], Tables], view: View) -> Presentation:
+def _presentation(
+    summary: Callable[[], Summary], measured: Callable[[], Tables], view: View, folder: Path
+) -> Presentation:
     """The parts of a run's report, whose tables are read only for charts, JSON, text, and frames of records."""
+
+    def text(width: int | None, color: bool) -> str:
+        return str(render(summary(), measured(), "text", view=view, width=width, color=color, run=str(folder)))
+
     return Presentation(
         lambda: report_document(summary(), view, measured=measured()),
         lambda: json_report(summary(), measured(), view),
@@ -77,7 +83,7 @@ def _presentation(summary: Callable[[], Summary], measured: Callable[[], Tables]
         },
         answer=lambda: words.answer(summary()),
         main_chart="response",
-        text=lambda width, color: str(render(summary(), measured(), "text", view=view, width=width, color=color)),
+        text=text,
     )
 
 

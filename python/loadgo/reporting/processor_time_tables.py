@@ -56,7 +56,14 @@ def processors(total_time: TotalTime, over_time: Mapping[str, str]) -> Table:
         *(count_columns if counted else ()),
         *_over_time(over_time, [row.name for row in rows], empty=2),
     )
-    return Table("Processors' time", columns, total_rows=2, name_width=_MOST_CATEGORY_CHARS)
+    return Table(
+        "Processors' time",
+        columns,
+        total_rows=2,
+        name_width=_MOST_CATEGORY_CHARS,
+        id="processors-time",
+        charts=("time",),
+    )
 
 
 def _category_column(categories: list[str], sums: tuple[str, ...]) -> Column:
@@ -93,7 +100,7 @@ def each_processor(total_time: TotalTime) -> Table | None:
         Column("all", tuple("100.00 %" if sum(times_by_processor[i]) else NOT_MEASURED for i in shown)),
     )
     more = "" if count <= MOST_PROCESSORS else f" (the first {MOST_PROCESSORS} of {count})"
-    return Table(f"Each processor's time{more}", columns)
+    return Table(f"Each processor's time{more}", columns, id="each-processor", folded=True)
 
 
 def words(summary: Summary, view: View) -> Table:
@@ -113,7 +120,7 @@ def words(summary: Summary, view: View) -> Table:
         Column("each", tuple("" if row.each_ns is None else duration(row.each_ns) for row in rows), spare=2),
         Column("in today's words", tuple(row.means_today for row in rows), spare=4),
     )
-    return Table(document.title, columns, name_width=40)
+    return Table(document.title, columns, name_width=40, id="vocabulary", charts=("time",))
 
 
 def accounts(total_time: TotalTime) -> Table:
@@ -128,7 +135,7 @@ def accounts(total_time: TotalTime) -> Table:
         Column("time", tuple(_signed(time) for _, time in lines)),
         Column("of all time", tuple(exact_share(total_time.share_of(time)) for _, time in lines)),
     )
-    return Table("Who used the processors", columns, total_rows=1)
+    return Table("Who used the processors", columns, total_rows=1, id="owners")
 
 
 def account(total_time: TotalTime) -> list[tuple[str, int | None]]:
@@ -165,22 +172,22 @@ def laboratory(total_time: TotalTime) -> Table | None:
         Column("of all time", tuple(exact_share(total_time.share_of(time)) for _, time in lines)),
         Column("of busy time", tuple(_part(time, used.busy_ns) for _, time in lines), spare=1),
     )
-    return Table("Own time of loadgo", columns, total_rows=1)
+    return Table("Own time of loadgo", columns, total_rows=1, id="own-time", folded=True)
 
 
 def by_process(summary: Summary, view: View) -> Table | None:
     """The processes with the most processor time; None if time by process was not measured."""
-    return _whose(summary, "process", summary.whose_time.processes, view.rows(MOST_PROCESSES))
+    return _whose(summary, "process", summary.whose_time.processes, view.rows(MOST_PROCESSES), id="processes")
 
 
 def by_user(summary: Summary, view: View) -> Table | None:
     """The users with the most processor time; None if it was not measured, or nobody was logged in."""
     if summary.run.kind == "meter":
         return None
-    return _whose(summary, "user", summary.whose_time.users, view.rows(MOST_USERS))
+    return _whose(summary, "user", summary.whose_time.users, view.rows(MOST_USERS), id="users")
 
 
-def _whose(summary: Summary, heading: str, owners: tuple[OwnerTime, ...], most_rows: int) -> Table | None:
+def _whose(summary: Summary, heading: str, owners: tuple[OwnerTime, ...], most_rows: int, *, id: str) -> Table | None:
     if not owners:
         return None
     shown, total = owners[:most_rows], summary.total_time
@@ -201,7 +208,7 @@ def _whose(summary: Summary, heading: str, owners: tuple[OwnerTime, ...], most_r
             if any(time is not None for time in times)
         ),
     )
-    return Table(f"Time by {heading}", columns, total_rows=1)
+    return Table(f"Time by {heading}", columns, total_rows=1, id=id)
 
 
 def _together(name: str, rows: tuple[OwnerTime, ...]) -> OwnerTime:

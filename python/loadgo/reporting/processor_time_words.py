@@ -87,7 +87,7 @@ def time_lines(summary: Summary, view: View) -> list[tuple[str, str]]:
     lines += [("Own time", _laboratory(summary, total_time))]
     lines += _vocabulary(summary, total_time, view)
     lines += [("Meters", line) for line in (*_tier(summary), _of_command(summary), *_unclocked(summary))]
-    lines += [("Meters", line) for line in (_by_user(summary), _not_apart(summary))]
+    lines += [("Meters", line) for line in (_by_user(summary), not_apart(summary))]
     return [(label, line) for label, line in lines if line]
 
 
@@ -241,8 +241,8 @@ def _by_user(summary: Summary) -> str:
     return "CPU and CPU wait by user cover all that the user's processes did; the other waits cover interactions only."
 
 
-def _not_apart(summary: Summary) -> str:
-    """A note that the requested breakdown was not metered."""
+def not_apart(summary: Summary) -> str:
+    """A note that the requested breakdown was not metered; empty if it was, or if none was requested."""
     by = summary.meters.by
     if by is None or summary.meters.parts:
         return ""

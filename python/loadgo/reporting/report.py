@@ -44,6 +44,7 @@ def report(
     top: int | None = None,
     fail_if: Sequence[str] | None = None,
     failed: bool = False,
+    full: bool = False,
 ) -> str | bytes:
     """Renders the report of a run: response times, usage, where the time went, the driver's verdict, and costs.
 
@@ -64,6 +65,8 @@ def report(
         fail_if: Conditions that fail the run, such as `p90(edit) > 1s`. By default those that it was run with.
         failed: Instead of the report, the lines that failed, timed out or died, with the last screen of each. `format`
             is then `text` or `json`, `top` the number of lines in a text, and the other arguments have no effect.
+        full: Whether `text` has all tables and notes. By default it is short, with the details that the other arguments
+            ask for. The other formats have everything.
 
     Returns:
         The report; bytes for `png`, else text.
@@ -72,11 +75,18 @@ def report(
         loadgo.errors.BadArgument: An argument makes no sense; it is a `ValueError`.
         loadgo.errors.BadRun: The run is missing or cannot be read.
     """
-    view = View(vocabulary=vocabulary, by=by, top=top)
+    asked = asked_notes(tariff, target)
+    view = View(vocabulary=vocabulary, by=by, top=top, full=full, asked_notes=asked)
     if failed:
         return failed_report(tables(run), format, top)
-    summary, measured = reported_summary(run, tariff=tariff, phases=phases, target=target, by=by, fail_if=fail_if)
-    return render(summary, measured, format, view=view, width=width, chart=chart, color=color)
+    folder = find_run(run)
+    summary, measured = reported_summary(folder, tariff=tariff, phases=phases, target=target, by=by, fail_if=fail_if)
+    return render(summary, measured, format, view=view, width=width, chart=chart, color=color, run=str(folder))
+
+
+def asked_notes(tariff: str, target: float | None) -> frozenset[str]:
+    """The labels of the notes on a tariff and a target, if they are not the default ones."""
+    return frozenset((["Cost"] if tariff != "default" else []) + (["Driver"] if target is not None else []))
 
 
 def reported_summary(
@@ -110,11 +120,13 @@ def render(
     width: int | None = None,
     chart: str | None = None,
     color: bool = False,
+    run: str = "",
 ) -> str | bytes:
     """Renders the report as `format`: bytes for `png`, else text.
 
-    `width`, in characters, is for `text`. `chart` is the chart of `svg` and `png`, `response` by default. For `csv` it
-    is the chart whose data are written. Raises `ValueError` for an unknown format or chart.
+    `width`, in characters, is for `text`, and so is the folder `run`, which a short report names. `chart` is the chart
+    of `svg` and `png`, `response` by default. For `csv` it is the chart whose data are written. Raises `ValueError` for
+    an unknown format or chart.
     """
     choices = view or View()
     if format == "csv":
@@ -126,9 +138,12 @@ def render(
 
     def document() -> Document:
         pictures = sign_pictures(summary, measured) if format == "text" else NO_PICTURES
-        return report_document(summary, choices, measured=measured, pictures=pictures)
+        return report_document(summary, choices, measured=measured, pictures=pictures, run=run)
 
-    return render_document(format, document, lambda: json_report(summary, measured, choices), width=width, color=color)
+    def json() -> str:
+        return json_report(summary, measured, choices)
+
+    return render_document(format, document, json, width=width, color=color, short=not choices.full)
 
 
 def _picture(summary: Summary, measured: Tables, format: str, name: str) -> str | bytes:

@@ -42,15 +42,15 @@ def responses(summary: Summary) -> Table:
         Column("command", _names(rows)),
         Column("count", tuple(number(row.response.count) for row in rows)),
         Column("p50", quantiles("p50")),
-        Column("95 % interval", intervals("p50"), spare=7),
+        Column("95 % interval", intervals("p50"), spare=7, of_previous=True),
         Column("p90", quantiles("p90")),
-        Column("95 % interval", intervals("p90"), spare=2),
+        Column("95 % interval", intervals("p90"), spare=2, of_previous=True),
         Column("p99", quantiles("p99"), spare=1),
-        Column("95 % interval", intervals("p99"), spare=8),
+        Column("95 % interval", intervals("p99"), spare=8, of_previous=True),
         Column("mean", tuple(duration(row.response.mean_ns) for row in rows), spare=6),
         *_bad_outcomes(rows),
     )
-    return Table("Response time", columns, total_rows=1)
+    return Table("Response time", columns, total_rows=1, id="response-time", charts=("response",))
 
 
 def usage(summary: Summary) -> Table:
@@ -73,7 +73,7 @@ def usage(summary: Summary) -> Table:
         Column("output", tuple(size(row.usage.bytes_out) for row in rows), spare=7),
         Column(cost_heading, tuple(money(row.cost, summary.cost.tariff.currency, scale) for row in rows), spare=2),
     )
-    return Table("Used by one interaction, on average", columns, total_rows=1)
+    return Table("Used by one interaction, on average", columns, total_rows=1, id="usage")
 
 
 def classes(summary: Summary) -> Table | None:
@@ -93,7 +93,7 @@ def classes(summary: Summary) -> Table | None:
         Column("time", tuple(duration(part) for _, part in parts)),
         Column("share", tuple(share(part / user_time.total_ns) for _, part in parts)),
     )
-    return Table("Users' time", columns, total_rows=1)
+    return Table("Users' time", columns, total_rows=1, id="users-time", charts=("users",))
 
 
 def _rows(summary: Summary) -> list[CommandSummary]:

@@ -1,4 +1,4 @@
-"""The choices of a reader for a report: the vocabulary, a breakdown of the meters, and the length of tables."""
+"""The choices of a reader for a report: vocabulary, a breakdown of the meters, length of tables, short or full."""
 
 from __future__ import annotations
 
@@ -18,6 +18,10 @@ class View:
     """Whether system calls and faults are also shown by command or by user."""
     top: int | None = None
     """The largest number of rows of a table. With None, each table has its own limit."""
+    full: bool = False
+    """Whether a text has all tables and notes. The other formats always have them."""
+    asked_notes: frozenset[str] = frozenset()
+    """Labels of notes that the short report has because the reader gave an option about them."""
 
     def __post_init__(self) -> None:
         if self.vocabulary not in VOCABULARY_NAMES:

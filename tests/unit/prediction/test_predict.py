@@ -156,12 +156,13 @@ def test_a_prediction_holds_what_machines_of_the_fits_doubt_show(room: Path, pre
 
 
 def test_a_report_of_a_prediction_tells_its_interval_and_whose_doubt_it_is(predicted: loadgo.Run) -> None:
-    text = str(loadgo.report(predicted, width=100))
+    text = str(loadgo.report(predicted, width=100, full=True))
     assert "Predicted, with the doubt in what was fitted" in text
     assert "parameters' part" in text
     assert "3 parameters drawn anew, which were fitted to runs with 5 users" in " ".join(text.split())
     for width in (80, 120):
-        assert max(map(len, str(loadgo.report(predicted, width=width)).splitlines())) <= width
+        for full in (False, True):
+            assert max(map(len, str(loadgo.report(predicted, width=width, full=full)).splitlines())) <= width
     told = json.loads(str(loadgo.report(predicted, format="json")))["prediction"]
     figure = told["figures"]["steady"][0]
     assert figure["interval"]["low"] < figure["predicted"] < figure["interval"]["high"]
@@ -241,7 +242,7 @@ def test_a_what_if_on_a_fitted_machine_is_a_prediction_too(room: Path, predicted
     assert prediction.set_aside == ("commands.compile.cpu",)
     assert prediction.parameters == ("commands.edit.cpu mean",)
     assert prediction.figures["steady"][0].predicted < before.figures["steady"][0].predicted
-    assert "set to another value than fitted" in " ".join(str(loadgo.report(run)).split())
+    assert "set to another value than fitted" in " ".join(str(loadgo.report(run, full=True)).split())
 
 
 def test_the_same_seed_predicts_the_same(room: Path) -> None:

@@ -45,7 +45,7 @@ def test_a_page_fault_takes_the_time_that_the_machines_file_says(folder: Path) -
 
 
 def test_the_machines_account_is_all_of_its_time_and_has_no_laboratory_in_it(folder: Path) -> None:
-    text = printed(str(folder), "--phases", "all")
+    text = printed(str(folder), "--phases", "all", "--full")
     assert "does not add up" not in text
     assert "The laboratory's own time" not in text
     assert "No time of the machine: it is metered from outside of it." in text
@@ -60,7 +60,7 @@ def test_the_charts_of_its_meters_are_those_of_a_host(folder: Path) -> None:
 
 
 def test_its_time_by_user_is_that_of_the_interactions(folder: Path) -> None:
-    text = printed(str(folder), "--top", "2")
+    text = printed(str(folder), "--top", "2", "--full")
     table = text[text.index("Time by user") :].split("\n\n")[0].splitlines()
     assert table[-1].startswith("2 others")
     assert "without what ran between them." in " ".join(text.split())

@@ -58,8 +58,8 @@ def summary(run: Tables) -> Summary:
 
 
 def page(summary: Summary, run: Tables, name: ReportFormat = "text", width: int = 80, **view: object) -> str:
-    """The report as a format of text."""
-    made = render(summary, run, name, width=width, view=View(**view))  # type: ignore[arg-type]
+    """The report as a format of text, by default the full one."""
+    made = render(summary, run, name, width=width, view=View(**{"full": True, **view}))  # type: ignore[arg-type]
     assert isinstance(made, str)
     return made
 

@@ -234,7 +234,7 @@ def test_what_makes_no_sense_on_a_machine_is_refused_in_words(
 def test_the_report_is_to_be_had_in_all_formats_and_speaks_of_no_host(finished_run: loadgo.Run) -> None:
     for name in REPORT_FORMATS:
         assert loadgo.report(finished_run, format=name, width=80), name
-    text = str(loadgo.report(finished_run, width=100))
+    text = str(loadgo.report(finished_run, width=100, full=True))
     assert "simulated: A small machine (assumed, all of it)" in text
     assert "of virtual time" in text
     assert "idle: nothing to run" in text
@@ -247,7 +247,7 @@ def test_the_report_is_to_be_had_in_all_formats_and_speaks_of_no_host(finished_r
 
 
 def test_faults_that_a_machine_does_not_have_have_no_column(finished_run: loadgo.Run) -> None:
-    lines = str(loadgo.report(finished_run, width=140)).splitlines()
+    lines = str(loadgo.report(finished_run, width=140, full=True)).splitlines()
     heading = next(line for line in lines if "CPU" in line and "CPU wait" in line)
     assert "major" in heading
     assert "faults" not in heading

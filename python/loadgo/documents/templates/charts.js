@@ -1,8 +1,10 @@
 "use strict";
 // Draws every chart in the page's own colours, and again when the reader switches between light and dark.
+// Opens folded sections for print, and for a link to them.
 (() => {
   const specs = JSON.parse(document.getElementById("specs").textContent);
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const folded = () => [...document.querySelectorAll("details:not([open])")];
   const config = () => {
     const style = getComputedStyle(document.documentElement);
     const [ink, faint, line] = ["--ink", "--faint", "--line"].map((name) => style.getPropertyValue(name).trim());
@@ -25,13 +27,21 @@
       if (onlyPanels && !spec.vconcat) continue;
       const box = document.getElementById(`chart-${name}`);
       const options = { mode: "vega-lite", actions: false, renderer: "svg", config: config() };
-      window.vegaEmbed(box, fitted(spec, box), options).catch((mistake) => {
+      // The tables have a chart's figures, so that a screen reader leaves the drawing out.
+      window.vegaEmbed(box, fitted(spec, box), options).then(() => {
+        box.querySelector("svg").setAttribute("aria-hidden", "true");
+      }).catch((mistake) => {
         box.textContent = `This chart could not be drawn: ${mistake.message}`;
       });
     }
   };
   dark.addEventListener("change", () => draw());
   let width = innerWidth, later;
+  const openTarget = () => {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const section = target && target.closest("details");
+    if (section) section.open = true;
+  };
   addEventListener("resize", () => {
     if (innerWidth === width) return;
     width = innerWidth;
@@ -39,4 +49,13 @@
     later = setTimeout(() => draw(true), 150);
   });
   draw();
+  // A chart in a folded section has no width until it is opened.
+  for (const section of document.querySelectorAll("details")) {
+    section.addEventListener("toggle", () => window.dispatchEvent(new Event("resize")));
+  }
+  let opened = [];
+  window.addEventListener("beforeprint", () => { opened = folded(); for (const section of opened) section.open = true; });
+  window.addEventListener("afterprint", () => { for (const section of opened) section.open = false; });
+  window.addEventListener("hashchange", openTarget);
+  openTarget();
 })();

@@ -1,0 +1,94 @@
+"""The sections of an HTML page: each has an id, and the charts that belong to it; some are folded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from loadgo.documents.document import Chapter, Charts, Document, Points, Remarks
+from loadgo.documents.section import id_of
+from loadgo.documents.table import Column, Table
+from loadgo.notation.figures import NOT_MEASURED
+
+if TYPE_CHECKING:
+    from loadgo.documents.chart import Chart
+
+ShownPart = Table | Chapter | Points | Remarks
+"""A section that a page shows. Charts are drawn instead of their section, and pictures of characters are left out."""
+
+NOTES_ID, NOTES_TITLE = "notes", "What to know about these figures"
+
+
+@dataclass(frozen=True)
+class PageSection:
+    """A section of a page: a part of the document with its charts, or a chart by itself."""
+
+    id: str
+    title: str
+    part: ShownPart | None
+    """None for a chart by itself."""
+    charts: tuple[Chart, ...]
+    folded: bool
+
+    @property
+    def wide(self) -> bool:
+        """Whether the section takes the page's whole width."""
+        return bool(self.charts) or self.folded
+
+
+def page_sections(document: Document) -> list[PageSection]:
+    """The sections of a page, in the document's order. A chart stands in the section that names it."""
+    charts = {chart.name: chart for part in document.sections if isinstance(part, Charts) for chart in part.draw()}
+    named = [name for part in document.sections for name in part.charts if not isinstance(part, Charts)]
+    single = {name: chart for name, chart in charts.items() if name not in named}
+    sections: list[PageSection] = []
+    for part in document.sections:
+        if isinstance(part, Charts):
+            sections += [
+                PageSection(f"chart-of-{name}", chart.heading, None, (chart,), False) for name, chart in single.items()
+            ]
+            single = {}
+        elif isinstance(part, ShownPart):
+            beside = tuple(charts.pop(name) for name in part.charts if name in charts)
+            sections.append(_section(part, beside))
+    return _with_unique_ids(sections)
+
+
+def contents(document: Document, sections: Iterable[PageSection]) -> list[tuple[str, str]]:
+    """The id and the title of each section that has a title, and of the notes."""
+    listed = [(section.id, section.title.partition(" (")[0]) for section in sections if section.title]
+    return [*listed, *([(NOTES_ID, NOTES_TITLE)] if document.notes else [])]
+
+
+def _section(part: ShownPart, charts: tuple[Chart, ...]) -> PageSection:
+    title = "" if isinstance(part, Remarks) else part.title
+    shown = _with_intervals_below(part) if isinstance(part, Table) else part
+    return PageSection(part.id or id_of(title), title, shown, charts, part.folded)
+
+
+def _with_unique_ids(sections: list[PageSection]) -> list[PageSection]:
+    """The sections, with a number behind each id that an earlier section has."""
+    used: set[str] = {NOTES_ID}
+    unique: list[PageSection] = []
+    for section in sections:
+        base, number = section.id or "section", 1
+        name = base
+        while name in used:
+            number += 1
+            name = f"{base}-{number}"
+        used.add(name)
+        unique.append(replace(section, id=name))
+    return unique
+
+
+def _with_intervals_below(table: Table) -> Table:
+    """The table with the cells of each column `of_previous` below those of the column before it."""
+    columns: list[Column] = []
+    for column in table.columns:
+        if column.of_previous and columns:
+            below = tuple("" if cell == NOT_MEASURED else cell for cell in column.cells)
+            columns[-1] = replace(columns[-1], heading=f"{columns[-1].heading}\n{column.heading}", below=below)
+        else:
+            columns.append(column)
+    return replace(table, columns=tuple(columns))

@@ -1,0 +1,245 @@
+"""The short report of a run: the tables that it has, cut where they are long, and its notes."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+
+from loadgo.documents.table import Table
+from loadgo.measures.summary import CommandSummary, Summary
+from loadgo.notation.figures import counted, duration, exact_share, number, share
+from loadgo.notation.terms import category_name
+from loadgo.reporting.meter_tables import primitives_of_command
+from loadgo.reporting.processor_time_words import not_apart, without_load
+from loadgo.reporting.simulated_machine import simulated
+from loadgo.reporting.view import View
+from loadgo.reporting.words import fine_print
+from loadgo.stats.quantiles import samples_needed
+
+MOST_COMMANDS = 12
+"""Rows of commands in the short report, so that it has at most 40 lines of 100 characters."""
+_FEWEST_COMMANDS = 5
+_COMMANDS_PER_WARNING = 2
+"""A warning takes about two lines, so each takes the place of two commands."""
+_MOST_CATEGORIES = 10
+_MOST_CALLS = 5
+_MOST_FACTS = 3
+
+_TABLES_OF_TOP = ("processes", "interrupts", "segments", "functions", "system-calls", "users")
+"""Tables whose length `--top` sets."""
+_TABLES_OF_BY = ("faults-by", "system-calls-by", "faults-of-command", "system-calls-of-command")
+
+Note = tuple[str, str]
+"""A label and a line."""
+
+
+def short_tables(summary: Summary, view: View, tables: Iterable[Table], warning_count: int) -> list[Table]:
+    """All tables with their places. A table that is too long for the short report has a shorter one beside it."""
+    shown = _ids_in_short(summary, view)
+    placed: list[Table] = []
+    for table in tables:
+        if table.id not in shown:
+            placed.append(table.placed("full"))
+            continue
+        cut = _cut(summary, view, table, warning_count)
+        placed += [table] if cut is None else [table.placed("full"), cut.placed("short")]
+    return placed
+
+
+def _ids_in_short(summary: Summary, view: View) -> set[str]:
+    """The ids of the tables that the short report has: the main one, and those that an option asks for."""
+    if without_load(summary):
+        shown = {"processors-time", "system-calls-of-command"}
+    else:
+        shown = {"predicted"} if summary.prediction is not None else {"response-time"}
+    if view.vocabulary != "today":
+        shown |= {"vocabulary"}
+    if view.by is not None:
+        shown |= set(_TABLES_OF_BY)
+    if view.top is not None:
+        shown |= set(_TABLES_OF_TOP)
+    return shown
+
+
+def _cut(summary: Summary, view: View, table: Table, warning_count: int) -> Table | None:
+    """The table with fewer rows; None if the short report has room for all."""
+    most_commands = max(_FEWEST_COMMANDS, MOST_COMMANDS - _COMMANDS_PER_WARNING * warning_count)
+    if table.id == "response-time":
+        return _slowest_commands(summary, table, view.rows(most_commands))
+    if table.id == "predicted":
+        return _first_rows(table, view.rows(most_commands), "predictions of single commands")
+    if table.id == "processors-time":
+        return _largest_categories(summary, table, view.rows(_MOST_CATEGORIES))
+    if table.id == "system-calls-of-command" and view.top is None and len(table.rows()) > _MOST_CALLS:
+        return primitives_of_command(summary, View(top=_MOST_CALLS))
+    return None
+
+
+def _slowest_commands(summary: Summary, table: Table, most: int) -> Table | None:
+    """The rows of the commands with the longest p90, in the order of the script."""
+    rows = summary.commands
+    if len(rows) <= most:
+        return None
+    slowest_first = sorted(range(len(rows)), key=lambda row: -_slowness(rows[row]))
+    left_out = [rows[row] for row in slowest_first[most:]]
+    errors = sum(row.outcomes.errors for row in left_out)
+    failures = f", with {counted(errors, 'bad line')}" if errors else ""
+    foot = f"{len(left_out)} of {len(rows)} commands are left out{failures}: those with the shortest p90."
+    return table.with_rows(slowest_first[:most], foot)
+
+
+def _slowness(row: CommandSummary) -> float:
+    """The p90 of a command; its mean if there are too few samples for the p90."""
+    p90 = row.response.quantile("p90")
+    if p90.state == "never":
+        return float("inf")
+    return p90.value_ns if p90.value_ns is not None else row.response.mean_ns or 0.0
+
+
+def _largest_categories(summary: Summary, table: Table, most: int) -> Table | None:
+    assert summary.total_time is not None
+    times = [row.time_ns for row in summary.total_time.categories]
+    if len(times) <= most:
+        return None
+    largest_first = sorted(range(len(times)), key=lambda row: -times[row])
+    foot = f"{len(times) - most} of {len(times)} categories are left out: the smallest."
+    return table.with_rows(largest_first[:most], foot)
+
+
+def _first_rows(table: Table, most: int, what: str) -> Table | None:
+    count = len(table.rows())
+    return table.with_rows(range(most), f"{count - most} {what} are left out.") if count > most else None
+
+
+def short_notes(summary: Summary, view: View, run: str) -> list[Note]:
+    """The notes of the short report: whether to trust it, where the time went, and how to get the full report of `run`.
+
+    Of the full report's notes it has those that say that something is wrong, and those that an option asks for.
+    """
+    return [
+        *_trust(summary),
+        *_facts(summary),
+        *_kept_notes(summary, view),
+        *(("Fail if", result.text) for result in summary.fail_if if not result.failed),
+        *_signs(summary),
+        *_limits(summary, view),
+        ("More", _rest(run)),
+    ]
+
+
+def _trust(summary: Summary) -> list[Note]:
+    """A line with all that is well with the driver, the audit and the records."""
+    parts = [_accounted(summary)] if without_load(summary) else [_driver(summary), _audit(summary)]
+    known = [part for part in (*parts, "" if summary.losses else "nothing lost") if part]
+    line = ", ".join(known)
+    return [("Trust", f"{line[0].upper()}{line[1:]}.")] if line else []
+
+
+def _driver(summary: Summary) -> str:
+    driver = summary.driver
+    if driver.lateness_p99_ns is None or not driver.valid:
+        return ""
+    if simulated(summary):
+        return "no line was late, since time is virtual"
+    return f"driver good ({duration(driver.lateness_p99_ns)} late at p99)"
+
+
+def _audit(summary: Summary) -> str:
+    if summary.audit is None:
+        return ""
+    return {
+        "holds": f"Little's law holds within {share(abs(summary.audit.discrepancy))}",
+        "broken": "",
+        "too short to tell": "too short for Little's law",
+    }[summary.audit.verdict]
+
+
+def _accounted(summary: Summary) -> str:
+    """How exact the account of the processors' time is, and loadgo's part of it."""
+    total_time = summary.total_time
+    assert total_time is not None
+    if not total_time.wall_ns:
+        return ""
+    account = f"the categories are {100 * total_time.total_ns / total_time.wall_ns:.2f} % of the wall time"
+    own_ns = total_time.account.laboratory_ns
+    own = "" if own_ns is None else f", {exact_share(total_time.share_of(own_ns))} was loadgo's own"
+    return f"{account}{own}"
+
+
+def _facts(summary: Summary) -> list[Note]:
+    """The largest parts of the processors' time and of the response time, those with one label together."""
+    if without_load(summary) or not summary.everything.response.count:
+        return []
+    facts = sorted([*_processor_facts(summary), *_wait_facts(summary)], key=lambda fact: -fact[0])[:_MOST_FACTS]
+    labels = list(dict.fromkeys(label for _, label, _ in facts))
+    facts.sort(key=lambda fact: labels.index(fact[1]))
+    return [(label, f"{share(part)} {line}") for part, label, line in facts if part > 0]
+
+
+def _processor_facts(summary: Summary) -> list[tuple[float, str, str]]:
+    total_time = summary.total_time
+    if total_time is None:
+        return []
+    facts = []
+    for row in total_time.categories:
+        each = f" ({number(row.count)} of {duration(row.each_ns)} each)" if row.count and row.each_ns else ""
+        name = category_name(row.name)
+        facts.append((total_time.share_of(row.time_ns) or 0.0, "Processors", f"{name}{each}"))
+    return facts
+
+
+def _wait_facts(summary: Summary) -> list[tuple[float, str, str]]:
+    response_ns, usage = summary.everything.response.mean_ns, summary.everything.usage
+    if not response_ns:
+        return []
+    waits = {
+        "waiting for a processor": usage.ready_wait_ns,
+        "waiting for a page": usage.paging_wait_ns,
+        "waiting for I/O": usage.io_wait_ns,
+    }
+    return [
+        (wait_ns / response_ns, "Response", f"{what}, {duration(wait_ns)} of {duration(response_ns)} on average")
+        for what, wait_ns in waits.items()
+        if wait_ns
+    ]
+
+
+def _kept_notes(summary: Summary, view: View) -> list[Note]:
+    """The notes of the full report that the short one has too."""
+    audit = summary.audit is not None and summary.audit.verdict == "broken"
+    impossible = summary.usage_audit is not None and bool(summary.usage_audit.impossible)
+    kept = {"Neighbours", view.vocabulary, *view.asked_notes}
+    kept |= {"Driver"} if not summary.driver.valid and not without_load(summary) else set()
+    kept |= {"Audit"} if audit or impossible else set()
+    kept |= {"Lost"} if summary.losses else set()
+    return [note for note in fine_print(summary, view) if note[0] in kept]
+
+
+def _signs(summary: Summary) -> list[Note]:
+    """The meanings of the signs that stand in the table of responses."""
+    rows = [*summary.commands, summary.everything]
+    states = {measured.state for row in rows for measured in row.response.quantiles}
+    if without_load(summary) or not summary.everything.response.count:
+        return []
+    few = f"too few answers for this quantile: p90 needs {samples_needed(0.9)}, p99 needs {samples_needed(0.99)}"
+    meanings = {
+        "few": few if "too few samples" in states else "",
+        "never": "so many lines were never answered that this quantile has no time" if "never" in states else "",
+    }
+    return [(sign, f"{meaning}.") for sign, meaning in meanings.items() if meaning]
+
+
+def _limits(summary: Summary, view: View) -> list[Note]:
+    """Notes on what the figures leave out, and on what was not measured."""
+    of_usage = [str(note) for note in summary.run.usage.get("notes", [])]
+    notes = [note for note in summary.notes if note not in of_usage]
+    notes += ["Not all usage was measured: the full report says what is missing, and why."] if of_usage else []
+    notes += [line] if (line := not_apart(summary)) and view.by is not None else []
+    return [("Note", note) for note in notes]
+
+
+def _rest(run: str) -> str:
+    return (
+        f"`loadgo report {shlex.quote(run) if run else 'RUN'} --full` prints all tables and notes; "
+        "with `--format html` it is a page with charts."
+    )
