@@ -192,11 +192,11 @@ def _segment_table(profile: Profile) -> Table | None:
         rows.append((f"({len(sampled) - SHOWN_MAPPINGS} more)", hidden_samples, ""))
     rows.append(("all", profile.samples, ""))
     columns = (
-        Column("segment", tuple(name for name, _, _ in rows)),
+        Column("mapping", tuple(name for name, _, _ in rows)),
         *_sample_columns(profile, [samples for _, samples, _ in rows]),
         Column("±", tuple(off for _, _, off in rows)),
     )
-    return Table("By segment", columns, total_rows=1, name_width=None)
+    return Table("By mapping", columns, total_rows=1, name_width=None)
 
 
 def _sample_columns(profile: Profile, counts: Sequence[int]) -> tuple[Column, ...]:
@@ -210,7 +210,7 @@ def _function_table(profile: Profile, functions: Sequence[FunctionSamples]) -> T
     """Samples in each function itself, and in it with the functions that it called (`in calls`)."""
     columns = (
         Column("function", tuple(one.function for one in functions)),
-        Column("segment", tuple(_file_name(one.segment) for one in functions), kind="name"),
+        Column("mapping", tuple(_file_name(one.segment) for one in functions), kind="name"),
         *_sample_columns(profile, [one.samples for one in functions]),
         Column("in calls", tuple(f"{one.samples_in_calls:,}" for one in functions)),
     )

@@ -11,6 +11,7 @@ from loadgo.documents.document import Document, Points, Remarks, Section
 from loadgo.documents.frames import frame_of
 from loadgo.documents.presentation import Presentation
 from loadgo.documents.table import Column, Table
+from loadgo.notation.terms import meter_name
 
 if TYPE_CHECKING:
     from loadgo.running.doctor import Ability
@@ -40,7 +41,7 @@ def ability_document(abilities: Sequence[Ability], *, full: bool = False) -> Doc
         sections.append(Points("Missing", tuple(map(_missing_item, missing))))
     if here and full:
         columns = (
-            Column("to be had", tuple(ability.name for ability in here), kind="words"),
+            Column("to be had", tuple(map(_name, here)), kind="words"),
             Column("how", tuple(ability.how for ability in here), kind="words"),
         )
         sections.append(Table("To be had", columns))
@@ -65,10 +66,17 @@ def _missing_state(ability: Ability) -> str:
     return "" if is_best else ability.state
 
 
+def _name(ability: Ability) -> str:
+    """The displayed name of an ability, a meter's in today's words."""
+    meter = ability.name.removeprefix(_METER_PREFIX)
+    return ability.name if meter == ability.name else f"{_METER_PREFIX}{meter_name(meter)}"
+
+
 def _short_list(abilities: Sequence[Ability]) -> str:
     """The names of the abilities, with all meters in one entry."""
-    names = [ability.name for ability in abilities if not ability.name.startswith(_METER_PREFIX)]
-    meters = [ability.name.removeprefix(_METER_PREFIX) for ability in abilities if ability.name not in names]
+    names = [_name(ability) for ability in abilities]
+    meters = [name.removeprefix(_METER_PREFIX) for name in names if name.startswith(_METER_PREFIX)]
+    names = [name for name in names if not name.startswith(_METER_PREFIX)]
     return "; ".join([*names, *([f"the meters of {', '.join(meters)}"] if meters else [])])
 
 
@@ -77,4 +85,4 @@ def _missing_item(ability: Ability) -> tuple[str, ...]:
     lines = [f"instead: {ability.how}"] if ability.how else []
     lines += [f"why: {ability.why_not}"] if ability.why_not else []
     lines.append(f"remedy: {ability.remedy}" if ability.remedy else "remedy: none is known")
-    return f"{ability.name}: {_STATE_WORDS[ability.state]}", *lines
+    return f"{_name(ability)}: {_STATE_WORDS[ability.state]}", *lines

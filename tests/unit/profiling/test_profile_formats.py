@@ -189,12 +189,12 @@ def test_json_has_all_stacks_and_the_other_formats_the_tables() -> None:
 
 
 TABLES = [
-    ["segment", "samples", "share", "±"],
+    ["mapping", "samples", "share", "±"],
     ["/usr/bin/prime", "600", "60.0 %", "3.1 %"],
     ["[kernel]", "300", "30.0 %", "2.9 %"],
     ["/lib/stripped.so", "100", "10.0 %", "1.9 %"],
     ["all", "1,000", "100.0 %", ""],
-    ["function", "segment", "samples", "share", "in calls"],
+    ["function", "mapping", "samples", "share", "in calls"],
     ["divide<int>(long)", "prime", "600", "60.0 %", "600"],
     ["copy_page", "[kernel]", "300", "30.0 %", "300"],
     ["no symbols (stripped.so)", "stripped.so", "100", "10.0 %", "100"],
