@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ from loadgo.documents.chart import (
     safe,
     seconds,
 )
+from loadgo.documents.log_axis import log_ticks
 from loadgo.documents.palette import category_colors
 from loadgo.errors import BadArgument
 from loadgo.measures.summary import Summary
@@ -98,13 +98,8 @@ def _response(summary: Summary, tables: Tables) -> Chart | None:
 
 
 def _round_times(bins: pl.DataFrame) -> list[float]:
-    """The ticks 1, 2 and 5 of each decade with bins; only 1 if there are many decades."""
-    low, high = (
-        math.floor(math.log10(bins["from_s"].to_numpy().min())),
-        math.ceil(math.log10(bins["to_s"].to_numpy().max())),
-    )
-    steps = (1, 2, 5) if high - low <= 4 else (1,)
-    return [step * 10.0**decade for decade in range(low, high + 1) for step in steps]
+    """The round times within the bins, at least two of them however short the axis is."""
+    return log_ticks(float(bins["from_s"].to_numpy().min()), float(bins["to_s"].to_numpy().max()))
 
 
 def _throughput(summary: Summary, tables: Tables) -> Chart | None:

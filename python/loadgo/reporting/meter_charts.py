@@ -21,6 +21,7 @@ from loadgo.documents.chart import (
     safe,
     seconds,
 )
+from loadgo.documents.log_axis import log_ticks
 from loadgo.measures.summary import Summary
 from loadgo.notation.terms import fault_name, operation_name
 from loadgo.reporting import meter_chart_data as data
@@ -49,7 +50,7 @@ def _heat_map(name: str, heading: str, cells: ChartData) -> Chart | None:
     if cells.frame.is_empty():
         return None
     short, long = cells.frame["short_s"].to_numpy().min(), cells.frame["long_s"].to_numpy().max()
-    axis = alt.Axis(title="duration", labelExpr=TIME_LABEL, values=_decades(short, long))
+    axis = alt.Axis(title="duration", labelExpr=TIME_LABEL, values=log_ticks(float(short), float(long)))
     scale = alt.Scale(type="log", nice=False, domain=[float(short), float(long)])
     rates = cells.frame["per_second"].to_numpy()
     least, most = float(rates.min()), float(rates.max())
@@ -89,12 +90,6 @@ def _named_kinds(kinds: str) -> str:
     return ", ".join(f"{fault_name(kind)} {count}" for kind, _, count in counts)
 
 
-def _decades(short: float, long: float) -> list[float]:
-    low, high = math.floor(math.log10(short)), math.ceil(math.log10(long))
-    steps = (1, 2, 5) if high - low <= 3 else (1,)
-    return [step * 10.0**decade for decade in range(low, high + 1) for step in steps]
-
-
 def _tens(least: float, most: float) -> list[float]:
     """The powers of ten between the two rates, and the higher rate."""
     tens = [10.0**power for power in range(math.ceil(math.log10(least)), math.floor(math.log10(most)) + 1)]
@@ -107,7 +102,9 @@ def _primitives(summary: Summary, tables: Tables) -> Chart | None:
         return None
     named = pl.col("name").replace({name: operation_name(name) for name in bins.frame["name"].unique()})
     short, long = bins.frame["short_s"].to_numpy().min(), bins.frame["long_s"].to_numpy().max()
-    axis = alt.Axis(title="duration", labelExpr=TIME_LABEL, values=_decades(short, long), labelOverlap="greedy")
+    axis = alt.Axis(
+        title="duration", labelExpr=TIME_LABEL, values=log_ticks(float(short), float(long)), labelOverlap="greedy"
+    )
     scale = alt.Scale(type="log", nice=False)
     row = alt.Y("name:N", sort=alt.EncodingSortField("place", op="min"), title=None)
     strip = (

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.render import Format, render
+from loadgo.measures.other_work import BUSY_SHARE
 from loadgo.notation.figures import digits, number, people, seconds, share
 from loadgo.sizing.curve import LoadPoint, Target
 from loadgo.sizing.json_keys import JSON_KEYS
@@ -60,12 +61,27 @@ def _about_lines(capacity: Capacity) -> tuple[str, ...]:
 
 def _capacity_warnings(capacity: Capacity) -> tuple[str, ...]:
     lost = [point for point in capacity.points if point.lost]
-    warnings = [f"With {_users_in_words([point])} {number(point.lost)} records were lost." for point in lost]
+    warnings = [*capacity.fit_warnings, *_search_warnings(capacity)]
+    warnings += [f"With {_users_in_words([point])} {number(point.lost)} records were lost." for point in lost]
     invalid = [point for point in capacity.points if not point.valid]
     warnings += [
         f"With {_users_in_words([point])} the trials are not valid{_reasons(capacity, point)}." for point in invalid
     ]
     return tuple(warnings)
+
+
+def _search_warnings(capacity: Capacity) -> list[str]:
+    """The warnings about a search that was stopped, and about a host that was busy with other things."""
+    warnings = []
+    if capacity.end == "stopped":
+        warnings.append("The search was stopped: the answer comes from the complete trials.")
+    others = capacity.neighbours
+    if others is not None and others.mean > BUSY_SHARE:
+        warnings.append(
+            f"The host was busy with other things: {share(others.mean)} of its processors' time over all trials, up "
+            f"to {share(others.most)} in one. The answer is that of a busy host."
+        )
+    return warnings
 
 
 def _reasons(capacity: Capacity, point: LoadPoint) -> str:

@@ -3,6 +3,7 @@
 import polars as pl
 import pytest
 from loadgo.measures.summary import summarize
+from loadgo.reporting import charts
 from loadgo.reporting.chart_data import (
     MOST_BARS,
     MOST_TIME_BINS,
@@ -80,3 +81,12 @@ def test_a_run_without_processor_time_has_no_chart_of_it() -> None:
 
     run = run_of([interaction(user, 2, 1) for user in range(1, 12)])
     assert [chart.name for chart in charts(summarize(run), run)] == ["over-time", "timeline"]
+
+
+def test_an_axis_of_response_times_has_ticks_within_a_narrow_range() -> None:
+    run = run_of([interaction(user, 0, 0.0602 + 0.001 * user) for user in range(1, 9)])
+    drawn = charts.chart("response", summarize(run), run)
+    axis = drawn.spec["layer"][0]["encoding"]["x"]["axis"]
+    rows = [row for rows in drawn.spec["datasets"].values() for row in rows if "from_s" in row]
+    low, high = min(row["from_s"] for row in rows), max(row["to_s"] for row in rows)
+    assert len([tick for tick in axis["values"] if low <= tick <= high]) >= 2

@@ -16,7 +16,7 @@ from loadgo.sizing.curve import MeasuredFigure, MixClass, Target, TargetVerdict
 from loadgo.sizing.document import capacity_document, render_capacity
 from loadgo.sizing.models.models import models_of
 from loadgo.sizing.pictures import capacity_pictures
-from loadgo.sizing.results import Capacity
+from loadgo.sizing.results import Capacity, Neighbours
 from loadgo.theory.networks import Class as Population
 from loadgo.theory.networks import Station
 from loadgo.theory.populations import populations
@@ -237,6 +237,18 @@ def test_each_judged_measure_has_a_chart_of_its_own() -> None:
     assert ("capacity-response", "Response time: p90") in names
     assert ("capacity-response-2", "Response time: mean") in names
     assert [scale.measure for scale in response_scales(capacity_of(exacts(*USERS), (BUSY,)))] == ["mean"]
+
+
+def test_warnings_tell_a_stopped_search_a_busy_host_and_a_doubtful_fit(made: Capacity) -> None:
+    doubt = "The machine's fit is doubtful: its mean response is -54 % off."
+    doubtful = replace(made, end="stopped", neighbours=Neighbours(0.41, 0.12, 0.77), fit_warnings=(doubt,))
+    assert capacity_document(doubtful).warnings == (
+        doubt,
+        "The search was stopped: the answer comes from the complete trials.",
+        "The host was busy with other things: 41.0 % of its processors' time over all trials, up to 77.0 % in one. "
+        "The answer is that of a busy host.",
+    )
+    assert capacity_document(replace(made, neighbours=Neighbours(0.04, 0.0, 0.08))).warnings == ()
 
 
 def test_a_price_names_its_tariff(made: Capacity) -> None:
