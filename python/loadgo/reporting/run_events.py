@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -28,7 +29,12 @@ _SHORTEST_PART_NS = 5_000_000_000
 """Shortest part of the run that is called busy: in a shorter one the kernel's ticks are too coarse."""
 _MOST_PARTS = 60
 _MISSED_ANSWERS = 10
-"""A stretch is without answers if the run's mean rate would have given this many, and a line waited all the time."""
+"""A stretch is without answers if the run's mean rate would have given this many, and a line waited all the time.
+
+The logarithm of the number of answers is added: chance makes longer gaps in a long run.
+"""
+_SHORTEST_SILENCE_NS = 1_000_000_000
+"""A shorter stretch without answers is no event."""
 
 
 @dataclass(frozen=True)
@@ -129,28 +135,28 @@ def _timeouts(tables: Tables, end_ns: int) -> list[RunEvent]:
 
 def _without_answers(summary: Summary, tables: Tables) -> list[RunEvent]:
     """The stretches between two answers in which a line waited, and the run's mean rate would have given many."""
-    stretch = summary.stretch
-    rows = tables.interactions.filter(IS_ANSWERED & IS_MEASURED)
-    ready = np.sort(rows["ready_ns"].cast(pl.Int64).to_numpy())
+    stretch, measured = summary.stretch, tables.interactions.filter(IS_MEASURED)
+    answered = measured.filter(IS_ANSWERED)
+    ready = np.sort(answered["ready_ns"].cast(pl.Int64).to_numpy())
     inside = ready[(ready > stretch.start_ns) & (ready < stretch.end_ns)]
     if len(inside) < _MISSED_ANSWERS or summary.run.kind == "meter":
         return []
-    longest_ns = _MISSED_ANSWERS * stretch.span_ns / len(inside)
+    missed = _MISSED_ANSWERS + math.log(len(inside))
+    longest_ns = max(missed * stretch.span_ns / len(inside), _SHORTEST_SILENCE_NS)
     moments = np.concatenate([[stretch.start_ns], inside, [stretch.end_ns]])
     gaps = np.flatnonzero(np.diff(moments) > longest_ns)
+    begins, ends = moments[gaps], moments[gaps + 1]
+    sent = np.sort(answered["sent_ns"].cast(pl.Int64).to_numpy())
+    never = np.sort(measured.filter(~IS_ANSWERED)["sent_ns"].cast(pl.Int64).to_numpy())
+    middles = (begins + ends) // 2
+    # Lines that were sent before the middle of a gap, without those that were answered before it.
+    waiting = np.searchsorted(sent, middles, side="right") - np.searchsorted(ready, begins, side="right")
+    waiting += np.searchsorted(never, middles, side="right") - np.searchsorted(never, begins, side="left")
     return [
-        RunEvent("no answers", int(begin), int(end), f"no answer for {duration(end - begin)}, though lines waited")
-        for begin, end in zip(moments[gaps].tolist(), moments[gaps + 1].tolist(), strict=True)
-        if _waits(tables.interactions, begin, end)
+        RunEvent("no answers", begin, end, f"no answer for {duration(end - begin)}, though lines waited")
+        for begin, end, lines in zip(begins.tolist(), ends.tolist(), waiting.tolist(), strict=True)
+        if lines > 0
     ]
-
-
-def _waits(interactions: pl.DataFrame, begin_ns: int, end_ns: int) -> bool:
-    """Whether a line that was sent before the middle of this time had no answer within it."""
-    sent_ns, ready_ns = pl.col("sent_ns").cast(pl.Int64), pl.col("ready_ns").cast(pl.Int64)
-    unanswered = ready_ns.is_null() & (sent_ns >= begin_ns)
-    waiting = (sent_ns <= (begin_ns + end_ns) // 2) & ((ready_ns >= end_ns) | unanswered)
-    return not interactions.filter(waiting).is_empty()
 
 
 def _lost(tables: Tables, end_ns: int) -> list[RunEvent]:
