@@ -39,6 +39,14 @@ COMMAND_EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("two runs", "loadgo compare RUN-A RUN-B"),
         ("against several, as a check", "loadgo compare OLD-1,OLD-2,OLD-3 last --worse 5%"),
     ),
+    "history": (
+        ("over all runs", "loadgo history 'p90(compile)'"),
+        ("one folder, as a page", "loadgo history errors --runs nightly --format html"),
+    ),
+    "lab": (
+        ("the runs here", "loadgo lab"),
+        ("another folder, at a port", "loadgo lab nightly --port 8000"),
+    ),
     "speedup": (
         ("a change of a machine", "loadgo speedup light --on ctss --change processors.speed=2"),
         ("between two machines", "loadgo speedup light --on multics-645 --to multics-6180 --users 8"),
