@@ -72,6 +72,33 @@ def trial_of(run: Tables, *, cut_short: bool = False) -> CapacityTrial:
     return trial_from(run, TrialQuestions(6, "seed 1", targets, {"processors": 1}, load_tariff(), cut_short))
 
 
+def test_the_reason_for_a_wide_interval_is_no_number_of_users_far_above_it() -> None:
+    """With 24 users no trial is valid; the search below ends at its largest number of trials."""
+
+    def make(step: NextTrial, seed: int) -> CapacityTrial:
+        return made_trial(step.users, 400, slow_share(step.users, 10), seed, why=LATE if step.users >= 24 else "")
+
+    result = searched(make, replace(GOAL, max_users=64, most_trials=10))
+    assert isinstance(result.outcome, CapacityFound)
+    assert any(trial.users == 24 for trial in result.left_out)
+    assert result.outcome.high < 23
+    assert (result.outcome.enough, result.outcome.why) == (False, "10 trials did not decide it")
+
+
+def test_a_range_below_the_numbers_without_a_valid_trial_keeps_its_reason() -> None:
+    """The response jumps from 10 to 11 users, so no line fits; with 24 users no trial is valid."""
+
+    def make(step: NextTrial, seed: int) -> CapacityTrial:
+        share = 0.01 if step.users <= 10 else 0.9
+        return made_trial(step.users, 400, share, seed, why=LATE if step.users >= 24 else "")
+
+    result = searched(make, replace(GOAL, max_users=64, most_trials=6))
+    assert isinstance(result.outcome, Undecided)
+    assert result.outcome.high is not None
+    assert result.outcome.high < 23
+    assert result.outcome.why == "6 trials did not decide it"
+
+
 def test_lines_in_flight_when_a_trial_is_ended_on_purpose_are_no_lost_records() -> None:
     early = trial_of(run_with(lost=30), cut_short=True)
     assert (early.valid, early.lost, early.censored) == (True, 0, 30)
