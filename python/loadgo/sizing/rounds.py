@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from loadgo.errors import LoadgoError
+from loadgo.errors import LoadgoError, error_in_words
 from loadgo.notation.figures import counted, digits, people, seconds, share
 from loadgo.sizing.outcomes import CapacityFound, NextTrial, NoNumberMeets, SearchGoal, SearchOutcome, Undecided
 from loadgo.sizing.results import ReportProgress
@@ -150,10 +150,10 @@ class _Rounds:
         while True:
             try:
                 trial = self._run(step, drifts)
-            except LoadgoError as error:
+            except (LoadgoError, OSError) as error:
                 if not self._count:
                     raise
-                return f"a trial with {people(step.users)} failed: {error}"
+                return f"a trial with {people(step.users)} failed: {error_in_words(error)}"
             is_last = self._count + 1 >= self._goal.most_trials
             if trial.interrupted:
                 self._left_out.append(trial)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -171,19 +172,27 @@ def test_without_a_valid_trial_the_answer_is_only_more_likely_than_not() -> None
     assert f"trials are not valid: {LATE}." in answer.in_words
 
 
-def test_an_error_of_a_later_trial_ends_the_search_with_what_is_known() -> None:
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (BadRun("its folder is full"), "its folder is full"),
+        (OSError(errno.ENOSPC, "No space left on device", "/tmp/trial"), "/tmp/trial: No space left on device"),
+    ],
+    ids=["of loadgo", "of the system"],
+)
+def test_an_error_of_a_later_trial_ends_the_search_with_what_is_known(error: Exception, reason: str) -> None:
     made: list[int] = []
 
     def make(step: NextTrial, seed: int) -> CapacityTrial:
         made.append(step.users)
         if len(made) == 5:
-            raise BadRun("its folder is full")
+            raise error
         return made_trial(step.users, 400, slow_share(step.users, 8), seed)
 
     found = searched(make)
     assert len(found.trials) == 4
     assert isinstance(found.outcome, CapacityFound | Undecided)
-    assert found.outcome.why.endswith("users failed: its folder is full")
+    assert found.outcome.why.endswith(f"users failed: {reason}")
     with pytest.raises(BadRun):
         searched(lambda step, seed: (_ for _ in ()).throw(BadRun("the first")))
 
