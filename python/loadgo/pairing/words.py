@@ -83,7 +83,7 @@ def warnings(experiment: Experiment) -> list[str]:
             f"The experiment ended since {len(experiment.left_out)} runs were left out. The reason for the last: "
             f"{experiment.left_out[-1].reason}."
         )
-    missing = [name_of(measure) for measure in experiment.decisive if experiment.change(measure) is None]
+    missing = _unknown_measures(experiment)
     if experiment.pairs and missing:
         lines.append(f"Not known on both sides, so without a verdict: {', '.join(missing)}.")
     lines += _busy(experiment)
@@ -104,6 +104,11 @@ def _busy(experiment: Experiment) -> list[str]:
         f"The host was busy with other things in {len(busy)} of {len(runs)} runs: up to {share(max(busy))} of its "
         "processors' time. The figures are those of a busy host; the difference holds for that."
     ]
+
+
+def _unknown_measures(experiment: Experiment) -> list[str]:
+    """The names of the decisive measures that are not known on both sides."""
+    return [name_of(measure) for measure in experiment.decisive if experiment.change(measure) is None]
 
 
 def advice(experiment: Experiment) -> list[str]:
@@ -139,8 +144,9 @@ def _span(given: float | str) -> str:
 
 def notes(experiment: Experiment) -> list[tuple[str, str]]:
     """The notes below the tables: order, end, intervals, verdicts, other work, and runs that were left out."""
+    known = " that is known on both sides" if _unknown_measures(experiment) else ""
     ends: dict[str | None, str] = {
-        "decided": "each of its measures has a verdict",
+        "decided": f"each of its measures{known} has a verdict",
         "most pairs": "it reached its largest number of pairs",
         "time limit": "its time was up",
         "left out too often": "too many runs were left out",

@@ -192,18 +192,33 @@ def _found_answer(
         )
         return CapacityAnswer("contradiction", None, None, floor.target, words)
     users, low, high = outcome.users, outcome.low, outcome.high
-    if users == 0:
-        return CapacityAnswer("no number", 0, (0, high), target, _none_meets_in_words(target, points))
     is_open = context.fit_doubt is not None and context.fit_doubt.high is None
+    if users == 0:
+        words = _zero_in_words(None if is_open else high, target, points) + _wide_reason(outcome)
+        return CapacityAnswer("no number", 0, (0, high), target, words)
     words = _capacity_in_words(users, low, None if is_open else high, target, points)
-    if not outcome.enough:
-        words += f" The interval is wider than wanted: {outcome.why or LONGEST_TRIALS_REASON}."
+    words += _wide_reason(outcome)
     measured = _measured_in_words(users, points)
     words += f" {measured[:1].upper()}{measured[1:]}." if measured else ""
     open_floor = _unmet_floor(users, points)
     if open_floor is not None:
         words += f" It is not known whether {people(users)} meet {open_floor.target.text}."
     return CapacityAnswer("found", users, (low, high), target, words + _limiting_resource(users, points, context.first))
+
+
+def _zero_in_words(high: int | None, target: Target, points: Sequence[LoadPoint]) -> str:
+    """Sentences on a capacity of 0 users, whose interval ends at `high`; None if this end is not known."""
+    if high == 0:
+        return _none_meets_in_words(target, points)
+    ends = "is 0 users or more" if high is None else f"lies between 0 and {high:,}"
+    words = f"Probably not even one user meets {target.text}: the answer {ends}, with 95 % confidence."
+    measured = _measured_in_words(1, points)
+    return words + (f" {measured[:1].upper()}{measured[1:]}." if measured else "")
+
+
+def _wide_reason(outcome: CapacityFound) -> str:
+    """The sentence with the reason of an interval that is wider than wanted; empty for one that is not."""
+    return "" if outcome.enough else f" The interval is wider than wanted: {outcome.why or LONGEST_TRIALS_REASON}."
 
 
 def _capacity_in_words(users: int, low: int, high: int | None, target: Target, points: Sequence[LoadPoint]) -> str:

@@ -23,7 +23,10 @@ WIDE_MISS_RATIO = 3.0
 WIDE_SLOW_SHARE = 0.5
 """A larger share of slow interactions is also a wide miss."""
 HALVES_MISS_RATIO = 2.0
-"""In both halves of the interactions, the figure must exceed its limit this many times: a burst ends no trial."""
+"""In both halves of the interactions, the figure must exceed its limit this many times: a burst ends no trial.
+
+For a share of slow interactions, the middle between its limit and 1 is enough: twice a limit of 0.5 cannot be exceeded.
+"""
 
 TrialWatcher = Callable[[RunProgress, Path], bool]
 """A callback with the progress and the folder of a trial, about three times a second; False ends the trial."""
@@ -70,8 +73,10 @@ def misses_widely(rows: pl.DataFrame, targets: Sequence[Target]) -> bool:
         limit_ns = target.limit * 1e9
         allowed = target.share if target.share is not None else limit_ns
         values = [float(np.mean(part > limit_ns)) if target.share is not None else float(part.mean()) for part in parts]
-        wide_miss = min(WIDE_MISS_RATIO * allowed, WIDE_SLOW_SHARE if target.share is not None else np.inf)
-        if values[0] > wide_miss and min(values) > HALVES_MISS_RATIO * allowed:
+        wide_miss, halves_miss = WIDE_MISS_RATIO * allowed, HALVES_MISS_RATIO * allowed
+        if target.share is not None:
+            wide_miss, halves_miss = min(wide_miss, WIDE_SLOW_SHARE), min(halves_miss, (1 + target.share) / 2)
+        if values[0] > wide_miss and min(values) > halves_miss:
             return True
     return False
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from loadgo.errors import LoadgoError
+from loadgo.errors import LoadgoError, error_in_words
 from loadgo.notation.figures import counted, digits, people, seconds, share
-from loadgo.sizing.outcomes import CapacityFound, NextTrial, NoNumberMeets, SearchGoal, SearchOutcome
+from loadgo.sizing.outcomes import CapacityFound, NextTrial, NoNumberMeets, SearchGoal, SearchOutcome, Undecided
 from loadgo.sizing.results import ReportProgress
 from loadgo.sizing.search import next_step, outcome_so_far
 from loadgo.sizing.standing import target_standing
@@ -140,14 +140,9 @@ class _Rounds:
 
     def _outcome_for_all(self, outcome: SearchOutcome) -> SearchOutcome:
         """The outcome for the goal itself; it differs if the outcome depends on the lowered limit of users."""
-        is_below = isinstance(outcome, NoNumberMeets) or (
-            isinstance(outcome, CapacityFound) and outcome.enough and outcome.high < self._lowered_goal.max_users
-        )
-        return (
-            outcome
-            if is_below or not self._lowered_reason
-            else outcome_so_far(self._trials, self._goal, self._lowered_reason)
-        )
+        if not self._lowered_reason or _has_end_below(outcome, self._lowered_goal.max_users):
+            return outcome
+        return outcome_so_far(self._trials, self._goal, self._lowered_reason)
 
     def _run_until_usable(self, step: NextTrial) -> str:
         """Runs a trial, and repeats it if it is not valid or drifts. Returns the reason if the search ends here."""
@@ -155,10 +150,10 @@ class _Rounds:
         while True:
             try:
                 trial = self._run(step, drifts)
-            except LoadgoError as error:
+            except (LoadgoError, OSError) as error:
                 if not self._count:
                     raise
-                return f"a trial with {people(step.users)} failed: {error}"
+                return f"a trial with {people(step.users)} failed: {error_in_words(error)}"
             is_last = self._count + 1 >= self._goal.most_trials
             if trial.interrupted:
                 self._left_out.append(trial)
@@ -206,6 +201,13 @@ class _Rounds:
         if trial.users > max((tried.users for tried in self._trials), default=0):
             self._lowered_goal, self._lowered_reason = replace(self._lowered_goal, max_users=trial.users - 1), reason
         return ""
+
+
+def _has_end_below(outcome: SearchOutcome, max_users: int) -> bool:
+    """Whether the outcome has an upper end that does not come from the limit of users."""
+    if isinstance(outcome, CapacityFound | Undecided):
+        return outcome.high is not None and outcome.high < max_users
+    return isinstance(outcome, NoNumberMeets)
 
 
 def _basis(trials: Sequence[CapacityTrial], left_out: Sequence[CapacityTrial]) -> tuple[CapacityTrial, ...]:

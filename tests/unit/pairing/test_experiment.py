@@ -175,8 +175,16 @@ def test_passes_replace_the_default_duration(place: Path, variant: Variant) -> N
 
 def test_a_warning_names_a_measure_that_is_not_known(faster: Experiment) -> None:
     without = [replace(pair, a=replace(pair.a, whole={**pair.a.whole, "throughput": None})) for pair in faster.pairs]
-    made = replace(faster, pairs=tuple(without), decisive=("cpu", "throughput"))
-    assert any("without a verdict: throughput" in line for line in experiment_document(made).warnings)
+    made = replace(faster, pairs=tuple(without), decisive=("cpu", "throughput"), end="decided")
+    page = experiment_document(made)
+    assert any("without a verdict: throughput" in line for line in page.warnings)
+    assert (
+        "End",
+        "The experiment ended because each of its measures that is known on both sides has a verdict.",
+    ) in page.notes
+    assert ("End", "The experiment ended because each of its measures has a verdict.") in experiment_document(
+        replace(faster, decisive=("cpu",), end="decided")
+    ).notes
 
 
 @pytest.mark.parametrize(

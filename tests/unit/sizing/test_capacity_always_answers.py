@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -70,6 +71,33 @@ def trial_of(run: Tables, *, cut_short: bool = False) -> CapacityTrial:
     """The trial that has these records."""
     targets = parse_targets("p90 < 1s")
     return trial_from(run, TrialQuestions(6, "seed 1", targets, {"processors": 1}, load_tariff(), cut_short))
+
+
+def test_the_reason_for_a_wide_interval_is_no_number_of_users_far_above_it() -> None:
+    """With 24 users no trial is valid; the search below ends at its largest number of trials."""
+
+    def make(step: NextTrial, seed: int) -> CapacityTrial:
+        return made_trial(step.users, 400, slow_share(step.users, 10), seed, why=LATE if step.users >= 24 else "")
+
+    result = searched(make, replace(GOAL, max_users=64, most_trials=10))
+    assert isinstance(result.outcome, CapacityFound)
+    assert any(trial.users == 24 for trial in result.left_out)
+    assert result.outcome.high < 23
+    assert (result.outcome.enough, result.outcome.why) == (False, "10 trials did not decide it")
+
+
+def test_a_range_below_the_numbers_without_a_valid_trial_keeps_its_reason() -> None:
+    """The response jumps from 10 to 11 users, so no line fits; with 24 users no trial is valid."""
+
+    def make(step: NextTrial, seed: int) -> CapacityTrial:
+        share = 0.01 if step.users <= 10 else 0.9
+        return made_trial(step.users, 400, share, seed, why=LATE if step.users >= 24 else "")
+
+    result = searched(make, replace(GOAL, max_users=64, most_trials=6))
+    assert isinstance(result.outcome, Undecided)
+    assert result.outcome.high is not None
+    assert result.outcome.high < 23
+    assert result.outcome.why == "6 trials did not decide it"
 
 
 def test_lines_in_flight_when_a_trial_is_ended_on_purpose_are_no_lost_records() -> None:
@@ -144,19 +172,27 @@ def test_without_a_valid_trial_the_answer_is_only_more_likely_than_not() -> None
     assert f"trials are not valid: {LATE}." in answer.in_words
 
 
-def test_an_error_of_a_later_trial_ends_the_search_with_what_is_known() -> None:
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (BadRun("its folder is full"), "its folder is full"),
+        (OSError(errno.ENOSPC, "No space left on device", "/tmp/trial"), "/tmp/trial: No space left on device"),
+    ],
+    ids=["of loadgo", "of the system"],
+)
+def test_an_error_of_a_later_trial_ends_the_search_with_what_is_known(error: Exception, reason: str) -> None:
     made: list[int] = []
 
     def make(step: NextTrial, seed: int) -> CapacityTrial:
         made.append(step.users)
         if len(made) == 5:
-            raise BadRun("its folder is full")
+            raise error
         return made_trial(step.users, 400, slow_share(step.users, 8), seed)
 
     found = searched(make)
     assert len(found.trials) == 4
     assert isinstance(found.outcome, CapacityFound | Undecided)
-    assert found.outcome.why.endswith("users failed: its folder is full")
+    assert found.outcome.why.endswith(f"users failed: {reason}")
     with pytest.raises(BadRun):
         searched(lambda step, seed: (_ for _ in ()).throw(BadRun("the first")))
 

@@ -32,6 +32,20 @@ def test_an_answer_whose_own_point_meets_the_target_begins_with_its_number() -> 
     )
 
 
+def test_no_number_of_users_is_excluded_that_the_interval_contains() -> None:
+    """The line crosses the limit below one user; its interval reaches two users."""
+    goal = SearchGoal((MEAN,), 100, None, 10**6, 60, live=False)
+    wide = CapacityFound(0, 0, 2, 0, enough=False, why="24 trials did not decide it")
+    answer = answer_of(wide, [exact(1)], goal)
+    assert (answer.users, answer.interval, answer.end) == (0, (0, 2), "no number")
+    assert answer.in_words.startswith(
+        f"Probably not even one user meets {MEAN.text}: the answer lies between 0 and 2, with 95 % confidence. With one"
+    )
+    assert answer.in_words.endswith("The interval is wider than wanted: 24 trials did not decide it.")
+    narrow = answer_of(CapacityFound(0, 0, 0, 0, enough=True), [exact(1)], goal)
+    assert narrow.in_words.startswith(f"No number of users meets {MEAN.text}: with one user")
+
+
 def test_a_lower_end_that_is_the_answer_is_printed_once() -> None:
     beyond = next(users for users in range(1, 200) if exact_response_s(users) > MEAN.limit)
     words = answer_with(beyond, beyond, beyond + 1).in_words
