@@ -127,7 +127,7 @@ MAKERS: dict[str, Callable[[Path], Result]] = {
     "CommandTransfer": _command_transfer,
     "Profile": _profile,
     "Ready": _ready,
-    "Reproduction": lambda _folder: loadgo.reproduce("csr-rfc-20"),
+    "Reproduction": lambda _folder: loadgo.reproduce("ctss-trivial"),
     "RunList": lambda _folder: loadgo.runs(LISTED_RUNS),
     "MachineList": lambda _folder: loadgo.machines(),
     "AbilityList": lambda _folder: loadgo.doctor(),

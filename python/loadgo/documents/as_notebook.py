@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, StrictUndefined
 
 from loadgo.documents.as_html import template
+from loadgo.documents.document import Document, Points
 from loadgo.documents.table import Table
 from loadgo.notation.figures import plain
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
-    from loadgo.documents.document import Document
 
 MOST_HTML_BYTES = 200_000
 """The largest cell of a notebook that a result makes. Notebooks with many larger cells open slowly."""
@@ -48,6 +48,7 @@ def _html(document: Document, table: Table | None, hidden: int, picture: tuple[s
         answers=[_cut(line, _MOST_SENTENCE_CHARS) for line in (document.answer, *document.further_answers)],
         table=table,
         hidden=hidden,
+        points=() if table else _points(document),
         picture=picture,
     )
 
@@ -56,6 +57,13 @@ def _main_table(document: Document, title: str) -> Table | None:
     """The table with this title, else the first table; None without tables."""
     tables = [section for section in document.sections if isinstance(section, Table)]
     return next((table for table in tables if table.title == title), tables[0] if tables else None)
+
+
+def _points(document: Document) -> list[list[str]]:
+    """The first list of the document with its lines cut, for a document without tables; empty without lists."""
+    lists = [section for section in document.sections if isinstance(section, Points)]
+    items = lists[0].items[:_MOST_ROWS] if lists else ()
+    return [[_cut(line, _MOST_SENTENCE_CHARS) for line in item] for item in items]
 
 
 def _shortened(table: Table) -> Table:

@@ -29,7 +29,7 @@ LOAD_FREE = {
     "tariffs": ("cost", "--tariffs"),
     "fit": ("fit", "a", "-o", "fitted.toml", "--force"),
     "simulate": ("simulate", "own-load.toml", "--until", "interactions=3000"),
-    "reproduce": ("reproduce", "csr-rfc-20"),
+    "reproduce": ("reproduce", "ctss-trivial"),
     "transfer": ("transfer", "--read", str(SEED), "--columns", ",".join(map("=".join, COLUMNS.items()))),
     "profile": ("profile", "--of", str(METERED)),
     "runs": ("runs",),
