@@ -17,11 +17,10 @@ from zlib import crc32
 
 from loadgo.errors import BadRun, LoadgoError
 from loadgo.records.conditions import SCRIPT_FILE
-from loadgo.records.runs import EXPERIMENT_FILE, RUN_FILE, check_sections, outcome_of
+from loadgo.records.runs import CAPACITY_FILE, EXPERIMENT_FILE, RUN_FILE, check_sections, outcome_of
 
 MOST_DESCRIPTION_BYTES = 4_000_000
 """Largest `run.toml` that is read. The largest real ones have some kilobytes."""
-CAPACITY_FILE = "capacity.json"
 _TABLE_SUFFIXES = (".parquet", ".arrows")
 
 Stamp = tuple[int, ...]

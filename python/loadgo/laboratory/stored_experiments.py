@@ -1,4 +1,4 @@
-"""The experiments that `loadgo ab` stored: read from `experiment.json`, so that their documents can be made again."""
+"""The results that `loadgo ab` and `loadgo capacity` stored, read back so that their documents can be made again."""
 
 from __future__ import annotations
 
@@ -9,19 +9,32 @@ from typing import Any
 
 from loadgo.errors import BadRun
 from loadgo.laboratory.laboratory_runs import LaboratoryExperiment, read_small
+from loadgo.laboratory.stored_values import stored_value
 from loadgo.pairing.results import Experiment, LeftOut, Pair
 from loadgo.pairing.run_figures import CommandMeans, RunFigures
 from loadgo.pairing.variant import Variant
-from loadgo.records.runs import EXPERIMENT_FILE
+from loadgo.records.runs import CAPACITY_FILE, EXPERIMENT_FILE
 from loadgo.running.load import Load
+from loadgo.sizing.json_keys import JSON_KEYS
+from loadgo.sizing.results import Capacity
 
 MOST_EXPERIMENT_BYTES = 64_000_000
 """Largest `experiment.json` that is read."""
 
 
 def stored_document(experiment: LaboratoryExperiment) -> str:
-    """The document of a stored experiment as an HTML page. Raises `BadRun` as `stored_experiment` does."""
-    return str(stored_experiment(experiment.folder).report("html"))
+    """The document of a stored experiment as an HTML page. Raises `BadRun` if its file is missing or damaged."""
+    read = stored_capacity if experiment.kind == "capacity" else stored_experiment
+    return str(read(experiment.folder).report("html"))
+
+
+def stored_capacity(folder: Path) -> Capacity:
+    """The capacity in `folder`. Raises `BadRun` if its file is missing, damaged, or of another format."""
+    path = folder / CAPACITY_FILE
+    try:
+        return stored_value(Capacity, json.loads(read_small(path, MOST_EXPERIMENT_BYTES)), JSON_KEYS)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise BadRun(f"{path} is no result of loadgo capacity, or is damaged: {error}") from error
 
 
 def stored_experiment(folder: Path) -> Experiment:

@@ -21,6 +21,8 @@ from loadgo.errors import BadArgument, BadRun, LoadgoError
 
 LAST_RUN_NAME = "last"
 RUN_FILE = "run.toml"
+CAPACITY_FILE = "capacity.json"
+"""The result of `loadgo capacity --out`, in the folder that has the folders of its trials."""
 EXPERIMENT_FILE = "experiment.json"
 """The result of `loadgo ab`, in a folder whose runs are those of the experiment; their names end in `-a` and `-b`."""
 

@@ -29,7 +29,7 @@ from loadgo.sizing.outcomes import NextTrial, SearchGoal, SearchOutcome
 from loadgo.sizing.points import points_of
 from loadgo.sizing.results import Capacity, ReportProgress, SearchLimits, TrialRecord
 from loadgo.sizing.rounds import SearchResult, TrialLength, TrialLengths, run_search
-from loadgo.sizing.site import TrialLoad, TrialSite, prepare_site, run_trial
+from loadgo.sizing.site import TrialLoad, TrialSite, keep_result, prepare_site, run_trial
 from loadgo.sizing.standing import target_standing
 from loadgo.sizing.targets import check_commands, check_resources, parse_targets
 from loadgo.sizing.trials import CapacityTrial
@@ -113,7 +113,8 @@ def capacity(
         trials: The largest number of trials. By default 60 on a simulated machine, 24 on this host.
         seed: The first trial's seed. Each further trial has the next seed.
         tariff: Prices of the resources: a tariff's name, `NAME:SHIFT`, or the path of a TOML file.
-        out: The folder that keeps the trials' runs. By default `runs/` on this host, and none on a machine.
+        out: The folder that keeps the trials' runs, and the result as `capacity.json`. By default the runs are in
+            `runs/` on this host, and not kept on a machine.
         draws: For a fitted machine, the number of further searches, each with parameters drawn from the fit's
             covariance. They add the uncertainty of the fit to the answer's interval. By default 20; 0 for none.
         progress: A function that is called with a sentence about each trial.
@@ -134,7 +135,7 @@ def capacity(
     most_seed = (2**62 - 1) // (1 if mix is None else CLASS_SEEDS_TRIED)
     if not 0 <= seed <= most_seed:
         raise BadArgument(f"`seed={seed}` is out of range: seeds lie between 0 and {most_seed}").about("seed")
-    return find_capacity(
+    found = find_capacity(
         script,
         on,
         SearchOptions(
@@ -154,6 +155,9 @@ def capacity(
         progress,
         trial_progress,
     )
+    if out is not None:
+        keep_result(found, Path(out))
+    return found
 
 
 def find_capacity(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from loadgo.measures.tariff import Tariff, tariff_on
+from loadgo.records.runs import CAPACITY_FILE
 from loadgo.running import bundled
 from loadgo.running.folders import new_folder
 from loadgo.running.prepared import THIS_HOST, PreparedRun, RunDriver, RunProgress, RunSettings, prepare_run
@@ -19,6 +20,7 @@ from loadgo.sizing.curve import Target
 from loadgo.sizing.early_end import TrialWatcher
 from loadgo.sizing.mix import UserMix, nearest_seed
 from loadgo.sizing.resources import PROCESSORS_RESOURCE, ServerCounts, server_counts
+from loadgo.sizing.results import Capacity
 from loadgo.sizing.trials import CapacityTrial, TrialQuestions, trial_from
 
 
@@ -129,3 +131,13 @@ def _trial_folder(site: TrialSite, users: int, seed: int) -> Path:
     if site.out is None:
         return new_folder(None, name, datetime.now(UTC))
     return site.out / f"trial-{seed}-{name}"
+
+
+def keep_result(capacity: Capacity, folder: Path) -> None:
+    """Writes the result of a search beside the folders of its trials, where `loadgo lab` finds it."""
+    from loadgo.sizing.document import capacity_json
+
+    folder.mkdir(parents=True, exist_ok=True)
+    temporary = folder / f".{CAPACITY_FILE}"
+    temporary.write_text(capacity_json(capacity), encoding="utf-8")
+    temporary.replace(folder / CAPACITY_FILE)
