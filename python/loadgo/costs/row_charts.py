@@ -17,13 +17,13 @@ _NAME = "cost-rows"
 
 
 def row_charts(priced: Priced, rows: Sequence[Row], by: str) -> list[Chart]:
-    """The chart of the rows whose cost can be told. Empty for fewer than two, and where nothing is charged."""
-    told = [row for row in rows if is_told(row) and row.each.value is not None]
-    scale = money_scale([row.each.value for row in told])
-    bars = [bar for row in told for bar in _bars(row, priced, scale)]
-    if len(told) < 2 or not bars:
+    """The chart of the rows whose cost can be known_rows. Empty for fewer than two, and where nothing is charged."""
+    known_rows = [row for row in rows if is_told(row) and row.each.value is not None]
+    scale = money_scale([row.each.value for row in known_rows])
+    bars = [bar for row in known_rows for bar in _bars(row, priced, scale)]
+    if len(known_rows) < 2 or not bars:
         return []
-    names = [row.name for row in sorted(told, key=lambda row: -(row.each.value or 0.0))]
+    names = [row.name for row in sorted(known_rows, key=lambda row: -(row.each.value or 0.0))]
     items = [rate.item for rate in priced.rates]
     unit = f"{of_scale(scale)} ({priced.tariff.currency})"
     frame = safe(pl.DataFrame(bars))
@@ -41,11 +41,15 @@ def row_charts(priced: Priced, rows: Sequence[Row], by: str) -> list[Chart]:
         order="place:Q",
         tooltip=["row:N", "item:N", "said:N"],
     )
-    layers = [bar, *_intervals(told, scale, names)]
+    layers = [bar, *_intervals(known_rows, scale, names)]
     caption = f"Means by {by}." + (" The lines are 95 % intervals." if len(layers) > 1 else "")
     return [
         chart_of(
-            _NAME, cost_by(by, scale, priced.tariff), caption, alt.layer(*layers), ROW_HEIGHT_PX * max(2, len(told))
+            _NAME,
+            cost_by(by, scale, priced.tariff),
+            caption,
+            alt.layer(*layers),
+            ROW_HEIGHT_PX * max(2, len(known_rows)),
         )
     ]
 
