@@ -17,7 +17,7 @@ _NAME = "cost-rows"
 
 
 def row_charts(priced: Priced, rows: Sequence[Row], by: str) -> list[Chart]:
-    """The chart of the rows whose cost can be known_rows. Empty for fewer than two, and where nothing is charged."""
+    """The chart of the rows whose cost can be told. Empty for fewer than two, and where nothing is charged."""
     known_rows = [row for row in rows if is_told(row) and row.each.value is not None]
     scale = money_scale([row.each.value for row in known_rows])
     bars = [bar for row in known_rows for bar in _bars(row, priced, scale)]
