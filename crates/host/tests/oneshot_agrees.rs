@@ -63,10 +63,17 @@ fn processor_time_and_faults_agree_with_perf_within_one_percent() {
     own.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (perf_itself_ns, perf_itself_faults) = own[own.len() / 2];
     let work = format!("{WORK}\nprint(sum(range(60000000)))");
-    let [meter, perf] = by_meter_and_by_perf(&["python3", "-S", "-c", &work]);
-    let near = |ours: f64, theirs: f64| (ours / theirs - 1.0).abs() < 0.01;
-    assert!(near(meter.0 - perf_itself_ns, perf.0), "{meter:?} less {perf_itself_ns} ns for perf itself, by perf {perf:?}");
-    assert!(near(meter.1 - perf_itself_faults, perf.1), "{meter:?} less {perf_itself_faults} faults of perf, by perf {perf:?}");
+    // On a busy machine perf's own time scatters by some milliseconds from run to run, so the median of three runs counts.
+    let ratios: [(f64, f64); 3] = std::array::from_fn(|_| {
+        let [meter, perf] = by_meter_and_by_perf(&["python3", "-S", "-c", &work]);
+        ((meter.0 - perf_itself_ns) / perf.0, (meter.1 - perf_itself_faults) / perf.1)
+    });
+    let median = |mut values: [f64; 3]| {
+        values.sort_by(f64::total_cmp);
+        values[1]
+    };
+    let (time, faults) = (median(ratios.map(|ratio| ratio.0)), median(ratios.map(|ratio| ratio.1)));
+    assert!((time - 1.0).abs() < 0.01 && (faults - 1.0).abs() < 0.01, "meter over perf, time and faults: {ratios:?}");
 }
 
 #[test]
