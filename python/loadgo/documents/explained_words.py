@@ -39,7 +39,9 @@ class ExplainedWords:
         return sorted(entries, key=lambda entry: entry[1].lower())
 
     def _words_with(self, meaning: str) -> list[str]:
-        return [text for text, other in self.meanings.items() if other == meaning]
+        """The words with this meaning. Of `idle: throttled` and `throttled` only the longer one."""
+        words = [text for text, other in self.meanings.items() if other == meaning]
+        return [word for word in words if not any(other.endswith(f": {word}") for other in words)]
 
     def _id_of(self, meaning: str) -> str:
         return f"word-{list(dict.fromkeys(self.meanings.values())).index(meaning) + 1}"

@@ -190,7 +190,7 @@ def test_the_doctor_says_first_what_is_missing_with_its_whole_remedy() -> None:
         "    why: timers are late",
         "    remedy: a less loaded host",
         "",
-        "3 are to be had: terminals; the meters of clock profile, queue.",
+        "3 are to be had: terminals; the meters of clock profile, run queue.",
         "`loadgo doctor --full` says how each of them is measured.",
     ]
 
@@ -201,7 +201,7 @@ def test_the_doctor_in_full_says_how() -> None:
         ["to be had", "how"],
         ["terminals", "3 of 4096 in use"],
         ["meter: clock profile", "by samples on a clock"],
-        ["meter: queue", "every event"],
+        ["meter: run queue", "every event"],
     ]
     assert "run as root" in str(SOME_ABILITIES.report("md", full=True))
     assert printed("doctor", "--full").count("\n") > printed("doctor").count("\n")

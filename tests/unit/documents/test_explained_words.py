@@ -57,5 +57,6 @@ def test_one_word_has_one_meaning_on_a_page_and_is_escaped() -> None:
     assert words.word("a<b", 'says "so"') == '<a class="word" href="#word-1" title="says &#34;so&#34;">a&lt;b</a>'
     assert words.word("a<b", "another meaning") == "a&lt;b"
     assert words.word("plain", "") == "plain"
-    words.word("c", 'says "so"')
-    assert words.listed() == [("word-1", "a<b, c", 'says "so"')]
+    for word in ("c", "idle: c"):
+        words.word(word, 'says "so"')
+    assert words.listed() == [("word-1", "a<b, idle: c", 'says "so"')]
