@@ -15,6 +15,7 @@ from loadgo.comparison.charts import comparison_charts
 from loadgo.comparison.compare import Comparison, compare, of_sides, thresholds_of
 from loadgo.comparison.difference import Difference
 from loadgo.comparison.document import comparison_document, comparison_json, render_comparison
+from loadgo.comparison.figures import change, change_interval, percent_interval
 from loadgo.comparison.headline import conditions_sentence, surely_differs
 from loadgo.comparison.judgement import judged_of
 from loadgo.comparison.side import Side
@@ -251,6 +252,15 @@ def _axes(node: object) -> list[dict[str, list[float]]]:
         return []
     own = [node["axis"]] if isinstance(node.get("axis"), dict) else []
     return own + [axis for child in node.values() for axis in _axes(child)]
+
+
+def test_a_change_of_ten_times_and_more_is_a_factor() -> None:
+    large = Difference("response", 100.0, 138_000.0, Interval(900.0, 199_900.0))
+    assert (change(large), change_interval(large)) == ("×1,380", "×10.0 to ×2,000")
+    assert change_interval(replace(large, interval=Interval(-13.0, 1_100.0))) == "−13 % to ×12.0"
+    assert change(replace(large, after=990.0)) == "+890.0 %"
+    assert percent_interval(-0.14, -0.1) == "−14 to −10 %"
+    assert percent_interval(0.5, math.inf) == "+50 % to ×∞"
 
 
 def test_ratios_of_a_page_are_b_over_a_as_its_changes_are() -> None:
