@@ -234,7 +234,7 @@ def _users(tables: Tables, span: tuple[int, int]) -> pl.DataFrame:
     schema = {"from_s": pl.Float64, "to_s": pl.Float64, "users": pl.Int64}
     logged_in = tables.sessions.filter(pl.col("ready_ns").is_not_null())
     begin_ns, end_ns = span
-    if logged_in.is_empty() or begin_ns == end_ns:
+    if logged_in.is_empty() or begin_ns == end_ns or tables.conditions.get("kind") == "meter":
         return pl.DataFrame(schema=schema)
     arrivals = np.sort(logged_in["ready_ns"].cast(pl.Int64).to_numpy())
     departures = np.sort(logged_in["ended_ns"].fill_null(end_ns).cast(pl.Int64).to_numpy())

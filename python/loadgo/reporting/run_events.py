@@ -51,12 +51,16 @@ class RunEvent:
 
 
 def run_events(summary: Summary, tables: Tables, begin_ns: int, end_ns: int) -> list[RunEvent]:
-    """The phases in their order, then the events by kind, between `begin_ns` and `end_ns`."""
+    """The phases in their order, then the events by kind, between `begin_ns` and `end_ns`.
+
+    A metering without users has no phases: its first event is the command that was metered, if any.
+    """
+    metered = summary.run.kind == "meter"
+    under_load = [] if metered else [*_busy_host(summary, tables), *_driver(summary, tables, end_ns)]
     events = [
-        *_phases(tables, end_ns),
-        *_busy_host(summary, tables),
-        *_driver(summary, tables, end_ns),
-        *_sessions(tables, end_ns),
+        *(_metered_command(tables) if metered else _phases(tables, end_ns)),
+        *under_load,
+        *([] if metered else _sessions(tables, end_ns)),
         *_timeouts(tables, end_ns),
         *_without_answers(summary, tables),
         *_lost(tables, end_ns),
@@ -76,6 +80,14 @@ def _phases(tables: Tables, end_ns: int) -> list[RunEvent]:
         RunEvent(name, start, end, f"{name}, {duration(end - start)}", warning=False)
         for (name, start), end in zip(begun, ends, strict=False)
         if name in SHOWN_PHASES and end > start
+    ]
+
+
+def _metered_command(tables: Tables) -> list[RunEvent]:
+    rows = tables.interactions.filter(IS_ANSWERED).select(pl.col("sent_ns", "ready_ns").cast(pl.Int64)).rows()
+    return [
+        RunEvent("command", sent, ready, f"the command, {duration(ready - sent)}", warning=False)
+        for sent, ready in rows
     ]
 
 

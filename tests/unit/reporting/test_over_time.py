@@ -177,6 +177,20 @@ def test_a_span_that_was_metered_without_a_fault_counts_none() -> None:
     assert parts_of(gone).faults.filter(pl.col("to_s") == 10)["faults"].to_list() == [0]
 
 
+def test_a_metered_command_has_no_users_and_no_phases_but_its_own_time() -> None:
+    host = metered_host()
+    command = host.interactions.head(1).with_columns(
+        sent_ns=pl.lit(10 * S, pl.UInt64), planned_ns=pl.lit(10 * S, pl.UInt64), ready_ns=pl.lit(70 * S, pl.UInt64)
+    )
+    metered = replace(host, interactions=command, conditions=host.conditions | {"kind": "meter"})
+    parts = parts_of(metered)
+    assert parts.quantiles.is_empty()
+    assert parts.throughput.is_empty()
+    assert parts.users.is_empty()
+    assert [(event.kind, event.from_ns, event.to_ns) for event in events_of(metered)] == [("command", 10 * S, 70 * S)]
+    assert chart("over-time", summarize(metered), metered).heading == "Waiting tasks and page faults over time"
+
+
 def test_what_says_nothing_is_left_out_and_said() -> None:
     host = metered_host()
     quiet = replace(host, queue=host.queue.with_columns(value=pl.lit(0.0)))
