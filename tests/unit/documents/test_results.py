@@ -135,6 +135,15 @@ def test_a_notebook_leaves_out_the_rows_of_a_long_table() -> None:
     assert long_list.frame().height == 900
 
 
+def test_a_notebook_shows_the_last_of_many_runs() -> None:
+    runs = RunList(RecordedRun(f"run {n}", Path("x"), "s" * 500, "here", n, None, True, "done", n) for n in range(900))
+    html = runs._repr_html_()
+    assert "The last 20 of 900 runs" in html
+    assert "run 899" in html
+    assert len(html.encode()) < 200_000
+    assert runs.frame().height == 900
+
+
 def test_metering_without_a_folder_has_nothing_to_show() -> None:
     metered = loadgo.Metered(None, "done", None, None)
     assert repr(metered) == "<Metered: done, nothing recorded>"
