@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from loadgo import _loadgo
 from loadgo.documents.result import Result
-from loadgo.errors import BadArgument, naming
+from loadgo.errors import BadArgument, LoadgoError, naming
 from loadgo.measures.tariff import tariff_on
 from loadgo.notation import quantities
 from loadgo.running import bundled
@@ -192,7 +192,10 @@ def _write_transfers(checked: _CheckedRun) -> list[str]:
 
 
 def _predict(checked: _CheckedRun, plan: DrawPlan, progress: ReportProgress | None) -> None:
-    """Repeats the run for each draw, in folders below its own, and writes the prediction."""
+    """Repeats the run for each draw, in folders below its own, and writes the prediction.
+
+    An error or an interrupt has a note with the folder of the run, which is complete.
+    """
     from loadgo.prediction.predict import predict
 
     def run_again(set: tuple[str, ...], seed: int, folder: Path, go_on: Callable[[], bool]) -> None:
@@ -200,7 +203,11 @@ def _predict(checked: _CheckedRun, plan: DrawPlan, progress: ReportProgress | No
         folder.parent.mkdir(exist_ok=True)
         checked.run_script(checked.source.text, options, str(folder), lambda _progress: go_on())
 
-    predict(run_again, plan, checked.folder, checked.options["seed"], progress)
+    try:
+        predict(run_again, plan, checked.folder, checked.options["seed"], progress)
+    except (LoadgoError, OSError, KeyboardInterrupt) as error:
+        error.add_note(f"the run of the machine as fitted is complete, without a prediction: see {checked.folder}")
+        raise
 
 
 def _load_options(load: Load) -> dict[str, Any]:

@@ -341,6 +341,24 @@ def test_an_error_in_one_of_the_runs_ends_them_all_and_leaves_a_run_that_is_no_p
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    "error", [KeyboardInterrupt(), OSError(28, "No space left on device")], ids=["^C", "full disk"]
+)
+def test_an_error_among_the_drawn_runs_names_the_run_that_is_complete(room: Path, error: BaseException) -> None:
+    def progress(state: dict[str, object]) -> None:
+        if state["phase"] == "drawing":
+            raise error
+
+    out = room / f"not-predicted-{type(error).__name__}"
+    with pytest.raises(type(error)) as raised:
+        loadgo.run(
+            room / "two-commands.toml", on=str(room / "fitted.toml"), users=2, draws=5, out=out, progress=progress
+        )
+    note = f"the run of the machine as fitted is complete, without a prediction: see {out}"
+    assert raised.value.__notes__ == [note]
+    assert str(loadgo.report(out)).startswith("2 users; everyone was served")
+
+
 def test_a_user_of_python_hears_how_far_the_drawing_has_come(room: Path) -> None:
     heard: list[dict[str, object]] = []
     script, file = room / "two-commands.toml", str(room / "fitted.toml")
