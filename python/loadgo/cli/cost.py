@@ -58,7 +58,7 @@ def cost(
         ReportFormat,
         format_option(
             "each command's or user's costs, or with --against the prices",
-            "the cost over the load, or charges against performance",
+            "the costs of the rows or over the load, or charges against performance",
         ),
     ] = "text",
     output: FileOption = None,

@@ -33,6 +33,7 @@ def presentation(comparison: Comparison) -> Presentation:
                 "side check=check.name verdict=check.verdict text=check.text",
             ),
         },
+        main_tables=("A as a prediction", "Response time", "Processor time", "In all"),
         main_chart="changes-response",
     )
 

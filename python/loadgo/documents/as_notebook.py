@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,12 +26,13 @@ _MOST_SENTENCE_CHARS = 600
 _MOST_WARNINGS = 12
 
 
-def notebook_html(document: Document, main_table: str, chart: Chart | None) -> str:
-    """The document's answer, its table titled `main_table` and the chart, in less than `MOST_HTML_BYTES` of HTML.
+def notebook_html(document: Document, titles: Sequence[str], chart: Chart | None) -> str:
+    """The document's answer, its main table and the chart, in less than `MOST_HTML_BYTES` of HTML.
 
-    Without a table of this title it is the first. All texts are escaped, and the chart is a picture.
+    The table's title begins with the first of `titles` that any table has; else it is the first table.
+    All texts are escaped, and the chart is a picture.
     """
-    table = _main_table(document, main_table)
+    table = _main_table(document, titles)
     hidden = 0 if table is None else max(0, len(table.columns[0].cells) - _MOST_ROWS)
     table = None if table is None else _shortened(table)
     html = _html(document, table, hidden, None if chart is None else _picture(chart))
@@ -53,10 +55,11 @@ def _html(document: Document, table: Table | None, hidden: int, picture: tuple[s
     )
 
 
-def _main_table(document: Document, title: str) -> Table | None:
-    """The table with this title, else the first table; None without tables."""
+def _main_table(document: Document, titles: Sequence[str]) -> Table | None:
+    """The table with the first of these titles, else the first table; None without tables."""
     tables = [section for section in document.sections if isinstance(section, Table)]
-    return next((table for table in tables if table.title == title), tables[0] if tables else None)
+    titled = (table for title in titles for table in tables if table.title.startswith(title))
+    return next(titled, tables[0] if tables else None)
 
 
 def _points(document: Document) -> list[list[str]]:

@@ -13,11 +13,12 @@ def frame_of(records: Iterable[object], columns: str) -> pl.DataFrame:
 
     `columns` names the columns in order: `name`, or `name=field.field` for a field of a field. A field may be a
     property or a mapping's key. The cell is null if any field on the way is None or missing.
+    A column without any value is one of numbers, since most fields that may be None are numbers.
     """
     fields = {name: field or name for name, _, field in (column.partition("=") for column in columns.split())}
     rows = list(records)
     cells = {name: [_cell(_found(row, field.split("."))) for row in rows] for name, field in fields.items()}
-    return pl.DataFrame(cells, strict=False)
+    return pl.DataFrame(cells, strict=False).cast({pl.Null: pl.Float64})
 
 
 def _found(record: object, fields: list[str]) -> object:

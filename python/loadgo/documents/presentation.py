@@ -28,8 +28,8 @@ class Presentation:
     """Tables in full precision by name. The first is the main table, and the CSV."""
     answer: Callable[[], str] | None = None
     """The answer alone, for a result whose document takes long."""
-    main_table: str = ""
-    """The title of the document's main table; by default the first table."""
+    main_tables: tuple[str, ...] = ()
+    """Beginnings of the main table's title, of which the first that a table has counts; by default the first table."""
     main_chart: str = ""
     """The name of the main chart; by default the first chart."""
     charts: Callable[[], list[Chart]] | None = None
@@ -107,7 +107,7 @@ class Presentation:
         from loadgo.documents.as_notebook import notebook_html
 
         charts = self.all_charts()
-        return notebook_html(self.document().full(), self.main_table, self.drawn() if charts else None)
+        return notebook_html(self.document().full(), self.main_tables, self.drawn() if charts else None)
 
     def line(self) -> str:
         """The answer."""

@@ -23,7 +23,7 @@ def presentation(profile: Profile, *, top: int = DEFAULT_SHOWN_FUNCTIONS) -> Pre
                 "user=stack.user command=stack.command process=stack.process samples=stack.samples frames",
             ),
         },
-        main_table="By function",
+        main_tables=("By function",),
         page=lambda: _page(profile, top),
     )
 

@@ -29,10 +29,6 @@ class Ability:
 class AbilityList(Result, list[Ability], presented_by="loadgo.reporting.ability_list:ability_presentation"):
     """A list of a host's abilities."""
 
-    def _line(self) -> str:
-        lacking = [ability.name for ability in self if ability.state != "exact"]
-        return f"{len(self) - len(lacking)} of {len(self)} abilities in full; not or in part: {', '.join(lacking)}"
-
 
 def doctor() -> AbilityList:
     """Tries what can be measured and controlled on this host. It takes about a tenth of a second and changes nothing.

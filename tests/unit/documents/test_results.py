@@ -144,6 +144,24 @@ def test_a_notebook_shows_the_last_of_many_runs() -> None:
     assert runs.frame().height == 900
 
 
+def test_a_comparison_shows_its_figures_before_what_differs(folder: Path) -> None:
+    compared = loadgo.compare(folder / "a", folder / "b")
+    judged = loadgo.compare(folder / "a", folder / "b", judge=True)
+    assert [re.findall("<caption[^>]*>([^<:]*)", html._repr_html_()) for html in (compared, judged)] == [
+        ["Response time"],
+        ["A as a prediction of B"],
+    ]
+
+
+def test_a_column_without_values_joins_one_with_values(folder: Path) -> None:
+    short, long = (
+        loadgo.compare(folder / "a", folder / "b").frame(),
+        loadgo.compare("mpl-16:ctss", "mpl-16:multics").frame(),
+    )
+    assert short["b_low"].dtype == pl.Float64
+    assert pl.concat([short, long]).height == short.height + long.height
+
+
 def test_metering_without_a_folder_has_nothing_to_show() -> None:
     metered = loadgo.Metered(None, "done", None, None)
     assert repr(metered) == "<Metered: done, nothing recorded>"
