@@ -135,7 +135,7 @@ def capacity(
     most_seed = (2**62 - 1) // (1 if mix is None else CLASS_SEEDS_TRIED)
     if not 0 <= seed <= most_seed:
         raise BadArgument(f"`seed={seed}` is out of range: seeds lie between 0 and {most_seed}").about("seed")
-    answered = find_capacity(
+    answer = find_capacity(
         script,
         on,
         SearchOptions(
@@ -156,8 +156,8 @@ def capacity(
         trial_progress,
     )
     if out is not None:
-        keep_result(answered, Path(out))
-    return answered
+        keep_result(answer, Path(out))
+    return answer
 
 
 def find_capacity(
