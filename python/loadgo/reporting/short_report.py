@@ -195,7 +195,7 @@ def _wait_facts(summary: Summary) -> list[tuple[float, str, str]]:
     waits = {
         "waiting for a processor": usage.ready_wait_ns,
         "waiting for a page": usage.paging_wait_ns,
-        "waiting for I/O": usage.io_wait_ns,
+        "waiting for the disk": usage.io_wait_ns,
     }
     return [
         (wait_ns / response_ns, "Response", f"{what}, {duration(wait_ns)} of {duration(response_ns)} on average")
