@@ -77,7 +77,8 @@ def advice(rows: Matched, a: Side, b: Side) -> list[str]:
     if all(difference.drift == "allowed" for difference in differences):
         why = f"{between.like_runs} like runs of this host differed by as much by themselves."
     else:
-        reason = f": {between.reason}" if between.reason else ""
+        incomplete = "the like runs beside have too few answers of all commands" if between.drift == "allowed" else ""
+        reason = f": {between.reason or incomplete}" if between.reason or incomplete else ""
         why = f"How much runs of this host differ by themselves is not known from {runs_a_side(rows)}{reason}."
     return [f"{why} {_experiment(rows, a, b)}"]
 
@@ -116,7 +117,7 @@ def about_allowance(rows: Matched) -> list[str]:
     between = rows.between
     if between.drift == "none" or not between.live_runs[0] + between.live_runs[1] or not _has_intervals(rows):
         return []
-    if between.drift == "not known":
+    if all(difference.drift != "allowed" for difference in rows.whole.values()):
         return [
             "They are those within the runs. How much runs of this host differ by themselves is not known, so nothing "
             "is called better or worse."

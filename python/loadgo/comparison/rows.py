@@ -39,6 +39,8 @@ MOST_LINES = 40
 WAIT_MEASURES = ("ready wait", "paging wait", "I/O wait")
 QUEUEING_MEASURES = ("response", *WAIT_MEASURES, "cycle", "throughput", *QUANTILES_BY_MEASURE)
 """Measures that depend on the queue, which all users of a run share. Resampling users cannot judge them alone."""
+_FEWEST_ANSWERS = 2
+"""Fewest interactions of a row on each side for an interval. Each resample of a single one has the same mean."""
 _MOST_RUN_USERS = 2**32
 _SEED, _OTHER_SEED = 19730517, 19690519
 
@@ -144,13 +146,14 @@ def _waits(side: Side) -> float:
 def _unjudged(measures: Mapping[str, Difference]) -> dict[str, Difference]:
     """Removes the intervals of measures that depend on the queue."""
 
-    def without_intervals(difference: Difference) -> Difference:
-        return replace(difference, interval=None, before_interval=None, after_interval=None, within_runs=None)
-
     return {
-        name: without_intervals(difference) if name in QUEUEING_MEASURES else difference
+        name: _without_intervals(difference) if name in QUEUEING_MEASURES else difference
         for name, difference in measures.items()
     }
+
+
+def _without_intervals(difference: Difference) -> Difference:
+    return replace(difference, interval=None, before_interval=None, after_interval=None, within_runs=None)
 
 
 def _with_margin(measures: Mapping[str, Difference], margin: float) -> dict[str, Difference]:
@@ -217,7 +220,10 @@ def _rows(
             )
             for name in COMPARED_MEASURES
         }
-        return Row(label, kind, measures, _count_of(counts, indices))
+        count = _count_of(counts, indices)
+        if kind == "row" and count is not None and min(count) < _FEWEST_ANSWERS:
+            measures = {name: _without_intervals(difference) for name, difference in measures.items()}
+        return Row(label, kind, measures, count)
 
     rows: list[Row] = []
     passes = plan.keys["pass"].to_list()

@@ -73,25 +73,33 @@ def _means(command: CommandSummary) -> CommandMeans:
 def log_ratio(a: RunFigures, b: RunFigures, measure: str, command: str | None = None) -> float | None:
     """The logarithm of B's figure over A's, of one command or of all; None if a figure is not known or 0.
 
-    If both runs typed the same commands, both means are weighted with the mix of commands of both runs together.
-    Otherwise the means would differ if one run had typed a long command once more.
+    Both means are over the commands that both runs typed, weighted with the mix of both runs together. Otherwise they
+    would differ if one run had typed a long command once more, or had come further in the script.
     """
     if command is not None:
         sides = [run.commands.get(command) for run in (a, b)]
         return _log(*(None if side is None else side.mean(measure) for side in sides))
-    if measure in MEAN_MEASURES and set(a.commands) == set(b.commands):
-        weights = {name: a.commands[name].count + b.commands[name].count for name in a.commands}
+    if measure in MEAN_MEASURES and a.commands and b.commands:
+        common = [
+            name for name in common_commands(a, b) if None not in (_mean(a, name, measure), _mean(b, name, measure))
+        ]
+        weights = {name: a.commands[name].count + b.commands[name].count for name in common}
         return _log(_mixed(a, measure, weights), _mixed(b, measure, weights))
     return _log(a.whole[measure], b.whole[measure])
 
 
+def common_commands(a: RunFigures, b: RunFigures) -> list[str]:
+    """The commands that both runs typed."""
+    return [name for name in a.commands if name in b.commands]
+
+
+def _mean(run: RunFigures, command: str, measure: str) -> float | None:
+    return run.commands[command].mean(measure)
+
+
 def _mixed(run: RunFigures, measure: str, weights: Mapping[str, int]) -> float | None:
-    total = 0.0
-    for name, weight in weights.items():
-        mean = run.commands[name].mean(measure)
-        if mean is None:
-            return run.whole[measure]
-        total += weight * mean
+    """The mean of the commands in `weights`, each of which has one. None without any."""
+    total = sum(weight * (_mean(run, name, measure) or 0.0) for name, weight in weights.items())
     return total / sum(weights.values()) if weights else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 
@@ -11,7 +12,7 @@ from loadgo.notation.figures import NOT_MEASURED, duration, people, rate, share
 from loadgo.notation.margin import margin_in_words
 from loadgo.notation.measures import name_of, percent
 from loadgo.pairing.results import MOST_FORECAST_PAIRS, Change, Experiment, Pair
-from loadgo.pairing.run_figures import RunFigures
+from loadgo.pairing.run_figures import RunFigures, common_commands
 from loadgo.running.prepared import THIS_HOST
 from loadgo.stats.resample import Interval
 
@@ -86,11 +87,26 @@ def warnings(experiment: Experiment) -> list[str]:
     missing = _unknown_measures(experiment)
     if experiment.pairs and missing:
         lines.append(f"Not known on both sides, so without a verdict: {', '.join(missing)}.")
+    lines += _other_mixes(experiment)
     lines += _busy(experiment)
     errors = [sum(run.errors for run in _runs(experiment.pairs, letter)) for letter in "AB"]
     if any(errors):
         lines.append(f"Lines failed, timed out or died: {errors[0]:,} of A and {errors[1]:,} of B.")
     return lines
+
+
+def _other_mixes(experiment: Experiment) -> list[str]:
+    """A warning if a run of a pair came to commands to which the other did not come."""
+    pairs_by_command: Counter[str] = Counter()
+    for pair in experiment.pairs:
+        pairs_by_command.update({*pair.a.commands, *pair.b.commands} - {*common_commands(pair.a, pair.b)})
+    if not pairs_by_command:
+        return []
+    names = ", ".join(f"{name} ({count})" for name, count in sorted(pairs_by_command.items()))
+    return [
+        "In some pairs only one run came to all commands. Means are over the commands of both runs; left out are "
+        f"(in so many pairs): {names}. p90 and throughput are over all commands. Longer runs have the same mix."
+    ]
 
 
 def _busy(experiment: Experiment) -> list[str]:

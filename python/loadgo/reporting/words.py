@@ -30,7 +30,19 @@ def title(summary: Summary) -> str:
     """The run's name and load: `typical user: 20 users, closed load, …`."""
     if without_load(summary):
         return f"{summary.run.name or summary.run.id or 'this host'}: metered without a load"
-    return f"{summary.run.name or summary.run.id or 'a run'}: {people(summary.run.users)}, {load(summary)}"
+    limits = limits_in_words(summary)
+    held = f"; users held to {limits}" if limits else ""
+    return f"{summary.run.name or summary.run.id or 'a run'}: {people(summary.run.users)}, {load(summary)}{held}"
+
+
+def limits_in_words(summary: Summary) -> str:
+    """The limits of the users, as `memory 512 MiB, 1 processor`; empty without any."""
+    limit = summary.run.limit
+    parts = [f"memory {size(limit['memory_bytes'])}"] if "memory_bytes" in limit else []
+    if "cpus" in limit:
+        parts.append(f"{setting(limit['cpus'])} processor{'' if limit['cpus'] == 1 else 's'}")
+    parts += [f"paging to {limit['swap']}"] if "swap" in limit else []
+    return ", ".join(parts)
 
 
 def load(summary: Summary) -> str:
@@ -158,7 +170,7 @@ def _usage(summary: Summary) -> str:
 
 def _conditions(summary: Summary) -> str:
     """The host's load before and after the run, and the users' limits."""
-    conditions, limit = summary.run.conditions, summary.run.limit
+    conditions = summary.run.conditions
     if simulated(summary):
         return virtual_time(summary)
     parts = []
@@ -170,10 +182,8 @@ def _conditions(summary: Summary) -> str:
     if "memory_available_bytes" in conditions:
         after = size(conditions.get("memory_available_end_bytes"))
         parts.append(f"{size(conditions['memory_available_bytes'])} of memory available before and {after} at the end")
-    limits = [f"memory {size(limit['memory_bytes'])}"] if "memory_bytes" in limit else []
-    limits += [f"{setting(limit['cpus'])} processors"] if "cpus" in limit else []
-    limits += [f"paging to {limit['swap']}"] if "swap" in limit else []
-    parts += [f"users held to {', '.join(limits)}"] if limits else []
+    limits = limits_in_words(summary)
+    parts += [f"users held to {limits}"] if limits else []
     return f"{'; '.join(parts)}." if parts else ""
 
 

@@ -153,7 +153,7 @@ def _search_upwards(
         return NextTrial(fewest_users // 2, goal.short_interactions)
     if bracket.met < most_users and nearest > -LEAP_MARGIN_LOGITS:
         return NextTrial(min(goal.max_users, max(most_users + 1, math.ceil(1.1 * most_users))), goal.short_interactions)
-    guess = _estimated_limit_users(trials, goal)
+    guess = min(_estimated_limit_users(trials, goal), float(goal.max_users))
     next_users = max(2 * most_users, math.ceil(guess)) if guess > 1.1 * most_users else math.ceil(1.25 * most_users)
     if goal.live:
         careful = max(math.ceil(0.8 * guess), math.ceil(1.25 * most_users))

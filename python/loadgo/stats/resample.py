@@ -103,7 +103,8 @@ def positive_interval(values: Floats, units: int) -> Interval | None:
     """The interval of a figure that is never negative, from its resamples as for `interval_of`.
 
     The interval is computed of logarithms, so that no end is below 0. Where a resample is 0, the interval is computed
-    of the values and ends at 0. A figure with negative values has the interval of `interval_of`.
+    of the values and ends at 0: resamples of few units may be negative though no figure is. A figure that is negative
+    itself has the interval of `interval_of`.
     """
     known = values[np.isfinite(values)]
     if (known > 0).all():
@@ -111,7 +112,7 @@ def positive_interval(values: Floats, units: int) -> Interval | None:
             logs = interval_of(np.log(values), units)
         return None if logs is None else Interval(float(np.exp(logs.low)), float(np.exp(logs.high)))
     interval = interval_of(values, units)
-    if interval is None or (known < 0).any():
+    if interval is None or values[0] < 0:
         return interval
     return Interval(max(interval.low, 0.0), interval.high)
 
@@ -121,8 +122,8 @@ def difference_interval(before: Floats, after: Floats, units: tuple[int, int], *
 
     `units` are the numbers of units of both. `paired` says that they were drawn together. The interval is computed of
     the logarithm of `after / before`. The relative change is then never below -100 %.
-    Figures with zeros have the interval of their difference, which ends at -100 %. Figures with negative values have
-    that interval without an end.
+    Where a resample is 0 or below, it is the interval of the difference, which ends at -100 %. Figures that are
+    negative themselves have that interval without an end.
     """
     fewest, finite_values = min(units), [values[np.isfinite(values)] for values in (before, after)]
     if all((values > 0).all() for values in finite_values):
@@ -133,7 +134,7 @@ def difference_interval(before: Floats, after: Floats, units: tuple[int, int], *
         return None if ends is None else Interval(first * math.expm1(ends.low), first * math.expm1(ends.high))
     with np.errstate(invalid="ignore"):
         interval = interval_of(after - before, fewest, None if paired else _resampled_degrees(before, after, units))
-    if interval is None or any((values < 0).any() for values in finite_values):
+    if interval is None or before[0] < 0 or after[0] < 0:
         return interval
     return Interval(max(interval.low, -float(before[0])), interval.high)
 

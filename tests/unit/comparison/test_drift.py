@@ -323,3 +323,16 @@ def test_runs_without_an_interval_are_said_to_be_too_short() -> None:
     answer = comparison_document(comparison).answer
     assert answer.endswith("The runs are too short for an interval: chance alone may explain the change.")
     assert "too short" not in comparison_document(of_sides(side(1, [1.0]), side(2, [1.6]))).answer
+
+
+def test_a_row_with_a_single_answer_has_no_interval() -> None:
+    a, b = side(1, [1.0]), side(2, [1.5])
+    rare = b.rows.with_columns(command=pl.when(pl.int_range(pl.len()) == 5).then(pl.lit("rare")).otherwise("command"))
+    often = a.rows.with_columns(
+        command=pl.when(pl.int_range(pl.len()) % 9 == 5).then(pl.lit("rare")).otherwise("command")
+    )
+    comparison = of_sides(replace(a, rows=often), replace(b, rows=rare), by="command")
+    (row,) = [row for row in comparison.rows.rows if row.label == "rare"]
+    assert row.counts == (27, 1)
+    assert row.measures["response"].interval is None
+    assert row.measures["response"].verdict in ("higher", "lower")

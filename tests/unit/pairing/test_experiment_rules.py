@@ -14,6 +14,7 @@ from loadgo.pairing import experiment as rules
 from loadgo.pairing.document import experiment_document
 from loadgo.pairing.experiment import ab
 from loadgo.pairing.results import Experiment, LeftOut
+from loadgo.pairing.run_figures import CommandMeans, RunFigures, common_commands, log_ratio
 from loadgo.running.run import Run
 from support.small_machine import laid
 
@@ -143,3 +144,14 @@ def test_no_pair_begins_that_would_end_after_the_time_limit(
 def test_a_time_limit_ends_no_experiment_before_its_first_pair(experiment_of: MakeExperiment, valid_run: Run) -> None:
     experiment, _runs = experiment_of(chain([late(valid_run)], repeat(valid_run)), time_limit=1)
     assert (experiment.end, len(experiment.left_out), len(experiment.pairs)) == ("time limit", 1, 1)
+
+
+def test_means_of_a_pair_are_over_the_commands_that_both_runs_typed(tmp_path: Path) -> None:
+    def figures(whole_cpu: float, **cpu_by_command: float) -> RunFigures:
+        commands = {name: CommandMeans(5, 2 * cpu, cpu) for name, cpu in cpu_by_command.items()}
+        return RunFigures(tmp_path, {"cpu": whole_cpu, "response": 1.0}, commands, 0, None)
+
+    further, slower = figures(2.0, edit=4.0, compile=9.0, list=1.0), figures(6.5, edit=4.0, compile=9.0)
+    assert log_ratio(further, slower, "cpu") == 0.0
+    assert common_commands(further, slower) == ["edit", "compile"]
+    assert log_ratio(figures(1.0, edit=1.0), figures(1.0, list=1.0), "cpu") is None

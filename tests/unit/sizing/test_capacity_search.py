@@ -204,3 +204,11 @@ def test_a_first_trial_that_probably_misses_the_target_is_followed_by_fewer_user
     step = next_step(trials, goal)
     assert isinstance(step, NextTrial)
     assert step.users == 2
+
+
+def test_a_trial_without_any_busy_time_is_followed_by_one_with_more_users() -> None:
+    goal = SearchGoal(parse_targets("p90 < 1s"), 12, 1, 200_000, 60, live=True)
+    idle = replace(made_trial(1, 1, 0.0, 1), utilisation={}, processors=None)
+    step = next_step([idle], goal)
+    assert isinstance(step, NextTrial)
+    assert 1 < step.users <= 12

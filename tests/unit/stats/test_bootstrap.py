@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from loadgo.stats.cluster_bootstrap import quantile_replicates
-from loadgo.stats.resample import Interval, drawn, quantile_interval
+from loadgo.stats.resample import Interval, difference_interval, drawn, positive_interval, quantile_interval
 from numpy.typing import NDArray
 
 
@@ -65,3 +65,16 @@ def test_a_great_many_users_are_drawn_in_groups() -> None:
     weights = drawn(100_000, replicates=3)
     assert weights.shape == (4, 1024)
     assert (weights.sum(axis=1) == 1024).all()
+
+
+def test_no_interval_of_a_figure_that_is_never_negative_ends_below_zero() -> None:
+    """Resamples of few units are spread wider than the units are, so some of them are negative."""
+    random = np.random.default_rng(3)
+    before, after = (np.concatenate([[0.1], random.normal(0.1, 0.08, 400)]) for _ in range(2))
+    assert min(before) < 0
+    change = difference_interval(before, after, (8, 8), paired=False)
+    assert change is not None
+    assert change.low == pytest.approx(-0.1)
+    own = positive_interval(before, 8)
+    assert own is not None
+    assert own.low == 0.0
