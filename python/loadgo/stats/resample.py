@@ -103,7 +103,7 @@ def positive_interval(values: Floats, units: int) -> Interval | None:
     """The interval of a figure that is never negative, from its resamples as for `interval_of`.
 
     The interval is computed of logarithms, so that no end is below 0. Where a resample is 0, the interval is computed
-    of the values and ends at 0: resamples of few units may be negative though no figure is. A figure that is negative
+    of the values and ends at 0. Resamples of few units may be negative though no figure is. A figure that is negative
     itself has the interval of `interval_of`.
     """
     known = values[np.isfinite(values)]
