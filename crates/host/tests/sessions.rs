@@ -362,13 +362,32 @@ fn two_hundred_users_log_in_type_and_leave_nothing_behind() {
     assert!(kept.rows.iter().all(|row| row.outcome == Outcome::Ok && row.exit_status == Some(0)));
 }
 
+/// A run of one user whose command for a log-in elsewhere is called `ssh`, and starts a shell here. The shell's `readlink` prints
+/// `pid_namespace`, or what it should.
+fn run_through_ssh(pid_namespace: Option<&str>) -> (Kept, SessionCounts) {
+    let homes = tempfile::tempdir().expect("a place");
+    let program = |name: &str, text: String| {
+        let path = homes.path().join(name);
+        std::fs::write(&path, text).expect("written");
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("executable");
+        path
+    };
+    if let Some(name) = pid_namespace {
+        program("readlink", format!("#!/bin/sh\necho '{name}'\n"));
+    }
+    let ssh = program("ssh", format!("#!/bin/sh\nPATH={}:$PATH exec sh\n", homes.path().display()));
+    run(&lines(r#"["echo a"]"#).replace("\"sh\"", &format!("{:?}", ssh.display().to_string())), 1)
+}
+
 #[test]
 fn usage_of_programs_beyond_the_meters_reach_is_not_measured() {
-    let homes = tempfile::tempdir().expect("a place");
-    let ssh = homes.path().join("ssh");
-    std::fs::write(&ssh, "#!/bin/sh\nexec sh\n").expect("written");
-    std::fs::set_permissions(&ssh, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("executable");
-    let text = lines(r#"["echo a"]"#).replace("\"sh\"", &format!("{:?}", ssh.display().to_string()));
-    let (kept, summary) = run(&text, 1);
+    let (kept, summary) = run_through_ssh(Some("pid:[1]"));
     assert_eq!((summary.done, kept.rows[0].cpu_ns, kept.rows[0].faults), (1, None, None));
+}
+
+#[test]
+fn usage_of_programs_on_this_host_is_measured_however_the_user_came_here() {
+    let (kept, summary) = run_through_ssh(None);
+    assert_eq!(summary.done, 1);
+    assert!(kept.rows[0].cpu_ns.is_some_and(|ns| ns > 0) && kept.rows[0].faults.is_some(), "{:?}", kept.rows[0]);
 }
