@@ -163,11 +163,18 @@ def seeds(a: Side, b: Side, rows: Matched) -> list[str]:
 
 
 def _load_words(conditions: Mapping[str, Any]) -> list[str]:
-    """The options of a run's load. Those that replace what its script says are taken from its command."""
+    """The options of a run's load.
+
+    Those that replace what the script says are taken from the run's command. A run without a command, as those of an
+    experiment, has them all.
+    """
     load, command = conditions.get("load", {}), [str(word) for word in conditions.get("command", ())]
     words = [] if load.get("users") is None else ["--users", str(load["users"])]
     duration = load.get("duration_s")
     words += ["--for", f"{duration:g}s"] if isinstance(duration, int | float) else []
+    if not command:
+        known = [(option, load.get(key)) for option, key in (("--think", "think"), ("--typing", "typing"))]
+        return [*words, *(word for option, text in known if text for word in (option, str(text)))]
     options = itertools.pairwise(command)
     return [*words, *(word for option in options if option[0] in _REPLACING_OPTIONS for word in option)]
 

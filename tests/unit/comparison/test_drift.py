@@ -208,6 +208,10 @@ def test_the_advice_repeats_the_load_and_names_enough_pairs() -> None:
         ["x.toml", "--users", "12", "--for", "10s", "--think", "exponential(1s)"]
     )
     assert "--pairs 60" in experiment_command(a, b, 60)
+    for one in (a, b):
+        del one.tables[0].conditions["command"]
+        one.tables[0].conditions["load"]["think"] = "uniform(1s, 2s)"
+    assert "--think 'uniform(1s, 2s)'" in experiment_command(a, b, 60)
     assert "--pairs" not in experiment_command(a, b, 30)
 
 
