@@ -221,6 +221,7 @@ def side_of(spec: SideSpec, phases: str = "auto", tariff: str = "default") -> Si
         return printed_side(names[0])
     folders = [folder for name in names for folder in _run_folders(find_run(name))]
     runs = tuple(tables(folder) for folder in folders)
+    _check_distinct(folders, runs)
     if phases not in ("auto", "all", "steady"):
         raise BadArgument(f"phases: {phases!r} is none of auto, all, steady")
     scripts = [script_lines(folder) for folder in folders]
@@ -232,6 +233,20 @@ def side_of(spec: SideSpec, phases: str = "auto", tariff: str = "default") -> Si
     chosen = phases if phases != "auto" else "steady" if is_timed else "all"
     side = side_of_runs(name, runs, chosen, tariff, conditions)
     return replace(side, lines=scripts[0], doubts=_doubts(runs, chosen), folders=tuple(folders))
+
+
+def _check_distinct(folders: Sequence[Path], runs: Sequence[Tables]) -> None:
+    """Raises `BadArgument` if a run of a side is there twice, also as a copy: its scatter would be too small."""
+    names_by_run: dict[object, str] = {}
+    for folder, run in zip(folders, runs, strict=True):
+        conditions = run.conditions
+        identity: object = folder.resolve()
+        is_live = conditions.get("system", {}).get("kind", "host") == "host"
+        if is_live and "id" in conditions and "started" in conditions:
+            identity = (conditions["id"], conditions["started"], conditions.get("wall_s"))
+        if identity in names_by_run:
+            raise BadArgument(f"{names_by_run[identity]} and {folder.name} are the same run: a side has each run once")
+        names_by_run[identity] = folder.name
 
 
 def _run_folders(folder: Path) -> list[Path]:

@@ -19,6 +19,7 @@ from loadgo.comparison.judgement_words import why_not_judged
 from loadgo.comparison.like_runs import like_runs_of
 from loadgo.comparison.pictures import comparison_pictures
 from loadgo.comparison.side import Side
+from loadgo.errors import BadArgument
 from loadgo.records.phases import Stretch
 from loadgo.stats.resample import Interval
 from support.compared_rows import rows_of_run
@@ -340,3 +341,13 @@ def test_a_row_with_a_single_answer_has_no_interval() -> None:
     assert row.counts == (27, 1)
     assert row.measures["response"].interval is None
     assert row.measures["response"].verdict in ("higher", "lower")
+
+
+def test_a_side_has_each_run_once(tmp_path: Path) -> None:
+    first, second = copies(tmp_path, 2)
+    copy = tmp_path / "copy"
+    shutil.copytree(first, copy)
+    for same in (f"{first},{first}", f"{first},{copy}"):
+        with pytest.raises(BadArgument, match="are the same run: a side has each run once"):
+            compare(same, second)
+    assert side_of(f"{first},{second}").run_count == 2
