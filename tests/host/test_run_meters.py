@@ -167,7 +167,7 @@ def test_doctor_tells_of_each_meter_how_or_why_not(bench: Bench) -> None:
     assert {"meter: total time", "meter: primitives"} <= {ability.name for ability in meters}
     for ability in meters:
         assert ability.how or ability.why_not
-    told = bench.loadgo("doctor", before=NOBODY).stdout
+    told = bench.loadgo("doctor", "--full", before=NOBODY).stdout
     assert "meter: total time" in told
     assert max(map(len, told.splitlines())) <= 120
     assert "not mounted" not in told

@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from loadgo.notation.figures import plain
-
 if TYPE_CHECKING:
     import altair as alt
     import polars as pl
@@ -93,6 +91,9 @@ class Result:
 
 def one_line(kind: str, answer: str) -> str:
     """The `repr` of a result whose type is `kind`: at most `MOST_LINE_CHARS` characters, no control characters."""
+    # Late, since the command line reads this file before its help, which needs no arithmetic.
+    from loadgo.notation.figures import plain
+
     words = plain(" ".join(answer.split()))
     room = MOST_LINE_CHARS - len(kind) - len("<: >")
     return f"<{kind}: {words if len(words) <= room else words[: room - 1] + '…'}>"
