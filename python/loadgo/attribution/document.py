@@ -27,7 +27,7 @@ _SHOWN_VALUES = 8
 """A page names at most this many values of a change; the JSON has all."""
 _KEYS: Keys = {
     **DECOMPOSITION_KEYS,
-    Speedup: "title changes runs seeds causes bookkeeping roads notes warnings measured",
+    Speedup: "title changes runs seeds causes bookkeeping roads notes warnings fit_warnings measured",
     Change: "name set",
     Caused: "measure unit before after ratio interval causes pair",
     Cause: "name factor interval first last saved apart",

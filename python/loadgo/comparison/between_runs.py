@@ -158,7 +158,7 @@ def _reason_against(between: BetweenRuns, live: Sequence[Side]) -> str:
 
 def _neighbours_against(live: Sequence[Side]) -> str:
     """Why two sides of several runs give no allowance: all runs of one side had busier neighbours. Empty if not so."""
-    if len(live) < 2 or min(side.run_count for side in live) < 2:
+    if len(live) < 2 or min(len(side.others_shares) for side in live) < 2:
         return ""
     low, high = sorted((side.others_shares for side in live), key=lambda shares: sum(shares) / len(shares))
     if min(high) - max(low) <= 0 or sum(high) / len(high) - sum(low) / len(low) <= NEIGHBOUR_TOLERANCE:

@@ -8,7 +8,7 @@ from loadgo.running.simulation import ClassResponses, LittleAudit, SimulatedFigu
 JSON_KEYS: dict[type, str] = {
     Simulation: (
         "title seed streams until end interactions simulated_s events seconds all response_by_law_s classes "
-        "stations asking time little"
+        "stations asking time little fit_warnings"
     ),
     ClassResponses: "name users throughput mean_s p50_s p90_s p95_s p99_s",
     SimulatedFigure: "value half_width lacking",

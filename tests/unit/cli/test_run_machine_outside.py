@@ -148,7 +148,7 @@ def test_a_doubtful_fit_is_said_by_each_command_that_uses_the_machine(bench: Ben
     for name in ("a", "b"):
         ran = bench.loadgo("run", "small.toml", "--on", "fitted.toml", "--users", "2", "--out", name)
         assert ran.stdout.startswith(f"The machine's fit is doubtful: {doubt}.")
-    assert f"a: the machine's fit is doubtful: {doubt}." in bench.loadgo("compare", "a", "b").stdout.replace("\n", " ")
+    assert f"a: The machine's fit is doubtful: {doubt}." in bench.loadgo("compare", "a", "b").stdout.replace("\n", " ")
     searched = bench.loadgo("capacity", "small.toml", "--on", "fitted.toml", "--target", "p90 < 1h", "--max-users", "2")
     assert doubt in searched.stderr
     assert doubt in bench.loadgo("machines", "fitted.toml", "--set", "processors.speed=2").stdout

@@ -14,7 +14,7 @@ from loadgo.fitting.demands import fit_processor_times
 from loadgo.fitting.document import render_fit
 from loadgo.fitting.reading import RunReading, read_runs
 from loadgo.fitting.uncertainty import fit_covariance, log_interval, resample_groupings
-from loadgo.notation.figures import duration
+from loadgo.notation.figures import digits, duration
 from loadgo.notation.keys import parts_of
 from loadgo.notation.laws import read_law
 from loadgo.prediction.fitted import drawn_settings, fitted_in
@@ -197,10 +197,10 @@ def mean_row(value: Mapping[str, str]) -> list[str]:
 def printed_mean(text: str) -> str:
     """The mean of a law of times in a machine file, with three digits; a number as it is printed alone."""
     try:
-        return f"{float(text):.4g}"
+        return digits(float(text))
     except ValueError:
         law = read_law(text)
-    return duration(law.mean) if law.timed else f"{law.mean:.4g}"
+    return duration(law.mean) if law.timed else digits(law.mean)
 
 
 def test_what_the_supervisor_does_is_not_counted_twice(made: loadgo.Fit) -> None:

@@ -1,6 +1,7 @@
 """Whether a run can be trusted: the driver's verdict on itself, and what is lost."""
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -23,14 +24,15 @@ def late(by_ns: int) -> Tables:
     return dataclasses.replace(run, interactions=rows)
 
 
-def greedy(login: str) -> Tables:
-    """A run whose driver took a quarter of the host."""
+def greedy(login: str, usage: Mapping[str, str] | None = None) -> Tables:
+    """A run whose driver took a quarter of the host, with these sources of usage."""
     run = closed_loop(10, 20)
     processes = run.processes.with_columns(
         cpu_ns=pl.when(pl.col("who").cast(pl.String) == "driver").then(500_000_000).otherwise("cpu_ns").cast(pl.UInt64)
     )
     system = run.conditions["system"] | {"login": login}
-    return dataclasses.replace(run, processes=processes, conditions=run.conditions | {"system": system})
+    conditions = run.conditions | {"system": system} | ({} if usage is None else {"usage": usage})
+    return dataclasses.replace(run, processes=processes, conditions=conditions)
 
 
 def scheduled(run: Tables, scheduling: str, **more: int) -> Tables:
@@ -79,8 +81,12 @@ def test_a_driver_that_takes_the_host_from_its_users_makes_the_run_invalid() -> 
 
 
 def test_a_driver_on_another_machine_takes_nothing_from_its_users() -> None:
-    assert summarize(greedy("ssh -p 22 host")).driver.host_share is None
-    assert summarize(greedy("/usr/bin/ssh host")).driver.valid
+    assert summarize(greedy("ssh -p 22 host", {"cpu": ""})).driver.host_share is None
+    assert summarize(greedy("/usr/bin/ssh host", {})).driver.valid
+
+
+def test_a_driver_on_the_host_that_ssh_leads_to_shares_it_with_its_users() -> None:
+    assert summarize(greedy("ssh localhost", {"cpu": "cgroup v2"})).driver.takes_too_much
 
 
 def test_losses_of_one_kind_are_counted_together_and_told_in_the_report() -> None:

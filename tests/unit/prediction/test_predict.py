@@ -229,7 +229,7 @@ def test_a_verdict_is_beside_the_answer_with_one_interval_for_each_figure(
     assert f"response {change(response)} ({change_interval(response)})" in answer
     assert change_interval(whole) not in answer
     assert text.index("A as a prediction of B") < text.index("Conditions that differ")
-    assert "hold chance alone, as between any two runs, and are narrower" in text
+    assert "hold the doubt in the machine's parameters, too; those of the tables of the comparison do not" in text
 
 
 def test_a_what_if_on_a_fitted_machine_is_a_prediction_too(room: Path, predicted: loadgo.Run) -> None:

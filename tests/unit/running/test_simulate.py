@@ -66,7 +66,14 @@ def test_the_text_fits_eighty_columns_and_names_what_it_tells() -> None:
     text = render_simulation(simulation, "text", width=80)
     assert max(map(len, text.splitlines())) <= 80
     text = " ".join(text.split())
-    for word in ("a queueing model", "interactions=100000 reached", "all, 50 users", "processors", "disk", "idle zero"):
+    for word in (
+        "a queueing model",
+        "interactions=100000 reached",
+        "all, 50 users",
+        "processors",
+        "disk",
+        "idle: nothing to run",
+    ):
         assert word in text
     assert "Little's law holds" in text
     assert "too few" in text, "the 99th percentile asks for 300,000 interactions"
