@@ -88,21 +88,22 @@ def find_run(run: str | os.PathLike[str] = LAST_RUN_NAME) -> Path:
     all_runs = runs_folder()
     if run == LAST_RUN_NAME:
         return _last_folder(all_runs)
-    path = Path(run)
+    name = os.fspath(run)
+    path = Path(name)
     if (path / RUN_FILE).is_file():
         return path
-    if path.name == str(run) != ".." and (all_runs / path / RUN_FILE).is_file():
+    if path.name == name != ".." and (all_runs / path / RUN_FILE).is_file():
         return all_runs / path
-    matches = [folder for folder in _folders(all_runs) if folder.name.startswith(str(run))]
+    matches = [folder for folder in _folders(all_runs) if folder.name.startswith(name)]
     if len(matches) == 1:
         return matches[0]
     if matches:
-        raise BadRun(f"{run} may be {_name_list(matches)}: write more of the name")
+        raise BadRun(f"{name} may be {_name_list(matches)}: write more of the name")
     if path.is_dir():
         raise BadRun(f"{path} is not a run's folder: there is no run.toml in it")
     folders = _folders(all_runs)
     known_runs = f"there are {_name_list(folders)}" if folders else "there is none yet"
-    raise BadRun(f"there is no run {run}, neither as a folder nor in {all_runs}: {known_runs}")
+    raise BadRun(f"there is no run {name}, neither as a folder nor in {all_runs}: {known_runs}")
 
 
 def check_sections(run_toml: dict[str, Any]) -> None:
