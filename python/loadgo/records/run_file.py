@@ -9,6 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from loadgo.errors import BadRun
+
 RUN_FILE = "run.toml"
 MOST_DESCRIPTION_BYTES = 4_000_000
 """Largest `run.toml` that is read. The largest real ones have some kilobytes."""
@@ -42,3 +44,16 @@ def start_in(run_toml: dict[str, Any]) -> datetime | None:
         return started if isinstance(started, datetime) and started.astimezone() else None
     except (OverflowError, ValueError, OSError):
         return None
+
+
+def check_path(path: Path) -> Path:
+    """The resolved path of a table's file. Raises `BadRun` for a path that is not UTF-8, which Polars cannot open."""
+    resolved = path.resolve()
+    if utf8_text(str(resolved)) != str(resolved):
+        raise BadRun(f"the path {utf8_text(str(resolved))} is not UTF-8: rename the folder")
+    return resolved
+
+
+def utf8_text(text: str) -> str:
+    """The text with a visible sign in place of each byte of a file's name that is not UTF-8."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -18,7 +18,7 @@ from loadgo import _loadgo
 from loadgo.documents.result import Result
 from loadgo.errors import BadArgument, BadRun, LoadgoError
 from loadgo.records.run_file import RUN_FILE as RUN_FILE
-from loadgo.records.run_file import read_run_file, start_in
+from loadgo.records.run_file import check_path, read_run_file, start_in, utf8_text
 
 LAST_RUN_NAME = "last"
 CAPACITY_FILE = "capacity.json"
@@ -120,16 +120,17 @@ def read_run(folder: Path) -> RecordedRun:
         check_sections(run_toml)
         return _recorded_run(folder, run_toml)
     except (OSError, ValueError, LoadgoError, pl.exceptions.PolarsError):
-        return RecordedRun(folder.name, folder, folder.name, "", None, None, False, "unreadable", None)
+        name = utf8_text(folder.name)
+        return RecordedRun(name, folder, name, "", None, None, False, "unreadable", None)
 
 
 def _recorded_run(folder: Path, run_toml: dict[str, Any]) -> RecordedRun:
     finished = bool(run_toml.get("finished", False))
     users = run_toml.get("load", {}).get("users")
     return RecordedRun(
-        id=str(run_toml.get("id", folder.name)),
+        id=str(run_toml.get("id", utf8_text(folder.name))),
         folder=folder,
-        name=str(run_toml.get("name", folder.name)),
+        name=str(run_toml.get("name", utf8_text(folder.name))),
         system=str(run_toml.get("system", {}).get("name", "")),
         users=users if isinstance(users, int) else None,
         started=start_in(run_toml),
@@ -153,7 +154,7 @@ def _interaction_count(folder: Path) -> int:
         if path.exists() and not path.is_file():
             raise BadRun(f"{path} is not a regular file: take it from a copy")
     if parquet.exists():
-        return int(pl.scan_parquet(parquet.resolve(), glob=False).select(pl.len()).collect().item())
+        return int(pl.scan_parquet(check_path(parquet), glob=False).select(pl.len()).collect().item())
     return int(_loadgo.whole(stream)[1]) if stream.exists() else 0
 
 

@@ -17,7 +17,7 @@ from loadgo import _loadgo
 from loadgo.errors import BadRun
 from loadgo.records.machine_file import fit_warnings_in
 from loadgo.records.prediction import Prediction, read_prediction
-from loadgo.records.run_file import read_run_file
+from loadgo.records.run_file import check_path, read_run_file
 from loadgo.records.runs import LAST_RUN_NAME, check_sections, find_run
 
 RUN_FORMAT = 1
@@ -185,7 +185,7 @@ def _read_frame(folder: Path, name: str) -> pl.DataFrame | None:
             if not parquet.exists():
                 raise
     # The path is no pattern: a folder may be called `g[1]` or begin with `~`.
-    return pl.read_parquet(parquet.resolve(), glob=False) if parquet.exists() else None
+    return pl.read_parquet(check_path(parquet), glob=False) if parquet.exists() else None
 
 
 def with_columns(frame: pl.DataFrame | None, columns: Columns) -> pl.DataFrame:

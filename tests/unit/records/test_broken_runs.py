@@ -84,3 +84,28 @@ def test_the_folder_above_the_runs_is_no_run(folder: Path, monkeypatch: pytest.M
     shutil.copy(GOOD / "run.toml", folder)
     with pytest.raises(BadRun):
         find_run("..")
+
+
+def name_without_utf8(folder: Path) -> Path:
+    """Renames the run `bad` to a name that is not UTF-8."""
+    return (folder / "bad").rename(folder / os.fsdecode(b"bad\xff"))
+
+
+@pytest.mark.parametrize("format", ["text", "json", "csv", "md", "html"])
+def test_a_folder_whose_name_is_not_utf8_is_listed_in_each_format(folder: Path, format: str) -> None:
+    name_without_utf8(folder)
+    listed = CliRunner().invoke(app, ["runs", "--format", format, "-o", "-"])
+    assert listed.exit_code == 0, listed.output
+    assert "unreadable" in listed.stdout
+    assert "bad\N{REPLACEMENT CHARACTER}" in listed.stdout
+
+
+def test_a_folder_whose_name_is_not_utf8_is_refused_with_the_remedy(folder: Path) -> None:
+    run = name_without_utf8(folder)
+    repr(runs())
+    assert runs().frame("runs")["outcome"].to_list() == ["unreadable", "done"]
+    with pytest.raises(BadRun, match="is not UTF-8: rename the folder"):
+        tables(run)
+    refused = CliRunner().invoke(app, ["report", str(run)])
+    assert refused.exit_code == 2
+    assert "is not UTF-8: rename the folder" in refused.output
