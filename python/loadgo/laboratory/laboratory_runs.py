@@ -6,8 +6,6 @@ A broken run is listed with the reason why it cannot be opened. Links that leave
 from __future__ import annotations
 
 import os
-import stat
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,10 +15,10 @@ from zlib import crc32
 
 from loadgo.errors import BadRun, LoadgoError
 from loadgo.records.conditions import SCRIPT_FILE
+from loadgo.records.run_file import read_run_file
+from loadgo.records.run_file import read_small as read_small
 from loadgo.records.runs import CAPACITY_FILE, EXPERIMENT_FILE, RUN_FILE, check_sections, outcome_of
 
-MOST_DESCRIPTION_BYTES = 4_000_000
-"""Largest `run.toml` that is read. The largest real ones have some kilobytes."""
 _TABLE_SUFFIXES = (".parquet", ".arrows")
 
 Stamp = tuple[int, ...]
@@ -155,12 +153,12 @@ def described(found_run: FoundRun) -> LaboratoryRun:
     if found_run.damage:
         return LaboratoryRun(found_run.name, found_run.folder, found_run.stamp, found_run.damage)
     try:
-        run_toml = tomllib.loads(read_small(found_run.folder / RUN_FILE).decode("utf-8"))
+        run_toml = read_run_file(found_run.folder)
         check_sections(run_toml)
         return _described(found_run, run_toml)
     except FileNotFoundError:
         return LaboratoryRun(found_run.name, found_run.folder, found_run.stamp, f"there is no {RUN_FILE}")
-    except (OSError, ValueError, TypeError, LoadgoError, RecursionError) as error:
+    except (OSError, ValueError, TypeError, LoadgoError) as error:
         return LaboratoryRun(found_run.name, found_run.folder, found_run.stamp, f"{RUN_FILE} cannot be read: {error}")
 
 
@@ -212,14 +210,3 @@ def _script_mark(folder: Path) -> str:
         return f"{crc32(read_small(folder / SCRIPT_FILE)):08x}"
     except OSError:
         return ""
-
-
-def read_small(path: Path, most_bytes: int = MOST_DESCRIPTION_BYTES) -> bytes:
-    """The content of a regular file. Raises `OSError` for another kind of file, and for one that is too large."""
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(f"{path.name} is no regular file")
-        if status.st_size > most_bytes:
-            raise OSError(f"{path.name} has {status.st_size:,} bytes, more than {most_bytes:,}")
-        return file.read(most_bytes)

@@ -118,7 +118,7 @@ class Comparison:
 
     def unknown_command(self, known: Sequence[str]) -> ConditionError:
         """The mistake of naming a command that is not among `known`."""
-        names = ", ".join(plain(name) for name in known) or "none, since no line counts"
+        names = ", ".join(plain(name) for name in dict.fromkeys(known)) or "none, since no line counts"
         return self.mistake("command", f"there is no command {self.command!r}; the commands are: {names}")
 
 

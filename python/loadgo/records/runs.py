@@ -7,7 +7,6 @@ An id begins with the date.
 from __future__ import annotations
 
 import os
-import tomllib
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -18,9 +17,10 @@ import polars as pl
 from loadgo import _loadgo
 from loadgo.documents.result import Result
 from loadgo.errors import BadArgument, BadRun, LoadgoError
+from loadgo.records.run_file import RUN_FILE as RUN_FILE
+from loadgo.records.run_file import check_path, read_run_file, start_in, utf8_text
 
 LAST_RUN_NAME = "last"
-RUN_FILE = "run.toml"
 CAPACITY_FILE = "capacity.json"
 """The result of `loadgo capacity --out`, in the folder that has the folders of its trials."""
 EXPERIMENT_FILE = "experiment.json"
@@ -88,20 +88,22 @@ def find_run(run: str | os.PathLike[str] = LAST_RUN_NAME) -> Path:
     all_runs = runs_folder()
     if run == LAST_RUN_NAME:
         return _last_folder(all_runs)
-    path = Path(run)
-    if (path / "run.toml").is_file():
+    name = os.fspath(run)
+    path = Path(name)
+    if (path / RUN_FILE).is_file():
         return path
-    matches = [folder for folder in _folders(all_runs) if folder.name.startswith(str(run))]
-    matches = [folder for folder in matches if folder.name == str(run)] or matches
+    if path.name == name != ".." and (all_runs / path / RUN_FILE).is_file():
+        return all_runs / path
+    matches = [folder for folder in _folders(all_runs) if folder.name.startswith(name)]
     if len(matches) == 1:
         return matches[0]
     if matches:
-        raise BadRun(f"{run} may be {_name_list(matches)}: write more of the name")
+        raise BadRun(f"{name} may be {_name_list(matches)}: write more of the name")
     if path.is_dir():
         raise BadRun(f"{path} is not a run's folder: there is no run.toml in it")
     folders = _folders(all_runs)
     known_runs = f"there are {_name_list(folders)}" if folders else "there is none yet"
-    raise BadRun(f"there is no run {run}, neither as a folder nor in {all_runs}: {known_runs}")
+    raise BadRun(f"there is no run {name}, neither as a folder nor in {all_runs}: {known_runs}")
 
 
 def check_sections(run_toml: dict[str, Any]) -> None:
@@ -114,23 +116,24 @@ def check_sections(run_toml: dict[str, Any]) -> None:
 def read_run(folder: Path) -> RecordedRun:
     """The run in `folder`, as a list shows it. A run that cannot be read has the outcome `unreadable`."""
     try:
-        run_toml = tomllib.loads((folder / "run.toml").read_text(encoding="utf-8"))
+        run_toml = read_run_file(folder)
         check_sections(run_toml)
         return _recorded_run(folder, run_toml)
     except (OSError, ValueError, LoadgoError, pl.exceptions.PolarsError):
-        return RecordedRun(folder.name, folder, folder.name, "", None, None, False, "unreadable", None)
+        name = utf8_text(folder.name)
+        return RecordedRun(name, folder, name, "", None, None, False, "unreadable", None)
 
 
 def _recorded_run(folder: Path, run_toml: dict[str, Any]) -> RecordedRun:
     finished = bool(run_toml.get("finished", False))
-    started = run_toml.get("started")
+    users = run_toml.get("load", {}).get("users")
     return RecordedRun(
-        id=str(run_toml.get("id", folder.name)),
+        id=str(run_toml.get("id", utf8_text(folder.name))),
         folder=folder,
-        name=str(run_toml.get("name", folder.name)),
+        name=str(run_toml.get("name", utf8_text(folder.name))),
         system=str(run_toml.get("system", {}).get("name", "")),
-        users=run_toml.get("load", {}).get("users"),
-        started=started if isinstance(started, datetime) else None,
+        users=users if isinstance(users, int) else None,
+        started=start_in(run_toml),
         finished=finished,
         outcome=outcome_of(folder, run_toml),
         interactions=_interaction_count(folder),
@@ -147,23 +150,26 @@ def outcome_of(folder: Path, run_toml: dict[str, Any]) -> str:
 def _interaction_count(folder: Path) -> int:
     """Number of interactions in the run. Of a Parquet file only the footer is read."""
     parquet, stream = folder / "interactions.parquet", folder / "interactions.arrows"
+    for path in (parquet, stream):
+        if path.exists() and not path.is_file():
+            raise BadRun(f"{path} is not a regular file: take it from a copy")
     if parquet.exists():
-        return int(pl.scan_parquet(parquet.resolve(), glob=False).select(pl.len()).collect().item())
+        return int(pl.scan_parquet(check_path(parquet), glob=False).select(pl.len()).collect().item())
     return int(_loadgo.whole(stream)[1]) if stream.exists() else 0
 
 
 def _folders(all_runs: Path) -> list[Path]:
     """The folders of runs in `all_runs`, ordered by the start of the run, not by name."""
-    return sorted((path.parent for path in all_runs.glob("*/run.toml") if path.is_file()), key=_start_key)
+    return sorted((path.parent for path in all_runs.glob("*/run.toml") if os.path.isfile(path)), key=_start_key)
 
 
 def _start_key(folder: Path) -> tuple[float, str]:
     """The start of the run in `folder`, in seconds. An unreadable run comes first, so that it is never the last run."""
     try:
-        started = tomllib.loads((folder / "run.toml").read_text(encoding="utf-8")).get("started")
+        started = start_in(read_run_file(folder))
     except (OSError, ValueError):
         started = None
-    return (started.timestamp() if isinstance(started, datetime) else 0.0, folder.name)
+    return (0.0 if started is None else started.timestamp(), folder.name)
 
 
 def _last_folder(all_runs: Path) -> Path:

@@ -6,7 +6,6 @@ an empty frame with the right columns. `docs/run-folder.md` describes the column
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -18,6 +17,7 @@ from loadgo import _loadgo
 from loadgo.errors import BadRun
 from loadgo.records.machine_file import fit_warnings_in
 from loadgo.records.prediction import Prediction, read_prediction
+from loadgo.records.run_file import check_path, read_run_file
 from loadgo.records.runs import LAST_RUN_NAME, check_sections, find_run
 
 RUN_FORMAT = 1
@@ -117,7 +117,7 @@ def read_conditions(folder: Path) -> dict[str, Any]:
     """The `run.toml` of the run in `folder`. Raises `BadRun` for a missing or damaged file, and for a later format."""
     path = folder / "run.toml"
     try:
-        conditions = tomllib.loads(path.read_text(encoding="utf-8"))
+        conditions = read_run_file(folder)
         check_sections(conditions)
     except (FileNotFoundError, NotADirectoryError):
         raise BadRun(f"{folder} is not a run's folder: there is no run.toml in it") from None
@@ -185,7 +185,7 @@ def _read_frame(folder: Path, name: str) -> pl.DataFrame | None:
             if not parquet.exists():
                 raise
     # The path is no pattern: a folder may be called `g[1]` or begin with `~`.
-    return pl.read_parquet(parquet.resolve(), glob=False) if parquet.exists() else None
+    return pl.read_parquet(check_path(parquet), glob=False) if parquet.exists() else None
 
 
 def with_columns(frame: pl.DataFrame | None, columns: Columns) -> pl.DataFrame:

@@ -27,7 +27,7 @@ _RUN_KEYS = ("id", "folder", "name", "system", "users", "started", "finished", "
 
 def run_presentation(runs: Sequence[RecordedRun], *, full: bool = False) -> Presentation:
     """The parts of a list of runs. The document has the last `MOST_RUNS` of them, or with `full` all of them."""
-    records = tuple({key: getattr(run, key) for key in _RUN_KEYS} for run in runs)
+    records = tuple({key: getattr(run, key) for key in _RUN_KEYS} | {"folder": _folder(run)} for run in runs)
     return Presentation(
         lambda: run_document(runs, full=full),
         lambda: json_document({"runs": records}, {}),
@@ -35,6 +35,13 @@ def run_presentation(runs: Sequence[RecordedRun], *, full: bool = False) -> Pres
         answer=lambda: runs_answer(runs, len(runs)),
         text=lambda width, color: _text(run_document(runs, full=full), width, color=color),
     )
+
+
+def _folder(run: RecordedRun) -> str:
+    """The run's folder as every format can hold it, also if its name is not UTF-8."""
+    from loadgo.records.run_file import utf8_text
+
+    return utf8_text(str(run.folder))
 
 
 def run_document(runs: Sequence[RecordedRun], *, full: bool = False) -> Document:

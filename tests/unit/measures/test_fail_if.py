@@ -120,6 +120,11 @@ def test_an_unknown_command_names_the_known_ones(summary: Summary) -> None:
     check_commands(parse_run_condition("p90(edit) > 1s or count > 0"), ["edit"])
 
 
+def test_a_command_that_is_typed_twice_is_named_once() -> None:
+    with pytest.raises(ConditionError, match=r"the commands are: edit, compile\n"):
+        check_commands(parse_run_condition("p50(x) > 1s"), ["edit", "compile", "edit", "compile"])
+
+
 def test_a_figure_that_was_not_measured_is_neither_above_nor_below_and_does_not_pass() -> None:
     run = run_of([interaction(1, at, 1) for at in (2, 4, 6)])
     unmeasured = summarize(run)

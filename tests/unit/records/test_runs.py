@@ -121,3 +121,10 @@ def test_a_pipe_in_place_of_run_toml_makes_no_run(kept: Path) -> None:
     assert len(runs()) == 3
     with pytest.raises(BadRun, match=r"there is no run\.toml in it"):
         find_run(kept / "piped")
+
+
+def test_a_listed_run_that_is_gone_is_named_by_its_folder(kept: Path) -> None:
+    listed = runs()[0]
+    shutil.rmtree(listed.folder)
+    with pytest.raises(BadRun, match=rf"^there is no run {listed.folder}, neither"):
+        find_run(listed)

@@ -1,0 +1,59 @@
+"""Reading of the small files of a run's folder, above all `run.toml`, whatever is in their place."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tomllib
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from loadgo.errors import BadRun
+
+RUN_FILE = "run.toml"
+MOST_DESCRIPTION_BYTES = 4_000_000
+"""Largest `run.toml` that is read. The largest real ones have some kilobytes."""
+
+
+def read_small(path: Path, most_bytes: int = MOST_DESCRIPTION_BYTES) -> bytes:
+    """The content of a regular file. Raises `OSError` for another kind of file, and for one that is too large."""
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(f"{path.name} is no regular file")
+        if status.st_size > most_bytes:
+            raise OSError(f"{path.name} has {status.st_size:,} bytes, more than {most_bytes:,}")
+        return file.read(most_bytes)
+
+
+def read_run_file(folder: Path) -> dict[str, Any]:
+    """The content of `run.toml` in `folder`. Raises `OSError` or `ValueError` if it cannot be read."""
+    try:
+        return tomllib.loads(read_small(folder / RUN_FILE).decode("utf-8"))
+    except RecursionError:
+        raise ValueError("its values are nested too deeply") from None
+    except (MemoryError, OverflowError) as error:
+        raise ValueError(f"it has a value that is too large: {error}") from error
+
+
+def start_in(run_toml: dict[str, Any]) -> datetime | None:
+    """The start of the run. None if `run.toml` has none, or a moment that the clock of this host cannot show."""
+    started = run_toml.get("started")
+    try:
+        return started if isinstance(started, datetime) and started.astimezone() else None
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+def check_path(path: Path) -> Path:
+    """The resolved path of a table's file. Raises `BadRun` for a path that is not UTF-8, which Polars cannot open."""
+    resolved = path.resolve()
+    if utf8_text(str(resolved)) != str(resolved):
+        raise BadRun(f"the path {utf8_text(str(resolved))} is not UTF-8: rename the folder")
+    return resolved
+
+
+def utf8_text(text: str) -> str:
+    """The text with a visible sign in place of each byte of a file's name that is not UTF-8."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
