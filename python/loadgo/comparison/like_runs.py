@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import polars as pl
 from loadgo.comparison.side import Side, side_of_runs
 from loadgo.errors import LoadgoError
 from loadgo.records.conditions import conditions_of, differing_conditions, is_measured_condition
+from loadgo.records.run_file import read_run_file, start_in
 from loadgo.records.runs import EXPERIMENT_FILE
 from loadgo.records.tables import Tables, tables
 
@@ -70,14 +69,14 @@ def _variant(folder: Path) -> str:
 def _run_toml(path: Path) -> dict[str, Any]:
     """The content of a `run.toml`. Empty if it cannot be read."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return read_run_file(path.parent)
     except (OSError, ValueError):
         return {}
 
 
 def _start_s(run_toml: Mapping[str, Any]) -> float:
-    started = run_toml.get("started")
-    return started.timestamp() if isinstance(started, datetime) else 0.0
+    started = start_in(dict(run_toml))
+    return 0.0 if started is None else started.timestamp()
 
 
 def _is_like(folder: Path, run_toml: Mapping[str, Any], conditions: Mapping[str, str]) -> bool:
