@@ -27,6 +27,8 @@ class LaboratoryView:
     unread: int = 0
     """The number of runs whose figures are still to be read."""
     _making: threading.Lock = field(default_factory=threading.Lock)
+    _writing: threading.Lock = field(default_factory=threading.Lock)
+    """Notes are written one at a time, also where a folder cannot be locked."""
 
     def listed(self) -> dict[str, Any]:
         """The list of runs and experiments, in JSON's types."""
@@ -108,7 +110,8 @@ class LaboratoryView:
 
     def write_notes(self, name: str, given: Mapping[str, Any]) -> RunNotes:
         """Writes the tags and the note of a run."""
-        return write_notes(self._run(name).folder, given)
+        with self._writing:
+            return write_notes(self._run(name).folder, given)
 
     def notes(self, name: str) -> RunNotes:
         """The tags and the note of a run."""
