@@ -9,7 +9,7 @@ from typing import Any
 
 from loadgo.errors import BadArgument, BadRun
 from loadgo.laboratory.history import HISTORY_ORDERS, history_in, parsed_figure
-from loadgo.laboratory.laboratory_runs import LaboratoryExperiment, LaboratoryRun, link_out
+from loadgo.laboratory.laboratory_runs import LaboratoryExperiment, LaboratoryRun, link_out, readable
 from loadgo.laboratory.run_index import RunIndex
 from loadgo.laboratory.run_notes import RunNotes, read_notes, write_notes
 from loadgo.measures.fail_if import format_figure
@@ -34,7 +34,7 @@ class LaboratoryView:
         """The list of runs and experiments, in JSON's types."""
         index = self.index
         return {
-            "folder": str(index.folder),
+            "folder": readable(str(index.folder)),
             "revision": self.revision,
             "reading": self.unread,
             "runs": [self._row(run) for run in index.runs],
