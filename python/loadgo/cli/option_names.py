@@ -10,8 +10,9 @@ _OPTIONS = {
     "output": "-o",
     "fifo": "--no-fifo",
     "token": "--token-file",
+    "figure": "FIGURE",
 }
-"""Options whose names differ from those of their arguments."""
+"""Options whose names differ from those of their arguments, and arguments of the command line that are no options."""
 
 
 def with_option_names(text: str, arguments: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from loadgo.errors import BadArgument, BadRun
 from loadgo.laboratory.history import HISTORY_ORDERS, history_in, parsed_figure
-from loadgo.laboratory.laboratory_runs import LaboratoryExperiment, LaboratoryRun, link_out
+from loadgo.laboratory.laboratory_runs import LaboratoryExperiment, LaboratoryRun, link_out, readable
 from loadgo.laboratory.run_index import RunIndex
 from loadgo.laboratory.run_notes import RunNotes, read_notes, write_notes
 from loadgo.measures.fail_if import format_figure
@@ -27,12 +27,14 @@ class LaboratoryView:
     unread: int = 0
     """The number of runs whose figures are still to be read."""
     _making: threading.Lock = field(default_factory=threading.Lock)
+    _writing: threading.Lock = field(default_factory=threading.Lock)
+    """Notes are written one at a time, also where a folder cannot be locked."""
 
     def listed(self) -> dict[str, Any]:
         """The list of runs and experiments, in JSON's types."""
         index = self.index
         return {
-            "folder": str(index.folder),
+            "folder": readable(str(index.folder)),
             "revision": self.revision,
             "reading": self.unread,
             "runs": [self._row(run) for run in index.runs],
@@ -108,7 +110,8 @@ class LaboratoryView:
 
     def write_notes(self, name: str, given: Mapping[str, Any]) -> RunNotes:
         """Writes the tags and the note of a run."""
-        return write_notes(self._run(name).folder, given)
+        with self._writing:
+            return write_notes(self._run(name).folder, given)
 
     def notes(self, name: str) -> RunNotes:
         """The tags and the note of a run."""

@@ -105,7 +105,12 @@ def _folders(root: Path) -> Iterator[tuple[str, Path]]:
     except OSError as error:
         raise BadRun(f"{root}: {error.strerror}") from error
     for name in names:
-        yield name, root / name
+        yield readable(name), root / name
+
+
+def readable(name: str) -> str:
+    """A file's name as text. Bytes that are not UTF-8 are written as `\\xff`."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _entry_names(folder: Path) -> set[str]:
@@ -121,8 +126,13 @@ def _is_run(names: set[str]) -> bool:
 
 
 def _found_run(name: str, folder: Path, real_root: Path) -> FoundRun:
-    damage = link_out(folder, real_root)
+    damage = link_out(folder, real_root) or _unreadable_name(folder)
     return FoundRun(name, folder, () if damage else _stamp(folder), damage)
+
+
+def _unreadable_name(folder: Path) -> str:
+    """A sentence on a folder whose name is not UTF-8; empty for any other."""
+    return "" if readable(folder.name) == folder.name else "the folder's name is not UTF-8: rename it"
 
 
 def link_out(folder: Path, real_root: Path) -> str:
@@ -131,7 +141,7 @@ def link_out(folder: Path, real_root: Path) -> str:
         paths = [folder, *(Path(entry) for entry in os.scandir(folder) if entry.is_symlink())]
         for path in paths:
             if not path.resolve().is_relative_to(real_root):
-                return f"{path.name} is a link that leaves the folder of runs: it is not followed"
+                return f"{readable(path.name)} is a link that leaves the folder of runs: it is not followed"
     except OSError as error:
         return f"cannot be read: {error.strerror}"
     return ""

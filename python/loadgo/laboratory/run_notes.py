@@ -6,9 +6,14 @@ laboratories at once never write over each other's words unseen.
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import hashlib
 import json
-from collections.abc import Mapping
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +32,11 @@ _NOTES_MODE = 0o644
 """Everybody who may read a laboratory may read its notes."""
 _NO_FILE = ""
 """The mark of a run without notes."""
+_LOCK_PATIENCE_S = 2.0
+"""Time in which another writer of the same notes must have ended."""
+_LOCK_RETRY_S = 0.005
+_WITHOUT_LOCKS = frozenset({errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
+"""Errors of file systems that cannot lock a folder, such as NFS."""
 
 
 class ChangedMeanwhile(LoadgoError):
@@ -64,20 +74,60 @@ def read_notes(folder: Path) -> RunNotes:
 def write_notes(folder: Path, given: Mapping[str, Any]) -> RunNotes:
     """Writes the tags and the note in `given`, if the notes still have the mark that `given` names.
 
+    No other notes are written from the reading of the old ones to the writing of the new ones.
     Raises `BadArgument` for texts that are too long, `ChangedMeanwhile`, and `OSError` if the file cannot be written.
     """
     tags, text = _checked(given.get("tags"), given.get("note"))
-    present = read_notes(folder)
-    if present.damage:
-        raise BadArgument(present.damage)
-    if present.mark != given.get("mark", _NO_FILE):
-        raise ChangedMeanwhile("somebody else changed these notes meanwhile: look at them and write yours again")
+    content = _content(tags, text)
+    with _locked(folder):
+        _check_unchanged(read_notes(folder), given.get("mark", _NO_FILE))
+        write_whole(folder / NOTES_FILE, content, _NOTES_MODE)
+    return RunNotes(tags, text, _mark(content))
+
+
+def _content(tags: tuple[str, ...], text: str) -> bytes:
     members = {"format": NOTES_FORMAT, "tags": tags, "note": text}
     content = (json.dumps(members, indent=2, ensure_ascii=False) + "\n").encode()
     if len(content) > MOST_NOTES_BYTES:
         raise BadArgument(f"the note is too long: at most {MOST_NOTES_BYTES:,} bytes")
-    write_whole(folder / NOTES_FILE, content, _NOTES_MODE)
-    return RunNotes(tags, text, _mark(content))
+    return content
+
+
+def _check_unchanged(present: RunNotes, mark: object) -> None:
+    if present.damage:
+        raise BadArgument(present.damage)
+    if present.mark != mark:
+        raise ChangedMeanwhile("somebody else changed these notes meanwhile: look at them and write yours again")
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Locks a run against other writers of its notes, in this process and in others. The lock leaves no file.
+
+    It is a lock on the folder around the run's own, since a lock on that one means that the run is being written.
+    A file system that cannot lock folders is used without a lock. Raises `BadArgument` if the lock is not free in time.
+    """
+    handle = os.open(folder.resolve().parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        _wait_for_lock(handle)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _wait_for_lock(handle: int) -> None:
+    last = time.monotonic() + _LOCK_PATIENCE_S
+    while True:
+        try:
+            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > last:
+                raise BadArgument("another program has locked the folder of runs: try again later") from None
+        except OSError as error:
+            if error.errno in _WITHOUT_LOCKS:
+                return None
+            raise
+        time.sleep(_LOCK_RETRY_S)
 
 
 def _checked(tags: object, text: object) -> tuple[tuple[str, ...], str]:

@@ -137,4 +137,5 @@ def _notes_members(notes: RunNotes) -> dict[str, object]:
 
 
 def _refusal(reason: str, status: int) -> Response:
-    return JSONResponse({"refused": reason}, status, headers=page_headers())
+    shown = reason.encode("utf-8", "backslashreplace").decode()
+    return JSONResponse({"refused": shown}, status, headers=page_headers())

@@ -25,6 +25,7 @@ def bench(tmp_path: Path) -> Bench:
         (("run", "light", "--on", "ctss", "--out", "\udcff"), "loadgo: --out is not UTF-8, but the records are: \\xff"),
         (("run", "light", "--on", "ctss", "--think", "\udcff"), "loadgo: --think: it is not UTF-8"),
         (("run", "light", "--on", "ctss", "--set", "speed=\udcff"), "loadgo: an argument is not UTF-8: speed=\\xff"),
+        (("history", "p90("), "loadgo: FIGURE, column 5:"),
         (("run", "\udcff.toml"), "loadgo: the name of the script is not UTF-8, but the records are: \\xff.toml"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import urllib.error
 import urllib.request
@@ -18,6 +19,7 @@ from support.small_machine import laid
 from support.watched import Served, asked, served
 
 HOSTILE = '<img src=x onerror="alert(1)">'
+NOT_UTF8 = os.fsdecode(b"bad\xff\xfe")
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +30,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made_runs(root, scattered([(10, 1.0), (8, 1.5)]))
     made_run(root / HOSTILE, FIRST_START, 1.0, script=HOSTILE)
     (made_run(root / "broken", FIRST_START, 1.0) / "run.toml").write_text("[")
+    (root / NOT_UTF8).mkdir()
+    (root / NOT_UTF8 / "run.toml").write_text("[")
     (root / "linked").symlink_to(made_run(place / "elsewhere", FIRST_START, 1.0, script="secret"))
     script, machine = laid(place)
     fast = loadgo.Variant(script, on=str(machine), set=("processors.speed=2",))
@@ -74,6 +78,8 @@ def test_the_list_has_all_runs_and_says_which_are_broken(page: Served) -> None:
     assert runs["0000"]["outcome"] == "done"
     assert "cannot be read" in str(runs["broken"]["damage"])
     assert "link that leaves" in str(runs["linked"]["damage"])
+    assert runs["bad\\xff\\xfe"]["outcome"] == "broken"
+    assert "not UTF-8" in str(runs["bad\\xff\\xfe"]["damage"])
     assert runs["ab/001-a"]["experiment"] == "ab"
     assert listed(page)["experiments"] == [{"name": "ab", "kind": "ab"}]
     assert "secret" not in json.dumps(listed(page))
@@ -161,6 +167,7 @@ def test_notes_are_written_beside_the_run_and_nowhere_else(page: Served, root: P
         ({"run": "0002", "tags": [], "note": "x"}, {"Content-Type": "text/plain"}, 404),
         ({"run": "linked", "tags": [], "note": "x"}, {}, 400),
         ({"run": "../elsewhere", "tags": [], "note": "x"}, {}, 400),
+        ({"run": "\ud800", "tags": [], "note": "x"}, {}, 400),
         ({"run": "0002", "tags": [], "note": "x" * 200_000}, {}, 413),
         ({"run": "0002", "tags": 5, "note": "x"}, {}, 400),
         (b"[", {}, 400),

@@ -146,3 +146,16 @@ def test_any_description_gives_a_run_or_a_reason(root: Path, text: str) -> None:
 def test_a_missing_folder_is_said(tmp_path: Path) -> None:
     with pytest.raises(BadRun, match="No such file"):
         open_index(tmp_path / "none")
+
+
+def test_names_that_are_not_utf_8_are_shown_with_their_bytes(root: Path, tmp_path: Path) -> None:
+    bad = os.fsdecode(b"bad\xff")
+    made_run(root / "a", FIRST_START, 1.0).rename(root / bad)
+    made_run(root / "experiment" / "a", FIRST_START, 1.0).rename(root / "experiment" / bad)
+    (root / "experiment" / "experiment.json").touch()
+    (root / "0000" / bad).symlink_to(tmp_path)
+    assert damages(open_index(root)) == {
+        "bad\\xff": "the folder's name is not UTF-8: rename it",
+        "experiment/bad\\xff": "the folder's name is not UTF-8: rename it",
+        "0000": "bad\\xff is a link that leaves the folder of runs: it is not followed",
+    }

@@ -1,10 +1,19 @@
 """Tags and notes: kept whole, never written over unseen, and safe from hostile files."""
 
+import fcntl
 import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from loadgo.errors import BadArgument
+from loadgo.laboratory import run_notes
+from loadgo.laboratory.lab_view import LaboratoryView
+from loadgo.laboratory.run_index import open_index
 from loadgo.laboratory.run_notes import (
     MOST_NOTES_BYTES,
     NOTES_FILE,
@@ -13,6 +22,23 @@ from loadgo.laboratory.run_notes import (
     read_notes,
     write_notes,
 )
+from support.made_laboratory import made_runs
+from support.outside import PATIENCE_S
+
+_WRITER = """
+import sys
+from pathlib import Path
+from loadgo.laboratory.run_notes import ChangedMeanwhile, write_notes
+folder, name = Path(sys.argv[1]), sys.argv[2]
+print("ready", flush=True)
+for line in sys.stdin:
+    try:
+        write_notes(folder, {"tags": [], "note": name + line, "mark": line.strip()})
+        print("written", flush=True)
+    except ChangedMeanwhile:
+        print("changed", flush=True)
+"""
+"""Writes a note with the mark in each line of its input, and answers whether it was written."""
 
 
 def test_notes_are_read_as_they_were_written(tmp_path: Path) -> None:
@@ -32,6 +58,85 @@ def test_two_laboratories_at_once_do_not_write_over_each_other(tmp_path: Path) -
     with pytest.raises(ChangedMeanwhile):
         write_notes(tmp_path, {"tags": [], "note": "three"})
     assert read_notes(tmp_path) == second != first
+
+
+@pytest.mark.parametrize("laboratories", [1, 2])
+def test_of_threads_with_the_same_mark_only_one_writes(tmp_path: Path, laboratories: int) -> None:
+    made_runs(tmp_path / "runs", [1.0])
+    views = [LaboratoryView(open_index(tmp_path / "runs")) for _ in range(laboratories)]
+    for turn in range(20):
+        mark, barrier, ends = views[0].notes("0000").mark, threading.Barrier(4), list[str]()
+        threads = [
+            threading.Thread(
+                target=_write, args=(views[number % laboratories], f"{turn}-{number}", mark, barrier, ends)
+            )
+            for number in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(PATIENCE_S)
+        assert sorted(ends)[:3] == ["changed"] * 3
+        assert views[0].notes("0000").text == sorted(ends)[3].removeprefix("written ")
+    assert not [name for name in os.listdir(tmp_path / "runs" / "0000") if name.startswith(".")]
+
+
+def _write(view: LaboratoryView, text: str, mark: str, barrier: threading.Barrier, ends: list[str]) -> None:
+    barrier.wait()
+    try:
+        view.write_notes("0000", {"tags": [], "note": text, "mark": mark})
+        ends.append(f"written {text}")
+    except ChangedMeanwhile:
+        ends.append("changed")
+
+
+def test_of_two_processes_with_the_same_mark_only_one_writes(tmp_path: Path) -> None:
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", _WRITER, str(tmp_path), name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            bufsize=1,
+        )
+        for name in ("a", "b")
+    ]
+    try:
+        pipes = [(writer.stdin, writer.stdout) for writer in writers if writer.stdin and writer.stdout]
+        assert [answers.readline() for _, answers in pipes] == ["ready\n"] * 2
+        for _ in range(50):
+            mark = read_notes(tmp_path).mark
+            for marks, _ in pipes:
+                marks.write(f"{mark}\n")
+            assert sorted(answers.readline() for _, answers in pipes) == ["changed\n", "written\n"]
+    finally:
+        for writer in writers:
+            writer.communicate(timeout=PATIENCE_S)
+
+
+def test_a_folder_that_stays_locked_is_said_and_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_notes, "_LOCK_PATIENCE_S", 0.05)
+    (run := tmp_path / "run").mkdir()
+    with _lock_held(tmp_path), pytest.raises(BadArgument, match="locked"):
+        write_notes(run, {"tags": [], "note": "mine"})
+    assert os.listdir(run) == []
+
+
+def test_a_run_that_is_being_written_can_have_notes(tmp_path: Path) -> None:
+    with _lock_held(tmp_path):
+        assert write_notes(tmp_path, {"tags": [], "note": "going on"}) == read_notes(tmp_path)
+
+
+@contextmanager
+def _lock_held(folder: Path) -> Iterator[None]:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 @pytest.mark.parametrize(
