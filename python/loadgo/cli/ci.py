@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loadgo.cli.output import check_writable, write_file
+from loadgo.cli.files import append_to_file, write_file
+from loadgo.cli.output import check_writable
 
 if TYPE_CHECKING:
     from loadgo.comparison.compare import Comparison
@@ -56,8 +57,7 @@ class CheckFiles:
             write_file(self.junit, junit_xml(title, checks))
         if self.summary is not None:
             sentence, warnings = answer()
-            with self.summary.open("ab") as file:
-                file.write(checks_summary(title, sentence, warnings, checks).encode("utf-8", "replace"))
+            append_to_file(self.summary, checks_summary(title, sentence, warnings, checks))
 
     def write_run(self, summary: Summary, checks: Sequence[Check]) -> None:
         """Writes the checks of a run, with its answer and its warnings."""

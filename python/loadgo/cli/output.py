@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from loadgo.cli.files import write_file
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -70,17 +72,6 @@ def write_report(content: str | bytes, format: str, folder: Path, output: Path |
         return
     write_file(output, content)
     print_note(f"the report is in {output}")
-
-
-def write_file(path: Path, content: str | bytes) -> None:
-    """Writes a file. Raises `OSError` with its name if that fails, and then leaves no new file."""
-    existed = path.exists()
-    try:
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    except OSError as refusal:
-        if not existed and path.is_file():
-            path.resolve().unlink()
-        raise OSError(refusal.errno, refusal.strerror, str(path)) from None
 
 
 def check_writable(path: Path | None, option: str = "-o") -> None:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from loadgo.cli.files import write_file
 from loadgo.cli.output import (
     STATUS_BAD_FINDING,
     check_writable,
     errors_as_messages,
     print_error,
     print_note,
-    write_file,
 )
 from loadgo.cli.page_output import FileOption, format_option, page_output, wide_text_chars
 from loadgo.documents.formats import TableFormat
