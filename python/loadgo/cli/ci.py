@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loadgo.cli.files import append_to_file, write_file
-from loadgo.cli.output import check_writable
+from loadgo.cli.output import check_writable, try_each
 
 if TYPE_CHECKING:
     from loadgo.comparison.compare import Comparison
@@ -50,11 +50,20 @@ class CheckFiles:
         check_writable(self.summary, "--summary")
 
     def write(self, title: str, answer: Callable[[], tuple[str, Sequence[str]]], checks: Sequence[Check]) -> None:
-        """Writes the files that were asked for. `answer` gives the answer and the warnings."""
-        from loadgo.documents.as_junit import checks_summary, junit_xml
+        """Writes the files that were asked for, each even if the other fails. `answer` gives answer and warnings."""
+        try_each(lambda: self._write_junit(title, checks), lambda: self._append_summary(title, answer, checks))
+
+    def _write_junit(self, title: str, checks: Sequence[Check]) -> None:
+        from loadgo.documents.as_junit import junit_xml
 
         if self.junit is not None:
             write_file(self.junit, junit_xml(title, checks))
+
+    def _append_summary(
+        self, title: str, answer: Callable[[], tuple[str, Sequence[str]]], checks: Sequence[Check]
+    ) -> None:
+        from loadgo.documents.as_junit import checks_summary
+
         if self.summary is not None:
             sentence, warnings = answer()
             append_to_file(self.summary, checks_summary(title, sentence, warnings, checks))

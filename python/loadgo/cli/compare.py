@@ -8,7 +8,14 @@ import typer
 
 from loadgo.cli.ci import CheckFiles, JunitOption, SummaryOption
 from loadgo.cli.options import SetOption, TariffOption, ThinkOption
-from loadgo.cli.output import STATUS_BAD_FINDING, STATUS_GOOD, errors_as_messages, print_fit_warnings, print_note
+from loadgo.cli.output import (
+    STATUS_BAD_FINDING,
+    STATUS_GOOD,
+    errors_as_messages,
+    print_fit_warnings,
+    print_note,
+    try_each,
+)
 from loadgo.cli.page_output import FileOption, format_option, page_output
 from loadgo.documents.formats import ReportFormat
 
@@ -76,8 +83,7 @@ def compare(
         comparison = compare_sides(
             a, b, by=by, phases=phases, tariff=tariff, worse=worse or (), judge=judge, within=within, margin=margin
         )
-        page.show(comparison)
-        files.write_comparison(comparison, worse or ())
+        try_each(lambda: files.write_comparison(comparison, worse or ()), lambda: page.show(comparison))
         outside = judge and not comparison.predicted
         raise typer.Exit(STATUS_BAD_FINDING if comparison.bad or outside else STATUS_GOOD)
 

@@ -17,12 +17,12 @@ def write_file(path: Path, content: str | bytes) -> None:
 
     Pipes and devices are written directly; so is a file that cannot be replaced by another one with its owner.
     """
-    data = content if isinstance(content, bytes) else content.encode()
+    content_bytes = content if isinstance(content, bytes) else content.encode()
     try:
         if _is_replaceable(path):
-            _replace(Path(os.path.realpath(path)), data)
+            _replace(Path(os.path.realpath(path)), content_bytes)
         else:
-            path.write_bytes(data)
+            path.write_bytes(content_bytes)
     except OSError as refusal:
         raise OSError(refusal.errno, refusal.strerror, str(path)) from None
 
@@ -66,7 +66,7 @@ def _is_open(number: int) -> bool:
     return True
 
 
-def _replace(path: Path, data: bytes) -> None:
+def _replace(path: Path, content_bytes: bytes) -> None:
     """Writes a temporary file beside `path`, and renames it to `path`. The mode and the owner stay."""
     old = path.stat() if path.exists() else None
     temporary = path.with_name(f".loadgo-{os.getpid()}-{secrets.token_hex(4)}")
@@ -75,13 +75,13 @@ def _replace(path: Path, data: bytes) -> None:
             if old is not None:
                 os.fchown(file.fileno(), old.st_uid, old.st_gid)
                 os.fchmod(file.fileno(), stat.S_IMODE(old.st_mode))
-            file.write(data)
+            file.write(content_bytes)
         temporary.replace(path)
     except OSError as refusal:
         temporary.unlink(missing_ok=True)
         if old is None or refusal.errno not in _NOT_REPLACEABLE:
             raise
-        path.write_bytes(data)
+        path.write_bytes(content_bytes)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,6 +51,26 @@ def errors_as_messages() -> Iterator[None]:
         if not isinstance(error, UnicodeEncodeError):
             print_leftovers(getattr(error, "__notes__", ()))
         raise typer.Exit(NOT_RUN_STATUS) from None
+
+
+def try_each(*steps: Callable[[], object]) -> None:
+    """Calls each step, also after one that failed, so that one bad file costs no other.
+
+    At the end, prints the errors but one, and raises that.
+    """
+    from loadgo.errors import LoadgoError
+
+    errors: list[Exception] = []
+    for step in steps:
+        try:
+            step()
+        except (LoadgoError, ValueError, OSError) as error:
+            errors.append(error)
+    errors.sort(key=lambda error: isinstance(error, BrokenPipeError))
+    for earlier in errors[:-1]:
+        print_error(_message_of(earlier))
+    if errors:
+        raise errors[-1]
 
 
 def _message_of(error: Exception) -> str:
@@ -104,8 +124,14 @@ def _try_to_open(path: Path) -> None:
 
 def print_output(content: str | bytes) -> None:
     """Writes to the standard output and flushes it, so that an error is raised here."""
-    sys.stdout.buffer.write(content if isinstance(content, bytes) else content.encode())
-    sys.stdout.buffer.flush()
+    try:
+        sys.stdout.buffer.write(content if isinstance(content, bytes) else content.encode())
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as refusal:
+        _abandon_output()
+        raise OSError(refusal.errno, refusal.strerror, "the standard output") from None
 
 
 def print_note(text: str) -> None:

@@ -1,5 +1,7 @@
 """`--junit` and `--summary` on run, report and compare: the same results as the exit status, written before it ends."""
 
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -8,6 +10,10 @@ from loadgo.cli.app import app
 from support.made_laboratory import FIRST_START, made_run
 from support.small_machine import laid
 from typer.testing import CliRunner
+
+needs_full_device = pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="there is no /dev/full here: no device is full on demand"
+)
 
 
 def invoked(*arguments: str | Path) -> tuple[int, str]:
@@ -72,6 +78,52 @@ def test_a_comparison_has_a_case_for_each_threshold(slow: Path, fast: Path, tmp_
     assert found["p90 response not worse by more than 500 %"] == "system-out"
     assert (status, "failure" in found.values() or "error" in found.values()) == (1, True)
     assert "slow against fast" in (tmp_path / "summary.md").read_text()
+
+
+def with_full_output(*arguments: str | Path) -> tuple[int, str]:
+    """The exit status and the standard error of a command whose standard output is a full device."""
+    with open("/dev/full", "wb") as full:
+        command = [sys.executable, "-m", "loadgo", *map(str, arguments)]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    return done.returncode, " ".join(done.stderr.split())
+
+
+@needs_full_device
+@pytest.mark.parametrize("quiet", [(), ("--quiet",)])
+def test_a_report_that_cannot_be_printed_costs_no_checks_of_a_run(tmp_path: Path, quiet: tuple[str, ...]) -> None:
+    script, machine = laid(tmp_path)
+    files = ("--junit", tmp_path / "junit.xml", "--summary", tmp_path / "summary.md", "--out", tmp_path / "out")
+    options = ("--on", machine, "--users", "2", "--passes", "3", "--fail-if", "mean > 1ns", *quiet)
+    status, told = with_full_output("run", script, *options, *files)
+    assert (status, cases(tmp_path / "junit.xml")["not mean > 1ns"]) == (2, "failure")
+    assert "1 of 4 checks failed" in (tmp_path / "summary.md").read_text()
+    assert f"the run is in {tmp_path / 'out'}" in told
+    assert "loadgo: failed: mean" in told
+    assert "the standard output: No space left on device" in told
+    assert "Exception" not in told
+
+
+@needs_full_device
+def test_a_report_or_comparison_that_cannot_be_printed_costs_no_checks(slow: Path, fast: Path, tmp_path: Path) -> None:
+    for arguments in (("report", slow, "--fail-if", "p90 > 1s"), ("compare", fast, slow, "--worse", "5%")):
+        junit = tmp_path / f"{arguments[0]}.xml"
+        status, told = with_full_output(*arguments, "--junit", junit)
+        assert (status, {"failure", "error"}.isdisjoint(cases(junit).values())) == (2, False)
+        assert "the standard output: No space left on device" in told
+
+
+@needs_full_device
+def test_a_check_file_that_cannot_be_written_costs_neither_the_other_nor_the_report(slow: Path, tmp_path: Path) -> None:
+    condition = ("--fail-if", "p90(compile) > 1s")
+    files = ("--junit", "/dev/full", "--summary", tmp_path / "summary.md")
+    status, told = invoked("report", slow, *condition, *files)
+    assert status == 2
+    assert "1 of 1 checks failed" in (tmp_path / "summary.md").read_text()
+    assert "failed: p90(compile)" in told
+    assert "Response time" in told
+    assert "/dev/full: No space left on device" in told
+    status, told = invoked("report", slow, *condition, "--junit", "/dev/full", "--summary", "/dev/full")
+    assert (status, told.count("/dev/full: No space left on device")) == (2, 2)
 
 
 @pytest.mark.parametrize(
