@@ -27,7 +27,7 @@ FILE_FORMATS = ("html", "svg", "png")
 
 
 @contextmanager
-def errors_as_messages() -> Iterator[None]:
+def errors_as_messages(error_status: int = NOT_RUN_STATUS) -> Iterator[None]:
     """Turns an error into one message and an exit status. A bug of loadgo's own keeps its traceback."""
     from loadgo.errors import LoadgoError
 
@@ -39,7 +39,7 @@ def errors_as_messages() -> Iterator[None]:
     except BrokenPipeError:
         _abandon_output()
         print_error("nobody reads the output any more")
-        raise typer.Exit(NOT_RUN_STATUS) from None
+        raise typer.Exit(error_status) from None
     except KeyboardInterrupt as interrupt:
         print_error("interrupted")
         print_leftovers(getattr(interrupt, "__notes__", ()))
@@ -50,7 +50,7 @@ def errors_as_messages() -> Iterator[None]:
         print_error(_message_of(error))
         if not isinstance(error, UnicodeEncodeError):
             print_leftovers(getattr(error, "__notes__", ()))
-        raise typer.Exit(NOT_RUN_STATUS) from None
+        raise typer.Exit(error_status) from None
 
 
 def try_each(*steps: Callable[[], object]) -> None:
@@ -174,7 +174,9 @@ def error_console() -> Console:
 
 
 def wants_color() -> bool:
-    return sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    """Whether the standard output shows colours: a terminal that is not `dumb`, without `NO_COLOR`."""
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in ("dumb", "unknown")
 
 
 def _abandon_output() -> None:
