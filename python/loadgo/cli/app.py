@@ -168,7 +168,7 @@ def run(
         from loadgo.running.host import Driver
 
         files = CheckFiles(junit, summary)
-        files.check_writable()
+        files.check_writable({"--out": out})
         with (
             progress_bar(error_console(), shown=not quiet) as show_bar,
             with_watcher(show_bar, wanted=watch) as progress,
@@ -245,7 +245,7 @@ def report(
 
         folder = find_run(run)
         files = CheckFiles(junit, summary)
-        files.check_writable()
+        files.check_writable({"-o": output})
         if failed and (fail_if or files.wanted):
             raise BadArgument("--failed prints lines and judges nothing: leave out --failed or --fail-if")
         if files.wanted and not fail_if:

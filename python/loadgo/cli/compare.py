@@ -77,7 +77,7 @@ def compare(
 
         page = page_output(format, output, "compare.html")
         files = CheckFiles(junit, summary)
-        files.check_writable()
+        files.check_writable({"-o": page.path})
         if files.wanted and not (worse or judge):
             raise ValueError("--junit and --summary write the results of checks: name some with --worse, or --judge")
         comparison = compare_sides(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -109,6 +109,32 @@ def check_writable(path: Path | None, option: str = "-o") -> None:
         _try_to_open(path)
     except OSError as refusal:
         raise ValueError(f"{path} cannot be written ({refusal.strerror}): name another file with {option}") from None
+
+
+def check_files(files: Mapping[str, Path | None], others: Mapping[str, Path | None]) -> None:
+    """Raises `ValueError` unless each of `files` can be written and no two files are the same.
+
+    The keys are options. `others` are other outputs of the command, whose places are checked elsewhere.
+    """
+    for option, path in files.items():
+        if path is not None and str(path) == "-":
+            raise ValueError(f"{option} - would mix with the report on the standard output: name a file")
+        check_writable(path, option)
+    options: dict[str, str] = {}
+    for option, path in {**others, **files}.items():
+        is_device = path is not None and path.exists() and not (path.is_file() or path.is_dir())
+        if path is None or str(path) == "-" or is_device:
+            continue
+        first = options.setdefault(os.path.realpath(path), option)
+        if first != option:
+            raise ValueError(f"{first} and {option} are both {path}: name another file with {option}")
+
+
+def file_of_option(text: str) -> Path:
+    """The file that an option names. An empty text, such as that of a variable that is not set, is refused."""
+    if not text:
+        raise typer.BadParameter("it is empty: name a file, or leave the option out")
+    return Path(text)
 
 
 def _try_to_open(path: Path) -> None:

@@ -13,7 +13,7 @@ from loadgo.cli.output import (
     NOT_RUN_STATUS,
     STATUS_BAD_FINDING,
     STATUS_GOOD,
-    check_writable,
+    check_files,
     errors_as_messages,
     print_error,
     print_note,
@@ -60,9 +60,8 @@ def profile(
             print_note("profiling this host for 10 s")
         if of is not None and (command or duration is not None):
             raise ValueError("--of reads an existing run: leave COMMAND and --for out")
-        for option, file in (("--folded", folded), ("--speedscope", speedscope), ("--pprof", pprof)):
-            check_writable(file, option)
         page = page_output(format, output, "profile.html", beside_command=bool(command))
+        check_files({"--folded": folded, "--speedscope": speedscope, "--pprof": pprof}, {"-o": page.path})
         try:
             profiled = take_profile(command or (), duration=duration, hz=hz, of=of)
         except NotRun as refusal:

@@ -143,3 +143,35 @@ def test_files_without_checks_and_places_that_cannot_be_written_are_refused_befo
     before = sorted(tmp_path.iterdir())
     assert invoked(*arguments)[0] == 2
     assert sorted(tmp_path.iterdir()) == before
+
+
+SAME = "and --junit are both"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("report", "slow", "--fail-if", "p90 > 1s", "--summary", ""), "--summary': it is empty"),
+        (("report", "slow", "--fail-if", "p90 > 1s", "--junit", "-"), "--junit - would mix"),
+        (("run", "typical-user", "--on", "ctss", "--summary", "-"), "--summary - would mix"),
+        (("compare", "slow", "slow", "--worse", "5%", "--summary", "s", "--junit", "./s"), "--junit and --summary are"),
+        (("compare", "slow", "slow", "--worse", "5%", "-o", "same", "--junit", "same"), f"-o {SAME}"),
+        (("report", "slow", "--fail-if", "p90 > 1s", "-o", "slow/../same", "--junit", "same"), f"-o {SAME}"),
+        (("run", "typical-user", "--on", "ctss", "--out", "new", "--junit", "new"), f"--out {SAME}"),
+        (("profile", "--of", "slow", "--folded", "same", "--pprof", "same"), "--folded and --pprof are both"),
+        (("profile", "--of", "slow", "--folded", "-"), "--folded - would mix"),
+    ],
+)
+def test_a_file_without_a_name_of_its_own_is_refused_before_the_work(
+    slow: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], reason: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    status, told = invoked(*arguments)
+    assert (status, reason in " ".join(told.split())) == (2, True), told
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_device_may_take_both_files(slow: Path) -> None:
+    files = ("--junit", "/dev/null", "--summary", "/dev/null")
+    assert invoked("report", slow, "--fail-if", "p90(compile) > 9s", *files)[0] == 0
