@@ -166,3 +166,16 @@ def test_a_program_that_is_not_there_is_127() -> None:
         [sys.executable, "-m", "loadgo", "profile", "--", "/nonexistent"], capture_output=True, text=True
     )
     assert (result.returncode, result.stderr) == (127, "loadgo: /nonexistent: no such program\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here: no device is full on demand")
+@pytest.mark.parametrize(("command_status", "status"), [(7, 7), (0, 2)])
+def test_an_output_that_fails_costs_neither_the_others_nor_the_commands_status(
+    command_status: int, status: int, tmp_path: Path
+) -> None:
+    files = ("--folded", "/dev/full", "--speedscope", tmp_path / "s.json", "--pprof", tmp_path / "p.pb.gz")
+    work = f"i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done; exit {command_status}"
+    command = [sys.executable, "-m", "loadgo", "profile", *files, "-o", "/dev/full", "--", "sh", "-c", work]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert (result.returncode, result.stderr.count("/dev/full: No space left on device")) == (status, 2)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["p.pb.gz", "s.json"]

@@ -47,6 +47,7 @@ from loadgo.cli.output import (
     print_leftovers,
     print_note,
     print_output,
+    try_each,
     wants_color,
     write_report,
 )
@@ -57,6 +58,7 @@ from loadgo.cli.watch import watch as watch_command
 from loadgo.cli.watch import with_watcher
 
 if TYPE_CHECKING:
+    from loadgo.documents.formats import ReportFormat
     from loadgo.measures.fail_if_figures import ConditionResult
 
 FIRST_STEPS_TEXT = """\
@@ -166,7 +168,7 @@ def run(
         from loadgo.running.host import Driver
 
         files = CheckFiles(junit, summary)
-        files.check_writable()
+        files.check_writable({"--out": out})
         with (
             progress_bar(error_console(), shown=not quiet) as show_bar,
             with_watcher(show_bar, wanted=watch) as progress,
@@ -195,19 +197,12 @@ def run(
                 progress=progress,
                 draws=draws,
             )
-        if quiet:
-            print_output(f"{finished.folder}\n")
-        else:
-            write_report(
-                loadgo.report(finished, format=format, tariff=tariff, color=wants_color(), full=full),
-                format,
-                finished.folder,
-                None,
-            )
-            notes = notes_without_leftovers(finished.notes, finished.left_behind)
-            print_note("\n".join((*notes, f"the run is in {finished.folder}")))
-        print_leftovers(finished.left_behind)
-        files.write_run(finished.summary, run_checks(finished))
+        try_each(
+            lambda: files.write_run(finished.summary, run_checks(finished)),
+            lambda: _print_run(finished, format, tariff, full=full, quiet=quiet),
+            lambda: print_leftovers(finished.left_behind),
+            lambda: _print_failed_conditions(finished.findings),
+        )
         _exit_with_status(finished)
 
 
@@ -250,7 +245,7 @@ def report(
 
         folder = find_run(run)
         files = CheckFiles(junit, summary)
-        files.check_writable()
+        files.check_writable({"-o": output})
         if failed and (fail_if or files.wanted):
             raise BadArgument("--failed prints lines and judges nothing: leave out --failed or --fail-if")
         if files.wanted and not fail_if:
@@ -265,12 +260,31 @@ def report(
         asked = asked_notes(tariff, target_s)
         view = View(vocabulary=vocabulary, by=by, top=top, full=full, asked_notes=asked)
         content = render(reported, measured, format, view=view, chart=chart, color=wants_color(), run=str(folder))
-        write_report(content, format, folder, output)
-        if fail_if:
-            files.write_run(reported, condition_checks(reported))
-            _print_failed_conditions(reported.fail_if)
-            if any(result.failed for result in reported.fail_if):
-                raise typer.Exit(STATUS_BAD_FINDING)
+        try_each(
+            lambda: files.write_run(reported, condition_checks(reported)),
+            lambda: write_report(content, format, folder, output),
+            lambda: _print_failed_conditions(reported.fail_if),
+        )
+        if any(result.failed for result in reported.fail_if):
+            raise typer.Exit(STATUS_BAD_FINDING)
+
+
+def _print_run(finished: loadgo.Run, format: ReportFormat, tariff: str, *, full: bool, quiet: bool) -> None:
+    """Prints the report of a run, or only its folder. Its folder is named even if that fails."""
+    place = f"the run is in {finished.folder}"
+    if quiet:
+        try:
+            print_output(f"{finished.folder}\n")
+        except OSError:
+            print_note(place)
+            raise
+        return
+    try:
+        content = loadgo.report(finished, format=format, tariff=tariff, color=wants_color(), full=full)
+        write_report(content, format, finished.folder, None)
+    finally:
+        notes = notes_without_leftovers(finished.notes, finished.left_behind)
+        print_note("\n".join((*notes, place)))
 
 
 def _print_failed_conditions(results: Iterable[ConditionResult]) -> None:
@@ -280,8 +294,7 @@ def _print_failed_conditions(results: Iterable[ConditionResult]) -> None:
 
 
 def _exit_with_status(finished: loadgo.Run) -> None:
-    """Prints the conditions that failed, and exits with the status of the run."""
-    _print_failed_conditions(finished.findings)
+    """Exits with the status of the run."""
     if finished.outcome == "stopped":
         print_error("the run was stopped before its end; the report covers what was done by then")
         raise typer.Exit(STATUS_INTERRUPTED)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loadgo.cli.output import check_writable, write_file
+from loadgo.cli.files import append_to_file, write_file
+from loadgo.cli.output import check_files, file_of_option, try_each
 
 if TYPE_CHECKING:
     from loadgo.comparison.compare import Comparison
@@ -19,13 +20,19 @@ if TYPE_CHECKING:
 
 JunitOption = Annotated[
     Path | None,
-    typer.Option("--junit", metavar="FILE", help="Write each check as a test case to this file, in JUnit's XML."),
+    typer.Option(
+        "--junit",
+        metavar="FILE",
+        parser=file_of_option,
+        help="Write each check as a test case to this file, in JUnit's XML.",
+    ),
 ]
 SummaryOption = Annotated[
     Path | None,
     typer.Option(
         "--summary",
         metavar="FILE",
+        parser=file_of_option,
         help='Append a short summary in Markdown to this file: on GitHub, --summary "$GITHUB_STEP_SUMMARY".',
     ),
 ]
@@ -43,21 +50,31 @@ class CheckFiles:
         """Whether any file was asked for."""
         return self.junit is not None or self.summary is not None
 
-    def check_writable(self) -> None:
-        """Raises `ValueError` with the remedy if a file cannot be written. Commands call it before their work."""
-        check_writable(self.junit, "--junit")
-        check_writable(self.summary, "--summary")
+    def check_writable(self, others: Mapping[str, Path | None]) -> None:
+        """Raises `ValueError` with the remedy if a file cannot be written, or is one of `others` (by option).
+
+        Commands call it before their work.
+        """
+        check_files({"--junit": self.junit, "--summary": self.summary}, others)
 
     def write(self, title: str, answer: Callable[[], tuple[str, Sequence[str]]], checks: Sequence[Check]) -> None:
-        """Writes the files that were asked for. `answer` gives the answer and the warnings."""
-        from loadgo.documents.as_junit import checks_summary, junit_xml
+        """Writes the files that were asked for, each even if the other fails. `answer` gives answer and warnings."""
+        try_each(lambda: self._write_junit(title, checks), lambda: self._append_summary(title, answer, checks))
+
+    def _write_junit(self, title: str, checks: Sequence[Check]) -> None:
+        from loadgo.documents.as_junit import junit_xml
 
         if self.junit is not None:
             write_file(self.junit, junit_xml(title, checks))
+
+    def _append_summary(
+        self, title: str, answer: Callable[[], tuple[str, Sequence[str]]], checks: Sequence[Check]
+    ) -> None:
+        from loadgo.documents.as_junit import checks_summary
+
         if self.summary is not None:
             sentence, warnings = answer()
-            with self.summary.open("ab") as file:
-                file.write(checks_summary(title, sentence, warnings, checks).encode("utf-8", "replace"))
+            append_to_file(self.summary, checks_summary(title, sentence, warnings, checks))
 
     def write_run(self, summary: Summary, checks: Sequence[Check]) -> None:
         """Writes the checks of a run, with its answer and its warnings."""

@@ -8,7 +8,14 @@ import typer
 
 from loadgo.cli.ci import CheckFiles, JunitOption, SummaryOption
 from loadgo.cli.options import SetOption, TariffOption, ThinkOption
-from loadgo.cli.output import STATUS_BAD_FINDING, STATUS_GOOD, errors_as_messages, print_fit_warnings, print_note
+from loadgo.cli.output import (
+    STATUS_BAD_FINDING,
+    STATUS_GOOD,
+    errors_as_messages,
+    print_fit_warnings,
+    print_note,
+    try_each,
+)
 from loadgo.cli.page_output import FileOption, format_option, page_output
 from loadgo.documents.formats import ReportFormat
 
@@ -70,14 +77,13 @@ def compare(
 
         page = page_output(format, output, "compare.html")
         files = CheckFiles(junit, summary)
-        files.check_writable()
+        files.check_writable({"-o": page.path})
         if files.wanted and not (worse or judge):
             raise ValueError("--junit and --summary write the results of checks: name some with --worse, or --judge")
         comparison = compare_sides(
             a, b, by=by, phases=phases, tariff=tariff, worse=worse or (), judge=judge, within=within, margin=margin
         )
-        page.show(comparison)
-        files.write_comparison(comparison, worse or ())
+        try_each(lambda: files.write_comparison(comparison, worse or ()), lambda: page.show(comparison))
         outside = judge and not comparison.predicted
         raise typer.Exit(STATUS_BAD_FINDING if comparison.bad or outside else STATUS_GOOD)
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
+
+from loadgo.cli.files import write_file
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,7 +27,7 @@ FILE_FORMATS = ("html", "svg", "png")
 
 
 @contextmanager
-def errors_as_messages() -> Iterator[None]:
+def errors_as_messages(error_status: int = NOT_RUN_STATUS) -> Iterator[None]:
     """Turns an error into one message and an exit status. A bug of loadgo's own keeps its traceback."""
     from loadgo.errors import LoadgoError
 
@@ -37,7 +39,7 @@ def errors_as_messages() -> Iterator[None]:
     except BrokenPipeError:
         _abandon_output()
         print_error("nobody reads the output any more")
-        raise typer.Exit(NOT_RUN_STATUS) from None
+        raise typer.Exit(error_status) from None
     except KeyboardInterrupt as interrupt:
         print_error("interrupted")
         print_leftovers(getattr(interrupt, "__notes__", ()))
@@ -48,7 +50,27 @@ def errors_as_messages() -> Iterator[None]:
         print_error(_message_of(error))
         if not isinstance(error, UnicodeEncodeError):
             print_leftovers(getattr(error, "__notes__", ()))
-        raise typer.Exit(NOT_RUN_STATUS) from None
+        raise typer.Exit(error_status) from None
+
+
+def try_each(*steps: Callable[[], object]) -> None:
+    """Calls each step, also after one that failed, so that one bad file costs no other.
+
+    At the end, prints the errors but one, and raises that.
+    """
+    from loadgo.errors import LoadgoError
+
+    errors: list[Exception] = []
+    for step in steps:
+        try:
+            step()
+        except (LoadgoError, ValueError, OSError) as error:
+            errors.append(error)
+    errors.sort(key=lambda error: isinstance(error, BrokenPipeError))
+    for earlier in errors[:-1]:
+        print_error(_message_of(earlier))
+    if errors:
+        raise errors[-1]
 
 
 def _message_of(error: Exception) -> str:
@@ -72,17 +94,6 @@ def write_report(content: str | bytes, format: str, folder: Path, output: Path |
     print_note(f"the report is in {output}")
 
 
-def write_file(path: Path, content: str | bytes) -> None:
-    """Writes a file. Raises `OSError` with its name if that fails, and then leaves no new file."""
-    existed = path.exists()
-    try:
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    except OSError as refusal:
-        if not existed and path.is_file():
-            path.resolve().unlink()
-        raise OSError(refusal.errno, refusal.strerror, str(path)) from None
-
-
 def check_writable(path: Path | None, option: str = "-o") -> None:
     """Raises `ValueError` with the remedy if the file at `path` cannot be written. Creates no file and changes none.
 
@@ -100,6 +111,32 @@ def check_writable(path: Path | None, option: str = "-o") -> None:
         raise ValueError(f"{path} cannot be written ({refusal.strerror}): name another file with {option}") from None
 
 
+def check_files(files: Mapping[str, Path | None], others: Mapping[str, Path | None]) -> None:
+    """Raises `ValueError` unless each of `files` can be written and no two files are the same.
+
+    The keys are options. `others` are other outputs of the command, whose places are checked elsewhere.
+    """
+    for option, path in files.items():
+        if path is not None and str(path) == "-":
+            raise ValueError(f"{option} - would mix with the report on the standard output: name a file")
+        check_writable(path, option)
+    options: dict[str, str] = {}
+    for option, path in {**others, **files}.items():
+        is_device = path is not None and path.exists() and not (path.is_file() or path.is_dir())
+        if path is None or str(path) == "-" or is_device:
+            continue
+        first = options.setdefault(os.path.realpath(path), option)
+        if first != option:
+            raise ValueError(f"{first} and {option} are both {path}: name another file with {option}")
+
+
+def file_of_option(text: str) -> Path:
+    """The file that an option names. An empty text, such as that of a variable that is not set, is refused."""
+    if not text:
+        raise typer.BadParameter("it is empty: name a file, or leave the option out")
+    return Path(text)
+
+
 def _try_to_open(path: Path) -> None:
     """Opens a file for writing and closes it. Pipes and devices are not opened, since that is possible only once."""
     existed = path.exists()
@@ -113,8 +150,14 @@ def _try_to_open(path: Path) -> None:
 
 def print_output(content: str | bytes) -> None:
     """Writes to the standard output and flushes it, so that an error is raised here."""
-    sys.stdout.buffer.write(content if isinstance(content, bytes) else content.encode())
-    sys.stdout.buffer.flush()
+    try:
+        sys.stdout.buffer.write(content if isinstance(content, bytes) else content.encode())
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as refusal:
+        _abandon_output()
+        raise OSError(refusal.errno, refusal.strerror, "the standard output") from None
 
 
 def print_note(text: str) -> None:
@@ -157,7 +200,9 @@ def error_console() -> Console:
 
 
 def wants_color() -> bool:
-    return sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    """Whether the standard output shows colours: a terminal that is not `dumb`, without `NO_COLOR`."""
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in ("dumb", "unknown")
 
 
 def _abandon_output() -> None:

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from loadgo.cli.output import FILE_FORMATS, check_writable, print_note, print_output, wants_color, write_file
+from loadgo.cli.files import write_file
+from loadgo.cli.output import FILE_FORMATS, check_writable, print_note, print_output, wants_color
 from loadgo.documents.result import Result
 
 

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from loadgo.cli.files import write_file
 from loadgo.cli.output import (
+    NOT_RUN_STATUS,
     STATUS_BAD_FINDING,
-    check_writable,
+    STATUS_GOOD,
+    check_files,
     errors_as_messages,
     print_error,
     print_note,
-    write_file,
+    try_each,
 )
 from loadgo.cli.page_output import FileOption, format_option, page_output, wide_text_chars
 from loadgo.documents.formats import TableFormat
@@ -47,38 +50,48 @@ def profile(
 ) -> None:
     """Prints where processors spend their time and what faults, by mapping and function. Exits as COMMAND does."""
     with errors_as_messages():
+        from loadgo.profiling.folded import folded as as_folded
+        from loadgo.profiling.pprof import pprof as as_pprof
         from loadgo.profiling.profile import profile as take_profile
+        from loadgo.profiling.speedscope import speedscope as as_speedscope
         from loadgo.running.command_meter import NotRun
 
         if of is None and not command and duration is None:
             print_note("profiling this host for 10 s")
         if of is not None and (command or duration is not None):
             raise ValueError("--of reads an existing run: leave COMMAND and --for out")
-        for option, file in (("--folded", folded), ("--speedscope", speedscope), ("--pprof", pprof)):
-            check_writable(file, option)
         page = page_output(format, output, "profile.html", beside_command=bool(command))
+        check_files({"--folded": folded, "--speedscope": speedscope, "--pprof": pprof}, {"-o": page.path})
         try:
             profiled = take_profile(command or (), duration=duration, hz=hz, of=of)
         except NotRun as refusal:
             print_error(str(refusal))
             raise typer.Exit(refusal.status) from None
-        page.write(profiled.report(format, top=top, width=wide_text_chars()))
-        _write_files(profiled, folded, speedscope, pprof)
-        if any(count for count, _ in profiled.lost):
-            print_error("some samples were lost: a slower clock (--hz 200) loses fewer")
-            raise typer.Exit(profiled.status or STATUS_BAD_FINDING)
-        raise typer.Exit(profiled.status)
+        with errors_as_messages(profiled.status or NOT_RUN_STATUS):
+            try_each(
+                lambda: page.write(profiled.report(format, top=top, width=wide_text_chars())),
+                lambda: _write_as(as_folded, profiled, folded),
+                lambda: _write_as(as_speedscope, profiled, speedscope),
+                lambda: _write_as(as_pprof, profiled, pprof),
+                lambda: _print_lost(profiled),
+            )
+        lost_status = STATUS_BAD_FINDING if _has_lost(profiled) else STATUS_GOOD
+        raise typer.Exit(profiled.status or lost_status)
 
 
-def _write_files(profiled: Profile, folded: Path | None, speedscope: Path | None, pprof: Path | None) -> None:
-    from loadgo.profiling.folded import folded as as_folded
-    from loadgo.profiling.pprof import pprof as as_pprof
-    from loadgo.profiling.speedscope import speedscope as as_speedscope
+def _has_lost(profiled: Profile) -> bool:
+    return any(count for count, _ in profiled.lost)
 
-    forms: tuple[Callable[[Profile], str | bytes], ...] = (as_folded, as_speedscope, as_pprof)
-    for file, form in zip((folded, speedscope, pprof), forms, strict=True):
-        if file is None:
-            continue
-        write_file(file, form(profiled))
-        if not profiled.stacks:
-            print_note(f"{file} has no stacks, since the records have none")
+
+def _print_lost(profiled: Profile) -> None:
+    if _has_lost(profiled):
+        print_error("some samples were lost: a slower clock (--hz 200) loses fewer")
+
+
+def _write_as(form: Callable[[Profile], str | bytes], profiled: Profile, file: Path | None) -> None:
+    """Writes a profile in the form of another viewer, if a file was asked for."""
+    if file is None:
+        return
+    write_file(file, form(profiled))
+    if not profiled.stacks:
+        print_note(f"{file} has no stacks, since the records have none")

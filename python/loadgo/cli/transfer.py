@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import loadgo
+from loadgo.cli.files import write_file
 from loadgo.cli.options import TariffOption
 from loadgo.cli.output import (
     STATUS_BAD_FINDING,
@@ -20,7 +21,6 @@ from loadgo.cli.output import (
     print_note,
     print_output,
     wants_color,
-    write_file,
 )
 from loadgo.cli.page_output import FileOption, PageOutput, format_option, page_output
 from loadgo.cli.transfer_command import transfer_command

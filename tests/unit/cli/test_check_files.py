@@ -1,5 +1,7 @@
 """`--junit` and `--summary` on run, report and compare: the same results as the exit status, written before it ends."""
 
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -8,6 +10,10 @@ from loadgo.cli.app import app
 from support.made_laboratory import FIRST_START, made_run
 from support.small_machine import laid
 from typer.testing import CliRunner
+
+needs_full_device = pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="there is no /dev/full here: no device is full on demand"
+)
 
 
 def invoked(*arguments: str | Path) -> tuple[int, str]:
@@ -74,6 +80,52 @@ def test_a_comparison_has_a_case_for_each_threshold(slow: Path, fast: Path, tmp_
     assert "slow against fast" in (tmp_path / "summary.md").read_text()
 
 
+def with_full_output(*arguments: str | Path) -> tuple[int, str]:
+    """The exit status and the standard error of a command whose standard output is a full device."""
+    with open("/dev/full", "wb") as full:
+        command = [sys.executable, "-m", "loadgo", *map(str, arguments)]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    return done.returncode, " ".join(done.stderr.split())
+
+
+@needs_full_device
+@pytest.mark.parametrize("quiet", [(), ("--quiet",)])
+def test_a_report_that_cannot_be_printed_costs_no_checks_of_a_run(tmp_path: Path, quiet: tuple[str, ...]) -> None:
+    script, machine = laid(tmp_path)
+    files = ("--junit", tmp_path / "junit.xml", "--summary", tmp_path / "summary.md", "--out", tmp_path / "out")
+    options = ("--on", machine, "--users", "2", "--passes", "3", "--fail-if", "mean > 1ns", *quiet)
+    status, told = with_full_output("run", script, *options, *files)
+    assert (status, cases(tmp_path / "junit.xml")["not mean > 1ns"]) == (2, "failure")
+    assert "1 of 4 checks failed" in (tmp_path / "summary.md").read_text()
+    assert f"the run is in {tmp_path / 'out'}" in told
+    assert "loadgo: failed: mean" in told
+    assert "the standard output: No space left on device" in told
+    assert "Exception" not in told
+
+
+@needs_full_device
+def test_a_report_or_comparison_that_cannot_be_printed_costs_no_checks(slow: Path, fast: Path, tmp_path: Path) -> None:
+    for arguments in (("report", slow, "--fail-if", "p90 > 1s"), ("compare", fast, slow, "--worse", "5%")):
+        junit = tmp_path / f"{arguments[0]}.xml"
+        status, told = with_full_output(*arguments, "--junit", junit)
+        assert (status, {"failure", "error"}.isdisjoint(cases(junit).values())) == (2, False)
+        assert "the standard output: No space left on device" in told
+
+
+@needs_full_device
+def test_a_check_file_that_cannot_be_written_costs_neither_the_other_nor_the_report(slow: Path, tmp_path: Path) -> None:
+    condition = ("--fail-if", "p90(compile) > 1s")
+    files = ("--junit", "/dev/full", "--summary", tmp_path / "summary.md")
+    status, told = invoked("report", slow, *condition, *files)
+    assert status == 2
+    assert "1 of 1 checks failed" in (tmp_path / "summary.md").read_text()
+    assert "failed: p90(compile)" in told
+    assert "Response time" in told
+    assert "/dev/full: No space left on device" in told
+    status, told = invoked("report", slow, *condition, "--junit", "/dev/full", "--summary", "/dev/full")
+    assert (status, told.count("/dev/full: No space left on device")) == (2, 2)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -91,3 +143,35 @@ def test_files_without_checks_and_places_that_cannot_be_written_are_refused_befo
     before = sorted(tmp_path.iterdir())
     assert invoked(*arguments)[0] == 2
     assert sorted(tmp_path.iterdir()) == before
+
+
+SAME = "and --junit are both"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("report", "slow", "--fail-if", "p90 > 1s", "--summary", ""), "--summary': it is empty"),
+        (("report", "slow", "--fail-if", "p90 > 1s", "--junit", "-"), "--junit - would mix"),
+        (("run", "typical-user", "--on", "ctss", "--summary", "-"), "--summary - would mix"),
+        (("compare", "slow", "slow", "--worse", "5%", "--summary", "s", "--junit", "./s"), "--junit and --summary are"),
+        (("compare", "slow", "slow", "--worse", "5%", "-o", "same", "--junit", "same"), f"-o {SAME}"),
+        (("report", "slow", "--fail-if", "p90 > 1s", "-o", "slow/../same", "--junit", "same"), f"-o {SAME}"),
+        (("run", "typical-user", "--on", "ctss", "--out", "new", "--junit", "new"), f"--out {SAME}"),
+        (("profile", "--of", "slow", "--folded", "same", "--pprof", "same"), "--folded and --pprof are both"),
+        (("profile", "--of", "slow", "--folded", "-"), "--folded - would mix"),
+    ],
+)
+def test_a_file_without_a_name_of_its_own_is_refused_before_the_work(
+    slow: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], reason: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    status, told = invoked(*arguments)
+    assert (status, reason in " ".join(told.split())) == (2, True), told
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_device_may_take_both_files(slow: Path) -> None:
+    files = ("--junit", "/dev/null", "--summary", "/dev/null")
+    assert invoked("report", slow, "--fail-if", "p90(compile) > 9s", *files)[0] == 0

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import sys
 from pathlib import Path
 
 import pytest
 from loadgo.cli.app import app
-from loadgo.cli.output import check_writable
+from loadgo.cli.output import check_writable, wants_color
 from typer.testing import CliRunner
 
 COMMANDS = {
@@ -82,3 +85,20 @@ def test_a_second_cast_is_refused_by_the_name_of_its_option(tmp_path: Path) -> N
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 2
     assert "omit --cast" in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize(
+    ("term", "no_color", "colored"), [("xterm", "", True), ("dumb", "", False), (None, "", True), ("xterm", "1", False)]
+)
+def test_a_dumb_terminal_gets_no_colors(
+    term: str | None, no_color: str, colored: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.delenv("TERM", raising=False)
+    if term is not None:
+        monkeypatch.setenv("TERM", term)
+    controller, terminal = pty.openpty()
+    with open(controller, "rb"), os.fdopen(terminal, "w") as output:
+        monkeypatch.setattr(sys, "stdout", output)
+        assert wants_color() is colored
+        monkeypatch.undo()
