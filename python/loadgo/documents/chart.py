@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +15,14 @@ import polars as pl
 import vl_convert
 
 from loadgo.documents.palette import ACCENT_COLOR as ACCENT_COLOR
+from loadgo.errors import LoadgoError
 from loadgo.notation.figures import plain
 
 ROW_HEIGHT_PX = 22
 """Height of a row in a chart with named rows."""
 _PICTURE_WIDTH_PX = 720
+_MOST_PIXELS = 1e6
+"""A picture with a larger width or height has an axis without an end."""
 _WARNING_COLOR, _TITLE_CHARS = "#b3261e", 110
 """Colour of warnings in a picture, and characters of a line above it."""
 
@@ -65,15 +70,35 @@ GUTTER_PX = 96
 
 
 def svg(chart: Chart, warnings: Sequence[str] = ()) -> str:
-    """The chart as an SVG picture on white, below the warnings of its run."""
-    picture: str = vl_convert.vegalite_to_svg(_picture_spec(chart, warnings), allowed_base_urls=[])
+    """The chart as an SVG picture on white, below the warnings of its run. Raises `LoadgoError` if that fails."""
+    with _drawing(chart):
+        picture: str = vl_convert.vegalite_to_svg(_picture_spec(chart, warnings), allowed_base_urls=[])
+        if not _has_finite_size(picture):
+            raise ValueError("the picture has no finite size")
     return picture
 
 
 def png(chart: Chart, warnings: Sequence[str] = ()) -> bytes:
-    """The chart as a PNG picture on white, at twice the size of the SVG."""
-    picture: bytes = vl_convert.vegalite_to_png(_picture_spec(chart, warnings), scale=2, allowed_base_urls=[])
+    """The chart as a PNG picture on white, at twice the size of the SVG. Raises `LoadgoError` if that fails."""
+    with _drawing(chart):
+        picture: bytes = vl_convert.vegalite_to_png(_picture_spec(chart, warnings), scale=2, allowed_base_urls=[])
     return picture
+
+
+@contextmanager
+def _drawing(chart: Chart) -> Iterator[None]:
+    """Puts the chart's name before the text of an error of the drawing library."""
+    try:
+        yield
+    except ValueError as error:
+        reason = " ".join(str(error).split())
+        raise LoadgoError(f"chart {chart.name!r} cannot be drawn as a picture: {reason}") from error
+
+
+def _has_finite_size(picture: str) -> bool:
+    """Whether the SVG's width and height are numbers that a picture can have."""
+    sizes = re.findall(r' (?:width|height)="([^"]*)"', picture[: picture.find(">")])
+    return len(sizes) == 2 and all(0 < float(size) < _MOST_PIXELS for size in sizes)
 
 
 def altair_chart(chart: Chart, warnings: Sequence[str] = ()) -> alt.Chart | alt.LayerChart | alt.FacetChart:

@@ -75,8 +75,9 @@ def _response(summary: Summary, tables: Tables) -> Chart | None:
             tooltip=["command:N", seconds("from_s"), seconds("to_s"), percent("share"), "count:Q"],
         )
     )
+    intervals = points.filter((pl.col("quantile") == "p90") & pl.col("high_s").is_not_null())
     interval = (
-        alt.Chart(safe(points.filter((pl.col("quantile") == "p90") & pl.col("high_s").is_not_null())))
+        alt.Chart(safe(intervals))
         .mark_rule(strokeWidth=1.5)
         .encode(x=alt.X("low_s:Q", scale=scale, axis=axis), x2="high_s:Q", y=row)
     )
@@ -91,9 +92,11 @@ def _response(summary: Summary, tables: Tables) -> Chart | None:
         )
     )
     height = ROW_HEIGHT_PX * max(2, bins.frame["command"].n_unique())
-    legend_of_line = " The line is the 95 % interval of p90." if points["high_s"].count() else ""
+    legend_of_line = " The line is the 95 % interval of p90." if len(intervals) else ""
     caption = f"{bins.caption}{legend_of_line}"
-    layers, flat = alt.layer(strip, interval, marks), len(bins.frame) == 1
+    # A layer without rows makes the logarithmic axis infinite.
+    shown = [strip, *([interval] if len(intervals) else []), *([marks] if len(points) else [])]
+    layers, flat = alt.layer(*shown), len(bins.frame) == 1
     return chart_of("response", "Response time by command", caption, layers, height, flat=flat)
 
 

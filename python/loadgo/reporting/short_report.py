@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from loadgo.documents.table import Table
 from loadgo.measures.summary import CommandSummary, Summary
@@ -28,6 +28,9 @@ _MOST_FACTS = 3
 _TABLES_OF_TOP = ("processes", "interrupts", "segments", "functions", "system-calls", "users")
 """Tables whose length `--top` sets."""
 _TABLES_OF_BY = ("faults-by", "system-calls-by", "faults-of-command", "system-calls-of-command")
+
+_SHOWN_QUANTILES = ("p50", "p90", "p99")
+"""The quantiles in the table of responses."""
 
 Note = tuple[str, str]
 """A label and a line."""
@@ -221,12 +224,19 @@ def _signs(summary: Summary) -> list[Note]:
     states = {measured.state for row in rows for measured in row.response.quantiles}
     if without_load(summary) or not summary.everything.response.count:
         return []
-    few = f"too few answers for this quantile: p90 needs {samples_needed(0.9)}, p99 needs {samples_needed(0.99)}"
     meanings = {
-        "few": few if "too few samples" in states else "",
+        "few": _few(rows),
         "never": "so many lines were never answered that this quantile has no time" if "never" in states else "",
     }
     return [(sign, f"{meaning}.") for sign, meaning in meanings.items() if meaning]
+
+
+def _few(rows: Sequence[CommandSummary]) -> str:
+    """The number of answers that a quantile needs, for those of the table with too few in a row; empty if none has."""
+    measured = [quantile for row in rows for quantile in row.response.quantiles if quantile.name in _SHOWN_QUANTILES]
+    few = sorted({quantile.probability for quantile in measured if quantile.state == "too few samples"})
+    needs = [f"p{100 * probability:g} needs {samples_needed(probability)}" for probability in few]
+    return f"too few answers for this quantile: {', '.join(needs)}" if needs else ""
 
 
 def _limits(summary: Summary, view: View) -> list[Note]:

@@ -321,7 +321,8 @@ def _throughput(summary: Summary) -> str:
         return ""
     if stretch.per_second is None:
         return f"The throughput is not known: the records cover {duration(stretch.span_ns)} of this."
-    return f"{number(stretch.per_second)} interactions a second{_busy(summary)}."
+    per_second = number(stretch.per_second)
+    return f"{per_second} interaction{'' if per_second == '1' else 's'} a second{_busy(summary)}."
 
 
 def _busy(summary: Summary) -> str:

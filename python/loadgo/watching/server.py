@@ -172,7 +172,7 @@ def application(page: PageMessages, token: str, at: str, over: Callable[[], None
         if not is_allowed(request, token, at):
             return not_found()
         position = request.query_params.get("from", "0")
-        if not position.isdecimal() or len(position) > 12:
+        if not _is_whole_number(position, most_digits=12):
             return PlainTextResponse(
                 "from is a whole number: the number of messages received so far", 400, headers=page_headers()
             )
@@ -187,7 +187,7 @@ def application(page: PageMessages, token: str, at: str, over: Callable[[], None
         if not is_allowed(request, token, at):
             return not_found()
         bounds = [request.query_params.get(name, "") for name in ("from", "to")]
-        if not all(text.isdecimal() and len(text) <= _MOST_DIGITS for text in bounds):
+        if not all(_is_whole_number(text, _MOST_DIGITS) for text in bounds):
             return PlainTextResponse("from and to are nanoseconds since the run began", 400, headers=page_headers())
         async with one_report:
             try:
@@ -213,6 +213,11 @@ def application(page: PageMessages, token: str, at: str, over: Callable[[], None
 
     named = {"/": file, "/feed": feed, "/report": report, "/{file}": file}
     return Starlette(routes=[Route(f"/{{token}}{path}", answer) for path, answer in named.items()], lifespan=lifespan)
+
+
+def _is_whole_number(text: str, most_digits: int) -> bool:
+    """Whether the text is a whole number from 0, in the digits 0 to 9 alone."""
+    return text.isascii() and text.isdecimal() and len(text) <= most_digits
 
 
 _MOST_DIGITS = 18

@@ -225,6 +225,20 @@ def test_signs_in_the_table_are_explained() -> None:
     assert "few" in [line.split()[0] for line in few.splitlines() if line]
 
 
+@pytest.mark.parametrize(
+    ("answers", "needs"),
+    [(1, "p50 needs 2, p90 needs 10, p99 needs 100"), (2, "p90 needs 10, p99 needs 100"), (12, "p99 needs 100")],
+)
+def test_the_note_on_few_answers_has_each_quantile_that_the_table_has_not(answers: int, needs: str) -> None:
+    text = short(run_of([interaction(user, 2, 1) for user in range(1, answers + 1)]))
+    assert f"too few answers for this quantile: {needs}." in in_words(text)
+
+
+def test_one_interaction_a_second_is_singular() -> None:
+    rows = [interaction(1, 0, 1), interaction(2, 1, 1)]
+    assert "1 interaction a second" in in_words(short(run_of(rows)))
+
+
 def test_the_other_formats_have_everything(metered: Tables) -> None:
     for name in ("html", "md"):
         made = str(render(summarize(metered), metered, name))  # type: ignore[arg-type]

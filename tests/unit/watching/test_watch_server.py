@@ -9,11 +9,13 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import loadgo
 import numpy as np
 import polars as pl
 import pytest
+from loadgo.notation.figures import duration
 from loadgo.records.following import latest_ns
 from loadgo.records.tables import COLUMNS_BY_TABLE, Tables, tables
 from support.outside import COMMAND, PATIENCE_S, environment
@@ -57,6 +59,22 @@ def large(run: Path, run_tables: Tables, tmp_path_factory: pytest.TempPathFactor
         table.write_parquet(folder / f"{name}.parquet")
     (folder / "run.toml").write_text((run / "run.toml").read_text())
     return folder
+
+
+@pytest.mark.parametrize("begin_ns", [0, 5_000_000_000])
+def test_a_report_of_a_part_ends_with_the_run(page: Served, run_tables: Tables, begin_ns: int) -> None:
+    status, body, _ = asked(page.address, f"report?from={begin_ns}&to=999999999999999999")
+    words = f"the part from {duration(begin_ns)} to {duration(latest_ns(run_tables))} of the run"
+    assert (status, words in body.decode()) == (200, True)
+
+
+def test_a_part_after_the_run_and_other_digits_are_refused_in_words(page: Served, run_tables: Tables) -> None:
+    reach_ns = latest_ns(run_tables)
+    status, body, _ = asked(page.address, f"report?from={reach_ns}&to={reach_ns + 1}")
+    assert (status, f"the run has {duration(reach_ns)}" in body.decode()) == (400, True)
+    arabic_five = quote("\u0665")
+    assert asked(page.address, f"report?from=0&to={arabic_five}000000000")[0] == 400
+    assert asked(page.address, f"feed?from={arabic_five}")[0] == 400
 
 
 def test_the_page_and_the_rows_are_served(page: Served, run_tables: Tables) -> None:

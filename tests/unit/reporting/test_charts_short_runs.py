@@ -1,0 +1,40 @@
+"""Every chart of a run with no more than three interactions: a picture of finite size, or a refusal in words."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from loadgo.errors import BadArgument
+from loadgo.measures.summary import summarize
+from loadgo.records.tables import Tables
+from loadgo.reporting.charts import CHART_BUILDERS
+from loadgo.reporting.report import render
+from support.synthetic import interaction, run_of
+from support.synthetic_meters import metered_host
+
+METERED = metered_host()
+RESPONSES_S = (0.002, 40.0, 1.0)
+WITHOUT_ANSWERS = {"response", "timeline"}
+"""The charts that have nothing to show without an interaction."""
+
+
+def short_run(count: int) -> Tables:
+    """A run of `count` interactions, with all meters."""
+    rows = [interaction(1, 10 + 20 * place, response_s) for place, response_s in enumerate(RESPONSES_S[:count])]
+    return replace(METERED, interactions=run_of(rows).interactions)
+
+
+@pytest.mark.parametrize("count", range(4))
+@pytest.mark.parametrize("name", CHART_BUILDERS)
+def test_a_chart_of_a_few_interactions_is_a_picture_of_finite_size(name: str, count: int) -> None:
+    run = short_run(count)
+    summary = summarize(run, phases="all")
+    if not count and name in WITHOUT_ANSWERS:
+        with pytest.raises(BadArgument, match="has nothing to show"):
+            render(summary, run, "svg", chart=name)
+        return
+    svg, png = (render(summary, run, kind, chart=name) for kind in ("svg", "png"))
+    assert isinstance(svg, str)
+    assert isinstance(png, bytes)
+    assert not re.search(r"NaN|Infinity|undefined|e\+\d", svg)
+    assert png.startswith(b"\x89PNG")
