@@ -187,7 +187,8 @@ def described(found_run: FoundRun) -> LaboratoryRun:
     except FileNotFoundError:
         return LaboratoryRun(found_run.name, found_run.folder, found_run.stamp, f"there is no {RUN_FILE}")
     except (OSError, ValueError, TypeError, LoadgoError, RecursionError) as error:
-        return LaboratoryRun(found_run.name, found_run.folder, found_run.stamp, f"{RUN_FILE} cannot be read: {error}")
+        damage = f"{RUN_FILE} cannot be read: {reason_of(error)}"
+        return LaboratoryRun(found_run.name, found_run.folder, found_run.stamp, damage)
 
 
 def _described(found_run: FoundRun, run_toml: dict[str, Any]) -> LaboratoryRun:
@@ -242,10 +243,15 @@ def _script_mark(folder: Path) -> str:
 
 def read_small(path: Path, most_bytes: int = MOST_DESCRIPTION_BYTES) -> bytes:
     """The content of a regular file. Raises `OSError` for another kind of file, and for one that is too large."""
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise OSError(f"{path.name} is no regular file")
         if status.st_size > most_bytes:
             raise OSError(f"{path.name} has {status.st_size:,} bytes, more than {most_bytes:,}")
         return file.read(most_bytes)
+
+
+def reason_of(error: Exception) -> str:
+    """The text of an error about a file that is named beside it: the system's errors without number and name."""
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
