@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from zlib import crc32
 
 from loadgo.errors import BadRun, LoadgoError
@@ -82,8 +82,14 @@ class LaboratoryExperiment:
     """`ab` or `capacity`."""
 
 
+Found = TypeVar("Found", FoundRun, LaboratoryExperiment)
+
+
 def found_in(root: Path) -> tuple[list[FoundRun], list[LaboratoryExperiment]]:
-    """The runs and experiments below `root`, by name. Raises `BadRun` if there is no such folder."""
+    """The runs and experiments below `root`, by name. Raises `BadRun` if there is no such folder.
+
+    A folder that links lead to is found once, by its own name if it has one in `root`.
+    """
     runs: list[FoundRun] = []
     experiments: list[LaboratoryExperiment] = []
     real_root = root.resolve()
@@ -96,7 +102,17 @@ def found_in(root: Path) -> tuple[list[FoundRun], list[LaboratoryExperiment]]:
             experiments += [LaboratoryExperiment(name, folder, kind) for kind in kinds]
             parts = [(f"{name}/{part}", path) for part, path in _folders(folder) if _is_run(_entry_names(path))]
             runs += [_found_run(part, path, real_root) for part, path in parts]
-    return runs, experiments
+    return _each_once(runs, root, real_root), _each_once(experiments, root, real_root)
+
+
+def _each_once(found: list[Found], root: Path, real_root: Path) -> list[Found]:
+    """The runs or experiments without further names of the same folder. A name without a link has precedence."""
+    names: dict[tuple[Path, str], str] = {}
+    keys = [(one.folder.resolve(), getattr(one, "kind", "")) for one in found]
+    for one, key in zip(found, keys, strict=True):
+        if key not in names or key[0] == real_root / one.folder.relative_to(root):
+            names[key] = one.name
+    return [one for one, key in zip(found, keys, strict=True) if names[key] == one.name]
 
 
 def _folders(root: Path) -> Iterator[tuple[str, Path]]:
@@ -169,7 +185,8 @@ def described(found_run: FoundRun) -> LaboratoryRun:
     except FileNotFoundError:
         return LaboratoryRun(found_run.name, found_run.folder, found_run.stamp, f"there is no {RUN_FILE}")
     except (OSError, ValueError, TypeError, LoadgoError) as error:
-        return LaboratoryRun(found_run.name, found_run.folder, found_run.stamp, f"{RUN_FILE} cannot be read: {error}")
+        damage = f"{RUN_FILE} cannot be read: {reason_of(error)}"
+        return LaboratoryRun(found_run.name, found_run.folder, found_run.stamp, damage)
 
 
 def _described(found_run: FoundRun, run_toml: dict[str, Any]) -> LaboratoryRun:
@@ -220,3 +237,8 @@ def _script_mark(folder: Path) -> str:
         return f"{crc32(read_small(folder / SCRIPT_FILE)):08x}"
     except OSError:
         return ""
+
+
+def reason_of(error: Exception) -> str:
+    """The text of an error about a file that is named beside it: the system's errors without number and name."""
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from loadgo.errors import BadArgument, LoadgoError
-from loadgo.laboratory.laboratory_runs import read_small
+from loadgo.laboratory.laboratory_runs import read_small, reason_of
 from loadgo.laboratory.run_index import write_whole
 
 NOTES_FILE = "notes.json"
@@ -67,7 +67,7 @@ def read_notes(folder: Path) -> RunNotes:
     except FileNotFoundError:
         return RunNotes()
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        return RunNotes(damage=f"{NOTES_FILE} cannot be read: {error}")
+        return RunNotes(damage=f"{NOTES_FILE} cannot be read: {reason_of(error)}")
     return RunNotes(tags, text, _mark(content))
 
 
@@ -81,7 +81,10 @@ def write_notes(folder: Path, given: Mapping[str, Any]) -> RunNotes:
     content = _content(tags, text)
     with _locked(folder):
         _check_unchanged(read_notes(folder), given.get("mark", _NO_FILE))
-        write_whole(folder / NOTES_FILE, content, _NOTES_MODE)
+        try:
+            write_whole(folder / NOTES_FILE, content, _NOTES_MODE)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(folder / NOTES_FILE)) from None
     return RunNotes(tags, text, _mark(content))
 
 

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from loadgo.errors import BadRun, LoadgoError
+from loadgo.errors import BadRun, LoadgoError, error_in_words
 from loadgo.laboratory.lab_view import LaboratoryView
 from loadgo.laboratory.run_notes import MOST_NOTES_BYTES, ChangedMeanwhile, RunNotes
 from loadgo.notation.figures import plain
@@ -91,7 +91,7 @@ def _document(make: Callable[[Request], str], request: Request) -> Response:
     try:
         content, status = make(request), 200
     except (LoadgoError, OSError, ValueError, TypeError, KeyError, pl.exceptions.PolarsError) as error:
-        content, status = _reason_page(str(error)), 404 if isinstance(error, BadRun) else 400
+        content, status = _reason_page(error_in_words(error)), 404 if isinstance(error, BadRun) else 400
     headers = page_headers(DOCUMENT_POLICY)
     # A browser refuses a page that is both in a sandbox and alone with its origin.
     del headers["cross-origin-opener-policy"]
@@ -128,7 +128,7 @@ def _write_notes(laboratory: LaboratoryView, content: bytes) -> Response:
         present = laboratory.notes(str(given["run"]))
         return JSONResponse(_notes_members(present) | {"refused": str(error)}, 409, headers=page_headers())
     except (LoadgoError, OSError, ValueError, RecursionError) as error:
-        return _refusal(str(error), 400)
+        return _refusal(error_in_words(error), 400)
     return JSONResponse(_notes_members(written), headers=page_headers())
 
 

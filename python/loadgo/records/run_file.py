@@ -18,7 +18,7 @@ MOST_DESCRIPTION_BYTES = 4_000_000
 
 def read_small(path: Path, most_bytes: int = MOST_DESCRIPTION_BYTES) -> bytes:
     """The content of a regular file. Raises `OSError` for another kind of file, and for one that is too large."""
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise OSError(f"{path.name} is no regular file")

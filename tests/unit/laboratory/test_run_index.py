@@ -159,3 +159,15 @@ def test_names_that_are_not_utf_8_are_shown_with_their_bytes(root: Path, tmp_pat
         "experiment/bad\\xff": "the folder's name is not UTF-8: rename it",
         "0000": "bad\\xff is a link that leaves the folder of runs: it is not followed",
     }
+
+
+def test_a_run_that_links_lead_to_is_found_once_by_its_own_name(root: Path) -> None:
+    for number in range(10):
+        (root / f"000-{number}").symlink_to(root / "0001")
+    made_run(root / "experiment" / "a", FIRST_START, 1.0)
+    (root / "experiment" / "experiment.json").touch()
+    (root / "again").symlink_to(root / "experiment")
+    (root / "part").symlink_to(root / "experiment" / "a")
+    runs, experiments = found_in(root)
+    assert [run.name for run in runs] == ["0000", "0001", "0002", "experiment/a"]
+    assert [one.name for one in experiments] == ["experiment"]

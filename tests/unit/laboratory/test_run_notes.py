@@ -1,5 +1,6 @@
 """Tags and notes: kept whole, never written over unseen, and safe from hostile files."""
 
+import errno
 import fcntl
 import os
 import subprocess
@@ -10,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from loadgo.errors import BadArgument
+from loadgo.errors import BadArgument, error_in_words
 from loadgo.laboratory import run_notes
 from loadgo.laboratory.lab_view import LaboratoryView
 from loadgo.laboratory.run_index import open_index
@@ -184,3 +185,22 @@ def test_a_link_is_neither_read_nor_written_through(tmp_path: Path) -> None:
     with pytest.raises(BadArgument):
         write_notes(tmp_path, {"tags": [], "note": "mine"})
     assert "secret" in target.read_text()
+
+
+def test_a_folder_in_the_place_of_the_notes_is_said_in_words(tmp_path: Path) -> None:
+    (tmp_path / NOTES_FILE).mkdir()
+    before = len(os.listdir("/proc/self/fd"))
+    assert read_notes(tmp_path).damage == "notes.json cannot be read: Is a directory"
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_refusal_of_the_system_names_the_notes_and_no_other_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(path: Path, content: bytes, mode: int) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", f"{path}-temporary")
+
+    monkeypatch.setattr(run_notes, "write_whole", refused)
+    with pytest.raises(PermissionError) as error:
+        write_notes(tmp_path, {"tags": [], "note": "mine"})
+    assert error_in_words(error.value) == f"{tmp_path / NOTES_FILE}: Permission denied"
