@@ -230,7 +230,8 @@ def _trial_in_words(trial: CapacityTrial, goal: SearchGoal) -> str:
     early = ", ended early" if trial.cut_short else ", interrupted" if trial.interrupted else ""
     early += "" if trial.valid else f"; not valid: {trial.why}"
     early += "" if trial.others is None else f"; other work {share(trial.others)}"
-    load = f"{people(trial.users)}, {trial.seconds:,.0f} s, {trial.counted:,} interactions"
+    lines = f"{trial.counted:,} interaction{'' if trial.counted == 1 else 's'}"
+    load = f"{people(trial.users)}, {trial.seconds:,.0f} s, {lines}"
     return f"{load}: {', '.join(figures)}: {stands}{early}"
 
 

@@ -40,6 +40,18 @@ def interrupted_in(count: int, *, complete: bool = False, why: str = "") -> Sear
     return run_search(run_trial, GOAL, stop=stop)
 
 
+@pytest.mark.parametrize(("counted", "words"), [(1, " 1 interaction:"), (400, " 400 interactions:")])
+def test_the_progress_counts_the_interactions_of_a_trial(counted: int, words: str) -> None:
+    stop, lines = threading.Event(), list[str]()
+
+    def run_trial(step: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
+        stop.set()
+        return made_trial(step.users, counted, slow_share(step.users, 8), seed)
+
+    run_search(run_trial, GOAL, stop=stop, progress=lines.append)
+    assert any(words in line for line in lines)
+
+
 def test_an_interrupt_in_the_first_trial_leaves_nothing_known_and_proposes_nothing() -> None:
     found = interrupted_in(1)
     assert found.basis == ()
