@@ -260,12 +260,14 @@ def report(
         asked = asked_notes(tariff, target_s)
         view = View(vocabulary=vocabulary, by=by, top=top, full=full, asked_notes=asked)
         content = render(reported, measured, format, view=view, chart=chart, color=wants_color(), run=str(folder))
+        # Without conditions of its own, a report shows those that the run was judged by, and judges nothing.
+        results = reported.fail_if if fail_if else ()
         try_each(
             lambda: files.write_run(reported, condition_checks(reported)),
             lambda: write_report(content, format, folder, output),
-            lambda: _print_failed_conditions(reported.fail_if),
+            lambda: _print_failed_conditions(results),
         )
-        if any(result.failed for result in reported.fail_if):
+        if any(result.failed for result in results):
             raise typer.Exit(STATUS_BAD_FINDING)
 
 
