@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.made_laboratory import FIRST_START, made_run, made_runs, scattered
-from support.watched import NEEDS_CHROMIUM, PAGE_PATIENCE_S, Served, chromium, served
+from support.watched import NEEDS_CHROMIUM, PAGE_PATIENCE_S, Served, served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -38,12 +38,6 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def address(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with served(str(root), command="lab", XDG_CACHE_HOME=str(tmp_path_factory.mktemp("cache"))) as page:
         yield page
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @contextmanager

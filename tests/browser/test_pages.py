@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from support.pages import PAGES, written_pages
-from support.watched import NEEDS_CHROMIUM, PHONE, WIDE, chromium
+from support.watched import NEEDS_CHROMIUM, PHONE, WIDE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -28,12 +28,6 @@ HIDDEN = (
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return written_pages(tmp_path_factory.mktemp("pages"))
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @contextmanager

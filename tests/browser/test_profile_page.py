@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from loadgo.profiling.document import render_profile
 from loadgo.profiling.profile import Frame, Profile, Segment, Stack
-from support.watched import NEEDS_CHROMIUM, PHONE, WIDE, chromium
+from support.watched import NEEDS_CHROMIUM, PHONE, WIDE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -65,12 +65,6 @@ class Opened:
     def focused(self) -> str:
         label: str = self.page.evaluate("document.activeElement.getAttribute('aria-label')")
         return label
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

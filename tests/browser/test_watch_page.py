@@ -19,7 +19,7 @@ from loadgo.records.following import latest_ns
 from loadgo.records.tables import Tables, tables
 from loadgo.watching.terminal import answer
 from loadgo.watching.window import USER_STATES, WatchWindow, window_of
-from support.watched import NEEDS_CHROMIUM, Sight, chromium, host_run, looked_at, served
+from support.watched import NEEDS_CHROMIUM, Sight, host_run, looked_at, served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -59,13 +59,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     place = tmp_path_factory.mktemp("pages")
     loadgo.run("typical-user", on="multics-6180", users=12, seed=2, out=place / "simulated")
     return {"simulated": place / "simulated", "host": host_run(place / "host")}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One browser for all."""
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

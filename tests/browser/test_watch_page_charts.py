@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +13,8 @@ from loadgo.documents.palette import category_colors
 from loadgo.notation.figures import number
 from loadgo.notation.terms import category_name
 from loadgo.records.following import latest_ns
-from loadgo.records.tables import Tables, tables
-from support.watched import NEEDS_CHROMIUM, PHONE, WIDE, Served, Sight, asked, chromium, looked_at, served
+from loadgo.records.tables import Tables
+from support.watched import NEEDS_CHROMIUM, PHONE, WIDE, Served, Sight, asked
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -31,31 +30,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("charts") / "run"
     loadgo.run("typical-user", on="multics-6180", users=8, passes=4, seed=4, out=folder)
     return folder
-
-
-@pytest.fixture(scope="module")
-def run_tables(run: Path) -> Tables:
-    return tables(run)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def page(run: Path) -> Iterator[Served]:
-    with served(str(run)) as page:
-        yield page
-
-
-@pytest.fixture
-def sight(browser: Browser, page: Served) -> Iterator[Sight]:
-    """The page anew; nothing may go wrong on it."""
-    with looked_at(browser, page) as sight:
-        yield sight
-        assert sight.wrong == []
 
 
 LABELS = """async name => {

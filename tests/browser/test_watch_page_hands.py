@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +10,9 @@ import polars as pl
 import pytest
 from loadgo.notation.figures import duration, share
 from loadgo.records.following import latest_ns
-from loadgo.records.tables import Tables, tables
+from loadgo.records.tables import Tables
 from loadgo.watching.window import USER_STATES
-from support.watched import NEEDS_CHROMIUM, PHONE, WIDE, Served, Sight, chromium, looked_at, served
+from support.watched import NEEDS_CHROMIUM, PHONE, WIDE, Served, Sight, looked_at
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -34,31 +33,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("hands") / "run"
     loadgo.run("typical-user", on="multics-6180", users=5, passes=2, seed=4, out=folder)
     return folder
-
-
-@pytest.fixture(scope="module")
-def run_tables(run: Path) -> Tables:
-    return tables(run)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def page(run: Path) -> Iterator[Served]:
-    with served(str(run)) as page:
-        yield page
-
-
-@pytest.fixture
-def sight(browser: Browser, page: Served) -> Iterator[Sight]:
-    """The page anew; nothing may go wrong on it."""
-    with looked_at(browser, page) as sight:
-        yield sight
-        assert sight.wrong == []
 
 
 @pytest.fixture(scope="module")

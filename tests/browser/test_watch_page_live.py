@@ -15,7 +15,7 @@ from loadgo.records.tables import tables
 from loadgo.watching.terminal import answer
 from loadgo.watching.window import window_of
 from support.outside import PATIENCE_S, Bench, wait_until
-from support.watched import NEEDS_CHROMIUM, PHONE, SHORT, Served, Sight, address_in, chromium, looked_at, served
+from support.watched import NEEDS_CHROMIUM, PHONE, SHORT, Served, Sight, address_in, looked_at, served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -30,12 +30,6 @@ ALL_PROCESSES_WAIT = """async () => {
     return answer({ ...told, states, time }, loadgo.windowNow(), 0, null);
 }"""
 """The answer of a page without users where processors are half busy and every process is ready and waits."""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from resource import RUSAGE_CHILDREN, getrusage
 import pytest
 from loadgo.errors import Refused
 from loadgo.profiling.profile import Profile, profile
-from support.outside import PATIENCE_S, stolen_ns
+from support.outside import NEEDS_FULL_DEVICE, PATIENCE_S, stolen_ns
 from support.places import TESTS
 
 HERE = TESTS / "support"
@@ -168,7 +168,7 @@ def test_a_program_that_is_not_there_is_127() -> None:
     assert (result.returncode, result.stderr) == (127, "loadgo: /nonexistent: no such program\n")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here: no device is full on demand")
+@NEEDS_FULL_DEVICE
 @pytest.mark.parametrize(("command_status", "status"), [(7, 7), (0, 2)])
 def test_an_output_that_fails_costs_neither_the_others_nor_the_commands_status(
     command_status: int, status: int, tmp_path: Path

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from loadgo.transfers.transfer import serving
 from support.far_end import waiting
-from support.outside import Bench
+from support.outside import NEEDS_FULL_DEVICE, Bench
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_nothing_to_move_comes_over_whole(bench: Bench) -> None:
     assert "There was nothing to move" in told
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here: no disk is full on demand")
+@NEEDS_FULL_DEVICE
 @pytest.mark.parametrize("grid", [(), ("--grid", "1")], ids=["transfers", "a grid"])
 def test_rows_that_cannot_be_written_are_told_after_the_answer(bench: Bench, grid: tuple[str, ...]) -> None:
     with waiting() as server:
@@ -66,7 +66,7 @@ def test_rows_that_cannot_be_written_are_told_after_the_answer(bench: Bench, gri
     assert "/dev/full: No space left on device" in result.stderr
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here: no disk is full on demand")
+@NEEDS_FULL_DEVICE
 def test_a_page_that_cannot_be_written_does_not_keep_the_rows_back(bench: Bench) -> None:
     with waiting() as server:
         options = ("--to", server.address, "--size", "4096", "-o", "/dev/full", "--csv", "rows.csv")

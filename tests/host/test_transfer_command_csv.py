@@ -13,7 +13,7 @@ from loadgo.transfers.csv_cells import KNOWN_COLUMNS
 from loadgo.transfers.csv_table import read_table
 from loadgo.transfers.grid import grid_csv
 from support.command_transfers import PRICES, PYTHON, a_kind, a_run, made_of
-from support.outside import NEEDS_ROOT, Bench
+from support.outside import NEEDS_FULL_DEVICE, NEEDS_ROOT, Bench
 from support.socket_programs import BOTH_ENDS
 
 
@@ -66,7 +66,7 @@ def test_each_run_adds_its_row_to_the_table(tmp_path: Path) -> None:
     assert "both ways" in bench.loadgo("transfer", "--read", "rows.csv").stdout
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here: no disk is full on demand")
+@NEEDS_FULL_DEVICE
 def test_a_table_that_takes_no_row_is_told_after_the_answer(tmp_path: Path) -> None:
     (tmp_path / "homes").mkdir()
     result = Bench(tmp_path).loadgo("transfer", "--csv", "/dev/full", "--", "true", status=2)

@@ -23,6 +23,9 @@ PATIENCE_S = 900
 """Time limit of any wait in the tests, far above every real wait, also on a busy machine."""
 ROOT = os.geteuid() == 0
 NEEDS_ROOT = pytest.mark.skipif(not ROOT, reason="needs root: run the tests with sudo -E make test")
+NEEDS_FULL_DEVICE = pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="there is no /dev/full here: no disk is full on demand"
+)
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 """Words before a command that make it run without privileges."""
 DELAY_ACCOUNTING = Path("/proc/sys/kernel/task_delayacct")

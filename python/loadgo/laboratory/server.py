@@ -36,10 +36,7 @@ def application(laboratory: LaboratoryView, token: str, at: str) -> Starlette:
     """The application at `http://AT/TOKEN/`."""
 
     async def file(request: Request) -> Response:
-        name = request.path_params.get("file", "index.html")
-        if not is_allowed(request, token, at) or name not in _FILES:
-            return not_found()
-        return file_answer(name, _FILES[name])
+        return file_answer(request, _FILES, token, at)
 
     async def runs(request: Request) -> Response:
         if not is_allowed(request, token, at):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -110,6 +110,9 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.suffix in _MIME_TYPES}
 
 
-def file_answer(name: str, content: bytes) -> Response:
-    """The answer to a request for one of the page's files."""
-    return Response(content, media_type=_MIME_TYPES[Path(name).suffix], headers=page_headers())
+def file_answer(request: Request, files: Mapping[str, bytes], token: str, at: str) -> Response:
+    """The answer to a request for one of the page's `files`, by default its `index.html`."""
+    name = str(request.path_params.get("file", "index.html"))
+    if not is_allowed(request, token, at) or name not in files:
+        return not_found()
+    return Response(files[name], media_type=_MIME_TYPES[Path(name).suffix], headers=page_headers())

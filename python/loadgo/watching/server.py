@@ -163,10 +163,7 @@ def application(page: PageMessages, token: str, at: str, over: Callable[[], None
     """
 
     async def file(request: Request) -> Response:
-        name = request.path_params.get("file", "index.html")
-        if not is_allowed(request, token, at) or name not in _FILES:
-            return not_found()
-        return file_answer(name, _FILES[name])
+        return file_answer(request, _FILES, token, at)
 
     async def feed(request: Request) -> Response:
         if not is_allowed(request, token, at):

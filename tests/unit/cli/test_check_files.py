@@ -8,12 +8,9 @@ from xml.etree import ElementTree
 import pytest
 from loadgo.cli.app import app
 from support.made_laboratory import FIRST_START, made_run
+from support.outside import NEEDS_FULL_DEVICE
 from support.small_machine import laid
 from typer.testing import CliRunner
-
-needs_full_device = pytest.mark.skipif(
-    not Path("/dev/full").exists(), reason="there is no /dev/full here: no device is full on demand"
-)
 
 
 def invoked(*arguments: str | Path) -> tuple[int, str]:
@@ -88,7 +85,7 @@ def with_full_output(*arguments: str | Path) -> tuple[int, str]:
     return done.returncode, " ".join(done.stderr.split())
 
 
-@needs_full_device
+@NEEDS_FULL_DEVICE
 @pytest.mark.parametrize("quiet", [(), ("--quiet",)])
 def test_a_report_that_cannot_be_printed_costs_no_checks_of_a_run(tmp_path: Path, quiet: tuple[str, ...]) -> None:
     script, machine = laid(tmp_path)
@@ -103,7 +100,7 @@ def test_a_report_that_cannot_be_printed_costs_no_checks_of_a_run(tmp_path: Path
     assert "Exception" not in told
 
 
-@needs_full_device
+@NEEDS_FULL_DEVICE
 def test_a_report_or_comparison_that_cannot_be_printed_costs_no_checks(slow: Path, fast: Path, tmp_path: Path) -> None:
     for arguments in (("report", slow, "--fail-if", "p90 > 1s"), ("compare", fast, slow, "--worse", "5%")):
         junit = tmp_path / f"{arguments[0]}.xml"
@@ -112,7 +109,7 @@ def test_a_report_or_comparison_that_cannot_be_printed_costs_no_checks(slow: Pat
         assert "the standard output: No space left on device" in told
 
 
-@needs_full_device
+@NEEDS_FULL_DEVICE
 def test_a_check_file_that_cannot_be_written_costs_neither_the_other_nor_the_report(slow: Path, tmp_path: Path) -> None:
     condition = ("--fail-if", "p90(compile) > 1s")
     files = ("--junit", "/dev/full", "--summary", tmp_path / "summary.md")

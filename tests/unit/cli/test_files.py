@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from loadgo.cli.files import append_to_file, write_file
+from support.outside import NEEDS_FULL_DEVICE
 
 WRITERS = (write_file, append_to_file)
 LIMIT_BYTES = 4096
@@ -90,7 +91,7 @@ def test_a_pipe_is_written_and_stays_a_pipe(tmp_path: Path) -> None:
     assert pipe.is_fifo()
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here: no device is full on demand")
+@NEEDS_FULL_DEVICE
 @pytest.mark.parametrize("write", WRITERS)
 def test_a_full_device_is_named(write: Callable[[Path, bytes], None]) -> None:
     with pytest.raises(OSError, match="No space left on device") as refusal:
