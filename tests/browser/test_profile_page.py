@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from loadgo.profiling.document import render_profile
 from loadgo.profiling.profile import Frame, Profile, Segment, Stack
 from support.watched import NEEDS_CHROMIUM, PHONE, WIDE
 
@@ -74,7 +73,7 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Opened]]:
 
     def open_page(profile: Profile = PROFILE, size: tuple[int, int] = WIDE, **context_options: Any) -> Opened:
         path = tmp_path / f"{len(pages)}.html"
-        path.write_text(render_profile(profile, "html"))
+        path.write_text(profile.report("html"))
         viewport: Any = {"width": size[0], "height": size[1]}
         context = browser.new_context(viewport=viewport, **context_options)
         contexts.append(context)

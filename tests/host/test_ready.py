@@ -14,7 +14,6 @@ from typing import Any
 
 import loadgo
 import pytest
-from loadgo.ready_message.document import render_ready
 from loadgo.ready_message.ready import READY_FIGURES, Ready, interval_rank, spread_of
 from loadgo.running.command_meter import NotRun
 from support.outside import PATIENCE_S, stolen_ns
@@ -263,7 +262,7 @@ def test_from_python_it_is_a_call_of_the_same_name() -> None:
     message = loadgo.ready("sh -c 'exit 4'", quiet=True)
     assert isinstance(message, Ready)
     assert (message.status, message.runs[0].exit_status, message.command) == (4, 4, ("sh", "-c", "exit 4"))
-    assert render_ready(message).startswith("r sh -c 'exit 4': real ")
+    assert message.report().startswith("r sh -c 'exit 4': real ")
     with pytest.raises(NotRun):
         loadgo.ready(["no-such-program"])
     with pytest.raises(ValueError, match="no command"):

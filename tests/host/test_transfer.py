@@ -8,7 +8,6 @@ from pathlib import Path
 import loadgo
 import pytest
 from loadgo.errors import Refused
-from loadgo.transfers.document import render_transfer
 from loadgo.transfers.prices import prices
 from loadgo.transfers.row import BITS_PER_GIGABYTE, BITS_PER_MEGABIT
 from loadgo.transfers.transfer import impossible, methods, serving, transfer
@@ -112,7 +111,7 @@ def test_a_tariff_without_a_price_for_this_is_refused() -> None:
 def test_every_format_has_both_ends_and_the_price(format: str) -> None:
     with waiting() as server:
         transferred = transfer(server.address, size=SIZE)
-    content = render_transfer(transferred, format, prices=prices("tenex-1972", "arpanet-1970"), width=80)  # type: ignore[arg-type]
+    content = transferred.report(format, prices=prices("tenex-1972", "arpanet-1970"), width=80)
     if format == "json":
         assert [row["side"] for row in json.loads(content)["rows"]] == ["here", "there"]
         return

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from loadgo.documents.table import Table
-from loadgo.transfers.command_document import command_document, render_command
+from loadgo.transfers.command_document import command_document
 from support.command_transfers import PRICES, PYTHON, a_kind, a_run, made_of, others_talk
 from support.kernel_programs import WITHOUT_TYPES, all_unloaded, held_by
 from support.outside import NEEDS_ROOT, NOBODY, ROOT, Bench, ended, groups_of, readable_by_all, wait_until
@@ -255,7 +255,7 @@ def test_unix_sockets_count_only_where_there_is_no_network() -> None:
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_page_fits_and_says_that_both_directions_share_the_cost(width: int) -> None:
     made = made_of(a_run(200, 300), a_kind("TCP, network", 5 * 10**9, 123_456_789), a_kind("Unix", 9, 9), soft_s=0.2)
-    text = render_command(made, "text", prices=PRICES, width=width)
+    text = made.report(prices=PRICES, width=width)
     assert max(map(len, text.splitlines())) <= width
     assert "fetch sent 5,000,000,000 bytes and received 123,456,789" in " ".join(text.split())
     assert "cannot be divided" in " ".join(text.split())

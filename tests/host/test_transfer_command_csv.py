@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from loadgo.transfers.analysis import taken_apart
-from loadgo.transfers.analysis_document import render_apart
 from loadgo.transfers.charts import apart_charts
 from loadgo.transfers.command_csv import COMMAND_CSV_COLUMNS, header, row
 from loadgo.transfers.csv_cells import KNOWN_COLUMNS
@@ -47,7 +46,7 @@ def test_commands_of_several_sizes_are_taken_apart_both_ways_together(tmp_path: 
     apart = taken_apart(read_table(tmp_path / "rows.csv"), PRICES)
     (kind,) = apart.kinds
     assert {part.of: part.each_s for part in kind.parts} == pytest.approx({"transfer": 0.01, "byte": 1e-6})
-    told = " ".join(render_apart(apart, "text", width=120).split())
+    told = " ".join(apart.report(width=120).split())
     assert "Moving, both ways together, a million bits costs the host" in told
     assert "fetch both ways: a byte" in told
     shapes = {str(chart.spec) for chart in apart_charts(apart)}

@@ -7,7 +7,6 @@ from pathlib import Path
 from time import process_time
 
 import pytest
-from loadgo.transfers.document import render_transfer
 from loadgo.transfers.grid import grid_csv
 from loadgo.transfers.prices import prices
 from loadgo.transfers.row import Row
@@ -93,7 +92,7 @@ def test_a_long_transfer_is_clocked_in_windows_and_says_so() -> None:
         assert 0 < row.interrupts_clocked < 1
         assert_interrupts_within_the_thread(row)
     assert_within_this_process(transferred.rows, spent_s)
-    text = " ".join(render_transfer(transferred, "text", prices=prices("cloud"), width=100).split())
+    text = " ".join(transferred.report(prices=prices("cloud"), width=100).split())
     assert "of its time was clocked, and stands for the rest" in text
     assert "~ " in text
 

@@ -13,7 +13,6 @@ import polars as pl
 import pytest
 from loadgo.errors import Mistake
 from loadgo.measures.tariff import load_tariff
-from loadgo.sizing.document import render_capacity
 from loadgo.sizing.outcomes import CapacityFound
 from loadgo.sizing.rounds import run_search
 from loadgo.sizing.targets import parse_targets
@@ -72,8 +71,8 @@ def test_the_answer_has_an_interval_a_curve_and_what_is_full_first(tmp_path: Pat
     assert near.steady
     assert capacity.interactions_spent > sum(point.interactions for point in capacity.points)
     assert f"{capacity.answer} users" in capacity.in_words
-    assert max(map(len, render_capacity(capacity, "text", width=80).splitlines())) <= 80
-    assert json.loads(render_capacity(capacity, "json"))["answer"] == capacity.answer
+    assert max(map(len, capacity.report(width=80).splitlines())) <= 80
+    assert json.loads(capacity.report("json"))["answer"] == capacity.answer
 
 
 def test_of_several_targets_the_first_to_be_missed_decides(tmp_path: Path) -> None:
@@ -83,7 +82,7 @@ def test_of_several_targets_the_first_to_be_missed_decides(tmp_path: Path) -> No
     assert capacity_result.binding.text == "busy < 60%"
     assert capacity_result.answer is not None
     assert 19 <= capacity_result.answer <= 22
-    text = render_capacity(capacity_result, "text", width=120)
+    text = capacity_result.report(width=120)
     assert "busy < 60%" in text
 
 

@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 import pytest
 from loadgo.comparison.compare import compare
-from loadgo.comparison.document import render_comparison
 from loadgo.comparison.rows import Matched, matched
 from loadgo.comparison.side import Side
 from loadgo.records.phases import Stretch
@@ -148,10 +147,10 @@ def test_a_short_run_on_a_saturated_machine_says_why_there_is_no_verdict_and_wha
     for seed in (1, 2):
         loadgo.run(script, on=str(machine), users=20, passes=1, seed=seed, out=tmp_path / str(seed))
     comparison = compare(tmp_path / "1", tmp_path / "2")
-    text = " ".join(render_comparison(comparison, "text", width=120).split())
+    text = " ".join(comparison.report(width=120).split())
     assert comparison.rows.waits is not None
     assert f"What users wait for is not judged: a run lasts {comparison.rows.waits:.0f} of its mean waits" in text
     assert 2 < comparison.rows.waits < 10
     assert "Take longer runs (10 waits), or 5 on each side." in text
     assert comparison.rows.whole["cpu"].interval is not None
-    assert json.loads(render_comparison(comparison, "json"))["rows"]["waits"] == pytest.approx(comparison.rows.waits)
+    assert json.loads(comparison.report("json"))["rows"]["waits"] == pytest.approx(comparison.rows.waits)

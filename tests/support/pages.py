@@ -7,10 +7,8 @@ from pathlib import Path
 import loadgo
 from loadgo.cli.app import app
 from loadgo.measures.summary import summarize
-from loadgo.profiling.document import render_profile
 from loadgo.profiling.profile import Frame, Profile, Segment, Stack
 from loadgo.reporting.report import render
-from loadgo.sizing.document import render_capacity
 from typer.testing import CliRunner
 
 from support import fitted_machine
@@ -41,8 +39,8 @@ def written_pages(folder: Path) -> dict[str, Path]:
     rendered_pages = {
         "report": render(summarize(measured), measured, "html"),
         "report-of-a-machine": loadgo.report(TESTS / "runs" / "reported" / "sim-645", format="html"),
-        "capacity": render_capacity(capacity_of(exacts(5, 15, 30, 34, 36, 40)), "html"),
-        "profile": render_profile(_PROFILE, "html"),
+        "capacity": capacity_of(exacts(5, 15, 30, 34, 36, 40)).report("html"),
+        "profile": _PROFILE.report("html"),
     }
     commands = {
         "compare": ("compare", f"{folder / 'n4'}", f"{folder / 'n8'}", "-o"),

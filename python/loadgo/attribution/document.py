@@ -12,7 +12,6 @@ from loadgo.decomposition.waterfall import Waterfall, chain_waterfalls, waterfal
 from loadgo.decomposition.waterfall_pictures import waterfall_pictures
 from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Charts, Document
-from loadgo.documents.render import Format, render
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import digits, duration, in_words
 from loadgo.notation.measures import factor, factor_interval, signed
@@ -33,11 +32,6 @@ _KEYS: Keys = {
     Cause: "name factor interval first last saved apart",
     Pair: "names factor interval",
 }
-
-
-def render_speedup(speedup: Speedup, format: Format, *, width: int | None = None, color: bool = False) -> str:
-    """Renders the speed-up as `format`; `width` and `color` are for `text`. An unknown format raises `ValueError`."""
-    return render(format, lambda: speedup_document(speedup), lambda: speedup_json(speedup), width=width, color=color)
 
 
 def speedup_json(speedup: Speedup) -> str:

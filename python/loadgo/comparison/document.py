@@ -30,7 +30,6 @@ from loadgo.decomposition.waterfall import chain_waterfalls
 from loadgo.decomposition.waterfall_pictures import waterfall_pictures
 from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Charts, Document
-from loadgo.documents.render import Format, render
 from loadgo.measures.record_checks import CHECKS_WITH_WARNINGS, RunCheck
 from loadgo.measures.run_warnings import warnings_of_runs
 from loadgo.notation.figures import number
@@ -56,13 +55,6 @@ _KEYS: Keys = {
     RunCheck: "name verdict text",
     ThresholdResult: "failed text",
 }
-
-
-def render_comparison(comparison: Comparison, format: Format, *, width: int | None = None, color: bool = False) -> str:
-    """The comparison as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
-    return render(
-        format, lambda: comparison_document(comparison), lambda: comparison_json(comparison), width=width, color=color
-    )
 
 
 def comparison_document(comparison: Comparison) -> Document:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from loadgo.costs.as_json import costs_json
 from loadgo.costs.cost import Costs, Point
 from loadgo.costs.curve import Curve, curves
 from loadgo.costs.curve_document import curve_answer, curve_notes, curve_pictures, curve_tables
@@ -24,7 +23,6 @@ from loadgo.costs.words import (
     tariffs_in_words,
 )
 from loadgo.documents.document import Charts, Document
-from loadgo.documents.render import Format, render
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import (
     NOT_MEASURED,
@@ -44,11 +42,6 @@ if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
 
 _MOST_ROWS = 40
-
-
-def render_costs(costs: Costs, format: Format, *, width: int | None = None, color: bool = False) -> str:
-    """The costs as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
-    return render(format, lambda: costs_document(costs), lambda: costs_json(costs), width=width, color=color)
 
 
 def costs_document(costs: Costs) -> Document:

@@ -10,7 +10,6 @@ from loadgo.costs.fairness_sides import Side
 from loadgo.costs.words import FAIRNESS_MEASURE_LABELS, INTERVAL_NOTE, NO_INTERVALS_NOTE, tariffs_in_words
 from loadgo.documents.as_json import Keys, json_document
 from loadgo.documents.document import Charts, Document
-from loadgo.documents.render import Format, render
 from loadgo.documents.table import Column, Table
 from loadgo.measures.charges import HOUR_NS
 from loadgo.measures.json_keys import JSON_KEYS as SUMMARY_KEYS
@@ -22,13 +21,6 @@ if TYPE_CHECKING:
 
 
 _KEYS: Keys = {**SUMMARY_KEYS, Ratio: "before after interval ratio=value", Differential: "shifts before after"}
-
-
-def render_fairness(fairness: Fairness, format: Format, *, width: int | None = None, color: bool = False) -> str:
-    """The answer as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
-    return render(
-        format, lambda: fairness_document(fairness), lambda: fairness_json(fairness), width=width, color=color
-    )
 
 
 def fairness_document(fairness: Fairness) -> Document:

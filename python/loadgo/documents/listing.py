@@ -10,16 +10,12 @@ from shutil import get_terminal_size
 
 from rich.cells import cell_len
 
-from loadgo.documents.as_csv import csv_lines, safe_cell
 from loadgo.documents.as_json import json_document
 from loadgo.documents.as_text import text_document
 from loadgo.documents.document import Document
-from loadgo.documents.formats import TABLE_FORMATS, TableFormat
 from loadgo.documents.frames import frame_of
 from loadgo.documents.presentation import Presentation
-from loadgo.documents.render import render
 from loadgo.documents.table import COLUMN_GAP_CHARS, Column, Table
-from loadgo.errors import BadArgument
 from loadgo.notation.figures import plain
 
 _ANSWER_CHARS = 100
@@ -42,26 +38,19 @@ class Listing:
     """A sentence above the rows; empty for a list that needs none."""
 
 
-def render_listing(listed: Listing, format: TableFormat = "text", *, width: int | None = None) -> str:
-    """Renders a list as `format`. `width`, in characters, is for text. Raises `ValueError` for another format."""
-    if format not in TABLE_FORMATS:
-        raise BadArgument(f"format {format!r} is none of {', '.join(TABLE_FORMATS)}")
-    if format == "csv":
-        return csv_lines([listed.keys, *([_cell(record[key]) for key in listed.keys] for record in listed.records)])
-    if format == "text":
-        rows = listing(listed.headings, listed.rows, listed.figures, width)
-        return f"{textwrap.fill(listed.answer, width or _ANSWER_CHARS)}\n\n{rows}" if listed.answer else rows
-    return render(format, lambda: _document(listed), lambda: json_document({listed.name: listed.records}, {}))
-
-
 def listing_presentation(listed: Listing) -> Presentation:
     """The parts of a list. Its frame has the records' own keys."""
     return Presentation(
         lambda: _document(listed),
-        lambda: render_listing(listed, "json"),
+        lambda: json_document({listed.name: listed.records}, {}),
         {listed.name: lambda: frame_of(listed.records, " ".join(listed.keys))},
-        text=lambda width, _color: render_listing(listed, "text", width=width),
+        text=lambda width, _color: _text(listed, width),
     )
+
+
+def _text(listed: Listing, width: int | None) -> str:
+    rows = listing(listed.headings, listed.rows, listed.figures, width)
+    return f"{textwrap.fill(listed.answer, width or _ANSWER_CHARS)}\n\n{rows}" if listed.answer else rows
 
 
 def _document(listed: Listing) -> Document:
@@ -95,7 +84,3 @@ def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], figures: Coll
         for i, heading in enumerate(headings)
     )
     return Table("", columns, name_width=columns[0].width)
-
-
-def _cell(value: object) -> object:
-    return safe_cell(", ".join(map(str, value)) if isinstance(value, list | tuple) else value)

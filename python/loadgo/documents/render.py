@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 from loadgo.documents.as_markdown import markdown_document
 from loadgo.documents.document import Document
+from loadgo.documents.formats import TextFormat
 from loadgo.errors import BadArgument
 
-Format = Literal["text", "html", "json", "md"]
-DOCUMENT_FORMATS: tuple[Format, ...] = ("text", "html", "json", "md")
+DOCUMENT_FORMATS: tuple[TextFormat, ...] = ("text", "html", "json", "md")
 
 
 def render(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
+    from loadgo.documents.formats import TextFormat
     from loadgo.documents.presentation import Presentation
 
 
@@ -29,6 +30,31 @@ class Result:
         super().__init_subclass__(**others)
         if presented_by:
             cls._presented_by = presented_by
+
+    @overload
+    def report(
+        self,
+        format: TextFormat = "text",
+        *,
+        width: int | None = None,
+        color: bool = False,
+        chart: str | None = None,
+        **choices: Any,
+    ) -> str: ...
+
+    @overload
+    def report(self, format: Literal["png"], *, chart: str | None = None, **choices: Any) -> bytes: ...
+
+    @overload
+    def report(
+        self,
+        format: str,
+        *,
+        width: int | None = None,
+        color: bool = False,
+        chart: str | None = None,
+        **choices: Any,
+    ) -> str | bytes: ...
 
     def report(
         self,

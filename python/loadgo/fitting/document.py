@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from loadgo.documents.as_json import json_document
 from loadgo.documents.document import Document
-from loadgo.documents.render import Format, render
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import digits, duration, people
 from loadgo.notation.keys import parts_of
@@ -16,15 +15,6 @@ if TYPE_CHECKING:
     from loadgo.fitting.fit import Fit
 
 _NAME_CHARS = 40
-
-
-def render_fit(fit: Fit, format: Format = "text", *, width: int | None = None, color: bool = False) -> str:
-    """Renders a fit as `format`: text, html, json or md. `width`, in characters, and `color` are for text.
-
-    JSON leaves out the covariance of the parameters, which is in the machine file. Raises `ValueError` for another
-    format.
-    """
-    return render(format, lambda: fit_document(fit), lambda: fit_json(fit), width=width, color=color)
 
 
 def fit_json(fit: Fit) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from loadgo.documents.as_json import Keys, json_document
 from loadgo.documents.document import Document
-from loadgo.documents.render import Format, render
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import NOT_MEASURED, share
 from loadgo.notation.measures import name_of, percent
@@ -27,13 +26,6 @@ JSON_KEYS: Keys = {
     CommandMeans: "count response_ns=response cpu_ns=cpu",
     LeftOut: "letter folder reason",
 }
-
-
-def render_experiment(experiment: Experiment, format: Format, *, width: int | None = None, color: bool = False) -> str:
-    """The experiment as `format`; `width` and `color` are for `text`. Raises `ValueError` for another format."""
-    return render(
-        format, lambda: experiment_document(experiment), lambda: experiment_json(experiment), width=width, color=color
-    )
 
 
 def experiment_document(experiment: Experiment) -> Document:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Document
-from loadgo.documents.render import Format, render
 from loadgo.documents.short_names import short_name
 from loadgo.documents.signs import cut
 from loadgo.documents.table import Column, Table
@@ -37,32 +36,6 @@ PROFILE_KEYS: Keys = {
     Stack: "user command process frames samples",
     Frame: "segment function",
 }
-
-
-def render_profile(
-    profile: Profile,
-    format: Format = "text",
-    *,
-    top: int = DEFAULT_SHOWN_FUNCTIONS,
-    width: int | None = None,
-    color: bool = False,
-) -> str:
-    """Renders a profile as `format`: text, html, json or md. JSON has all stacks, the others `top` functions.
-
-    HTML has a flame graph besides. `width`, in characters, and `color` are for text. Raises `ValueError` for another
-    format.
-    """
-    if format == "html":
-        from loadgo.profiling.page import html_profile
-
-        return html_profile(profile, profile_document(profile, top=top))
-    return render(
-        format,
-        lambda: profile_document(profile, top=top),
-        lambda: profile_json(profile),
-        width=width,
-        color=color,
-    )
 
 
 def profile_json(profile: Profile) -> str:

@@ -14,25 +14,12 @@ from loadgo.ready_message.ready import ONLY_STAGE, READY_FIGURES, FigureSpread, 
 from loadgo.ready_message.remarks import FIGURE_LABELS, remarks
 
 if TYPE_CHECKING:
-    from loadgo.documents.render import Format
     from loadgo.running.command_run import CommandRun, Stage
 
 TEXT_CHARS = 80
 """Width of a ready message as text."""
 _LABEL_CHARS = 23
 _MOST_COMMAND_CHARS = 24
-
-
-def render_ready(ready: Ready, format: Format = "text", *, color: bool = False) -> str:
-    """Renders a ready message as `format`: text, html, json or md. `color` is for text.
-
-    Raises `ValueError` for another format.
-    """
-    from loadgo.documents.render import render
-    from loadgo.ready_message.as_json import ready_json
-
-    width = _text_chars(ready)
-    return render(format, lambda: ready_document(ready), lambda: ready_json(ready), width=width, color=color)
 
 
 def ready_text(ready: Ready, *, width: int | None = None, color: bool = False) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Document
-from loadgo.documents.render import render
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import NOT_MEASURED, digits, number, seconds
 from loadgo.notation.terms import category_name, category_term
@@ -25,16 +24,6 @@ _ENDS = {
     "most": "NOT reached",
     "stopped": "not reached: it was stopped",
 }
-
-
-def render_simulation(simulation: Simulation, format: str, *, width: int | None = None, color: bool = False) -> str:
-    """Renders a simulation as `format`: text, html, json or md. `width`, in characters, and `color` are for text.
-
-    Raises `ValueError` for another format.
-    """
-    return render(
-        format, lambda: simulation_document(simulation), lambda: simulation_json(simulation), width=width, color=color
-    )
 
 
 def simulation_json(simulation: Simulation) -> str:

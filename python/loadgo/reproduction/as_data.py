@@ -1,11 +1,10 @@
-"""A reproduction as JSON and CSV: one entry for each figure, with all of its facts."""
+"""A reproduction as JSON, and the rows of its CSV: one entry for each figure, with all of its facts."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from loadgo.documents.as_csv import csv_lines
 from loadgo.documents.as_json import Keys, json_document
 from loadgo.reproduction import words
 from loadgo.reproduction.models.rfc_392_here import LocalTransfers, RepeatedTransfer
@@ -40,13 +39,8 @@ def json_reproduction(reproduction: Reproduction) -> str:
     return json_document(content, _KEYS)
 
 
-def csv_reproduction(reproduction: Reproduction) -> str:
-    """A row for each printed figure, and for each total that follows from printed figures."""
-    return csv_lines([CSV_COLUMNS, *(entry.values() for entry in figure_entries(reproduction))])
-
-
 def figure_entries(reproduction: Reproduction) -> list[dict[str, Any]]:
-    """The cells of each row of the CSV, by column."""
+    """The rows of the CSV, by column: one for each printed figure, and for each total that follows from them."""
     return [entry for reproduced in reproduction.documents for entry in _entries(reproduced)]
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Charts, Document
-from loadgo.documents.render import Format, render
 from loadgo.measures.other_work import BUSY_SHARE
 from loadgo.notation.figures import digits, number, people, seconds, share
 from loadgo.sizing.curve import LoadPoint, Target
@@ -19,13 +18,6 @@ from loadgo.theory.scalability import FittedLaw
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
-
-
-def render_capacity(capacity: Capacity, format: Format, *, width: int | None = None, color: bool = False) -> str:
-    """Renders the capacity as `format`; `width` and `color` are for `text`. An unknown format raises `ValueError`."""
-    return render(
-        format, lambda: capacity_document(capacity), lambda: capacity_json(capacity), width=width, color=color
-    )
 
 
 def capacity_json(capacity: Capacity) -> str:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Charts, Document
-from loadgo.documents.render import Format, render
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import NOT_MEASURED, digits, money, seconds, share, size
 from loadgo.notation.measures import percent, signed_digits
@@ -29,11 +28,6 @@ if TYPE_CHECKING:
 _HOUR_S = 3600.0
 _NAMED_ROWS = 12
 """The warnings name at most this many rows; one more line counts the others."""
-
-
-def render_apart(breakdown: Apart, format: Format, *, width: int | None = None, color: bool = False) -> str:
-    """Renders the analysis as `format`. An unknown format raises `ValueError`."""
-    return render(format, lambda: apart_document(breakdown), lambda: apart_json(breakdown), width=width, color=color)
 
 
 def apart_json(breakdown: Apart) -> str:

@@ -6,7 +6,6 @@ import signal
 
 from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Document
-from loadgo.documents.render import Format, render
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import NOT_MEASURED, digits, money, price_of, rate, seconds
 from loadgo.transfers.command import UNIX_SOCKETS, CommandTransfer, NetworkInterrupts
@@ -16,17 +15,6 @@ from loadgo.transfers.row import BITS_PER_GIGABYTE, BITS_PER_MEGABIT
 
 _PRECISE_SPLIT_TICKS = 50
 """From this many ticks of the kernel's clock on, the division into user and system time needs no note."""
-
-
-def render_command(
-    transfer: CommandTransfer, format: Format, *, prices: Prices, width: int | None = None, color: bool = False
-) -> str:
-    """Renders a command's transfer as `format`, at `prices`. An unknown format raises `ValueError`."""
-
-    def document() -> Document:
-        return command_document(transfer, prices)
-
-    return render(format, document, lambda: command_json(transfer, prices), width=width, color=color)
 
 
 def command_document(transfer: CommandTransfer, prices: Prices) -> Document:

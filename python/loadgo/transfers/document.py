@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Charts, Document
-from loadgo.documents.render import Format, render
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import NOT_MEASURED, digits, money, rate, seconds, share
 from loadgo.transfers.answer import answer_sentence
@@ -23,22 +22,6 @@ from loadgo.transfers.transfer import Transferred
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
-
-
-def render_transfer(
-    transferred: Transferred,
-    format: Format,
-    *,
-    prices: Prices,
-    width: int | None = None,
-    color: bool = False,
-) -> str:
-    """Renders transfers as `format`, at `prices`. An unknown format raises `ValueError`."""
-
-    def document() -> Document:
-        return transfer_document(transferred, prices)
-
-    return render(format, document, lambda: transfer_json(transferred, prices), width=width, color=color)
 
 
 def transfer_document(transferred: Transferred, prices: Prices) -> Document:

@@ -5,7 +5,6 @@ import math
 from pathlib import Path
 
 import pytest
-from loadgo.attribution.document import render_speedup
 from loadgo.attribution.measured_runs import speedup_of
 from loadgo.attribution.results import Speedup
 from loadgo.attribution.speedup import change_of, speedup
@@ -58,20 +57,20 @@ def test_bookkeeping_of_the_work_and_the_cause_agree_on_the_bracket(made: Speedu
 
 def test_the_headline_goes_from_a_figure_to_a_figure_by_what_each_change_is_worth(made: Speedup) -> None:
     told = next(one for one in made.causes if one.measure == "response")
-    words = " ".join(render_speedup(made, "text", width=120).split())
+    words = " ".join(made.report(width=120).split())
     whole = f"Response goes from {duration(told.before)} to {duration(told.after)} with all the changes, "
     assert whole + f"{digits(told.ratio)} times less: {digits(told.causes[0].factor)} times less by processor" in words
     assert "by nothing" not in words
 
 
 def test_causes_and_bookkeeping_are_in_tables_of_their_own(made: Speedup) -> None:
-    text = render_speedup(made, "text", width=120)
+    text = made.report(width=120)
     assert "Causes: what each change did to elapsed" in text
     assert "Decomposition by meters, per interaction" in text
-    assert max(map(len, render_speedup(made, "text", width=80).splitlines())) <= 80
-    assert json.loads(render_speedup(made, "json"))["causes"][0]["causes"][0]["name"] == "processor"
-    assert "Causes" in render_speedup(made, "md")
-    assert "Causes" in render_speedup(made, "html")
+    assert max(map(len, made.report(width=80).splitlines())) <= 80
+    assert json.loads(made.report("json"))["causes"][0]["causes"][0]["name"] == "processor"
+    assert "Causes" in made.report("md")
+    assert "Causes" in made.report("html")
 
 
 def test_a_change_is_one_value_or_several_with_a_name() -> None:

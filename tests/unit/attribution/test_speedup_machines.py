@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from loadgo import _loadgo
 from loadgo.attribution.between_machines import speedup_between
-from loadgo.attribution.document import render_speedup
 from loadgo.attribution.machine_differences import between
 from loadgo.attribution.runs import Load
 from loadgo.attribution.speedup import speedup
@@ -88,4 +87,4 @@ def test_of_too_many_tables_those_that_do_least_are_one(tmp_path: Path) -> None:
     ]
     for told in speedup_result.causes:
         assert math.prod(cause.factor for cause in told.causes) == pytest.approx(told.ratio, rel=1e-12)
-    assert "memory.frames 64 → 96" in render_speedup(speedup_result, "text", width=200)
+    assert "memory.frames 64 → 96" in speedup_result.report(width=200)

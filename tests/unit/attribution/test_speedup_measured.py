@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loadgo.attribution.causes import taken_apart
-from loadgo.attribution.document import render_speedup
 from loadgo.attribution.measured_runs import speedup_of
 from loadgo.attribution.results import Change, Speedup
 from loadgo.attribution.speedup import speedup
@@ -84,7 +83,7 @@ def test_what_a_change_was_is_read_off_the_conditions(measured: Speedup) -> None
     told = {change.name: change.set for change in measured.changes}
     assert told == {"cpu": ("machine processors.speed: 1 to 2",), "core": ("machine memory.frames: 64 to 96",)}
     assert measured.warnings == ()
-    page = render_speedup(measured, "text", width=100)
+    page = measured.report(width=100)
     assert "5 runs with each combination of the changes" in page
     assert "machine processors.speed: 1 to 2" in page
 

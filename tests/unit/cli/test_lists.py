@@ -13,7 +13,7 @@ from typing import Any
 import loadgo
 import pytest
 from loadgo.cli.app import app
-from loadgo.documents.listing import Listing, render_listing
+from loadgo.documents.listing import Listing, listing_presentation
 from loadgo.measures.steady_responses import headline_of
 from loadgo.notation.figures import duration
 from loadgo.records.runs import RunList, read_run
@@ -149,7 +149,7 @@ def test_a_machine_file_is_toml_only() -> None:
 
 def test_a_user_s_name_is_no_formula_in_csv() -> None:
     listed = Listing("runs", ("run",), (("=1+1",),), ("id",), ({"id": "=1+1"},))
-    assert render_listing(listed, "csv") == "id\n'=1+1\n"
+    assert listing_presentation(listed).report("csv") == "id\n'=1+1\n"
 
 
 def ability(name: str, state: Any, *texts: str) -> Ability:

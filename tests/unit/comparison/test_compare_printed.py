@@ -2,7 +2,7 @@
 
 import pytest
 from loadgo.comparison.compare import Comparison, compare
-from loadgo.comparison.document import comparison_json, render_comparison
+from loadgo.comparison.document import comparison_json
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_good_and_virtual_processor_time_contradict_their_own_definitions(machin
 
 
 def test_the_process_that_died_is_marked_wherever_the_side_is_named(machines: Comparison) -> None:
-    page = render_comparison(machines, "text", width=100)
+    page = machines.report(width=100)
     assert "A: csr-rfc-20:645 †" in page
     assert "one of twenty processes ended approximately 80% through the script" in " ".join(page.split())
 
@@ -102,15 +102,15 @@ def test_print_gives_no_verdict_and_says_what_it_does_not_know(systems: Comparis
 
 
 def comparison_page_text(made: Comparison) -> str:
-    return " ".join(render_comparison(made, "text", width=120).split())
+    return " ".join(made.report(width=120).split())
 
 
 def test_every_format_has_the_answer(systems: Comparison) -> None:
     assert '"answer": "B against A: CPU +39.7 %. What differs: ' in comparison_json(systems)
     for page in (
-        render_comparison(systems, "text"),
-        render_comparison(systems, "md"),
-        render_comparison(systems, "html"),
+        systems.report(),
+        systems.report("md"),
+        systems.report("html"),
     ):
         assert "39.7 %" in page
 
@@ -118,7 +118,7 @@ def test_every_format_has_the_answer(systems: Comparison) -> None:
 @pytest.mark.parametrize("width", [80, 120])
 def test_a_page_is_no_wider_than_asked(machines: Comparison, systems: Comparison, width: int) -> None:
     for made in (machines, systems):
-        assert max(map(len, render_comparison(made, "text", width=width).splitlines())) <= width
+        assert max(map(len, made.report(width=width).splitlines())) <= width
 
 
 def test_a_side_that_there_is_not_is_refused_with_those_there_are() -> None:

@@ -7,7 +7,7 @@ import loadgo
 import polars as pl
 import pytest
 from loadgo.comparison.compare import Comparison, compare, of_sides, side_of, thresholds_of
-from loadgo.comparison.document import comparison_document, render_comparison
+from loadgo.comparison.document import comparison_document
 from loadgo.comparison.rows import matched
 from loadgo.comparison.side import Side, side_of_runs
 from loadgo.measures.record_checks import checks_of
@@ -185,7 +185,7 @@ def test_what_is_extrapolated_is_marked_everywhere(room: Path, dead: Side) -> No
     page = comparison_document(comparison)
     assert any("user 7 died 67 % through the script" in warning for warning in page.warnings)
     assert "dead †" in page.about[1]
-    text = render_comparison(comparison, "text", width=120)
+    text = comparison.report(width=120)
     marked = [line for line in text.splitlines() if "†" in line and "sub-total, pass 3" in line]
     assert marked
     assert not [line for line in text.splitlines() if "†" in line and "sub-total, pass 1" in line]
@@ -227,4 +227,4 @@ def test_an_empty_run_and_one_interaction_get_an_answer_in_words(room: Path) -> 
     single = replace(whole, rows=whole.rows.head(1))
     compared = of_sides(single, single)
     assert compared.rows.whole["cpu"].interval is None
-    assert render_comparison(compared, "text", width=80)
+    assert compared.report(width=80)

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 from loadgo.comparison.compare import Comparison, compare, of_sides, side_of, thresholds_of
-from loadgo.comparison.document import comparison_document, comparison_json, render_comparison
+from loadgo.comparison.document import comparison_document, comparison_json
 from loadgo.comparison.drift_words import experiment_command
 from loadgo.comparison.judgement import judged_of
 from loadgo.comparison.judgement_words import why_not_judged
@@ -94,7 +94,7 @@ def test_like_runs_that_differ_by_little_allow_a_verdict_and_those_that_differ_b
     a, b = side(6, [1.0]), side(7, [1.6])
     steady = of_sides(a, b, like_runs=[side(1, [1.0, 1.02, 0.98, 1.01, 0.99, 1.0])])
     assert (response(steady), steady.rows.between.drift) == ("worse", "allowed")
-    assert "6 like runs show how much runs of this host differ" in render_comparison(steady, "text", width=120)
+    assert "6 like runs show how much runs of this host differ" in steady.report(width=120)
     drifting = of_sides(a, b, like_runs=[side(1, [1.0, 1.6, 0.7, 1.3, 0.8, 1.1])])
     difference = drifting.rows.whole["response"]
     assert difference.verdict == "cannot tell"
@@ -174,9 +174,9 @@ def test_sides_with_different_seeds_are_told_to_take_the_same() -> None:
     a, b = side(1, [1.0]), side(2, [1.0])
     other_seed = replace(b, rows=b.rows.with_columns(seed=pl.lit(2, pl.Int64)))
     advice = "Run both sides with the same --seed."
-    assert advice not in render_comparison(of_sides(a, b), "text", width=120)
+    assert advice not in of_sides(a, b).report(width=120)
     assert of_sides(a, b).rows.paired
-    assert advice in " ".join(render_comparison(of_sides(a, other_seed), "text", width=120).split())
+    assert advice in " ".join(of_sides(a, other_seed).report(width=120).split())
     assert not of_sides(a, other_seed).rows.paired
 
 
@@ -218,7 +218,7 @@ def test_the_advice_repeats_the_load_and_names_enough_pairs() -> None:
 
 def test_no_experiment_is_advised_where_one_side_is_simulated() -> None:
     comparison = of_sides(side(1, [1.0], kind="machine"), side(2, [1.6]))
-    page = " ".join(render_comparison(comparison, "text", width=120).split())
+    page = " ".join(comparison.report(width=120).split())
     assert "loadgo ab" not in page
     assert "More runs of the host would tell: 3, or 5 like runs beside it." in page
 
@@ -315,7 +315,7 @@ def test_no_end_of_an_interval_and_no_axis_is_below_minus_100_percent() -> None:
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_a_page_without_a_verdict_is_no_wider_than_asked(width: int) -> None:
-    page = render_comparison(of_sides(side(1, [1.0]), side(2, [1.6])), "text", width=width)
+    page = of_sides(side(1, [1.0]), side(2, [1.6])).report(width=width)
     assert max(map(len, page.splitlines())) <= width
 
 

@@ -14,7 +14,7 @@ from loadgo.comparison.chart_data import chart_rows
 from loadgo.comparison.charts import comparison_charts
 from loadgo.comparison.compare import Comparison, compare, of_sides, thresholds_of
 from loadgo.comparison.difference import Difference
-from loadgo.comparison.document import comparison_document, comparison_json, render_comparison
+from loadgo.comparison.document import comparison_document, comparison_json
 from loadgo.comparison.figures import change, change_interval, percent_interval
 from loadgo.comparison.headline import conditions_sentence, surely_differs
 from loadgo.comparison.judgement import judged_of
@@ -184,7 +184,7 @@ def test_each_row_has_the_number_of_its_interactions() -> None:
         "run": (240, 144),
         "a mean interaction": (720, 624),
     }
-    lines = render_comparison(comparison, "text", width=80).splitlines()
+    lines = comparison.report(width=80).splitlines()
     assert any(line.startswith("run") and "240, 144" in line for line in lines)
     assert json.loads(comparison_json(comparison))["rows"]["rows"][2]["counts"] == [240, 144]
 
@@ -265,7 +265,7 @@ def test_a_change_of_ten_times_and_more_is_a_factor() -> None:
 
 def test_ratios_of_a_page_are_b_over_a_as_its_changes_are() -> None:
     comparison = compare("csr-rfc-20:645", "csr-rfc-20:6180")
-    text = render_comparison(comparison, "text", width=120)
+    text = comparison.report(width=120)
     assert "B against A, by totals: elapsed −63.4 %" in text
     row = next(line for line in text.splitlines() if line.startswith("elapsed ") and "×" in line)
     assert row.split()[-1] == "×0.366"

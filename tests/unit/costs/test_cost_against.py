@@ -9,7 +9,6 @@ from pathlib import Path
 import loadgo
 import pytest
 from loadgo.costs.fairness import Fairness, cost_against
-from loadgo.costs.fairness_document import render_fairness
 from loadgo.published import catalogue
 from support.outside import COMMAND, environment
 from support.small_machine import laid
@@ -91,17 +90,17 @@ def test_the_bundled_tariffs_say_of_the_printed_processor_times_what_the_charges
 
 
 def test_the_page_says_what_the_document_concludes(of_1973: Fairness) -> None:
-    shown = " ".join(render_fairness(of_1973, "text", width=80).split())
+    shown = " ".join(of_1973.report(width=80).split())
     assert "B takes 1/2.92 of the processor time of A" in shown
     assert "on shift 1 it is charged 1/2.91 of A's, which is fair" in shown.replace("On", "on")
     assert "on shift 2 it is charged 1/2.30 of A's: 27 % more than is fair" in shown
     assert "on shift 3 it is charged 1/1.14 of A's: 2.56 times what is fair" in shown
     assert "one of twenty processes ended approximately 80% through the script" in shown
-    assert max(map(len, render_fairness(of_1973, "text", width=80).splitlines())) <= 80
-    document = json.loads(render_fairness(of_1973, "json"))
+    assert max(map(len, of_1973.report(width=80).splitlines())) <= 80
+    document = json.loads(of_1973.report("json"))
     assert document["prices"][1]["for_the_same"]["cpu"]["verdict"] == "dearer"
-    assert "<h1>B takes" in render_fairness(of_1973, "html")
-    assert "| shift |" in render_fairness(of_1973, "md")
+    assert "<h1>B takes" in of_1973.report("html")
+    assert "| shift |" in of_1973.report("md")
 
 
 def test_runs_are_held_against_each_other_at_their_machines_own_prices(room: Path) -> None:

@@ -8,7 +8,7 @@ import loadgo
 import pytest
 from loadgo.costs.cost import Costs, cost
 from loadgo.costs.curve import Curve, curves, left_out, mix_of
-from loadgo.costs.document import costs_document, render_costs
+from loadgo.costs.document import costs_document
 from loadgo.documents.as_text import text_document
 from support.small_machine import laid
 
@@ -101,14 +101,14 @@ def test_the_page_tells_the_ratio_the_table_and_bars_in_80_columns(made: Costs) 
 
 
 def test_the_html_page_has_a_chart_for_each_tariff(made: Costs) -> None:
-    page = render_costs(made, "html")
+    page = made.report("html")
     assert 'id="chart-cost-0"' in page
     assert 'id="chart-cost-1"' in page
     assert "https://" not in page
 
 
 def test_the_json_holds_every_point_in_full(made: Costs) -> None:
-    document = json.loads(render_costs(made, "json"))
+    document = json.loads(made.report("json"))
     assert [point["users"] for point in document["points"]] == list(LOADS)
     rows = document["points"][0]["tariffs"][0]["rows"]
     assert rows[-1]["name"] == "all"
@@ -116,13 +116,13 @@ def test_the_json_holds_every_point_in_full(made: Costs) -> None:
     assert [load["interaction"]["value"] for load in document["curves"][0]["loads"]] == [
         load.interaction.value for load in curve.loads
     ]
-    assert "| users |" in render_costs(made, "md")
+    assert "| users |" in made.report("md")
 
 
 def test_conditions_that_differ_beside_the_users_are_told(room: Path) -> None:
     mixed = cost([room / "n1", room / "hasty"])
     assert any(text.startswith("think: ") for text in mixed.differing)
-    assert "the runs differ in more than users: think" in render_costs(mixed, "text").replace("\n", " ")
+    assert "the runs differ in more than users: think" in mixed.report().replace("\n", " ")
 
 
 @pytest.mark.parametrize(
@@ -156,10 +156,10 @@ def test_of_very_many_users_the_dearest_are_shown_and_the_rest_is_told(room: Pat
     loadgo.run(room / "other.toml", on=str(room / "small-machine.toml"), users=60, out=room / "many")
     made = cost(room / "many", by="user", phases="all")
     assert len(made.points[0].priced[0].rows) == 60
-    page = render_costs(made, "text", width=100)
+    page = made.report(width=100)
     assert sum(line.startswith("user ") for line in page.splitlines()) == 41  # with the heading
     assert "20 rows with lower costs" in page
-    assert len(json.loads(render_costs(made, "json"))["points"][0]["tariffs"][0]["rows"]) == 61
+    assert len(json.loads(made.report("json"))["points"][0]["tariffs"][0]["rows"]) == 61
 
 
 def test_a_curve_without_a_known_cost_says_so(room: Path, tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import json
 
 import pytest
 from loadgo.costs.cost import Costs, Point
-from loadgo.costs.document import render_costs
 from loadgo.costs.priced import priced
 from loadgo.costs.row_charts import row_charts
 from loadgo.documents.chart import svg
@@ -31,13 +30,13 @@ def many() -> Costs:
 
 
 def test_the_costs_of_commands_are_drawn_above_the_tables(many: Costs) -> None:
-    lines = render_costs(many, "text", width=80).splitlines()
+    lines = many.report(width=80).splitlines()
     at = next(number for number, line in enumerate(lines) if line.startswith("What an interaction costs by command"))
     assert [line.split()[0] for line in lines[at + 1 : at + 4]] == ["compile", "edit", "list"]
     assert lines[at + 1].count("█") > 2 * lines[at + 2].count("█") > 0
     assert at < next(number for number, line in enumerate(lines) if line.startswith("By command, at"))
     assert max(map(len, lines)) <= 80
-    page = render_costs(many, "html")
+    page = many.report("html")
     assert 'id="chart-cost-rows"' in page
     (point,) = many.points
     (chart,) = row_charts(point.priced[0], point.priced[0].rows, "command")
@@ -47,16 +46,16 @@ def test_the_costs_of_commands_are_drawn_above_the_tables(many: Costs) -> None:
 
 def test_a_mean_of_a_few_interactions_is_no_figure() -> None:
     few = costs_of(1, 4)
-    text = render_costs(few, "text", width=120)
+    text = few.report(width=120)
     rows = {
         line.split()[0]: line for line in text.splitlines() if line.split()[:1] in (["edit"], ["compile"], ["list"])
     }
     assert all(line.count("few") >= 2 for line in rows.values())
     assert "few: under 5 interactions and no interval" in " ".join(text.split())
     assert "What an interaction costs by command" not in text
-    means = [row["each"]["value"] for row in json.loads(render_costs(few, "json"))["points"][0]["tariffs"][0]["rows"]]
+    means = [row["each"]["value"] for row in json.loads(few.report("json"))["points"][0]["tariffs"][0]["rows"]]
     assert all(mean > 0 for mean in means), "the JSON has them all"
 
 
 def test_no_cost_of_many_interactions_is_called_few(many: Costs) -> None:
-    assert "few" not in render_costs(many, "text", width=120)
+    assert "few" not in many.report(width=120)

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 from loadgo.costs.fairness import Fairness, Price, Ratio, cost_against
 from loadgo.costs.fairness_charts import fairness_charts, fairness_frame
-from loadgo.costs.fairness_document import render_fairness
 from loadgo.costs.fairness_pictures import fairness_pictures
 from loadgo.documents.chart import png
 from loadgo.stats.resample import Interval
@@ -46,9 +45,9 @@ def test_the_line_of_fairness_goes_from_corner_to_corner(made: Fairness) -> None
 
 
 def test_the_page_has_the_chart_and_the_terminal_a_picture_that_fits(made: Fairness) -> None:
-    assert 'id="chart-fairness"' in render_fairness(made, "html")
+    assert 'id="chart-fairness"' in made.report("html")
     for width in (60, 80, 120):
-        text = render_fairness(made, "text", width=width)
+        text = made.report(width=width)
         assert "Dear or cheap, by processor time" in text
         assert max(map(len, text.splitlines())) <= width
 

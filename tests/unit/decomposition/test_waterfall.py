@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from loadgo.comparison.chart_data import chart_rows, distribution_of
 from loadgo.comparison.charts import comparison_charts
 from loadgo.comparison.compare import Comparison, compare
-from loadgo.comparison.document import render_comparison
 from loadgo.comparison.pictures import comparison_pictures, distribution_lines
 from loadgo.decomposition.chains import Chain, Factor
 from loadgo.decomposition.waterfall import MOST_STEPS, chain_waterfalls
@@ -106,11 +105,11 @@ def test_pictures_fit_pages_of_any_width(made: Comparison, width: int) -> None:
     pictures = comparison_pictures(made)
     assert [one.title.split()[0] for one in pictures] == ["How", "How", "How"]
     assert all(len(line) <= width for one in pictures for line in one.lines(width))
-    assert max(map(len, render_comparison(made, "text", width=width).splitlines())) <= max(width, 80)
+    assert max(map(len, made.report(width=width).splitlines())) <= max(width, 80)
 
 
 def test_the_json_has_what_is_drawn(made: Comparison) -> None:
-    document = json.loads(render_comparison(made, "json"))
+    document = json.loads(made.report("json"))
     elapsed = document["waterfalls"][0]
     assert (elapsed["kind"], elapsed["measure"]) == ("bookkeeping", "elapsed")
     assert math.prod(step["factor"] for step in elapsed["steps"]) == pytest.approx(elapsed["ratio"], rel=1e-12)
@@ -118,13 +117,13 @@ def test_the_json_has_what_is_drawn(made: Comparison) -> None:
 
 
 def test_the_page_runs_only_what_draws_and_what_is_printed_has_no_distribution(made: Comparison) -> None:
-    page = render_comparison(made, "html")
+    page = made.report("html")
     assert page.count('<div class="chart"') == 7
     assert "default-src 'none'; script-src 'sha256-" in unescape(page)
     printed = compare("csr-rfc-20:645", "csr-rfc-20:6180")
     assert distribution_of(printed) is None
-    assert render_comparison(printed, "html").count('<div class="chart"') == 1
-    assert "```text" in render_comparison(printed, "md")
+    assert printed.report("html").count('<div class="chart"') == 1
+    assert "```text" in printed.report("md")
 
 
 def test_a_command_named_to_break_a_page_breaks_none(tmp_path: Path) -> None:
@@ -134,7 +133,7 @@ def test_a_command_named_to_break_a_page_breaks_none(tmp_path: Path) -> None:
     for name in ("a", "b"):
         loadgo.run(script, on=str(machine), users=12, passes=2, seed=1, out=tmp_path / name)
     made = compare(tmp_path / "a", tmp_path / "b")
-    page = render_comparison(made, "html")
+    page = made.report("html")
     assert page.count("</script>") == page.count("<script")
     assert "\u202e" not in page
-    assert "\u202e" not in render_comparison(made, "text", width=80)
+    assert "\u202e" not in made.report(width=80)

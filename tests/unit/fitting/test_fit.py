@@ -4,14 +4,13 @@ import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import loadgo
 import numpy as np
 import pytest
-from loadgo.documents.render import Format
+from loadgo.documents.render import DOCUMENT_FORMATS
 from loadgo.fitting.demands import fit_processor_times
-from loadgo.fitting.document import render_fit
 from loadgo.fitting.reading import RunReading, read_runs
 from loadgo.fitting.uncertainty import fit_covariance, log_interval, resample_groupings
 from loadgo.notation.figures import digits, duration
@@ -168,7 +167,7 @@ def test_under_its_own_load_the_machine_gives_what_was_measured(made: loadgo.Fit
 
 def test_a_fit_has_the_same_figures_in_all_formats(made: loadgo.Fit) -> None:
     """Each row of the tables has the figures of the JSON, whose figures are the fit's own."""
-    shown = {name: render_fit(made, name, width=250) for name in get_args(Format)}
+    shown = {name: made.report(name, width=250) for name in DOCUMENT_FORMATS}
     members, checks = json.loads(shown["json"]), made.checks
     values = ("key", "of", "value", "low", "high", "source")
     assert members["parameters"] == [{name: getattr(one, name) for name in values} for one in made.fitted.parameters]

@@ -9,7 +9,7 @@ import loadgo
 import polars as pl
 import pytest
 from loadgo.errors import BadArgument, Refused
-from loadgo.pairing.document import experiment_document, render_experiment
+from loadgo.pairing.document import experiment_document
 from loadgo.pairing.experiment import ab
 from loadgo.pairing.results import Experiment, Pair
 from loadgo.pairing.variant import Variant
@@ -115,7 +115,7 @@ def test_the_result_is_kept_beside_the_runs(faster: Experiment) -> None:
 def test_the_answer_is_in_each_format(faster: Experiment, format: str) -> None:
     answer = experiment_document(faster).answer
     assert "CPU is better (−" in answer
-    shown = render_experiment(faster, format, width=200)
+    shown = faster.report(format, width=200)
     assert answer in shown.replace("\n", " ")
 
 

@@ -12,7 +12,6 @@ import loadgo
 import numpy as np
 import pytest
 from loadgo.comparison.compare import compare, side_of
-from loadgo.comparison.document import render_comparison
 from loadgo.comparison.figures import change, change_interval
 from loadgo.errors import BadRun, Mistake
 from loadgo.notation.figures import duration
@@ -223,7 +222,7 @@ def test_a_verdict_is_beside_the_answer_with_one_interval_for_each_figure(
     comparison = compare(predicted, measured, judge=True)
     response, whole = comparison.judged[0], comparison.rows.whole["response"]
     assert change_interval(response) != change_interval(whole)
-    text = " ".join(render_comparison(comparison, "text", width=120).split())
+    text = " ".join(comparison.report(width=120).split())
     answer = text[: text.index("A: ")]
     assert answer.startswith("As a prediction, A ")
     assert f"response {change(response)} ({change_interval(response)})" in answer

@@ -11,7 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from loadgo.documents.as_text import text_document
-from loadgo.profiling.document import profile_document, render_profile
+from loadgo.profiling.document import profile_document
 from loadgo.profiling.folded import folded
 from loadgo.profiling.pprof import pprof
 from loadgo.profiling.profile import Frame, Profile, Segment, Stack, frame_of
@@ -175,16 +175,16 @@ def test_a_long_path_keeps_its_end() -> None:
 
 
 def test_json_has_all_stacks_and_the_other_formats_the_tables() -> None:
-    members = json.loads(render_profile(PROFILE, "json"))
+    members = json.loads(PROFILE.report("json"))
     frames = [[(frame["segment"], frame["function"]) for frame in stack["frames"]] for stack in members["stacks"]]
     assert frames == [[(frame.segment, frame.function) for frame in stack.frames] for stack in PROFILE.stacks]
     assert [(stack["user"], stack["command"], stack["process"], stack["samples"]) for stack in members["stacks"]] == [
         (stack.user, stack.command, stack.process, stack.samples) for stack in PROFILE.stacks
     ]
-    as_html = html_rows(render_profile(PROFILE, "html"))
+    as_html = html_rows(PROFILE.report("html"))
     assert as_html == TABLES
-    assert markdown_rows(render_profile(PROFILE, "md")) == TABLES
-    lines = [" ".join(line.split()) for line in render_profile(PROFILE, "text", width=120).splitlines()]
+    assert markdown_rows(PROFILE.report("md")) == TABLES
+    lines = [" ".join(line.split()) for line in PROFILE.report(width=120).splitlines()]
     assert [row for row in TABLES if " ".join(row).strip() not in lines] == []
 
 

@@ -4,7 +4,6 @@ import json
 
 import pytest
 from loadgo.measures.tariff import load_tariff
-from loadgo.ready_message.document import render_ready
 from loadgo.ready_message.ready import COLD_STAGES, ONLY_STAGE, Ready
 from loadgo.running.command_run import CommandRun, Stage, Wait4Usage
 from support.command_runs import command_run
@@ -46,34 +45,34 @@ def message(*runs: CommandRun) -> Ready:
 
 
 def test_one_run_has_two_figures_in_a_line() -> None:
-    assert render_ready(message(measured_run())) == ONE_RUN
+    assert message(measured_run()).report() == ONE_RUN
 
 
 def test_several_runs_have_a_row_for_each_figure() -> None:
-    lines = render_ready(message(*(measured_run(real_ns=1_000_000 * k) for k in range(1, 7)))).splitlines()
+    lines = message(*(measured_run(real_ns=1_000_000 * k) for k in range(1, 7))).report().splitlines()
     assert lines[2] == "                             median          95 % interval     least      most"
     assert lines[3] == "  real                      3.50 ms           1.00–6.00 ms   1.00 ms   6.00 ms"
 
 
 def test_a_cold_round_has_a_line_and_a_column_for_each_kind_of_run() -> None:
-    lines = render_ready(message(*(measured_run(stage) for stage in COLD_STAGES))).splitlines()
+    lines = message(*(measured_run(stage) for stage in COLD_STAGES)).report().splitlines()
     assert [line.partition(":")[0] for line in lines[:3]] == [f"r {stage}" for stage in COLD_STAGES]
     assert lines[4] == "                             cold first    warm first     following"
 
 
 @pytest.mark.parametrize("format", ["text", "html", "md"])
 def test_each_format_has_the_message_the_figures_and_the_remarks(format: str) -> None:
-    shown = render_ready(message(measured_run()), format)  # type: ignore[arg-type]
+    shown = message(measured_run()).report(format)
     for text in ("r ls /: real 4.50 ms", "page faults, minor", "120 µs", "delay accounting is off"):
         assert text in shown
 
 
 def test_json_has_the_runs_and_null_for_a_figure_that_was_not_measured() -> None:
-    members = json.loads(render_ready(message(measured_run()), "json"))
+    members = json.loads(message(measured_run()).report("json"))
     assert members["figures"]["as it is"]["real_ns"]["median"] == 4_500_000
     assert members["runs"][0]["io_wait_ns"] is None
 
 
 def test_an_unknown_format_is_refused_with_those_that_exist() -> None:
-    with pytest.raises(ValueError, match="text, html, json, md"):
-        render_ready(message(measured_run()), "pdf")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="text, html, json, csv, md, svg, png"):
+        message(measured_run()).report("pdf")

@@ -9,9 +9,7 @@ from collections.abc import Iterator
 import loadgo
 import pytest
 from loadgo.comparison.compare import compare
-from loadgo.comparison.document import render_comparison
 from loadgo.costs.cost import cost
-from loadgo.costs.document import render_costs
 from loadgo.notation.figures import digits, price_of, setting
 from support.places import TESTS
 
@@ -47,21 +45,21 @@ def findings(text: str) -> Iterator[str]:
 @pytest.mark.parametrize("run", RUNS)
 def test_a_reports_numbers_are_in_one_notation(run: str, format: str) -> None:
     for view in ({}, {"by": "command"}, {"phases": "all", "vocabulary": "1973"}):
-        page = str(loadgo.report(KEPT / run, format=format, **view))  # type: ignore[arg-type]
+        page = str(loadgo.report(KEPT / run, format=format, **view))
         assert list(findings(shown(page) if format == "html" else page)) == []
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_comparisons_numbers_are_in_one_notation(format: str) -> None:
     for a, b in (("live-exact", "sim-645"), ("sim-645", "sim-645"), ("damaged", "live-exact")):
-        page = render_comparison(compare(KEPT / a, KEPT / b), format)  # type: ignore[arg-type]
+        page = compare(KEPT / a, KEPT / b).report(format)
         assert list(findings(shown(page) if format == "html" else page)) == []
 
 
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("run", ["live-exact", "sim-645"])
 def test_a_costs_numbers_are_in_one_notation(run: str, format: str) -> None:
-    page = render_costs(cost(KEPT / run), format)  # type: ignore[arg-type]
+    page = cost(KEPT / run).report(format)
     assert list(findings(shown(page) if format == "html" else page)) == []
 
 

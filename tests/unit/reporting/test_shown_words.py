@@ -9,9 +9,7 @@ import re
 import loadgo
 import pytest
 from loadgo.comparison.compare import compare
-from loadgo.comparison.document import render_comparison
 from loadgo.costs.cost import cost
-from loadgo.costs.document import render_costs
 from loadgo.documents.chart import svg
 from loadgo.measures.summary import summarize
 from loadgo.records.tables import tables
@@ -47,7 +45,7 @@ def shown(page: str) -> str:
 @pytest.mark.parametrize("run", RUNS)
 def test_a_report_has_todays_words(run: str, format: str) -> None:
     for by in (None, "command"):
-        page = str(loadgo.report(KEPT / run, format=format, by=by, width=160))  # type: ignore[arg-type]
+        page = str(loadgo.report(KEPT / run, format=format, by=by, width=160))
         assert found_in(shown(page) if format == "html" else page) <= {"headway"}
 
 
@@ -72,13 +70,13 @@ def test_the_watch_screen_has_todays_words(run: str) -> None:
 @pytest.mark.parametrize("format", ["text", "html", "md"])
 def test_a_comparison_and_its_parts_have_todays_words(format: str) -> None:
     for a, b in (("sim-645", "sim-645"), ("damaged", "live-exact")):
-        page = render_comparison(compare(KEPT / a, KEPT / b), format)  # type: ignore[arg-type]
+        page = compare(KEPT / a, KEPT / b).report(format)
         assert found_in(shown(page) if format == "html" else page) == set()
 
 
 def test_a_cost_has_todays_words() -> None:
     for run in ("live-exact", "sim-645"):
-        assert found_in(render_costs(cost(KEPT / run), "text")) == set()
+        assert found_in(cost(KEPT / run).report()) == set()
 
 
 def test_a_documents_vocabulary_has_its_words() -> None:

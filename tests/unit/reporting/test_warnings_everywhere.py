@@ -9,12 +9,7 @@ from pathlib import Path
 
 import loadgo
 import pytest
-from loadgo.attribution.document import render_speedup
 from loadgo.attribution.measured_runs import speedup_of
-from loadgo.comparison.document import render_comparison
-from loadgo.costs.document import render_costs
-from loadgo.costs.fairness_document import render_fairness
-from loadgo.fitting.document import render_fit
 from loadgo.measures.run_warnings import facts_in, facts_of, run_warnings
 from loadgo.measures.summary import summarize
 from loadgo.records.phases import stretch_of
@@ -41,12 +36,12 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 PAGES: dict[str, Callable[[Path, Path], str]] = {
     "report": lambda good, bad: str(report(bad, width=100)),
     "picture": lambda good, bad: str(report(bad, format="svg")),
-    "compare": lambda good, bad: render_comparison(loadgo.compare(good, bad), "text", width=100),
-    "cost": lambda good, bad: render_costs(loadgo.cost(bad), "text", width=100),
-    "cost of two": lambda good, bad: render_costs(loadgo.cost([good, bad]), "text", width=100),
-    "cost --against": lambda good, bad: render_fairness(loadgo.cost_against(good, bad), "text", width=100),
-    "speedup": lambda good, bad: render_speedup(speedup_of({"": [good], "x": [bad]}), "text", width=100),
-    "fit": lambda good, bad: render_fit(loadgo.fit(bad), "text", width=100),
+    "compare": lambda good, bad: loadgo.compare(good, bad).report(width=100),
+    "cost": lambda good, bad: loadgo.cost(bad).report(width=100),
+    "cost of two": lambda good, bad: loadgo.cost([good, bad]).report(width=100),
+    "cost --against": lambda good, bad: loadgo.cost_against(good, bad).report(width=100),
+    "speedup": lambda good, bad: speedup_of({"": [good], "x": [bad]}).report(width=100),
+    "fit": lambda good, bad: loadgo.fit(bad).report(width=100),
 }
 FIT_LOST = "7 records of these runs are lost"
 
@@ -83,6 +78,6 @@ def test_the_warnings_of_a_run_are_the_same_with_and_without_its_summary(runs: t
 def test_costs_as_json_have_the_warnings_too(runs: tuple[Path, Path]) -> None:
     good, bad = runs
     costs, fairness = loadgo.cost(bad), loadgo.cost_against(good, bad)
-    assert json.loads(render_costs(costs, "json"))["warnings"] == list(costs.warnings)
+    assert json.loads(costs.report("json"))["warnings"] == list(costs.warnings)
     assert len(costs.warnings) == 2
-    assert all(line.startswith("doubtful: ") for line in json.loads(render_fairness(fairness, "json"))["warnings"])
+    assert all(line.startswith("doubtful: ") for line in json.loads(fairness.report("json"))["warnings"])

@@ -12,7 +12,6 @@ import pytest
 from loadgo.published.catalogue import documents
 from loadgo.reproduction.charts import charts
 from loadgo.reproduction.models.values import Area, Plot, PlottedCurve
-from loadgo.reproduction.render import render_reproduction
 from loadgo.reproduction.reproduce import Reproduction, judge_document
 from loadgo.reproduction.words import document_answer, figure_name
 from support.printed_values import as_printed
@@ -42,7 +41,7 @@ def told() -> Reproduction:
 
 
 def lines(width: int) -> list[str]:
-    return render_reproduction(told(), "text", width=width).splitlines()
+    return told().report(width=width).splitlines()
 
 
 def test_the_summary_says_what_findings_are_and_what_the_exit_status_means() -> None:
@@ -66,7 +65,7 @@ def test_a_row_stands_as_it_is_printed_with_ours_below(width: int) -> None:
 
 @pytest.mark.parametrize("format", ["text", "html", "md", "csv", "json"])
 def test_every_printed_figure_is_in_every_format(format: str) -> None:
-    text = re.sub(r"\s+", " ", render_reproduction(told(), format, width=120)).replace("\\", "")  # type: ignore[arg-type]
+    text = re.sub(r"\s+", " ", told().report(format, width=120)).replace("\\", "")
     for again in told().documents:
         for figure in again.document.figures.values():
             printed = (
@@ -93,10 +92,10 @@ def test_the_answer_says_how_many_predictions_hold_and_names_those_that_fail() -
     assert document_answer(reproduced).startswith(f"All {held} predictions hold. ")
     off = judge_document(csr, values | {key: replace(values[key], value=2 * values[key].value)})
     assert document_answer(off).startswith(f"{held - 1} of {held} predictions hold; idle zero (6180) fails. ")
-    text = render_reproduction(Reproduction((off,), 0, 1.0), "text", width=100)
+    text = Reproduction((off,), 0, 1.0).report(width=100)
     assert text.startswith(f"{held - 1} of {held} predictions hold; idle zero (6180) fails. ")
     assert text.index("Not as it should be") < text.index("III Results"), "failures come before the figures"
-    page = render_reproduction(Reproduction((off,), 0, 1.0), "html")
+    page = Reproduction((off,), 0, 1.0).report("html")
     assert page.index("Not as it should be") < page.index("III Results")
     assert figure_name("ed1 · Run Time") == "ed1 (Run Time)"
 
@@ -110,7 +109,7 @@ def test_findings_are_told_with_their_numbers() -> None:
 
 
 def test_the_csv_has_a_row_for_each_figure_and_total() -> None:
-    rows = list(csv.DictReader(StringIO(render_reproduction(told(), "csv"))))
+    rows = list(csv.DictReader(StringIO(told().report("csv"))))
     expected = sum(len(again.cells) + len(again.totals) for again in told().documents)
     assert len(rows) == expected
     row = next(row for row in rows if row["id"] == "csr-rfc-20/results/elapsed/6180")
@@ -119,7 +118,7 @@ def test_the_csv_has_a_row_for_each_figure_and_total() -> None:
 
 
 def test_the_json_holds_findings_and_curves() -> None:
-    whole = json.loads(render_reproduction(told(), "json"))
+    whole = json.loads(told().report("json"))
     assert whole["bad"] is True
     mpl = next(one for one in whole["documents"] if one["name"] == "mpl-16")
     assert mpl["plots"][0]["curves"]["the model"] == [[10.0, 40.0], [200.0, 12.0]]
@@ -129,7 +128,7 @@ def test_the_json_holds_findings_and_curves() -> None:
 
 
 def test_the_page_loads_nothing_and_draws_every_chart() -> None:
-    page = render_reproduction(told(), "html")
+    page = told().report("html")
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert "default-src 'none'" in html.unescape(page)
     names = [chart.name for again in told().documents for chart in charts(again)]
@@ -148,4 +147,4 @@ def test_a_chart_of_axes_has_curve_limit_and_area() -> None:
 
 def test_an_unknown_format_is_refused() -> None:
     with pytest.raises(ValueError, match="none of"):
-        render_reproduction(told(), "pdf")  # type: ignore[arg-type]
+        told().report("pdf")

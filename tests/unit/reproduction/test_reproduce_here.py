@@ -10,7 +10,6 @@ from loadgo.published.catalogue import document
 from loadgo.reproduction.models.laboratory import Lab
 from loadgo.reproduction.models.rfc_392_here import LocalTransfers, repeat_transfers_here
 from loadgo.reproduction.models.rfc_392_remedies import COST_REMEDIES, RemedyCost, remedy_costs
-from loadgo.reproduction.render import render_reproduction
 from loadgo.reproduction.reproduce import ReproducedDocument, Reproduction, judge_document, reproduce
 from loadgo.transfers.prices import prices
 from support.printed_values import as_printed
@@ -80,7 +79,7 @@ def test_this_process_may_run_where_it_could_before() -> None:
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_seeds_tables_have_this_hosts_rows_under_them(width: int) -> None:
-    lines = render_reproduction(told(), "text", width=width).splitlines()
+    lines = told().report(width=width).splitlines()
     assert max(map(len, lines)) <= width
     text = "\n".join(lines)
     assert "What each remedy would have saved" in text
@@ -94,7 +93,7 @@ def test_the_seeds_tables_have_this_hosts_rows_under_them(width: int) -> None:
 
 @pytest.mark.parametrize("format", ["html", "md", "json"])
 def test_every_format_has_them(format: str) -> None:
-    content = render_reproduction(told(), format)  # type: ignore[arg-type]
+    content = told().report(format)
     if format == "json":
         (again,) = json.loads(content)["documents"]
         assert len(again["here"]["rows"]) == 77

@@ -12,7 +12,7 @@ from pathlib import Path
 import loadgo
 import pytest
 from loadgo.errors import Mistake, Refused
-from loadgo.reporting.simulation import render_simulation, simulation_json
+from loadgo.reporting.simulation import simulation_json
 from loadgo.running.simulation import ClassResponses, SimulatedFigure, little_audit, simulate_text, sweep
 from support.model_machines import central_server, open_queue, processors, repairman, terminals
 
@@ -63,7 +63,7 @@ def test_a_sweep_tells_each_in_its_place_on_any_number_of_threads() -> None:
 
 def test_the_text_fits_eighty_columns_and_names_what_it_tells() -> None:
     simulation = simulate_text(central_server(50), until="interactions=100000")
-    text = render_simulation(simulation, "text", width=80)
+    text = simulation.report(width=80)
     assert max(map(len, text.splitlines())) <= 80
     text = " ".join(text.split())
     for word in (
@@ -82,7 +82,7 @@ def test_the_text_fits_eighty_columns_and_names_what_it_tells() -> None:
 def test_a_run_that_did_not_reach_its_precision_says_so() -> None:
     simulation = simulate_text(central_server(50), until="interactions=25000, precision(mean)=0.1%")
     assert simulation.end == "most"
-    assert "NOT reached" in render_simulation(simulation, "text", width=80)
+    assert "NOT reached" in simulation.report(width=80)
 
 
 def test_json_has_every_figure_with_its_interval() -> None:
@@ -194,9 +194,7 @@ def test_a_store_that_nobody_asks_has_no_response_and_says_why() -> None:
     assert idle.response_s is not None
     assert idle.response_s.value is None
     assert str(idle.response_s.lacking).startswith("none")
-    line = next(
-        line for line in render_simulation(simulation, "text", width=80).splitlines() if line.startswith("idle ")
-    )
+    line = next(line for line in simulation.report(width=80).splitlines() if line.startswith("idle "))
     assert line.endswith("–")
     data = json.loads(simulation_json(simulation), parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
     assert data["stations"][1]["response_s"]["value"] is None
@@ -206,7 +204,7 @@ def test_an_overloaded_queue_is_not_steady_and_breaks_no_law() -> None:
     simulation = simulate_text(OVERLOADED, until="interactions=30000")
     assert simulation.little is not None
     assert simulation.little.verdict == "not steady"
-    text = " ".join(render_simulation(simulation, "text", width=80).split())
+    text = " ".join(simulation.report(width=80).split())
     assert "more commands come than are served" in text
 
 
@@ -256,19 +254,19 @@ def test_only_what_neither_ends_nor_full_queues_explain_breaks_the_law(
 def test_a_title_that_a_terminal_would_obey_does_not_reach_it() -> None:
     text = repairman(3, "exponential(0.1s)").replace("a queueing model", r"a\u001b[31m\u0007\u0000\u009b\u202ez")
     simulation = simulate_text(text, until="interactions=3000")
-    for written in (render_simulation(simulation, "text", width=80), simulation_json(simulation)):
+    for written in (simulation.report(width=80), simulation_json(simulation)):
         assert not [sign for sign in written if sign != "\n" and unicodedata.category(sign) in ("Cc", "Cf")]
     assert json.loads(simulation_json(simulation))["title"] == "a\x1b[31m\x07\x00\x9b\u202ez"
 
 
 def test_a_title_of_any_length_is_one_line() -> None:
     text = repairman(3, "exponential(0.1s)").replace("a queueing model", "x" * 100_000)
-    told = render_simulation(simulate_text(text, until="interactions=3000"), "text", width=200)
+    told = simulate_text(text, until="interactions=3000").report(width=200)
     assert told.splitlines()[0] == "x" * 199 + "…"
 
 
 def test_a_run_of_one_interaction_has_columns_apart() -> None:
-    text = render_simulation(simulate_text(repairman(3, "exponential(0.1s)"), until="interactions=1"), "text", width=80)
+    text = simulate_text(repairman(3, "exponential(0.1s)"), until="interactions=1").report(width=80)
     assert "after 1 interaction:" in text.replace("\n", " ")
     assert text.count(" short") >= 6
     assert "too short a run to tell" in text
@@ -276,7 +274,7 @@ def test_a_run_of_one_interaction_has_columns_apart() -> None:
 
 def test_an_interval_of_rounding_alone_is_shown_as_none() -> None:
     text = 'title="t"\nsource="s"\n[commands.a]\ncpu="1s"\n[[load]]\nusers=1\nthink="1s"\n'
-    shown = render_simulation(simulate_text(text, until="interactions=3000"), "text", width=80)
+    shown = simulate_text(text, until="interactions=3000").report(width=80)
     assert "0.0000" not in shown
     assert " ." not in shown
 

@@ -11,7 +11,6 @@ from loadgo.records.tables import Tables
 from loadgo.running import bundled
 from loadgo.running.remote_jobs import ESTIMATED_COLUMNS, TRANSFER_COLUMNS, remote_jobs, simulated_transfers
 from loadgo.transfers.analysis import taken_apart
-from loadgo.transfers.analysis_document import render_apart
 from loadgo.transfers.csv_cells import KNOWN_COLUMNS
 from loadgo.transfers.csv_table import read_table
 from loadgo.transfers.prices import prices
@@ -70,7 +69,7 @@ def test_it_is_taken_apart_at_the_memos_costs_and_says_what_is_estimated(ran: Pa
     parts = taken_apart(table, prices("tenex-1972", "arpanet-1970"))
     for kind in parts.kinds:
         assert 600e-6 <= {part.of: part.each_s for part in kind.parts}["byte"] <= 700e-6
-    assert "estimated faults, real_s, cpu_s" in " ".join(render_apart(parts, "text", width=100).split())
+    assert "estimated faults, real_s, cpu_s" in " ".join(parts.report(width=100).split())
 
 
 def test_jobs_are_found_in_groups_and_choices_by_the_lines_number() -> None:

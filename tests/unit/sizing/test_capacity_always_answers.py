@@ -264,8 +264,6 @@ def test_trials_that_differ_by_themselves_give_intervals_that_hold() -> None:
 
 
 def test_the_page_shows_each_trial_and_the_json_always_has_its_keys() -> None:
-    from loadgo.sizing.document import render_capacity
-
     record = TrialRecord(
         users=7, name="a", seconds=15.0, interactions=40, standing="open", others=0.41, used=False, valid=False,
         why=LATE, cut_short=False, interrupted=False, censored=0, late=9, unclear=1,
@@ -278,11 +276,11 @@ def test_the_page_shows_each_trial_and_the_json_always_has_its_keys() -> None:
     assert "41.0 %" in table[0]
     assert "ended early, 5 lines in flight" in table[1][-1]
     for form in ("text", "html", "md"):
-        assert "ended early, 5 lines in flight" in " ".join(render_capacity(shown_capacity, form, width=200).split())
+        assert "ended early, 5 lines in flight" in " ".join(shown_capacity.report(form, width=200).split())
     for capacity in (quiet, shown_capacity):
-        keys = json.loads(render_capacity(capacity, "json"))
+        keys = json.loads(capacity.report("json"))
         assert {"each_trial", "neighbours", "narrowing", "confidence", "interval"} <= keys.keys()
-    shown = json.loads(render_capacity(shown_capacity, "json"))["each_trial"][0]
+    shown = json.loads(shown_capacity.report("json"))["each_trial"][0]
     assert (shown["others"], shown["why"], shown["late"], shown["used"]) == (0.41, LATE, 9, False)
 
 

@@ -15,7 +15,6 @@ from loadgo.errors import BadArgument, Refused, error_in_words
 from loadgo.fitting.fit import fit
 from loadgo.running.stopping import StopRequest
 from loadgo.sizing.answer import AnswerContext, answer_of
-from loadgo.sizing.document import render_capacity
 from loadgo.sizing.fit_doubt import FitDoubt, NoFitDoubt, capacity_interval, doubt_of_fit, with_doubt
 from loadgo.sizing.outcomes import (
     CapacityFound,
@@ -247,9 +246,9 @@ def test_a_search_on_a_fitted_machine_has_the_uncertainty_of_the_fit(capacity: C
     assert capacity.fit_doubt.search_low is not None
     assert capacity.fit_doubt.search_high is not None
     assert high - low > 2 * (capacity.fit_doubt.search_high - capacity.fit_doubt.search_low)
-    shown = json.loads(render_capacity(capacity, "json"))["fit_doubt"]
+    shown = json.loads(capacity.report("json"))["fit_doubt"]
     assert (shown["draws"], shown["fitted_users"]) == (6, [5])
-    text = " ".join(render_capacity(capacity, "text", width=120).split())
+    text = " ".join(capacity.report(width=120).split())
     assert "Fitted machine from runs with 5 users." in text
 
 

@@ -128,16 +128,15 @@ def test_an_answer_on_a_quiet_host_reports_no_other_work() -> None:
 
 
 def test_the_page_and_the_json_have_other_work_beside_the_users_time() -> None:
-    from loadgo.sizing.document import render_capacity
 
     capacity_result = replace(
         capacity_of([on_busy_host(users, 0.3) for users in USERS]), neighbours=Neighbours(0.3, 0.3, 0.3)
     )
     curve = rows_by_name(table_titled(capacity_result, "Measured"))
     assert all("30.0 %" in cells and "600 ms" in cells for cells in curve.values())
-    text = render_capacity(capacity_result, "text", width=120)
+    text = capacity_result.report(width=120)
     assert "other programs used 30.0 % of the processors' time, beside the kernel's own work." in " ".join(text.split())
-    points = json.loads(render_capacity(capacity_result, "json"))["points"]
+    points = json.loads(capacity_result.report("json"))["points"]
     assert [(point["others"], point["users_cpu_s"]) for point in points] == [(0.3, OWN_S)] * 3
 
 

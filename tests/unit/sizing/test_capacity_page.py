@@ -13,7 +13,7 @@ from loadgo.documents.table import Table
 from loadgo.sizing.chart_data import axis_end, extended_curve, model_curve, response_scales
 from loadgo.sizing.charts import capacity_charts
 from loadgo.sizing.curve import MeasuredFigure, MixClass, Target, TargetVerdict
-from loadgo.sizing.document import capacity_document, render_capacity
+from loadgo.sizing.document import capacity_document
 from loadgo.sizing.models.models import models_of
 from loadgo.sizing.pictures import capacity_pictures
 from loadgo.sizing.results import Capacity, Neighbours
@@ -45,7 +45,7 @@ def mix() -> Capacity:
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_text_fits_its_width_and_begins_with_the_answer(made: Capacity, mix: Capacity, width: int) -> None:
     for told in (made, mix, capacity_of(exacts(*USERS), (P90, MEAN, BUSY))):
-        text = render_capacity(told, "text", width=width)
+        text = told.report(width=width)
         assert text.replace("\n", " ").startswith(told.in_words)
         assert max(map(len, text.splitlines())) <= width
 
@@ -134,34 +134,34 @@ def test_a_search_without_a_point_has_an_answer_and_nothing_else() -> None:
         in_words="Stopped.",
     )
     for form in DOCUMENT_FORMATS:
-        assert "Stopped." in render_capacity(stopped, form)
+        assert "Stopped." in stopped.report(form)
     assert capacity_charts(stopped) == []
 
 
 def test_json_is_complete_and_finite(made: Capacity) -> None:
-    document = json.loads(render_capacity(made, "json"))
+    document = json.loads(made.report("json"))
     assert (document["format"], document["answer"], document["interval"], document["bad"]) == (1, 34, [33, 35], False)
     assert [point["users"] for point in document["points"]] == list(USERS)
     assert document["points"][0]["throughput"]["value"] == made.points[0].throughput.value
     assert document["models"]["law"]["law"]["alpha"] >= 0
     assert {one["by"] for one in document["models"]["holds"]} == {"mean values", "scalability law", "bounds"}
     infinite = replace(made, points=(replace(made.points[0], response_s={"mean": MeasuredFigure(float("inf"))}),))
-    assert json.loads(render_capacity(infinite, "json"))["points"][0]["response_s"]["mean"]["value"] is None
+    assert json.loads(infinite.report("json"))["points"][0]["response_s"]["mean"]["value"] is None
 
 
 def test_markdown_and_html_escape_names_from_the_user() -> None:
     evil = Target("p90(<b>&|) < 5s", "p90", "<b>&|", "most", 5.0, 0.1)
     points = [replace(p, verdicts=(TargetVerdict(evil, "met", p.response_s["p90"], None),)) for p in exacts(5, 15, 30)]
     told = replace(capacity_of([], (evil,)), points=tuple(points), models=models_of(points, SERVERS))
-    html = render_capacity(told, "html")
+    html = told.report("html")
     assert "p90(<b>" not in html
     assert "p90(&lt;b&gt;&amp;|) &lt; 5s" in html
-    assert "\\|" in render_capacity(told, "md")
+    assert "\\|" in told.report("md")
 
 
 def test_another_format_is_refused(made: Capacity) -> None:
-    with pytest.raises(ValueError, match="is none of text, html, json, md"):
-        render_capacity(made, "pdf")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="is none of text, html, json, csv, md, svg, png"):
+        made.report("pdf")
 
 
 def test_every_chart_draws(made: Capacity, mix: Capacity) -> None:
@@ -171,7 +171,7 @@ def test_every_chart_draws(made: Capacity, mix: Capacity) -> None:
         assert [one.name for one in drawn] == [f"capacity-{name}" for name in names]
     for one in capacity_charts(made):
         assert png(one).startswith(b"\x89PNG")
-    html = render_capacity(made, "html")
+    html = made.report("html")
     assert all(f'id="chart-capacity-{name}"' in html for name in names)
 
 
@@ -179,7 +179,7 @@ def test_a_figure_that_was_not_measured_has_no_chart(made: Capacity) -> None:
     bare = tuple(replace(p, cost_user_hour=None, faults_a_command=None, utilisation={}) for p in made.points)
     told = replace(made, points=bare, models=models_of(bare, {}))
     assert [one.name for one in capacity_charts(told)] == ["capacity-throughput", "capacity-response"]
-    assert "a user-hour" not in render_capacity(told, "text", width=120)
+    assert "a user-hour" not in told.report(width=120)
 
 
 def test_models_are_dashed_from_the_last_measured_point_on(made: Capacity) -> None:
@@ -258,7 +258,7 @@ def test_a_price_names_its_tariff(made: Capacity) -> None:
     )
     cost = next(chart for chart in capacity_charts(priced) if chart.name == "capacity-cost")
     assert cost.caption.startswith("As measured, at cloud: $0.10 an hour of the whole machine.")
-    assert json.loads(render_capacity(priced, "json"))["tariff"] == priced.tariff
+    assert json.loads(priced.report("json"))["tariff"] == priced.tariff
 
 
 def test_one_point_has_no_picture() -> None:

@@ -6,11 +6,9 @@ from itertools import pairwise
 import pytest
 from loadgo.documents.chart import svg
 from loadgo.transfers.analysis import Apart, taken_apart
-from loadgo.transfers.analysis_document import render_apart
 from loadgo.transfers.chart_data import longest_transfers, points_by_size, price_curve, price_sizes, size_marks
 from loadgo.transfers.charts import apart_charts, method_charts
 from loadgo.transfers.csv_table import Observed, Table, read_table
-from loadgo.transfers.document import render_transfer
 from loadgo.transfers.prices import Prices, prices
 from loadgo.transfers.transfer import Transferred
 from support.transfer_rows import rounds
@@ -99,8 +97,8 @@ def test_methods_stand_against_the_networks_price(tariff: str) -> None:
 
 
 def test_the_pages_hold_their_charts() -> None:
-    page = render_transfer(Transferred(tuple(rounds(3)), (), False), "html", prices=prices("cloud"))
+    page = Transferred(tuple(rounds(3)), (), False).report("html", prices=prices("cloud"))
     assert 'id="chart-transfer-methods"' in page
-    page = render_apart(at_loads(), "html")
+    page = at_loads().report("html")
     for name in ("cost", "price", "load"):
         assert f'id="chart-transfer-{name}"' in page

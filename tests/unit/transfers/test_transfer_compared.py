@@ -3,7 +3,7 @@
 import pytest
 from loadgo.documents.document import SignPicture
 from loadgo.transfers.analysis import taken_apart
-from loadgo.transfers.analysis_document import apart_document, render_apart
+from loadgo.transfers.analysis_document import apart_document
 from loadgo.transfers.compared import by_load, receives_over_sends
 from loadgo.transfers.crossing import crossings
 from loadgo.transfers.csv_table import Observed, Table
@@ -72,7 +72,7 @@ def test_the_price_passes_the_networks_where_the_two_are_equal(
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_page_tells_ends_loads_and_crossings(width: int) -> None:
     analysis = taken_apart(Table("this host", tuple(made({1.0: 1.0, 7.0: 5.0})), (), ()), PRICES, "processes running")
-    page = render_apart(analysis, "text", width=width)
+    page = analysis.report(width=width)
     for words in (
         "Receiving over sending",
         "Against the load: the same transfers",

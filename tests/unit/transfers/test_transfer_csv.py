@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from loadgo.transfers.analysis import taken_apart
-from loadgo.transfers.analysis_document import render_apart
 from loadgo.transfers.csv_table import Table, read_table
 from loadgo.transfers.prices import prices
 from support.places import PROJECT
@@ -79,7 +78,7 @@ def test_times_in_another_unit_are_noticed(tmp_path: Path, factor: float, unit: 
     (remark,) = table.remarks
     assert unit in remark
     assert remedy in remark
-    assert remark in render_apart(taken_apart(table, prices()), "text", width=200)
+    assert remark in taken_apart(table, prices()).report(width=200)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +115,7 @@ def test_a_file_that_is_not_there_or_a_folder_is_told_by_its_name(tmp_path: Path
 
 def test_of_many_rows_that_are_wrong_some_are_named_and_the_others_counted(tmp_path: Path) -> None:
     content = "bytes,direction,cpu_s\n1000,s,1\n" + "many,s,1\n" * 5000
-    page = render_apart(taken_apart(read(tmp_path, content), prices()), "text", width=120)
+    page = taken_apart(read(tmp_path, content), prices()).report(width=120)
     assert page.count("left out: row") == 12
     assert "left out: 4,988 rows more" in page
 

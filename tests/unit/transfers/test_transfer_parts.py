@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from loadgo.transfers.analysis import taken_apart
-from loadgo.transfers.analysis_document import render_apart
 from loadgo.transfers.csv_table import Observed, contradictions, read_table
 from loadgo.transfers.parts import against_load, parts_of
 from loadgo.transfers.prices import prices
@@ -128,7 +127,7 @@ def test_a_row_that_cannot_be_read_is_left_out_and_named(tmp_path: Path) -> None
 @pytest.mark.parametrize("format", ["text", "html", "md", "json"])
 def test_every_format_tells_the_seeds_answer(format: str) -> None:
     parts = taken_apart(read_table(SEED, COLUMNS), prices("tenex-1972", "arpanet-1970"))
-    content = render_apart(parts, format, width=80)  # type: ignore[arg-type]
+    content = parts.report(format, width=80)
     if format == "json":
         assert json.loads(content)["kinds"][0]["transfers"] == 39
         return

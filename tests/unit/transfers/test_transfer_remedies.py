@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from loadgo.transfers.document import render_transfer
 from loadgo.transfers.prices import prices
 from loadgo.transfers.remedies import savings
 from loadgo.transfers.rounds import in_rounds, median_rows
@@ -32,7 +31,7 @@ def test_what_drifts_from_round_to_round_is_in_both_and_in_no_interval() -> None
 def test_one_round_has_no_interval_and_the_page_says_how_to_get_one() -> None:
     transferred = Transferred(tuple(rounds(1)), (), False)
     assert savings(transferred.rows)[-1].over["bytes"].interval is None
-    page = render_transfer(transferred, "text", prices=prices(), width=120)
+    page = transferred.report(prices=prices(), width=120)
     assert "What each remedy saves" in page
     assert "--times 5" in page
 
@@ -52,7 +51,7 @@ def test_without_the_seeds_own_ways_nothing_is_saved() -> None:
 def test_the_row_in_the_middle_is_shown_and_those_that_broke_off() -> None:
     rows = [row_of(thread_s=cpu_s) for cpu_s in (3.0, 1.0, 2.0)] + [row_of(broke_off="stalled")]
     assert [row.cpu_s for row in median_rows(rows)] == [2.0, 1.0]
-    page = render_transfer(Transferred(tuple(rows), (), False), "text", prices=prices(), width=100)
+    page = Transferred(tuple(rows), (), False).report(prices=prices(), width=100)
     assert "4 rounds" in page
     assert "broke off: stalled" in page
 
@@ -67,14 +66,14 @@ def test_rounds_end_with_an_interrupt() -> None:
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_page_fits_a_terminal(width: int) -> None:
-    page = render_transfer(Transferred(tuple(rounds(5)), (), False), "text", prices=prices("cloud"), width=width)
+    page = Transferred(tuple(rounds(5)), (), False).report(prices=prices("cloud"), width=width)
     assert "400" in page
     assert "What a gigabyte costs the processor" in page
     assert max(map(len, page.splitlines())) <= width
 
 
 def page_of(rows: list[Row]) -> str:
-    page = render_transfer(Transferred(tuple(rows), (), False), "text", prices=prices("cloud"), width=200)
+    page = Transferred(tuple(rows), (), False).report(prices=prices("cloud"), width=200)
     return " ".join(page.split())
 
 
@@ -96,7 +95,7 @@ def test_the_cheapest_method_is_named_if_its_rounds_show_it() -> None:
 def test_the_chart_stands_above_the_tables() -> None:
     transferred = Transferred(tuple(rounds(5)), (), False)
     for page in (
-        render_transfer(transferred, "text", prices=prices()),
-        render_transfer(transferred, "html", prices=prices()),
+        transferred.report(prices=prices()),
+        transferred.report("html", prices=prices()),
     ):
         assert page.index("What a gigabyte costs") < page.index("As RFC 392 printed it")
