@@ -13,7 +13,7 @@ from loadgo.decomposition.waterfall_pictures import waterfall_pictures
 from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import digits, duration, in_words
+from loadgo.notation.figures import capitalized, digits, duration, in_words
 from loadgo.notation.measures import factor, factor_interval, signed
 from loadgo.stats.resample import FEWEST_UNITS
 
@@ -83,7 +83,7 @@ def _answer(speedup: Speedup) -> str:
     shown = next(caused for caused in speedup.causes if caused.measure == measure)
     before, after = (_format_value(shown, value) for value in (shown.before, shown.after))
     change = (
-        f"{shown.measure.capitalize()} goes from {before} to {after} with all the changes, {_times_less(shown.ratio)}"
+        f"{capitalized(shown.measure)} goes from {before} to {after} with all the changes, {_times_less(shown.ratio)}"
     )
     if len(shown.causes) < 2:
         return f"{change}."

@@ -129,10 +129,14 @@ def with_drift(difference: Difference, between: BetweenRuns, figures_by_group: S
 
 
 def _allowance(between: BetweenRuns, figures_by_group: Sequence[Floats | None]) -> Allowance | None:
-    """The pooled scatter of the logarithms. None if too few runs have a figure above 0."""
-    groups = [figures[np.isfinite(figures) & (figures > 0)] for figures in figures_by_group if figures is not None]
+    """The pooled scatter of the logarithms. None if too few runs have the figure, or one has no logarithm.
+
+    A run that lacks the figure (NaN) is left out. A run with the figure 0 is not: the others would scatter by less
+    than the host does.
+    """
+    groups = [figures[~np.isnan(figures)] for figures in figures_by_group if figures is not None]
     degrees = sum(len(figures) - 1 for figures in groups if len(figures))
-    if degrees < FEWEST_DEGREES:
+    if degrees < FEWEST_DEGREES or any(((figures <= 0) | np.isinf(figures)).any() for figures in groups):
         return None
     squares = sum(
         float(((logs := np.log(figures)) - logs.mean()).__pow__(2).sum()) for figures in groups if len(figures)

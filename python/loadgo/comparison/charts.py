@@ -22,6 +22,7 @@ from loadgo.decomposition.waterfall import chain_waterfalls
 from loadgo.decomposition.waterfall_charts import INCREASE_COLOR, waterfall_charts
 from loadgo.documents.chart import ACCENT_COLOR, PERCENT_LABEL, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of, safe
 from loadgo.documents.log_axis import CHANGE_LABEL, change_ticks, log_ticks
+from loadgo.notation.figures import capitalized
 from loadgo.notation.margin import margin_in_words
 from loadgo.notation.measures import figure, name_of
 from loadgo.stats.resample import Interval
@@ -86,7 +87,7 @@ def _sides(measure: str, rows: list[ChartRow]) -> Chart | None:
     caption = "Means for one interaction."
     if frame["low"].count():
         caption += " The lines are their 95 % intervals; whether A and B differ is said by that of their difference."
-    heading = f"{_capital(name_of(measure))} on both sides"
+    heading = f"{capitalized(name_of(measure))} on both sides"
     height = _TWO_SIDES_ROW_PX * max(2, len(shown))
     layers = _sides_layers(frame, [row.name for row in shown], log_ticks(least, greatest))
     return chart_of(f"sides-{measure}", heading, caption, layers, height)
@@ -188,10 +189,6 @@ def _distribution(distribution: Distribution) -> Chart:
 
 def _count(counts: tuple[int, int] | None) -> str:
     return "" if counts is None else f"{counts[0]:,} in A, {counts[1]:,} in B"
-
-
-def _capital(words: str) -> str:
-    return f"{words[0].upper()}{words[1:]}"
 
 
 def _bounds(interval: Interval | None, scale: float) -> dict[str, float | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from loadgo.comparison.between_runs import NEIGHBOUR_TOLERANCE
@@ -13,7 +13,7 @@ from loadgo.comparison.difference import Difference
 from loadgo.comparison.rows import Matched
 from loadgo.comparison.side import Side
 from loadgo.measures.other_work import busy_clause
-from loadgo.notation.figures import in_words, share
+from loadgo.notation.figures import in_words, setting, share
 from loadgo.notation.margin import margin_in_words
 from loadgo.notation.measures import name_of
 
@@ -91,7 +91,8 @@ def narrowing(rows: Matched, a: Side, b: Side) -> list[str]:
     names = in_words([name_of(difference.measure) for difference in differences])
     hold = "intervals of {} hold 0 and reach" if len(differences) > 1 else "interval of {} holds 0 and reaches"
     wide = f"The {hold.format(names)} beyond {margin_in_words(differences[0].margin)}."
-    if rows.between.drift == "not known":
+    if rows.between.drift == "not known" or any(difference.within_runs for difference in differences):
+        # Longer runs would not narrow what lies between two runs.
         has_advice = any(difference.cannot_tell_by == "drift" for difference in cannot_tell_measures(rows))
         return [wide] if has_advice else [f"{wide} {_experiment(rows, a, b)}"]
     times = [difference.times_longer for difference in differences]
@@ -171,12 +172,21 @@ def _load_words(conditions: Mapping[str, Any]) -> list[str]:
     load, command = conditions.get("load", {}), [str(word) for word in conditions.get("command", ())]
     words = [] if load.get("users") is None else ["--users", str(load["users"])]
     duration = load.get("duration_s")
-    words += ["--for", f"{duration:g}s"] if isinstance(duration, int | float) else []
+    words += ["--for", f"{setting(duration)}s"] if isinstance(duration, int | float) else []
     if not command:
         known = [(option, load.get(key)) for option, key in (("--think", "think"), ("--typing", "typing"))]
         return [*words, *(word for option, text in known if text for word in (option, str(text)))]
-    options = itertools.pairwise(command)
-    return [*words, *(word for option in options if option[0] in _REPLACING_OPTIONS for word in option)]
+    return [*words, *_replacing_options(command)]
+
+
+def _replacing_options(command: Sequence[str]) -> list[str]:
+    """The options in a command that replace what the script says, also those written as `--think=2s`."""
+    words: list[str] = []
+    for word, following in itertools.pairwise([*command, ""]):
+        option, is_joined, value = word.partition("=")
+        if option in _REPLACING_OPTIONS:
+            words += [option, value if is_joined else following]
+    return words
 
 
 def _has_intervals(rows: Matched) -> bool:

@@ -40,10 +40,10 @@ def like_runs_of(a: Side, b: Side, tariff: str) -> tuple[Side, ...]:
 
 
 def _are_like(a: Side, b: Side) -> bool:
-    """Whether the runs of both sides are like each other."""
+    """Whether the runs of both sides are like each other, also if one of them ended early."""
     folder = b.folders[0]
     is_same_variant = _variant(a.folders[0]) == _variant(folder)
-    return is_same_variant and _is_like(folder, _run_toml(folder / "run.toml"), a.conditions)
+    return is_same_variant and _has_conditions(folder, _run_toml(folder / "run.toml"), a.conditions)
 
 
 def _like_folders(side: Side) -> list[Path]:
@@ -81,8 +81,12 @@ def _start_s(run_toml: Mapping[str, Any]) -> float:
 
 def _is_like(folder: Path, run_toml: Mapping[str, Any], conditions: Mapping[str, str]) -> bool:
     """Whether a run was completed in these conditions, but for those that were measured, and for the seed."""
-    if run_toml.get("kind", "run") != "run" or run_toml.get("outcome") != "done":
-        return False
+    is_complete = run_toml.get("kind", "run") == "run" and run_toml.get("outcome") == "done"
+    return is_complete and _has_conditions(folder, run_toml, conditions)
+
+
+def _has_conditions(folder: Path, run_toml: Mapping[str, Any], conditions: Mapping[str, str]) -> bool:
+    """Whether a run had these conditions, but for those that were measured, and for the seed."""
     try:
         differing = differing_conditions(conditions, conditions_of(folder, run_toml))
     except (OSError, ValueError, TypeError, AttributeError):

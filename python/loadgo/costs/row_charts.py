@@ -9,10 +9,10 @@ import polars as pl
 
 from loadgo.costs.priced import Priced, Row
 from loadgo.costs.words import cost_by, is_told, of_scale
-from loadgo.documents.chart import ACCENT_COLOR, ROW_HEIGHT_PX, Chart, chart_of, legend, safe
+from loadgo.documents.chart import ROW_HEIGHT_PX, Chart, chart_of, legend, safe
+from loadgo.documents.palette import SERIES_COLORS
 from loadgo.notation.figures import money, money_scale
 
-_COLORS = (ACCENT_COLOR, "#e08a1e", "#45b58a", "#a8559a", "#8f6420", "#5f5bb0")
 _NAME = "cost-rows"
 
 
@@ -31,7 +31,7 @@ def row_charts(priced: Priced, rows: Sequence[Row], by: str) -> list[Chart]:
     color = alt.Color(
         "item:N",
         title=None,
-        scale=alt.Scale(domain=items, range=list(_COLORS[: len(items)])),
+        scale=alt.Scale(domain=items, range=list(SERIES_COLORS[: len(items)])),
         legend=legend() if len(items) > 1 else None,
     )
     axis = alt.Axis(format="~g", tickCount=8)

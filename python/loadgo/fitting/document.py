@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from loadgo.documents.as_json import json_document
 from loadgo.documents.document import Document
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import digits, duration, people
+from loadgo.notation.figures import capitalized, digits, duration, people
 from loadgo.notation.keys import parts_of
 from loadgo.notation.laws import read_law
 
@@ -55,7 +55,7 @@ def fit_document(fit: Fit) -> Document:
 
 def _sentence(text: str) -> str:
     """A warning, which begins in lower case for a line of standard error, as a sentence."""
-    return f"{text[0].upper()}{text[1:]}."
+    return f"{capitalized(text)}."
 
 
 def _means_table(fit: Fit) -> Table:

@@ -35,6 +35,8 @@ _FIGURES = Figures("figure", CONDITION_FIGURES.of_commands, CONDITION_FIGURES.of
 _MORE_IS_BETTER = frozenset({"throughput"})
 _NEITHER_WAY = frozenset({"count"})
 """Figures of which more is neither better nor worse."""
+_OF_FITNESS = frozenset({"lost", "lateness_p50", "lateness_p99", "lateness_max"})
+"""Figures that say whether a run measures its system. Their history has the runs that do not."""
 _LIKENESS: Mapping[str, Callable[[LaboratoryRun], object]] = {
     "script": lambda run: run.script,
     "text of the script": lambda run: run.script_mark,
@@ -224,6 +226,9 @@ def history_in(
             left_out.setdefault(reason, []).append(run.name)
         else:
             points.append(HistoryPoint(run, index.figures(run).value(figure) or 0.0))
+    if not points:
+        reason = _unfit(index.figures(model), figure)
+        raise BadRun(f"no completed run that is like {model.name} has the figure: {reason or figure}")
     hosts = dict.fromkeys(_GROUP_KEYS["host"](point.run) for point in points)
     series = tuple(
         _series(host, [point for point in points if _GROUP_KEYS["host"](point.run) == host], figure) for host in hosts
@@ -287,7 +292,7 @@ def _unfit(figures: StoredFigures, figure: NamedFigure) -> str:
         return f"{figure} is not known: too few samples, or not measured"
     if math.isinf(value):
         return f"{figure} is never: too many lines were not answered"
-    return figures.unfit
+    return "" if figure.name in _OF_FITNESS else figures.unfit
 
 
 def _series(host: str, points: list[HistoryPoint], figure: NamedFigure) -> HistorySeries:

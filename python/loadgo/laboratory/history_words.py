@@ -8,7 +8,7 @@ from loadgo.comparison.figures import percent_interval
 from loadgo.laboratory.history import History, HistoryChange, HistoryPoint
 from loadgo.measures.fail_if import format_figure
 from loadgo.notation.comparisons import NamedFigure
-from loadgo.notation.figures import NOT_MEASURED, counted, duration, plain
+from loadgo.notation.figures import NOT_MEASURED, capitalized, counted, duration, plain
 from loadgo.notation.measures import percent
 from loadgo.stats.change_points import FEWEST_VALUES, LARGEST_CHANCE_SHARE
 
@@ -35,7 +35,7 @@ def answer(past: History) -> str:
 
 def further_answers(past: History) -> tuple[str, ...]:
     """The other changes that count, and hosts with too few runs."""
-    lines = [_change_words(past, change).capitalize() for change in past.judged_changes[:-1]]
+    lines = [capitalized(_change_words(past, change)) for change in past.judged_changes[:-1]]
     few = [series for series in past.series if not series.enough]
     if few and len(few) < len(past.series):
         lines += [f"{plain(one.host)}: cannot tell from {counted(len(one.points), 'run')}." for one in few]

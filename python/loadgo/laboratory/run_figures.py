@@ -20,6 +20,8 @@ from loadgo.records.tables import tables
 RUN_FIGURES = frozenset(" ".join(CONDITION_FIGURES.of_run.values()).split())
 """The names of figures of a whole run, which no command has."""
 _NEVER = "never"
+_DAMAGE = (OSError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError)
+"""Errors in the figures of a run with odd values in its files, such as an infinite number of users."""
 
 StoredValue = float | str | None
 """A figure as it is stored: a number, `never` for an infinite one, None where it was not measured."""
@@ -63,7 +65,7 @@ def figures_of(folder: Path) -> StoredFigures:
     """The figures of the steady phase of the run in `folder`. A run that cannot be read has the reason instead."""
     try:
         return _figures_of(summarize(tables(folder), intervals=False))
-    except (OSError, ValueError, TypeError, KeyError, LoadgoError, pl.exceptions.PolarsError) as error:
+    except (*_DAMAGE, LoadgoError, pl.exceptions.PolarsError) as error:
         return StoredFigures(damage=str(error) or type(error).__name__)
 
 

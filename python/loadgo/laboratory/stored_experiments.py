@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from loadgo.errors import BadRun
 from loadgo.laboratory.laboratory_runs import LaboratoryExperiment, read_small
 from loadgo.laboratory.stored_values import stored_value
-from loadgo.pairing.results import Experiment, LeftOut, Pair
+from loadgo.pairing.results import End, Experiment, LeftOut, Pair
 from loadgo.pairing.run_figures import CommandMeans, RunFigures
 from loadgo.pairing.variant import Variant
 from loadgo.records.runs import CAPACITY_FILE, EXPERIMENT_FILE
@@ -63,12 +63,9 @@ def _experiment(folder: Path, members: Mapping[str, Any]) -> Experiment:
             LeftOut("A" if run["letter"] == "A" else "B", Path(str(run["folder"])), str(run["reason"]))
             for run in members["left_out"]
         ),
-        end=members["end"] if members["end"] in _ENDS else None,
+        end=members["end"] if members["end"] in get_args(End) else None,
         folder=folder,
     )
-
-
-_ENDS = ("decided", "most pairs", "time limit", "left out too often", "stopped")
 
 
 def _variant(members: Mapping[str, Any]) -> Variant:
@@ -93,6 +90,7 @@ def _figures(members: Mapping[str, Any]) -> RunFigures:
         commands,
         int(members["errors"]),
         _number(members["others_share"]),
+        tuple(map(str, members.get("fit_warnings", ()))),
     )
 
 

@@ -158,6 +158,11 @@ def price_of(amount: float, currency: str = "") -> str:
     return f"{currency}{Decimal(f'{amount:.10g}'):,f}"
 
 
+def capitalized(text: str) -> str:
+    """The text with a capital as its first letter. The others stay: names in it may have capitals of their own."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
 def plain(text: str) -> str:
     """Makes a user's text safe for a terminal: a visible sign replaces control, format and bidirectional characters."""
     unsafe = ("Cc", "Cf", "Cs", "Zl", "Zp")

@@ -76,7 +76,7 @@ def progress_line(experiment: Experiment) -> str:
 
 def warnings(experiment: Experiment) -> list[str]:
     """The warnings above the answer."""
-    lines = []
+    lines = [*experiment.fit_warnings]
     if experiment.end == "stopped":
         lines.append("The experiment was stopped: the answer comes from the complete pairs.")
     if experiment.end == "left out too often":

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from loadgo.notation.figures import digits, number, people, seconds, share
+from loadgo.notation.figures import capitalized, digits, number, people, seconds, share
 from loadgo.sizing.curve import LoadPoint, Target, TargetVerdict
 from loadgo.sizing.fit_doubt import FitDoubt
 from loadgo.sizing.narrowing import Narrowing
@@ -309,4 +309,4 @@ def _limiting_resource(users: int, points: Sequence[LoadPoint], first: Saturatio
             "a lock, or the work itself makes users wait."
         )
     verb = "would be" if first.users > users else "are" if first.resource.endswith("s") else "is"
-    return f" {first.resource.capitalize()} {verb} saturated first, from {digits(first.users)} users on."
+    return f" {capitalized(first.resource)} {verb} saturated first, from {digits(first.users)} users on."

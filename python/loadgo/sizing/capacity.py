@@ -155,9 +155,7 @@ def capacity(
         progress,
         trial_progress,
     )
-    if out is not None:
-        keep_result(answer, Path(out))
-    return answer
+    return answer if out is None else keep_result(answer, Path(out))
 
 
 def find_capacity(

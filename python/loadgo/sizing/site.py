@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -133,11 +133,21 @@ def _trial_folder(site: TrialSite, users: int, seed: int) -> Path:
     return site.out / f"trial-{seed}-{name}"
 
 
-def keep_result(capacity: Capacity, folder: Path) -> None:
-    """Writes the result of a search beside the folders of its trials, where `loadgo lab` finds it."""
+def keep_result(capacity: Capacity, folder: Path) -> Capacity:
+    """Writes the result of a search beside the folders of its trials, where `loadgo lab` finds it.
+
+    A file that cannot be written, such as on a full disk, is a note of the result: an error would lose the answer.
+    """
     from loadgo.sizing.document import capacity_json
 
-    folder.mkdir(parents=True, exist_ok=True)
     temporary = folder / f".{CAPACITY_FILE}"
-    temporary.write_text(capacity_json(capacity), encoding="utf-8")
-    temporary.replace(folder / CAPACITY_FILE)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(capacity_json(capacity), encoding="utf-8")
+        temporary.replace(folder / CAPACITY_FILE)
+    except OSError as error:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        note = f"{CAPACITY_FILE}: the result could not be written to {folder} ({error.strerror or error})."
+        return replace(capacity, notes=(*capacity.notes, note))
+    return capacity

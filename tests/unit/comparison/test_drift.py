@@ -152,6 +152,29 @@ def test_a_like_run_without_the_figure_is_left_out_of_its_scatter() -> None:
     assert response(comparison) == "worse"
 
 
+def test_a_like_run_with_a_figure_of_0_is_no_run_without_the_figure() -> None:
+    like = side(1, [1.0, 1.02, 0.98, 1.01, 0.99, 1.0])
+    a, b = side(8, [1.0]), side(9, [1.6])
+    known = pl.col("response")
+    a, b, like = (replace(one, rows=one.rows.with_columns(known.alias("paging wait"))) for one in (a, b, like))
+    zero = pl.when(pl.col("run") == 3).then(0.0).otherwise(known)
+    without = replace(like, rows=like.rows.with_columns(zero.alias("paging wait")))
+    assert of_sides(a, b, like_runs=[like]).rows.whole["paging wait"].verdict == "worse"
+    assert of_sides(a, b, like_runs=[without]).rows.whole["paging wait"].verdict == "cannot tell"
+    assert response(of_sides(a, b, like_runs=[without])) == "worse"
+
+
+def test_an_interval_that_drift_makes_wide_is_not_narrowed_by_longer_runs() -> None:
+    a, b = side(6, [1.0]), side(7, [1.0])
+    drifting = of_sides(a, b, like_runs=[side(1, [1.0, 1.1, 0.9, 1.1, 0.9, 1.0])], margin=0.2)
+    difference = drifting.rows.whole["response"]
+    assert (difference.verdict, difference.cannot_tell_by) == ("cannot tell", "width")
+    headline = " ".join(comparison_document(drifting).further_answers)
+    assert "The interval of response holds 0 and reaches beyond 20 %. About " in headline
+    assert "pairs of runs in turn would tell: loadgo ab" in headline
+    assert "times as many interactions" not in headline
+
+
 def test_like_runs_of_a_few_minutes_do_not_stand_for_a_day() -> None:
     like = side(1, [1.0, 1.02, 0.98, 1.01, 0.99, 1.0])
     comparison = of_sides(side(6, [1.0]), side(6 + 24 * 60, [1.6]), like_runs=[like])
@@ -202,18 +225,26 @@ def test_the_advice_is_an_experiment_with_the_number_of_pairs() -> None:
 
 def test_the_advice_repeats_the_load_and_names_enough_pairs() -> None:
     a, b = side(1, [1.0]), side(2, [1.6])
-    command = ["loadgo", "run", "x.toml", "--users", "12", "--think", "exponential(1s)"]
-    for one in (a, b):
-        one.tables[0].conditions["command"] = command
-    assert shlex.split(experiment_command(a, b, 60))[2:9] == (
-        ["x.toml", "--users", "12", "--for", "10s", "--think", "exponential(1s)"]
-    )
+    conditions = [one.tables[0].conditions for one in (a, b)]
+    for known in conditions:
+        known["command"] = ["loadgo", "run", "x.toml", "--users", "12", "--think", "exponential(1s)"]
+    advised = ["x.toml", "--users", "12", "--for", "10s", "--think", "exponential(1s)"]
+    assert shlex.split(experiment_command(a, b, 60))[2:9] == advised
     assert "--pairs 60" in experiment_command(a, b, 60)
-    for one in (a, b):
-        del one.tables[0].conditions["command"]
-        one.tables[0].conditions["load"]["think"] = "uniform(1s, 2s)"
+    for known in conditions:
+        del known["command"]
+        known["load"]["think"] = "uniform(1s, 2s)"
     assert "--think 'uniform(1s, 2s)'" in experiment_command(a, b, 60)
     assert "--pairs" not in experiment_command(a, b, 30)
+
+
+def test_the_advice_repeats_options_that_are_joined_with_their_values_and_long_loads() -> None:
+    a, b = side(1, [1.0]), side(2, [1.6])
+    for known in (a.tables[0].conditions, b.tables[0].conditions):
+        known["command"] = ["loadgo", "run", "x.toml", "--users=12", "--think=exponential(1s)"]
+        known["load"]["duration_s"] = 1_234_567.0
+    advised = ["x.toml", "--users", "12", "--for", "1234567s", "--think", "exponential(1s)"]
+    assert shlex.split(experiment_command(a, b, 60))[2:9] == advised
 
 
 def test_no_experiment_is_advised_where_one_side_is_simulated() -> None:
@@ -290,6 +321,16 @@ def test_like_runs_of_equal_sides_are_one_group_that_contains_the_drift_between_
     minutes = sorted(round(start_s / 60) for start_s in group.starts_s)
     first = round(side_of(runs[0]).starts_s[0] / 60)
     assert [minute - first for minute in minutes] == [*range(1, 13), *range(27, 39)]
+
+
+def test_a_side_that_ended_early_has_the_like_runs_of_the_other_in_one_group(tmp_path: Path) -> None:
+    runs = copies(tmp_path, 4)
+    (stopped,) = copies(tmp_path, 1, prefix="stopped-", old='outcome = "done"', new='outcome = "stopped"')
+    a, b = side_of(runs[0]), side_of(stopped)
+    for sides in ((a, b), (b, a)):
+        (group,) = like_runs_of(*sides, "default")
+        assert group.run_count == 3
+        assert of_sides(*sides, like_runs=like_runs_of(*sides, "default")).rows.between.drift == "not known"
 
 
 def test_in_the_folder_of_an_experiment_only_runs_of_the_same_variant_are_like(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import loadgo
+import polars as pl
 import pytest
 from loadgo.cli.app import app
 from loadgo.errors import BadArgument, BadRun
@@ -14,6 +15,7 @@ from loadgo.laboratory.history_document import history_document
 from loadgo.measures.fail_if import with_conditions
 from loadgo.measures.summary import summarize
 from loadgo.notation.comparisons import ConditionError
+from loadgo.records.tables import COLUMNS_BY_TABLE
 from support.made_laboratory import FIRST_START, made_run, made_runs, scattered
 from typer.testing import CliRunner
 
@@ -71,6 +73,41 @@ def test_a_change_for_the_better_after_one_for_the_worse_is_good_and_since_count
     assert invoked("p90(compile)", "--runs", tmp_path / "runs", "--since", "soon")[0] == 2
 
 
+def test_each_change_since_a_date_names_its_runs_as_they_are_called(tmp_path: Path) -> None:
+    for number, seconds in enumerate(scattered([*WORSE, (10, 0.9)])):
+        made_run(tmp_path / "runs" / f"Night-{number:02}T", FIRST_START + timedelta(hours=6 * number), seconds)
+    past = loadgo.history("p90(compile)", runs=tmp_path / "runs", since="2026-01-06")
+    (line,) = history_document(past).further_answers
+    assert line.startswith("Worse by +")
+    assert "between Night-13T and Night-14T" in line
+
+
+@pytest.mark.parametrize("figure", ["lost", "lateness_p99"])
+def test_the_history_of_losses_and_of_lateness_has_the_runs_that_are_no_good_for_other_figures(
+    tmp_path: Path, figure: str
+) -> None:
+    folders = made_runs(tmp_path / "runs", scattered([(24, 1.0)]))
+    for folder in folders[14:]:
+        make_unfit(folder, figure)
+    past = loadgo.history(figure, runs=tmp_path / "runs")
+    assert len(past.points) == 24
+    assert [(change.first_after.run.name, change.direction) for change in past.changes] == [("0014", "worse")]
+    assert len(loadgo.history("p90(compile)", runs=tmp_path / "runs").points) == 14
+
+
+def make_unfit(folder: Path, figure: str) -> None:
+    """Makes a run lose records, or send its lines late."""
+    if figure == "lost":
+        rows = {"at_ns": [1_000_000_000], "user": [None], "what": ["record"], "count": [3], "reason": ["no space"]}
+        loss = pl.DataFrame(rows)
+        columns = COLUMNS_BY_TABLE["lost"]
+        loss.select(pl.col(name).cast(columns[name]) for name in columns).write_parquet(folder / "lost.parquet")
+        return
+    path = folder / "interactions.parquet"
+    early = pl.col("sent_ns") - 500_000_000
+    pl.read_parquet(path).with_columns(planned_ns=early).write_parquet(path)
+
+
 def test_throughput_is_better_when_there_is_more(worse: Path) -> None:
     past = loadgo.history("throughput", runs=worse)
     assert [change.direction for change in past.changes] == ["worse"]
@@ -93,6 +130,8 @@ def test_runs_that_are_unlike_are_left_out_and_each_reason_is_said(worse: Path) 
     (made_run(worse / "text", later, 1.0) / "script.toml").write_text("changed")
     (made_run(worse / "broken", later, 1.0) / "run.toml").write_text("[")
     (made_run(worse / "cut", later, 1.0) / "interactions.parquet").write_bytes(b"PAR1")
+    odd = made_run(worse / "odd", later, 1.0) / "run.toml"
+    odd.write_text(odd.read_text().replace("every = 1", "every = inf"))
     past = loadgo.history("p90(compile)", runs=worse)
     reasons = {names: one.reason for one in past.left_out for names in one.names}
     assert reasons == {
@@ -103,6 +142,7 @@ def test_runs_that_are_unlike_are_left_out_and_each_reason_is_said(worse: Path) 
         "text": "another text of the script",
         "broken": "the run cannot be read",
         "cut": "its tables cannot be read",
+        "odd": "its tables cannot be read",
     }
     text = str(past.report("text", width=120))
     assert all(reason in " ".join(text.split()) for reason in reasons.values())
@@ -163,6 +203,9 @@ def test_mistakes_are_named_and_nothing_is_shown(worse: Path, tmp_path: Path) ->
     with pytest.raises(BadArgument, match="no run of this name"):
         loadgo.history("p90", runs=worse, like="9999")
     assert invoked("p90(link)", "--runs", worse)[0] == 2
+    made_run(worse / "short", FIRST_START, 1.0, passes=1, users="2")
+    with pytest.raises(BadRun, match=r"no completed run that is like short has the figure: .* too few samples"):
+        loadgo.history("p99(compile)", runs=worse, like="short")
 
 
 def test_names_with_markup_stay_text(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ import loadgo
 import pytest
 from loadgo.errors import BadRun
 from loadgo.laboratory.stored_experiments import stored_capacity, stored_experiment
+from loadgo.pairing.document import experiment_document
+from loadgo.sizing.site import keep_result
 from support.small_machine import laid
 
 
@@ -35,6 +37,32 @@ def test_an_experiment_is_shown_as_it_was_found(tmp_path: Path) -> None:
     stored = stored_experiment(tmp_path / "ab")
     assert stored.report("json") == found.report("json")
     assert stored.report("text", width=100) == found.report("text", width=100)
+
+
+def test_the_doubt_about_a_fitted_machine_stands_over_its_experiment_and_is_kept(tmp_path: Path) -> None:
+    script, machine = laid(tmp_path)
+    machine.write_text(f'{machine.read_text()}\n[fit]\nruns = ["r"]\nwarnings = ["the mean response is off"]\n')
+    slow, fast = (loadgo.Variant(script, on=str(machine), set=(f"processors.speed={speed}",)) for speed in (1, 2))
+    found = loadgo.ab(slow, fast, users=3, duration="1min", most_pairs=2, out=tmp_path / "ab")
+    for experiment in (found, stored_experiment(tmp_path / "ab")):
+        doubt = "The machine's fit is doubtful: the mean response is off."
+        assert experiment.fit_warnings == (doubt,)
+        assert doubt in experiment_document(experiment).warnings
+
+
+def test_a_capacity_that_cannot_be_written_is_still_the_answer(
+    capacity: tuple[Path, loadgo.Capacity], tmp_path: Path
+) -> None:
+    _, found = capacity
+    (tmp_path / "capacity.json").mkdir()
+    kept = keep_result(found, tmp_path)
+    assert (kept.answer, kept.interval) == (found.answer, found.interval)
+    assert kept.notes == (
+        *found.notes,
+        f"capacity.json: the result could not be written to {tmp_path} (Is a directory).",
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["capacity.json"]
+    assert keep_result(found, tmp_path / "new") == found
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from loadgo.notation.figures import people, share
+from loadgo.notation.figures import capitalized, people, share
 from loadgo.sizing.curve import LoadPoint, MixClass
 from loadgo.sizing.models.answers import (
     ModelCapacity,
@@ -233,7 +233,7 @@ def _basis_notes(points: Sequence[LoadPoint], basis: ModelBasis) -> list[str]:
     for name in dict.fromkeys(name for point in basis.points for name in point.utilisation):
         if is_taken_by_others(basis.points, name):
             notes.append(
-                f"{name.capitalize()} had no idle time at any point, although the throughput grew: other work uses "
+                f"{capitalized(name)} had no idle time at any point, although the throughput grew: other work uses "
                 "what the users leave, so the users' demand is not known."
             )
     for demand in basis.demands:
