@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from support.accessibility import serious
 from support.pages import PAGES, written_pages
 from support.watched import NEEDS_CHROMIUM, PHONE, WIDE
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Locator, Page
 
 pytestmark = NEEDS_CHROMIUM
 
@@ -23,6 +23,10 @@ DRAWN = (
 HIDDEN = (
     """() => [...document.querySelectorAll('.scroll, .chart, dl')].filter(shown => !shown.checkVisibility()).length"""
 )
+
+HEADINGS = "summary > h2, #words"
+IN_A_CHAPTER = ".chapter ~ section:not(.chapter, .words-list) *"
+"""Headings below that of a chapter, which the contents leave out."""
 
 
 @pytest.fixture(scope="module")
@@ -55,26 +59,51 @@ def settle(page: Page) -> None:
     pytest.fail("a chart is not drawn")
 
 
-def serious(page: Page) -> list[str]:
-    """Rules of axe-core that the page breaks seriously or critically, with the first place of each."""
-    found = Axe().run(page).response["violations"]
-    return [
-        f"{rule['id']}: {rule['nodes'][0]['html'][:200]}" for rule in found if rule["impact"] in ("serious", "critical")
-    ]
+@pytest.fixture(scope="module", params=PAGES)
+def shown(request: pytest.FixtureRequest, browser: Browser, pages: dict[str, Path]) -> Iterator[Page]:
+    """Each page, opened once for all tests that change only its size and its colours."""
+    with opened(browser, pages[request.param]) as page:
+        yield page
+
+
+def looked_at(page: Page, size: tuple[int, int] = WIDE, scheme: Any = "light") -> None:
+    """Gives the page its size and its colours, in which its charts are drawn again."""
+    page.emulate_media(color_scheme=scheme, media="screen")
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.wait_for_timeout(300)
+    settle(page)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", PAGES)
-def test_axe_finds_nothing_serious_on_a_page(browser: Browser, pages: dict[str, Path], name: str, scheme: Any) -> None:
-    with opened(browser, pages[name], color_scheme=scheme) as page:
-        assert serious(page) == []
+def test_axe_finds_nothing_serious_on_a_page(shown: Page, scheme: Any) -> None:
+    looked_at(shown, scheme=scheme)
+    assert serious(shown) == []
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_on_a_phone_only_tables_scroll_sideways(browser: Browser, pages: dict[str, Path], name: str) -> None:
-    with opened(browser, pages[name], PHONE) as page:
-        assert page.evaluate("() => document.scrollingElement.scrollWidth") <= PHONE[0]
-        assert serious(page) == []
+def test_on_a_phone_only_tables_scroll_sideways(shown: Page) -> None:
+    looked_at(shown, PHONE)
+    assert shown.evaluate("() => document.scrollingElement.scrollWidth") <= PHONE[0]
+    assert serious(shown) == []
+
+
+def test_a_table_that_is_cut_shows_a_shade_where_it_goes_on(browser: Browser, pages: dict[str, Path]) -> None:
+    with opened(browser, pages["report"], PHONE) as page:
+        table = page.locator(".scroll:has(table)").first
+        table.scroll_into_view_if_needed()
+        shaded = [edge_of(page, table, left) for left in ("0", "table.scrollWidth")]
+        page.add_style_tag(content=".scroll { background: none !important; }")
+        plain = [edge_of(page, table, left) for left in ("0", "table.scrollWidth")]
+        assert shaded[0] != plain[0]
+        assert shaded[1] == plain[1]
+
+
+def edge_of(page: Page, table: Locator, left: str) -> bytes:
+    """The picture of the last pixels of a table's place, when the table is scrolled to `left`."""
+    table.evaluate(f"table => {{ table.scrollLeft = {left}; table.blur(); }}")
+    box = table.bounding_box()
+    assert box is not None
+    clip = {"x": box["x"] + box["width"] - 4, "y": box["y"] + box["height"] - 8, "width": 4, "height": 1}
+    return page.screenshot(clip=clip)
 
 
 def test_the_p90_is_on_the_screen_of_a_phone(browser: Browser, pages: dict[str, Path]) -> None:
@@ -90,16 +119,15 @@ def test_the_p90_is_on_the_screen_of_a_phone(browser: Browser, pages: dict[str, 
             assert box["x"] + box["width"] <= PHONE[0]
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_each_line_of_the_contents_leads_to_a_heading(browser: Browser, pages: dict[str, Path], name: str) -> None:
-    with opened(browser, pages[name]) as page:
-        links = page.locator(".contents a")
-        targets = [links.nth(at).get_attribute("href") or "" for at in range(links.count())]
-        headings = page.evaluate(
-            "() => [...document.querySelectorAll('summary > h2, #words')].map(heading => '#' + heading.id)"
-        )
-        assert targets == (headings if len(headings) > 3 else [])
-        assert len(set(headings)) == len(headings)
+def test_each_line_of_the_contents_leads_to_a_heading(shown: Page) -> None:
+    links = shown.locator(".contents a")
+    targets = [links.nth(at).get_attribute("href") or "" for at in range(links.count())]
+    headings, listed = (
+        shown.evaluate(f"() => [...document.querySelectorAll({selector!r})].map(heading => '#' + heading.id)")
+        for selector in (HEADINGS, f":is({HEADINGS}):not({IN_A_CHAPTER})")
+    )
+    assert targets == (listed if len(listed) > 3 else [])
+    assert len(set(headings)) == len(headings)
 
 
 def test_a_link_opens_the_section_that_it_leads_to(browser: Browser, pages: dict[str, Path]) -> None:
@@ -117,13 +145,35 @@ def test_each_chart_stands_beside_its_table(browser: Browser, pages: dict[str, P
             assert page.locator(f"section:has(#{table}) #chart-{chart}").count() == 1
 
 
+BESIDE = {
+    "compare": {"response-time": "changes-response", "processor-time": "changes-cpu"},
+    "capacity": {"measured-by-users": "capacity-response"},
+    "cost": {"over-the-load-at-default": "cost-0"},
+    "transfer": {"what-the-processor-time-costs": "transfer-methods"},
+    "transfers": {"all-of-them": "transfer-cost"},
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_a_chart_of_a_comparison_a_capacity_costs_and_transfers_stands_beside_its_table(
+    pages: dict[str, Path], name: str
+) -> None:
+    sections = pages[name].read_text().split("<section")
+    for table, chart in BESIDE[name].items():
+        assert any(f'id="{table}"' in section and f'id="chart-{chart}"' in section for section in sections)
+
+
+def test_on_paper_everything_is_open(shown: Page) -> None:
+    shown.emulate_media(media="print")
+    assert shown.evaluate(HIDDEN) == 0
+    assert not shown.locator(".contents").is_visible()
+
+
 @pytest.mark.parametrize("name", PAGES)
-def test_on_paper_everything_is_open(browser: Browser, pages: dict[str, Path], name: str) -> None:
-    for scripts in (True, False):
-        with opened(browser, pages[name], java_script_enabled=scripts) as page:
-            page.emulate_media(media="print")
-            assert page.evaluate(HIDDEN) == 0
-            assert not page.locator(".contents").is_visible()
+def test_on_paper_everything_is_open_without_scripts_too(browser: Browser, pages: dict[str, Path], name: str) -> None:
+    with opened(browser, pages[name], java_script_enabled=False) as page:
+        page.emulate_media(media="print")
+        assert page.evaluate(HIDDEN) == 0
 
 
 def test_without_scripts_the_tables_are_there_and_a_sentence_stands_for_each_chart(

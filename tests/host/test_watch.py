@@ -24,7 +24,8 @@ from loadgo.records.following import follow, latest_ns
 from loadgo.records.tables import Tables, tables
 from loadgo.watching.expected import Model, in_background
 from loadgo.watching.play import Clock, screens
-from loadgo.watching.terminal import STATE_SIGNS, ScreenContext, screen
+from loadgo.watching.state_signs import STATE_SIGNS
+from loadgo.watching.terminal import ScreenContext, screen
 from loadgo.watching.window import USER_STATES, window_of
 from support.outside import COMMAND, PATIENCE_S, environment
 from support.watched import asked

@@ -8,16 +8,28 @@ import loadgo
 from loadgo.cli.app import app
 from loadgo.measures.summary import summarize
 from loadgo.profiling.profile import Frame, Profile, Segment, Stack
+from loadgo.published.catalogue import document
 from loadgo.reporting.report import render
+from loadgo.reproduction.reproduce import Reproduction, judge_document
+from loadgo.transfers.analysis import taken_apart
+from loadgo.transfers.csv_table import read_table
+from loadgo.transfers.prices import prices
+from loadgo.transfers.transfer import Transferred
 from typer.testing import CliRunner
 
 from support import fitted_machine
 from support.capacity_results import capacity_of
 from support.known_capacity import exacts
 from support.places import TESTS
+from support.printed_values import as_printed
 from support.synthetic_meters import metered_host
+from support.transfer_rows import rounds
+from support.transfer_tables import COLUMNS, SEED
 
-PAGES = ("report", "report-of-a-machine", "compare", "capacity", "fit", "cost", "profile", "doctor")
+PAGES = (
+    "report", "report-of-a-machine", "compare", "capacity", "fit", "cost", "profile", "doctor", "transfer",
+    "transfers", "reproduce",
+)  # fmt: skip
 
 _MAIN, _WORK = Frame("/usr/bin/prime", "main"), Frame("/usr/bin/prime", "divide<int>(long)")
 _PROFILE = Profile(
@@ -28,6 +40,12 @@ _PROFILE = Profile(
     segments=(Segment("/usr/bin/prime", 600, 40, 2), Segment("[heap]", 0, 1000, 0)),
     build_ids={},
 )
+
+
+def _reproduction() -> Reproduction:
+    """Two documents, with models that give 4 % more than what is printed."""
+    chosen = [document(name) for name in ("mpl-16", "csr-rfc-20")]
+    return Reproduction(tuple(judge_document(printed, as_printed(printed, 1.04)) for printed in chosen), 0, 1.0)
 
 
 def written_pages(folder: Path) -> dict[str, Path]:
@@ -41,6 +59,9 @@ def written_pages(folder: Path) -> dict[str, Path]:
         "report-of-a-machine": loadgo.report(TESTS / "runs" / "reported" / "sim-645", format="html"),
         "capacity": capacity_of(exacts(5, 15, 30, 34, 36, 40)).report("html"),
         "profile": _PROFILE.report("html"),
+        "transfer": Transferred(tuple(rounds(4)), (), False).report("html"),
+        "transfers": taken_apart(read_table(SEED, COLUMNS), prices("cloud")).report("html"),
+        "reproduce": _reproduction().report("html"),
     }
     commands = {
         "compare": ("compare", f"{folder / 'n4'}", f"{folder / 'n8'}", "-o"),

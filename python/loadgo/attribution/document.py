@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from loadgo.attribution.results import Cause, Caused, Change, Pair, Speedup
 from loadgo.decomposition.json_keys import JSON_KEYS as DECOMPOSITION_KEYS
 from loadgo.decomposition.tables import chain_tables, road_notes, road_table, road_warnings
-from loadgo.decomposition.waterfall import Waterfall, chain_waterfalls, waterfall_of
+from loadgo.decomposition.waterfall import Waterfall, chain_waterfalls, waterfall_name, waterfall_of
 from loadgo.decomposition.waterfall_pictures import waterfall_pictures
 from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Charts, Document
@@ -56,8 +56,8 @@ def speedup_document(speedup: Speedup) -> Document:
     measure = _answer_measure(speedup)
     pictures = waterfall_pictures([waterfall for waterfall in waterfalls_of(speedup) if waterfall.measure == measure])
     tables = [
-        *(_causes_table(caused) for caused in speedup.causes),
-        *chain_tables(speedup.bookkeeping),
+        *(_causes_table(caused, waterfall_name(number)) for number, caused in enumerate(speedup.causes, 1)),
+        *chain_tables(speedup.bookkeeping, first_chart=len(speedup.causes) + 1),
         *([] if cross_check is None else [cross_check]),
     ]
     return Document(
@@ -111,7 +111,7 @@ def _answer_measure(speedup: Speedup) -> str:
     return "response" if "response" in measures or not measures else measures[0]
 
 
-def _causes_table(caused: Caused) -> Table:
+def _causes_table(caused: Caused, chart_name: str) -> Table:
     def saved(value: float) -> str:
         return f"{'−' if value > 0 else '+'}{digits(abs(value))}" if caused.unit == "$" else signed(-value)
 
@@ -127,7 +127,7 @@ def _causes_table(caused: Caused) -> Table:
     )
     ends = f"{_format_value(caused, caused.before)} to {_format_value(caused, caused.after)}"
     title = f"Causes: what each change did to {caused.measure} ({ends})"
-    return Table(title, columns, total_rows=1, name_width=36)
+    return Table(title, columns, total_rows=1, name_width=36, charts=(chart_name,))
 
 
 def _notes(speedup: Speedup) -> tuple[tuple[str, str], ...]:

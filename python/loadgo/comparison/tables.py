@@ -28,8 +28,8 @@ def comparison_tables(comparison: Comparison) -> list[Table]:
     tables = [
         _judged(comparison),
         _conditions(comparison),
-        _processor(comparison),
         _measure_table(comparison, "response", "Response time"),
+        _processor(comparison),
     ]
     tables += [
         _whole(comparison),
@@ -101,7 +101,7 @@ def _processor(comparison: Comparison) -> Table | None:
         Column("B CPU" if is_split else "B", _cells(rows, "cpu", _after)),
         *_verdict_columns(rows, "cpu"),
     )
-    return Table("Processor time", columns, total_rows=1)
+    return Table("Processor time", columns, total_rows=1, charts=("changes-cpu", "sides-cpu"))
 
 
 def _measure_table(comparison: Comparison, measure: str, title: str) -> Table | None:
@@ -115,7 +115,8 @@ def _measure_table(comparison: Comparison, measure: str, title: str) -> Table | 
         Column("B", _cells(rows, measure, _after)),
         *_verdict_columns(rows, measure),
     )
-    return Table(title, columns, total_rows=1)
+    charts = (f"changes-{measure}", f"sides-{measure}", *(("distribution",) if measure == "response" else ()))
+    return Table(title, columns, total_rows=1, charts=charts)
 
 
 def _heading(comparison: Comparison) -> str:

@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 
 from loadgo.costs.curve import Curve
-from loadgo.costs.words import of_scale
+from loadgo.costs.words import curve_chart_name, of_scale
 from loadgo.documents.chart import ACCENT_COLOR, Chart, chart_of, safe
 from loadgo.documents.log_axis import log_ticks
 from loadgo.documents.palette import WARM_COLOR
@@ -23,7 +23,7 @@ _COLORS = {_CHARGED_LABEL: ACCENT_COLOR, _ALL_BUSY_LABEL: WARM_COLOR}
 def cost_charts(tariff_curves: Sequence[Curve]) -> list[Chart]:
     """A chart for each tariff for which the costs of two or more loads are known."""
     return [
-        cost_chart(curve, f"cost-{index}")
+        cost_chart(curve, curve_chart_name(index))
         for index, curve in enumerate(tariff_curves)
         if sum(load.interaction.value is not None for load in curve.loads) > 1
     ]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from loadgo.costs.cost import Costs
 from loadgo.costs.curve import Curve, left_out
-from loadgo.costs.words import COST_SENTENCE_STARTS, UNKNOWN_COST_ANSWER, interval, of_scale
+from loadgo.costs.words import COST_SENTENCE_STARTS, UNKNOWN_COST_ANSWER, curve_chart_name, interval, of_scale
 from loadgo.documents.document import SignPicture
 from loadgo.documents.signs import bar
 from loadgo.documents.table import Column, Table
@@ -35,7 +35,7 @@ def curve_answer(tariff_curves: Sequence[Curve]) -> str:
 
 def curve_tables(costs: Costs, tariff_curves: Sequence[Curve]) -> list[Table]:
     """A table for each tariff, and a table of the commands by load at the first tariff."""
-    tables = [_loads(curve) for curve in tariff_curves[:_MOST_TARIFFS]]
+    tables = [_loads(curve, curve_chart_name(index)) for index, curve in enumerate(tariff_curves[:_MOST_TARIFFS])]
     return [*tables, _commands(costs, tariff_curves[0])] if costs.by == "command" else tables
 
 
@@ -69,7 +69,7 @@ def curve_notes(costs: Costs, tariff_curves: Sequence[Curve]) -> list[tuple[str,
     return notes
 
 
-def _loads(curve: Curve) -> Table:
+def _loads(curve: Curve, chart: str) -> Table:
     loads, currency = curve.loads, curve.tariff.currency
     scale = money_scale([curve.cheapest.interaction.value if curve.cheapest else None])
     columns = [
@@ -85,7 +85,7 @@ def _loads(curve: Curve) -> Table:
     if any(load.whole is not None for load in loads):
         columns.append(Column("all busy time", tuple(money(load.whole, currency, scale) for load in loads), spare=4))
     columns.append(Column("a user's hour", tuple(money(load.user_hour.value, currency) for load in loads)))
-    return Table(f"Over the load, at {curve.tariff.label}", tuple(columns))
+    return Table(f"Over the load, at {curve.tariff.label}", tuple(columns), charts=(chart,))
 
 
 def _commands(costs: Costs, curve: Curve) -> Table:

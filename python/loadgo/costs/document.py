@@ -174,7 +174,7 @@ def _rows_table(costs: Costs, priced: Priced) -> Table:
         Column("together", tuple(money(row.total, currency) for row in rows), spare=1),
         Column("share", tuple(share(row.total / total if row.total is not None and total else None) for row in rows)),
     ]
-    return Table(f"By {costs.by}, at {priced.tariff.label}", tuple(columns), total_rows=1)
+    return Table(f"By {costs.by}, at {priced.tariff.label}", tuple(columns), total_rows=1, charts=("cost-rows",))
 
 
 def _told(row: Row, text: str) -> str:

@@ -174,7 +174,8 @@ def _levels(fairness: Fairness) -> Table:
             columns.append(Column("95 %", tuple(_interval(level.interval) for level in levels), spare=spare + 1))
     verdicts = tuple(price.verdict(fairness.measure) for price in fairness.prices)
     columns.append(Column(f"by {FAIRNESS_MEASURE_LABELS[fairness.measure]}, B is", verdicts))
-    return Table("B's charge for the same performance, in multiples of A's: performance ÷ charges", tuple(columns))
+    title = "B's charge for the same performance, in multiples of A's: performance ÷ charges"
+    return Table(title, tuple(columns), charts=("fairness",))
 
 
 def _differentials(fairness: Fairness) -> Table:

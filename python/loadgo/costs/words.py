@@ -65,3 +65,8 @@ def tariffs_in_words(tariffs: Sequence[Tariff]) -> list[str]:
         remark = " Name your own price with --tariff FILE.toml." if shifts[0].assumption else ""
         lines.append(f"{name}: {shifts_in_words(shifts)} ({shifts[0].title}; {shifts[0].source}).{remark}")
     return lines
+
+
+def curve_chart_name(index: int) -> str:
+    """The name of the chart of the costs over the load, at the tariff with this index."""
+    return f"cost-{index}"

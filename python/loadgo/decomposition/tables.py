@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from loadgo.decomposition.chains import Chain
 from loadgo.decomposition.reading import Reading, read_factor, read_interval
 from loadgo.decomposition.roads import Disagreement, Road, disagreeing, slightly_apart
+from loadgo.decomposition.waterfall import has_waterfall, waterfall_name
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import digits
 from loadgo.notation.measures import figure, percent
@@ -18,15 +20,21 @@ _SMALLEST_FACTOR_SHARE = 0.0005
 _LINK_SIGNS = {"elapsed": "×", "CPU": "×", "response": "·"}
 
 
-def chain_tables(chains: Sequence[Chain], reading: Reading = "A ÷ B") -> list[Table]:
-    """One table of all ratios with their links, and one table for each ratio that has further factors."""
+def chain_tables(chains: Sequence[Chain], reading: Reading = "A ÷ B", *, first_chart: int = 1) -> list[Table]:
+    """One table of all ratios with their links, and one table for each ratio that has further factors.
+
+    A page shows the chart of each waterfall beside the table of its factors. `first_chart` is the first one's number.
+    """
     if not chains:
         return []
-    tables = [_links_table(chains, reading)]
-    for chain in chains:
-        if chain.measure in ("elapsed", "response") and len(chain.factors) > len(chain.links):
-            tables.append(_factors_table(chain, reading))
-    return tables
+    charted = [chain for chain in chains if has_waterfall(chain)]
+    names = {chain.measure: waterfall_name(number) for number, chain in enumerate(charted, first_chart)}
+    tables = [
+        _factors_table(chain, reading, names.pop(chain.measure))
+        for chain in charted
+        if len(chain.factors) > len(chain.links)
+    ]
+    return [replace(_links_table(chains, reading), charts=tuple(names.values())), *tables]
 
 
 def road_table(roads: Sequence[Road], reading: Reading = "A ÷ B") -> Table | None:
@@ -87,7 +95,7 @@ def _links_table(chains: Sequence[Chain], reading: Reading) -> Table:
     return _ratio_table("Decomposition by meters, per interaction", ("", "A", "B", reading), rows)
 
 
-def _factors_table(chain: Chain, reading: Reading) -> Table:
+def _factors_table(chain: Chain, reading: Reading, chart_name: str) -> Table:
     shown = [row for row in chain.factors if abs(row.factor - 1) >= _SMALLEST_FACTOR_SHARE]
     small = [row.factor for row in chain.factors if row not in shown]
     rows = [
@@ -97,7 +105,7 @@ def _factors_table(chain: Chain, reading: Reading) -> Table:
         rows.append((f"{len(small)} without effect", read_factor(math.prod(small), reading), ""))
     rows.append(("all, multiplied", read_factor(chain.ratio, reading), read_interval(chain.interval, reading)))
     table = _ratio_table(f"Decomposition of {chain.measure} by meters, all factors", ("factor", reading), rows)
-    return Table(table.title, table.columns, total_rows=1, name_width=44)
+    return replace(table, total_rows=1, charts=(chart_name,))
 
 
 def figure_of(chain: Chain, value: float) -> str:

@@ -62,7 +62,17 @@ def chain_waterfalls(chains: Sequence[Chain]) -> tuple[Waterfall, ...]:
 
     Factors without effect share one step, and so do the smallest of many. A ratio without factors has no waterfall.
     """
-    return tuple(_of_chain(chain) for chain in chains if chain.measure in WATERFALL_MEASURES and chain.factors)
+    return tuple(_of_chain(chain) for chain in chains if has_waterfall(chain))
+
+
+def has_waterfall(chain: Chain) -> bool:
+    """Whether the chain has a waterfall: its measure is one of `WATERFALL_MEASURES`, and it has factors."""
+    return chain.measure in WATERFALL_MEASURES and bool(chain.factors)
+
+
+def waterfall_name(number: int) -> str:
+    """The name of the chart of a page's waterfall with this number, from 1."""
+    return f"waterfall-{number}"
 
 
 def _of_chain(chain: Chain) -> Waterfall:

@@ -9,7 +9,7 @@ import altair as alt
 import polars as pl
 
 from loadgo.decomposition.reading import Reading, read_factor, read_interval
-from loadgo.decomposition.waterfall import Step, Waterfall
+from loadgo.decomposition.waterfall import Step, Waterfall, waterfall_name
 from loadgo.decomposition.waterfall_pictures import figure_of
 from loadgo.documents.chart import ACCENT_COLOR, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of
 from loadgo.documents.log_axis import log_ticks
@@ -25,7 +25,7 @@ _MONEY_LABEL = "format(datum.value, '~g')"
 def waterfall_charts(waterfalls: Sequence[Waterfall], reading: Reading = "A ÷ B") -> list[Chart]:
     """A chart of each waterfall."""
     numbered = enumerate(waterfalls, start=1)
-    return [waterfall_chart(waterfall, f"waterfall-{number}", reading) for number, waterfall in numbered]
+    return [waterfall_chart(waterfall, waterfall_name(number), reading) for number, waterfall in numbered]
 
 
 def waterfall_chart(waterfall: Waterfall, name: str, reading: Reading = "A ÷ B") -> Chart:

@@ -51,7 +51,7 @@ def chart_of(
     """Makes a chart that is as wide as the page allows and `height` pixels high. `flat`: it shows one value."""
     spec = drawing.properties(width="container", height=height).to_dict()
     del spec["$schema"]
-    return Chart(name, heading, caption, spec | {"config": {"view": {"stroke": None}}}, flat)
+    return Chart(name, heading, caption, spec | {"config": _CONFIG}, flat)
 
 
 def stacked_chart(name: str, heading: str, caption: str, panels: Sequence[alt.LayerChart]) -> Chart:
@@ -61,8 +61,12 @@ def stacked_chart(name: str, heading: str, caption: str, panels: Sequence[alt.La
     """
     spec = alt.vconcat(*panels, spacing=4).resolve_scale(x="shared", color="independent").to_dict()
     del spec["$schema"]
-    config = {"view": {"stroke": None}}
-    return Chart(name, heading, caption, spec | {"config": config, "usermeta": {"beside_px": GUTTER_PX}})
+    return Chart(name, heading, caption, spec | {"config": _CONFIG, "usermeta": {"beside_px": GUTTER_PX}})
+
+
+_NUMBERS = {"decimal": ".", "thousands": ",", "grouping": [3], "currency": ["$", ""], "percent": " %"}
+_CONFIG = {"view": {"stroke": None}, "locale": {"number": _NUMBERS}}
+"""The configuration of every chart. A percentage is written as in the texts, `12.3 %`."""
 
 
 GUTTER_PX = 96

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -34,29 +34,40 @@ class PageSection:
     @property
     def wide(self) -> bool:
         """Whether the section takes the page's whole width."""
-        return bool(self.charts) or self.folded
+        return bool(self.charts) or self.folded or self.is_chapter
+
+    @property
+    def is_chapter(self) -> bool:
+        """Whether the section is the heading of a chapter."""
+        return isinstance(self.part, Chapter)
 
 
 def page_sections(document: Document) -> list[PageSection]:
     """The sections of a page, in the document's order. A chart stands in the section that names it."""
-    charts = {chart.name: chart for part in document.sections if isinstance(part, Charts) for chart in part.draw()}
-    named = [name for part in document.sections for name in part.charts if not isinstance(part, Charts)]
-    single = {name: chart for name, chart in charts.items() if name not in named}
+    drawn = {at: part.draw() for at, part in enumerate(document.sections) if isinstance(part, Charts)}
+    named = {name for part in document.sections for name in part.charts}
+    charts = {chart.name: chart for drawings in drawn.values() for chart in drawings}
     sections: list[PageSection] = []
-    for part in document.sections:
+    for at, part in enumerate(document.sections):
         if isinstance(part, Charts):
+            single = [chart for chart in drawn[at] if chart.name not in named]
             sections += [
-                PageSection(f"chart-of-{name}", chart.heading, None, (chart,), False) for name, chart in single.items()
+                PageSection(f"chart-of-{chart.name}", chart.heading, None, (chart,), False) for chart in single
             ]
-            single = {}
         elif isinstance(part, ShownPart):
             beside = tuple(charts.pop(name) for name in part.charts if name in charts)
             sections.append(_section(part, beside))
     return _with_unique_ids(sections)
 
 
-def contents(document: Document, sections: Iterable[PageSection]) -> list[tuple[str, str]]:
-    """The id and the title of each section that has a title, and of the notes."""
+def contents(document: Document, sections: Sequence[PageSection]) -> list[tuple[str, str]]:
+    """The id and the title of each section that has a title, and of the notes.
+
+    Of a document with several chapters, only the chapters are listed, and the sections before the first.
+    """
+    chapters = [at for at, section in enumerate(sections) if section.is_chapter]
+    if len(chapters) > 1:
+        sections = [*sections[: chapters[0]], *(sections[at] for at in chapters)]
     listed = [(section.id, section.title.partition(" (")[0]) for section in sections if section.title]
     return [*listed, *([(NOTES_ID, NOTES_TITLE)] if document.notes else [])]
 

@@ -50,8 +50,8 @@ class Presentation:
         if format in PICTURE_FORMATS:
             from loadgo.documents.chart import png, svg
 
-            drawn = self.drawn(chart)
-            return svg(drawn) if format == "svg" else png(drawn)
+            drawn, warnings = self.drawn(chart), self.document().warnings
+            return svg(drawn, warnings) if format == "svg" else png(drawn, warnings)
         if format == "csv":
             from loadgo.documents.as_csv import frame_csv
 
@@ -90,10 +90,10 @@ class Presentation:
         return by_name[name]
 
     def altair_chart(self, name: str | None = None) -> alt.Chart | alt.LayerChart | alt.FacetChart:
-        """The main chart, or the chart called `name`, for Altair."""
+        """The main chart, or the chart called `name`, for Altair, below the warnings."""
         from loadgo.documents.chart import altair_chart
 
-        return altair_chart(self.drawn(name))
+        return altair_chart(self.drawn(name), self.document().warnings)
 
     def all_charts(self) -> list[Chart]:
         """All charts that have data, in the order of the page."""

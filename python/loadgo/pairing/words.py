@@ -75,7 +75,7 @@ def progress_line(experiment: Experiment) -> str:
 
 
 def warnings(experiment: Experiment) -> list[str]:
-    """The warnings above the answer."""
+    """The warnings above the answer. Those about the fit of a variant's machine are first."""
     lines = [*experiment.fit_warnings]
     if experiment.end == "stopped":
         lines.append("The experiment was stopped: the answer comes from the complete pairs.")

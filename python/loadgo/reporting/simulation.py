@@ -37,6 +37,7 @@ def simulation_document(simulation: Simulation) -> Document:
     return Document(
         title=title,
         answer=title if len(title) <= _MOST_TITLE_CHARS else f"{title[: _MOST_TITLE_CHARS - 1]}…",
+        warnings=simulation.fit_warnings,
         about=(_about(simulation),),
         sections=(_interactions(simulation), _stations(simulation), *_time(simulation)),
         notes=tuple(("Laws", line) for line in _laws(simulation)),

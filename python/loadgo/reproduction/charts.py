@@ -11,6 +11,7 @@ from loadgo.documents.chart import ACCENT_COLOR, Chart, chart_of
 from loadgo.documents.log_axis import log_ticks
 from loadgo.reproduction.models.values import Plot
 from loadgo.reproduction.reproduce import ReproducedDocument
+from loadgo.reproduction.words import ratio_chart_name
 
 _VERDICT_COLORS = {"within": ACCENT_COLOR, "outside": "#c23b3b", "misprint": "#a35fc0"}
 _MOST_DRAWN_RATIO = 4.0
@@ -18,7 +19,7 @@ _MOST_DRAWN_RATIO = 4.0
 
 
 def charts(reproduced: ReproducedDocument) -> list[Chart]:
-    """All charts of one document."""
+    """All charts of one document: the charts that it prints as axes only, then that of the predicted figures."""
     plots = [_plot_chart(plot) for plot in reproduced.plots]
     ratios = _ratio_chart(reproduced)
     return plots if ratios is None else [*plots, ratios]
@@ -62,9 +63,9 @@ def _ratio_chart(reproduced: ReproducedDocument) -> Chart | None:
     caption = f"{len(rows)} predicted figures; at the dashed line, ours equals the printed figure."
     if beyond := sum(row["ratio"] != row["drawn"] for row in rows):
         caption += f" {beyond} of them, off by a factor of more than {_MOST_DRAWN_RATIO:g}, are drawn at the edge."
-    height = 40 * frame["where"].n_unique()
-    name = f"ratios-{reproduced.document.name}"
-    return chart_of(name, "What was predicted", caption, line_at_one + points, max(60, height))
+    height = max(60, 40 * frame["where"].n_unique())
+    name = ratio_chart_name(reproduced.document.name)
+    return chart_of(name, "What was predicted", caption, line_at_one + points, height)
 
 
 def _domain(frame: pl.DataFrame) -> tuple[float, float]:

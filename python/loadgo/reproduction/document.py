@@ -1,14 +1,22 @@
-"""A reproduction as a document: each published document's tables, its contradictions, and the sources of ours."""
+"""A reproduction as a document: failures, a summary, and each published document's tables and contradictions."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
 
-from loadgo.documents.document import Chapter, Document, Points, Section, SignPicture
+from loadgo.documents.document import Chapter, Charts, Document, Points, Remarks, Section, SignPicture
+from loadgo.documents.section import id_of
+from loadgo.documents.table import Column, Table
 from loadgo.reproduction import words
 from loadgo.reproduction.reproduce import BAD_VERDICTS, ReproducedDocument, Reproduction
 from loadgo.reproduction.tables import tables
+
+if TYPE_CHECKING:
+    from loadgo.documents.chart import Chart
 
 
 def reproduction_document(reproduction: Reproduction) -> Document:
@@ -24,13 +32,40 @@ def reproduction_document(reproduction: Reproduction) -> Document:
             *(f"{sign:>4}  {meaning}" for sign, meaning in words.LETTER_LEGEND),
         ]
 
-    chapters = [section for reproduced in reproduction.documents for section in _chapter(reproduced)]
+    chapters = [_chapter(reproduced, failures(reproduced)) for reproduced in reproduction.documents]
+    return _document(reproduction, [SignPicture("", overview)], chapters)
+
+
+def reproduction_page(reproduction: Reproduction) -> Document:
+    """The reproduction for an HTML page: the failures of all documents are first, and the summary is a table."""
+    overview: list[Section] = [*_all_failures(reproduction), _summary_table(reproduction), _letters_table()]
+    return _document(reproduction, overview, [_chapter(reproduced, []) for reproduced in reproduction.documents])
+
+
+def _document(
+    reproduction: Reproduction, overview: Sequence[Section], chapters: Sequence[Sequence[Section]]
+) -> Document:
     return Document(
         "The published tables again",
         words.answer(reproduction),
-        (SignPicture("", overview), *chapters),
+        (*overview, *(section for chapter in chapters for section in chapter)),
         about=(words.effort_text(reproduction),),
     )
+
+
+def _summary_table(reproduction: Reproduction) -> Table:
+    columns = zip(*words.summary(reproduction), strict=True)
+    return Table(
+        "Figures by verdict",
+        tuple(Column(heading, cells) for heading, cells in zip(words.SUMMARY_COLUMNS, columns, strict=True)),
+        foot=f"{'; '.join(words.SUMMARY_NOTES)}.",
+    )
+
+
+def _letters_table() -> Table:
+    signs, meanings = zip(*words.LETTER_LEGEND, strict=True)
+    columns = (Column("letter", signs), Column("meaning", meanings, kind="words"))
+    return Table("What the letters mean", columns)
 
 
 def _summary(reproduction: Reproduction) -> list[str]:
@@ -48,25 +83,58 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     return " ".join(texts).rstrip()
 
 
-def _chapter(reproduced: ReproducedDocument) -> list[Section]:
+def _chapter(reproduced: ReproducedDocument, first: Sequence[Section]) -> list[Section]:
+    """The sections of a document: its heading, then those given in `first`, then charts, tables and lists."""
     printed = reproduced.document
     head = Chapter(
         printed.title,
         f"{printed.by} · {printed.dated}",
         words.document_answer(reproduced),
         reproduced.count(*BAD_VERDICTS) > 0,
+        id=printed.name,
+        charts=(words.ratio_chart_name(printed.name),),
     )
     sources = Points(
-        "Where ours come from", tuple((f"{names}: {source}",) for names, source in words.sources(reproduced))
+        "Where ours come from",
+        tuple((f"{names}: {source}",) for names, source in words.sources(reproduced)),
+        folded=True,
     )
     further = [*lists(reproduced), *([sources] if sources.items else [])]
-    return [head, *failures(reproduced), *tables(reproduced), *further]
+    sections: list[Section] = [*first, Charts(partial(_charts, reproduced)), *tables(reproduced), *further]
+    return [head, *(_with_id(section, printed.name) for section in sections)]
+
+
+def _charts(reproduced: ReproducedDocument) -> list[Chart]:
+    from loadgo.reproduction.charts import charts
+
+    return charts(reproduced)
+
+
+def _with_id(section: Section, document_name: str) -> Section:
+    """The section with an id that begins with the document's name. A section without a title keeps its own."""
+    title = "" if isinstance(section, Charts | Remarks) else section.title
+    return replace(section, id=f"{document_name}-{id_of(title)}") if title else section
 
 
 def failures(reproduced: ReproducedDocument) -> list[Points]:
     """The list of our figures with a bad verdict, which comes before all figures. Empty without one."""
-    troubles = words.troubles(reproduced)
-    return [Points("Not as it should be", tuple((line,) for line in troubles))] if troubles else []
+    return _failures_list(words.troubles(reproduced))
+
+
+def _all_failures(reproduction: Reproduction) -> list[Points]:
+    """The list of the figures of all documents with a bad verdict."""
+    if len(reproduction.documents) == 1:
+        return failures(reproduction.documents[0])
+    lines = [
+        f"{reproduced.document.name}: {line}"
+        for reproduced in reproduction.documents
+        for line in words.troubles(reproduced)
+    ]
+    return _failures_list(lines)
+
+
+def _failures_list(lines: Sequence[str]) -> list[Points]:
+    return [Points("Not as it should be", tuple((line,) for line in lines))] if lines else []
 
 
 def lists(reproduced: ReproducedDocument) -> list[Points]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from loadgo.documents.frames import frame_of
 from loadgo.documents.presentation import Presentation
 from loadgo.reproduction import words
@@ -12,23 +10,13 @@ from loadgo.reproduction.as_html import html_reproduction
 from loadgo.reproduction.document import reproduction_document
 from loadgo.reproduction.reproduce import Reproduction
 
-if TYPE_CHECKING:
-    from loadgo.documents.chart import Chart
-
 
 def presentation(reproduction: Reproduction) -> Presentation:
     """The parts of a reproduction."""
-
-    def charts() -> list[Chart]:
-        from loadgo.reproduction.charts import charts
-
-        return [chart for reproduced in reproduction.documents for chart in charts(reproduced)]
-
     return Presentation(
         lambda: reproduction_document(reproduction),
         lambda: json_reproduction(reproduction),
         {"figures": lambda: frame_of(figure_entries(reproduction), " ".join(CSV_COLUMNS))},
         answer=lambda: words.answer(reproduction),
-        charts=charts,
         page=lambda: html_reproduction(reproduction),
     )

@@ -214,6 +214,11 @@ def troubles(reproduced: ReproducedDocument) -> list[str]:
     return lines
 
 
+def ratio_chart_name(document_name: str) -> str:
+    """The name of the chart of a document's predicted figures."""
+    return f"ratios-{document_name}"
+
+
 def loose_fits(reproduced: ReproducedDocument) -> list[str]:
     """A line for each fitted figure that is more than 10 % off."""
     return [

@@ -44,6 +44,12 @@ class ResponseScale:
     """The users of the point where the ratio was measured. None for the mean itself."""
 
 
+def response_chart_names(capacity: Capacity) -> list[str]:
+    """The names of the charts of the response, one for each of its scales."""
+    count = len(response_scales(capacity))
+    return ["capacity-response", *(f"capacity-response-{number}" for number in range(2, count + 1))]
+
+
 def response_scales(capacity: Capacity) -> list[ResponseScale]:
     """A scale for each measure of the response of all commands that has a target, else that of the mean."""
     targets = [target for target in capacity.targets if target.command is None]

@@ -28,6 +28,7 @@ from loadgo.sizing.chart_data import (
     measured_throughput,
     model_curve,
     response_bounds,
+    response_chart_names,
     response_scales,
     scale_words,
     scaled_figure,
@@ -75,19 +76,17 @@ def capacity_charts(capacity: Capacity) -> list[Chart]:
     """All charts of a capacity that have data."""
     if not capacity.points:
         return []
-    scales = enumerate(response_scales(capacity), start=1)
     charts = [
         _throughput_chart(capacity),
-        *(_response_chart(capacity, scale, f"capacity-response{_suffix(number)}") for number, scale in scales),
+        *(
+            _response_chart(capacity, scale, name)
+            for scale, name in zip(response_scales(capacity), response_chart_names(capacity), strict=True)
+        ),
         _busy_chart(capacity),
         _cost_chart(capacity),
         _faults_chart(capacity),
     ]
     return [chart for chart in charts if chart is not None]
-
-
-def _suffix(number: int) -> str:
-    return "" if number == 1 else f"-{number}"
 
 
 def _legend() -> alt.Legend:

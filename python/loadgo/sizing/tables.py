@@ -8,6 +8,7 @@ from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import NOT_MEASURED, counted, digits, money, number, people, seconds, share
 from loadgo.notation.measures import percent
 from loadgo.sizing.answer import format_measure
+from loadgo.sizing.chart_data import response_chart_names
 from loadgo.sizing.curve import LoadPoint, MeasuredFigure, TargetVerdict
 from loadgo.sizing.models.answers import ModelCapacity
 from loadgo.sizing.models.models import CapacityModel, Models
@@ -67,7 +68,8 @@ def _curve_table(capacity: Capacity) -> Table | None:
     if any(point.faults_a_command for point in points):
         columns.append(column("faults", lambda point: number(point.faults_a_command), spare=7))
     columns.append(column("interactions", lambda point: number(point.interactions), spare=8))
-    return Table("Measured, by users", tuple(shown for shown in columns if any(shown.cells)))
+    charts = (*response_chart_names(capacity), "capacity-throughput", "capacity-cost", "capacity-faults")
+    return Table("Measured, by users", tuple(shown for shown in columns if any(shown.cells)), charts=charts)
 
 
 def _point_remark(capacity: Capacity, point: LoadPoint) -> str:
@@ -207,7 +209,7 @@ def _demands_table(capacity: Capacity) -> Table | None:
         Column("range", (*ranges, *empty), spare=1),
         Column("saturated from", (*(f"{digits(users)} users" for users in _saturation_users(models)), *empty)),
     )
-    return Table("Service demands", columns)
+    return Table("Service demands", columns, charts=("capacity-busy",))
 
 
 def _saturation_users(models: Models) -> list[float]:

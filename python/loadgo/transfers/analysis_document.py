@@ -153,7 +153,7 @@ def _totals_table(breakdown: Apart) -> Table:
     if network:
         ratios = [(_megabit_cost(group, breakdown.prices) or 0) / network for _, group in groups]
         columns.append(Column("times the network", tuple(digits(ratio) for ratio in ratios), spare=1))
-    return Table("All of them", tuple(columns))
+    return Table("All of them", tuple(columns), charts=("transfer-cost", "transfer-price"))
 
 
 def _cpu_per_bit(group: Sequence[Observed]) -> str:
@@ -190,6 +190,7 @@ def _lines_table(lines: Sequence[Line]) -> Table:
             Column("95 %", tuple(_number_interval(line.slope_interval) for line in lines)),
         ),
         name_width=40,
+        charts=("transfer-load",),
     )
 
 
@@ -225,6 +226,7 @@ def _levels_table(levels: Sequence[Level]) -> Table:
             Column("real over CPU", cells(lambda level: how_many(level.stretch))),
             Column("95 %", cells(lambda level: between(level.stretch.interval)), spare=2),
         ),
+        charts=("transfer-load",),
     )
 
 

@@ -35,7 +35,7 @@ def transfer_document(transferred: Transferred, prices: Prices) -> Document:
     rows = median_rows(transferred.rows)
     savings_by_method = savings(transferred.rows)
     rounds = max((len(kind_rows) for kind_rows in by_method_and_end(transferred.rows).values()), default=0)
-    tables = (_rfc392_table(rows), _used_table(rows), _costs_table(rows, prices))
+    tables = (_costs_table(rows, prices), _rfc392_table(rows), _used_table(rows))
     return Document(
         title="What a network bit costs the host",
         answer=answer_sentence(transferred.rows, prices),
@@ -109,7 +109,7 @@ def _costs_table(rows: Sequence[Row], prices: Prices) -> Table:
     if prices.network_gigabyte:
         cells = tuple(NOT_MEASURED if (ratio := prices.ratio(row)) is None else digits(ratio) for row in rows)
         columns.append(Column("times the network's price", cells))
-    return Table("What the processor time of that costs", tuple(columns))
+    return Table("What the processor time costs", tuple(columns), charts=("transfer-methods",))
 
 
 def _notes(rows: Sequence[Row], prices: Prices, left_out: Sequence[str]) -> list[tuple[str, str]]:

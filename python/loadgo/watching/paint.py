@@ -1,12 +1,26 @@
-"""Colours for the lines of a watched run in a terminal, in its own sixteen colours."""
+"""Colours for the lines of a watched run in a terminal: those of the palette, of the 256 of a terminal the nearest."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 
-_SGR = {"bad": "1;31", "good": "32", "faint": "2", "head": "1", "bars": "36"}
-_SIGN_COLORS = {"█": "34", "▒": "33", "P": "31", "D": "35", "w": "90", "t": "32", "·": "90", "?": "90"}
+from rich.color import Color, ColorSystem
+
+from loadgo.documents.palette import ACCENT_COLOR, STATE_COLORS
+from loadgo.watching.state_signs import STATE_SIGNS
+
+_PALETTE_DIGITS = len("#rrggbb")
+
+
+def _terminal_color(color: str) -> str:
+    """The escape code of a colour of the palette, without its transparency."""
+    nearest = Color.parse(color[:_PALETTE_DIGITS]).downgrade(ColorSystem.EIGHT_BIT)
+    return ";".join(nearest.get_ansi_codes())
+
+
+_SGR = {"bad": "1;31", "good": "32", "faint": "2", "head": "1", "bars": _terminal_color(ACCENT_COLOR)}
+_SIGN_COLORS = {sign: _terminal_color(STATE_COLORS[state]) for state, sign in STATE_SIGNS.items()}
 """The colour of each sign of a user's state."""
 _BARS = re.compile("[▁▂▃▄▅▆▇█]+")
 _BAD_WORDS = re.compile(r" over$|[\d,]+ RECORDS LOST")

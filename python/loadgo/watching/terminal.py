@@ -17,19 +17,8 @@ from loadgo.stats.resample import Floats
 from loadgo.watching.expected import Expected
 from loadgo.watching.fault_times import FaultTimes
 from loadgo.watching.paint import painted
+from loadgo.watching.state_signs import STATE_SIGNS
 from loadgo.watching.window import SERVED_STATES_COUNT, USER_STATES, WatchWindow, WindowCommand
-
-STATE_SIGNS = {
-    "running": "█",
-    "CPU wait": "▒",
-    "page wait": "P",
-    "disk wait": "D",
-    "other wait": "w",
-    "typing": "t",
-    "thinking": "·",
-    "not known yet": "?",
-}
-"""The character of each state. Their shapes differ, so no colour is needed."""
 
 SHORT_STATE_NAMES = {"CPU wait": "CPU", "page wait": "page", "disk wait": "disk", "not known yet": "not known"}
 """Shorter names of states, so that the legend fits in 80 columns."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import shutil
 from collections.abc import Callable
@@ -10,10 +11,12 @@ from pathlib import Path
 import loadgo
 import pytest
 from loadgo.attribution.measured_runs import speedup_of
+from loadgo.documents.result import Result
 from loadgo.measures.run_warnings import facts_in, facts_of, run_warnings
 from loadgo.measures.summary import summarize
 from loadgo.records.phases import stretch_of
 from loadgo.reporting.report import report
+from support.small_machine import MACHINE, laid
 
 LIVE_RUN = Path(__file__).parents[2] / "runs/reported/live-exact"
 EARLY = "the run ended early (stopped): the figures cover what was done until then."
@@ -81,3 +84,47 @@ def test_costs_as_json_have_the_warnings_too(runs: tuple[Path, Path]) -> None:
     assert json.loads(costs.report("json"))["warnings"] == list(costs.warnings)
     assert len(costs.warnings) == 2
     assert all(line.startswith("doubtful: ") for line in json.loads(fairness.report("json"))["warnings"])
+
+
+DOUBT = "The machine's fit is doubtful: its mean response is -54 % off."
+
+
+@pytest.fixture(scope="module")
+def doubtful(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Result]:
+    """Results of a machine whose fit is doubtful."""
+    folder = tmp_path_factory.mktemp("fitted")
+    script, _ = laid(folder)
+    machine = folder / "fitted.toml"
+    load = '[[load]]\nusers = 4\nthink = "5s"\ncommands = ["compile"]\n'
+    machine.write_text(f'{MACHINE}\n{load}\n[fit]\nruns = ["r"]\nwarnings = ["its mean response is -54 % off"]\n')
+    slow = loadgo.Variant(script, on=str(machine))
+    fast = loadgo.Variant(script, on=str(machine), set=("processors.speed=2",))
+    return {
+        "capacity": loadgo.capacity(script, target="p90 < 30s", on=str(machine), max_users=3, trials=3, longest="1min"),
+        "ab": loadgo.ab(slow, fast, users=3, duration="1min", most_pairs=2, out=folder / "pairs"),
+        "simulate": loadgo.simulate(machine, until="interactions=3000"),
+    }
+
+
+@pytest.mark.parametrize("name", ["capacity", "ab", "simulate"])
+@pytest.mark.parametrize("format", ["text", "html", "md", "notebook"])
+def test_a_doubtful_fit_stands_over_the_result_in_each_format(
+    doubtful: dict[str, Result], name: str, format: str
+) -> None:
+    result = doubtful[name]
+    shown = result._repr_html_() if format == "notebook" else str(result.report(format, width=100))
+    words = " ".join(html.unescape(_plain(shown)).replace("\\", "").split())
+    answer = " ".join(result._presentation().document().answer.split())
+    assert words.index(DOUBT) < words.rindex(answer)
+
+
+def test_a_doubtful_fit_stands_over_a_picture(doubtful: dict[str, Result]) -> None:
+    capacity = doubtful["capacity"]
+    picture = _plain(str(capacity.report("svg")))
+    assert picture.index(DOUBT) < picture.index("Response time")
+    assert capacity.chart().to_dict()["title"]["text"] == [DOUBT]
+
+
+def test_the_warnings_of_a_comparison_stand_over_its_picture(runs: tuple[Path, Path]) -> None:
+    picture = " ".join(_plain(str(loadgo.compare(*runs).report("svg")).replace("</tspan>", " ")).split())
+    assert LOST.rstrip(".") in picture

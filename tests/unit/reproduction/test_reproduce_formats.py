@@ -138,6 +138,23 @@ def test_the_page_loads_nothing_and_draws_every_chart() -> None:
         assert f'id="chart-{name}"' in page
 
 
+def test_the_page_begins_with_the_failures_of_all_documents_and_lists_the_documents() -> None:
+    page = html.unescape(told().report("html"))
+    failures = page[page.index('<h2 id="not-as-it-should-be"') : page.index('<h2 id="figures-by-verdict"')]
+    bad = [again.document.name for again in told().documents if again.count("outside")]
+    assert len(bad) > 1
+    assert all(f"<li>{name}: " in failures for name in bad)
+    assert page.count('<h2 id="not-as-it-should-be') == 1
+    contents = page[page.index('<nav class="contents"') : page.index("</nav>")]
+    names = [again.document.name for again in told().documents]
+    assert re.findall('href="#(.*?)"', contents) == [
+        "not-as-it-should-be", "figures-by-verdict", "what-the-letters-mean", *names
+    ]  # fmt: skip
+    first, *others = page.split('<h2 id="mpl-16')
+    assert others
+    assert 'id="chart-ratios-mpl-16"' in page[len(first) : page.index('<h2 id="mpl-16-', len(first))]
+
+
 def test_a_chart_of_axes_has_curve_limit_and_area() -> None:
     again = next(one for one in told().documents if one.document.name == "mpl-16")
     spec = json.dumps(charts(again)[0].spec)

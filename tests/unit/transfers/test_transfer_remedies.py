@@ -94,8 +94,8 @@ def test_the_cheapest_method_is_named_if_its_rounds_show_it() -> None:
 
 def test_the_chart_stands_above_the_tables() -> None:
     transferred = Transferred(tuple(rounds(5)), (), False)
-    for page in (
-        transferred.report(prices=prices()),
-        transferred.report("html", prices=prices()),
-    ):
-        assert page.index("What a gigabyte costs") < page.index("As RFC 392 printed it")
+    text = transferred.report(prices=prices())
+    assert text.index("What a gigabyte costs") < text.index("What the processor time costs")
+    assert text.index("What the processor time costs") < text.index("As RFC 392 printed it")
+    page = transferred.report("html", prices=prices())
+    assert page.index('id="chart-transfer-methods"') < page.index('<h2 id="as-rfc-392-printed-it"')

@@ -1,0 +1,18 @@
+"""What axe-core finds on a page, for tests in a browser."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from axe_playwright_python.sync_playwright import Axe
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+
+def serious(page: Page) -> list[str]:
+    """Rules of axe-core that the page breaks seriously or critically, with the first place of each."""
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{rule['id']}: {rule['nodes'][0]['html'][:200]}" for rule in found if rule["impact"] in ("serious", "critical")
+    ]
