@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 from loadgo.comparison.compare import compare
+from loadgo.comparison.headline import rows_sentence
 from loadgo.comparison.rows import Matched, matched
 from loadgo.comparison.side import Side
 from loadgo.records.phases import Stretch
@@ -94,6 +95,26 @@ def test_a_short_run_has_an_interval_hardly_wider_than_the_scatter_asks_for() ->
     asked = 1.96 * float(np.std(changes))
     assert np.mean(halves) / asked <= 1.25
     assert sum(abs(change) <= half for change, half in zip(changes, halves, strict=True)) >= 180
+
+
+def with_commands(seed: int) -> Side:
+    """A run of 8 users, each slower or faster by a third, who type ten commands five times."""
+    random = np.random.default_rng(seed)
+    own = random.lognormal(0, 0.3, 8)
+    frames = [
+        rows_of_run(0, seed, MEAN * own * random.lognormal(0, 1, (5, 8)), f"command {number}").with_columns(
+            cpu=pl.Series((MEAN / 2 * own * random.lognormal(0, 1, (5, 8))).ravel()), line=pl.lit(number, pl.Int64)
+        )
+        for number in range(1, 11)
+    ]
+    stretch = Stretch("all", 0, int(1e12), 400, 0, 0, 0, None)
+    lines = tuple((f"command {number}", f"command {number}") for number in range(1, 11))
+    return Side(str(seed), "machine", "", pl.concat(frames), (), {}, lines, stretches=(stretch,))
+
+
+def test_chance_names_a_row_in_the_headline_of_at_most_5_of_100_comparisons() -> None:
+    named = [rows_sentence(matched(with_commands(seed), with_commands(seed + 10_000), "command")) for seed in SEEDS]
+    assert sum(map(bool, named)) <= 10
 
 
 def test_runs_that_drift_are_called_different_no_more_often_than_is_said() -> None:

@@ -1,14 +1,14 @@
 """The headline of a comparison: the verdict on B, the commands that surely differ, and the conditions that differ.
 
-Of many rows some differ by chance. A row is in the headline if it differs at 95 % confidence for all rows together.
-Its interval is then widened after Bonferroni, on the scale of logarithms, and must leave out 0.
+Of many rows some differ by chance. A row is in the headline if it differs at 95 % confidence for all rows and both
+measures together. Its interval is then widened after Bonferroni, on the scale of logarithms, and must leave out 0. The
+few users, stretches or runs that intervals come from have a Student's t that grows faster than the normal quantile.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from statistics import NormalDist
 
 from loadgo.comparison.chart_data import ChartRow, named_rows
 from loadgo.comparison.compare import Comparison
@@ -16,10 +16,13 @@ from loadgo.comparison.difference import Difference
 from loadgo.comparison.drift_words import ANSWERED_MEASURES, cannot_tell_measures, narrowing, runs_a_side
 from loadgo.comparison.figures import change, change_interval
 from loadgo.comparison.judgement_words import judged_in_words, off_in_words
+from loadgo.comparison.rows import Matched
 from loadgo.notation.figures import in_words
 from loadgo.notation.margin import margin_in_words
 from loadgo.notation.measures import name_of, percent
 from loadgo.records.conditions import SCRIPT_TEXT, DifferingCondition, is_measured_condition
+from loadgo.stats.resample import FEWEST_UNITS, MOST_STRETCHES
+from loadgo.stats.student import INTERVAL_CONFIDENCE, student_reach
 
 _ROW_MEASURES = ("response", "cpu")
 _NAMED_ROWS = 3
@@ -53,16 +56,18 @@ def further_sentences(comparison: Comparison) -> tuple[str, ...]:
     """
     if not comparison.rows.whole and not comparison.chains:
         return ()
-    sentences = (rows_sentence(comparison), conditions_sentence(comparison.conditions))
+    sentences = (rows_sentence(comparison.by_command), conditions_sentence(comparison.conditions))
     return (*filter(None, sentences), *narrowing(comparison.rows, comparison.a, comparison.b))
 
 
-def rows_sentence(comparison: Comparison) -> str:
+def rows_sentence(matched: Matched) -> str:
     """A sentence with the rows that surely differ, in both directions. Empty without one, and for a single row."""
-    phrases, matched = [], comparison.by_command
+    phrases = []
+    degrees = max(FEWEST_UNITS, min(*matched.units, MOST_STRETCHES)) - 1
     for measure in _ROW_MEASURES:
         rows = [row for row in named_rows(matched, measure) if row.kind == "row"]
-        sure = [row for row in rows if surely_differs(row.difference, len(rows))] if len(rows) > 1 else []
+        figures = len(rows) * len(_ROW_MEASURES)
+        sure = [row for row in rows if len(rows) > 1 and surely_differs(row.difference, figures, degrees)]
         if sure:
             phrases.append(_rows_phrase(measure, sure, len(rows), f"{matched.by}s"))
     if not phrases:
@@ -71,8 +76,11 @@ def rows_sentence(comparison: Comparison) -> str:
     return f"By {matched.by}{within}, {'; '.join(phrases)}."
 
 
-def surely_differs(difference: Difference, rows: int) -> bool:
-    """Whether a row's figure differs within its runs, at 95 % confidence for `rows` rows together."""
+def surely_differs(difference: Difference, figures: int, degrees: int) -> bool:
+    """Whether a row's figure differs within its runs, at 95 % confidence for so many figures together.
+
+    `degrees` are the degrees of freedom of the interval.
+    """
     interval, before, after = difference.within_runs or difference.interval, difference.before, difference.after
     if difference.drift == "not known":
         interval = difference.interval
@@ -80,7 +88,7 @@ def surely_differs(difference: Difference, rows: int) -> bool:
         return False
     if interval is None or not before or not after or before < 0 or after < 0:
         return False
-    wider = NormalDist().inv_cdf(1 - 0.025 / rows) / NormalDist().inv_cdf(0.975)
+    wider = student_reach(degrees, 1 - (1 - INTERVAL_CONFIDENCE) / figures) / student_reach(degrees)
     log = math.log(after / before)
     nearest = interval.low if log > 0 else interval.high
     if nearest <= -before:

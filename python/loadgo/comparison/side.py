@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -26,6 +25,7 @@ from loadgo.notation.figures import people
 from loadgo.records.extrapolation import ExtrapolatedUser, with_missing
 from loadgo.records.interactions import CPU_NS, CYCLE_NS, IS_MEASURED, with_classes
 from loadgo.records.phases import Stretch, stretch_of
+from loadgo.records.run_file import start_in
 from loadgo.stats.resample import Interval
 
 if TYPE_CHECKING:
@@ -132,8 +132,8 @@ class Side:
     @property
     def starts_s(self) -> tuple[float, ...]:
         """When each run started, in seconds, where it is known."""
-        starts = [run.conditions.get("started") for run in self.tables]
-        return tuple(start.timestamp() for start in starts if isinstance(start, datetime))
+        starts = [start_in(run.conditions) for run in self.tables]
+        return tuple(start.timestamp() for start in starts if start is not None)
 
     @property
     def has_passes(self) -> bool:

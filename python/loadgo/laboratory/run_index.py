@@ -16,6 +16,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from loadgo._loadgo import __version__
 from loadgo.laboratory.laboratory_runs import (
     FoundRun,
     LaboratoryExperiment,
@@ -29,7 +30,7 @@ from loadgo.laboratory.laboratory_runs import (
 from loadgo.laboratory.run_figures import StoredFigures, figures_from_json, figures_of
 
 INDEX_FORMAT = 1
-"""The number of the cache's format. It grows when a figure is computed in another way."""
+"""The number of the cache's format. A cache of another version of loadgo is not read: its figures may differ."""
 MOST_CACHE_BYTES = 256_000_000
 """Largest cache that is read. A thousand runs have some megabytes."""
 
@@ -125,7 +126,7 @@ class RunIndex:
             }
             self._unsaved = False
         with suppress(OSError):
-            _write_cache(self.cache, {"format": INDEX_FORMAT, "runs": members})
+            _write_cache(self.cache, {"format": INDEX_FORMAT, "loadgo": __version__, "runs": members})
 
 
 def open_index(folder: Path) -> RunIndex:
@@ -145,14 +146,15 @@ def _cache_file(folder: Path) -> Path | None:
 
 
 def _read_cache(cache: Path | None) -> dict[str, Any]:
-    """The entries of the cache by the names of runs; none from a cache that is damaged or of another format."""
+    """The entries of the cache by the names of runs; none from a cache that is damaged or of another version."""
     if cache is None:
         return {}
     try:
         if cache.stat().st_size > MOST_CACHE_BYTES:
             return {}
         members = json.loads(cache.read_bytes())
-        return dict(members["runs"]) if members["format"] == INDEX_FORMAT else {}
+        is_same_version = (members["format"], members["loadgo"]) == (INDEX_FORMAT, __version__)
+        return dict(members["runs"]) if is_same_version else {}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}
 

@@ -150,9 +150,15 @@ def test_one_live_run_a_side_names_commands_by_their_change_within_the_runs_alon
 
 def test_of_many_rows_one_that_differs_by_its_own_interval_alone_is_not_sure() -> None:
     row = Difference("response", 100.0, 110.0, Interval(1.0, 19.8))
-    assert surely_differs(row, 1)
-    assert not surely_differs(row, 20)
-    assert surely_differs(replace(row, interval=Interval(7.0, 13.1)), 20)
+    assert surely_differs(row, 1, 7)
+    assert not surely_differs(row, 20, 7)
+    assert surely_differs(replace(row, interval=Interval(7.0, 13.1)), 20, 7)
+
+
+def test_an_interval_from_few_units_is_widened_by_students_t() -> None:
+    row = Difference("response", 100.0, 110.0, Interval(4.0, 16.4))
+    assert surely_differs(row, 20, 1000)
+    assert not surely_differs(row, 20, 7)
 
 
 def test_the_headline_names_the_conditions_that_were_changed_and_counts_the_others() -> None:

@@ -72,8 +72,8 @@ def test_nothing_is_written_to_the_folder_of_runs(root: Path) -> None:
         b"[]",
         b'{"format": 1}',
         b'{"format": 99, "runs": {}}',
-        b'{"format": 1, "runs": {"0000": {"stamp": ["x"], "whole": {}, "commands": {}, "damage": "", "unfit": ""}}}',
-        b'{"format": 1, "runs": {"0000": {"stamp": [1], "whole": {"p90": "<b>"}, "commands": {}}}}',
+        b'{"format": 1, "loadgo": "0.1.0", "runs": {"0000": {"stamp": ["x"], "whole": {}, "commands": {}}}}',
+        b'{"format": 1, "loadgo": "0.1.0", "runs": {"0000": {"stamp": [1], "whole": {"p90": "<b>"}, "commands": {}}}}',
         b"[" * 100_000,
     ],
 )
@@ -84,6 +84,17 @@ def test_a_damaged_cache_costs_time_and_nothing_else(root: Path, caches: Path, c
     cache.write_bytes(content)
     again = open_index(root)
     assert all(again.figures(run) == index.figures(run) for run in again.runs)
+
+
+def test_figures_of_another_version_of_loadgo_are_computed_again(root: Path, caches: Path) -> None:
+    index = open_index(root)
+    index.read_figures(index.runs)
+    (cache,) = caches.iterdir()
+    members = json.loads(cache.read_bytes())
+    cache.write_text(json.dumps(members | {"loadgo": "0.0.9"}))
+    assert not any(open_index(root).known_figures(run) for run in index.runs)
+    cache.write_text(json.dumps(members))
+    assert all(open_index(root).known_figures(run) for run in index.runs)
 
 
 def test_without_a_place_for_the_cache_the_index_is_in_memory(
