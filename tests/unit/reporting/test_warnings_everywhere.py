@@ -18,6 +18,7 @@ from loadgo.fitting.document import render_fit
 from loadgo.measures.run_warnings import facts_in, facts_of, run_warnings
 from loadgo.measures.summary import summarize
 from loadgo.records.phases import stretch_of
+from loadgo.records.runs import read_run
 from loadgo.reporting.report import report
 
 LIVE_RUN = Path(__file__).parents[2] / "runs/reported/live-exact"
@@ -41,6 +42,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 PAGES: dict[str, Callable[[Path, Path], str]] = {
     "report": lambda good, bad: str(report(bad, width=100)),
     "picture": lambda good, bad: str(report(bad, format="svg")),
+    "picture of a result": lambda good, bad: str(read_run(bad).report("svg")),
+    "picture of a comparison": lambda good, bad: str(loadgo.compare(good, bad).report("svg")),
     "compare": lambda good, bad: render_comparison(loadgo.compare(good, bad), "text", width=100),
     "cost": lambda good, bad: render_costs(loadgo.cost(bad), "text", width=100),
     "cost of two": lambda good, bad: render_costs(loadgo.cost([good, bad]), "text", width=100),
