@@ -34,7 +34,7 @@ def presentation(comparison: Comparison) -> Presentation:
             ),
         },
         main_tables=("A as a prediction", "Response time", "Processor time", "In all"),
-        main_chart="changes-response",
+        main_charts=("changes-response",),
     )
 
 

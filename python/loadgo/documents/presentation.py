@@ -30,10 +30,12 @@ class Presentation:
     """The answer alone, for a result whose document takes long."""
     main_tables: tuple[str, ...] = ()
     """Beginnings of the main table's title, of which the first that a table has counts; by default the first table."""
-    main_chart: str = ""
-    """The name of the main chart; by default the first chart."""
+    main_charts: tuple[str, ...] = ()
+    """Names of the main chart, of which the first that there is counts; by default the first chart."""
     charts: Callable[[], list[Chart]] | None = None
     """The charts of a result whose document has none."""
+    named_chart: Callable[[str | None], Chart] | None = None
+    """Function from a name, or None for the main chart, to a chart, for a result whose document leaves charts out."""
     csv: Callable[[], str] | None = None
     """The CSV, where the main table is written in another way than other frames."""
     text: Callable[[int | None, bool], str] | None = None
@@ -79,18 +81,24 @@ class Presentation:
 
     def drawn(self, name: str | None = None) -> Chart:
         """The main chart, or the chart called `name`. Raises `BadArgument` if there is none."""
+        if self.named_chart is not None:
+            return self.named_chart(name)
         charts = self.all_charts()
         if not charts:
             raise BadArgument(f"there is no chart of this result: its formats are {', '.join(TABLE_FORMATS)}")
-        by_name = {chart.name: chart for chart in charts}
         if name is None:
-            return by_name.get(self.main_chart, charts[0])
+            return self._main_of(charts)
+        by_name = {chart.name: chart for chart in charts}
         if name not in by_name:
             raise BadArgument(f"there is no chart {name!r}; there are {', '.join(by_name)}")
         return by_name[name]
 
+    def _main_of(self, charts: list[Chart]) -> Chart:
+        by_name = {chart.name: chart for chart in charts}
+        return next((by_name[name] for name in self.main_charts if name in by_name), charts[0])
+
     def altair_chart(self, name: str | None = None) -> alt.Chart | alt.LayerChart | alt.FacetChart:
-        """The main chart, or the chart called `name`, for Altair, below the warnings."""
+        """The main chart, or the chart called `name`, for Altair, below the result's warnings."""
         from loadgo.documents.chart import altair_chart
 
         return altair_chart(self.drawn(name), self.document().warnings)
@@ -107,7 +115,7 @@ class Presentation:
         from loadgo.documents.as_notebook import notebook_html
 
         charts = self.all_charts()
-        return notebook_html(self.document().full(), self.main_tables, self.drawn() if charts else None)
+        return notebook_html(self.document().full(), self.main_tables, self._main_of(charts) if charts else None)
 
     def line(self) -> str:
         """The answer."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def chart_data_of(name: str, summary: Summary, tables: Tables) -> ChartData:
     """The data of the chart called `name`. Raises `ValueError` for an unknown chart."""
     if name not in CHART_DATA_BUILDERS:
-        raise BadArgument(f"chart {name!r} is none of {', '.join(CHART_DATA_BUILDERS)}")
+        raise BadArgument(f"there is no chart {name!r}; there are {', '.join(CHART_DATA_BUILDERS)}")
     return CHART_DATA_BUILDERS[name](summary, tables)
 
 

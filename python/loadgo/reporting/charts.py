@@ -43,14 +43,15 @@ def charts(summary: Summary, tables: Tables) -> list[Chart]:
     return [drawn for drawn in built if drawn is not None and not drawn.flat]
 
 
-def chart(name: str, summary: Summary, tables: Tables) -> Chart:
-    """The chart called `name`, or `over-time:COMMAND`.
+def chart(name: str | None, summary: Summary, tables: Tables) -> Chart:
+    """The chart called `name`, or `over-time:COMMAND`; None is the main chart.
 
     Raises `ValueError` for an unknown chart or command, and for a chart without data.
     """
+    name = name or ("time" if summary.run.kind == "meter" else "response")
     known, _, command = name.partition(":")
     if known not in CHART_BUILDERS or (command and known != OVER_TIME):
-        raise BadArgument(f"chart {name!r} is none of {', '.join(CHART_BUILDERS)}")
+        raise BadArgument(f"there is no chart {name!r}; there are {', '.join(CHART_BUILDERS)}")
     built = over_time_chart(summary, tables, command) if command else CHART_BUILDERS[known](summary, tables)
     if built is None:
         raise BadArgument(f"chart {name!r} has nothing to show: the run did not record it")

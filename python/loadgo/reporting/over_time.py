@@ -76,7 +76,7 @@ def over_time(summary: Summary, tables: Tables) -> OverTime:
         bin_width_ns(span[1] - span[0], len(answers), least) for least in (_BIN_ANSWERS, _RATE_ANSWERS)
     )
     dots = answers.select("command", "user", at_s=pl.col("ready_ns") / _NS_PER_S, response_s=pl.col("response_s"))
-    ready, faults = ready_over_time(tables).frame, fault_rates(tables)
+    ready, faults = (_within(frame, span) for frame in (ready_over_time(tables).frame, fault_rates(tables)))
     queue_is_empty = not ready.is_empty() and not (ready["ready"] > 0).any()
     no_faults = not faults.is_empty() and not (faults["faults"] > 0).any()
     return OverTime(
@@ -131,6 +131,12 @@ def bin_width_ns(span_ns: int, answers: int, bin_answers: int = _BIN_ANSWERS) ->
 def _round_up(least: float) -> int:
     power = 10.0 ** math.floor(math.log10(least))
     return round(next(step for step in (1, 2, 5, 10) if step * power >= least * (1 - 1e-9)) * power)
+
+
+def _within(frame: pl.DataFrame, span: tuple[int, int]) -> pl.DataFrame:
+    """The spans of the meters, cut at the ends of the shown time: a span may begin before a part of a run."""
+    begin_s, end_s = (at / _NS_PER_S for at in span)
+    return frame.with_columns(pl.col("from_s", "to_s").clip(begin_s, end_s))
 
 
 def _end_ns(tables: Tables) -> int:
@@ -216,7 +222,11 @@ def _throughput(answers: pl.DataFrame, span: tuple[int, int], width_ns: int) -> 
     if answers.is_empty():
         return pl.DataFrame(schema=schema)
     begin_ns, end_ns = span
-    edges = np.append(np.arange(begin_ns, end_ns, width_ns), end_ns)
+    begins = np.arange(begin_ns, end_ns, width_ns)
+    # A run often ends with an answer: alone in a short last bin, it would be the highest rate of all.
+    if len(begins) > 1 and 2 * (end_ns - begins[-1]) < width_ns:
+        begins = begins[:-1]
+    edges = np.append(begins, end_ns)
     ready = np.sort(answers["ready_ns"].to_numpy())
     counts = np.diff(np.searchsorted(ready, edges, side="right"))
     frame = pl.DataFrame(

@@ -25,6 +25,7 @@ from loadgo.running.simulation import Simulation
 if TYPE_CHECKING:
     import polars as pl
 
+    from loadgo.documents.chart import Chart
     from loadgo.measures.summary import Summary
 
     class Metered(Protocol):
@@ -74,6 +75,11 @@ def _presentation(
     def text(width: int | None, color: bool) -> str:
         return str(render(summary(), measured(), "text", view=view, width=width, color=color, run=str(folder)))
 
+    def chart(name: str | None) -> Chart:
+        from loadgo.reporting.charts import chart
+
+        return chart(name, summary(), measured())
+
     return Presentation(
         lambda: report_document(summary(), view, measured=measured()),
         lambda: json_report(summary(), measured(), view),
@@ -82,7 +88,8 @@ def _presentation(
             **{name: partial(_table, measured, name) for name in COLUMNS_BY_TABLE},
         },
         answer=lambda: words.answer(summary()),
-        main_chart="response",
+        main_charts=("response", "time"),
+        named_chart=chart,
         text=text,
     )
 

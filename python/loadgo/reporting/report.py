@@ -63,8 +63,8 @@ def report(
         by: Adds tables of page faults and system calls by `command` or by `user`.
         top: The largest number of rows of a long table.
         fail_if: Conditions that fail the run, such as `p90(edit) > 1s`. By default those that it was run with.
-        failed: Instead of the report, the lines that failed, timed out or died, with the last screen of each. `format`
-            is then `text` or `json`, `top` the number of lines in a text, and the other arguments have no effect.
+        failed: Instead of the report, the lines that failed, timed out or died, with the last screen of each. It has no
+            pictures. `top` is then the number of lines in a text, and no other argument but `format` has an effect.
         full: Whether `text` has all tables and notes. By default it is short, with the details that the other arguments
             ask for. The other formats have everything.
 
@@ -132,7 +132,7 @@ def render(
     if format == "csv":
         return csv_report(summary) if chart is None else chart_csv(chart, summary, measured)
     if format in ("svg", "png"):
-        return _picture(summary, measured, format, chart or ("time" if summary.run.kind == "meter" else "response"))
+        return _picture(summary, measured, format, chart)
     if format not in REPORT_FORMATS:
         raise BadArgument(f"format {format!r} is none of {', '.join(REPORT_FORMATS)}")
 
@@ -146,7 +146,7 @@ def render(
     return render_document(format, document, json, width=width, color=color, short=not choices.full)
 
 
-def _picture(summary: Summary, measured: Tables, format: str, name: str) -> str | bytes:
+def _picture(summary: Summary, measured: Tables, format: str, name: str | None) -> str | bytes:
     """A chart by itself, under its run's warnings. The drawing library is imported here only: that takes a second."""
     from loadgo.documents.chart import png, svg
     from loadgo.reporting.charts import chart

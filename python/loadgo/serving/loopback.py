@@ -21,7 +21,7 @@ LOOPBACK_ADDRESS = "127.0.0.1"
 MOST_CONNECTIONS = 250
 """Largest number of connections at once. Further ones are refused."""
 REQUEST_TIMEOUT_S = 5.0
-"""Time in which a new connection must send a complete request."""
+"""Time in which a connection must send a complete request: after its start, and after each answer."""
 
 _MIME_TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 _CONTENT_POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:"
@@ -32,15 +32,27 @@ MakeApplication = Callable[[str, str, Callable[[], None]], Starlette]
 
 
 class ConnectionWithTimeout(H11Protocol):
-    """A connection that is closed if it sends no request: without a secret, it could occupy a viewer's slot."""
+    """A connection that is closed if it sends no request in time, neither a first one nor another one.
+
+    Without a secret, it could otherwise occupy a viewer's slot.
+    """
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Sets the time limit for the first request."""
         super().connection_made(transport)
-        self.loop.call_later(REQUEST_TIMEOUT_S, self._leave)
+        self._expect_request()
 
-    def _leave(self) -> None:
-        if self.cycle is None and not self.transport.is_closing():
+    def on_response_complete(self) -> None:
+        """Sets the time limit for the next request: uvicorn's own limit ends with its first byte."""
+        super().on_response_complete()
+        self._expect_request()
+
+    def _expect_request(self) -> None:
+        self.loop.call_later(REQUEST_TIMEOUT_S, self._leave, self.cycle)
+
+    def _leave(self, last_cycle: object) -> None:
+        """Closes the connection if no request came after `last_cycle`."""
+        if self.cycle is last_cycle and not self.transport.is_closing():
             self.transport.close()
 
 

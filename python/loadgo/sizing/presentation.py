@@ -33,7 +33,7 @@ def presentation(capacity: Capacity) -> Presentation:
             "trials": lambda: frame_of(capacity.each_trial, _TRIAL_COLUMNS),
         },
         answer=lambda: capacity.in_words,
-        main_chart="capacity-response",
+        main_charts=("capacity-response",),
     )
 
 

@@ -36,11 +36,6 @@ def _colored(text: str, name: str) -> str:
     return f"\x1b[{_SGR[name]}m{text}\x1b[0m" if text else text
 
 
-def _answer(text: str) -> str:
-    verdict, colon, _ = text.partition(":")
-    return _colored(text, "good" if verdict == "Fine" else "bad") if colon else _colored(text, "bad")
-
-
 def _band(text: str) -> str:
     """A user's line, whose name stands before the signs."""
     return text[:12] + _signs(text[12:], r"(.)\1*")
@@ -66,7 +61,8 @@ def _row(text: str) -> str:
 
 _PAINTERS: dict[str, Callable[[str], str]] = {
     "title": lambda text: _colored(text, "head"),
-    "answer": _answer,
+    "answer": lambda text: _colored(text, "bad"),
+    "good answer": lambda text: _colored(text, "good"),
     "head": lambda text: _colored(text, "faint"),
     "band": _band,
     "legend": lambda text: _signs(text, r"(\S)(?= \S)"),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from loadgo.documents.signs import cut, line
-from loadgo.notation.figures import NOT_MEASURED, duration, number, people, plain, share, size
+from loadgo.notation.figures import NOT_MEASURED, counted, duration, number, people, plain, share, size
 from loadgo.notation.terms import category_name
 from loadgo.records.prediction import ALL_COMMANDS
 from loadgo.stats.resample import Floats
@@ -60,7 +60,9 @@ def columns_of(width: int) -> int:
 def screen(window: WatchWindow, context: ScreenContext, width: int, height: int, *, color: bool = False) -> list[str]:
     """The screen: at most `height` lines of at most `width` characters, with escape sequences for `color`."""
     lines = [(cut(text, width), kind) for text, kind in _lines(window, context, max(width, SMALLEST_SCREEN[0]), height)]
-    return [painted(text, kind) if color else text for text, kind in lines[:height]]
+    is_fine = any(kind == "answer" and text.startswith("Fine:") for text, kind in lines)
+    kinds = [("good answer" if is_fine and kind == "answer" else kind) for _, kind in lines[:height]]
+    return [painted(text, kind) if color else text for (text, _), kind in zip(lines, kinds, strict=False)]
 
 
 def _lines(window: WatchWindow, context: ScreenContext, width: int, height: int) -> list[tuple[str, str]]:
@@ -81,7 +83,7 @@ def _lines(window: WatchWindow, context: ScreenContext, width: int, height: int)
         _hidden(len(categories) - max(len(further), 1), "category"),
         _hidden(_rows_without_room(window, max(room, 3)), "state of users" if window.bands else "process"),
         *(text[:LABEL_CHARS].strip() for text in measured[len(system) :]),
-        "" if roomy else "times of faults",
+        "times of faults" if window.fault_ns is not None and not roomy else "",
     ]
     left_out = [part for part in hidden if part]
     return [
@@ -327,4 +329,4 @@ def _own_line(window: WatchWindow) -> str:
         return f"no users: {duration(window.width_ns)} of this system's own work"
     late = NOT_MEASURED if window.lateness_ns is None else duration(window.lateness_ns)
     lost = "nothing lost" if not window.lost else f"{number(window.lost)} RECORDS LOST"
-    return f"{window.answered:,} answers in {duration(window.width_ns)}; driver late {late} (p99), {lost}"
+    return f"{counted(window.answered, 'answer')} in {duration(window.width_ns)}; driver late {late} (p99), {lost}"

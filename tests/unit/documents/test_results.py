@@ -16,7 +16,7 @@ from loadgo.documents.listing import Listing, listing_presentation
 from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.records.runs import RecordedRun, RunList
-from support.results import MAKERS, WITH_CHARTS, laid_results
+from support.results import MAKERS, METERED, WITH_CHARTS, laid_results
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +98,20 @@ def draws(result: Result) -> None:
     assert result.chart().to_dict()["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
     with pytest.raises(BadArgument, match="there is no chart 'none'; there are "):
         result.chart("none")
+
+
+def test_a_run_has_the_charts_of_its_report_by_name(folder: Path) -> None:
+    run = MAKERS["Run"](folder)
+    for name in ("response", "throughput", "over-time", "over-time:compile"):
+        assert run.report("svg", chart=name) == loadgo.report(folder / run.folder, format="svg", chart=name)
+    assert run.report("svg") == loadgo.report(folder / run.folder, format="svg")
+    assert run.chart("throughput").to_dict()["title"]["text"] == "Throughput"
+
+
+def test_the_picture_of_a_metering_shows_the_processors_time(folder: Path) -> None:
+    metered = MAKERS["Metered"](folder)
+    assert metered.report("svg") == loadgo.report(METERED, format="svg", phases="all")
+    assert "Where the processors' time went" in str(metered.report("svg"))
 
 
 def test_every_public_result_is_here() -> None:

@@ -85,6 +85,13 @@ def test_all_answers_are_in_the_throughput() -> None:
     assert (over["per_second"] * seconds).sum() == pytest.approx(len(RUN.interactions), rel=1e-3)
 
 
+def test_the_last_answer_of_a_run_is_no_rate_of_its_own() -> None:
+    rows = [interaction(1, second + place / 10, 0.05) for second in range(40) for place in range(10)]
+    over = parts_of(run_of([*rows, interaction(1, 40.0, 0.005)])).throughput
+    assert over["per_second"].max() == pytest.approx(10, rel=0.11)
+    assert over["to_s"].max() == pytest.approx(40.005)
+
+
 @pytest.mark.parametrize(("span_s", "answers"), [(10, 30), (60, 900), (3600, 1_000_000), (3600, 50), (0.2, 4000)])
 def test_spans_are_round_and_few_and_hold_enough_answers(span_s: float, answers: int) -> None:
     width = bin_width_ns(round(span_s * S), answers)
@@ -223,7 +230,7 @@ def test_a_page_lets_its_reader_choose_a_command_and_a_picture_has_the_asked_one
     assert "compile over the run" in render(summary, RUN, "svg", chart="over-time:compile")
     with pytest.raises(ValueError, match="'nothing' is none of all commands, edit, compile"):
         render(summary, RUN, "svg", chart="over-time:nothing")
-    with pytest.raises(ValueError, match="'response:edit' is none of"):
+    with pytest.raises(ValueError, match="there is no chart 'response:edit'"):
         render(summary, RUN, "svg", chart="response:edit")
 
 
@@ -249,3 +256,11 @@ def test_a_part_of_a_run_has_the_answers_of_its_time_and_an_axis_of_its_own() ->
     assert "the part from 30.0 s to 90.0 s of the run" in render(summary, part, "text")
     with pytest.raises(ValueError, match="no part of a run"):
         part_of(RUN, 5, 5)
+
+
+@pytest.mark.parametrize("ends_s", [(30.4, 60.6), (30.2, 30.21)])
+def test_no_bar_of_the_meters_leaves_the_part_that_is_shown(ends_s: tuple[float, float]) -> None:
+    part = part_of(metered_host(), round(ends_s[0] * S), round(ends_s[1] * S))
+    parts = parts_of(part)
+    for bars in (parts.ready, parts.faults):
+        assert (bars["from_s"].min(), bars["to_s"].max()) == ends_s

@@ -166,7 +166,7 @@ def test_csv_has_the_data_of_the_chart_that_was_named(summary: Summary, run: Tab
     for row in rows:
         spans[row["from_s"]] = spans.get(row["from_s"], 0) + float(row["share"])
     assert list(spans.values()) == pytest.approx([1.0] * len(spans), abs=1e-3)
-    with pytest.raises(ValueError, match="chart 'pie' is none of response, throughput"):
+    with pytest.raises(ValueError, match="there is no chart 'pie'; there are response, throughput"):
         render(summary, run, "csv", chart="pie")
 
 

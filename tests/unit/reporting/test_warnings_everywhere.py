@@ -15,6 +15,7 @@ from loadgo.documents.result import Result
 from loadgo.measures.run_warnings import facts_in, facts_of, run_warnings
 from loadgo.measures.summary import summarize
 from loadgo.records.phases import stretch_of
+from loadgo.records.runs import read_run
 from loadgo.reporting.report import report
 from support.small_machine import MACHINE, laid
 
@@ -39,6 +40,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 PAGES: dict[str, Callable[[Path, Path], str]] = {
     "report": lambda good, bad: str(report(bad, width=100)),
     "picture": lambda good, bad: str(report(bad, format="svg")),
+    "picture of a result": lambda good, bad: str(read_run(bad).report("svg")),
+    "picture of a comparison": lambda good, bad: str(loadgo.compare(good, bad).report("svg")),
     "compare": lambda good, bad: loadgo.compare(good, bad).report(width=100),
     "cost": lambda good, bad: loadgo.cost(bad).report(width=100),
     "cost of two": lambda good, bad: loadgo.cost([good, bad]).report(width=100),

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -19,7 +20,7 @@ from loadgo.notation.figures import duration
 from loadgo.records.following import latest_ns
 from loadgo.records.tables import COLUMNS_BY_TABLE, Tables, tables
 from support.outside import COMMAND, PATIENCE_S, environment
-from support.watched import Served, asked, heads, served
+from support.watched import PAGE_PATIENCE_S, Served, asked, heads, served
 
 CROWD = 200
 MANY = 400_000
@@ -244,6 +245,21 @@ def test_who_asks_for_nothing_is_let_go_and_takes_nobodys_place(run: Path) -> No
         assert asked(page.address)[0] == 200
         for one in idle:
             one.close()
+
+
+@pytest.mark.parametrize(
+    "request_without_secret", ["GET / HTTP/1.1\r\nHost: x\r\n", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n"]
+)
+def test_half_a_second_request_keeps_no_place_either(page: Served, request_without_secret: str) -> None:
+    host, port = page.address.split("/")[0].split(":")
+    with socket.create_connection((host, int(port)), timeout=PAGE_PATIENCE_S) as idle:
+        idle.sendall(f"{request_without_secret}\r\n".encode())
+        assert idle.recv(12).endswith(b" 404")
+        idle.sendall(b"GET /")
+        # Reading ends when the other side closes the connection; else it raises `TimeoutError`.
+        with suppress(ConnectionResetError):
+            while idle.recv(4096):
+                pass
 
 
 def _closed(connection: socket.socket) -> bool:

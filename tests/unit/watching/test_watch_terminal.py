@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import loadgo
@@ -13,7 +14,7 @@ import pytest
 from loadgo.records.following import latest_ns
 from loadgo.records.tables import Tables, tables
 from loadgo.watching.terminal import ScreenContext, columns_of, screen
-from loadgo.watching.window import window_of
+from loadgo.watching.window import WatchWindow, window_of
 from support.outside import COMMAND, environment
 
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
@@ -86,3 +87,33 @@ def _read(descriptor: int) -> bytes:
         return os.read(descriptor, 65536)
     except OSError:
         return b""
+
+
+def window_at_end(run_tables: Tables) -> WatchWindow:
+    reach = latest_ns(run_tables)
+    return window_of(run_tables, reach, reach, columns_of(80))
+
+
+def test_a_screen_names_no_times_of_faults_where_none_were_metered(run_tables: Tables) -> None:
+    untimed = replace(window_at_end(run_tables), fault_ns=None, fault_cpu=None, fault_waits=None)
+    for width, height in ((80, 23), (120, 27)):
+        lines = screen(untimed, ScreenContext("typical user", "ended"), width, height)
+        assert not any("times of faults" in line for line in lines)
+
+
+@pytest.mark.parametrize(("busy", "verdict", "color"), [(0.1, "Fine", "32"), (0.95, "Full", "1;31")])
+def test_all_lines_of_an_answer_have_one_colour(run_tables: Tables, busy: float, verdict: str, color: str) -> None:
+    time = {"user": busy, "idle zero": 0.7 - busy, "idle page wait": 0.3}
+    of_users = window_at_end(run_tables)
+    nobody = {state: 0 * users for state, users in of_users.states.items()}
+    window = replace(of_users, bands={}, states=nobody, response_ns={}, time=time)
+    first, second = screen(window, ScreenContext("this host", "live"), 60, 24, color=True)[1:3]
+    assert verdict in first
+    assert first.startswith(f"\x1b[{color}m")
+    assert second.startswith(f"\x1b[{color}m")
+
+
+@pytest.mark.parametrize(("answered", "words"), [(1, "1 answer in "), (2, "2 answers in ")])
+def test_one_answer_is_one_answer(run_tables: Tables, answered: int, words: str) -> None:
+    window = replace(window_at_end(run_tables), answered=answered)
+    assert screen(window, ScreenContext("typical user", "ended"), 80, 23)[-1].startswith(words)
