@@ -1,4 +1,4 @@
-"""What axe-core finds on a page, for tests in a browser."""
+"""The serious findings of axe-core on a page, for tests in a browser."""
 
 from __future__ import annotations
 
