@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from support.accessibility import LOOKS, serious
 from support.made_laboratory import FIRST_START, made_run, made_runs, scattered
 from support.watched import NEEDS_CHROMIUM, PAGE_PATIENCE_S, Served, served
 
@@ -81,6 +82,14 @@ def test_all_runs_are_listed_and_names_stay_text(browser: Browser, address: Serv
         assert page.title() == "laboratory · loadgo"
         assert "cannot be read" in row(page, "broken").inner_text()
         assert row(page, "broken").locator("a, button").count() == 0
+
+
+def test_axe_finds_nothing_serious_on_the_list_of_runs(browser: Browser, address: Served) -> None:
+    with opened(browser, address) as page:
+        for width, scheme in LOOKS:
+            page.emulate_media(color_scheme=scheme)
+            page.set_viewport_size({"width": width, "height": 900})
+            assert serious(page) == []
 
 
 def test_filters_choose_runs_and_the_address_keeps_them(browser: Browser, address: Served) -> None:

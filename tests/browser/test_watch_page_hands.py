@@ -12,6 +12,7 @@ from loadgo.notation.figures import duration, share
 from loadgo.records.following import latest_ns
 from loadgo.records.tables import Tables
 from loadgo.watching.window import USER_STATES
+from support.accessibility import serious
 from support.watched import NEEDS_CHROMIUM, PHONE, WIDE, Served, Sight, looked_at
 
 if TYPE_CHECKING:
@@ -255,6 +256,7 @@ def test_light_and_dark_a_desk_and_a_phone_have_all_of_it_in_readable_colours(
             assert min(box["width"], box["height"]) >= 24, name
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= size[0]
+        assert serious(sight.page) == []
         assert sight.wrong == []
 
 

@@ -1,13 +1,16 @@
-"""What axe-core finds on a page, for tests in a browser."""
+"""The serious findings of axe-core on a page, for tests in a browser."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from axe_playwright_python.sync_playwright import Axe
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
+
+LOOKS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((1100, "light"), (1100, "dark"), (390, "light"))
+"""Widths and colours in which a page is tested."""
 
 
 def serious(page: Page) -> list[str]:

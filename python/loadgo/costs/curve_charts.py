@@ -17,6 +17,8 @@ from loadgo.notation.figures import money_scale
 _LOG_AXIS_RATIO = 10.0
 """Least ratio of the largest value to the smallest for which an axis is logarithmic."""
 _CHARGED_LABEL, _ALL_BUSY_LABEL = "what interactions are charged", "with all busy time of the machine"
+_NARROW_PX = 560
+"""A narrower chart has no room for two names beside each other."""
 _COLORS = {_CHARGED_LABEL: ACCENT_COLOR, _ALL_BUSY_LABEL: WARM_COLOR}
 
 
@@ -60,7 +62,7 @@ def cost_chart(curve: Curve, name: str) -> Chart:
         "what:N",
         title=None,
         scale=alt.Scale(domain=labels, range=[_COLORS[label] for label in labels]),
-        legend=alt.Legend(orient="top", labelLimit=400) if len(labels) > 1 else None,
+        legend=_legend() if len(labels) > 1 else None,
     )
     tips = ["users:Q", "what:N", *(alt.Tooltip(f"{field}:Q", format=".4~g") for field in ("cost", "low", "high"))]
     base = alt.Chart(frame)
@@ -72,6 +74,12 @@ def cost_chart(curve: Curve, name: str) -> Chart:
     return chart_of(
         name, f"What an interaction costs, at {curve.tariff.label}", caption, alt.layer(line, rule, points), 240
     )
+
+
+def _legend() -> alt.Legend:
+    """A legend above the chart, whose long names are below each other on a phone."""
+    columns = f"(containerSize()[0] || {_NARROW_PX}) < {_NARROW_PX} ? 1 : 2"
+    return alt.Legend(orient="top", labelLimit=400, columns=alt.ExprRef(columns))
 
 
 def _scale(values: pl.Series) -> alt.Scale:

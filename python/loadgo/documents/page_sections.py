@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 ShownPart = Table | Chapter | Points | Remarks
 """A section that a page shows. Charts are drawn instead of their section, and pictures of characters are left out."""
 
+MOST_ROWS_ABOVE_A_CHART = 12
+"""A table with more rows stands below its charts, so that a chart is on the first screen. Chosen by hand."""
 NOTES_ID, NOTES_TITLE = "notes", "What to know about these figures"
 
 
@@ -35,6 +37,11 @@ class PageSection:
     def wide(self) -> bool:
         """Whether the section takes the page's whole width."""
         return bool(self.charts) or self.folded or self.is_chapter
+
+    @property
+    def charts_first(self) -> bool:
+        """Whether the charts come before the table, since the table would push them off the screen."""
+        return isinstance(self.part, Table) and len(self.part.columns[0].cells) > MOST_ROWS_ABOVE_A_CHART
 
     @property
     def is_chapter(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Sequence
 from decimal import Decimal
@@ -187,3 +188,8 @@ def _scaled(amount: float | None, units: Sequence[tuple[float, str]]) -> str:
         str(int(amount)) if scale == 1 and float(amount).is_integer() and abs(amount) < 1000 else digits(amount / scale)
     )
     return f"{figure} {unit}".rstrip()
+
+
+def with_micro_sign(text: str) -> str:
+    """A text of the measuring library, such as `21 us late`, with the sign that reports write: `21 µs late`."""
+    return re.sub(r"(?<=\d)( ?)us\b", r"\1µs", text)

@@ -11,6 +11,7 @@ from loadgo.documents.document import Document, Points, Remarks, Section
 from loadgo.documents.frames import frame_of
 from loadgo.documents.presentation import Presentation
 from loadgo.documents.table import Column, Table
+from loadgo.notation.figures import with_micro_sign
 from loadgo.notation.terms import meter_name
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def ability_document(abilities: Sequence[Ability], *, full: bool = False) -> Doc
     if here and full:
         columns = (
             Column("to be had", tuple(map(_name, here)), kind="words"),
-            Column("how", tuple(ability.how for ability in here), kind="words"),
+            Column("how", tuple(with_micro_sign(ability.how) for ability in here), kind="words"),
         )
         sections.append(Table("To be had", columns))
     elif here:
@@ -82,7 +83,7 @@ def _short_list(abilities: Sequence[Ability]) -> str:
 
 def _missing_item(ability: Ability) -> tuple[str, ...]:
     """An ability that is missing in whole or in part: what there is instead, why, and the whole remedy."""
-    lines = [f"instead: {ability.how}"] if ability.how else []
+    lines = [f"instead: {with_micro_sign(ability.how)}"] if ability.how else []
     lines += [f"why: {ability.why_not}"] if ability.why_not else []
     lines.append(f"remedy: {ability.remedy}" if ability.remedy else "remedy: none is known")
     return f"{_name(ability)}: {_STATE_WORDS[ability.state]}", *lines

@@ -36,12 +36,41 @@ def simulation_document(simulation: Simulation) -> Document:
     title = simulation.title
     return Document(
         title=title,
-        answer=title if len(title) <= _MOST_TITLE_CHARS else f"{title[: _MOST_TITLE_CHARS - 1]}…",
-        warnings=simulation.fit_warnings,
-        about=(_about(simulation),),
+        answer=simulation_answer(simulation),
+        warnings=(*simulation.fit_warnings, *_warnings(simulation)),
+        about=(title if len(title) <= _MOST_TITLE_CHARS else f"{title[: _MOST_TITLE_CHARS - 1]}…", _about(simulation)),
         sections=(_interactions(simulation), _stations(simulation), *_time(simulation)),
         notes=tuple(("Laws", line) for line in _laws(simulation)),
     )
+
+
+def simulation_answer(simulation: Simulation) -> str:
+    """The throughput, the mean response time, and the use of the busiest station, each with half of its interval."""
+    everyone = simulation.all
+    figures = [
+        _in_words(everyone.throughput, lambda value: f"{digits(value)} interactions a second"),
+        _in_words(everyone.mean_s, lambda value: f"mean response {seconds(value)}"),
+    ]
+    measured = [station for station in simulation.stations if station.utilisation and station.utilisation.value]
+    busiest = max(measured, key=lambda station: station.utilisation.value or 0.0, default=None)  # type: ignore[union-attr]
+    if busiest is not None and busiest.utilisation is not None:
+        figures.append(_in_words(busiest.utilisation, lambda value: f"{busiest.name} {_percent(value)} busy"))
+    known = ", ".join(filter(None, figures))
+    return f"{_who(everyone)}: {known or 'the run was too short to tell'}."
+
+
+def _in_words(figure: SimulatedFigure, form: Callable[[float], str]) -> str:
+    """The figure, with half of its interval in brackets; empty for a missing figure."""
+    half_width = _half_width(figure)
+    return "" if figure.value is None else f"{form(figure.value)}{f' ({half_width})' if half_width else ''}"
+
+
+def _warnings(simulation: Simulation) -> list[str]:
+    """The warnings about the end of the run, and about Little's law."""
+    warnings = [f"{simulation.until} was NOT reached."] if simulation.end == "most" else []
+    audit = simulation.little
+    is_doubtful = audit is not None and audit.verdict in ("broken", "not steady")
+    return [*warnings, *(_audit(audit)[:1] if audit is not None and is_doubtful else [])]
 
 
 def _about(simulation: Simulation) -> str:

@@ -28,10 +28,10 @@ def remedy_tables(remedies: Sequence[RemedyCost]) -> list[Table]:
     assumed = "; ".join(f"{cost.remedy.name}, {cost.remedy.basis}" for cost in remedies if cost.remedy.basis)
     lead = (
         f"Processor time per bit of {LONG_TRANSFER_BYTES:,} bytes on the simulated machine; beside it the same "
-        "computed from the memo's figures (600 to 700 us a byte, less 120 us of BIN or BOUT and 1 ms a message of 1000 "
+        "computed from the memo's figures (600 to 700 µs a byte, less 120 µs of BIN or BOUT and 1 ms a message of 1000 "
         f"bytes, plus the remedy's costs). Assumed: {assumed}."
     )
-    columns = ("send us/bit", "receive us/bit", "by the memo", "saves", "$ a million bits", "times network")
+    columns = ("send µs/bit", "receive µs/bit", "by the memo", "saves", "$ a million bits", "times network")
     rows = [ShownRow(cost.remedy.name, tuple(map(ShownCell, _remedy_cells(cost)))) for cost in remedies]
     return [stacked_table("What each remedy would have saved", columns, rows, lead=lead)]
 
@@ -95,8 +95,8 @@ def _conclusions(reproduced: ReproducedDocument, here: LocalTransfers) -> Table:
     costs = [BITS_PER_MEGABIT * us * 1e-6 * here.prices.cpu_hour / _HOUR_S for us in us_per_bit]
     currency, network = here.prices.currency, (here.prices.network_gigabyte or 0) * BITS_PER_MEGABIT / BITS_PER_GIGABYTE
     rows = [
-        _compared("processor time a byte, us", figures["per-byte"], [_BITS_PER_BYTE * us for us in us_per_bit]),
-        _compared("processor time a bit, us", figures["per-bit"], us_per_bit),
+        _compared("processor time a byte, µs", figures["per-byte"], [_BITS_PER_BYTE * us for us in us_per_bit]),
+        _compared("processor time a bit, µs", figures["per-bit"], us_per_bit),
         _compared("processor time of a million bits, s", figures["seconds"], us_per_bit),
         _compared("an hour of a processor", figures["price"], [here.prices.cpu_hour], currency),
         _compared("a million bits, at the host", figures["cost"], costs, currency),
@@ -107,8 +107,8 @@ def _conclusions(reproduced: ReproducedDocument, here: LocalTransfers) -> Table:
         rows.append(_compared("times the network's price", figures["times"], [cost / network for cost in costs]))
     printed = {total.total.id.rpartition("/")[2]: total.printed for total in reproduced.totals}
     for label, name, ours in (
-        ("sends, us a bit", "sends-us-per-bit", here.us_per_bit("s")),
-        ("receives, us a bit", "receives-us-per-bit", here.us_per_bit("r")),
+        ("sends, µs a bit", "sends-us-per-bit", here.us_per_bit("s")),
+        ("receives, µs a bit", "receives-us-per-bit", here.us_per_bit("r")),
         ("real over processor time, all transfers", "stretch", here.stretch),
     ):
         rows.append(_line(label, digits(printed[name]), digits(ours), ours / printed[name]))

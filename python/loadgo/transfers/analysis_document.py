@@ -183,7 +183,7 @@ def _lines_table(lines: Sequence[Line]) -> Table:
     return Table(
         "Against the load",
         (
-            Column("", tuple(line.what for line in lines)),
+            Column("", tuple(line.what.replace(", us", ", µs") for line in lines)),
             Column("at load 0", tuple(digits(line.at_none) for line in lines)),
             Column("95 %", tuple(_number_interval(line.at_none_interval) for line in lines), spare=1),
             Column("per 1 of load", tuple(signed_digits(line.slope) for line in lines)),

@@ -202,7 +202,7 @@ def contradictions(cells: Mapping[str, str]) -> list[str]:
         low, high = _spread(cells, "us_per_bit")
         if 1e6 * cpu[1] / bits < low or 1e6 * cpu[0] / bits > high:
             ours = 1e6 * float(number(cells, "cpu_s")) / bits
-            sentences.append(f"{cells['us_per_bit']} us a bit printed, {ours:.2f} from its processor time and bytes")
+            sentences.append(f"{cells['us_per_bit']} µs a bit printed, {ours:.2f} from its processor time and bytes")
     return sentences
 
 

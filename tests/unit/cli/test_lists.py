@@ -186,7 +186,7 @@ def test_the_doctor_says_first_what_is_missing_with_its_whole_remedy() -> None:
     ]
     assert lines[8:] == [
         "· timers: in part",
-        "    instead: 900 us late",
+        "    instead: 900 µs late",
         "    why: timers are late",
         "    remedy: a less loaded host",
         "",

@@ -82,7 +82,7 @@ def test_the_price_hardly_moves_with_the_load_and_the_stretch_does() -> None:
     ("cells", "told"),
     [
         ({"bytes": "1000", "cpu_s": "9", "real_s": "3"}, "9 s of processor time in 3 s"),
-        ({"bytes": "1000", "cpu_s": "1", "us_per_bit": "300"}, "300 us a bit printed"),
+        ({"bytes": "1000", "cpu_s": "1", "us_per_bit": "300"}, "300 µs a bit printed"),
         ({"bytes": "1000", "cpu_s": "1", "real_s": "10", "bits_per_s": "80"}, "80 bits a second printed"),
     ],
 )
