@@ -59,6 +59,9 @@ if TYPE_CHECKING:
     from loadgo.running.simulation import simulate as simulate
     from loadgo.sizing.capacity import capacity as capacity
     from loadgo.sizing.results import Capacity as Capacity
+    from loadgo.sweeping.merge import merge as merge
+    from loadgo.sweeping.results import Sweep as Sweep
+    from loadgo.sweeping.sweep import sweep as sweep
     from loadgo.transfers.transfer import Transferred as Transferred
     from loadgo.transfers.transfer import transfer as transfer
     from loadgo.watching.watch import Watching as Watching
@@ -93,6 +96,7 @@ __all__ = [
     "RunList",
     "Simulation",
     "Speedup",
+    "Sweep",
     "Tables",
     "Transferred",
     "Variant",
@@ -107,6 +111,7 @@ __all__ = [
     "history",
     "lab",
     "machines",
+    "merge",
     "meter",
     "profile",
     "query",
@@ -119,6 +124,7 @@ __all__ = [
     "simulate",
     "speedup",
     "speedup_of",
+    "sweep",
     "tables",
     "transfer",
     "watch",
@@ -152,6 +158,7 @@ _HOMES = {
     "RunList": "records.runs",
     "Simulation": "running.simulation",
     "Speedup": "attribution.results",
+    "Sweep": "sweeping.results",
     "Tables": "records.tables",
     "Transferred": "transfers.transfer",
     "Variant": "pairing.variant",
@@ -166,6 +173,7 @@ _HOMES = {
     "history": "laboratory.history",
     "lab": "laboratory.lab",
     "machines": "running.machines",
+    "merge": "sweeping.merge",
     "meter": "metering.meter",
     "profile": "profiling.profile",
     "query": "records.query",
@@ -178,6 +186,7 @@ _HOMES = {
     "simulate": "running.simulation",
     "speedup": "attribution.speedup",
     "speedup_of": "attribution.measured_runs",
+    "sweep": "sweeping.sweep",
     "tables": "records.tables",
     "transfer": "transfers.transfer",
     "watch": "watching.watch",

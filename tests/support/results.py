@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import loadgo
@@ -75,6 +76,12 @@ def _speedup(folder: Path) -> loadgo.Speedup:
     return loadgo.speedup(script, on=str(machine), changes=changes, users=2, passes=1, runs=2)
 
 
+def _sweep(folder: Path) -> loadgo.Sweep:
+    grid = {"machine": str(folder / "own-load.toml"), "users": [2, 4], "seeds": 2, "until": "interactions=3000"}
+    with ThreadPoolExecutor(1) as executor:
+        return loadgo.sweep(grid, executor=executor, out=folder / "swept")
+
+
 def _fit(folder: Path) -> loadgo.Fit:
     return loadgo.fit(folder / "a")
 
@@ -122,6 +129,7 @@ MAKERS: dict[str, Callable[[Path], Result]] = {
     "History": _history,
     "Simulation": lambda folder: loadgo.simulate(folder / "own-load.toml", until="interactions=3000"),
     "Speedup": _speedup,
+    "Sweep": _sweep,
     "Transferred": lambda _folder: Transferred(tuple(rounds(4)), (), False),
     "Apart": lambda _folder: taken_apart(read_table(SEED, COLUMNS), prices("cloud")),
     "CommandTransfer": _command_transfer,
@@ -137,5 +145,6 @@ MAKERS: dict[str, Callable[[Path], Result]] = {
 WITH_CHARTS = (
     "Run", "RecordedRun", "Metered", "Comparison", "Comparison of printed tables", "Capacity", "Fairness",
     "Costs of two loads", "Speedup", "Transferred", "Apart", "Reproduction", "History",
+    "Sweep",
 )  # fmt: skip
 """The results that have a main chart."""

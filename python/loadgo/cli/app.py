@@ -52,6 +52,7 @@ from loadgo.cli.output import (
     write_report,
 )
 from loadgo.cli.profile import profile
+from loadgo.cli.sweep import merge, sweep
 from loadgo.cli.transfer import transfer
 from loadgo.cli.usage_errors import PlainCommand
 from loadgo.cli.watch import watch as watch_command
@@ -319,6 +320,8 @@ for command in (
     cost,
     machines,
     simulate,
+    sweep,
+    merge,
     reproduce,
     watch_command,
 ):

@@ -75,6 +75,14 @@ COMMAND_EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("a file with a load of its own", "loadgo simulate mine.toml --until 'precision(p90)=2%'"),
         ("with a faster processor", "loadgo simulate mine.toml --users 20 --set processors.speed=2"),
     ),
+    "sweep": (
+        ("on all processors of this host", "loadgo sweep grid.toml"),
+        ("one part of forty, for a batch system", "loadgo sweep grid.toml --part 3/40 --out parts/3"),
+    ),
+    "merge": (
+        ("all parts", "loadgo merge parts/*"),
+        ("as a page with a chart", "loadgo merge parts/* --out whole --format html"),
+    ),
     "reproduce": (
         ("all documents", "loadgo reproduce"),
         ("one, as a page", "loadgo reproduce csr-rfc-20 --format html"),

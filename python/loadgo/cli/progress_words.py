@@ -143,6 +143,20 @@ def metering_line(at_s: float, duration_s: float | None, width: int) -> str:
     return _fitting(parts, width)
 
 
+def sweep_line(state: State, elapsed_s: float, width: int) -> str:
+    """The state of a sweep in at most `width` characters. Points that were done before do not count for its rate."""
+    points, expected = state["points"], state["points_expected"]
+    left = _left_by_rate(points - state["points_before"], expected - state["points_before"], elapsed_s)
+    parts = [
+        (2, "sweeping"),
+        (1, _bar(points / expected if expected else 1.0)),
+        (0, f"{points:,} of {expected:,} points"),
+        (1, left.words),
+        (3, f"at {clock(elapsed_s)}"),
+    ]
+    return _fitting([part for part in parts if part[1]], width)
+
+
 def clock(seconds: float) -> str:
     """A time as a clock shows it: `0:34`, `12:05`, `1:02:03`."""
     whole = round(seconds)

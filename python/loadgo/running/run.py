@@ -129,14 +129,14 @@ def run(
     """
     load, limit, metering = with_keywords(load, limits, metering, keywords)
     source = bundled.find_script(script)
-    options = _load_options(load)
+    options = load_options(load)
     settings = RunSettings(load.think, load.typing, _texts(set), limit, metering.usage_every, metering.meters, driver)
     ready = prepare_run(source, on, settings)
     if on == THIS_HOST and draws:
         raise BadArgument("`draws` predicts with a simulated machine: name one with `on`").about("draws", "on")
     # Users of an open load leave after their passes. Those of a closed load repeat the script until the load ends.
     repeats = load.arrivals is None and (load.duration is not None or load.until is not None)
-    options["passes"] = _passes(load.passes, ready.script["passes"], until_load_ends=repeats)
+    options["passes"] = passes_of_users(load.passes, ready.script["passes"], until_load_ends=repeats)
     plan = None if on == THIS_HOST or draws == 0 else _draw_plan(ready.options, draws, load.seed)
     checked = _CheckedRun(
         source=source,
@@ -210,7 +210,7 @@ def _predict(checked: _CheckedRun, plan: DrawPlan, progress: ReportProgress | No
         raise
 
 
-def _load_options(load: Load) -> dict[str, Any]:
+def load_options(load: Load) -> dict[str, Any]:
     """The load in the form of `_loadgo.run_host`, except for the passes, which depend on the script."""
     duration_s = None if load.duration is None else quantities.span_s(load.duration, "duration")
     with naming("arrivals"):
@@ -239,7 +239,7 @@ def _users(users: int | None, rate: float | None, duration_s: float | None) -> i
     return quantities.user_count(math.ceil(rate * duration_s))
 
 
-def _passes(passes: int | None, script_passes: int, *, until_load_ends: bool) -> int | None:
+def passes_of_users(passes: int | None, script_passes: int, *, until_load_ends: bool) -> int | None:
     """Number of passes of each user. None for users who repeat the script until the load ends."""
     if passes is not None and passes < 1:
         raise BadArgument(f"{passes} passes are impossible: at least 1")

@@ -1,0 +1,1 @@
+"""Work spread over processes and hosts, by any executor of `concurrent.futures`."""

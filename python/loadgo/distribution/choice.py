@@ -1,0 +1,64 @@
+"""The choice of workers: a number of processes, Dask, the address of a Dask scheduler, or an executor."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+
+from loadgo.distribution.workers import GivenExecutor, LocalProcesses, Workers, processor_count
+from loadgo.errors import BadArgument
+
+MOST_PROCESSES = 1024
+
+_ADDRESS = re.compile(r"(tcp|tls|tcps|ucx|wss?)://\S+")
+
+
+@contextmanager
+def open_workers(workers: int | str | None, executor: Executor | None) -> Iterator[Workers]:
+    """Yields the chosen workers, and ends them. By default there is a process for each processor.
+
+    Raises `BadArgument` for a choice that makes no sense.
+    """
+    chosen = _chosen(workers, executor)
+    try:
+        yield chosen
+    finally:
+        chosen.end()
+
+
+def check_workers(workers: int | str | None, executor: Executor | None) -> None:
+    """Raises `BadArgument` for a choice that makes no sense, before there is any work."""
+    if executor is not None and workers is not None:
+        raise BadArgument("`workers` and `executor` are both given: leave one out").about("workers", "executor")
+    if executor is None:
+        _parse(workers)
+
+
+def _chosen(workers: int | str | None, executor: Executor | None) -> Workers:
+    check_workers(workers, executor)
+    if executor is not None:
+        return GivenExecutor(executor)
+    parsed = _parse(workers)
+    if isinstance(parsed, int):
+        return LocalProcesses(parsed)
+    from loadgo.distribution.dask_workers import DaskWorkers
+
+    # TLS is spelled `tls` by Dask; `tcps` is the same by another name.
+    return DaskWorkers(None if parsed == "dask" else parsed.replace("tcps://", "tls://", 1))
+
+
+def _parse(workers: int | str | None) -> int | str:
+    """A number of processes, `dask`, or an address."""
+    if workers is None:
+        return processor_count()
+    text = str(workers).strip()
+    if text == "dask" or _ADDRESS.fullmatch(text):
+        return text
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_PROCESSES:
+        raise BadArgument(
+            f"`workers={workers}`: write a number of processes from 1 to {MOST_PROCESSES:,}, dask, or the address of a "
+            "Dask scheduler, such as tls://head:8786"
+        ).about("workers")
+    return int(text)

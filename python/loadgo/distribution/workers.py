@@ -1,0 +1,146 @@
+"""Workers, which compute tasks: local processes, or any executor of `concurrent.futures`."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection
+from typing import Protocol, TypeVar
+
+_Task = TypeVar("_Task")
+_Answer = TypeVar("_Answer")
+
+TASKS_PER_WORKER = 2
+"""Number of tasks that each worker has or waits for. One waits, so that no worker is idle between two tasks."""
+GIVEN_EXECUTOR_TASKS = 64
+"""Number of tasks that an executor of unknown size has at a time."""
+
+
+class Workers(Protocol):
+    """Workers that compute tasks until they are ended."""
+
+    @property
+    def most_tasks(self) -> int:
+        """The largest number of tasks under way and waiting."""
+
+    @property
+    def end_errors(self) -> tuple[type[BaseException], ...]:
+        """The errors of a task whose worker has ended."""
+
+    def submit(self, compute: Callable[[_Task], _Answer], task: _Task) -> Future[_Answer]:
+        """Gives a task to a worker. Raises `BrokenExecutor` if the workers have ended."""
+
+    def restart(self) -> bool:
+        """Replaces workers that have ended. False if others started them."""
+
+    def end(self) -> None:
+        """Ends the work, and the workers if this object started them. It can be called again."""
+
+
+class LocalProcesses:
+    """Processes on this host. They end with this process, however it ends."""
+
+    end_errors: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError)
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._context = multiprocessing.get_context("spawn")
+        self._folder = tempfile.TemporaryDirectory(prefix="loadgo-workers-")
+        self._start()
+
+    @property
+    def most_tasks(self) -> int:
+        """The largest number of tasks under way and waiting."""
+        return TASKS_PER_WORKER * self._count
+
+    def submit(self, compute: Callable[[_Task], _Answer], task: _Task) -> Future[_Answer]:
+        """Gives a task to a worker. Raises `BrokenExecutor` if the workers have ended."""
+        with _interrupts_blocked():
+            return self._pool.submit(compute, task)
+
+    def restart(self) -> bool:
+        """Replaces workers that have ended."""
+        self._end_processes()
+        self._start()
+        return True
+
+    def end(self) -> None:
+        """Ends the processes at once, also in a task."""
+        self._end_processes()
+        self._folder.cleanup()
+
+    def _start(self) -> None:
+        """Starts the pool. Its processes read the lifeline, whose other end only this process has."""
+        lifeline_end, self._lifeline = self._context.Pipe(duplex=False)
+        self._pool = ProcessPoolExecutor(
+            self._count, self._context, initializer=_begin_worker, initargs=(lifeline_end, self._folder.name)
+        )
+        self._lifeline_end = lifeline_end
+
+    def _end_processes(self) -> None:
+        self._lifeline.close()
+        self._pool.shutdown(cancel_futures=True)
+        self._lifeline_end.close()
+
+
+class GivenExecutor:
+    """An executor of the caller, who also ends it."""
+
+    end_errors: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError)
+
+    def __init__(self, executor: Executor, most_tasks: int = GIVEN_EXECUTOR_TASKS) -> None:
+        self._executor = executor
+        self._most_tasks = most_tasks
+
+    @property
+    def most_tasks(self) -> int:
+        """The largest number of tasks under way and waiting."""
+        return self._most_tasks
+
+    def submit(self, compute: Callable[[_Task], _Answer], task: _Task) -> Future[_Answer]:
+        """Gives a task to the executor."""
+        return self._executor.submit(compute, task)
+
+    def restart(self) -> bool:
+        """False: the caller's executor cannot be replaced."""
+        return False
+
+    def end(self) -> None:
+        """Does nothing: the executor is the caller's."""
+
+
+def processor_count() -> int:
+    """Number of processors that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Processes that start in this context never receive an interrupt: Ctrl-C at a terminal reaches all of them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin_worker(lifeline: Connection, folder: str) -> None:
+    """Prepares a worker: its temporary files go into `folder`, and it ends with the process that started it."""
+    tempfile.tempdir = folder
+    threading.Thread(target=_end_with_starter, args=(lifeline,), daemon=True).start()
+
+
+def _end_with_starter(lifeline: Connection) -> None:
+    """Waits until the other end of the lifeline is closed, and kills this process."""
+    with suppress(EOFError, OSError):
+        lifeline.recv_bytes()
+    os.kill(os.getpid(), signal.SIGKILL)

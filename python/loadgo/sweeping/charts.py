@@ -1,0 +1,110 @@
+"""The chart of a sweep: its measure over the users, a line for each machine with its settings."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from loadgo.documents.chart import FIGURE_LABEL, PERCENT_LABEL, TIME_LABEL, Chart, chart_of, legend, safe
+from loadgo.documents.palette import SERIES_COLORS
+from loadgo.sweeping.results import Sweep
+from loadgo.sweeping.words import MEASURE_NAMES, series_in_words
+
+MOST_SERIES = 6
+"""Largest number of lines in the chart: as many as there are colours."""
+_HEIGHT_PX = 320
+
+
+def sweep_charts(sweep: Sweep) -> list[Chart]:
+    """The chart of the measure; none without points that have it."""
+    rows = _rows(sweep)
+    if not rows:
+        return []
+    names = list(dict.fromkeys(row["series"] for row in rows))
+    shown = _shown_series(names, rows)
+    frame = safe(pl.DataFrame([row for row in rows if row["series"] in shown], schema_overrides=_ENDS))
+    over_users = frame["users"].null_count() == 0
+    left_out = len(names) - len(shown)
+    caption = "Points have their 95 % intervals."
+    if left_out:
+        caption += f" The lines with the smallest and the largest figures, of {len(names)}; the table has all."
+    drawing = _lines(frame, sweep, shown) if over_users else _bars(frame, sweep)
+    name = MEASURE_NAMES[sweep.measure]
+    return [chart_of("sweep", name[0].upper() + name[1:], caption, drawing, _HEIGHT_PX)]
+
+
+_ENDS = {"low": pl.Float64(), "high": pl.Float64(), "users": pl.UInt32()}
+
+
+def _rows(sweep: Sweep) -> list[dict[str, Any]]:
+    rows = []
+    for configuration in sweep.configurations:
+        figure = configuration.figures.get(sweep.measure)
+        if figure is not None and math.isfinite(figure.value):
+            low, high = (None, None) if figure.interval is None else (figure.interval.low, figure.interval.high)
+            series = series_in_words(configuration, sweep.configurations)
+            row = {"series": series, "users": configuration.users, "value": figure.value}
+            rows.append(row | {"low": low, "high": high})
+    return rows
+
+
+def _shown_series(names: list[str], rows: list[dict[str, Any]]) -> list[str]:
+    """The series that the chart shows, in order: of too many, those with the smallest and the largest figures."""
+    if len(names) <= MOST_SERIES:
+        return names
+    greatest = {name: max(row["value"] for row in rows if row["series"] == name) for name in names}
+    ranked = sorted(names, key=greatest.__getitem__)
+    chosen = {*ranked[: MOST_SERIES // 2], *ranked[-(MOST_SERIES // 2) :]}
+    return [name for name in names if name in chosen]
+
+
+def _axis(sweep: Sweep) -> alt.Axis:
+    labels = {"throughput": FIGURE_LABEL, "busy": PERCENT_LABEL}
+    title = {"throughput": "interactions a second", "busy": "busy"}.get(sweep.measure, "response time")
+    return alt.Axis(title=title, labelExpr=labels.get(sweep.measure, f"datum.value == 0 ? '0' : {TIME_LABEL}"))
+
+
+def _tooltips(field: str) -> list[Any]:
+    ends = [("value", "value"), ("low", "at least"), ("high", "at most")]
+    return [field, "series:N", *(alt.Tooltip(f"{name}:Q", title=title, format=",.4~r") for name, title in ends)]
+
+
+def _legend(shown: list[str]) -> alt.Legend | None:
+    """A legend for several lines. Long names stand below each other."""
+    if len(shown) < 2:
+        return None
+    is_long = max(map(len, shown)) > _SHORT_NAME_CHARS
+    return alt.Legend(columns=1, symbolType="square", labelLimit=600) if is_long else legend()
+
+
+_SHORT_NAME_CHARS = 16
+"""Longest name for which the usual legend has room."""
+
+
+def _lines(frame: pl.DataFrame, sweep: Sweep, shown: list[str]) -> alt.LayerChart | alt.FacetChart:
+    scale = alt.Scale(domain=shown, range=list(SERIES_COLORS[: len(shown)]))
+    color = alt.Color("series:N", title=None, scale=scale, legend=_legend(shown))
+    axis = alt.Axis(tickMinStep=1, tickCount=12, labelOverlap="greedy")
+    base = alt.Chart(frame).encode(
+        x=alt.X("users:Q", title="users", axis=axis, scale=alt.Scale(zero=False, nice=False, padding=8)), color=color
+    )
+    y = alt.Y("value:Q", axis=_axis(sweep))
+    intervals = base.transform_filter("datum.low != null").mark_rule(strokeWidth=1.5)
+    return alt.layer(
+        intervals.encode(y=alt.Y("low:Q", axis=_axis(sweep)), y2="high:Q"),
+        base.mark_line(strokeWidth=1.5).encode(y=y),
+        base.mark_point(filled=True, size=50, opacity=1).encode(y=y, tooltip=_tooltips("users:Q")),
+    )
+
+
+def _bars(frame: pl.DataFrame, sweep: Sweep) -> alt.LayerChart | alt.FacetChart:
+    base = alt.Chart(frame).encode(y=alt.Y("series:N", title=None, sort=None, axis=alt.Axis(labelLimit=300)))
+    x = alt.X("value:Q", axis=_axis(sweep))
+    intervals = base.transform_filter("datum.low != null").mark_rule(strokeWidth=1.5)
+    return alt.layer(
+        base.mark_point(filled=True, size=50, opacity=1).encode(x=x, tooltip=_tooltips("series:N")),
+        intervals.encode(x=alt.X("low:Q", axis=_axis(sweep)), x2="high:Q"),
+    )

@@ -1,0 +1,112 @@
+"""A sweep as a document: the answer, a table of its configurations, a chart; and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from loadgo.documents.as_json import Keys, json_document, members_of
+from loadgo.documents.document import Charts, Document
+from loadgo.documents.table import Column, Table
+from loadgo.notation.figures import counted, number
+from loadgo.sweeping.results import Configuration, Sweep, SweepFigure
+from loadgo.sweeping.words import interval_in_words, points_in_words, users_in_words, value_in_words
+
+if TYPE_CHECKING:
+    from loadgo.documents.chart import Chart
+
+MOST_TABLE_ROWS = 60
+"""Largest number of configurations in a text's table; a page and a CSV have all."""
+
+JSON_KEYS: Keys = {
+    Sweep: (
+        "bad in_words folder title script measure part points_expected points configurations problems problem_count "
+        "repeated stopped fit_warnings"
+    ),
+    Configuration: "machine settings users points problems figures",
+    SweepFigure: "value interval",
+}
+"""The JSON keys of a sweep, type by type."""
+
+_SPARE_COLUMNS = {"mean": 3, "p50": 4, "p90": 1, "p95": 5, "p99": 2, "throughput": 1, "busy": 2}
+
+
+def sweep_json(sweep: Sweep) -> str:
+    """The configurations as one JSON object in full precision: times in seconds, null for what is unknown."""
+    return json_document(members_of(sweep, JSON_KEYS), JSON_KEYS)
+
+
+def sweep_document(sweep: Sweep) -> Document:
+    """The page of a sweep."""
+
+    def charts() -> list[Chart]:
+        from loadgo.sweeping.charts import sweep_charts
+
+        return sweep_charts(sweep)
+
+    return Document(
+        title=sweep.title or f"sweep of {sweep.script or 'machines under their own load'}",
+        answer=sweep.in_words,
+        warnings=_warnings(sweep),
+        about=(f"{sweep.script or 'the own load'} on {', '.join(_machines(sweep))}",),
+        sections=(*_tables(sweep), Charts(charts)),
+        notes=tuple(("Points", line) for line in _notes(sweep)),
+    )
+
+
+def _machines(sweep: Sweep) -> list[str]:
+    return list(dict.fromkeys(configuration.machine for configuration in sweep.configurations)) or ["no machine yet"]
+
+
+def _warnings(sweep: Sweep) -> tuple[str, ...]:
+    warnings = list(sweep.fit_warnings)
+    if sweep.stopped:
+        warnings.append(f"The sweep was stopped: {points_in_words(sweep)} are done. The same command goes on.")
+    if sweep.bad:
+        warnings.append(f"{counted(sweep.problem_count, 'point')} could not be computed: {sweep.problems[0]}")
+    return tuple(warnings)
+
+
+def _notes(sweep: Sweep) -> list[str]:
+    notes = [f"{points_in_words(sweep)}, in {sweep.folder}."]
+    if sweep.repeated:
+        notes.append(f"{counted(sweep.repeated, 'batch').replace('batchs', 'batches')} computed again: a worker ended.")
+    notes.append("Intervals are of 95 %: from the scatter of the seeds, or with one seed from that of its run.")
+    return notes
+
+
+def _tables(sweep: Sweep) -> list[Table]:
+    rows = sweep.configurations
+    if not rows:
+        return []
+    main = sweep.measure
+    several = len(_machines(sweep)) > 1 or not rows[0].settings
+    columns = [Column("machine", tuple(row.machine for row in rows))] if several else []
+    for key in rows[0].settings:
+        columns.append(Column(key, tuple(row.settings[key] for row in rows), kind="name"))
+    columns.append(Column("users", tuple(users_in_words(row.users) for row in rows)))
+    columns.append(Column("points", tuple(number(row.points) for row in rows), spare=6))
+    columns += [_values(main, rows), _intervals(main, rows)]
+    others = {name: spare for name, spare in _SPARE_COLUMNS.items() if name != main}
+    columns += [_values(name, rows, spare) for name, spare in others.items() if _is_known(name, rows)]
+    if any(row.figures["errors"].value for row in rows if "errors" in row.figures):
+        columns.append(_values("errors", rows))
+    table = Table("Configurations", tuple(columns))
+    if len(rows) <= MOST_TABLE_ROWS:
+        return [table]
+    foot = f"{len(rows) - MOST_TABLE_ROWS:,} more configurations are in the other formats."
+    return [table.with_rows(range(MOST_TABLE_ROWS), foot).placed("short"), table.placed("full")]
+
+
+def _is_known(name: str, rows: Sequence[Configuration]) -> bool:
+    return any(name in row.figures for row in rows)
+
+
+def _values(name: str, rows: Sequence[Configuration], spare: int = 0) -> Column:
+    values = (row.figures[name].value if name in row.figures else None for row in rows)
+    return Column(name, tuple(value_in_words(name, value) for value in values), spare=spare)
+
+
+def _intervals(name: str, rows: Sequence[Configuration]) -> Column:
+    texts = (interval_in_words(name, row.figures[name]) if name in row.figures else "" for row in rows)
+    return Column("95 % interval", tuple(texts), of_previous=True)

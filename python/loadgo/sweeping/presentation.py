@@ -1,0 +1,40 @@
+"""A sweep in every format: its document with JSON and a chart; its points and its configurations as frames."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from loadgo.documents.presentation import Presentation
+from loadgo.sweeping.document import sweep_document, sweep_json
+from loadgo.sweeping.results import Configuration, Sweep
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def presentation(sweep: Sweep) -> Presentation:
+    """The parts of a sweep."""
+    return Presentation(
+        lambda: sweep_document(sweep),
+        lambda: sweep_json(sweep),
+        {"points": lambda: sweep.scan().collect(), "configurations": lambda: _configurations(sweep)},
+        answer=lambda: sweep.in_words,
+        main_chart="sweep",
+    )
+
+
+def _configurations(sweep: Sweep) -> pl.DataFrame:
+    """A row for each configuration, with the ends of each figure's interval. Times are in seconds."""
+    import polars as pl
+
+    return pl.DataFrame([_row(configuration) for configuration in sweep.configurations], infer_schema_length=None)
+
+
+def _row(configuration: Configuration) -> dict[str, Any]:
+    row: dict[str, Any] = {"machine": configuration.machine}
+    row |= {f"set {key}": value for key, value in configuration.settings.items()}
+    row |= {"users": configuration.users, "points": configuration.points, "problems": configuration.problems}
+    for name, figure in configuration.figures.items():
+        ends = (None, None) if figure.interval is None else (figure.interval.low, figure.interval.high)
+        row |= {name: figure.value, f"{name}_low": ends[0], f"{name}_high": ends[1]}
+    return row

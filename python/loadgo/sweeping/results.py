@@ -1,0 +1,89 @@
+"""The result of a sweep: its configurations, each a machine with settings and users, with figures over all seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from loadgo.documents.result import Result
+from loadgo.stats.resample import Interval
+from loadgo.sweeping.folder import POINTS_FOLDER
+
+
+@dataclass(frozen=True)
+class SweepFigure:
+    """A figure of a configuration: the mean over its points, with a 95 % interval."""
+
+    value: float
+    interval: Interval | None
+    """From the scatter of the seeds; with one seed, that of its point. None if it is not known."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A machine with settings and a number of users, over all seeds."""
+
+    machine: str
+    settings: Mapping[str, str]
+    users: int | None
+    """None for the number in the machine's own load."""
+    points: int
+    """Number of points that are done."""
+    problems: int
+    """Number of these that could not be computed."""
+    figures: Mapping[str, SweepFigure]
+    """The figures that are known, by name: `mean`, `p50`, `p90`, `p95`, `p99`, `throughput`, `busy`, `errors`."""
+
+
+@dataclass(frozen=True, repr=False)
+class Sweep(Result, presented_by="loadgo.sweeping.presentation:presentation"):
+    """A sweep, or a part of it: its folder, and each configuration with its figures."""
+
+    folder: Path
+    title: str
+    script: str | None
+    measure: str
+    """The figure of the answer and of the chart."""
+    part: str
+    """The part, such as `3/40`; empty for the whole sweep."""
+    points_expected: int
+    """Number of points of the sweep, or of its part."""
+    points: int
+    """Number of points that are done."""
+    configurations: tuple[Configuration, ...]
+    problems: tuple[str, ...]
+    """The first reasons why points could not be computed, each once."""
+    repeated: int = 0
+    """Number of batches that were computed again, since a worker ended in them."""
+    stopped: bool = False
+    """Whether an interrupt ended the sweep before all points were done."""
+    fit_warnings: tuple[str, ...] = ()
+    """Reasons to doubt the fits of the machines."""
+    in_words: str = ""
+    """The answer."""
+
+    @property
+    def problem_count(self) -> int:
+        """Number of points that could not be computed."""
+        return sum(configuration.problems for configuration in self.configurations)
+
+    @property
+    def bad(self) -> bool:
+        """Whether points could not be computed."""
+        return self.problem_count > 0
+
+    def scan(self) -> pl.LazyFrame:
+        """All points, read when they are needed: a row for each, with the figures and their intervals."""
+        return scan_points(self.folder)
+
+    def _line(self) -> str:
+        return self.in_words
+
+
+def scan_points(folder: Path) -> pl.LazyFrame:
+    """The points of a sweep's folder that are done, in order. They are read when they are needed."""
+    files = sorted((folder / POINTS_FOLDER).glob("*.parquet"))
+    return pl.scan_parquet(files, glob=False) if files else pl.LazyFrame(schema={"point": pl.UInt32()})

@@ -1,0 +1,155 @@
+"""`loadgo.sweep`: the points of a grid, computed by workers, in parts or as a whole."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from loadgo.distribution.choice import check_workers, open_workers
+from loadgo.distribution.tasks import run_tasks
+from loadgo.errors import BadArgument
+from loadgo.running.stopping import catch_stop_signals
+from loadgo.sweeping.configurations import configurations_of, problems_of
+from loadgo.sweeping.folder import SweepPart, done_batches, keep_batch, open_folder, parse_part
+from loadgo.sweeping.grid import Grid
+from loadgo.sweeping.grid_file import grid_of, read_grid
+from loadgo.sweeping.plan import BatchTask, SweepPlan, plan_sweep
+from loadgo.sweeping.points import compute_batch
+from loadgo.sweeping.results import Sweep, scan_points
+from loadgo.sweeping.words import answer
+
+ReportProgress = Callable[[dict[str, Any]], None]
+
+
+def sweep(
+    grid: str | Path | Mapping[str, Any],
+    *,
+    workers: int | str | None = None,
+    executor: Executor | None = None,
+    part: str | None = None,
+    out: str | Path | None = None,
+    progress: ReportProgress | None = None,
+) -> Sweep:
+    """Simulates all points of a grid: machines, settings, numbers of users and seeds, in all combinations.
+
+        result = loadgo.sweep("grid.toml", workers=8)
+        print(result.in_words, result.frame())
+
+    A point is a pure function of script, machine and seed. So the files of a sweep are the same bytes with any workers.
+    A sweep that was stopped goes on where it stood; points that are done are never computed again.
+
+    Args:
+        grid: The path of a grid file, which docs/sweep.md describes, or a mapping with the same keys.
+        workers: Number of processes on this host, by default one for each processor; or `dask` for a Dask cluster on
+            this host; or the address of a Dask scheduler, such as `tls://head:8786`.
+        executor: Any executor of `concurrent.futures`, in place of `workers`.
+        part: The part of the sweep to compute, such as `3/40`. `loadgo.merge` makes a whole of all parts.
+        out: The folder of the points. By default it is called as the grid file, with the ending `.sweep`.
+        progress: A function that is called after each batch with a dict: `points`, `points_expected`, and
+            `points_before`, which were done before this call.
+
+    Returns:
+        `Sweep` with the figures of each configuration. After an interrupt it is `stopped`, with the points so far.
+
+    Raises:
+        loadgo.errors.BadArgument: An argument makes no sense, or the folder is of another sweep; it is a `ValueError`.
+        loadgo.errors.Mistake: The grid, the script or a machine file has a mistake; the error has its line and column.
+        loadgo.errors.Refused: A worker ended again and again in the same points, or the executor has ended.
+    """
+    check_workers(workers, executor)
+    chosen_part = parse_part(part)
+    checked = grid_of(grid) if isinstance(grid, Mapping) else read_grid(grid)
+    plan = plan_sweep(checked)
+    folder = Path(out) if out is not None else _default_folder(grid, chosen_part)
+    if not str(out if out is not None else folder):
+        raise BadArgument("`out` is empty: name a folder, or leave it out").about("out")
+    open_folder(folder, plan.identity, chosen_part)
+    batches = chosen_part.batches(checked.batch_count)
+    done = done_batches(folder, batches)
+    missing = [batch for batch in batches if batch not in done]
+    repeated = 0
+    with catch_stop_signals() as stop:
+        if missing:
+            counter = _Counter(checked, batches, done, progress)
+            with open_workers(_as_many_as(missing, workers, executor), executor) as crew:
+
+                def keep(task: BatchTask, content: bytes) -> None:
+                    keep_batch(folder, task.number, content)
+                    counter.add(task)
+
+                repeated = run_tasks(plan.tasks(missing), compute_batch, crew, keep, stop)
+    return sweep_of(folder, plan.grid, chosen_part, plan=plan, repeated=repeated, stop=stop)
+
+
+def sweep_of(
+    folder: Path,
+    grid: Grid,
+    part: SweepPart,
+    *,
+    plan: SweepPlan | None = None,
+    repeated: int = 0,
+    stop: threading.Event | None = None,
+) -> Sweep:
+    """The result of the points that are done in a folder."""
+    batches = part.batches(grid.batch_count)
+    points = scan_points(folder)
+    expected = points_in(grid, batches)
+    done = points_in(grid, done_batches(folder, batches))
+    unanswered = Sweep(
+        folder=folder,
+        title=grid.title,
+        script=grid.script,
+        measure=grid.measure,
+        part="" if part.count == 1 else str(part),
+        points_expected=expected,
+        points=done,
+        configurations=configurations_of(points, grid),
+        problems=problems_of(points),
+        repeated=repeated,
+        stopped=stop is not None and stop.is_set() and done < expected,
+        fit_warnings=() if plan is None else plan.fit_warnings,
+    )
+    return replace(unanswered, in_words=answer(unanswered))
+
+
+def points_in(grid: Grid, batches: Iterable[int]) -> int:
+    """Number of points in these batches."""
+    return sum(min(grid.batch_points, grid.point_count - batch * grid.batch_points) for batch in batches)
+
+
+def _default_folder(grid: str | Path | Mapping[str, Any], part: SweepPart) -> Path:
+    if part.count > 1:
+        raise BadArgument("a part needs a folder of its own: name it with `out`").about("out")
+    return Path("grid.sweep") if isinstance(grid, Mapping) else Path(f"{Path(grid).stem}.sweep")
+
+
+def _as_many_as(missing: list[int], workers: int | str | None, executor: Executor | None) -> int | str | None:
+    """The workers, but no more processes than batches."""
+    if executor is not None or not (workers is None or str(workers).isdecimal()):
+        return workers
+    from loadgo.distribution.workers import processor_count
+
+    return min(processor_count() if workers is None else int(workers), len(missing))
+
+
+class _Counter:
+    """The number of points that are done, and the report of it."""
+
+    def __init__(self, grid: Grid, batches: range, done: set[int], progress: ReportProgress | None) -> None:
+        self._progress = progress
+        self._before = self._points = points_in(grid, done)
+        self._expected = points_in(grid, batches)
+        self._report()
+
+    def add(self, task: BatchTask) -> None:
+        """Counts the points of a task."""
+        self._points += len(task.points)
+        self._report()
+
+    def _report(self) -> None:
+        if self._progress is not None:
+            self._progress({"points": self._points, "points_expected": self._expected, "points_before": self._before})

@@ -1,0 +1,85 @@
+"""The answer of a sweep in words, and its figures as texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from loadgo.notation.figures import NOT_MEASURED, digits, joined, number, people, seconds, share
+from loadgo.sweeping.results import Configuration, Sweep, SweepFigure
+
+MEASURE_NAMES = {
+    "mean": "the mean response",
+    "p50": "p50 of the response",
+    "p90": "p90 of the response",
+    "p95": "p95 of the response",
+    "p99": "p99 of the response",
+    "throughput": "the throughput",
+    "busy": "the processors' busy time",
+}
+"""Each measure in a sentence."""
+
+
+def answer(sweep: Sweep) -> str:
+    """The answer in one sentence: where the measure is least, and where it is greatest."""
+    done = points_in_words(sweep)
+    measured = [configuration for configuration in sweep.configurations if sweep.measure in configuration.figures]
+    if not measured:
+        reason = f": {sweep.problems[0]}" if sweep.problems else ""
+        return f"{done}, and none has {MEASURE_NAMES[sweep.measure]}{reason}."
+    measured.sort(key=lambda configuration: configuration.figures[sweep.measure].value)
+    least, greatest = measured[0], measured[-1]
+    name = MEASURE_NAMES[sweep.measure]
+    if len(measured) == 1:
+        return f"{done}: {name} is {_figure_at(least, measured, sweep.measure)}."
+    return (
+        f"{done}: {name} is least, {_figure_at(least, measured, sweep.measure)}, and greatest, "
+        f"{_figure_at(greatest, measured, sweep.measure)}."
+    )
+
+
+def points_in_words(sweep: Sweep) -> str:
+    """The points that are done."""
+    points = f"{sweep.points_expected:,} point{'' if sweep.points_expected == 1 else 's'}"
+    points = points if sweep.points == sweep.points_expected else f"{sweep.points:,} of {points}"
+    return f"Part {sweep.part}, {points}" if sweep.part else points
+
+
+def _figure_at(configuration: Configuration, known: Sequence[Configuration], measure: str) -> str:
+    """A figure with its interval and the configuration that it is of."""
+    figure = configuration.figures[measure]
+    interval = interval_in_words(measure, figure)
+    place = []
+    if configuration.users is not None:
+        place.append(f"with {people(configuration.users)}")
+    series = series_in_words(configuration, known)
+    if len({series_in_words(other, known) for other in known}) > 1 or not place:
+        place.append(f"on {series}" if configuration.machine in series else f"at {series}")
+    return f"{value_in_words(measure, figure.value)}{f' ({interval})' if interval else ''} {' '.join(place)}"
+
+
+def series_in_words(configuration: Configuration, among: Sequence[Configuration]) -> str:
+    """The machine and its settings. Settings alone where all configurations `among` which it is have one machine."""
+    settings = [f"{key}={value}" for key, value in configuration.settings.items()]
+    has_one_machine = len({other.machine for other in among}) == 1
+    return ", ".join(settings if settings and has_one_machine else [configuration.machine, *settings])
+
+
+def value_in_words(measure: str, value: float | None) -> str:
+    """A value of a measure with its unit."""
+    if value is None:
+        return NOT_MEASURED
+    if measure in ("busy", "errors"):
+        return share(value)
+    return f"{digits(value)}/s" if measure == "throughput" else seconds(value)
+
+
+def interval_in_words(measure: str, figure: SweepFigure) -> str:
+    """The interval of a figure; empty without one."""
+    if figure.interval is None:
+        return ""
+    return joined(*(value_in_words(measure, end) for end in (figure.interval.low, figure.interval.high)))
+
+
+def users_in_words(users: int | None) -> str:
+    """A number of users in a table."""
+    return "own" if users is None else number(users)

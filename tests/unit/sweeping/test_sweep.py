@@ -1,0 +1,211 @@
+"""A sweep's points are those of single simulations, and the same bytes by any way to compute them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tomllib
+from pathlib import Path
+
+import loadgo
+import polars as pl
+import pytest
+from loadgo.errors import BadArgument, BadRun, Mistake
+from support.model_machines import open_queue
+from support.sweeps import GRID, POINTS, LastFirst, contents, own_load_grid, script_grid
+
+
+@pytest.fixture(scope="module")
+def swept_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a grid, and its sweep by two processes in `whole`."""
+    folder = tmp_path_factory.mktemp("sweep")
+    loadgo.sweep(own_load_grid(folder), workers=2, out=folder / "whole")
+    return folder
+
+
+def test_a_point_is_the_simulation_of_its_settings_users_and_seed(swept_folder: Path) -> None:
+    points = loadgo.sweep(swept_folder / "grid.toml", out=swept_folder / "whole").frame()
+    assert len(points) == POINTS
+    row = points.filter(pl.col("set processors.speed") == "2", users=9, seed=3).row(0, named=True)
+    alone = loadgo.simulate(
+        swept_folder / "repairman.toml", users=9, seed=3, until="interactions=1000", set=["processors.speed=2"]
+    )
+    assert alone.response_s.value is not None
+    assert alone.response_s.half_width is not None
+    assert row["mean_s"] == alone.response_s.value
+    assert row["mean_s_high"] == alone.response_s.value + alone.response_s.half_width
+    assert row["throughput"] == alone.throughput.value
+    busy = alone.station("processors").utilisation
+    assert busy is not None
+    assert row["busy"] == busy.value
+    assert row["interactions"] == alone.interactions
+    assert row["p90_s"] is None
+    assert alone.all.p90_s.value is None
+
+
+def test_a_point_of_a_script_is_its_run(tmp_path: Path) -> None:
+    grid = script_grid(tmp_path)
+    points = loadgo.sweep(grid, workers=1, out=tmp_path / "out").frame()
+    named = tomllib.loads(grid.read_text())
+    script, machine = (tmp_path / named[key] for key in ("script", "machine"))
+    run = loadgo.run(script, on=str(machine), users=3, seed=2, duration="2min", out=tmp_path / "run")
+    row = points.filter(users=3, seed=2).row(0, named=True)
+    response = run.summary.everything.response
+    assert response.mean_ns is not None
+    assert row["mean_s"] == pytest.approx(response.mean_ns / 1e9, rel=1e-12)
+    for name in ("p50", "p90"):
+        quantile = response.quantile(name)
+        assert quantile.value_ns is not None
+        assert row[f"{name}_s"] == pytest.approx(quantile.value_ns / 1e9, rel=1e-12)
+    assert run.summary.total_time is not None
+    assert row["busy"] == pytest.approx(run.summary.total_time.busy_share, rel=1e-12)
+    assert row["throughput"] == pytest.approx(run.summary.stretch.per_second, rel=1e-12)
+    assert row["problem"] is None
+
+
+def test_an_executor_in_any_order_gives_the_same_bytes(swept_folder: Path, tmp_path: Path) -> None:
+    executor = LastFirst()
+    result = loadgo.sweep(swept_folder / "grid.toml", executor=executor, out=tmp_path / "other")
+    assert executor.computed == [3, 2, 1, 0, 4]
+    assert contents(tmp_path / "other") == contents(swept_folder / "whole")
+    assert result.points == POINTS
+
+
+def test_parts_merge_to_the_same_bytes(swept_folder: Path, tmp_path: Path) -> None:
+    parts = [tmp_path / f"part-{number}" for number in (1, 2, 3)]
+    for number, part in enumerate(parts, start=1):
+        swept = loadgo.sweep(swept_folder / "grid.toml", workers=1, part=f"{number}/3", out=part)
+        assert swept.part == f"{number}/3"
+        assert swept.points == swept.points_expected == len(swept.frame()) == (5, 10, 9)[number - 1]
+    merged = loadgo.merge(*reversed(parts), out=tmp_path / "merged")
+    assert contents(tmp_path / "merged") == contents(swept_folder / "whole")
+    assert merged.in_words == loadgo.sweep(swept_folder / "grid.toml", out=swept_folder / "whole").in_words
+    again = loadgo.merge(*parts, out=tmp_path / "merged")
+    assert again == merged
+
+
+def test_missing_doubled_and_unfinished_parts_are_named(swept_folder: Path, tmp_path: Path) -> None:
+    first, third = tmp_path / "first", tmp_path / "third"
+    for number, folder in ((1, first), (3, third)):
+        loadgo.sweep(swept_folder / "grid.toml", executor=LastFirst(1), part=f"{number}/4", out=folder)
+    shutil.copytree(first, tmp_path / "copy")
+    next((third / "points").iterdir()).unlink()
+    with pytest.raises(BadArgument) as raised:
+        loadgo.merge(first, third, tmp_path / "copy", out=tmp_path / "merged")
+    text = str(raised.value)
+    assert f"part 1 is there 2 times, in {first} and {tmp_path / 'copy'}" in text
+    assert "parts 2/4, 4/4 are missing" in text
+    assert f"{third}, part 3/4, has 0 of 5 points: run that part again" in text
+    assert not (tmp_path / "merged").exists()
+
+
+def test_parts_of_other_sweeps_are_refused(swept_folder: Path, tmp_path: Path) -> None:
+    other = own_load_grid(tmp_path, GRID.replace("seeds = 4", "seeds = [7, 8, 9, 10]"))
+    loadgo.sweep(swept_folder / "grid.toml", executor=LastFirst(1), part="1/2", out=tmp_path / "first")
+    loadgo.sweep(other, executor=LastFirst(1), part="2/2", out=tmp_path / "second")
+    with pytest.raises(BadArgument, match="are of different sweeps, which differ in: seeds"):
+        loadgo.merge(tmp_path / "first", tmp_path / "second", out=tmp_path / "merged")
+    with pytest.raises(BadRun, match="is no sweep's folder"):
+        loadgo.merge(tmp_path, out=tmp_path / "merged")
+
+
+def test_points_that_are_done_are_never_done_again(swept_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(swept_folder / "whole", tmp_path / "out")
+    for name in ("00001.parquet", "00003.parquet"):
+        (tmp_path / "out" / "points" / name).unlink()
+    (tmp_path / "out" / "points" / "00003.parquet.part").write_bytes(b"half")
+    executor, states = LastFirst(1), list[dict[str, int]]()
+    loadgo.sweep(swept_folder / "grid.toml", executor=executor, out=tmp_path / "out", progress=states.append)
+    assert executor.computed == [1, 3]
+    assert contents(tmp_path / "out") == contents(swept_folder / "whole")
+    assert [state["points"] for state in states] == [14, 19, 24]
+    assert all(state["points_expected"] == POINTS and state["points_before"] == 14 for state in states)
+
+
+def test_a_folder_of_another_sweep_is_refused_with_what_differs(swept_folder: Path, tmp_path: Path) -> None:
+    before = contents(swept_folder / "whole")
+    other = own_load_grid(tmp_path, GRID.replace("[2, 5, 9]", "[2, 5, 8]"))
+    with pytest.raises(BadArgument, match=r"whole is of another sweep, which differs in: users\. Name another folder"):
+        loadgo.sweep(other, out=swept_folder / "whole")
+    (tmp_path / "grid.toml").write_text(GRID)
+    machine = tmp_path / "repairman.toml"
+    machine.write_text(machine.read_text().replace("0.3s", "0.4s"))
+    with pytest.raises(BadArgument, match="differs in: machines' texts"):
+        loadgo.sweep(tmp_path / "grid.toml", out=swept_folder / "whole")
+    with pytest.raises(BadArgument, match=r"is of the whole of this sweep, not of part 1/2"):
+        loadgo.sweep(swept_folder / "grid.toml", part="1/2", out=swept_folder / "whole")
+    assert contents(swept_folder / "whole") == before
+
+
+def test_a_folder_that_is_no_sweeps_is_not_written_to(swept_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "letter").write_text("dear")
+    with pytest.raises(BadArgument, match="exists and is no sweep's folder"):
+        loadgo.sweep(swept_folder / "grid.toml", out=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["letter"]
+
+
+def test_a_point_that_cannot_be_computed_has_the_reason_and_the_others_their_figures(tmp_path: Path) -> None:
+    (tmp_path / "open.toml").write_text(open_queue(1.5, "exponential(1s)"))
+    lines = [
+        'machine = "open.toml"',
+        'until = "precision(mean)=2%"',
+        "batch = 2",
+        "[set]",
+        '"processors.speed" = [2, 1]',
+    ]
+    (tmp_path / "grid.toml").write_text("\n".join(lines))
+    swept = loadgo.sweep(tmp_path / "grid.toml", executor=LastFirst(1), out=tmp_path / "out")
+    fast, slow = swept.frame().iter_rows(named=True)
+    assert fast["problem"] is None
+    assert fast["mean_s"] > 0
+    assert slow["mean_s"] is None
+    assert "they come faster than it can answer" in slow["problem"]
+    assert swept.bad
+    assert swept.problem_count == 1
+    assert slow["problem"] in " ".join(str(swept.report()).split())
+
+
+def test_what_the_grid_names_is_checked_before_the_first_point(tmp_path: Path) -> None:
+    own_load_grid(tmp_path)
+    wrong = {
+        'machine = "no-such"': (BadArgument, "there is no machine called 'no-such'"),
+        'machine = "repairman.toml"\n[set]\n"processors.sped" = 1': (BadArgument, "sped"),
+        'machine = "ctss"': (BadArgument, "ctss: the machine has no load of its own"),
+        'machine = "open.toml"\nusers = 3': (BadArgument, "come and go"),
+        'machine = "repairman.toml"\nuntil = "soon"': (BadArgument, "soon"),
+        'machine = "repairman.toml"\nscript = "light"\nusers = 1\nthink = "slowly"': (BadArgument, "slowly"),
+        'machine = "bad.toml"': (Mistake, r"bad\.toml, line 1"),
+        'machine = "here"\nscript = "light"\nusers = 1': (BadArgument, "here"),
+    }
+    (tmp_path / "open.toml").write_text(open_queue(0.5, "exponential(1s)"))
+    (tmp_path / "bad.toml").write_text("titel = 3\n")
+    for text, (kind, words) in wrong.items():
+        (tmp_path / "grid.toml").write_text(text)
+        with pytest.raises(kind, match=words):
+            loadgo.sweep(tmp_path / "grid.toml", executor=LastFirst(1), out=tmp_path / "out")
+        assert not (tmp_path / "out").exists()
+
+
+def test_the_answer_names_the_least_and_the_greatest(swept_folder: Path) -> None:
+    swept = loadgo.sweep(swept_folder / "grid.toml", out=swept_folder / "whole")
+    table = swept.frame("configurations").sort("mean")
+    least, greatest = table.row(0, named=True), table.row(-1, named=True)
+    assert (least["users"], least["set processors.speed"]) == (2, "2")
+    assert (greatest["users"], greatest["set processors.speed"]) == (9, "1")
+    answer = swept.in_words
+    assert answer.startswith("24 points: the mean response is least, ")
+    assert "with 2 users at processors.speed=2, and greatest, " in answer
+    assert answer.endswith("with 9 users at processors.speed=1.")
+    assert json.loads(str(swept.report("json")))["in_words"] == answer
+
+
+def test_a_configurations_interval_is_from_the_scatter_of_its_seeds(swept_folder: Path) -> None:
+    swept = loadgo.sweep(swept_folder / "grid.toml", out=swept_folder / "whole")
+    values = swept.frame().filter(pl.col("set processors.speed") == "1", users=5)["mean_s"]
+    chosen = next(row for row in swept.configurations if row.users == 5 and row.settings["processors.speed"] == "1")
+    figure = chosen.figures["mean"]
+    assert figure.value == pytest.approx(values.mean())
+    assert figure.interval is not None
+    spread = values.std()
+    assert isinstance(spread, float)
+    assert figure.interval.high - figure.value == pytest.approx(3.1824463 * spread / 2, rel=1e-6)

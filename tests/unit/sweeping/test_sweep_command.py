@@ -1,0 +1,130 @@
+"""The commands `sweep` and `merge`: exit statuses, interrupts, kills, and what goes on afterwards."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from support.sweeps import contents, own_load_grid
+
+LONG_GRID = 'machine = "repairman.toml"\nusers = [3, 4]\nseeds = 20\nuntil = "interactions=200000"\nbatch = 1\n'
+"""Forty points that take a few seconds together."""
+
+
+def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    """`loadgo` in `folder`, in a process group of its own, as a shell starts it."""
+    command = [sys.executable, "-m", "loadgo", *arguments]
+    return subprocess.Popen(
+        command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )
+
+
+def finished(folder: Path, *arguments: str) -> tuple[int, str, str]:
+    """Exit status, standard output and standard error of a command."""
+    process = start(folder, *arguments)
+    out, error = process.communicate(timeout=300)
+    return process.returncode, out, error
+
+
+def members(session: int) -> list[int]:
+    """The processes of a session that are no zombies."""
+    alive = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if int(fields[3]) == session and fields[0] != "Z":
+                alive.append(int(entry.name))
+    return alive
+
+
+def wait_for_points(folder: Path, count: int) -> dict[Path, int]:
+    """Waits until so many batches are done. Returns the files with the times at which they were written."""
+    deadline = time.monotonic() + 120
+    while len(files := list((folder / "points").glob("*.parquet"))) < count:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return {file: file.stat().st_mtime_ns for file in files}
+
+
+def wait_until_gone(session: int) -> None:
+    deadline = time.monotonic() + 60
+    while members(session):
+        assert time.monotonic() < deadline, members(session)
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_stopped_sweep_leaves_no_process_and_goes_on_where_it_stood(tmp_path: Path, number: signal.Signals) -> None:
+    own_load_grid(tmp_path, LONG_GRID)
+    process = start(tmp_path, "sweep", "grid.toml", "--workers", "2", "--out", "out")
+    done = wait_for_points(tmp_path / "out", 3)
+    # Ctrl-C at a terminal reaches every process of the group.
+    os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
+    out, error = process.communicate(timeout=120)
+    wait_until_gone(process.pid)
+    if number != signal.SIGKILL:
+        assert process.returncode == 130
+        assert "The sweep was stopped: " in out
+        assert "of 40 points are done. The same command goes on." in " ".join(out.split())
+        assert "Traceback" not in error
+    assert len(list((tmp_path / "out" / "points").glob("*.parquet"))) < 40
+    status, out, _ = finished(tmp_path, "sweep", "grid.toml", "--workers", "2", "--out", "out")
+    assert status == 0
+    assert out.startswith("40 points: the mean response is least, ")
+    assert {file: file.stat().st_mtime_ns for file in done} == done
+    assert finished(tmp_path, "sweep", "grid.toml", "--workers", "1", "--out", "whole")[0] == 0
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+
+def test_a_worker_that_is_killed_costs_no_point_and_is_reported(tmp_path: Path) -> None:
+    own_load_grid(tmp_path, LONG_GRID)
+    process = start(tmp_path, "sweep", "grid.toml", "--workers", "2", "--out", "out")
+    wait_for_points(tmp_path / "out", 2)
+    command = "loadgo.distribution.workers", "spawn_main"
+    workers = [
+        pid for pid in members(process.pid) if any(word in Path(f"/proc/{pid}/cmdline").read_text() for word in command)
+    ]
+    assert len(workers) == 2
+    os.kill(workers[0], signal.SIGKILL)
+    out, _ = process.communicate(timeout=300)
+    assert process.returncode == 0
+    assert "computed again: a worker ended." in " ".join(out.split())
+    assert len(list((tmp_path / "out" / "points").glob("*.parquet"))) == 40
+    wait_until_gone(process.pid)
+
+
+def test_exit_statuses_of_merge(tmp_path: Path) -> None:
+    own_load_grid(tmp_path)
+    for number in (1, 2):
+        assert finished(tmp_path, "sweep", "grid.toml", "--part", f"{number}/2", "--out", f"parts/{number}")[0] == 0
+    status, _, error = finished(tmp_path, "merge", "parts/1", "--out", "whole")
+    assert status == 2
+    assert "part 2/2 is missing" in error
+    status, _, error = finished(tmp_path, "merge", "parts/1", "parts/1", "parts/2", "--out", "whole")
+    assert status == 2
+    assert "part 1 is there 2 times" in error
+    status, out, error = finished(tmp_path, "merge", "parts/2", "parts/1", "--out", "whole")
+    assert status == 0
+    assert out.startswith("24 points: ")
+    assert error.strip() == "the points are in whole"
+
+
+def test_mistakes_end_in_words_with_their_place(tmp_path: Path) -> None:
+    own_load_grid(tmp_path, 'machine = "repairman.toml"\nuser = 3\n')
+    status, out, error = finished(tmp_path, "sweep", "grid.toml")
+    assert (status, out) == (2, "")
+    assert error.strip() == "loadgo: grid.toml, line 2, column 1: user is not known; did you mean users?"
+    status, _, error = finished(tmp_path, "sweep", "grid.toml", "--part", "4/3", "--out", "x")
+    assert status == 2
+    assert error.strip() == "loadgo: --part 4/3: write it as 3/40, from 1/40 to 40/40"
+    status, _, error = finished(tmp_path, "sweep", "grid.toml", "--workers", "0")
+    assert status == 2
+    assert "--workers 0: write a number of processes from 1" in error
