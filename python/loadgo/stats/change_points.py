@@ -16,6 +16,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from loadgo.stats.resample import Floats, Interval
+from loadgo.stats.student import INTERVAL_CONFIDENCE
 
 FEWEST_VALUES = 10
 """Number of values from which on a change can be found: with fewer, no order of the values is rare enough."""
@@ -150,9 +151,12 @@ def _change(before: Floats, after: Floats, index: int, chance: float, scale: Sca
 
 def _welch_interval(before: Floats, after: Floats) -> tuple[float, float]:
     """The 95 % interval of the difference of two means, without the assumption of equal scatter; NaN without any."""
-    from scipy.stats import ttest_ind
+    from scipy.special import stdtrit
 
     if np.ptp(before) == 0.0 and np.ptp(after) == 0.0:
         return math.nan, math.nan
-    interval = ttest_ind(after, before, equal_var=False).confidence_interval(0.95)
-    return float(interval.low), float(interval.high)
+    variances = [float(values.var(ddof=1)) / len(values) for values in (before, after)]
+    squares = sum(variance**2 / (len(values) - 1) for variance, values in zip(variances, (before, after), strict=True))
+    reach = float(stdtrit(sum(variances) ** 2 / squares, (1 + INTERVAL_CONFIDENCE) / 2)) * math.sqrt(sum(variances))
+    difference = float(after.mean() - before.mean())
+    return difference - reach, difference + reach
