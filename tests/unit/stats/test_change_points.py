@@ -50,7 +50,14 @@ def test_an_outlier_is_no_change() -> None:
     assert change_points(values) == ()
 
 
-@pytest.mark.parametrize("made", [noise, heavy])
+def two_modes(count: int, seed: int) -> Floats:
+    """Values of which three of ten are half again as large, such as runs whose memory is laid out in two ways."""
+    random = np.random.default_rng(seed)
+    values: Floats = np.where(random.random(count) < 0.3, 1.5, 1.0) * np.exp(0.02 * random.standard_normal(count))
+    return values
+
+
+@pytest.mark.parametrize("made", [noise, heavy, two_modes])
 @pytest.mark.parametrize("count", [12, 40, 200])
 def test_series_without_a_change_have_a_change_in_few_of_sixty(made: object, count: int) -> None:
     assert callable(made)
