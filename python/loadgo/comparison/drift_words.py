@@ -99,7 +99,8 @@ def narrowing(rows: Matched, a: Side, b: Side) -> list[str]:
     known = [number for number in times if number is not None and number <= _MOST_TIMES_LONGER]
     if len(known) < len(times):
         return [f"{wide} No run of a sensible length would tell: take a wider --margin."]
-    return [f"{wide} About {max(2, math.ceil(max(known)))} times as many interactions would tell."]
+    units = "runs" if rows.unit == "run" else "interactions"
+    return [f"{wide} About {max(2, math.ceil(max(known)))} times as many {units} would tell."]
 
 
 def _experiment(rows: Matched, a: Side, b: Side) -> str:

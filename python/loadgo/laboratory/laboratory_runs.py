@@ -117,11 +117,18 @@ def _each_once(found: list[Found], root: Path, real_root: Path) -> list[Found]:
 
 def _folders(root: Path) -> Iterator[tuple[str, Path]]:
     try:
-        names = sorted(entry.name for entry in os.scandir(root) if not entry.name.startswith(".") and entry.is_dir())
+        names = sorted(entry.name for entry in os.scandir(root) if not entry.name.startswith(".") and _is_folder(entry))
     except OSError as error:
         raise BadRun(f"{root}: {error.strerror}") from error
     for name in names:
         yield readable(name), root / name
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself
+        return False
 
 
 def readable(name: str) -> str:
@@ -156,7 +163,8 @@ def link_out(folder: Path, real_root: Path) -> str:
     try:
         paths = [folder, *(Path(entry) for entry in os.scandir(folder) if entry.is_symlink())]
         for path in paths:
-            if not path.resolve().is_relative_to(real_root):
+            # Path.resolve raises an error for a link to itself.
+            if not Path(os.path.realpath(path)).is_relative_to(real_root):
                 return f"{readable(path.name)} is a link that leaves the folder of runs: it is not followed"
     except OSError as error:
         return f"cannot be read: {error.strerror}"

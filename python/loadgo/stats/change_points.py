@@ -2,8 +2,8 @@
 
 Candidates come from the optimal segmentation into levels (PELT, by Killick, Fearnhead and Eckley, 2012). Each candidate
 is then tested on the two stretches beside it. The test permutes their values, and takes the best split of each
-permutation, so that the choice of the place is allowed for. Candidates that fail are removed, the weakest first. Before
-all this, outliers are brought near their neighbours.
+permutation, so that the choice of the place is allowed for. Candidates that fail are removed, the weakest first. For
+the segmentation, outliers are brought near their neighbours; for the test, near the median.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from loadgo.stats.resample import Floats, Interval
+from loadgo.stats.student import INTERVAL_CONFIDENCE
 
 FEWEST_VALUES = 10
 """Number of values from which on a change can be found: with fewer, no order of the values is rare enough."""
@@ -64,7 +65,7 @@ def change_points(values: Floats) -> tuple[LevelChange, ...]:
     scale: Scale = "ratio" if bool((values > 0).all()) else "difference"
     scaled: Floats = np.log(values) if scale == "ratio" else values.astype(np.float64)
     near = _without_outliers(scaled)
-    places = _tested(near, _candidates(near))
+    places = _tested(scaled, _candidates(near))
     edges = [0, *(place for place, _ in places), len(values)]
     return tuple(
         _change(scaled[edges[i] : place], scaled[place : edges[i + 2]], place, chance, scale)
@@ -95,8 +96,12 @@ def _candidates(values: Floats) -> list[int]:
 
 
 def _tested(values: Floats, candidates: list[int]) -> list[tuple[int, float]]:
-    """The candidates that pass the test, each with its probability. The weakest is removed until all pass."""
+    """The candidates that pass the test, each with its probability. The weakest is removed until all pass.
+
+    They must pass it together: of many candidates the segmentation has chosen the best (Bonferroni).
+    """
     places = list(candidates)
+    largest_share = max(LARGEST_CHANCE_SHARE / max(1, len(places)), 1 / (1 + _PERMUTATIONS))
     known: dict[tuple[int, int], float] = {}
     while places:
         edges = [0, *places, len(values)]
@@ -107,15 +112,23 @@ def _tested(values: Floats, candidates: list[int]) -> list[tuple[int, float]]:
                 known[span] = _chance_of_split(values[span[0] : span[1]])
             chances.append(known[span])
         weakest = max(range(len(places)), key=lambda i: chances[i])
-        if chances[weakest] <= LARGEST_CHANCE_SHARE:
+        if chances[weakest] <= largest_share:
             return list(zip(places, chances, strict=True))
         del places[weakest]
     return []
 
 
 def _chance_of_split(values: Floats) -> float:
-    """Share of the permutations of `values` whose best split into two levels is at least as good as the real one."""
-    centred: Floats = values - values.mean()
+    """Share of the permutations of `values` whose best split into two levels is at least as good as the real one.
+
+    Outliers are brought near the median of all `values`, in whatever order these are. Values brought near their
+    neighbours depend on their order: of runs with two modes, they make levels out of chance.
+    """
+    middle = float(np.median(values))
+    distances = np.abs(values - middle)
+    noise = float(np.median(distances)) / 0.6745 or float(distances.mean())
+    near = np.clip(values, middle - _OUTLIER_DEVIATIONS * noise, middle + _OUTLIER_DEVIATIONS * noise)
+    centred: Floats = near - near.mean()
     observed = float(_best_splits(centred[None, :])[0])
     random = np.random.default_rng(_SEED)
     batch = max(1, min(_PERMUTATIONS, _LARGEST_PERMUTED_COUNT // len(values)))
@@ -150,9 +163,12 @@ def _change(before: Floats, after: Floats, index: int, chance: float, scale: Sca
 
 def _welch_interval(before: Floats, after: Floats) -> tuple[float, float]:
     """The 95 % interval of the difference of two means, without the assumption of equal scatter; NaN without any."""
-    from scipy.stats import ttest_ind
+    from scipy.special import stdtrit
 
     if np.ptp(before) == 0.0 and np.ptp(after) == 0.0:
         return math.nan, math.nan
-    interval = ttest_ind(after, before, equal_var=False).confidence_interval(0.95)
-    return float(interval.low), float(interval.high)
+    variances = [float(values.var(ddof=1)) / len(values) for values in (before, after)]
+    squares = sum(variance**2 / (len(values) - 1) for variance, values in zip(variances, (before, after), strict=True))
+    reach = float(stdtrit(sum(variances) ** 2 / squares, (1 + INTERVAL_CONFIDENCE) / 2)) * math.sqrt(sum(variances))
+    difference = float(after.mean() - before.mean())
+    return difference - reach, difference + reach

@@ -154,14 +154,19 @@ def test_a_like_run_without_the_figure_is_left_out_of_its_scatter() -> None:
 
 def test_a_like_run_with_a_figure_of_0_is_no_run_without_the_figure() -> None:
     like = side(1, [1.0, 1.02, 0.98, 1.01, 0.99, 1.0])
-    a, b = side(8, [1.0]), side(9, [1.6])
-    known = pl.col("response")
-    a, b, like = (replace(one, rows=one.rows.with_columns(known.alias("paging wait"))) for one in (a, b, like))
+    made, known = (side(8, [1.0]), side(9, [1.6]), like), pl.col("response")
+    a, b, like = (replace(one, rows=one.rows.with_columns(known.alias("paging wait"))) for one in made)
     zero = pl.when(pl.col("run") == 3).then(0.0).otherwise(known)
     without = replace(like, rows=like.rows.with_columns(zero.alias("paging wait")))
     assert of_sides(a, b, like_runs=[like]).rows.whole["paging wait"].verdict == "worse"
     assert of_sides(a, b, like_runs=[without]).rows.whole["paging wait"].verdict == "cannot tell"
     assert response(of_sides(a, b, like_runs=[without])) == "worse"
+
+
+def test_where_whole_runs_are_drawn_it_takes_more_runs_and_not_longer_ones() -> None:
+    comparison = of_sides(side(1, [1.0, 1.1, 0.9, 1.05, 0.95]), side(6, [1.0, 0.9, 1.1, 0.95, 1.05]))
+    assert (response(comparison), comparison.rows.unit) == ("cannot tell", "run")
+    assert any("times as many runs would tell." in text for text in comparison_document(comparison).further_answers)
 
 
 def test_an_interval_that_drift_makes_wide_is_not_narrowed_by_longer_runs() -> None:

@@ -132,6 +132,19 @@ def test_a_link_out_of_the_laboratory_is_shown_as_broken_and_not_followed(root: 
     assert "secret" not in {run.script for run in index.runs}
 
 
+def test_a_link_to_itself_hides_no_run(root: Path) -> None:
+    before = open_index(root)
+    (root / "loop").symlink_to("loop")
+    (root / "0000" / "inner").symlink_to("inner")
+    (root / "0001" / "interactions.parquet").unlink()
+    (root / "0001" / "interactions.parquet").symlink_to("interactions.parquet")
+    index = open_index(root)
+    assert [run.name for run in index.runs] == [run.name for run in before.runs]
+    assert damages(index) == {}
+    assert index.figures(next(run for run in index.runs if run.name == "0001")).damage
+    assert not index.figures(next(run for run in index.runs if run.name == "0000")).damage
+
+
 def test_a_description_that_is_no_plain_file_or_too_large_is_broken(root: Path) -> None:
     for name in ("0000", "0001"):
         (root / name / "run.toml").unlink()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from loadgo.stats.change_points import FEWEST_VALUES, LARGEST_CHANCE_SHARE, LevelChange, change_points
 from loadgo.stats.resample import Floats
+from scipy.stats import ttest_ind
 
 
 def noise(count: int, seed: int, share: float = 0.05) -> Floats:
@@ -49,7 +50,14 @@ def test_an_outlier_is_no_change() -> None:
     assert change_points(values) == ()
 
 
-@pytest.mark.parametrize("made", [noise, heavy])
+def two_modes(count: int, seed: int) -> Floats:
+    """Values of which three of ten are half again as large, such as runs whose memory is laid out in two ways."""
+    random = np.random.default_rng(seed)
+    values: Floats = np.where(random.random(count) < 0.3, 1.5, 1.0) * np.exp(0.02 * random.standard_normal(count))
+    return values
+
+
+@pytest.mark.parametrize("made", [noise, heavy, two_modes])
 @pytest.mark.parametrize("count", [12, 40, 200])
 def test_series_without_a_change_have_a_change_in_few_of_sixty(made: object, count: int) -> None:
     assert callable(made)
@@ -84,3 +92,22 @@ def test_values_that_never_scatter_have_a_change_without_an_interval() -> None:
 def test_the_same_values_have_the_same_changes() -> None:
     values = noise(100, 5) * np.where(np.arange(100) < 50, 1.0, 1.1)
     assert change_points(values) == change_points(values)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_level_without_scatter_has_an_interval_and_no_warning() -> None:
+    (change,) = change_points(np.array([0.0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 3, 3, 3, 3, 3, 3]))
+    assert (change.index, change.scale) == (10, "difference")
+    assert change.interval is not None
+    assert change.interval.low < 2.8 < change.interval.high
+
+
+def test_the_interval_is_that_of_welch() -> None:
+    random = np.random.default_rng(1)
+    values = np.concatenate([random.lognormal(0, 0.1, 20), random.lognormal(1, 0.3, 12)])
+    (change,) = change_points(values)
+    logs = np.log(values[change.index :]), np.log(values[: change.index])
+    expected = ttest_ind(*logs, equal_var=False).confidence_interval(0.95)
+    assert change.interval is not None
+    assert change.interval.low == pytest.approx(np.expm1(expected.low))
+    assert change.interval.high == pytest.approx(np.expm1(expected.high))
