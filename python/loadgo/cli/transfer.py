@@ -293,12 +293,8 @@ def _transfer_grid(
 
 def _write_output(content: str | bytes, destination: _TransferOutput, rows: str) -> None:
     """Writes the document and the requested rows. Each is written even if the other cannot be."""
-
-    def write_rows() -> None:
-        if destination.csv is not None:
-            write_file(destination.csv, rows)
-
-    try_each(lambda: destination.page.write(content), write_rows)
+    file = destination.csv
+    try_each(lambda: destination.page.write(content), lambda: None if file is None else write_file(file, rows))
 
 
 def _exit_status(transferred: Transferred) -> int:

@@ -234,7 +234,7 @@ def test_no_runs_are_said_in_a_sentence() -> None:
 
 def test_one_row_is_one_row() -> None:
     listed = Listing("rows", ("name",), (("x",),), ("name",), ({"name": "x"},))
-    assert "**1 row**" in render_listing(listed, "md")
+    assert "**1 row**" in str(listing_presentation(listed).report("md"))
 
 
 @pytest.mark.parametrize("width", [80, 100, 140])
