@@ -142,6 +142,15 @@ def test_calls_are_grouped_by_mapping_and_by_user(opened: Callable[..., Opened])
     assert shown.text("found") == "301 samples, 30.1 % in this mapping itself"
 
 
+def test_enter_in_the_search_goes_to_calls_of_the_grouping_that_is_shown(opened: Callable[..., Opened]) -> None:
+    shown = opened()
+    shown.page.locator("#flame-legend button", has_text="[kernel]").click()
+    shown.page.get_by_label("user", exact=True).check()
+    shown.page.focus("#flame-search")
+    shown.page.keyboard.press("Enter")
+    assert any(call.startswith("user ") for call in shown.calls())
+
+
 def test_the_graph_is_used_by_keyboard_alone(opened: Callable[..., Opened]) -> None:
     shown = opened()
     shown.page.locator("#flame-legend button").last.focus()

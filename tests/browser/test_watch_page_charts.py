@@ -131,6 +131,31 @@ def test_keys_alone_point_choose_show_and_leave(sight: Sight, run_tables: Tables
     assert before["start"] <= after["start"] < after["end"] <= before["end"]
 
 
+@pytest.mark.parametrize("between", ["pointer", "leave", "show"])
+def test_a_stretch_by_keys_begins_where_the_last_pointing_was(sight: Sight, run_tables: Tables, between: str) -> None:
+    reach = latest_ns(run_tables)
+    sight.window(reach // 2, reach // 4)
+    sight.page.focus("#series-busy")
+    sight.page.keyboard.press("Home")
+    for _ in range(3):
+        sight.page.keyboard.press("Shift+ArrowRight")
+    if between == "pointer":
+        sight.page.mouse.click(*at_moment(sight, "busy", 0.75))
+    elif between == "leave":
+        sight.page.click("#chosen-leave")
+    else:
+        with sight.at_rest():
+            sight.page.keyboard.press("Enter")
+    assert not sight.page.is_visible("#chosen")
+    sight.page.focus("#series-busy")
+    sight.page.keyboard.press("Shift+ArrowLeft")
+    begin, end = (
+        float(part) for part in sight.tell("() => import(new URL('panels.js', location)).then(m => m.pointed.stretch)")
+    )
+    window = sight.window()
+    assert end - begin < 0.1 * (window["end"] - window["start"])
+
+
 SWATCHES = """() => Object.fromEntries([...document.querySelectorAll("#legend-account li")].map(item =>
     [item.textContent.replace(/ [0-9.]+ %$/, ""), getComputedStyle(item.firstChild).backgroundColor]))"""
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from loadgo.cli.output import STATUS_BAD_FINDING, STATUS_GOOD, errors_as_messages, print_output
+from loadgo.cli.output import STATUS_BAD_FINDING, STATUS_GOOD, errors_as_messages
 from loadgo.cli.page_output import FileOption, PageOutput, format_option, page_output
 from loadgo.documents.formats import ReportFormat
 
@@ -69,8 +69,12 @@ def cost(
         from loadgo.measures.tariff import tariff_text
         from loadgo.reporting.lists import tariff_list
 
+        if runs and (tariffs or print_tariff is not None):
+            raise ValueError("--tariffs and --print-tariff price no run: leave RUN out")
         if print_tariff is not None:
-            print_output(tariff_text(print_tariff))
+            if format != "text":
+                raise ValueError(f"a tariff's file is TOML: leave --format {format} out")
+            page_output(format, output, _HTML_FILE).write(tariff_text(print_tariff))
         elif tariffs:
             page_output(format, output, "tariffs.html").write(listing_presentation(tariff_list()).report(format))
         elif against is not None:

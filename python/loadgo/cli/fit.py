@@ -10,7 +10,7 @@ import typer
 from loadgo.cli.output import (
     STATUS_BAD_FINDING,
     STATUS_GOOD,
-    check_writable,
+    check_files,
     error_console,
     errors_as_messages,
     print_error,
@@ -49,8 +49,8 @@ def fit(
 
         to_stdout = output is not None and str(output) == "-"
         machine_file = None if to_stdout else output or Path("machine.toml")
-        check_writable(machine_file)
-        page = None if to_stdout and report is None else page_output(format, report, "fit.html")
+        page = None if to_stdout and report is None else page_output(format, report, "fit.html", option="--report")
+        check_files({"-o": machine_file}, {"--report": None if page is None else page.path})
         with changing_line(error_console()) as line:
             if line.is_terminal:
                 line.write("fitting: the runs are read, and the machine is tried under their loads")

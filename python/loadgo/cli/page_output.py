@@ -63,8 +63,10 @@ class PageOutput:
         print_note(f"the output is in {self.path}")
 
 
-def page_output(format: str, output: Path | None, default_name: str, *, beside_command: bool = False) -> PageOutput:
-    """The place for a document: `output`, or by default the standard output.
+def page_output(
+    format: str, output: Path | None, default_name: str, *, beside_command: bool = False, option: str = "-o"
+) -> PageOutput:
+    """The place for a document: `output`, which `option` names, or by default the standard output.
 
     For HTML and pictures the default is a file called `default_name`, with the ending of the format.
     With `beside_command`, text goes to the standard error, since a metered command writes to the standard output.
@@ -72,7 +74,7 @@ def page_output(format: str, output: Path | None, default_name: str, *, beside_c
     """
     path = Path(default_name).with_suffix(f".{format}") if output is None and format in FILE_FORMATS else output
     path = None if path is None or str(path) == "-" else path
-    check_writable(path)
+    check_writable(path, option)
     return PageOutput(format, path, to_stderr=beside_command and output is None and format == "text")
 
 

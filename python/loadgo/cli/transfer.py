@@ -16,10 +16,11 @@ from loadgo.cli.output import (
     STATUS_BAD_FINDING,
     STATUS_GOOD,
     STATUS_INTERRUPTED,
-    check_writable,
+    check_files,
     errors_as_messages,
     print_note,
     print_output,
+    try_each,
     wants_color,
 )
 from loadgo.cli.page_output import FileOption, PageOutput, format_option, page_output
@@ -219,7 +220,7 @@ def _transfer_between_hosts(to: str, request: _TransferRequest, destination: _Tr
     from loadgo.transfers.prices import prices
     from loadgo.transfers.rounds import in_rounds
 
-    check_writable(destination.csv, "--csv")
+    check_files({"--csv": destination.csv}, {"-o": destination.page.path})
     unit_prices = prices(destination.tariff, destination.network, processors=os.cpu_count() or 1)
     size = None if request.size is None else byte_count(request.size, "size")
     if request.into is not None and (not request.receive or "," in request.method or request.method == "all"):
@@ -292,11 +293,8 @@ def _transfer_grid(
 
 def _write_output(content: str | bytes, destination: _TransferOutput, rows: str) -> None:
     """Writes the document and the requested rows. Each is written even if the other cannot be."""
-    try:
-        destination.page.write(content)
-    finally:
-        if destination.csv is not None:
-            write_file(destination.csv, rows)
+    file = destination.csv
+    try_each(lambda: destination.page.write(content), lambda: None if file is None else write_file(file, rows))
 
 
 def _exit_status(transferred: Transferred) -> int:

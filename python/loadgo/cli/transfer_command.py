@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from loadgo.cli.output import check_writable, print_error, print_leftovers
+from loadgo.cli.output import check_files, print_error, print_leftovers, try_each
 from loadgo.cli.page_output import page_output
 from loadgo.documents.formats import PICTURE_FORMATS, TABLE_FORMATS, ReportFormat
 
@@ -37,6 +37,7 @@ def transfer_command(
         raise ValueError(f"--format {format}: a command's transfer has no chart; there are {', '.join(TABLE_FORMATS)}")
     unit_prices = price_units(*prices, processors=os.cpu_count() or 1)
     page = page_output(format, output, _HTML_FILE, beside_command=True)
+    check_files({"--csv": csv}, {"-o": page.path})
     check_table(csv)
     try:
         transfer = transfer_of(words)
@@ -46,20 +47,18 @@ def transfer_command(
         raise typer.Exit(refusal.status) from None
     color = page.to_stderr and sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     content = transfer.report(format, prices=unit_prices, color=color)
-    try:
-        page.write(content)
-    finally:
-        if csv is not None:
-            add_row(csv, row(transfer))
-        print_leftovers(transfer.left_behind)
+    try_each(
+        lambda: page.write(content),
+        lambda: None if csv is None else add_row(csv, row(transfer)),
+        lambda: print_leftovers(transfer.left_behind),
+    )
     raise typer.Exit(transfer.status)
 
 
 def check_table(path: Path | None) -> None:
-    """Raises `ValueError` if the file at `path` cannot get a command's row: unwritable, or another table."""
+    """Raises `ValueError` if the file at `path` cannot get a command's row, since it is another table."""
     from loadgo.transfers.command_csv import header
 
-    check_writable(path, "--csv")
     if path is None or not path.is_file():
         return
     with path.open(encoding="utf-8", errors="replace") as table:

@@ -37,7 +37,7 @@ def junit_xml(suite: str, checks: Sequence[Check]) -> str:
     element = ElementTree.SubElement(root, "testsuite", {"name": _xml_text(suite), **totals, "skipped": "0"})
     for check in checks:
         case = ElementTree.SubElement(
-            element, "testcase", {"name": _xml_text(check.name), "classname": f"loadgo.{_xml_text(suite)}", "time": "0"}
+            element, "testcase", {"name": _xml_text(check.name), "classname": _xml_text(suite), "time": "0"}
         )
         text = _xml_text(check.text)
         if check.verdict == "passed":

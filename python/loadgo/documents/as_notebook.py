@@ -12,6 +12,7 @@ from jinja2 import Environment, StrictUndefined
 from loadgo.documents.as_html import template
 from loadgo.documents.document import Document, Points
 from loadgo.documents.table import Table
+from loadgo.errors import LoadgoError
 from loadgo.notation.figures import plain
 
 if TYPE_CHECKING:
@@ -30,12 +31,17 @@ def notebook_html(document: Document, titles: Sequence[str], chart: Chart | None
     """The document's answer, its main table and the chart, in less than `MOST_HTML_BYTES` of HTML.
 
     The table's title begins with the first of `titles` that any table has; else it is the first table.
-    All texts are escaped, and the chart is a picture.
+    All texts are escaped, and the chart is a picture. A chart that cannot be drawn is a warning instead.
     """
     table = _main_table(document, titles)
     hidden = 0 if table is None else max(0, len(table.columns[0].cells) - _MOST_ROWS)
     table = None if table is None else _shortened(table)
-    html = _html(document, table, hidden, None if chart is None else _picture(chart))
+    try:
+        picture = None if chart is None else _picture(chart)
+    except LoadgoError as error:
+        # The answer and the table do not need the chart.
+        document, picture = replace(document, warnings=(*document.warnings, f"{error}.")), None
+    html = _html(document, table, hidden, picture)
     if len(html.encode()) >= MOST_HTML_BYTES:
         html = _html(document, None, 0, None)
     return html

@@ -55,7 +55,8 @@ def _text(listed: Listing, width: int | None) -> str:
 
 def _document(listed: Listing) -> Document:
     table = _table(listed.headings, listed.rows, listed.figures)
-    return Document(listed.name, listed.answer or f"{len(listed.rows):,} {listed.name}", (table,))
+    name = listed.name.removesuffix("s") if len(listed.rows) == 1 else listed.name
+    return Document(listed.name, listed.answer or f"{len(listed.rows):,} {name}", (table,))
 
 
 def listing(

@@ -52,6 +52,8 @@ def run_document(runs: Sequence[RecordedRun], *, full: bool = False) -> Document
 
 def runs_answer(runs: Sequence[RecordedRun], shown: int) -> str:
     """A sentence: the number of runs by outcome, and how to see those that are not shown."""
+    if not runs:
+        return "There are no runs yet."
     outcomes = Counter(run.outcome for run in runs)
     counts = ", ".join(f"{count:,} {outcome}" for outcome, count in outcomes.most_common())
     if shown == len(runs):

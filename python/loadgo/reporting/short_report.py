@@ -70,7 +70,7 @@ def _cut(summary: Summary, view: View, table: Table, warning_count: int) -> Tabl
     if table.id == "response-time":
         return _slowest_commands(summary, table, view.rows(most_commands))
     if table.id == "predicted":
-        return _first_rows(table, view.rows(most_commands), "predictions of single commands")
+        return _first_predictions(table, view.rows(most_commands))
     if table.id == "processors-time":
         return _largest_categories(summary, table, view.rows(_MOST_CATEGORIES))
     if table.id == "system-calls-of-command" and view.top is None and len(table.rows()) > _MOST_CALLS:
@@ -87,8 +87,13 @@ def _slowest_commands(summary: Summary, table: Table, most: int) -> Table | None
     left_out = [rows[row] for row in slowest_first[most:]]
     errors = sum(row.outcomes.errors for row in left_out)
     failures = f", with {counted(errors, 'bad line')}" if errors else ""
-    foot = f"{len(left_out)} of {len(rows)} commands are left out{failures}: those with the shortest p90."
+    which = "that with the shortest p90" if len(left_out) == 1 else "those with the shortest p90"
+    foot = f"{len(left_out)} of {len(rows)} commands {_are(len(left_out))} left out{failures}: {which}."
     return table.with_rows(slowest_first[:most], foot)
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def _slowness(row: CommandSummary) -> float:
@@ -105,13 +110,17 @@ def _largest_categories(summary: Summary, table: Table, most: int) -> Table | No
     if len(times) <= most:
         return None
     largest_first = sorted(range(len(times)), key=lambda row: -times[row])
-    foot = f"{len(times) - most} of {len(times)} categories are left out: the smallest."
+    left_out = len(times) - most
+    foot = f"{left_out} of {len(times)} categories {_are(left_out)} left out: the smallest."
     return table.with_rows(largest_first[:most], foot)
 
 
-def _first_rows(table: Table, most: int, what: str) -> Table | None:
-    count = len(table.rows())
-    return table.with_rows(range(most), f"{count - most} {what} are left out.") if count > most else None
+def _first_predictions(table: Table, most: int) -> Table | None:
+    left_out = len(table.rows()) - most
+    if left_out <= 0:
+        return None
+    foot = f"{counted(left_out, 'prediction')} of single commands {_are(left_out)} left out."
+    return table.with_rows(range(most), foot)
 
 
 def short_notes(summary: Summary, view: View, run: str) -> list[Note]:

@@ -225,6 +225,18 @@ def test_of_many_runs_the_last_are_listed_and_a_sentence_says_so() -> None:
     assert len(runs.to_dict()["runs"]) == len(runs)
 
 
+def test_no_runs_are_said_in_a_sentence() -> None:
+    for form in ("text", "html", "md"):
+        shown = str(RunList([]).report(form))
+        assert "There are no runs yet" in shown
+        assert "newest last" not in shown
+
+
+def test_one_row_is_one_row() -> None:
+    listed = Listing("rows", ("name",), (("x",),), ("name",), ({"name": "x"},))
+    assert "**1 row**" in str(listing_presentation(listed).report("md"))
+
+
 @pytest.mark.parametrize("width", [80, 100, 140])
 def test_a_list_of_runs_fits_the_terminal_and_keeps_ids_dates_and_answers(width: int) -> None:
     runs = [replace(run, id=f"2026-03-01T08-00-00-{run.id}") for run in recorded_runs(3)]

@@ -63,6 +63,50 @@ def test_an_answer_that_cannot_be_written_after_all_is_not_lost() -> None:
     assert "/dev/full: No space left on device" in " ".join(result.output.split())
 
 
+SAME_FILE = {
+    "fit": (["fit", "no-such-run", "-o", "PLACE", "--report", "PLACE"], "--report and -o"),
+    "transfer": (["transfer", "--to", "127.0.0.1:1", "--csv", "PLACE", "-o", "PLACE"], "-o and --csv"),
+    "transfer of a command": (["transfer", "--csv", "PLACE", "-o", "PLACE", "--", "true"], "-o and --csv"),
+}
+
+
+@pytest.mark.parametrize("name", SAME_FILE)
+def test_two_outputs_are_not_written_to_one_file(name: str, tmp_path: Path) -> None:
+    arguments, options = SAME_FILE[name]
+    place = tmp_path / "both"
+    result = CliRunner().invoke(app, [str(place) if word == "PLACE" else word for word in arguments])
+    assert (result.exit_code, place.exists()) == (2, False)
+    assert f"{options} are both" in " ".join(result.output.split())
+
+
+def test_a_message_names_the_option_of_its_file(tmp_path: Path) -> None:
+    nowhere = str(tmp_path / "nowhere" / "fit.txt")
+    result = CliRunner().invoke(app, ["fit", "no-such-run", "-o", str(tmp_path / "fit.toml"), "--report", nowhere])
+    assert "name another file with --report" in " ".join(result.output.split())
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here: no disk is full on demand")
+def test_two_files_that_cannot_be_written_are_both_named() -> None:
+    result = CliRunner().invoke(app, ["transfer", "--csv", "/dev/full", "-o", "/dev/full", "--", "true"])
+    assert result.exit_code == 2
+    assert result.output.count("No space left on device") == 2
+
+
+def test_a_printed_tariff_goes_into_its_file_and_no_option_is_ignored(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    printed = CliRunner().invoke(app, ["cost", "--print-tariff", "cloud"])
+    written = CliRunner().invoke(app, ["cost", "--print-tariff", "cloud", "-o", str(file)])
+    assert (printed.exit_code, written.exit_code, written.stdout) == (0, 0, "")
+    assert file.read_text(encoding="utf-8") == printed.stdout
+    for more in (
+        ["--print-tariff", "cloud", "--format", "json"],
+        ["--print-tariff", "cloud", "last"],
+        ["--tariffs", "last"],
+    ):
+        result = CliRunner().invoke(app, ["cost", *more])
+        assert (result.exit_code, "leave" in result.output) == (2, True)
+
+
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is a folder: name a file in it with --csv"):
         check_writable(tmp_path, "--csv")

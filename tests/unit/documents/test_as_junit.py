@@ -22,6 +22,7 @@ def test_each_check_is_a_case_with_its_reason() -> None:
     assert failed.findtext("failure") == CHECKS[1].text
     assert unknown.find("error").get("message") == CHECKS[2].text  # type: ignore[union-attr]
     assert failed.get("name") == "not p90(failed) > 1s"
+    assert failed.get("classname") == "loadgo: day", "the suite's name, once"
 
 
 @given(TEXTS, TEXTS, TEXTS)

@@ -122,6 +122,11 @@ def test_of_many_commands_the_slowest_are_shown_and_the_others_counted() -> None
     assert all(name in text_document(report_document(summary), width=100) for name in p90_ns)
 
 
+def test_one_command_that_is_left_out_is_one() -> None:
+    text = short(closed_loop(20, 10, MANY[:13], think_s=9.0))
+    assert "1 of 13 commands is left out: that with the shortest p90." in text
+
+
 def test_the_failures_of_commands_that_are_left_out_are_counted() -> None:
     run = closed_loop(20, 20, MANY, think_s=9.0)
     bad = (pl.col("command").cast(pl.String) == "command-01") & (pl.col("phase") == "steady")

@@ -173,11 +173,14 @@
 
   let ranked = [], at = -1; // the marked calls, the widest first, and the one that Enter showed last
 
+  function rank() {
+    at = -1;
+    ranked = matches === null ? [] : [...everyCall(root)].filter((call) => call.name !== null && matches(call)).sort((a, b) => b.samples - a.samples);
+  }
+
   function mark(test, words) {
     matches = test;
-    ranked = [];
-    at = -1;
-    if (test !== null) ranked = [...everyCall(root)].filter((call) => call.name !== null && test(call)).sort((a, b) => b.samples - a.samples);
+    rank();
     found.textContent = test === null ? "" : words();
     draw();
   }
@@ -217,7 +220,7 @@
     input.addEventListener("change", () => {
       root = zoomed = current = roots[index];
       const pressed = [...legend.children].findIndex((button) => button.getAttribute("aria-pressed") === "true");
-      if (pressed < 0) markSearched(); else draw();
+      if (pressed < 0) markSearched(); else { rank(); draw(); }
       show(root);
     });
     choice.append(input, ` ${tree.grouping}`);

@@ -14,8 +14,8 @@ const SERIES = [["busy", "Processors busy"], ["ready", "Run queue, length"], ["f
 
 /** The small charts by name, as they were drawn last: {element, columns, redraw(), words(column)}. */
 export const charts = new Map();
-/** What is pointed at in all small charts at once: a moment, and a stretch that is chosen. */
-export const pointed = { moment: null, stretch: null };
+/** What is pointed at in all small charts at once: a moment, a stretch that is chosen, and where it began if keys chose it. */
+export const pointed = { moment: null, stretch: null, anchor: null };
 
 /** Makes the legend and the places of the series. */
 export function prepare() {

@@ -42,16 +42,17 @@ function key(event, charts, windowNow, show) {
   const to = { ArrowLeft: before - width, ArrowRight: before + width, Home: start + width / 2, End: end - width / 2 }[event.key];
   if (to !== undefined) {
     const next = pointed.moment === null && event.key === "ArrowLeft" ? before : Math.max(start, Math.min(to, end)), anchor = pointed.anchor ?? before;
-    pointed.anchor = event.shiftKey ? anchor : null;
-    point(next, event.shiftKey ? ordered(anchor, next) : pointed.stretch);
+    point(next, event.shiftKey ? ordered(anchor, next) : pointed.stretch, event.shiftKey ? anchor : null);
     return true;
   }
   if (event.key === "Enter" && pointed.stretch) { show(pointed.stretch); point(null, null); return true; }
-  if (event.key === "Escape" && pointed.stretch) { pointed.anchor = null; point(pointed.moment, null); return true; }
+  if (event.key === "Escape" && pointed.stretch) { point(pointed.moment, null); return true; }
   return false;
 }
 
-function point(at, stretch) {
+/** Points at a moment and chooses a stretch. `anchor` is where a stretch by keys began, until anything else points. */
+function point(at, stretch, anchor = null) {
+  pointed.anchor = anchor;
   if (at === pointed.moment && stretch === pointed.stretch) return;
   [pointed.moment, pointed.stretch] = [at, stretch];
   for (const [name, chart] of shown) { chart.redraw(); drawValue(name); }
