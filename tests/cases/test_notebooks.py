@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +39,24 @@ def executed(notebook: Path, folder: Path) -> list[dict[str, Any]]:
     return code_cells(copy)
 
 
-@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs_to_its_end(notebook: Path, tmp_path: Path) -> None:
-    cells = executed(notebook, tmp_path)
+@dataclass(frozen=True)
+class Executed:
+    """A notebook that was executed, its code cells with their outputs, and the folder in which it was."""
+
+    notebook: Path
+    cells: list[dict[str, Any]]
+    folder: Path
+
+
+@pytest.fixture(scope="module", params=NOTEBOOKS, ids=lambda path: path.stem)
+def execution(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Executed:
+    """Each notebook, executed once."""
+    folder = tmp_path_factory.mktemp(request.param.stem)
+    return Executed(request.param, executed(request.param, folder), folder)
+
+
+def test_a_notebook_runs_to_its_end(execution: Executed) -> None:
+    cells = execution.cells
     shown = [output for cell in cells for output in cell["outputs"]]
     assert all(cell["outputs"] for cell in cells), "a cell shows nothing"
     assert all(len(json.dumps(output).encode()) < MOST_OUTPUT_BYTES for output in shown)
@@ -48,14 +64,15 @@ def test_a_notebook_runs_to_its_end(notebook: Path, tmp_path: Path) -> None:
     assert len(results) == 1
     assert "<strong>" in results[0]
     assert "<script" not in results[0]
-    assert (tmp_path / "runs").is_dir() or notebook.stem == "capacity"
+    assert (execution.folder / "runs").is_dir() or execution.notebook.stem == "capacity"
 
 
-def test_a_printed_report_is_one_text(tmp_path: Path) -> None:
-    first = next(path for path in NOTEBOOKS if path.stem == "first_run")
-    (printed,) = [cell for cell in executed(first, tmp_path) if "print(run.report(" in "".join(cell["source"])]
-    assert [output["output_type"] for output in printed["outputs"]] == ["stream"]
-    assert "Response time" in "".join(printed["outputs"][0]["text"])
+def test_a_printed_report_is_one_text(execution: Executed) -> None:
+    printed = [cell for cell in execution.cells if "print(run.report(" in "".join(cell["source"])]
+    assert len(printed) == (execution.notebook.stem == "first_run")
+    for cell in printed:
+        assert [output["output_type"] for output in cell["outputs"]] == ["stream"]
+        assert "Response time" in "".join(cell["outputs"][0]["text"])
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)

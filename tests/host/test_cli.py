@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -66,45 +65,6 @@ def test_help_loads_nothing_of_the_analysis() -> None:
     assert result.stderr.strip() == "[]"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["run", "typical-users"], "did you mean typical-user?"),
-        (["run", "nothing-like-it"], "Bundled are absentee"),
-        (["run", "nowhere/script.toml"], "No such file"),
-        (["run", "."], "is a folder"),
-        (["run", "light", "--users", "0"], "1 to 1,000,000"),
-        (["run", "light", "--users", "-3"], "1 to 1,000,000"),
-        (["run", "light", "--users", "1000000000"], "1 to 1,000,000"),
-        (["run", "light", "--users", "1e9"], "--users"),
-        (["run", "light", "--passes", "0"], "at least 1"),
-        (["run", "light", "--think", "unifrom(1s, 2s)"], "did you mean `uniform`?"),
-        (["run", "light", "--typing", "fast"], "12 chars/s"),
-        (["run", "light", "--for", "0s"], "more than 0"),
-        (["run", "light", "--arrivals", "often"], "0.5/s"),
-        (["run", "light", "--arrivals", "1/s"], "for how long"),
-        (["run", "light", "--limit", "memory=lots"], "256M"),
-        (["run", "light", "--fail-if", "p90(edit) > "], "--fail-if, column"),
-        (["run", "light", "--fail-if", "p90(nobody) > 1s"], "nobody"),
-        (["run", "light", "--tariff", "free"], "tariff"),
-        (["run", "light", "--on", "ctsss"], "did you mean ctss?"),
-        (["run", "light", "--unknown"], "--unknown"),
-        (["run"], "SCRIPT"),
-        (["walk"], "walk"),
-        (["report"], "there is no run"),
-        (["report", "nowhere"], "there is no run"),
-        (["report", "--format", "odt"], "odt"),
-        (["query", "SELECT 1"], "there is no run"),
-        (["query", "SELECT 1", "nowhere"], "nowhere"),
-        (["query", "SELECT 1", "one", "--run", "other"], "name one run: one or --run other"),
-    ],
-)
-def test_a_mistake_is_told_in_words_and_nothing_runs(arguments: Sequence[str], words: str, tmp_path: Path) -> None:
-    told = loadgo(*arguments, folder=tmp_path, status=2)
-    assert words in " ".join(told.stderr.replace("│", " ").split())
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_mistake_in_a_script_has_its_file_line_and_column(tmp_path: Path) -> None:
     script = tmp_path / "wrong.toml"
     script.write_text('name = "wrong"\nlogin = "sh"\nthink = "uniform(9s, 1s)"\nlines = ["true"]\n')
@@ -136,11 +96,6 @@ def test_a_quiet_run_prints_its_folder_and_the_list_of_runs_has_it(quick: Path, 
     folder = loadgo("run", quick, "--quiet", folder=tmp_path).stdout.strip()
     assert folder.startswith("runs/")
     assert Path(folder).name in loadgo("runs", folder=tmp_path).stdout
-
-
-def test_a_second_run_into_the_same_folder_is_refused(quick: Path, tmp_path: Path) -> None:
-    loadgo("run", quick, "--out", "kept", folder=tmp_path)
-    assert "holds a run already" in loadgo("run", quick, "--out", "kept", folder=tmp_path, status=2).stderr
 
 
 def test_a_condition_that_holds_fails_the_run(quick: Path, tmp_path: Path) -> None:

@@ -1,17 +1,21 @@
 """The table `memory`: who holds it and what is taken from whom, on a simulated machine and on this host short of it."""
 
+import os
+
 import loadgo
 import polars as pl
 import pytest
 from loadgo.records.query import query
 from loadgo.records.tables import COLUMNS_BY_TABLE, Tables, tables
 from support.outside import Bench
-from support.paging_host import PAGES, counted
+from support.paging_host import PAGES, counted, paging_alone
 from support.places import TESTS
 from support.small_machine import laid
 
 FRAMES, WIRED, PAGE = 64, 16, 4096
-LIMIT_BYTES, DEVICE_BYTES = 20 << 20, 256 << 20
+LIMIT_BYTES = 20 << 20
+DEVICE_BYTES = (256 << 20) + os.getpid() % 1000 * PAGE
+"""The size of the paging device, which no run beside this one has."""
 HOLDS = """\
 name   = "holding"
 login  = "sh"
@@ -51,9 +55,10 @@ def paged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Bench, dict[str, in
     bench = Bench(tmp_path_factory.mktemp("memory"))
     bench.homes.mkdir()
     script = bench.script(HOLDS)
-    before = counted()
-    bench.run(script, "--users", "2", "--limit", f"memory={LIMIT_BYTES},swap=zram:{DEVICE_BYTES}")
-    return bench, {name: count - before[name] for name, count in counted().items()}
+    with paging_alone():
+        before = counted()
+        bench.run(script, "--users", "2", "--limit", f"memory={LIMIT_BYTES},swap=zram:{DEVICE_BYTES}")
+        return bench, {name: count - before[name] for name, count in counted().items()}
 
 
 def of_users(run: Tables) -> pl.DataFrame:

@@ -90,13 +90,22 @@ def test_the_host_is_metered_for_a_time(bench: Bench) -> None:
     assert "load" not in measured.conditions
 
 
-@pytest.mark.parametrize("format", ["text", "html", "json", "csv", "md"])
-def test_everything_behind_the_folder_reads_it(bench: Bench, format: str) -> None:
+@pytest.fixture(scope="module")
+def metered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a command that was metered once for all."""
+    bench = Bench(tmp_path_factory.mktemp("metered"))
+    bench.homes.mkdir()
     bench.loadgo("meter", "--quiet", "--out", "kept", "--", "true")
-    result = bench.loadgo("report", "kept", "--format", format, "--phases", "all", "--output", "-")
-    assert result.stdout
-    asked = loadgo.query("SELECT category, sum(time_ns) FROM time GROUP BY category", run=bench.folder / "kept")
-    assert len(asked) > 0
+    return bench.folder / "kept"
+
+
+@pytest.mark.parametrize("format", ["text", "html", "json", "csv", "md"])
+def test_a_report_of_a_metered_command_has_every_format(bench: Bench, metered: Path, format: str) -> None:
+    assert bench.loadgo("report", str(metered), "--format", format, "--phases", "all", "--output", "-").stdout
+
+
+def test_the_records_of_a_metered_command_can_be_queried(metered: Path) -> None:
+    assert len(loadgo.query("SELECT category, sum(time_ns) FROM time GROUP BY category", run=metered)) > 0
 
 
 def test_a_command_that_cannot_be_run_is_refused_as_a_shell_does(bench: Bench) -> None:

@@ -10,7 +10,7 @@ from loadgo.comparison.compare import Comparison, compare
 from loadgo.records.tables import Tables
 from loadgo.running import bundled
 from support.outside import NOBODY, ROOT, Bench, left_behind, other_runs_live, readable_by_all
-from support.paging_host import PAGES, counted
+from support.paging_host import PAGES, counted, paging_alone
 
 LINE = "python3 touch.py 64 3000 1200"
 SMALL = "python3 touch.py 32 600 20"
@@ -42,13 +42,14 @@ class Paged:
 def paged(tmp_path_factory: pytest.TempPathFactory) -> Paged:
     bench = Bench(tmp_path_factory.mktemp("paged"))
     bench.homes.mkdir()
-    made = Paged(bench, {}, zram_devices())
     script = bench.script(bundled.find_script("paging").text.replace(LINE, SMALL))
-    for device in DEVICES:
-        before = counted()
-        limit = f"memory=20M,swap={device}:256M"
-        bench.run(script, "--passes", "3", "--limit", limit, "--fail-if", "errors > 0", out=device)
-        made.grown[device] = {name: count - before[name] for name, count in counted().items()}
+    with paging_alone():
+        made = Paged(bench, {}, zram_devices())
+        for device in DEVICES:
+            before = counted()
+            limit = f"memory=20M,swap={device}:256M"
+            bench.run(script, "--passes", "3", "--limit", limit, "--fail-if", "errors > 0", out=device)
+            made.grown[device] = {name: count - before[name] for name, count in counted().items()}
     return made
 
 

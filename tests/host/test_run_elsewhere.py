@@ -223,10 +223,11 @@ def test_a_shell_over_ssh_that_lies_about_its_place_is_not_followed(host: SshHos
     other_process = 'builtin printf \'loadgo-place:1:%s:%s:\\n\' "$4" "$5"'
     lie = f'printf() {{ case $2 in place) {other_process};; *) builtin printf "$@";; esac; }}\n'
     (host.home / ".bash_profile").write_text(lie)
+    groups = Path("/proc/1/cgroup").read_text()
     kept = bench.run(bench.script(script(host.login, ["true"], {})))
     assert kept.interactions["cpu_user_ns"].to_list() == [None]
     assert any("do not reach" in note for note in kept.conditions["usage"]["notes"])
-    assert os.path.exists("/proc/1")
+    assert Path("/proc/1/cgroup").read_text() == groups, "the process that the shell named is in no group of the run"
 
 
 def median_cpu_ns(interactions: pl.DataFrame) -> float:

@@ -264,11 +264,19 @@ def test_a_hostile_line_is_told_for_what_it_is(line: str, outcome: str, bench: B
 # Folders and questions that make no sense.
 
 
-@pytest.fixture
-def kept(bench: Bench) -> Path:
-    """A run that was recorded."""
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was recorded once for all, and stays as it is."""
+    bench = Bench(tmp_path_factory.mktemp("recorded"))
+    bench.homes.mkdir()
     bench.run(bench.script(QUICK))
     return bench.folder / "kept"
+
+
+@pytest.fixture
+def kept(bench: Bench, recorded: Path) -> Path:
+    """A copy of a recorded run."""
+    return shutil.copytree(recorded, bench.folder / "kept")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,6 +29,17 @@ WHY_NOT = why_not()
 
 
 PAGES = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+
+
+@contextmanager
+def paging_alone() -> Iterator[None]:
+    """Keeps other tests from paging meanwhile, since counts and swap devices are those of the whole host."""
+    devices = os.open("/sys/block", os.O_RDONLY)
+    try:
+        fcntl.flock(devices, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(devices)
 
 
 def counted() -> dict[str, int]:

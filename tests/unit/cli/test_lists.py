@@ -1,6 +1,7 @@
 """Lists in all formats, by the command line: the same records in each."""
 
 import csv
+import html
 import io
 import json
 import re
@@ -205,6 +206,17 @@ def test_the_doctor_in_full_says_how() -> None:
     ]
     assert "run as root" in str(SOME_ABILITIES.report("md", full=True))
     assert printed("doctor", "--full").count("\n") > printed("doctor").count("\n")
+
+
+@pytest.mark.parametrize("format", ["text", "html", "md"])
+def test_the_full_list_of_abilities_has_what_the_json_says_of_each(format: str) -> None:
+    page = printed(*LISTS["abilities"], "--full", "--format", format, "-o", "-")
+    shown = "".join(html.unescape(re.sub(r"<[^>]*>", "", page)).replace("\\", "").split())
+    records = json_records("abilities")
+    assert len(records) > 10
+    for record in records:
+        for words in (record["how"], record["why_not"], record["remedy"]):
+            assert "".join(words.split()) in shown, (record["name"], words)
 
 
 def recorded_runs(count: int) -> RunList:

@@ -1,9 +1,12 @@
 """Errors about values of options are in plain words."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from loadgo.cli.app import app
 from support.outside import Bench
+from typer.testing import CliRunner
 
 
 @pytest.fixture
@@ -42,3 +45,47 @@ def test_a_value_that_makes_no_sense_is_refused_in_plain_words(
 
 def test_help_shows_the_name_of_an_extra(bench: Bench) -> None:
     assert "loadgo[otel]" in bench.loadgo("meter", "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "typical-users"], "did you mean typical-user?"),
+        (["run", "nothing-like-it"], "Bundled are absentee"),
+        (["run", "nowhere/script.toml"], "No such file"),
+        (["run", "."], "is a folder"),
+        (["run", "light", "--users", "0"], "1 to 1,000,000"),
+        (["run", "light", "--users", "-3"], "1 to 1,000,000"),
+        (["run", "light", "--users", "1000000000"], "1 to 1,000,000"),
+        (["run", "light", "--users", "1e9"], "--users"),
+        (["run", "light", "--passes", "0"], "at least 1"),
+        (["run", "light", "--think", "unifrom(1s, 2s)"], "did you mean `uniform`?"),
+        (["run", "light", "--typing", "fast"], "12 chars/s"),
+        (["run", "light", "--for", "0s"], "more than 0"),
+        (["run", "light", "--arrivals", "often"], "0.5/s"),
+        (["run", "light", "--arrivals", "1/s"], "for how long"),
+        (["run", "light", "--limit", "memory=lots"], "256M"),
+        (["run", "light", "--fail-if", "p90(edit) > "], "--fail-if, column"),
+        (["run", "light", "--fail-if", "p90(nobody) > 1s"], "nobody"),
+        (["run", "light", "--tariff", "free"], "tariff"),
+        (["run", "light", "--on", "ctsss"], "did you mean ctss?"),
+        (["run", "light", "--unknown"], "--unknown"),
+        (["run"], "SCRIPT"),
+        (["walk"], "walk"),
+        (["report"], "there is no run"),
+        (["report", "nowhere"], "there is no run"),
+        (["report", "--format", "odt"], "odt"),
+        (["query", "SELECT 1"], "there is no run"),
+        (["query", "SELECT 1", "nowhere"], "nowhere"),
+        (["query", "SELECT 1", "one", "--run", "other"], "name one run: one or --run other"),
+    ],
+)
+def test_a_mistake_is_told_in_words_and_nothing_runs(
+    arguments: Sequence[str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("LOADGO_RUNS", raising=False)
+    result = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "120"})
+    assert result.exit_code == 2, result.output
+    assert words in " ".join(result.stderr.replace("│", " ").split())
+    assert not list(tmp_path.iterdir())

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import loadgo
 import pytest
 from support.made_laboratory import FIRST_START, made_run, made_runs, scattered
-from support.outside import PATIENCE_S
+from support.outside import PATIENCE_S, wait_until
 from support.small_machine import laid
 from support.watched import Served, asked, served
 
@@ -86,9 +86,7 @@ def test_the_list_has_all_runs_and_says_which_are_broken(page: Served) -> None:
 
 
 def test_the_list_is_sent_again_only_when_it_has_changed(page: Served) -> None:
-    revision = None
-    while listed(page)["reading"]:
-        continue
+    wait_until(lambda: not listed(page)["reading"], page.process)
     revision = str(listed(page)["revision"])
     assert asked(page.address, f"runs?revision={revision}")[:2] == (204, b"")
 
@@ -195,5 +193,4 @@ def test_the_server_takes_no_other_method(page: Served) -> None:
 
 def test_a_new_run_appears_by_itself(page: Served, root: Path) -> None:
     made_run(root / "later", FIRST_START, 1.0)
-    while "later" not in rows(page):
-        continue
+    wait_until(lambda: "later" in rows(page), page.process)

@@ -44,7 +44,8 @@ def findings(text: str) -> Iterator[str]:
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("run", RUNS)
 def test_a_reports_numbers_are_in_one_notation(run: str, format: str) -> None:
-    for view in ({}, {"by": "command"}, {"phases": "all", "vocabulary": "1973"}):
+    views = ({}, {"by": "command"}, {"phases": "all", "vocabulary": "1973"})
+    for view in views + tuple({"full": True, **view} for view in views if format == "text"):
         page = str(loadgo.report(KEPT / run, format=format, **view))
         assert list(findings(shown(page) if format == "html" else page)) == []
 

@@ -44,9 +44,10 @@ def shown(page: str) -> str:
 @pytest.mark.parametrize("format", ["text", "html", "md"])
 @pytest.mark.parametrize("run", RUNS)
 def test_a_report_has_todays_words(run: str, format: str) -> None:
-    for by in (None, "command"):
-        page = str(loadgo.report(KEPT / run, format=format, by=by, width=160))
-        assert found_in(shown(page) if format == "html" else page) <= {"headway"}
+    for view in ({}, {"by": "command"}, {"full": True}, {"full": True, "by": "command"}):
+        page = str(loadgo.report(KEPT / run, format=format, width=160, **view))
+        explained = {"headway"} if format == "html" else set()  # in the sentence that a page has for a word
+        assert found_in(shown(page) if format == "html" else page) <= explained
 
 
 @pytest.mark.parametrize("run", ["live-exact", "sim-645"])
