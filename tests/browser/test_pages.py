@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -143,6 +144,14 @@ def test_each_chart_stands_beside_its_table(browser: Browser, pages: dict[str, P
     with opened(browser, pages["report"]) as page:
         for table, chart in (("response-time", "response"), ("processors-time", "time"), ("faults", "faults")):
             assert page.locator(f"section:has(#{table}) #chart-{chart}").count() == 1
+
+
+def test_a_share_under_the_pointer_is_written_as_in_the_texts(browser: Browser, pages: dict[str, Path]) -> None:
+    with opened(browser, pages["report"]) as page:
+        page.locator("#chart-time svg .mark-rect path").first.hover(force=True)
+        tooltip = page.locator("#vg-tooltip-element")
+        tooltip.wait_for()
+        assert re.search(r"share\s+\d[\d.]* %", tooltip.inner_text())
 
 
 BESIDE = {

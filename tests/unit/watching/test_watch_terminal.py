@@ -11,8 +11,10 @@ from pathlib import Path
 
 import loadgo
 import pytest
+from loadgo.documents.palette import STATE_COLORS
 from loadgo.records.following import latest_ns
 from loadgo.records.tables import Tables, tables
+from loadgo.watching.paint import painted
 from loadgo.watching.terminal import ScreenContext, columns_of, screen
 from loadgo.watching.window import WatchWindow, window_of
 from support.outside import COMMAND, environment
@@ -63,6 +65,13 @@ def test_colours_change_no_character(run_tables: Tables) -> None:
     assert [ESCAPES.sub("", line) for line in colored] == plain
     assert sum("\x1b[" in line for line in colored) > 8
     assert all(line.count("\x1b[0m") * 2 == len(ESCAPES.findall(line)) for line in colored)
+
+
+def test_the_states_have_the_colours_of_the_palette() -> None:
+    """The nearest of a terminal's 256 colours: 25 is #005faf, and 166 is #d75f00."""
+    assert STATE_COLORS["running"] == "#0072b2"
+    assert STATE_COLORS["page wait"] == "#d55e00"
+    assert painted(f"{'user 1':<12}██PP", "band") == "user 1      \x1b[38;5;25m██\x1b[0m\x1b[38;5;166mPP\x1b[0m"
 
 
 @pytest.mark.parametrize("no_color", [False, True])
