@@ -11,7 +11,6 @@ import loadgo
 from loadgo import _loadgo
 from support.places import PROJECT
 
-
 PUBLIC_NAMES = [
     "Ability",
     "AbilityList",
