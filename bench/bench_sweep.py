@@ -69,18 +69,18 @@ def _seconds(pairs: list[tuple[str, int]], threads: int) -> float:
 
 def _sweep_figures(points: int, threads: int, costs: dict[str, SweepCost], simulator_s: float) -> list[Figure]:
     """The figures of `loadgo sweep` with all points, and of a tenth of them, beside the simulator alone."""
-    tenth, single, whole = costs["tenth"], costs["one worker"], costs["whole"]
+    tenth, single, full = costs["tenth"], costs["one worker"], costs["whole"]
     name = f"{points:,} simulations of {POINT_SECONDS} s"
     return [
         figure(f"{name}, the simulator alone: a point", "us of CPU", [1e6 * simulator_s]),
-        figure(f"{name}, loadgo sweep: a point", "us of CPU", [1e6 * whole.cpu_s / points]),
-        figure("overhead a point", "us of CPU", [1e6 * (whole.cpu_s / points - simulator_s)]),
-        figure("bytes a point", "bytes", [whole.stored_bytes / points]),
+        figure(f"{name}, loadgo sweep: a point", "us of CPU", [1e6 * full.cpu_s / points]),
+        figure("overhead a point", "us of CPU", [1e6 * (full.cpu_s / points - simulator_s)]),
+        figure("bytes a point", "bytes", [full.stored_bytes / points]),
         figure(f"memory of the controller, {points // 10:,} points", "MB", [tenth.controller_bytes / 1e6]),
-        figure(f"memory of the controller, {points:,} points", "MB", [whole.controller_bytes / 1e6]),
+        figure(f"memory of the controller, {points:,} points", "MB", [full.controller_bytes / 1e6]),
         figure(f"{name}, one worker", "s", [single.real_s]),
-        figure(f"{name}, {threads} workers", "s", [whole.real_s]),
-        figure("efficiency of loadgo sweep", "", [single.real_s / whole.real_s / threads], ">= 0.9"),
+        figure(f"{name}, {threads} workers", "s", [full.real_s]),
+        figure("efficiency of loadgo sweep", "", [single.real_s / full.real_s / threads], ">= 0.9"),
     ]
 
 

@@ -11,6 +11,7 @@ import loadgo
 import polars as pl
 import pytest
 from loadgo.errors import BadArgument, BadRun, Mistake
+from loadgo.sweeping.folder import work_in
 from support.model_machines import open_queue
 from support.sweeps import GRID, POINTS, LastFirst, contents, own_load_grid, script_grid
 
@@ -135,6 +136,15 @@ def test_a_folder_of_another_sweep_is_refused_with_what_differs(swept_folder: Pa
     with pytest.raises(BadArgument, match=r"is of the whole of this sweep, not of part 1/2"):
         loadgo.sweep(swept_folder / "grid.toml", part="1/2", out=swept_folder / "whole")
     assert contents(swept_folder / "whole") == before
+
+
+def test_two_processes_do_not_work_in_one_folder(swept_folder: Path) -> None:
+    with (
+        work_in(swept_folder / "whole"),
+        pytest.raises(BadArgument, match=r"another loadgo computes the sweep in .* now"),
+    ):
+        loadgo.sweep(swept_folder / "grid.toml", out=swept_folder / "whole")
+    assert loadgo.sweep(swept_folder / "grid.toml", out=swept_folder / "whole").points == POINTS
 
 
 def test_a_folder_that_is_no_sweeps_is_not_written_to(swept_folder: Path, tmp_path: Path) -> None:
