@@ -19,7 +19,7 @@ def presentation(sweep: Sweep) -> Presentation:
         lambda: sweep_json(sweep),
         {"points": lambda: sweep.scan().collect(), "configurations": lambda: _configurations(sweep)},
         answer=lambda: sweep.in_words,
-        main_chart="sweep",
+        main_charts=("sweep",),
     )
 
 
