@@ -18,7 +18,7 @@ from loadgo.records.machine_file import parsed_machine
 from loadgo.running.prepared import run_machine
 from loadgo.running.simulation import SimulatedFigure, Simulation, sweep
 from loadgo.sweeping.grid import Point
-from loadgo.sweeping.plan import BatchTask, MachineUnderTest
+from loadgo.sweeping.plan import BatchTask, MachineUnderTest, own_version
 
 INTERVAL_FIGURES = ("throughput", "mean_s", "p50_s", "p90_s", "p95_s", "p99_s", "busy")
 """Figures of a point that have an interval: a second, seconds, or a share."""
@@ -46,7 +46,14 @@ def columns_of(settings: Iterable[str]) -> dict[str, pl.DataType]:
 
 
 def compute_batch(task: BatchTask) -> bytes:
-    """Computes the points of a task. Returns a Parquet file with a row for each; the same task gives the same bytes."""
+    """Computes the points of a task. Returns a Parquet file with a row for each; the same task gives the same bytes.
+
+    Raises `Refused` if the worker has another version of loadgo.
+    """
+    if task.loadgo != own_version():
+        raise Refused(
+            f"a worker has loadgo {own_version()}, and the sweep is of loadgo {task.loadgo}: install the same version"
+        )
     figures = _own_load_figures(task) if task.script is None else _script_figures(task, task.script)
     rows = [
         _identity(task.machines[point.machine, point.variant], point) | row

@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import shutil
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import loadgo
 import polars as pl
 import pytest
-from loadgo.errors import BadArgument, BadRun, Mistake
+from loadgo.errors import BadArgument, BadRun, Mistake, Refused
 from loadgo.sweeping.folder import work_in
+from loadgo.sweeping.grid_file import read_grid
+from loadgo.sweeping.plan import plan_sweep
+from loadgo.sweeping.points import compute_batch
 from support.model_machines import open_queue
 from support.sweeps import GRID, POINTS, LastFirst, contents, own_load_grid, script_grid
 
@@ -136,6 +140,23 @@ def test_a_folder_of_another_sweep_is_refused_with_what_differs(swept_folder: Pa
     with pytest.raises(BadArgument, match=r"is of the whole of this sweep, not of part 1/2"):
         loadgo.sweep(swept_folder / "grid.toml", part="1/2", out=swept_folder / "whole")
     assert contents(swept_folder / "whole") == before
+
+
+def test_a_worker_with_another_version_of_loadgo_is_refused(swept_folder: Path) -> None:
+    task = plan_sweep(read_grid(swept_folder / "grid.toml")).task(0)
+    assert compute_batch(task) == (swept_folder / "whole" / "points" / "00000.parquet").read_bytes()
+    with pytest.raises(Refused, match=r"a worker has loadgo .*, and the sweep is of loadgo 0\.0\.9: install the same"):
+        compute_batch(replace(task, loadgo="0.0.9"))
+
+
+def test_a_measure_that_no_point_has_is_answered_with_the_remedy(swept_folder: Path, tmp_path: Path) -> None:
+    grid = own_load_grid(tmp_path, GRID.replace("seeds = 4", 'seeds = 1\nmeasure = "p99"'))
+    swept = loadgo.sweep(grid, executor=LastFirst(1), out=tmp_path / "out")
+    assert swept.in_words == (
+        "6 points, and none has p99 of the response: lengthen the simulations, or choose another `measure`."
+    )
+    with pytest.raises(BadArgument, match="there is no chart"):
+        swept.chart()
 
 
 def test_two_processes_do_not_work_in_one_folder(swept_folder: Path) -> None:
