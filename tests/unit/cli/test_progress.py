@@ -172,7 +172,8 @@ def test_a_sweep_that_goes_on_counts_the_time_left_by_its_new_points_alone() -> 
     assert sweep_line(begun, 0.0, 79) == "sweeping  [██████      ]  500 of 1,000 points  at 0:00"
     later = begun | {"points": 600}
     assert sweep_line(later, 10.0, 79) == ("sweeping  [███████▎    ]  600 of 1,000 points  about 0:40 left  at 0:10")
-    assert sweep_line(later, 10.0, 40) == "600 of 1,000 points"
+    assert sweep_line(later, 10.0, 40) == "600 of 1,000 points  about 0:40 left"
+    assert sweep_line(later, 10.0, 30) == "600 of 1,000 points"
     assert sweep_line({"points": 0, "points_expected": 0, "points_before": 0}, 0.0, 79).endswith(
         "0 of 0 points  at 0:00"
     )

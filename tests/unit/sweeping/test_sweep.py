@@ -38,7 +38,7 @@ def test_a_point_is_the_simulation_of_its_settings_users_and_seed(swept_folder: 
     assert alone.response_s.value is not None
     assert alone.response_s.half_width is not None
     assert row["mean_s"] == alone.response_s.value
-    assert row["mean_s_high"] == alone.response_s.value + alone.response_s.half_width
+    assert row["mean_high_s"] == alone.response_s.value + alone.response_s.half_width
     assert row["throughput"] == alone.throughput.value
     busy = alone.station("processors").utilisation
     assert busy is not None
@@ -219,7 +219,7 @@ def test_what_the_grid_names_is_checked_before_the_first_point(tmp_path: Path) -
 
 def test_the_answer_names_the_least_and_the_greatest(swept_folder: Path) -> None:
     swept = loadgo.sweep(swept_folder / "grid.toml", out=swept_folder / "whole")
-    table = swept.frame("configurations").sort("mean")
+    table = swept.frame("configurations").sort("mean_s")
     least, greatest = table.row(0, named=True), table.row(-1, named=True)
     assert (least["users"], least["set processors.speed"]) == (2, "2")
     assert (greatest["users"], greatest["set processors.speed"]) == (9, "1")
