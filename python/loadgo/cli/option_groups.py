@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _LOAD, _SYSTEM, _MEASURING, _SEARCH = "The load", "The system", "Measuring", "The search"
 _JUDGING, _MONEY, _OUTPUT, _SERVER, _DATA = "Judging", "Money", "Output", "Serving", "The data"
-_SHOWN = "What is shown"
+_SHOWN, _WORKERS = "What is shown", "The workers"
 
 _GROUPS: dict[str, str] = {
     name: group
@@ -12,12 +12,13 @@ _GROUPS: dict[str, str] = {
         _LOAD: "users passes duration think typing arrivals warm_up seed until mix streams",
         _SYSTEM: "on set limit on_a on_b set_a set_b limit_a limit_b before_a before_b change to factors machine shell",
         _MEASURING: "meters usage_every fifo processor every hz cold runs measured at_most times load grid",
-        _SEARCH: "target max_users within shortest longest trials pairs time_limit margin measure draws workers part",
+        _SEARCH: "target max_users within shortest longest trials pairs time_limit margin measure draws",
         _JUDGING: "fail_if phases worse judge against against_tariff since like",
         _MONEY: "tariff network tariffs print_tariff",
         _OUTPUT: """format output out quiet quiet_output watch chart vocabulary by top failed full csv report folded
             speedscope pprof name force cast methods junit summary here""",
         _SERVER: "listen connections total once job_time serve beyond_loopback otlp port leaves",
+        _WORKERS: "workers part",
         _SHOWN: "terminal window speed at model",
         _DATA: "size method message receive from_file into token_file read columns",
     }.items()

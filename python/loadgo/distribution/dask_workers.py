@@ -5,11 +5,13 @@ The dependency is the extra `loadgo[dask]`, and this file imports it late.
 
 from __future__ import annotations
 
+import logging
+import tempfile
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Future
 from typing import Any, TypeVar
 
-from loadgo.distribution.workers import TASKS_PER_WORKER, processor_count
+from loadgo.distribution.workers import TASKS_PER_WORKER, interrupts_blocked, processor_count
 from loadgo.errors import BadArgument, Refused
 
 _Task = TypeVar("_Task")
@@ -28,7 +30,8 @@ class DaskWorkers:
         Raises `BadArgument` without the extra, and `Refused` if no scheduler or no worker answers.
         """
         distributed = _distributed()
-        self._cluster: Any = None if address else _local_cluster(distributed)
+        self._folder = tempfile.TemporaryDirectory(prefix="loadgo-dask-")
+        self._cluster: Any = None if address else _local_cluster(distributed, self._folder.name)
         try:
             self._client = distributed.Client(address or self._cluster, timeout=CONNECT_LIMIT_S, set_as_default=False)
             self._client.wait_for_workers(1, timeout=CONNECT_LIMIT_S)
@@ -40,6 +43,11 @@ class DaskWorkers:
             ) from error
         self._executor = self._client.get_executor(pure=False)
         self.end_errors: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError, distributed.KilledWorker)
+
+    @property
+    def address(self) -> str:
+        """The address of the scheduler."""
+        return str(self._client.scheduler.address)
 
     @property
     def most_tasks(self) -> int:
@@ -61,6 +69,7 @@ class DaskWorkers:
         for part in (self.__dict__.pop("_client", None), self.__dict__.pop("_cluster", None)):
             if part is not None:
                 part.close()
+        self._folder.cleanup()
 
 
 def _distributed() -> Any:
@@ -74,12 +83,16 @@ def _distributed() -> Any:
     return distributed
 
 
-def _local_cluster(distributed: Any) -> Any:
-    """A cluster on this host: a process for each processor, TLS with keys in memory, no page."""
-    return distributed.LocalCluster(
-        n_workers=processor_count(),
-        threads_per_worker=1,
-        protocol="tls://",
-        security=distributed.Security.temporary(),
-        dashboard_address=None,
-    )
+def _local_cluster(distributed: Any, folder: str) -> Any:
+    """A cluster on this host: a process for each processor, TLS with keys in memory, no page, files in `folder`."""
+    with interrupts_blocked():
+        return distributed.LocalCluster(
+            n_workers=processor_count(),
+            threads_per_worker=1,
+            protocol="tls://",
+            security=distributed.Security.temporary(),
+            dashboard_address=None,
+            local_directory=folder,
+            env={"TMPDIR": folder},
+            silence_logs=logging.ERROR,
+        )

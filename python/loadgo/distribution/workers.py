@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from typing import Protocol, TypeVar
 
@@ -61,7 +62,7 @@ class LocalProcesses:
 
     def submit(self, compute: Callable[[_Task], _Answer], task: _Task) -> Future[_Answer]:
         """Gives a task to a worker. Raises `BrokenExecutor` if the workers have ended."""
-        with _interrupts_blocked():
+        with interrupts_blocked():
             return self._pool.submit(compute, task)
 
     def restart(self) -> bool:
@@ -121,11 +122,13 @@ def processor_count() -> int:
 
 
 @contextmanager
-def _interrupts_blocked() -> Iterator[None]:
+def interrupts_blocked() -> Iterator[None]:
     """Processes that start in this context never receive an interrupt: Ctrl-C at a terminal reaches all of them."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    # The tracker unblocks interrupts in the thread that starts it, so it is started first.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

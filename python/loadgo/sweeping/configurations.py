@@ -10,8 +10,8 @@ import polars as pl
 
 from loadgo.stats.resample import Interval
 from loadgo.stats.student import student_reach
+from loadgo.sweeping.columns import INTERVAL_FIGURES, interval_columns
 from loadgo.sweeping.grid import Grid
-from loadgo.sweeping.points import INTERVAL_FIGURES, columns_of
 from loadgo.sweeping.results import Configuration, SweepFigure
 
 _SHOWN_PROBLEMS = 5
@@ -31,7 +31,7 @@ def configurations_of(points: pl.LazyFrame, grid: Grid) -> tuple[Configuration, 
             pl.col(name).std().alias(f"{name} spread"),
             pl.col(name).count().alias(f"{name} count"),
         ]
-    aggregates += [pl.col(f"{name}{end}").mean() for name in INTERVAL_FIGURES for end in ("_low", "_high")]
+    aggregates += [pl.col(column).mean() for name in INTERVAL_FIGURES for column in interval_columns(name)]
     rows = points.group_by(keys).agg(aggregates).sort("point").collect(engine="streaming")
     return tuple(_configuration(row, grid, figures) for row in rows.iter_rows(named=True))
 
@@ -62,12 +62,7 @@ def _figure(row: dict[str, Any], name: str) -> SweepFigure | None:
     if value is None or not count:
         return None
     if count == 1:
-        low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
+        low, high = (row.get(column) for column in interval_columns(name))
         return SweepFigure(value, None if low is None or high is None else Interval(low, high))
     half = student_reach(count - 1) * row[f"{name} spread"] / math.sqrt(count)
     return SweepFigure(value, Interval(max(value - half, 0.0), value + half) if math.isfinite(half) else None)
-
-
-def empty_points(grid: Grid) -> pl.LazyFrame:
-    """No points, with the columns of the grid's sweep."""
-    return pl.LazyFrame(schema=columns_of(grid.settings))

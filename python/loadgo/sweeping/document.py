@@ -48,10 +48,15 @@ def sweep_document(sweep: Sweep) -> Document:
         title=sweep.title or f"sweep of {sweep.script or 'machines under their own load'}",
         answer=sweep.in_words,
         warnings=_warnings(sweep),
-        about=(f"{sweep.script or 'the own load'} on {', '.join(_machines(sweep))}",),
+        about=(_about(sweep),),
         sections=(*_tables(sweep), Charts(charts)),
         notes=tuple(("Points", line) for line in _notes(sweep)),
     )
+
+
+def _about(sweep: Sweep) -> str:
+    machines = ", ".join(_machines(sweep))
+    return f"{machines}, without a script" if sweep.script is None else f"{sweep.script} on {machines}"
 
 
 def _machines(sweep: Sweep) -> list[str]:

@@ -10,9 +10,11 @@ the workers, on their order, or on parts. The folder is thus the same after any 
 
 from __future__ import annotations
 
+import fcntl
 import os
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,11 +68,31 @@ def open_folder(folder: Path, identity: Mapping[str, Any], part: SweepPart) -> N
     elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadArgument(f"{folder} exists and is no sweep's folder: name another one with `out`").about("out")
     (folder / POINTS_FOLDER).mkdir(parents=True, exist_ok=True)
-    for leftover in (folder / POINTS_FOLDER).glob("*.part"):
-        leftover.unlink()
     if part.count > 1:
         _write(folder / PART_FILE, tomlkit.dumps({"part": part.number, "of": part.count}).encode())
     _write(folder / SWEEP_FILE, tomlkit.dumps(dict(identity)).encode())
+
+
+@contextmanager
+def work_in(folder: Path) -> Iterator[None]:
+    """Locks the folder of a sweep for this process. Raises `BadArgument` if another one computes the same sweep.
+
+    The kernel drops the lock when the process ends. Some network file systems lock no folders: there is no lock then.
+    """
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise BadArgument(
+            f"another loadgo computes the sweep in {folder} now: wait for it, or name another folder with `out`"
+        ).about("out") from None
+    except OSError:
+        pass
+    try:
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _check_same(folder: Path, identity: Mapping[str, Any], part: SweepPart) -> None:
@@ -129,6 +151,12 @@ def done_batches(folder: Path, batches: Iterable[int]) -> set[int]:
     except FileNotFoundError:
         return set()
     return {batch for batch in batches if batch_path(folder, batch).name in names}
+
+
+def remove_half_files(folder: Path) -> None:
+    """Removes files that a killed process had begun to write. Only the process that works in the folder may do this."""
+    for leftover in (folder / POINTS_FOLDER).glob("*.part"):
+        leftover.unlink(missing_ok=True)
 
 
 def keep_batch(folder: Path, batch: int, content: bytes) -> None:

@@ -18,6 +18,7 @@ from loadgo.sweeping.folder import (
     open_folder,
     read_identity,
     read_part,
+    work_in,
 )
 from loadgo.sweeping.grid import Grid
 from loadgo.sweeping.plan import differing_keys
@@ -62,12 +63,17 @@ def merge(*parts: str | Path, out: str | Path | None = None) -> Sweep:
     _check(folders, grid)
     target = Path(out) if out is not None else Path(DEFAULT_FOLDER)
     open_folder(target, folders[0].identity, WHOLE_SWEEP)
-    for folder in folders:
-        batches = folder.part.batches(grid.batch_count)
-        if target.resolve() != folder.path.resolve():
-            for batch in sorted(set(batches) - done_batches(target, batches)):
-                keep_batch(target, batch, batch_path(folder.path, batch).read_bytes())
+    with work_in(target):
+        for folder in folders:
+            _copy_batches(folder, target, grid)
     return sweep_of(target, grid, WHOLE_SWEEP)
+
+
+def _copy_batches(folder: _PartFolder, target: Path, grid: Grid) -> None:
+    """Copies the batches of a part that the target does not have."""
+    batches = set(folder.part.batches(grid.batch_count))
+    for batch in sorted(batches - done_batches(target, batches)):
+        keep_batch(target, batch, batch_path(folder.path, batch).read_bytes())
 
 
 def _check(folders: Sequence[_PartFolder], grid: Grid) -> None:

@@ -7,7 +7,7 @@ import json
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import version
 from typing import Any
 
@@ -51,6 +51,8 @@ class BatchTask:
     machines: Mapping[tuple[int, int], MachineUnderTest]
     """The machine of each pair of machine and variant that the points have."""
     points: tuple[Point, ...]
+    loadgo: str
+    """The version of loadgo that made the task: another one may compute other figures."""
 
     @property
     def name(self) -> str:
@@ -76,7 +78,7 @@ class SweepPlan:
         points = tuple(self.grid.points(batch))
         pairs = dict.fromkeys((point.machine, point.variant) for point in points)
         machines = {(machine, variant): self.machines[machine][variant] for machine, variant in pairs}
-        return BatchTask(batch, self.script, self.until, self.load, machines, points)
+        return BatchTask(batch, self.script, self.until, self.load, machines, points, own_version())
 
     def tasks(self, batches: Iterable[int]) -> Iterator[BatchTask]:
         """The tasks of these batches, each made when it is needed."""
@@ -88,7 +90,7 @@ class SweepPlan:
         grid = self.grid
         return {
             "format": SWEEP_FORMAT,
-            "loadgo": version("loadgo"),
+            "loadgo": own_version(),
             "title": grid.title,
             "measure": grid.measure,
             "script": grid.script or "",
@@ -183,6 +185,12 @@ def check_own_load(text: str, *, has_users: bool) -> None:
         raise BadArgument(f"the machine's load has {len(load)} classes: leave users out of the grid")
     if has_users and "users" not in load[0]:
         raise BadArgument("the users of the machine's load come and go: leave users out of the grid")
+
+
+@cache
+def own_version() -> str:
+    """The version of loadgo in this process."""
+    return version("loadgo")
 
 
 def _ranges(numbers: Sequence[int]) -> str:

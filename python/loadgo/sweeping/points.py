@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
@@ -17,36 +17,25 @@ from loadgo.errors import BadRun, Refused
 from loadgo.records.machine_file import parsed_machine
 from loadgo.running.prepared import run_machine
 from loadgo.running.simulation import SimulatedFigure, Simulation, sweep
+from loadgo.sweeping.columns import INTERVAL_FIGURES, columns_of, interval_columns
 from loadgo.sweeping.grid import Point
-from loadgo.sweeping.plan import BatchTask, MachineUnderTest
+from loadgo.sweeping.plan import BatchTask, MachineUnderTest, own_version
 
-INTERVAL_FIGURES = ("throughput", "mean_s", "p50_s", "p90_s", "p95_s", "p99_s", "busy")
-"""Figures of a point that have an interval: a second, seconds, or a share."""
-
-_FIGURE_COLUMNS: dict[str, pl.DataType] = {
-    f"{name}{end}": pl.Float64() for name in INTERVAL_FIGURES for end in ("", "_low", "_high")
-}
-_LAST_COLUMNS: dict[str, pl.DataType] = {
-    "errors": pl.Float64(),
-    "interactions": pl.UInt64(),
-    "virtual_s": pl.Float64(),
-    "problem": pl.String(),
-}
 RUN_BATCH_POINTS = 1000
 """Most points of one call of the simulator, since their reports are in memory together."""
 
 Row = dict[str, Any]
 
 
-def columns_of(settings: Iterable[str]) -> dict[str, pl.DataType]:
-    """The columns of a sweep with these settings, in order."""
-    names: dict[str, pl.DataType] = {"point": pl.UInt32(), "machine": pl.String()}
-    names |= {f"set {key}": pl.String() for key in settings}
-    return names | {"users": pl.UInt32(), "seed": pl.UInt64()} | _FIGURE_COLUMNS | _LAST_COLUMNS
-
-
 def compute_batch(task: BatchTask) -> bytes:
-    """Computes the points of a task. Returns a Parquet file with a row for each; the same task gives the same bytes."""
+    """Computes the points of a task. Returns a Parquet file with a row for each; the same task gives the same bytes.
+
+    Raises `Refused` if the worker has another version of loadgo.
+    """
+    if task.loadgo != own_version():
+        raise Refused(
+            f"a worker has loadgo {own_version()}, and the sweep is of loadgo {task.loadgo}: install the same version"
+        )
     figures = _own_load_figures(task) if task.script is None else _script_figures(task, task.script)
     rows = [
         _identity(task.machines[point.machine, point.variant], point) | row
@@ -101,8 +90,10 @@ def _ends(name: str, figure: SimulatedFigure | None) -> Row:
     if figure is None or figure.value is None:
         return {}
     half = figure.half_width
-    ends = {} if half is None else {f"{name}_low": max(figure.value - half, 0.0), f"{name}_high": figure.value + half}
-    return {name: figure.value, **ends}
+    if half is None:
+        return {name: figure.value}
+    low, high = interval_columns(name)
+    return {name: figure.value, low: max(figure.value - half, 0.0), high: figure.value + half}
 
 
 @lru_cache(maxsize=64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from loadgo.documents.presentation import Presentation
+from loadgo.sweeping.columns import interval_columns
 from loadgo.sweeping.document import sweep_document, sweep_json
 from loadgo.sweeping.results import Configuration, Sweep
 
@@ -36,5 +37,7 @@ def _row(configuration: Configuration) -> dict[str, Any]:
     row |= {"users": configuration.users, "points": configuration.points, "problems": configuration.problems}
     for name, figure in configuration.figures.items():
         ends = (None, None) if figure.interval is None else (figure.interval.low, figure.interval.high)
-        row |= {name: figure.value, f"{name}_low": ends[0], f"{name}_high": ends[1]}
+        column = name if name in ("throughput", "busy", "errors") else f"{name}_s"
+        low, high = interval_columns(column)
+        row |= {column: figure.value, low: ends[0], high: ends[1]}
     return row

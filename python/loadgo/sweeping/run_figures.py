@@ -29,6 +29,7 @@ from loadgo.stats.resample import (
     too_short,
     wider,
 )
+from loadgo.sweeping.columns import interval_columns
 
 NS_PER_S = 1e9
 
@@ -86,7 +87,8 @@ def _quantiles(response: Response) -> dict[str, Any]:
 
 
 def _in_seconds(name: str, value_ns: float, interval: Interval | None) -> dict[str, Any]:
-    ends = {} if interval is None else {f"{name}_low": interval.low, f"{name}_high": interval.high}
+    columns = interval_columns(name)
+    ends = {} if interval is None else {columns[0]: interval.low, columns[1]: interval.high}
     return {key: value / NS_PER_S for key, value in ({name: value_ns} | ends).items()}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,15 @@ from loadgo.distribution.tasks import run_tasks
 from loadgo.errors import BadArgument
 from loadgo.running.stopping import catch_stop_signals
 from loadgo.sweeping.configurations import configurations_of, problems_of
-from loadgo.sweeping.folder import SweepPart, done_batches, keep_batch, open_folder, parse_part
+from loadgo.sweeping.folder import (
+    SweepPart,
+    done_batches,
+    keep_batch,
+    open_folder,
+    parse_part,
+    remove_half_files,
+    work_in,
+)
 from loadgo.sweeping.grid import Grid
 from loadgo.sweeping.grid_file import grid_of, read_grid
 from loadgo.sweeping.plan import BatchTask, SweepPlan, plan_sweep
@@ -68,21 +76,36 @@ def sweep(
     if not str(out if out is not None else folder):
         raise BadArgument("`out` is empty: name a folder, or leave it out").about("out")
     open_folder(folder, plan.identity, chosen_part)
-    batches = chosen_part.batches(checked.batch_count)
+    with work_in(folder), catch_stop_signals() as stop:
+        remove_half_files(folder)
+        repeated = _compute_missing(plan, folder, chosen_part, _Crew(workers, executor, progress), stop)
+    return sweep_of(folder, plan.grid, chosen_part, plan=plan, repeated=repeated, stop=stop)
+
+
+@dataclass(frozen=True)
+class _Crew:
+    """The chosen workers, and the function that hears of their progress."""
+
+    workers: int | str | None
+    executor: Executor | None
+    progress: ReportProgress | None
+
+
+def _compute_missing(plan: SweepPlan, folder: Path, part: SweepPart, crew: _Crew, stop: threading.Event) -> int:
+    """Computes the batches of the part that are not done. Returns how many were given to a worker again."""
+    batches = part.batches(plan.grid.batch_count)
     done = done_batches(folder, batches)
     missing = [batch for batch in batches if batch not in done]
-    repeated = 0
-    with catch_stop_signals() as stop:
-        if missing:
-            counter = _Counter(checked, batches, done, progress)
-            with open_workers(_as_many_as(missing, workers, executor), executor) as crew:
+    if not missing:
+        return 0
+    counter = _Counter(plan.grid, batches, done, crew.progress)
 
-                def keep(task: BatchTask, content: bytes) -> None:
-                    keep_batch(folder, task.number, content)
-                    counter.add(task)
+    def keep(task: BatchTask, content: bytes) -> None:
+        keep_batch(folder, task.number, content)
+        counter.add(task)
 
-                repeated = run_tasks(plan.tasks(missing), compute_batch, crew, keep, stop)
-    return sweep_of(folder, plan.grid, chosen_part, plan=plan, repeated=repeated, stop=stop)
+    with open_workers(_as_many_as(missing, crew.workers, crew.executor), crew.executor) as workers:
+        return run_tasks(plan.tasks(missing), compute_batch, workers, keep, stop)
 
 
 def sweep_of(
@@ -99,7 +122,7 @@ def sweep_of(
     points = scan_points(folder)
     expected = points_in(grid, batches)
     done = points_in(grid, done_batches(folder, batches))
-    unanswered = Sweep(
+    sweep_without_words = Sweep(
         folder=folder,
         title=grid.title,
         script=grid.script,
@@ -113,7 +136,7 @@ def sweep_of(
         stopped=stop is not None and stop.is_set() and done < expected,
         fit_warnings=() if plan is None else plan.fit_warnings,
     )
-    return replace(unanswered, in_words=answer(unanswered))
+    return replace(sweep_without_words, in_words=answer(sweep_without_words))
 
 
 def points_in(grid: Grid, batches: Iterable[int]) -> int:

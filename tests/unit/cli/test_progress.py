@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from loadgo.cli import progress
 from loadgo.cli.progress import changing_line, metering_progress, progress_bar
-from loadgo.cli.progress_words import RunClock, TimeLeft, clock, metering_line, progress_line
+from loadgo.cli.progress_words import RunClock, TimeLeft, clock, metering_line, progress_line, sweep_line
 from loadgo.measures.steady_responses import Headline
 from loadgo.records.growing_table import GrowingTable
 from loadgo.records.tables import tables
@@ -165,3 +165,15 @@ def test_in_a_terminal_the_line_changes_and_is_gone_at_the_end(tmp_path: Path, c
     assert changing, lines
     assert max(map(len, changing)) < columns
     assert any(re.match(r"\d+ users?, ", line) for line in lines)  # the line about a trial that stays
+
+
+def test_a_sweep_that_goes_on_counts_the_time_left_by_its_new_points_alone() -> None:
+    begun = {"points": 500, "points_expected": 1000, "points_before": 500}
+    assert sweep_line(begun, 0.0, 79) == "sweeping  [██████      ]  500 of 1,000 points  at 0:00"
+    later = begun | {"points": 600}
+    assert sweep_line(later, 10.0, 79) == ("sweeping  [███████▎    ]  600 of 1,000 points  about 0:40 left  at 0:10")
+    assert sweep_line(later, 10.0, 40) == "600 of 1,000 points  about 0:40 left"
+    assert sweep_line(later, 10.0, 30) == "600 of 1,000 points"
+    assert sweep_line({"points": 0, "points_expected": 0, "points_before": 0}, 0.0, 79).endswith(
+        "0 of 0 points  at 0:00"
+    )

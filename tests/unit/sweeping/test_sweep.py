@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import shutil
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import loadgo
 import polars as pl
 import pytest
-from loadgo.errors import BadArgument, BadRun, Mistake
+from loadgo.errors import BadArgument, BadRun, Mistake, Refused
+from loadgo.sweeping.folder import work_in
+from loadgo.sweeping.grid_file import read_grid
+from loadgo.sweeping.plan import plan_sweep
+from loadgo.sweeping.points import compute_batch
 from support.model_machines import open_queue
 from support.sweeps import GRID, POINTS, LastFirst, contents, own_load_grid, script_grid
 
@@ -33,7 +38,7 @@ def test_a_point_is_the_simulation_of_its_settings_users_and_seed(swept_folder: 
     assert alone.response_s.value is not None
     assert alone.response_s.half_width is not None
     assert row["mean_s"] == alone.response_s.value
-    assert row["mean_s_high"] == alone.response_s.value + alone.response_s.half_width
+    assert row["mean_high_s"] == alone.response_s.value + alone.response_s.half_width
     assert row["throughput"] == alone.throughput.value
     busy = alone.station("processors").utilisation
     assert busy is not None
@@ -137,6 +142,32 @@ def test_a_folder_of_another_sweep_is_refused_with_what_differs(swept_folder: Pa
     assert contents(swept_folder / "whole") == before
 
 
+def test_a_worker_with_another_version_of_loadgo_is_refused(swept_folder: Path) -> None:
+    task = plan_sweep(read_grid(swept_folder / "grid.toml")).task(0)
+    assert compute_batch(task) == (swept_folder / "whole" / "points" / "00000.parquet").read_bytes()
+    with pytest.raises(Refused, match=r"a worker has loadgo .*, and the sweep is of loadgo 0\.0\.9: install the same"):
+        compute_batch(replace(task, loadgo="0.0.9"))
+
+
+def test_a_measure_that_no_point_has_is_answered_with_the_remedy(swept_folder: Path, tmp_path: Path) -> None:
+    grid = own_load_grid(tmp_path, GRID.replace("seeds = 4", 'seeds = 1\nmeasure = "p99"'))
+    swept = loadgo.sweep(grid, executor=LastFirst(1), out=tmp_path / "out")
+    assert swept.in_words == (
+        "6 points, and none has p99 of the response: lengthen the simulations, or choose another `measure`."
+    )
+    with pytest.raises(BadArgument, match="there is no chart"):
+        swept.chart()
+
+
+def test_two_processes_do_not_work_in_one_folder(swept_folder: Path) -> None:
+    with (
+        work_in(swept_folder / "whole"),
+        pytest.raises(BadArgument, match=r"another loadgo computes the sweep in .* now"),
+    ):
+        loadgo.sweep(swept_folder / "grid.toml", out=swept_folder / "whole")
+    assert loadgo.sweep(swept_folder / "grid.toml", out=swept_folder / "whole").points == POINTS
+
+
 def test_a_folder_that_is_no_sweeps_is_not_written_to(swept_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "letter").write_text("dear")
     with pytest.raises(BadArgument, match="exists and is no sweep's folder"):
@@ -188,7 +219,7 @@ def test_what_the_grid_names_is_checked_before_the_first_point(tmp_path: Path) -
 
 def test_the_answer_names_the_least_and_the_greatest(swept_folder: Path) -> None:
     swept = loadgo.sweep(swept_folder / "grid.toml", out=swept_folder / "whole")
-    table = swept.frame("configurations").sort("mean")
+    table = swept.frame("configurations").sort("mean_s")
     least, greatest = table.row(0, named=True), table.row(-1, named=True)
     assert (least["users"], least["set processors.speed"]) == (2, "2")
     assert (greatest["users"], greatest["set processors.speed"]) == (9, "1")

@@ -4,61 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
+from support.processes import finished, members, start, wait_for_points, wait_until_gone
 from support.sweeps import contents, own_load_grid
 
 LONG_GRID = 'machine = "repairman.toml"\nusers = [3, 4]\nseeds = 20\nuntil = "interactions=200000"\nbatch = 1\n'
 """Forty points that take a few seconds together."""
-
-
-def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    """`loadgo` in `folder`, in a process group of its own, as a shell starts it."""
-    command = [sys.executable, "-m", "loadgo", *arguments]
-    return subprocess.Popen(
-        command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
-    )
-
-
-def finished(folder: Path, *arguments: str) -> tuple[int, str, str]:
-    """Exit status, standard output and standard error of a command."""
-    process = start(folder, *arguments)
-    out, error = process.communicate(timeout=300)
-    return process.returncode, out, error
-
-
-def members(session: int) -> list[int]:
-    """The processes of a session that are no zombies."""
-    alive = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            try:
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            except (FileNotFoundError, ProcessLookupError):
-                continue
-            if int(fields[3]) == session and fields[0] != "Z":
-                alive.append(int(entry.name))
-    return alive
-
-
-def wait_for_points(folder: Path, count: int) -> dict[Path, int]:
-    """Waits until so many batches are done. Returns the files with the times at which they were written."""
-    deadline = time.monotonic() + 120
-    while len(files := list((folder / "points").glob("*.parquet"))) < count:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    return {file: file.stat().st_mtime_ns for file in files}
-
-
-def wait_until_gone(session: int) -> None:
-    deadline = time.monotonic() + 60
-    while members(session):
-        assert time.monotonic() < deadline, members(session)
-        time.sleep(0.02)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

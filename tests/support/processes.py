@@ -1,0 +1,65 @@
+"""Commands in sessions of their own, and the processes that are left of a session."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+LONGEST_WAIT_S = 120.0
+
+
+def start(folder: Path, *arguments: str, module: str = "loadgo", **environment: str) -> subprocess.Popen[str]:
+    """A Python module's command in `folder`, in a process group of its own, as a shell starts it."""
+    return subprocess.Popen(
+        [sys.executable, "-m", module, *arguments],
+        cwd=folder,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        env=os.environ | environment,
+    )
+
+
+def finished(folder: Path, *arguments: str, **environment: str) -> tuple[int, str, str]:
+    """Exit status, standard output and standard error of a loadgo command."""
+    process = start(folder, *arguments, **environment)
+    out, error = process.communicate(timeout=300)
+    return process.returncode, out, error
+
+
+def members(session: int) -> list[int]:
+    """The processes of a session that are no zombies."""
+    alive = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if int(fields[3]) == session and fields[0] != "Z":
+                alive.append(int(entry.name))
+    return alive
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    """Waits until a condition holds; fails after `LONGEST_WAIT_S`."""
+    deadline = time.monotonic() + LONGEST_WAIT_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def wait_until_gone(session: int) -> None:
+    """Waits until no process of a session is left."""
+    wait_until(lambda: not members(session))
+
+
+def wait_for_points(folder: Path, count: int) -> dict[Path, int]:
+    """Waits until so many batches of a sweep are done. Returns the files with the times at which they were written."""
+    wait_until(lambda: len(list((folder / "points").glob("*.parquet"))) >= count)
+    return {file: file.stat().st_mtime_ns for file in (folder / "points").glob("*.parquet")}
