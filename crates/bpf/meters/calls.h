@@ -42,7 +42,7 @@ INLINE u32 is_32_bit(struct pt_regs *registers)
 	return 0;
 }
 
-static __attribute__((noinline)) int take_over(struct processor *cpu, u64 now); /* in switch.h */
+__attribute__((noinline)) int take_over(struct processor *cpu, u64 now); /* in switch.h */
 
 /* Takes the running task up if its switch was not reported, as some kernels do not report every switch. */
 INLINE void see_task(struct processor *cpu, u64 registers, u64 now)

@@ -151,11 +151,12 @@ INLINE u64 unreported_arrival(struct processor *cpu, struct task_struct *task, u
 	return came < cpu->since ? cpu->since : came;
 }
 
-/* Takes the running task up if no event has reported the switch to it. */
-static __attribute__((noinline)) int take_over(struct processor *cpu, u64 now)
+/* Takes the running task up if no event has reported the switch to it. The function is not static, so that the kernel checks it once
+ * by itself. A static function is checked again for each state of its callers: `on_switch` then takes two thirds longer to load. */
+__attribute__((noinline)) int take_over(struct processor *cpu, u64 now)
 {
 	struct task_struct *task = current_task_btf();
-	if (task->pid == cpu->pid)
+	if (!cpu || task->pid == cpu->pid)
 		return 0;
 	u64 came = unreported_arrival(cpu, task, now);
 	charge_unknown(cpu, came > cpu->since ? came - cpu->since : 0);

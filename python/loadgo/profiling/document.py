@@ -89,7 +89,7 @@ def _answers(profile: Profile, summary: ProfileSummary) -> list[str]:
     few = [f"Only {counted(summary.samples, 'sample')}: each share is rough."]
     return [
         f"{_leader_sentence(profile, summary)}{_function_sentence(profile, summary)}",
-        f"{_kernel_sentence(profile, summary)} {_name_sentence(profile, summary)}",
+        f"{_kernel_sentence(summary)} {_name_sentence(profile, summary)}",
         *(few if summary.samples < FEWEST_SAMPLES else []),
     ]
 
@@ -134,7 +134,7 @@ def _function_sentence(profile: Profile, summary: ProfileSummary) -> str:
     return f" The function with the most is {name}{place}: {share(leading.samples / profile.samples)}."
 
 
-def _kernel_sentence(profile: Profile, summary: ProfileSummary) -> str:
+def _kernel_sentence(summary: ProfileSummary) -> str:
     if not summary.kernel_measured:
         return "Programs only: the kernel's part was not measured."
     kernel = summary.kernel / summary.samples

@@ -33,7 +33,6 @@ NUMBER_WORDS = {
 
 Bound = Literal["", "at most", "at least"]
 
-_EXACT_UNITS = ("date", "clock time")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _STRUCK = re.compile(r"~~.*?~~")
 

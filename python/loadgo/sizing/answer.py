@@ -118,7 +118,7 @@ def _answer_by_outcome(
             words = "No number of users meets the targets: a single user could not log in."
             return CapacityAnswer("no number", 0, (0, 0), None, words)
         return CapacityAnswer("no number", 0, (0, 0), target, _none_meets_in_words(target, points))
-    return _range_answer(outcome, points, goal, context)
+    return _range_answer(outcome, points, goal)
 
 
 def _none_meets_in_words(target: Target, points: Sequence[LoadPoint]) -> str:
@@ -126,9 +126,7 @@ def _none_meets_in_words(target: Target, points: Sequence[LoadPoint]) -> str:
     return f"No number of users meets {target.text}{': ' if measured else ''}{measured}."
 
 
-def _range_answer(
-    outcome: Undecided, points: Sequence[LoadPoint], goal: SearchGoal, context: AnswerContext
-) -> CapacityAnswer:
+def _range_answer(outcome: Undecided, points: Sequence[LoadPoint], goal: SearchGoal) -> CapacityAnswer:
     """The answer where the trials show a range of the capacity, or one end of it."""
     low, high = outcome.low, outcome.high
     end: SearchEnd = "range" if low else "open"

@@ -196,12 +196,12 @@ def _search_inwards(
     answer = _found_capacity(crossing, binding, goal)
     is_few = goal.live and len(trials_near(trials, crossing.users)) < FEWEST_HOST_TRIALS
     if not answer.enough or is_few or not _has_trials_around(trials, crossing.users):
-        return NextTrial(_users_beside(trials, goal, crossing), _next_interactions(trials, goal, crossing))
+        return NextTrial(_users_beside(trials, goal, crossing), _next_interactions(goal, crossing))
     interactions = sum(trial.counted for trial in trials if trial.users == answer.users)
     if interactions < ANSWER_EVIDENCE_SHARE * crossing.weight and answer.users:
         return NextTrial(answer.users, max(goal.short_interactions, math.ceil(ANSWER_EVIDENCE_SHARE * crossing.weight)))
     if not _was_decided_before(trials[:-1], goal):
-        return NextTrial(_users_beside(trials, goal, crossing), _next_interactions(trials, goal, crossing))
+        return NextTrial(_users_beside(trials, goal, crossing), _next_interactions(goal, crossing))
     return answer
 
 
@@ -329,7 +329,7 @@ def _users_beside(trials: Sequence[CapacityTrial], goal: SearchGoal, crossing: L
     return min(max(users, 1), goal.max_users)
 
 
-def _next_interactions(trials: Sequence[CapacityTrial], goal: SearchGoal, crossing: LimitCrossing) -> int:
+def _next_interactions(goal: SearchGoal, crossing: LimitCrossing) -> int:
     """The interactions of the next trial: as many as the line has, or fewer if that narrows the interval enough."""
     target_half_width = 0.9 * wanted_half_width(math.floor(crossing.users), goal)
     lacking = crossing.weight * max((half_width(crossing) / target_half_width) ** 2 - 1, 0.1)
