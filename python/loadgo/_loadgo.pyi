@@ -117,6 +117,31 @@ class MeteredHost:
         `report` gets at_s. At the end of a span it also gets the rows by table and the losses, if `with_rows`.
         """
 
+class AgentFrames:
+    """Takes frames out of the stream of an agent on another host."""
+
+    def __new__(cls) -> AgentFrames: ...
+    def feed(self, bytes: bytes) -> list[tuple[str, bytes]]:
+        """The frames that these bytes complete, each its kind and its body; raises `errors.Refused`."""
+    def is_between_frames(self) -> bool:
+        """Whether the stream may end here."""
+    def text_before_greeting(self) -> str:
+        """The text that came in place of the greeting; empty after the greeting."""
+
+class AgentRecords:
+    """A run folder here that is written from an agent's frames; raises `errors.BadRun`."""
+
+    def __new__(cls, folder: str | PathLike[str], run_toml: bytes) -> AgentRecords: ...
+    def append(self, body: bytes) -> None:
+        """Appends the body of a frame of the kind `table`."""
+    def finish(self, run_toml: bytes) -> None:
+        """Completes the folder with the agent's last `run.toml`."""
+    def break_off(self, note: str) -> None:
+        """Completes the folder after the agent was lost, with a note about the loss."""
+
+def agent_frame(kind: str, body: bytes) -> bytes:
+    """The frame of a controller, of the kind `request`, `beat` or `stop`; raises `ValueError`."""
+
 class CommandMeter:
     """Runs commands one after the other under the best meter of this host; raises `errors.Refused`."""
 

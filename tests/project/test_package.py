@@ -141,7 +141,7 @@ def test_a_wheel_holds_the_extension_the_calculator_and_the_bundled_files(tmp_pa
     missing = [str(file) for file in wanted if str(file.relative_to(PROJECT / "python")) not in wheel_files]
     assert not missing
     assert "loadgo/_loadgo.abi3.so" in wheel_files
-    for program in ("loadgo-calculator", "loadgo-rjs"):
+    for program in ("loadgo-agent", "loadgo-calculator", "loadgo-rjs"):
         assert any(name.endswith(f".data/scripts/{program}") for name in wheel_files)
 
 

@@ -25,7 +25,7 @@ PATHS = ["/work/" + "main", "/work/" + "shared", "/home/" + "user/", "/opt/" + "
 # Functions that only the command line may call: they print or exit.
 OUTPUT_CALLS = {"print", "sys.exit", "exit", "quit", "os._exit"}
 # The packages that may call the Rust half, and two files besides, which read spans of time and laws with its grammar.
-EXTENSION_PACKAGES = {"running", "records", "metering", "profiling", "transfers"}
+EXTENSION_PACKAGES = {"running", "records", "hosts", "metering", "profiling", "transfers"}
 EXTENSION_FILES = {"notation/quantities.py", "notation/laws.py"}
 # cargo itself names its source in the lock.
 MAY_NAME_HOSTS = {"Cargo.lock"}

@@ -22,6 +22,8 @@ class SshHost:
     """The home of the account that ssh logs in to."""
     config: Path
     """The client's configuration with which ssh finds the host as `far`, without a question."""
+    pid: int
+    """The process id of its sshd, whose `/proc/PID/root` is the host's view of the files."""
 
     @property
     def login(self) -> str:
@@ -45,7 +47,7 @@ def ssh_host(folder: Path, shell: str = "/bin/bash") -> Iterator[SshHost]:
     server = subprocess.Popen((*words[:by_connection], *listen, *words[by_connection + 1 :]), stderr=subprocess.PIPE)
     try:
         _wait_for(port, server)
-        yield SshHost(port, folder / "home", ssh_client(folder, port))
+        yield SshHost(port, folder / "home", ssh_client(folder, port), server.pid)
     finally:
         server.terminate()
         server.communicate()

@@ -2,6 +2,7 @@
 //!
 //! Each file is a part, and adds its functions with `register`.
 
+mod agent;
 mod doctor;
 mod errors;
 mod machine;
@@ -36,5 +37,6 @@ fn _loadgo(module: &Bound<'_, PyModule>) -> PyResult<()> {
     ready::register(module)?;
     transfer::register(module)?;
     transfer_command::register(module)?;
-    doctor::register(module)
+    doctor::register(module)?;
+    agent::register(module)
 }

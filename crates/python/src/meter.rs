@@ -87,6 +87,7 @@ fn order(options: MeterOptions) -> PyResult<MeterOrder> {
     let name = options.folder.as_ref().and_then(|folder| folder.file_name());
     Ok(MeterOrder {
         id: name.map_or_else(|| "meter".into(), |name| name.to_string_lossy().into_owned()),
+        address: None,
         folder: options.folder,
         tier,
         every: Duration::from_secs_f64(options.every_s),

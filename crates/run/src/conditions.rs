@@ -23,6 +23,15 @@ pub(crate) fn this_host(login: &str, needed: &[String]) -> Setting {
     }
 }
 
+/// Describes this host as it is metered without a load. A controller elsewhere names it by its `address`.
+pub(crate) fn metered_host(address: Option<&str>) -> Setting {
+    let mut setting = this_host("", &[]);
+    if let (SystemPart::Host(part), Some(address)) = (&mut setting.system, address) {
+        part.name = address.to_owned();
+    }
+    setting
+}
+
 /// Adds the load average and the available memory at the run's end.
 pub(crate) fn at_the_end(section: &mut ConditionsPart) -> Option<f64> {
     if let ConditionsPart::Host(host_section) = section {
@@ -44,7 +53,7 @@ fn host_part(login: &str, needed: &[String], here: Description) -> HostPart {
     };
     HostPart {
         kind: "host",
-        name: "here",
+        name: "here".into(),
         hostname: here.hostname,
         kernel: here.kernel,
         distribution: here.distribution,

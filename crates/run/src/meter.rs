@@ -39,6 +39,8 @@ const MOST_NAME_CHARS: usize = 60;
 pub struct MeterOrder {
     /// Id of the metering: the name of its folder.
     pub id: String,
+    /// Address by which a controller on another host reaches this host; `None`: the caller is on this host.
+    pub address: Option<String>,
     /// Folder of the records, which must not hold a run yet; `None`: nothing is recorded.
     pub folder: Option<PathBuf>,
     /// Tier of the meters.
@@ -92,7 +94,7 @@ impl HostMeter {
     /// # Errors
     /// [`Failure`] when the host does not allow the meters, or the folder cannot be made.
     pub fn begin(order: MeterOrder) -> Result<HostMeter, Failure> {
-        let mut run_toml = RunToml::begin_with(title(&order), None, conditions::this_host("", &[]));
+        let mut run_toml = RunToml::begin_with(title(&order), None, conditions::metered_host(order.address.as_deref()));
         let mut oneshot = if order.command.is_empty() { None } else { Some(Oneshot::open().map_err(RunRefusal::from_state)?) };
         let clock = Clock::start();
         let commands = || if order.command.is_empty() { Vec::new() } else { vec![name_of(&order.command).into()] };
@@ -238,7 +240,8 @@ impl<F: FnMut(&MeteringProgress<'_>) -> Decision> MeteringLoop<'_, F> {
 }
 
 fn title(order: &MeterOrder) -> Title {
-    let name = if order.command.is_empty() { "this host".into() } else { name_of(&order.command) };
+    let host = || order.address.clone().unwrap_or_else(|| "this host".into());
+    let name = if order.command.is_empty() { host() } else { name_of(&order.command) };
     Title { kind: "meter", id: order.id.clone(), name, script: None, command: order.command_line.clone() }
 }
 

@@ -31,7 +31,8 @@ pub(crate) enum SystemPart {
 #[derive(Serialize)]
 pub(crate) struct HostPart {
     pub kind: &'static str,
-    pub name: &'static str,
+    /// `here`, or the address by which a controller on another host reaches this host.
+    pub name: String,
     pub hostname: String,
     pub kernel: String,
     pub distribution: String,

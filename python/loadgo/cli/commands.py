@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import loadgo
-from loadgo.cli.options import TariffOption
+from loadgo.cli.options import HostOption, SudoOption, TariffOption
 from loadgo.cli.output import errors_as_messages, print_error, print_leftovers, print_note
 from loadgo.cli.page_output import FileOption, format_option, page_output, wide_text_chars
 from loadgo.documents.formats import TableFormat
@@ -89,14 +89,16 @@ def record(
 
 
 def doctor(
+    on: HostOption = "here",
+    sudo: SudoOption = False,
     full: Annotated[bool, typer.Option("--full", help="Say of each ability how this host has it.")] = False,
     format: Annotated[TableFormat, format_option("the abilities")] = "text",
     output: FileOption = None,
 ) -> None:
-    """Says what cannot be measured or controlled on this host, why, and the remedy; then what can be."""
+    """Says what cannot be measured or controlled on a host, why, and the remedy; then what can be."""
     with errors_as_messages():
         page = page_output(format, output, "doctor.html")
-        page.show(loadgo.doctor(), full=full, width=wide_text_chars())
+        page.show(loadgo.doctor(on=on, sudo=sudo), full=full, width=wide_text_chars())
 
 
 def query(

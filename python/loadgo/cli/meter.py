@@ -9,7 +9,15 @@ from typing import Annotated, Any, Literal
 import typer
 
 import loadgo
-from loadgo.cli.options import FullOption, QuietOption, ReportFileOption, ReportFormatOption, VocabularyOption
+from loadgo.cli.options import (
+    FullOption,
+    HostOption,
+    QuietOption,
+    ReportFileOption,
+    ReportFormatOption,
+    SudoOption,
+    VocabularyOption,
+)
 from loadgo.cli.output import (
     STATUS_BAD_FINDING,
     STATUS_GOOD,
@@ -42,6 +50,8 @@ def meter(
             help="cheap: context switches, idle times and waits; exact: each system call, fault and interrupt too."
         ),
     ] = "cheap",
+    on: HostOption = "here",
+    sudo: SudoOption = False,
     every: Annotated[str, typer.Option(help="The time that each row of the records covers.")] = "1s",
     serve: Annotated[
         str | None,
@@ -66,7 +76,7 @@ def meter(
     output: ReportFileOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Meters this host, or COMMAND, without a load, and prints the report. Exits as COMMAND does."""
+    """Meters a host, or COMMAND, without a load, and prints the report. Exits as COMMAND does."""
     with errors_as_messages():
         from loadgo.cli.progress import metering_progress
         from loadgo.metering.viewers import Viewers
@@ -74,7 +84,9 @@ def meter(
 
         check_writable(output)
         if not (quiet or command or duration):
-            print_note("metering this host until an interrupt (Ctrl-C); then comes the report")
+            print_note(
+                f"metering {'this host' if on == 'here' else on} until an interrupt (Ctrl-C); then comes the report"
+            )
         try:
             # A command has the terminal for itself.
             with metering_progress(error_console(), duration, shown=not (quiet or command)) as show:
@@ -82,6 +94,8 @@ def meter(
                     command or (),
                     duration=duration,
                     meters=meters,
+                    on=on,
+                    sudo=sudo,
                     every=every,
                     out=out,
                     viewers=Viewers(serve=serve, beyond_loopback=beyond_loopback, otlp=otlp),

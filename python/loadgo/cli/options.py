@@ -56,6 +56,14 @@ SystemOption = Annotated[
         "(see loadgo machines), or the path of a machine file.",
     ),
 ]
+HostOption = Annotated[
+    str,
+    typer.Option(
+        metavar="HOST",
+        help="The host: here, or ssh://USER@HOST:PORT, of which HOST is enough; an agent is brought there by ssh.",
+    ),
+]
+SudoOption = Annotated[bool, typer.Option("--sudo", help="Run the agent on the other host by sudo.")]
 SetOption = Annotated[
     list[str] | None,
     typer.Option(

@@ -1,4 +1,4 @@
-"""Meters this host without a load, for a time or while a command runs, into a run folder and for viewers."""
+"""Meters a host without a load, for a time or while a command runs, into a run folder and for viewers."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 from loadgo import _loadgo
 from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
+from loadgo.hosts.address import HERE_NAME, Address, parse_host
 from loadgo.metering.totals import Totals
 from loadgo.metering.viewers import NO_VIEWERS, OpenViewers, Viewers, open_viewers
 from loadgo.notation import quantities
@@ -66,13 +67,15 @@ def meter(
     *,
     duration: float | str | None = None,
     meters: str = "cheap",
+    on: str = HERE_NAME,
+    sudo: bool = False,
     every: float | str = 1.0,
     out: str | Path | None = None,
     viewers: Viewers = NO_VIEWERS,
     command_line: Sequence[str] = (),
     progress: ReportProgress | None = None,
 ) -> Metered:
-    """Meters this host without a load: for a time, until an interrupt, or while a command runs.
+    """Meters a host without a load: for a time, until an interrupt, or while a command runs.
 
         metered = loadgo.meter(duration="10s")
         print(loadgo.report(metered, phases="all"))
@@ -82,6 +85,9 @@ def meter(
         duration: The length, in seconds or as a text such as `2min`. Without it, until an interrupt.
         meters: `cheap` counts context switches, idle times and waits. `exact` has each system call, page fault and
             interrupt too.
+        on: The host: `here`, or `ssh://USER@HOST:PORT`, to which an agent is brought (see docs/hosts.md). Its records
+            come into the folder here. A command and `viewers` are for this host alone.
+        sudo: Whether the agent on another host runs by `sudo`.
         every: The time that each row of the records covers, in seconds or as a text, from 10ms to 1h.
         out: The folder of the records. By default a new one in `runs/`, or none with `viewers`.
         viewers: The places where others read the meters meanwhile, such as Prometheus
@@ -99,14 +105,17 @@ def meter(
         loadgo.errors.Refused: The host does not allow the meters. `loadgo.doctor` has the reason and the remedy.
         loadgo.running.command_meter.NotRun: There is no such command, or it is not executable.
         loadgo.errors.BadRun: The folder cannot be written.
+        loadgo.hosts.failures.NoAgent: The other host cannot be reached, or runs no agent. Its branches say why.
+        loadgo.hosts.failures.AgentLost: The agent was lost; its records until then are in the folder.
     """
     if meters not in METER_TIERS:
         raise BadArgument(f"there are no {meters} meters: choose {' or '.join(METER_TIERS)}")
     if command and duration is not None:
         raise BadArgument("a command is metered for as long as it runs: leave `duration` out").about("duration")
+    host = _other_host(on, command, viewers, sudo=sudo)
     check_utf8("the command", *command)
     recorded = out is not None or not viewers.any
-    folder = new_folder(out, Path(command[0]).name if command else "meter", datetime.now(UTC)) if recorded else None
+    folder = new_folder(out, _folder_name(command, host), datetime.now(UTC)) if recorded else None
     options = {
         "folder": None if folder is None else str(folder),
         "meters": meters,
@@ -115,23 +124,50 @@ def meter(
         "command": list(command),
         "command_line": as_utf8(command_line),
     }
+    if host is not None:
+        from loadgo.metering.other_host import meter_other_host
+
+        return _metered(folder, meter_other_host(host, options, progress, sudo=sudo))
     if command:
         check_program(command[0])
     with open_viewers(viewers, meters) as view:
         if progress is not None and view.serving:
             progress({"at_s": 0.0, "serving": view.serving})
         last_progress = _watch_host(options, view.totals, progress)
-    failure = _export_failure(view, viewers)
+    return _metered(folder, last_progress, _export_failure(view, viewers), view.failed_exports)
+
+
+def _metered(folder: Path | None, last: HostFields, failure: str = "", failed_exports: int = 0) -> Metered:
     return Metered(
         folder,
-        str(last_progress["outcome"]),
-        last_progress["exit_status"],
-        last_progress["signal"],
-        notes=(*(str(note) for note in last_progress["notes"]), *([failure] if failure else [])),
-        left_behind=tuple(last_progress["left_behind"]),
-        failed_exports=view.failed_exports,
+        str(last["outcome"]),
+        last["exit_status"],
+        last["signal"],
+        notes=(*(str(note) for note in last["notes"]), *([failure] if failure else [])),
+        left_behind=tuple(last["left_behind"]),
+        failed_exports=failed_exports,
         export_failure=failure,
     )
+
+
+def _other_host(on: str, command: Sequence[str], viewers: Viewers, *, sudo: bool) -> Address | None:
+    """The other host that `on` names; None for this host. Raises `BadArgument` for what only this host has."""
+    host = parse_host(on)
+    if host is None and sudo:
+        raise BadArgument("`sudo` is for another host: name one with `on`").about("sudo", "on")
+    if host is not None and command:
+        raise BadArgument("a command is metered on this host alone: leave out the command or `on`").about("on")
+    if host is not None and viewers.any:
+        raise BadArgument("viewers read the meters of this host alone: leave out `serve` and `otlp`, or `on`").about(
+            "serve", "otlp", "on"
+        )
+    return host
+
+
+def _folder_name(command: Sequence[str], host: Address | None) -> str:
+    if host is not None:
+        return f"meter-{host.host}"
+    return Path(command[0]).name if command else "meter"
 
 
 def _export_failure(view: OpenViewers, viewers: Viewers) -> str:

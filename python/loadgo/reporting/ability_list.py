@@ -53,12 +53,13 @@ def ability_document(abilities: Sequence[Ability], *, full: bool = False) -> Doc
 
 
 def ability_answer(abilities: Sequence[Ability]) -> str:
-    """The answer in a sentence: how much of what loadgo can do it can do here."""
+    """The answer in a sentence: how much of what loadgo can do it can do on this host, or on another."""
+    place = getattr(abilities, "place", "here")
     counts = Counter(map(_missing_state, abilities))
     if counts[""] == len(abilities):
-        return f"All of loadgo's {len(abilities)} abilities are to be had here."
+        return f"All of loadgo's {len(abilities)} abilities are to be had {place}."
     missing = [f"{counts[state]} {words}" for state, words in _STATE_WORDS.items() if counts[state]]
-    return f"{counts['']} of loadgo's {len(abilities)} abilities are to be had here; {', '.join(missing)}."
+    return f"{counts['']} of loadgo's {len(abilities)} abilities are to be had {place}; {', '.join(missing)}."
 
 
 def _missing_state(ability: Ability) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, get_args
 
 from loadgo import _loadgo
 from loadgo.documents.result import Result
+from loadgo.errors import BadArgument
+from loadgo.hosts.address import HERE_NAME, parse_host
 
 AbilityState = Literal["exact", "estimated", "absent"]
 
@@ -29,21 +32,58 @@ class Ability:
 class AbilityList(Result, list[Ability], presented_by="loadgo.reporting.ability_list:ability_presentation"):
     """A list of a host's abilities."""
 
+    def __init__(self, abilities: Iterable[Ability] = (), place: str = HERE_NAME) -> None:
+        super().__init__(abilities)
+        self.place = place
+        """`here`, or words for the other host that has these abilities."""
 
-def doctor() -> AbilityList:
-    """Tries what can be measured and controlled on this host. It takes about a tenth of a second and changes nothing.
+
+def doctor(*, on: str = HERE_NAME, sudo: bool = False) -> AbilityList:
+    """Tries what can be measured and controlled on a host. It takes about a tenth of a second and changes nothing.
+
+    Args:
+        on: The host: `here`, or `ssh://USER@HOST:PORT`, to which an agent is brought (see docs/hosts.md).
+        sudo: Whether the agent on another host runs by `sudo`.
 
     Returns:
         A list of `Ability`: each with its `state` (`exact`, `estimated` or `absent`), the means, the reason why it is
         no better, and the remedy.
+
+    Raises:
+        loadgo.errors.BadArgument: `on` is no host; it is a `ValueError`.
+        loadgo.hosts.failures.NoAgent: The host cannot be reached, or runs no agent. Its branches say why.
+        loadgo.hosts.failures.AgentLost: The agent was lost before its answer.
     """
-    return AbilityList(
-        Ability(
-            name=ability["ability"],
-            state=ability["state"],
-            how=ability["how"],
-            why_not=ability["why_not"],
-            remedy=ability["remedy"],
-        )
-        for ability in _loadgo.probe()
+    host = parse_host(on)
+    if host is None:
+        if sudo:
+            raise BadArgument("`sudo` is for another host: name one with `on`").about("sudo", "on")
+        return AbilityList(map(_ability, _loadgo.probe()))
+    from loadgo.hosts.agent import open_agent, parse_json
+
+    with open_agent(host, sudo=sudo) as agent:
+        (answer,) = (body for kind, body in agent.ask({"do": "doctor"}) if kind == "answer")
+        place = f"on {host} ({agent.host.hostname}, Linux {agent.host.kernel})"
+    return AbilityList(map(_far_ability, parse_json(host, answer, list)), place)
+
+
+def _ability(ability: Mapping[str, Any]) -> Ability:
+    return Ability(
+        name=ability["ability"],
+        state=ability["state"],
+        how=ability["how"],
+        why_not=ability["why_not"],
+        remedy=ability["remedy"],
     )
+
+
+def _far_ability(ability: object) -> Ability:
+    """An ability of another host, whose texts are made fit for a terminal. Raises `WrongFrames`."""
+    from loadgo.hosts.failures import WrongFrames, shown
+
+    keys = ("ability", "state", "how", "why_not", "remedy")
+    if not isinstance(ability, dict) or not all(isinstance(ability.get(key), str) for key in keys):
+        raise WrongFrames("the agent's answer is not in its form")
+    if ability["state"] not in get_args(AbilityState):
+        raise WrongFrames(f"the agent's answer has an unknown state: {shown(ability['state'])}")
+    return _ability({key: shown(ability[key]) for key in keys})

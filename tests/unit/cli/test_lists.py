@@ -45,7 +45,7 @@ def abilities() -> list[Ability]:
 def recorded(monkeypatch: pytest.MonkeyPatch, abilities: list[Ability]) -> None:
     """The runs' folder has three runs of format 1, and `doctor` answers as it did first."""
     monkeypatch.setenv("LOADGO_RUNS", str(TESTS / "runs" / "format-1"))
-    monkeypatch.setattr(loadgo, "doctor", lambda: abilities)
+    monkeypatch.setattr(loadgo, "doctor", lambda **_: abilities)
 
 
 def printed(*arguments: str) -> str:

@@ -1,0 +1,118 @@
+//! The connection to the controller: frames on the standard streams, beats, and the end of both.
+//!
+//! One thread reads and one beats, so that neither waits for the work. The end of the input, a signal, wrong bytes, or silence
+//! ask the work to stop. If it has not undone everything after [`PATIENCE`], the process ends. What then stays is in the state
+//! file of its run, and the next loadgo on this host undoes it.
+
+use loadgo_agent::frame::{Decoder, Frame, GREETING_BYTES, Kind};
+use loadgo_agent::message::{BEAT_EVERY_S, CONTROLLER_SILENCE_S, Hello};
+use loadgo_core::stop::StopRequest;
+use loadgo_sys::signals::Signals;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde::Serialize;
+use std::io::{self, Read as _, Write as _};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// Time that the work has for its end once the controller is gone.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Exit status of an agent that could not undo everything in time.
+const CUT_SHORT_STATUS: i32 = 3;
+
+/// The connection. Copies share it.
+#[derive(Clone)]
+pub(crate) struct Connection {
+    output: Arc<Mutex<io::Stdout>>,
+    /// Set when the work is to end.
+    pub stop: StopRequest,
+}
+
+impl Connection {
+    /// Sends the greeting and `hello`, and starts the threads. The receiver has the bodies of requests until the controller is gone.
+    ///
+    /// # Errors
+    /// The output is closed; signals or threads cannot be had.
+    pub(crate) fn open(hello: &Hello) -> io::Result<(Connection, Receiver<Vec<u8>>)> {
+        let signals = Signals::listen().map_err(io::Error::from)?;
+        let connection = Connection { output: Arc::new(Mutex::new(io::stdout())), stop: StopRequest::default() };
+        connection.write(GREETING_BYTES)?;
+        connection.send_json(Kind::Hello, hello);
+        let (sender, requests) = channel();
+        let (reading, beating) = (connection.clone(), connection.clone());
+        thread::Builder::new().name("loadgo-reader".into()).spawn(move || reading.read_until_the_end(&signals, sender))?;
+        thread::Builder::new().name("loadgo-beat".into()).spawn(move || beating.beat())?;
+        Ok((connection, requests))
+    }
+
+    /// Sends a frame. If the controller is gone, the work is asked to stop.
+    pub(crate) fn send(&self, kind: Kind, body: &[u8]) {
+        if self.write(&Frame::encoded(kind, body)).is_err() {
+            self.stop.set();
+        }
+    }
+
+    /// Sends a frame whose body is `value` as JSON.
+    pub(crate) fn send_json(&self, kind: Kind, value: &impl Serialize) {
+        self.send(kind, &serde_json::to_vec(value).expect("plain values make JSON"));
+    }
+
+    fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        output.write_all(bytes).and_then(|()| output.flush())
+    }
+
+    fn beat(&self) {
+        while !self.stop.is_set() {
+            self.send(Kind::Beat, &[]);
+            thread::sleep(Duration::from_secs(BEAT_EVERY_S));
+        }
+    }
+
+    /// Reads frames until the controller is gone; then ends the work, and at last the process.
+    fn read_until_the_end(&self, signals: &Signals, requests: Sender<Vec<u8>>) {
+        self.read_frames(signals, &requests);
+        drop(requests);
+        self.stop.set();
+        thread::sleep(PATIENCE);
+        std::process::exit(CUT_SHORT_STATUS);
+    }
+
+    fn read_frames(&self, signals: &Signals, requests: &Sender<Vec<u8>>) {
+        let (mut decoder, mut piece) = (Decoder::of_controller(), vec![0; 1 << 16]);
+        while wait_for_input(signals) {
+            let length = io::stdin().lock().read(&mut piece).unwrap_or(0);
+            let Ok(frames) = decoder.feed(&piece[..length]) else { return };
+            if length == 0 {
+                return;
+            }
+            for frame in frames {
+                match frame.kind {
+                    Kind::Request => drop(requests.send(frame.body)),
+                    Kind::Stop => self.stop.set(),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// Waits until the standard input has bytes or its end. Returns false after a signal that ends the agent, and after silence.
+fn wait_for_input(signals: &Signals) -> bool {
+    let (input, silence) = (io::stdin(), Timespec { tv_sec: CONTROLLER_SILENCE_S as i64, tv_nsec: 0 });
+    loop {
+        let mut watched = [PollFd::new(&input, PollFlags::IN), PollFd::from_borrowed_fd(signals.fd(), PollFlags::IN)];
+        match poll(&mut watched, Some(&silence)) {
+            Ok(0) => return false,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return false,
+            Ok(_) if !watched[1].revents().is_empty() => {
+                if signals.take().iter().any(|signal| *signal != loadgo_sys::signals::WINDOW_SIGNAL_ID) {
+                    return false;
+                }
+            }
+            Ok(_) => return true,
+        }
+    }
+}

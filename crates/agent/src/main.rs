@@ -1,0 +1,92 @@
+//! `loadgo-agent`: serves one controller on the standard streams, and ends with them. `loadgo-agent hash` prints its own
+//! SHA-256, and `loadgo-agent clear` undoes what killed agents have left.
+
+mod connection;
+mod metering;
+mod program;
+mod table_sender;
+
+use connection::Connection;
+use loadgo_agent::abilities::host_abilities;
+use loadgo_agent::frame::Kind;
+use loadgo_agent::message::{Hello, RefusalAnswer, Request};
+use loadgo_host::conditions::describe;
+use loadgo_host::leftovers::clear_stale;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+const USAGE_TEXT: &str = "loadgo-agent is started by loadgo on another host, over ssh: `loadgo doctor --on ssh://HOST`.\n\
+    It speaks frames on its standard streams. `loadgo-agent hash` prints the SHA-256 of the program, and `loadgo-agent clear` \
+    undoes what killed agents have left on this host.";
+/// Exit status of a command line that is not understood.
+const USAGE_STATUS: u8 = 2;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["serve"] => serve(),
+        ["hash"] => print_hash(),
+        ["clear"] => clear(),
+        _ => {
+            let _ = writeln!(std::io::stderr(), "{USAGE_TEXT}");
+            ExitCode::from(USAGE_STATUS)
+        }
+    }
+}
+
+fn print_hash() -> ExitCode {
+    let printed = program::hash().and_then(|hash| writeln!(std::io::stdout(), "{hash}"));
+    if printed.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Undoes what killed agents and runs have left on this host.
+fn clear() -> ExitCode {
+    let cleared = clear_stale();
+    let left_behind = cleared.left_behind.iter().map(ToString::to_string);
+    let lines: Vec<String> = cleared.undone.into_iter().chain(left_behind).collect();
+    let _ = lines.iter().try_for_each(|line| writeln!(std::io::stdout(), "{line}"));
+    if cleared.left_behind.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Answers requests one after the other, until the controller is gone.
+fn serve() -> ExitCode {
+    let (connection, requests) = match hello().and_then(|hello| Connection::open(&hello)) {
+        Ok(opened) => opened,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "loadgo-agent cannot begin: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    for body in requests {
+        match serde_json::from_slice::<Request>(&body) {
+            Ok(request) => answer(&connection, &request),
+            Err(error) => refuse(&connection, RefusalAnswer { reason: format!("not a request: {error}"), left_behind: vec![] }),
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn hello() -> std::io::Result<Hello> {
+    let here = describe();
+    Ok(Hello {
+        hash: program::hash()?,
+        pid: std::process::id(),
+        hostname: here.hostname,
+        kernel: here.kernel,
+        is_root: rustix::process::geteuid().is_root(),
+    })
+}
+
+fn answer(connection: &Connection, request: &Request) {
+    match request {
+        Request::Doctor {} => connection.send_json(Kind::Answer, &host_abilities()),
+        Request::Meter(request) => match metering::meter(connection, request) {
+            Ok(answer) => connection.send_json(Kind::Answer, &answer),
+            Err(refusal) => refuse(connection, refusal),
+        },
+    }
+}
+
+fn refuse(connection: &Connection, refusal: RefusalAnswer) {
+    connection.send_json(Kind::Refusal, &refusal);
+}

@@ -1,0 +1,106 @@
+//! The meters of this host for a controller: recorded into a temporary folder here, which is sent while it grows, and removed.
+
+use crate::connection::Connection;
+use crate::table_sender::TableSender;
+use loadgo_agent::frame::Kind;
+use loadgo_agent::message::{MeterAnswer, MeterRequest, RefusalAnswer};
+use loadgo_host::leftovers::{Leftovers, Thing, clear_stale, state_directory};
+use loadgo_host::refusal::Refusal;
+use loadgo_meters::Tier;
+use loadgo_run::{Decision, Failure, HostMeter, MeterOrder, MeteringResult};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Meters this host, and sends the records. The controller may stop it.
+///
+/// # Errors
+/// The host does not allow it, or the records cannot be kept here meanwhile.
+pub(crate) fn meter(connection: &Connection, request: &MeterRequest) -> Result<MeterAnswer, RefusalAnswer> {
+    let cleared = clear_stale();
+    let mut place = TemporaryFolder::make(&request.id)?;
+    let metered = begin(request, &place.folder()).and_then(|meter| watch(connection, meter, &place.folder()));
+    let sent = fs::read(place.folder().join("run.toml"));
+    let left_behind = place.remove();
+    let mut metered = metered.map_err(|mut refusal| {
+        refusal.left_behind.extend_from_slice(&left_behind);
+        refusal
+    })?;
+    connection.send(Kind::RunToml, &sent.map_err(|error| refused(format!("run.toml cannot be read: {error}")))?);
+    metered.notes.extend(cleared.undone);
+    metered.left_behind.extend(cleared.left_behind.iter().map(ToString::to_string).chain(left_behind));
+    Ok(metered)
+}
+
+fn begin(request: &MeterRequest, folder: &Path) -> Result<HostMeter, RefusalAnswer> {
+    let tier = match request.meters.as_str() {
+        "cheap" => Tier::Cheap,
+        "exact" => Tier::Exact,
+        other => return Err(refused(format!("there are no {other} meters: say cheap or exact"))),
+    };
+    let seconds = |span: f64| Duration::try_from_secs_f64(span).map_err(|error| refused(format!("{span} s: {error}")));
+    let order = MeterOrder {
+        id: request.id.clone(),
+        address: Some(request.address.clone()),
+        folder: Some(folder.to_owned()),
+        tier,
+        every: seconds(request.every_s)?,
+        length: request.duration_s.map(seconds).transpose()?,
+        command: Vec::new(),
+        command_line: request.command_line.clone(),
+    };
+    HostMeter::begin(order).map_err(of_failure)
+}
+
+/// Meters until the end, and sends the records meanwhile.
+fn watch(connection: &Connection, meter: HostMeter, folder: &Path) -> Result<MeterAnswer, RefusalAnswer> {
+    let run_toml = fs::read(folder.join("run.toml")).map_err(|error| refused(format!("run.toml cannot be read: {error}")))?;
+    connection.send(Kind::RunToml, &run_toml);
+    let sender = TableSender::start(connection, folder).map_err(refused)?;
+    let decide = || if connection.stop.is_set() { Decision::Stop } else { Decision::Continue };
+    let metered = meter.watch(|_| decide());
+    let unsent = sender.end();
+    let MeteringResult { outcome, exit: _, mut notes, left_behind } = metered.map_err(of_failure)?;
+    notes.extend(unsent.map(|reason| format!("some records could not be sent: {reason}")));
+    Ok(MeterAnswer { outcome: outcome.into(), notes, left_behind })
+}
+
+fn of_failure(failure: Failure) -> RefusalAnswer {
+    RefusalAnswer { reason: failure.refusal.to_string(), left_behind: failure.left_behind }
+}
+
+fn refused(reason: String) -> RefusalAnswer {
+    RefusalAnswer { reason, left_behind: Vec::new() }
+}
+
+/// A folder of this process alone below the state directory. The next loadgo on this host removes it if this agent is killed.
+struct TemporaryFolder {
+    path: PathBuf,
+    leftovers: Leftovers,
+}
+
+impl TemporaryFolder {
+    fn make(id: &str) -> Result<TemporaryFolder, RefusalAnswer> {
+        let path = state_directory().join(format!("loadgo-agent-{}", std::process::id()));
+        let made = Leftovers::begin(id).and_then(|mut leftovers| {
+            leftovers.note(Thing::Home(path.clone()))?;
+            fs::create_dir(&path)?;
+            Ok(leftovers)
+        });
+        let cannot = |error| Refusal::new(format!("the folder {} cannot be made", path.display())).because(error);
+        let leftovers = made.map_err(|error| {
+            refused(cannot(error).with_remedy("make room there, and see that this account may write there").to_string())
+        })?;
+        Ok(TemporaryFolder { path, leftovers })
+    }
+
+    /// The run folder in it.
+    fn folder(&self) -> PathBuf {
+        self.path.join("records")
+    }
+
+    /// Removes it. Returns sentences about what stays.
+    fn remove(&mut self) -> Vec<String> {
+        self.leftovers.finish().iter().map(ToString::to_string).collect()
+    }
+}

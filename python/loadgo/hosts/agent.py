@@ -1,0 +1,224 @@
+"""An agent at work on another host: asked one thing at a time, and ended with its connection."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from loadgo import _loadgo
+from loadgo.errors import Refused
+from loadgo.hosts.address import Address
+from loadgo.hosts.connection import Connection, connect, end_process
+from loadgo.hosts.delivery import AgentProgram, deliver, find_agent_program
+from loadgo.hosts.failures import (
+    SSH_FAILED_STATUS,
+    AgentLost,
+    AgentSilent,
+    NoAgent,
+    SudoRefused,
+    WrongFrames,
+    shown,
+    ssh_failure,
+)
+
+BEAT_EVERY_S = 1.0
+SILENCE_S = 15.0
+"""Time without a frame after which the agent counts as lost; it beats once a second."""
+END_TIMEOUT_S = 25.0
+"""Time that an agent has to undo its work; it ends itself after 20 s."""
+WAKE_TIMEOUT_S = 10.0
+_PIECE_BYTES = 1 << 16
+
+Frame = tuple[str, bytes]
+"""A kind of frame, by its name in `crates/agent/src/frame.rs`, and the frame's bytes."""
+
+
+@dataclass(frozen=True)
+class FarHost:
+    """The identity of an agent and of its host, in its own words."""
+
+    hostname: str
+    kernel: str
+    is_root: bool
+    pid: int
+
+
+class Agent:
+    """An agent that has said who it is."""
+
+    def __init__(self, connection: Connection, program: AgentProgram, *, sudo: bool) -> None:
+        """Starts the agent and waits for its first frame. Raises the branches of `NoAgent` and `AgentLost`."""
+        self.address = connection.address
+        self._connection, self._program, self._sudo = connection, program, sudo
+        self._script = program.start_script(sudo=sudo)
+        self._process = connection.start(self._script, (subprocess.PIPE, subprocess.PIPE))
+        self._frames = _loadgo.AgentFrames()
+        self._heard_s = self._beaten_s = time.monotonic()
+        self._far: FarHost | None = None
+        try:
+            self.host = self._far = self._hello()
+        except BaseException:
+            self.end()
+            raise
+
+    def ask(self, request: Mapping[str, Any], stop: threading.Event | None = None) -> Iterator[Frame]:
+        """Sends a request, and yields the frames up to the answer, the beats included. The answer is the last.
+
+        `stop` lets the agent end its work in order; the answer then still comes.
+
+        Raises `Refused` with the agent's reason, and the branches of `AgentLost`.
+        """
+        self._send("request", json.dumps(request).encode())
+        stopped = False
+        for kind, body in self._received():
+            yield kind, body
+            if kind == "answer":
+                return
+            if kind == "refusal":
+                raise self._refusal(body)
+            if stop is not None and stop.is_set() and not stopped:
+                stopped = True
+                self._send("stop")
+
+    def end(self) -> None:
+        """Closes the connection, and waits until the agent has undone its work.
+
+        A stopped agent is let run on. After one that was killed, another process there undoes what is left.
+        """
+        if self._process.stdin is not None:
+            with suppress(BrokenPipeError):
+                self._process.stdin.close()
+        is_silent = self._silence_s() > SILENCE_S
+        if self._far is not None and self._process.poll() is None and is_silent:
+            self._run_briefly(self._program.wake_script(self._far.pid, sudo=self._sudo))
+        end_process(self._process, WAKE_TIMEOUT_S if is_silent else END_TIMEOUT_S)
+        if self._far is not None and self._process.returncode != 0:
+            self._run_briefly(self._program.clear_script(sudo=self._sudo))
+
+    def _run_briefly(self, script: str) -> None:
+        """Runs a script there, if the connection still allows it."""
+        with suppress(subprocess.TimeoutExpired):
+            self._connection.run(script, WAKE_TIMEOUT_S)
+
+    def _silence_s(self) -> float:
+        return time.monotonic() - self._heard_s
+
+    def _hello(self) -> FarHost:
+        for kind, body in self._received():
+            if kind == "hello":
+                hello = parse_json(self.address, body, dict)
+                if hello.get("hash") != self._program.sha256:
+                    raise WrongFrames(
+                        f"{self.address}: another agent answers than the one that was brought: remove the directory "
+                        "loadgo in the account's cache there"
+                    )
+                return FarHost(
+                    shown(str(hello.get("hostname", ""))),
+                    shown(str(hello.get("kernel", ""))),
+                    hello.get("is_root") is True,
+                    int(hello.get("pid", 0)),
+                )
+        raise AssertionError("the frames end with an error")
+
+    def _received(self) -> Iterator[Frame]:
+        """All frames, as they come. Sends a beat each second. Its end is an error: the branches of `AgentLost`."""
+        assert self._process.stdout is not None
+        stdout = self._process.stdout.fileno()
+        while True:
+            self._beat()
+            readable, _, _ = select.select([stdout], [], [], BEAT_EVERY_S / 4)
+            if not readable:
+                if self._silence_s() > SILENCE_S:
+                    raise AgentSilent(
+                        f"{self.address}: the agent has not answered for {SILENCE_S:.0f} s: the network is cut, the "
+                        "host hangs, or the agent was stopped there; when it runs again it undoes its work"
+                    )
+                continue
+            piece = os.read(stdout, _PIECE_BYTES)
+            if not piece:
+                raise self._ended()
+            try:
+                frames = self._frames.feed(piece)
+            except Refused as wrong:
+                raise WrongFrames(
+                    f"{self.address}: {wrong}: see that nothing in the account there prints into ssh's output: let its "
+                    ".bashrc print in interactive shells alone"
+                ) from None
+            if frames:
+                self._heard_s = time.monotonic()
+            yield from frames
+
+    def _beat(self) -> None:
+        if time.monotonic() - self._beaten_s >= BEAT_EVERY_S:
+            self._beaten_s = time.monotonic()
+            self._send("beat")
+
+    def _send(self, kind: str, body: bytes = b"") -> None:
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):  # the end of the output follows, which says why
+            self._process.stdin.write(_loadgo.agent_frame(kind, body))
+
+    def _ended(self) -> Refused:
+        """The error for an agent whose output has ended before its answer."""
+        status = self._process.wait()
+        messages = shown(self._connection.errors(self._script)) or shown(self._frames.text_before_greeting())
+        if self._far is None and status == SSH_FAILED_STATUS:
+            return ssh_failure(self.address, messages)
+        if self._far is None and self._sudo and "sudo" in messages:
+            return SudoRefused(
+                f"{self.address}: {messages}: allow the account `sudo` without a password for this, or leave out `sudo`"
+            ).about("sudo")
+        if self._far is None:
+            reason = messages or f"it ended with status {status}"
+            return NoAgent(f"{self.address}: the agent could not be started: {reason}")
+        cut = "" if self._frames.is_between_frames() else ", in the middle of a frame"
+        how = "the connection was cut" if status == SSH_FAILED_STATUS else f"it ended with status {status}"
+        return AgentLost(
+            f"{self.address}: the agent was lost before its answer: {how}{cut}{f' ({messages})' if messages else ''}: "
+            "it undoes its work there; after a kill the next metering of that host does"
+        )
+
+    def _refusal(self, body: bytes) -> Refused:
+        refusal = parse_json(self.address, body, dict)
+        left_behind = texts_of(refusal.get("left_behind"))
+        return Refused("\n".join((f"{self.address}: {shown(str(refusal.get('reason', '')))}", *left_behind)))
+
+
+@contextmanager
+def open_agent(address: Address, *, sudo: bool = False) -> Iterator[Agent]:
+    """Brings an agent to the host if it is not there, starts it, and ends it with the context.
+
+    Raises the branches of `NoAgent` and of `AgentLost`.
+    """
+    program = find_agent_program()
+    with connect(address, program.question) as connection:
+        deliver(connection, program)
+        agent = Agent(connection, program, sudo=sudo)
+        try:
+            yield agent
+        finally:
+            agent.end()
+
+
+def parse_json(address: Address, body: bytes, kind: type[Any]) -> Any:
+    """The JSON of a frame, which must be of this type. Raises `WrongFrames`."""
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, kind):
+        raise WrongFrames(f"{address}: the agent's answer is not in its form")
+    return value
+
+
+def texts_of(values: object) -> tuple[str, ...]:
+    """The texts in a list from another host, fit for a terminal."""
+    return tuple(shown(value) for value in values if isinstance(value, str)) if isinstance(values, list) else ()

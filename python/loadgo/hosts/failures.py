@@ -1,0 +1,152 @@
+"""Errors between this host and an agent on another: a class for each, and its text from the messages of ssh."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from loadgo.errors import Refused
+
+MOST_SHOWN_CHARS = 600
+SSH_FAILED_STATUS = 255
+"""Exit status of ssh for its own failures; else it has that of the command."""
+
+
+class NoAgent(Refused):
+    """The other host cannot be reached, or the agent cannot be started there. The branches say why."""
+
+
+class SshMissing(NoAgent):
+    """There is no ssh on this host."""
+
+
+class AgentNotInstalled(NoAgent):
+    """This loadgo has no agent to bring."""
+
+
+class HostKeyRefused(NoAgent):
+    """ssh does not know the host's key, or knows another."""
+
+
+class LoginRefused(NoAgent):
+    """The host lets this user not in."""
+
+
+class HostUnreachable(NoAgent):
+    """There is no connection to the host."""
+
+
+class WrongArchitecture(NoAgent):
+    """The host is no Linux, or of another architecture than the agent."""
+
+
+class FarDiskFull(NoAgent):
+    """There is no room for the agent in its account on the host."""
+
+
+class NotExecutable(NoAgent):
+    """The host runs no programs from the account's cache."""
+
+
+class SudoRefused(NoAgent):
+    """`sudo` on the host asks for a password, or refuses."""
+
+
+class AgentLost(Refused):
+    """The agent ended, or its connection was cut, before its answer."""
+
+
+class AgentSilent(AgentLost):
+    """The agent does not answer any more."""
+
+
+class WrongFrames(AgentLost):
+    """The bytes from the host are none of an agent's."""
+
+
+class Step(IntEnum):
+    """The steps of bringing an agent, by the exit status with which the shell there names the one that failed."""
+
+    FOLDER = 81
+    WRITE = 82
+    TRY = 83
+    COMPARE = 84
+    NAME = 85
+
+
+_STEP_WORDS = {
+    Step.FOLDER: "given a directory",
+    Step.WRITE: "written",
+    Step.TRY: "run",
+    Step.COMPARE: "brought whole: its bytes there are not those that were sent",
+    Step.NAME: "put into its place",
+}
+
+
+def shown(text: str | bytes) -> str:
+    """The end of a text from another host, on one line, without what could steer a terminal."""
+    plain = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+    words = " ".join(plain.split())
+    return "".join(char if char.isprintable() else "\ufffd" for char in words)[-MOST_SHOWN_CHARS:]
+
+
+_SSH_FAILURES: tuple[tuple[tuple[str, ...], type[NoAgent], str], ...] = (
+    (
+        ("host key verification failed", "remote host identification has changed", "host key is known for"),
+        HostKeyRefused,
+        "log in once with `ssh` and compare the key with its administrator's; a key that has changed is removed with "
+        "`ssh-keygen -R HOST`",
+    ),
+    (
+        ("permission denied", "too many authentication failures", "no supported authentication methods"),
+        LoginRefused,
+        "see that `ssh` logs in there from this terminal: a key in the agent or `ssh-copy-id`, and the right user",
+    ),
+    (
+        (
+            "could not resolve",
+            "connection refused",
+            "connection timed out",
+            "operation timed out",
+            "no route to host",
+            "network is unreachable",
+            "connection closed",
+            "connection reset",
+            "banner exchange",
+            "kex_exchange",
+        ),
+        HostUnreachable,
+        "see that `ssh` reaches the host: its name, its port, and the network between",
+    ),
+)
+
+
+def ssh_failure(address: object, errors: str | bytes) -> NoAgent:
+    """The error for an ssh that ended with its own status, by what it printed."""
+    text = shown(errors)
+    for signs, failure, remedy in _SSH_FAILURES:
+        if any(sign in text.lower() for sign in signs):
+            return failure(f"{address}: {text}: {remedy}")
+    reason = text or "ssh ended without a word"
+    return NoAgent(f"{address}: {reason}: see that `ssh` logs in there and runs a command")
+
+
+def delivery_failure(address: object, step: int, errors: str | bytes) -> NoAgent:
+    """The error for an agent that could not be brought, by the step that failed (`delivery.Step`) and its messages."""
+    text = shown(errors)
+    low = text.lower()
+    if any(sign in low for sign in ("no space left", "quota exceeded", "file too large")):
+        return FarDiskFull(
+            f"{address}: there is no room for the agent: {text}: make room, or set XDG_CACHE_HOME for the account "
+            "there to a directory that has some"
+        )
+    if any(sign in low for sign in ("exec format", "cannot execute binary")):
+        return WrongArchitecture(
+            f"{address}: the agent does not run there: {text}: use --on from a host of the same architecture"
+        )
+    if step == Step.TRY and "permission denied" in low:
+        return NotExecutable(
+            f"{address}: programs in the account's cache may not be run there (a mount with `noexec`?): {text}: set "
+            "XDG_CACHE_HOME for the account there to a directory that allows programs"
+        )
+    words = next((words for number, words in _STEP_WORDS.items() if number == step), "brought")
+    return NoAgent(f"{address}: the agent could not be {words}: {text or 'without a word'}")

@@ -1,0 +1,114 @@
+"""Another host metered without a load by an agent there; its records come into a run folder here."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from loadgo import _loadgo
+from loadgo.errors import LoadgoError
+from loadgo.hosts.address import Address
+from loadgo.hosts.agent import Agent, open_agent, parse_json, texts_of
+from loadgo.hosts.failures import AgentLost, WrongFrames
+from loadgo.running.prepared import ReportProgress
+from loadgo.running.stopping import StopRequest, catch_stop_signals
+
+_REQUEST_KEYS = ("meters", "every_s", "duration_s", "command_line")
+
+
+class _Records:
+    """The run folder here, from the agent's first `run.toml` on."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._records: _loadgo.AgentRecords | None = None
+        self._last_toml = b""
+        self.began_s = 0.0
+
+    @property
+    def begun(self) -> bool:
+        """Whether the folder exists: the agent's meters run."""
+        return self._records is not None
+
+    def take(self, kind: str, body: bytes) -> None:
+        """Takes a frame that the folder is made of. Raises `errors.BadRun`, and `WrongFrames` for a table too early."""
+        if kind == "run.toml" and self._records is None:
+            self._records, self.began_s = _loadgo.AgentRecords(self._folder, body), time.monotonic()
+        elif kind == "run.toml":
+            self._last_toml = body
+        elif kind == "table":
+            if self._records is None:
+                raise WrongFrames("rows came before the run.toml of their run")
+            self._records.append(body)
+
+    def finish(self) -> None:
+        """Completes the folder. Raises `errors.BadRun`."""
+        if self._records is None or not self._last_toml:
+            raise WrongFrames("the agent has answered without records")
+        self._records.finish(self._last_toml)
+
+    def break_off(self, note: str) -> None:
+        """Completes the folder with what has come. Raises `errors.BadRun`."""
+        if self._records is not None:
+            self._records.break_off(note)
+
+
+def meter_other_host(
+    host: Address, options: Mapping[str, Any], progress: ReportProgress | None, *, sudo: bool
+) -> dict[str, Any]:
+    """Meters `host` with the options of `_loadgo.MeteredHost`. Returns the values that its `watch` returns.
+
+    Raises what `loadgo.meter` raises.
+    """
+    folder = Path(options["folder"])
+    records = _Records(folder)
+    with catch_stop_signals() as stop, open_agent(host, sudo=sudo) as agent:
+        request = {
+            "do": "meter",
+            "id": folder.name,
+            "address": str(host),
+            **{key: options[key] for key in _REQUEST_KEYS},
+        }
+        try:
+            answer = _collect(agent, request, records, stop, progress)
+        except LoadgoError as error:
+            raise _broken_off(records, error, folder) from None
+        except BaseException:
+            records.break_off("the metering was interrupted before its end")
+            raise
+    fields = parse_json(host, answer, dict)
+    outcome = "stopped" if fields.get("outcome") == "stopped" else "done"
+    left_behind = texts_of(fields.get("left_behind"))
+    notes = (*texts_of(fields.get("notes")), *left_behind)
+    return {"outcome": outcome, "exit_status": None, "signal": None, "notes": notes, "left_behind": left_behind}
+
+
+def _collect(
+    agent: Agent,
+    request: Mapping[str, Any],
+    records: _Records,
+    stop: StopRequest,
+    progress: ReportProgress | None,
+) -> bytes:
+    """Receives the records until the answer, which is returned, and completes the folder."""
+    for kind, body in agent.ask(request, stop):
+        records.take(kind, body)
+        if kind == "answer":
+            records.finish()
+            return body
+        if progress is not None and kind == "beat" and records.begun:
+            progress({"at_s": time.monotonic() - records.began_s})
+    raise AssertionError("the frames end with an answer or an error")
+
+
+def _broken_off(records: _Records, error: LoadgoError, folder: Path) -> LoadgoError:
+    """The error for the caller, once the folder holds what has come until then."""
+    if not records.begun or not isinstance(error, AgentLost):
+        return error
+    try:
+        records.break_off(f"the metering broke off: {error}")
+    except LoadgoError as damage:
+        return type(error)(f"{error}\n{damage}")
+    return type(error)(f"{error}\nthe records until then are in {folder}")

@@ -1,0 +1,260 @@
+"""`doctor` and `meter` on another host: an agent over ssh gives what the host itself would, whatever goes wrong."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import loadgo
+import pytest
+from support.agent_hosts import FAR, AgentHost, agent_host, eventually
+from support.far_programs import sshd
+from support.outside import NEEDS_ROOT
+
+pytestmark = NEEDS_ROOT
+
+
+@pytest.fixture
+def far(tmp_path: Path) -> Iterator[AgentHost]:
+    """A host that an agent can be brought to."""
+    if sshd() is None:
+        pytest.skip("there is no sshd: scripts/setup dev unpacks it")
+    with agent_host(tmp_path) as host:
+        yield host
+
+
+def doctor_names(far: AgentHost, *options: str) -> list[str]:
+    """The abilities that `doctor` names of the other host."""
+    answer = far.loadgo("doctor", "--on", FAR, "--format", "json", *options).stdout
+    return [ability["name"] for ability in json.loads(answer)["abilities"]]
+
+
+def metering(far: AgentHost, *options: str) -> subprocess.Popen[str]:
+    """A `meter --on` that has begun to write its records into `kept`."""
+    running = far.start("meter", "--on", FAR, "--out", "kept", "--quiet", *options)
+    times = far.folder / "kept" / "time.arrows"
+    eventually(
+        lambda: running.poll() is not None or (times.exists() and times.stat().st_size > 2000), "no records come"
+    )
+    assert running.poll() is None, running.communicate()
+    return running
+
+
+def the_agent(far: AgentHost) -> int:
+    (pid,) = far.agent_pids()
+    return pid
+
+
+def broken_off(far: AgentHost) -> str:
+    """The notes of a metering that broke off, whose records until then can be read."""
+    run = tomllib.loads((far.folder / "kept" / "run.toml").read_text())
+    assert (run["outcome"], run["finished"]) == ("killed", False)
+    assert len(loadgo.tables(far.folder / "kept").time) > 0
+    return "\n".join(run["notes"])
+
+
+def test_the_agent_needs_no_library_of_the_other_host() -> None:
+    program = Path(sys.executable).parent / "loadgo-agent"
+    headers = subprocess.run(["readelf", "-lW", program], capture_output=True, text=True, check=True).stdout
+    assert "INTERP" not in headers
+
+
+def test_doctor_says_of_another_host_what_it_says_there(far: AgentHost) -> None:
+    assert doctor_names(far) == [ability.name for ability in loadgo.doctor()]
+    (first,) = far.agents
+    brought_at = first.stat().st_ino
+    text = far.loadgo("doctor", "--on", FAR).stdout
+    assert f"on ssh://far ({os.uname().nodename}, Linux {os.uname().release})" in " ".join(text.split())
+    assert far.agents == [first]
+    assert first.stat().st_ino == brought_at, "it is brought once"
+
+
+def test_a_metering_of_another_host_is_a_run_folder_here(far: AgentHost) -> None:
+    far.loadgo("meter", "--on", FAR, "--for", "3s", "--out", "kept", "--format", "json")
+    run = tomllib.loads((far.folder / "kept" / "run.toml").read_text())
+    assert (run["kind"], run["id"], run["name"], run["finished"], run["outcome"]) == (
+        "meter",
+        "kept",
+        FAR,
+        True,
+        "done",
+    )
+    assert (run["system"]["name"], run["system"]["kernel"]) == (FAR, os.uname().release)
+    assert run["command"][:3] == ["loadgo", "meter", "--on"]
+    tables = loadgo.tables(far.folder / "kept")
+    spans = tables.time.unique("at_ns")["span_ns"]
+    assert len(spans) >= 3
+    assert spans.sum() >= 3e9
+    assert tables.time["time_ns"].sum() == pytest.approx((os.cpu_count() or 1) * spans.sum(), rel=0.01)
+    assert not list((far.folder / "kept").glob("*.arrows"))
+    assert "kept" in far.loadgo("report", "kept").stdout
+
+
+def test_an_interrupt_ends_the_metering_in_order(far: AgentHost) -> None:
+    running = metering(far, "--for", "10min")
+    running.send_signal(signal.SIGINT)
+    far.ended(running, 130)
+    run = tomllib.loads((far.folder / "kept" / "run.toml").read_text())
+    assert (run["outcome"], run["finished"]) == ("stopped", True)
+
+
+def test_an_agent_that_is_killed_is_told_and_its_records_until_then_are_kept(far: AgentHost) -> None:
+    running = metering(far)
+    os.kill(the_agent(far), signal.SIGKILL)
+    err = far.ended(running, 2).stderr
+    assert "the agent was lost before its answer" in err
+    assert "the records until then are in kept" in err
+    assert "the metering broke off" in broken_off(far)
+
+
+def test_an_agent_that_is_stopped_is_told_and_undoes_its_work(far: AgentHost) -> None:
+    running = metering(far)
+    os.kill(the_agent(far), signal.SIGSTOP)
+    assert "the agent has not answered for 15 s" in far.ended(running, 2).stderr
+    assert "has not answered" in broken_off(far)
+
+
+def test_an_agent_ends_with_its_controller(far: AgentHost) -> None:
+    running = metering(far)
+    running.kill()
+    far.ended(running, -signal.SIGKILL)
+
+
+def test_a_connection_that_is_cut_is_told(far: AgentHost) -> None:
+    running = metering(far)
+    for pid in sshd_sessions(far):
+        os.kill(pid, signal.SIGKILL)
+    assert "the connection was cut" in far.ended(running, 2).stderr
+    broken_off(far)
+
+
+def sshd_sessions(far: AgentHost) -> list[int]:
+    """The sshd processes that serve connections to this host, not the one that listens."""
+    listed = subprocess.run(["ps", "-eo", "pid,ppid"], capture_output=True, text=True, check=True).stdout
+    parents = {int(pid): int(parent) for pid, parent in (line.split() for line in listed.splitlines()[1:])}
+    pid, above = the_agent(far), []
+    while parents[pid] > 1 and parents[pid] != os.getpid():
+        pid = parents[pid]
+        above.append(pid)
+    return above[:-1]
+
+
+def test_two_controllers_at_once_do_not_disturb_each_other(far: AgentHost) -> None:
+    both = [far.start("meter", "--on", FAR, "--for", "2s", "--out", out, "--quiet") for out in ("one", "two")]
+    for running in both:
+        out, err = running.communicate()
+        assert running.returncode == 0, err
+        assert tomllib.loads((far.folder / out.strip() / "run.toml").read_text())["outcome"] == "done"
+    assert len(far.agents) == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"#!/bin/sh\necho older\n", b"\x7fELF cut"])
+def test_a_damaged_or_older_agent_in_the_cache_is_replaced(content: bytes, far: AgentHost) -> None:
+    doctor_names(far)
+    (agent,) = far.agents
+    whole = agent.read_bytes()
+    agent.write_bytes(content)
+    doctor_names(far)
+    assert agent.read_bytes() == whole
+
+
+def test_a_shell_that_prints_is_no_obstacle(far: AgentHost) -> None:
+    (far.host.home / ".bashrc").write_text(
+        "echo Welcome to this host; echo and to its errors >&2\nprintf 'no newline'\n"
+    )
+    assert doctor_names(far)
+
+
+def test_a_shell_that_prints_without_end_is_told_with_the_remedy(far: AgentHost) -> None:
+    (far.host.home / ".bashrc").write_text("yes Welcome\n")
+    err = far.loadgo("doctor", "--on", FAR, status=2).stderr
+    assert "prints over 64 KB before it runs a command" in err
+    assert "let its .bashrc or .profile print in interactive shells alone" in err
+
+
+def test_an_unknown_host_key_is_told_with_the_remedy(far: AgentHost) -> None:
+    far.with_ssh("-o", "UserKnownHostsFile=/dev/null", "-o", "StrictHostKeyChecking=yes")
+    err = far.loadgo("doctor", "--on", FAR, status=2).stderr
+    assert "Host key verification failed" in err
+    assert "log in once with `ssh` and compare the key" in err
+
+
+def test_a_refused_login_is_told_with_the_remedy(far: AgentHost) -> None:
+    far.with_ssh("-o", "PubkeyAuthentication=no", "-o", "BatchMode=yes")
+    err = far.loadgo("meter", "--on", FAR, "--for", "1s", "--out", "kept", status=2).stderr
+    assert "Permission denied" in err
+    assert "ssh-copy-id" in err
+    assert not (far.folder / "kept").exists()
+
+
+def test_a_host_that_does_not_answer_is_told(far: AgentHost) -> None:
+    err = far.loadgo("doctor", "--on", f"{FAR}:1", status=2).stderr
+    assert "Connection refused" in err
+    assert "see that `ssh` reaches the host" in err
+
+
+def test_a_host_without_ssh_here_is_told(far: AgentHost) -> None:
+    err = far.loadgo("doctor", "--on", FAR, status=2, PATH=str(far.folder / "empty")).stderr
+    assert "there is no ssh on this host: install OpenSSH's client" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [("size=1m", "there is no room for the agent"), ("noexec", "programs in the account's cache may not be run there")],
+)
+def test_a_full_disk_and_one_without_programs_are_told_with_the_remedy(
+    options: str, reason: str, tmp_path: Path
+) -> None:
+    if sshd() is None:
+        pytest.skip("there is no sshd: scripts/setup dev unpacks it")
+    place = tmp_path / "small"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", place], check=True)
+    try:
+        with agent_host(tmp_path) as far:
+            (far.host.home / ".bashrc").write_text(f"export XDG_CACHE_HOME={place}\n")
+            err = far.loadgo("doctor", "--on", FAR, status=2).stderr
+        assert list((place / "loadgo").iterdir()) == []
+    finally:
+        subprocess.run(["umount", place], check=True)
+    assert reason in err
+    assert "set XDG_CACHE_HOME for the account there" in err
+
+
+def test_an_account_that_may_not_use_sudo_is_told(far: AgentHost) -> None:
+    (far.host.home / "bin").mkdir()
+    refuses = far.host.home / "bin" / "sudo"
+    refuses.write_text("#!/bin/sh\necho 'sudo: a password is required' >&2\nexit 1\n")
+    refuses.chmod(0o755)
+    (far.host.home / ".bashrc").write_text(f"PATH={far.host.home}/bin:$PATH\n")
+    err = far.loadgo("doctor", "--on", FAR, "--sudo", status=2).stderr
+    assert "sudo: a password is required" in err
+    assert "leave out --sudo" in err
+
+
+FAKE_AGENTS = {
+    "garbage": ("head -c 200000 /dev/zero", "65536 bytes came and the agent's greeting is not among them"),
+    "cut in a frame": (r"printf '\000loadgo-agent 1\nH\000\000\001'", "could not be started"),
+    "an endless frame": (
+        r"printf '\000loadgo-agent 1\nH\377\377\377\377'; cat /dev/zero",
+        "a frame of 4294967295 bytes",
+    ),
+    "another agent": (r"""printf '\000loadgo-agent 1\nH\000\000\000\014{"hash":"0"}'""", "another agent answers"),
+    "no JSON": (r"printf '\000loadgo-agent 1\nH\000\000\000\002[]'", "not in its form"),
+}
+
+
+@pytest.mark.parametrize("name", FAKE_AGENTS)
+def test_a_far_end_that_is_no_agent_is_told(name: str, far: AgentHost) -> None:
+    program, reason = FAKE_AGENTS[name]
+    doctor_names(far)
+    (agent,) = far.agents
+    real = agent.rename(far.host.home / "real-agent")
+    agent.write_text(f'#!/bin/sh\n[ "$1" = serve ] || exec {real} hash\n{program}\n')
+    agent.chmod(0o755)
+    err = far.loadgo("doctor", "--on", FAR, status=2).stderr
+    assert reason in err

@@ -1,0 +1,108 @@
+"""A host that an agent is brought to: sshd on loopback with its own account, and an `ssh` that finds it as `far`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from support.outside import COMMAND, PATIENCE_S, STATE, environment
+from support.ssh_host import SshHost, ssh_host
+
+FAR = "ssh://far"
+
+
+@dataclass(frozen=True)
+class AgentHost:
+    """The host and this side's folder of tests."""
+
+    host: SshHost
+    folder: Path
+    """Where loadgo runs; its `bin` has the `ssh` with the configuration of this host."""
+
+    @property
+    def cache(self) -> Path:
+        """Where the account there keeps agents."""
+        return self.host.home / ".cache" / "loadgo"
+
+    @property
+    def agents(self) -> list[Path]:
+        """The agents in the cache, and the parts of agents."""
+        return sorted(self.cache.iterdir()) if self.cache.exists() else []
+
+    def start(self, *arguments: str, **variables: str) -> subprocess.Popen[str]:
+        """Starts `loadgo ARGUMENTS` with an `ssh` that finds the host."""
+        path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
+        return subprocess.Popen(
+            [*COMMAND, *arguments],
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(**{"PATH": path, **variables}),
+        )
+
+    def loadgo(self, *arguments: str, status: int = 0, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Runs `loadgo ARGUMENTS`, which must exit with `status` and without a traceback."""
+        return self.ended(self.start(*arguments, **variables), status)
+
+    def ended(self, running: subprocess.Popen[str], status: int) -> subprocess.CompletedProcess[str]:
+        """Waits for a running loadgo, which must end with `status`, and nothing of it may stay behind."""
+        out, err = running.communicate(timeout=PATIENCE_S)
+        assert "Traceback" not in err, err
+        assert running.returncode == status, f"exit {running.returncode}\n{out}\n{err}"
+        nothing_stays(self)
+        return subprocess.CompletedProcess(running.args, status, out, err)
+
+    def with_ssh(self, *options: str) -> None:
+        """Lets `ssh` have these options before the configuration's."""
+        script = self.folder / "bin" / "ssh"
+        real = shutil.which("ssh")
+        words = shlex.join([str(real), *options, "-F", str(self.host.config)])
+        script.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+        script.chmod(0o755)
+
+    def agent_pids(self) -> list[int]:
+        """The processes that run an agent from this host's cache."""
+        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+        return [pid for pid in pids if _program(pid).startswith(f"{self.cache}/agent-")]
+
+
+@contextmanager
+def agent_host(folder: Path) -> Iterator[AgentHost]:
+    """A host for ssh that has no agent yet."""
+    with ssh_host(folder / "far") as host:
+        (folder / "bin").mkdir()
+        there = AgentHost(host, folder)
+        there.with_ssh()
+        yield there
+
+
+def nothing_stays(host: AgentHost) -> None:
+    """Fails if an agent, its folder, its list of what to undo or a part of a program is still there after a while."""
+    eventually(lambda: not host.agent_pids(), "an agent still runs")
+    assert [path.name for path in host.agents if not path.name.startswith("agent-")] == []
+    state = Path(f"/proc/{host.host.pid}/root{STATE}")
+    eventually(lambda: not [*state.glob("loadgo-agent-*"), *state.glob("*.run")], f"something stays in {state}")
+
+
+def eventually(holds: Callable[[], bool], otherwise: str) -> None:
+    """Waits until `holds` returns true."""
+    give_up = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < give_up, otherwise
+        os.sched_yield()
+
+
+def _program(pid: int) -> str:
+    try:
+        return os.readlink(f"/proc/{pid}/exe")
+    except OSError:
+        return ""

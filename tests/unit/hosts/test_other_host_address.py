@@ -1,0 +1,104 @@
+"""Addresses of other hosts, and the errors made of what ssh and shells print."""
+
+import loadgo
+import pytest
+from loadgo.errors import BadArgument
+from loadgo.hosts.address import Address, parse_host
+from loadgo.hosts.failures import (
+    FarDiskFull,
+    HostKeyRefused,
+    HostUnreachable,
+    LoginRefused,
+    NoAgent,
+    NotExecutable,
+    Step,
+    WrongArchitecture,
+    delivery_failure,
+    shown,
+    ssh_failure,
+)
+
+
+def test_here_is_no_other_host() -> None:
+    assert parse_host("here") is None
+
+
+@pytest.mark.parametrize(
+    ("on", "words"),
+    [
+        ("ssh://login1", ["--", "login1"]),
+        ("ssh://Login1/", ["--", "Login1"]),
+        ("ssh://ann@login1:2222", ["-l", "ann", "-p", "2222", "--", "login1"]),
+        ("ssh://ann@[fe80::1]:22", ["-l", "ann", "-p", "22", "--", "fe80::1"]),
+    ],
+)
+def test_an_address_becomes_words_of_ssh(on: str, words: list[str]) -> None:
+    address = parse_host(on)
+    assert address is not None
+    assert address.ssh_words == words
+    assert parse_host(str(address)) == address
+
+
+@pytest.mark.parametrize(
+    "on",
+    [
+        "login1",
+        "multics-645",
+        "ssh://",
+        "ssh://-oProxyCommand=x",
+        "ssh://-l@h",
+        "ssh://a b",
+        "ssh://h:99999",
+        "ssh://h/p",
+    ],
+)
+def test_anything_else_is_refused_with_the_right_form(on: str) -> None:
+    with pytest.raises(BadArgument, match="write `here`, or ssh://USER@HOST:PORT"):
+        parse_host(on)
+
+
+def test_a_password_in_an_address_is_refused() -> None:
+    with pytest.raises(BadArgument, match="use a key"):
+        parse_host("ssh://ann:secret@login1")
+
+
+@pytest.mark.parametrize(
+    ("printed", "failure"),
+    [
+        ("Host key verification failed.", HostKeyRefused),
+        ("ann@login1: Permission denied (publickey).", LoginRefused),
+        ("ssh: Could not resolve hostname login1: Name or service not known", HostUnreachable),
+        ("something new", NoAgent),
+    ],
+)
+def test_the_error_of_ssh_is_the_branch_that_its_message_names(printed: str, failure: type[NoAgent]) -> None:
+    error = ssh_failure(Address("login1"), printed)
+    assert type(error) is failure
+    assert printed in str(error)
+
+
+@pytest.mark.parametrize(
+    ("step", "printed", "failure"),
+    [
+        (Step.WRITE, "cat: write error: No space left on device", FarDiskFull),
+        (Step.FOLDER, "mkdir: cannot create directory: Disk quota exceeded", FarDiskFull),
+        (Step.TRY, "sh: 1: /home/ann/.cache/loadgo/x: Permission denied", NotExecutable),
+        (Step.TRY, "sh: 1: x: Exec format error", WrongArchitecture),
+        (Step.FOLDER, "mkdir: cannot create directory: Permission denied", NoAgent),
+    ],
+)
+def test_the_error_of_a_delivery_names_its_step(step: Step, printed: str, failure: type[NoAgent]) -> None:
+    assert type(delivery_failure(Address("login1"), step, printed)) is failure
+
+
+def test_text_from_another_host_cannot_steer_a_terminal() -> None:
+    assert shown(b"a\x1b[2J\nb\xff") == "a\ufffd[2J b\ufffd"
+    assert len(shown("x" * 100_000)) == 600
+
+
+def test_what_only_this_host_has_is_refused_for_another() -> None:
+    with pytest.raises(BadArgument, match="a command is metered on this host alone"):
+        loadgo.meter(["true"], on="ssh://login1")
+    for call in (loadgo.meter, loadgo.doctor):
+        with pytest.raises(BadArgument, match="`sudo` is for another host"):
+            call(sudo=True)
