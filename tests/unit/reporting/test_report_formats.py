@@ -167,7 +167,7 @@ def test_a_picture_of_nothing_and_an_unknown_format_or_chart_are_refused_in_word
     empty = empty_run()
     with pytest.raises(ValueError, match="has nothing to show"):
         render(summarize(empty), empty, "svg")
-    with pytest.raises(ValueError, match="is none of response, throughput"):
+    with pytest.raises(ValueError, match="there are response, throughput"):
         render(summary, run, "svg", chart="pie")
     with pytest.raises(ValueError, match="'pdf' is none of text, html"):
         render(summary, run, "pdf")  # type: ignore[arg-type]
