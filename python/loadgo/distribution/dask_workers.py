@@ -94,5 +94,5 @@ def _local_cluster(distributed: Any, folder: str) -> Any:
             dashboard_address=None,
             local_directory=folder,
             env={"TMPDIR": folder},
-            silence_logs=logging.ERROR,
+            silence_logs=logging.CRITICAL,  # errors of tasks come by their futures
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import signal
 import tempfile
 import threading
@@ -52,7 +53,6 @@ class LocalProcesses:
     def __init__(self, count: int) -> None:
         self._count = count
         self._context = multiprocessing.get_context("spawn")
-        self._folder = tempfile.TemporaryDirectory(prefix="loadgo-workers-")
         self._start()
 
     @property
@@ -74,10 +74,10 @@ class LocalProcesses:
     def end(self) -> None:
         """Ends the processes at once, also in a task."""
         self._end_processes()
-        self._folder.cleanup()
 
     def _start(self) -> None:
         """Starts the pool. Its processes read the lifeline, whose other end only this process has."""
+        self._folder = tempfile.TemporaryDirectory(prefix="loadgo-workers-", ignore_cleanup_errors=True)
         lifeline_end, self._lifeline = self._context.Pipe(duplex=False)
         self._pool = ProcessPoolExecutor(
             self._count, self._context, initializer=_begin_worker, initargs=(lifeline_end, self._folder.name)
@@ -88,6 +88,7 @@ class LocalProcesses:
         self._lifeline.close()
         self._pool.shutdown(cancel_futures=True)
         self._lifeline_end.close()
+        self._folder.cleanup()
 
 
 class GivenExecutor:
@@ -139,11 +140,12 @@ def interrupts_blocked() -> Iterator[None]:
 def _begin_worker(lifeline: Connection, folder: str) -> None:
     """Prepares a worker: its temporary files go into `folder`, and it ends with the process that started it."""
     tempfile.tempdir = folder
-    threading.Thread(target=_end_with_starter, args=(lifeline,), daemon=True).start()
+    threading.Thread(target=_end_with_starter, args=(lifeline, folder), daemon=True).start()
 
 
-def _end_with_starter(lifeline: Connection) -> None:
-    """Waits until the other end of the lifeline is closed, and kills this process."""
+def _end_with_starter(lifeline: Connection, folder: str) -> None:
+    """Waits until the other end of the lifeline is closed. Removes the temporary files, and kills this process."""
     with suppress(EOFError, OSError):
         lifeline.recv_bytes()
+    shutil.rmtree(folder, ignore_errors=True)
     os.kill(os.getpid(), signal.SIGKILL)

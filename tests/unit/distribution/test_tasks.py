@@ -109,11 +109,13 @@ if __name__ == "__main__":
 """
     file = tmp_path / "starter.py"
     file.write_text(program)
-    starter = subprocess.Popen([sys.executable, file])
+    (tmp_path / "temporary").mkdir()
+    starter = subprocess.Popen([sys.executable, file], env=os.environ | {"TMPDIR": str(tmp_path / "temporary")})
     wait_until(lambda: len(pids(tmp_path)) == 2)
     starter.kill()
     starter.wait()
     wait_until(lambda: not any(map(alive, pids(tmp_path))))
+    assert list((tmp_path / "temporary").iterdir()) == []
 
 
 def test_few_tasks_are_made_before_they_are_needed(tmp_path: Path) -> None:
