@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -119,9 +120,13 @@ def test_an_agent_that_is_stopped_is_told_and_undoes_its_work(far: AgentHost) ->
 
 
 def test_an_agent_ends_with_its_controller(far: AgentHost) -> None:
+    before = set(Path("/tmp").glob("loadgo-ssh-*"))
     running = metering(far)
+    (directory,) = set(Path("/tmp").glob("loadgo-ssh-*")) - before
     running.kill()
     far.ended(running, -signal.SIGKILL)
+    eventually(lambda: not (directory / "socket").exists(), "the connection stays")
+    shutil.rmtree(directory)
 
 
 def test_a_connection_that_is_cut_is_told(far: AgentHost) -> None:
