@@ -54,7 +54,7 @@ def main() -> None:
             figures.append(figure("page, known: a history answered", "s", histories, "< 2"))
             drawn = _drawn(url, rounds)
             if drawn:
-                figures.append(figure("page, known: all rows drawn", "s", drawn, "< 1"))
+                figures.append(figure("page, known: the first rows drawn", "s", drawn, "< 1"))
     finish("lab", here, figures, [f"{runs:,} made runs of 4 users and 144 interactions"], {})
 
 
@@ -87,7 +87,7 @@ def _seconds(url: str) -> float:
 
 
 def _drawn(url: str, rounds: int) -> list[float]:
-    """Seconds until Chromium has all rows, from the request on. Empty without Chromium."""
+    """Seconds until Chromium has the first rows, from the request on. Empty without Chromium."""
     if CHROMIUM is None:
         return []
     seconds = []

@@ -21,6 +21,7 @@ pytestmark = NEEDS_CHROMIUM
 
 HOSTILE = "<img src=x onerror=document.title='stolen'>"
 RUNS = 24
+MANY = 230
 WIDTHS = (390, 1100, 1600)
 
 
@@ -170,3 +171,49 @@ def test_the_page_fits_every_width(browser: Browser, address: Served, width: int
             "all => all.filter(one => one.offsetParent && one.getBoundingClientRect().right > innerWidth + 1).length",
         )
         assert outside == 0
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A laboratory with more runs than are drawn at once."""
+    root = tmp_path_factory.mktemp("many") / "runs"
+    made_runs(root, scattered([(MANY, 1.0)]), passes=1)
+    with served(str(root), command="lab", XDG_CACHE_HOME=str(tmp_path_factory.mktemp("cache"))) as page:
+        yield page
+
+
+def test_only_the_rows_near_the_view_are_drawn_and_scrolling_draws_the_rest(browser: Browser, many: Served) -> None:
+    with opened(browser, many) as page:
+        assert page.inner_text("#count") == f"{MANY} runs"
+        assert len(names(page)) == 100
+        # The button may go between two steps, since further rows come by themselves: so the page is scrolled.
+        page.wait_for_function(
+            "count => { scrollTo(0, document.body.scrollHeight);"
+            " return document.querySelectorAll('#runs tbody tr').length === count }",
+            arg=MANY,
+        )
+        page.locator("#more").wait_for(state="hidden")
+        assert names(page) == [f"{number:04}" for number in reversed(range(MANY))]
+
+
+def test_filters_look_at_all_runs_and_not_at_the_drawn_ones_alone(browser: Browser, many: Served) -> None:
+    with opened(browser, many) as page:
+        page.fill("#text", "0001 day")
+        assert names(page) == ["0001"]
+        page.fill("#text", "day")
+        assert len(names(page)) == 100
+
+
+def test_more_rows_come_by_the_keyboard_and_the_first_new_one_has_the_focus(browser: Browser, many: Served) -> None:
+    with opened(browser, many) as page:
+        page.evaluate("document.querySelector('#more').focus({ preventScroll: true })")
+        page.keyboard.press("Enter")
+        assert len(names(page)) >= 200
+        assert page.evaluate("document.activeElement.closest('tr').dataset.run") == f"{MANY - 101:04}"
+
+
+def test_a_row_keeps_the_focus_when_the_list_is_drawn_again(browser: Browser, address: Served) -> None:
+    with opened(browser, address) as page:
+        row(page, "0005").get_by_role("button", name="compare").focus()
+        page.evaluate("showRows(false)")
+        assert page.evaluate("document.activeElement.ariaLabel") == "compare 0005"

@@ -41,18 +41,19 @@ function showList() {
   byId("experiments").hidden = !experiments.length;
   byId("experiment-list").replaceChildren(...experiments.map(({ name, kind }) =>
     element("li", {}, element("a", { href: address("experiment", { name, kind }), textContent: name }), ` (${kind})`)));
-  restoreFilters();
-  showRows();
+  showRows(restoreFilters());
   document.body.dataset.reading = String(reading);
 }
 
 let restored = false;
+// Whether the filters changed.
 function restoreFilters() {
-  if (restored) return;
+  if (restored) return false;
   restored = true;
   const kept = new URLSearchParams(location.hash.slice(1));
   for (const name of KEPT) if (kept.has(name)) byId(name).value = kept.get(name);
   byId("parts").checked = kept.has("parts");
+  return true;
 }
 
 function keepFilters() {
@@ -113,7 +114,7 @@ async function saveNotes(event) {
   if (refused) return;
   byId("notes").close();
   setOptions(byId("tag"), laboratory.list.runs.flatMap((run) => run.tags), "any");
-  showRows();
+  showRows(false);
 }
 
 byId("filters").addEventListener("input", () => { showRows(); keepFilters(); });
@@ -132,6 +133,12 @@ document.querySelector("#runs tbody").addEventListener("click", (event) => {
   else openNotes(name);
 });
 byId("notes-form").addEventListener("submit", saveNotes);
+byId("more").addEventListener("click", () => {
+  const first = document.querySelector("#runs tbody").rows.length;
+  drawMoreRows();
+  document.querySelector("#runs tbody").rows[first]?.querySelector("a, button")?.focus();
+});
+addEventListener("beforeprint", () => drawRows(shown.length));
 byId("cancel").addEventListener("click", () => byId("notes").close());
 document.addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
 setInterval(() => { if (!document.hidden && !byId("notes").open) refresh(); }, PERIOD_MS);

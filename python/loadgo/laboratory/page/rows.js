@@ -77,12 +77,51 @@ function actionsOf(run) {
   return actions;
 }
 
-function showRows() {
-  const shown = filtered(laboratory.list.runs);
-  document.querySelector("#runs tbody").replaceChildren(...shown.map(rowOf));
+const ROWS_AT_ONCE = 100;
+let shown = [];
+
+// Draws the rows that the filters choose: as many as were drawn before, or the first ones after a change of the filters.
+function showRows(isAnew = true) {
+  const focus = focusIn(document.activeElement);
+  const body = document.querySelector("#runs tbody");
+  const drawn = isAnew ? 0 : body.rows.length;
+  shown = filtered(laboratory.list.runs);
+  body.replaceChildren();
+  drawRows(Math.max(drawn, ROWS_AT_ONCE));
+  restoreFocus(focus);
   const all = laboratory.list.runs.filter((run) => byId("parts").checked || !run.experiment).length;
   byId("count").textContent = shown.length === all
     ? `${all.toLocaleString("en")} run${all === 1 ? "" : "s"}`
     : `${shown.length.toLocaleString("en")} of ${all.toLocaleString("en")} runs`;
   document.body.dataset.shown = String(shown.length);
+}
+
+// Draws further rows, up to `count` rows in all. A thousand rows at once would take a browser seconds.
+function drawRows(count) {
+  const body = document.querySelector("#runs tbody");
+  body.append(...shown.slice(body.rows.length, count).map(rowOf));
+  const left = shown.length - body.rows.length;
+  const more = byId("more");
+  more.hidden = left === 0;
+  more.textContent = `Show ${Math.min(left, ROWS_AT_ONCE)} more of ${left.toLocaleString("en")} further runs`;
+  // Observed anew, since an observer reports a button that stays in view once only.
+  nearEnd.unobserve(more);
+  if (left) nearEnd.observe(more);
+}
+
+function drawMoreRows() {
+  drawRows(document.querySelector("#runs tbody").rows.length + ROWS_AT_ONCE);
+}
+
+const nearEnd = new IntersectionObserver((seen) => { if (seen.some((one) => one.isIntersecting)) drawMoreRows(); },
+  { rootMargin: "800px" });
+
+function focusIn(focused) {
+  const row = focused?.closest("#runs tbody tr");
+  return row ? { run: row.dataset.run, index: [...row.querySelectorAll("a, button")].indexOf(focused) } : null;
+}
+
+function restoreFocus(focus) {
+  const row = focus && [...document.querySelectorAll("#runs tbody tr")].find((one) => one.dataset.run === focus.run);
+  row?.querySelectorAll("a, button")[focus.index]?.focus({ preventScroll: true });
 }
