@@ -119,5 +119,17 @@ def query(
             raise ValueError(f"name one run: {run_name} or --run {run}")
         from loadgo.reporting.lists import query_presentation
 
-        page = page_output(format, output, "query.html")
-        page.write(query_presentation(loadgo.query(sql, run=run_name or run or "last")).report(format))
+        page, name = page_output(format, output, "query.html"), run_name or run or "last"
+        page.write(query_presentation(loadgo.query(sql, run=name)).report(format))
+        _print_warnings(name)
+
+
+def _print_warnings(name: str) -> None:
+    """Prints the warnings of the run called `name`, if it has any, on the standard error."""
+    from loadgo.measures.run_warnings import facts_of, run_warnings
+    from loadgo.records.phases import stretch_of
+    from loadgo.records.tables import tables
+
+    rows = tables(name)
+    for warning in run_warnings(facts_of(rows, stretch_of(rows))):
+        print_error(warning)

@@ -11,6 +11,7 @@ from loadgo.errors import BadRun
 from loadgo.laboratory.lab_view import LaboratoryView
 from loadgo.laboratory.run_index import RunIndex, open_index
 from loadgo.laboratory.server import application
+from loadgo.notation.figures import counted
 from loadgo.records.runs import runs_folder
 from loadgo.serving.loopback import serve_page
 
@@ -36,7 +37,9 @@ class Laboratory:
             serve_page(
                 lambda token, at, _: application(self._view, token, at),
                 port,
-                lambda url: announce(f"the laboratory of {len(self.index.runs):,} runs is at {url} (Ctrl-C ends it)"),
+                lambda url: announce(
+                    f"the laboratory of {counted(len(self.index.runs), 'run')} is at {url} (Ctrl-C ends it)"
+                ),
             )
         finally:
             self._ended.set()

@@ -17,6 +17,7 @@ import polars as pl
 from loadgo import _loadgo
 from loadgo.documents.result import Result
 from loadgo.errors import BadArgument, BadRun, LoadgoError
+from loadgo.notation.figures import counted
 from loadgo.records.run_file import RUN_FILE as RUN_FILE
 from loadgo.records.run_file import check_path, read_run_file, start_in, utf8_text
 
@@ -48,8 +49,8 @@ class RecordedRun(Result, presented_by="loadgo.reporting.presentation:recorded_p
     """None if the folder cannot be read."""
 
     def _line(self) -> str:
-        counted = "" if self.interactions is None else f", {self.interactions:,} interactions"
-        return f"{self.id}, {self.name} on {self.system or 'an unknown system'}, {self.outcome}{counted}"
+        size = "" if self.interactions is None else f", {counted(self.interactions, 'interaction')}"
+        return f"{self.id}, {self.name} on {self.system or 'an unknown system'}, {self.outcome}{size}"
 
     def __fspath__(self) -> str:
         return str(self.folder)
@@ -59,7 +60,7 @@ class RunList(Result, list[RecordedRun], presented_by="loadgo.reporting.run_list
     """A list of recorded runs."""
 
     def _line(self) -> str:
-        return f"{len(self):,} runs{f', the last {self[-1].id}' if self else ''}"
+        return f"{counted(len(self), 'run')}{f', the last {self[-1].id}' if self else ''}"
 
 
 def runs_folder() -> Path:

@@ -1,0 +1,42 @@
+"""`loadgo query` prints the warnings of a run beside the answer, on the standard error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from loadgo.cli.app import app
+from loadgo.records.runs import RecordedRun, RunList
+from typer.testing import CliRunner
+
+REPORTED = Path(__file__).parents[2] / "runs" / "reported"
+SQL = "SELECT count(*) AS n FROM interactions"
+
+
+def test_a_query_says_the_warnings_of_its_run_on_the_standard_error() -> None:
+    answer = CliRunner().invoke(app, ["query", SQL, str(REPORTED / "damaged"), "--format", "csv"])
+    assert answer.exit_code == 0
+    assert answer.stdout.startswith("n\n")
+    assert "loadgo: The run has not ended, or was killed" in answer.stderr
+    assert "The host was busy with other things" in answer.stderr
+
+
+def test_a_query_of_a_good_run_says_nothing_else() -> None:
+    answer = CliRunner().invoke(app, ["query", SQL, str(REPORTED / "live-exact")])
+    assert answer.exit_code == 0
+    assert answer.stderr == ""
+
+
+def test_one_run_with_one_interaction_is_said_in_the_singular() -> None:
+    run = RecordedRun(
+        id="a",
+        folder=Path("a"),
+        name="light",
+        system="here",
+        users=1,
+        started=None,
+        finished=True,
+        outcome="done",
+        interactions=1,
+    )
+    assert repr(run).endswith(", 1 interaction>")
+    assert "1 run, " in repr(RunList([run]))
