@@ -51,6 +51,7 @@ from loadgo.cli.output import (
     wants_color,
     write_report,
 )
+from loadgo.cli.page_output import page_output
 from loadgo.cli.profile import profile
 from loadgo.cli.sweep import merge, sweep
 from loadgo.cli.transfer import transfer
@@ -244,8 +245,10 @@ def report(
         from loadgo.reporting.report import asked_notes, render, reported_summary
         from loadgo.reporting.view import View
 
-        folder = find_run(run)
         files = CheckFiles(junit, summary)
+        if _shown_experiment(run, format, output, judged=bool(fail_if or files.wanted or failed)):
+            return
+        folder = find_run(run)
         files.check_writable({"-o": output})
         if failed and (fail_if or files.wanted):
             raise BadArgument("--failed prints lines and judges nothing: leave out --failed or --fail-if")
@@ -270,6 +273,20 @@ def report(
         )
         if any(result.failed for result in results):
             raise typer.Exit(STATUS_BAD_FINDING)
+
+
+def _shown_experiment(name: str, format: ReportFormat, output: Path | None, *, judged: bool) -> bool:
+    """Shows the result of `loadgo ab` or `loadgo capacity` in the folder `name`. False if there is none."""
+    from loadgo.errors import BadArgument
+    from loadgo.laboratory.stored_experiments import stored_result
+
+    result = stored_result(name)
+    if result is None:
+        return False
+    if judged:
+        raise BadArgument(f"{name} is no single run: --fail-if, --junit, --summary and --failed take one of its runs")
+    page_output(format, output, "report.html").show(result)
+    return True
 
 
 def _print_run(finished: loadgo.Run, format: ReportFormat, tariff: str, *, full: bool, quiet: bool) -> None:

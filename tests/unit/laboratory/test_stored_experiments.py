@@ -5,11 +5,13 @@ from pathlib import Path
 
 import loadgo
 import pytest
+from loadgo.cli.app import app
 from loadgo.errors import BadRun
 from loadgo.laboratory.stored_experiments import stored_capacity, stored_experiment
 from loadgo.pairing.document import experiment_document
 from loadgo.sizing.site import keep_result
 from support.small_machine import laid
+from typer.testing import CliRunner
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +30,16 @@ def test_a_capacity_is_shown_as_it_was_found(capacity: tuple[Path, loadgo.Capaci
     assert stored.report("json") == found.report("json")
     assert stored.report("text", width=100) == found.report("text", width=100)
     assert str(stored.report("html")).startswith("<!doctype html>")
+
+
+def test_report_of_the_folder_of_a_search_shows_its_answer(capacity: tuple[Path, loadgo.Capacity]) -> None:
+    folder, found = capacity
+    shown = CliRunner().invoke(app, ["report", str(folder), "--format", "json"])
+    assert shown.exit_code == 0
+    assert shown.stdout == found.report("json")
+    judged = CliRunner().invoke(app, ["report", str(folder), "--fail-if", "p90 > 1s"])
+    assert judged.exit_code == 2
+    assert "is no single run" in judged.stderr
 
 
 def test_an_experiment_is_shown_as_it_was_found(tmp_path: Path) -> None:
