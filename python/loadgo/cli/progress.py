@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loadgo.cli.progress_words import RunClock, metering_line, progress_line
+from loadgo.cli.progress_words import RunClock, metering_line, progress_line, sweep_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,6 +22,8 @@ WriteLine = Callable[[str], None]
 
 LINE_PERIOD_S = 60.0
 """Time between two lines where the standard error is no terminal."""
+SWEEP_PERIOD_S = 0.1
+"""Time between two states of a sweep in a terminal."""
 READING_PERIOD_S = 3.0
 """Time between two readings of a run's records in a terminal."""
 MOST_READING_SHARE = 0.02
@@ -156,3 +158,29 @@ class _Progress:
             self._headline = None
         took_s = time.monotonic() - now_s
         self._next_reading_s = now_s + max(READING_PERIOD_S, took_s / MOST_READING_SHARE)
+
+
+@contextmanager
+def sweep_progress(console: Console, *, shown: bool) -> Iterator[Callable[[dict[str, Any]], None] | None]:
+    """Yields a function that shows the progress of a sweep; None if nothing is to be `shown`."""
+    if not shown:
+        yield None
+        return
+    with changing_line(console) as line:
+        yield _SweepProgress(line).show
+
+
+class _SweepProgress:
+    """The progress of one sweep."""
+
+    def __init__(self, line: ChangingLine) -> None:
+        self._line = line
+        self._began_s = time.monotonic()
+        self._next_s = self._began_s if line.is_terminal else self._began_s + LINE_PERIOD_S
+
+    def show(self, state: dict[str, Any]) -> None:
+        """Writes the state as a line, if it is time for one."""
+        now_s = time.monotonic()
+        if now_s >= self._next_s:
+            self._line.write(sweep_line(state, now_s - self._began_s, self._line.width() - 1))
+            self._next_s = now_s + (SWEEP_PERIOD_S if self._line.is_terminal else LINE_PERIOD_S)

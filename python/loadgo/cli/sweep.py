@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -20,8 +17,6 @@ from loadgo.cli.output import (
     print_note,
 )
 from loadgo.cli.page_output import FileOption, format_option, page_output
-from loadgo.cli.progress import LINE_PERIOD_S, ChangingLine, changing_line
-from loadgo.cli.progress_words import sweep_line
 from loadgo.documents.formats import ReportFormat
 
 PointsFormat = Annotated[ReportFormat, format_option("a row for each point", "the measure over the users")]
@@ -52,10 +47,11 @@ def sweep(
 ) -> None:
     """Simulates all points of GRID on processes of this host or on a cluster: one Parquet data set, one answer."""
     with errors_as_messages():
+        from loadgo.cli.progress import sweep_progress
         from loadgo.sweeping.sweep import sweep as run_sweep
 
         page = page_output(format, output, "sweep.html")
-        with _progress(shown=not quiet) as show:
+        with sweep_progress(error_console(), shown=not quiet) as show:
             result = run_sweep(grid, workers=workers, part=part, out=out, progress=show)
         page.show(result)
         print_fit_warnings(result.fit_warnings)
@@ -84,32 +80,3 @@ def merge(
         if format == "text":
             print_note(f"the points are in {result.folder}")
         raise typer.Exit(STATUS_BAD_FINDING if result.bad else STATUS_GOOD)
-
-
-@contextmanager
-def _progress(*, shown: bool) -> Iterator[Callable[[dict[str, Any]], None] | None]:
-    """Yields a function that shows the progress of a sweep; None if nothing is to be `shown`."""
-    if not shown:
-        yield None
-        return
-    with changing_line(error_console()) as line:
-        yield _SweepProgress(line).show
-
-
-class _SweepProgress:
-    """The progress of one sweep."""
-
-    def __init__(self, line: ChangingLine) -> None:
-        self._line = line
-        self._began_s = time.monotonic()
-        self._next_s = self._began_s if line.is_terminal else self._began_s + LINE_PERIOD_S
-
-    def show(self, state: dict[str, Any]) -> None:
-        """Writes the state as a line, if it is time for one."""
-        now_s = time.monotonic()
-        if now_s >= self._next_s:
-            self._line.write(sweep_line(state, now_s - self._began_s, self._line.width() - 1))
-            self._next_s = now_s + (_TERMINAL_PERIOD_S if self._line.is_terminal else LINE_PERIOD_S)
-
-
-_TERMINAL_PERIOD_S = 0.1
