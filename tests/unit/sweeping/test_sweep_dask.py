@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -69,8 +70,10 @@ def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[st
             started.append(start(tmp_path, address, *options, module="distributed.cli.dask_worker", **settings))
         yield address, settings, [worker.pid for worker in started[1:]]
     finally:
-        for process in reversed(started):
-            process.terminate()
+        # By SIGKILL: a worker of Dask may hang in its orderly end when its scheduler ends too.
+        for process in started:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
         for process in started:
             process.communicate(timeout=120)
             wait_until_gone(process.pid)
