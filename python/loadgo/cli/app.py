@@ -96,7 +96,7 @@ def main() -> None:
 @app.callback(invoke_without_command=True)
 def _without_command(
     context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    version: Annotated[bool, typer.Option("--version", metavar="", help="Print the version.")] = False,
 ) -> None:
     if version:
         print_output(f"loadgo {loadgo.__version__}\n")

@@ -40,7 +40,7 @@ def capacity(
     ],
     script: Annotated[
         str | None,
-        typer.Argument(metavar="[SCRIPT]", help="A bundled script's name, or the path of one; none with --mix."),
+        typer.Argument(metavar="SCRIPT", help="A bundled script's name, or the path of one; none with --mix."),
     ] = None,
     mix: Annotated[
         str | None,

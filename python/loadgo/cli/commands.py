@@ -31,7 +31,7 @@ def runs(
 
 def ready(
     command: Annotated[
-        list[str], typer.Argument(metavar="COMMAND...", help="The command and its arguments; write it after --.")
+        list[str], typer.Argument(metavar="COMMAND", help="The command and its arguments; write it after --.")
     ],
     runs: Annotated[
         int, typer.Option("-n", min=1, metavar="RUNS", help="Run it this often, for medians and intervals.")
@@ -107,7 +107,7 @@ def query(
         typer.Argument(metavar="SQL", help="Such as 'SELECT command, count(*) FROM interactions GROUP BY command'."),
     ],
     run_name: Annotated[
-        str | None, typer.Argument(metavar="[RUN]", help="The run: its folder, its id, or last (the default).")
+        str | None, typer.Argument(metavar="RUN", help="The run: its folder, its id, or last (the default).")
     ] = None,
     run: Annotated[str | None, typer.Option(metavar="RUN", help="The same as an option.")] = None,
     format: Annotated[TableFormat, format_option("the rows of the answer")] = "text",

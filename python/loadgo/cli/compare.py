@@ -103,7 +103,7 @@ def _runs_by_changes(measured: list[str]) -> dict[str, list[str]]:
 def speedup(
     script: Annotated[
         str | None,
-        typer.Argument(metavar="[SCRIPT]", help="A bundled script's name, or a path; none with --measured."),
+        typer.Argument(metavar="SCRIPT", help="A bundled script's name, or a path; none with --measured."),
     ] = None,
     on: Annotated[
         str, typer.Option(metavar="MACHINE", help="The simulated machine without the changes: a name or a file.")

@@ -18,7 +18,7 @@ _HTML_FILE = "cost.html"
 def cost(
     runs: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[RUN]…", help="A run's folder or id, last; several, for the curve over the load."),
+        typer.Argument(metavar="RUN", help="A run's folder or id, last; several, for the curve over the load."),
     ] = None,
     tariff: Annotated[
         list[str] | None,

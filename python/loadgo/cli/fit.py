@@ -23,7 +23,7 @@ from loadgo.documents.formats import TableFormat
 RunsArgument = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[RUN]…", help="Runs of one script on one system: folders or ids; the last when none is named."
+        metavar="RUN", help="Runs of one script on one system: folders or ids; the last when none is named."
     ),
 ]
 

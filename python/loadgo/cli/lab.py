@@ -13,7 +13,7 @@ from loadgo.cli.output import errors_as_messages, print_note
 
 def lab(
     runs: Annotated[
-        Path | None, typer.Argument(metavar="[FOLDER]", help="The folder of runs; by default $LOADGO_RUNS or runs/.")
+        Path | None, typer.Argument(metavar="FOLDER", help="The folder of runs; by default $LOADGO_RUNS or runs/.")
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port of the page; 0 is any free port.")] = 0,
 ) -> None:

@@ -13,7 +13,7 @@ from loadgo.cli.page_output import FileOption, format_option, page_output
 from loadgo.documents.formats import ReportFormat, TableFormat
 
 MachineArgument = Annotated[
-    str | None, typer.Argument(metavar="[NAME]", help="A bundled machine, or a machine file's path.")
+    str | None, typer.Argument(metavar="NAME", help="A bundled machine, or a machine file's path.")
 ]
 
 
@@ -66,7 +66,7 @@ def simulate(
 
 
 def reproduce(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A document; by default all documents.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A document; by default all documents.")] = None,
     format: Annotated[
         ReportFormat, format_option("every printed figure with ours", "the first chart of the document")
     ] = "text",

@@ -39,7 +39,7 @@ from loadgo.documents.formats import ReportFormat
 def meter(
     command: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[COMMAND...]", help="Meter for as long as this runs; write it after --."),
+        typer.Argument(metavar="COMMAND", help="Meter for as long as this runs; write it after --."),
     ] = None,
     duration: Annotated[
         str | None, typer.Option("--for", help="Length of the metering: 10s, 5min; by default until an interrupt.")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def profile(
     command: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[COMMAND...]", help="Profile this with what it starts; write it after --."),
+        typer.Argument(metavar="COMMAND", help="Profile this with what it starts; write it after --."),
     ] = None,
     duration: Annotated[
         str | None, typer.Option("--for", help="Length of the profile: 10s (the default without COMMAND), 5min.")

@@ -63,7 +63,7 @@ def sweep(
 
 
 def merge(
-    parts: Annotated[list[str], typer.Argument(metavar="PART…", help="The folders of all parts of a sweep.")],
+    parts: Annotated[list[str], typer.Argument(metavar="PART", help="The folders of all parts of a sweep.")],
     out: Annotated[
         Path | None, typer.Option(help="The folder of the whole; by default merged.sweep in the current folder.")
     ] = None,

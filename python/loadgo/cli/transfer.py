@@ -38,7 +38,7 @@ def transfer(
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[serve | -- COMMAND...]",
+            metavar="serve | -- COMMAND",
             help="serve: be the end that waits; a command: measure what it moves; else --to names the other end.",
         ),
     ] = None,

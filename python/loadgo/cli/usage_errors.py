@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperArgument, TyperCommand, TyperOption
 
 from loadgo.cli.examples import with_examples
 from loadgo.cli.option_groups import HELP_GROUP, group_of
@@ -26,6 +26,14 @@ _PATH_OPTIONS = ("--out", "--output", "-o", "--report", "--csv", "--into")
 """Options that take a path in every command that has them."""
 
 
+_METAVARS = {"bool": "", "int": "N", "float": "NUMBER", "str": "TEXT", "Path": "PATH"}
+"""The word for an option's value in the help, by Python's type. A flag has none."""
+
+
+def _no_type(ctx: Any) -> str | None:
+    return None
+
+
 class PlainCommand(TyperCommand):
     """A command whose errors are in plain words, and whose help has examples and groups of options."""
 
@@ -35,12 +43,18 @@ class PlainCommand(TyperCommand):
         for param in self.params:
             if isinstance(param, TyperOption):
                 param.rich_help_panel = group_of(str(self.name), str(param.name))
+                if param.metavar is None and not param.type_descriptor.is_choice:
+                    param.metavar = _METAVARS.get(param.bare_type().removeprefix("list[").removesuffix("]"))
+            elif isinstance(param, TyperArgument):
+                # Its name says what it is: a column with Python's types would say nothing.
+                param.display_type_rich = _no_type  # type: ignore[method-assign]
 
     def get_help_option(self, ctx: Any) -> Any:
         """The option `--help`, in a group with others."""
         option = super().get_help_option(ctx)
         if isinstance(option, TyperOption):
             option.rich_help_panel = HELP_GROUP
+            option.metavar = ""
         return option
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -31,7 +31,7 @@ _OTHER_SCREEN, _FIRST_SCREEN = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
 
 def watch(
     run: Annotated[
-        str | None, typer.Argument(metavar="[RUN]", help="A run's folder, its id, or last; this host, if none.")
+        str | None, typer.Argument(metavar="RUN", help="A run's folder, its id, or last; this host, if none.")
     ] = None,
     terminal: Annotated[bool, typer.Option("--terminal", help="Show it in this terminal, not in a browser.")] = False,
     window: Annotated[str, typer.Option(help="The length of the past that is shown: 60s, 10min.")] = "60s",

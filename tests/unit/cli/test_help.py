@@ -84,3 +84,11 @@ def test_help_fits_80_columns_and_cuts_nothing(name: str) -> None:
     assert all(f" {word} " in text for word in words)
     written = "".join(f"{param.help}{param.metavar}" for param in (COMMANDS[name].params if name else []))
     assert text.partition("╭")[2].count("…") == written.count("…")
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_the_help_has_no_words_of_pythons_types(name: str) -> None:
+    shown = CliRunner().invoke(app, [name, "--help"], env={"COLUMNS": "120"}).stdout
+    assert "Usage:" in shown
+    for word in ("<str>", "<int", "<bool>", "<path>", "<float", "list[", "[["):
+        assert word not in shown
