@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -120,10 +121,14 @@ def test_an_agent_that_is_stopped_is_told_and_undoes_its_work(far: AgentHost) ->
 
 
 def test_an_agent_ends_with_its_controller(far: AgentHost) -> None:
-    before = set(Path("/tmp").glob("loadgo-ssh-*"))
     running = metering(far)
-    (directory,) = set(Path("/tmp").glob("loadgo-ssh-*")) - before
+    listed = subprocess.run(
+        ["ps", "-ww", "-o", "args=", "--ppid", str(running.pid)], capture_output=True, text=True, check=True
+    ).stdout
     running.kill()
+    found = re.search(r"ControlPath=(\S+)/socket", listed)
+    assert found is not None, listed
+    directory = Path(found[1])
     far.ended(running, -signal.SIGKILL)
     eventually(lambda: not (directory / "socket").exists(), "the connection stays")
     shutil.rmtree(directory)
