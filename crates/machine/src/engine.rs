@@ -13,6 +13,7 @@ use super::disciplines::round_robin::RoundRobin;
 use super::disciplines::tenex::Tenex;
 use super::meters::{MachineMeters, MemoryMeter};
 use super::spec::{Discipline, Machine};
+pub use error::EngineError;
 use loadgo_core::system::UserId;
 use sink::InteractionSink;
 pub use told::{Advance, CommandResult, EngineEvent, Pages};
@@ -23,6 +24,7 @@ mod costs;
 mod dispatch;
 mod eligibility;
 mod errand;
+mod error;
 mod events;
 mod execution;
 mod impossible;
@@ -84,7 +86,7 @@ impl Engine {
     ///
     /// # Errors
     /// The configuration cannot work; the message says what would help.
-    pub fn new(machine: &Arc<Machine>, seed: u64) -> Result<Engine, String> {
+    pub fn new(machine: &Arc<Machine>, seed: u64) -> Result<Engine, EngineError> {
         impossible::refuse(machine)?;
         Ok(Engine(match machine.processors.discipline {
             Discipline::FirstCome | Discipline::Sharing => {
@@ -113,9 +115,9 @@ impl Engine {
     ///
     /// # Errors
     /// As for [`Engine::new`], or the machine has no load.
-    pub(crate) fn with_own_load(machine: &Arc<Machine>, seed: u64) -> Result<Engine, String> {
+    pub(crate) fn with_own_load(machine: &Arc<Machine>, seed: u64) -> Result<Engine, EngineError> {
         if machine.load.is_empty() {
-            return Err("the machine has no load of its own: give it a [[load]], or run a script on it".into());
+            return Err(EngineError::NoLoad);
         }
         let mut engine = Engine::new(machine, seed)?;
         of_each!(&mut engine.0, clockwork => clockwork.add_own_users())?;
@@ -131,10 +133,10 @@ impl Engine {
     ///
     /// # Errors
     /// The system table is full, or the user's number is too large.
-    pub fn attach(&mut self, user: UserId) -> Result<(), String> {
+    pub fn attach(&mut self, user: UserId) -> Result<(), EngineError> {
         let most = events::MOST_PROCESSES;
         if user == 0 || user as usize > most {
-            return Err(format!("user {user} is not between 1 and {most}"));
+            return Err(EngineError::UserNumber { user, most });
         }
         of_each!(&mut self.0, clockwork => clockwork.attach(user - 1))
     }
@@ -176,8 +178,8 @@ impl Engine {
     }
 
     /// The reason why the machine cannot go on; `None` while it can.
-    pub fn trouble(&self) -> Option<&str> {
-        of_each!(&self.0, clockwork => clockwork.execution.failure.as_deref())
+    pub fn trouble(&self) -> Option<&EngineError> {
+        of_each!(&self.0, clockwork => clockwork.execution.failure.as_ref())
     }
 
     /// The meters at the present instant.
@@ -199,7 +201,7 @@ impl Engine {
     ///
     /// # Errors
     /// As for [`crate::simulate::run`].
-    pub fn run(&mut self, sink: &mut impl InteractionSink) -> Result<MachineMeters, String> {
+    pub fn run(&mut self, sink: &mut impl InteractionSink) -> Result<MachineMeters, EngineError> {
         of_each!(&mut self.0, clockwork => clockwork.run_own_users(sink))
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 pub use super::engine::sink::InteractionSink;
 
-use super::engine::Engine;
+use super::engine::{Engine, EngineError};
 use super::meters::MachineMeters;
 use super::spec::Machine;
 
@@ -13,6 +13,6 @@ use super::spec::Machine;
 /// # Errors
 /// The machine cannot be simulated (see [`Engine::new`]) or has no load of its own. Or an open load asks for more than the
 /// machine can serve, or no event can come any more.
-pub fn run(machine: &Arc<Machine>, seed: u64, sink: &mut impl InteractionSink) -> Result<MachineMeters, String> {
+pub fn run(machine: &Arc<Machine>, seed: u64, sink: &mut impl InteractionSink) -> Result<MachineMeters, EngineError> {
     Engine::with_own_load(machine, seed)?.run(sink)
 }

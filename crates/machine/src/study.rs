@@ -11,6 +11,7 @@ mod tests;
 
 pub use report::{ClassReport, FigureResult, Report, StationReport};
 
+use super::engine::EngineError;
 use super::spec::Machine;
 use loadgo_core::random::derive_seed;
 use loadgo_core::stop::StopRequest;
@@ -33,7 +34,7 @@ pub struct StudySubject {
 ///
 /// # Errors
 /// The machine cannot work, has no load of its own, or comes to a standstill.
-pub fn study(subject: &StudySubject, streams: usize, until: &StopRule, stop: &StopRequest) -> Result<Report, String> {
+pub fn study(subject: &StudySubject, streams: usize, until: &StopRule, stop: &StopRequest) -> Result<Report, EngineError> {
     let seeds = (0..streams as u64).map(|stream| if stream == 0 { subject.seed } else { derive_seed(subject.seed, stream) });
     let mut runs = seeds.map(|seed| StudyStream::new(&subject.machine, seed)).collect::<Result<Vec<_>, _>>()?;
     let most = until.interactions.unwrap_or(u64::MAX).div_ceil(streams as u64);
@@ -57,7 +58,12 @@ pub fn study(subject: &StudySubject, streams: usize, until: &StopRule, stop: &St
 }
 
 /// Studies each subject over one stream on `threads` threads, and returns the reports in the order of the subjects.
-pub fn sweep(subjects: &[StudySubject], threads: usize, until: &StopRule, stop: &StopRequest) -> Vec<Result<Report, String>> {
+pub fn sweep(
+    subjects: &[StudySubject],
+    threads: usize,
+    until: &StopRule,
+    stop: &StopRequest,
+) -> Vec<Result<Report, EngineError>> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
@@ -82,12 +88,12 @@ fn take<'a>(next: &AtomicUsize, subjects: &'a [StudySubject]) -> Option<(usize, 
 }
 
 /// Runs every stream up to its `target`th interaction, each on its own thread.
-fn advance(runs: &mut [StudyStream], target: u64, until: &StopRule, stop: &StopRequest) -> Result<(), String> {
+fn advance(runs: &mut [StudyStream], target: u64, until: &StopRule, stop: &StopRequest) -> Result<(), EngineError> {
     let time_ns = until.time_ns.unwrap_or(u64::MAX);
     if let [only] = runs {
         return only.advance(target, time_ns, stop);
     }
-    let outcomes: Vec<Result<(), String>> = thread::scope(|scope| {
+    let outcomes: Vec<Result<(), EngineError>> = thread::scope(|scope| {
         let threads: Vec<_> = runs.iter_mut().map(|run| scope.spawn(move || run.advance(target, time_ns, stop))).collect();
         threads.into_iter().map(|thread| thread.join().expect("a stream does not panic")).collect()
     });

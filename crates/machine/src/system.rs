@@ -11,7 +11,7 @@ mod span;
 #[cfg(test)]
 mod tests;
 
-use super::engine::{Advance, Engine, EngineEvent};
+use super::engine::{Advance, Engine, EngineError, EngineEvent};
 use super::spec::Machine;
 use loadgo_core::record::{MeterRows, Phase};
 use loadgo_core::stop::StopRequest;
@@ -66,15 +66,15 @@ impl<K: SampleSink> MachineSystem<K> {
     }
 
     /// Ends the last span, and returns the reason why the machine could not go on, if there is one.
-    pub fn finish(mut self) -> Option<String> {
+    pub fn finish(mut self) -> Option<EngineError> {
         self.sample(SpanEnd::Cut);
-        self.engine.trouble().map(Into::into)
+        self.engine.trouble().cloned()
     }
 
     /// The reason why the machine cannot go on.
     fn why_stuck(&self) -> String {
         if let Some(trouble) = self.engine.trouble() {
-            return trouble.into();
+            return trouble.to_string();
         }
         let at = loadgo_core::script::print_span(self.now().since(Instant(0)));
         format!("the machine stands still after {at}: users wait, and no event will ever come; is a store missing, or a limit 0?")
@@ -168,7 +168,7 @@ impl<K: SampleSink> System for MachineSystem<K> {
 
     fn log_in(&mut self, user: UserId) {
         if let Err(reason) = self.engine.attach(user) {
-            self.events.push_back(Event::Refused { user, at: self.now(), reason, remedy: "" });
+            self.events.push_back(Event::Refused { user, at: self.now(), reason: reason.to_string(), remedy: "" });
         }
     }
 

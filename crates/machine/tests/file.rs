@@ -5,7 +5,7 @@ use loadgo_machine::file::{MachineMistake, Origin, key_and_value, parse, parse_w
 use loadgo_machine::spec::{Discipline, Machine, Population};
 
 fn alone(text: &str) -> Result<Machine, MachineMistake> {
-    parse(text, &mut |name| Err(format!("there is no machine {name}")))
+    parse(text, &mut |name| Err(format!("there is no machine {name}").into()))
 }
 
 /// Returns the line and column of ▶, and the text without it.
@@ -46,7 +46,7 @@ const BASE: &str = "title = 'base'\nsource = 's'\n[processors]\ndiscipline = 'ro
 
 fn over_base(text: &str, sets: &[(&str, &str)]) -> Result<Machine, MachineMistake> {
     let sets: Vec<_> = sets.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
-    parse_with(text, &sets, &mut |name| if name == "base" { Ok(BASE.into()) } else { Err(format!("there is no {name}")) })
+    parse_with(text, &sets, &mut |name| if name == "base" { Ok(BASE.into()) } else { Err(format!("there is no {name}").into()) })
 }
 
 #[test]

@@ -8,7 +8,7 @@ use loadgo_machine::spec::Machine;
 use proptest::prelude::*;
 
 fn alone(text: &str) -> Result<Machine, MachineMistake> {
-    parse(text, &mut |name| Err(format!("there is no machine {name}")))
+    parse(text, &mut |name| Err(format!("there is no machine {name}").into()))
 }
 
 /// Tokens that mean something to TOML or to a machine file.

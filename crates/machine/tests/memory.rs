@@ -45,7 +45,7 @@ pages = 30
 image_words = 4000
 "#
     );
-    Arc::new(parse(&text, &mut |name| Err(format!("there is no {name}"))).expect("the test's machine is right"))
+    Arc::new(parse(&text, &mut |name| Err(format!("there is no {name}").into())).expect("the test's machine is right"))
 }
 
 fn paging(more: &str) -> Arc<Machine> {

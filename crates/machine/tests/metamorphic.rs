@@ -143,7 +143,7 @@ fn a_machine_that_cannot_work_is_refused_with_the_reason() {
     let refused = |change: &dyn Fn(&mut Machine), words: &str| {
         let mut made = paged(200, EligibilityLimit::None, 8);
         change(&mut made);
-        let reason = Engine::new(&Arc::new(made), 1).expect_err(words);
+        let reason = Engine::new(&Arc::new(made), 1).expect_err(words).to_string();
         assert!(reason.contains(words), "{reason:?} does not say {words:?}");
     };
     refused(&|made| made.stores.clear(), "no storage that pages come from");
@@ -203,9 +203,9 @@ fn a_load_beyond_the_machines_capacity_ends_the_run_with_the_reason() {
     }
     let work = models::work("job", AmountLaw::Exponential(1e9));
     let open = machine(1, Discipline::FirstCome, work, Population::Open(50.0), AmountLaw::ZERO);
-    let reason = simulate::run(&Arc::new(open), 1, &mut Endless).unwrap_err();
+    let reason = simulate::run(&Arc::new(open), 1, &mut Endless).unwrap_err().to_string();
     assert!(reason.contains("faster than it can answer"), "{reason}");
     let nothing = machine(1, Discipline::FirstCome, Command::without_work("nothing"), Population::Closed(3), AmountLaw::ZERO);
-    let reason = simulate::run(&Arc::new(nothing), 1, &mut Endless).unwrap_err();
+    let reason = simulate::run(&Arc::new(nothing), 1, &mut Endless).unwrap_err().to_string();
     assert!(reason.contains("no time passes"), "{reason}");
 }

@@ -46,7 +46,7 @@ enum Is {
 
 /// Lets users act on a machine, one action for each byte, and returns its events and meters as text.
 fn drive(machine: &Arc<Machine>, seed: u64, deeds: &[u8]) -> Result<String, TestCaseError> {
-    let mut engine = Engine::new(machine, seed).map_err(TestCaseError::reject)?;
+    let mut engine = Engine::new(machine, seed).map_err(|error| TestCaseError::reject(error.to_string()))?;
     let mut users = [Is::Away; USERS];
     let mut story = String::new();
     let mut now = 0;

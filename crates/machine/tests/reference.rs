@@ -14,7 +14,8 @@ fn page() -> String {
 }
 
 fn read(text: &str) -> Machine {
-    parse(text, &mut |name| Err(format!("there is no machine {name}"))).unwrap_or_else(|mistake| panic!("{mistake}\n{text}"))
+    parse(text, &mut |name| Err(format!("there is no machine {name}").into()))
+        .unwrap_or_else(|mistake| panic!("{mistake}\n{text}"))
 }
 
 fn examples() -> Vec<Machine> {

@@ -37,7 +37,7 @@ cpu = "1000s"
 "#;
 
 fn machine(text: &str) -> Arc<Machine> {
-    Arc::new(parse(text, &mut |name| Err(format!("there is no {name}"))).expect("the test's machine is right"))
+    Arc::new(parse(text, &mut |name| Err(format!("there is no {name}").into())).expect("the test's machine is right"))
 }
 
 /// Keeps every sample, and requests a stop after `stop_after` samples.

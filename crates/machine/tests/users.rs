@@ -128,7 +128,7 @@ proptest! {
         };
         let run = |load| -> Result<MachineMeters, TestCaseError> {
             let made = Machine { load, ..made.clone() };
-            simulate::run(&Arc::new(made), seed, &mut Countdown(100)).map_err(TestCaseError::reject)
+            simulate::run(&Arc::new(made), seed, &mut Countdown(100)).map_err(|error| TestCaseError::reject(error.to_string()))
         };
         let merged = run(vec![class(first + second)])?;
         prop_assert_eq!(merged, run(vec![class(first), class(second)])?);

@@ -18,8 +18,8 @@ pub fn refused(py: Python<'_>, refusal: impl Display) -> PyErr {
 }
 
 /// `BadArgument` with the text `message`.
-pub fn bad_argument(message: impl Into<String>) -> PyErr {
-    Python::attach(|py| raised(py, "BadArgument", (message.into(),)))
+pub fn bad_argument(message: impl Display) -> PyErr {
+    Python::attach(|py| raised(py, "BadArgument", (message.to_string(),)))
 }
 
 /// `BadArgument` with the text `message`, which has the argument's `name` in backquotes.

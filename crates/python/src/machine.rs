@@ -76,7 +76,7 @@ fn users(class: &UserClass) -> Option<u32> {
 /// Parses the machine of a file's `text` with `sets` (`KEY=VALUE`) over it; also returns the text of everything merged.
 pub fn read(py: Python<'_>, text: &str, sets: &[String]) -> PyResult<(Machine, String)> {
     let sets = sets.iter().map(|set| parse_setting(set)).collect::<PyResult<Vec<_>>>()?;
-    let mut resolve = |name: &str| machine_text(py, name).map_err(|error| error.value(py).to_string());
+    let mut resolve = |name: &str| machine_text(py, name).map_err(|error| error.value(py).to_string().into());
     let machine = parse_with(text, &sets, &mut resolve).map_err(|mistake| machine_error(py, &mistake))?;
     let text = print(&machine);
     Ok((machine, text))

@@ -47,7 +47,7 @@ pub fn run_on_machine(request: &OnMachine, mut decide: impl FnMut(&Progress) -> 
     if let Some(unknown) = unknown_commands(&request.spec.script, &request.machine) {
         return Err(Refusal::new(unknown).into());
     }
-    let engine = Engine::new(&request.machine, request.spec.load.seed).map_err(Refusal::new)?;
+    let engine = Engine::new(&request.machine, request.spec.load.seed).map_err(|error| Refusal::new(error.to_string()))?;
     let mut run_toml = RunToml::begin(&request.spec, setting(request));
     run_toml.usage(exact());
     run_toml.driver(DriverPart { scheduling: "virtual time".into(), processor: None, proof: String::new(), notes: Vec::new() });
@@ -103,7 +103,7 @@ impl DrivenSystem for MachineSystem<WriterSink> {
     }
 
     fn close(self, _: &mut CountingRecorder) -> Option<String> {
-        self.finish()
+        self.finish().map(|error| error.to_string())
     }
 }
 

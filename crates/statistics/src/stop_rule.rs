@@ -3,6 +3,7 @@
 use super::figures::{BatchSample, Figure};
 use super::interval::INTERVAL_CONFIDENCE;
 use super::windows::RunWindows;
+use loadgo_core::notation::mistakes::SyntaxMistake;
 use loadgo_core::script::parse_span;
 use std::fmt;
 
@@ -23,6 +24,51 @@ pub struct StopRule {
     /// Figures with the half-width that each must reach, as a part of the figure (0 to 1).
     pub precisions: Vec<(PreciseFigure, f64)>,
 }
+
+/// A mistake in a stop rule. Its text says what would be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StopRuleMistake {
+    /// A condition without `=`.
+    NoValue(String),
+    /// A condition with an unknown name.
+    UnknownRule(String),
+    /// A condition that stands twice.
+    Twice(String),
+    /// A number of interactions that is no whole number of 1 or more.
+    NotACount(String),
+    /// A time that is none.
+    NotATime(SyntaxMistake),
+    /// A time of 0.
+    NoTime,
+    /// A precision of an unknown figure.
+    UnknownFigure(String),
+    /// A precision that is no percentage between 0 and 100.
+    NotAPrecision(String),
+}
+
+impl fmt::Display for StopRuleMistake {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StopRuleMistake::NoValue(condition) => write!(out, "{condition:?} has no value: {EXAMPLES}"),
+            StopRuleMistake::UnknownRule(name) => write!(out, "{name:?} is not a rule that ends a run: {EXAMPLES}"),
+            StopRuleMistake::Twice(name) => write!(out, "{name} is written twice"),
+            StopRuleMistake::NotACount(count) => write!(
+                out,
+                "interactions={count} is not a whole number of 1 or more: write interactions=100000 or interactions=1e5"
+            ),
+            StopRuleMistake::NotATime(mistake) => mistake.fmt(out),
+            StopRuleMistake::NoTime => write!(out, "time=0s is too short: write time=1h"),
+            StopRuleMistake::UnknownFigure(figure) => {
+                write!(out, "precision({figure}) is unknown: write mean, throughput, or a quantile such as p50, p90 or p99.9")
+            }
+            StopRuleMistake::NotAPrecision(text) => {
+                write!(out, "{text:?} is not a precision: write the interval's half-width as a part of the figure, such as 2%")
+            }
+        }
+    }
+}
+
+impl std::error::Error for StopRuleMistake {}
 
 /// A figure over all interactions for which a rule may demand a precision.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,10 +96,10 @@ impl StopRule {
     ///
     /// # Errors
     /// The mistake, and what would be right.
-    pub fn parse(text: &str) -> Result<StopRule, String> {
+    pub fn parse(text: &str) -> Result<StopRule, StopRuleMistake> {
         let mut rule = StopRule { interactions: None, time_ns: None, precisions: Vec::new() };
         for condition in text.split(',').map(str::trim) {
-            let (name, value) = condition.split_once('=').ok_or_else(|| format!("{condition:?} has no value: {EXAMPLES}"))?;
+            let (name, value) = condition.split_once('=').ok_or_else(|| StopRuleMistake::NoValue(condition.into()))?;
             rule.add(name.trim(), value.trim())?;
         }
         Ok(rule)
@@ -78,16 +124,16 @@ impl StopRule {
         self.precisions.iter().all(is_reached)
     }
 
-    fn add(&mut self, name: &str, text: &str) -> Result<(), String> {
+    fn add(&mut self, name: &str, text: &str) -> Result<(), StopRuleMistake> {
         match name {
             "interactions" => set_once(&mut self.interactions, name, parse_count(text)?),
             "time" => set_once(&mut self.time_ns, name, parse_time_ns(text)?),
             _ => {
                 let figure = name.strip_prefix("precision(").and_then(|inner| inner.strip_suffix(')'));
-                let figure = figure.ok_or_else(|| format!("{name:?} is not a rule that ends a run: {EXAMPLES}"))?;
+                let figure = figure.ok_or_else(|| StopRuleMistake::UnknownRule(name.into()))?;
                 let precise = parse_figure(figure.trim())?;
                 if self.precisions.iter().any(|(other, _)| *other == precise) {
-                    return Err(format!("{name} is written twice"));
+                    return Err(StopRuleMistake::Twice(name.into()));
                 }
                 self.precisions.push((precise, parse_precision(text)?));
                 Ok(())
@@ -120,16 +166,15 @@ fn rounded(percent: f64) -> f64 {
     libm::round(percent * 1e9) / 1e9
 }
 
-fn set_once<T>(field: &mut Option<T>, name: &str, parsed: T) -> Result<(), String> {
+fn set_once<T>(field: &mut Option<T>, name: &str, parsed: T) -> Result<(), StopRuleMistake> {
     if field.replace(parsed).is_some() {
-        return Err(format!("{name} is written twice"));
+        return Err(StopRuleMistake::Twice(name.into()));
     }
     Ok(())
 }
 
-fn parse_count(text: &str) -> Result<u64, String> {
-    let mistake =
-        || format!("interactions={text} is not a whole number of 1 or more: write interactions=100000 or interactions=1e5");
+fn parse_count(text: &str) -> Result<u64, StopRuleMistake> {
+    let mistake = || StopRuleMistake::NotACount(text.into());
     let number: f64 = text.replace('_', "").parse().map_err(|_| mistake())?;
     if !(1.0..=1e15).contains(&number) || libm::floor(number) != number {
         return Err(mistake());
@@ -137,15 +182,15 @@ fn parse_count(text: &str) -> Result<u64, String> {
     Ok(number as u64)
 }
 
-fn parse_time_ns(text: &str) -> Result<u64, String> {
-    match parse_span(text)?.0 {
-        0 => Err("time=0s is too short: write time=1h".into()),
+fn parse_time_ns(text: &str) -> Result<u64, StopRuleMistake> {
+    match parse_span(text).map_err(StopRuleMistake::NotATime)?.0 {
+        0 => Err(StopRuleMistake::NoTime),
         ns => Ok(ns),
     }
 }
 
-fn parse_figure(figure: &str) -> Result<PreciseFigure, String> {
-    let unknown = || format!("precision({figure}) is unknown: write mean, throughput, or a quantile such as p50, p90 or p99.9");
+fn parse_figure(figure: &str) -> Result<PreciseFigure, StopRuleMistake> {
+    let unknown = || StopRuleMistake::UnknownFigure(figure.into());
     match figure {
         "mean" => Ok(PreciseFigure::Mean),
         "throughput" => Ok(PreciseFigure::Throughput),
@@ -157,8 +202,8 @@ fn parse_figure(figure: &str) -> Result<PreciseFigure, String> {
     }
 }
 
-fn parse_precision(text: &str) -> Result<f64, String> {
-    let mistake = || format!("{text:?} is not a precision: write the interval's half-width as a part of the figure, such as 2%");
+fn parse_precision(text: &str) -> Result<f64, StopRuleMistake> {
+    let mistake = || StopRuleMistake::NotAPrecision(text.into());
     let percent = text.strip_suffix('%').ok_or_else(mistake)?;
     let percent: f64 = percent.trim().parse().map_err(|_| mistake())?;
     if percent > 0.0 && percent < 100.0 { Ok(percent / 100.0) } else { Err(mistake()) }

@@ -41,6 +41,11 @@ impl SyntaxMistake {
         SyntaxMistake { at: before + self.at, ..self }
     }
 
+    /// The mistake, followed by an example of what would be right.
+    pub fn with_example(self, example: &str) -> SyntaxMistake {
+        SyntaxMistake { message: format!("{}, as in {example}", self.message), ..self }
+    }
+
     /// The mistake with its line and column in `text`.
     pub fn in_text(self, text: &str) -> ScriptMistake {
         let at = (0..=self.at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
@@ -64,6 +69,15 @@ pub fn offset_in_string(text: &str, span: &Range<usize>, string: &str, at: usize
     let body = source.as_bytes().get(quote.len()..quote.len() + at).unwrap_or(&[]);
     if body.len() == at && string.as_bytes().get(..at) == Some(body) { span.start + quote.len() + at } else { span.start }
 }
+
+/// The mistake alone: who gave only this text needs no place.
+impl std::fmt::Display for SyntaxMistake {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for SyntaxMistake {}
 
 /// The name nearest to `name`; `None` if no name is near enough to have been meant.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

@@ -21,8 +21,8 @@ pub const LONGEST_SPAN: Span = Span(36_000_000_000_000_000);
 ///
 /// # Errors
 /// The mistake, and what would be right.
-pub fn parse_span(text: &str) -> Result<Span, String> {
-    read(text.trim()).map_err(|mistake| mistake.message)
+pub fn parse_span(text: &str) -> Result<Span, SyntaxMistake> {
+    read(text.trim())
 }
 
 /// Prints a span so that [`parse_span`] reads it back.
@@ -45,13 +45,13 @@ pub fn print_span(span: Span) -> String {
 
 /// Reads `text` as a span. The offset of a mistake is in `text`.
 pub fn read(text: &str) -> Result<Span, SyntaxMistake> {
-    number_and_size(text).and_then(|(digits, size)| scaled(digits, size).map_err(|message| SyntaxMistake::new(0, message)))
+    number_and_size(text).and_then(|(digits, size)| scaled(digits, size))
 }
 
 /// Reads `text` as a span, in nanoseconds with fractions. Accepts the same texts as [`read`].
 pub fn read_unrounded(text: &str) -> Result<f64, SyntaxMistake> {
     let (digits, size) = number_and_size(text)?;
-    scaled(digits, size).map_err(|message| SyntaxMistake::new(0, message))?;
+    scaled(digits, size)?;
     let number: f64 = digits.parse().expect("digits with at most one point are a number");
     Ok(number * size as f64)
 }
@@ -84,12 +84,12 @@ fn not_a_span(text: &str) -> String {
 }
 
 /// A decimal number times `size`, rounded to the nanosecond.
-fn scaled(digits: &str, size: u64) -> Result<Span, String> {
+fn scaled(digits: &str, size: u64) -> Result<Span, SyntaxMistake> {
     let (whole, part) = digits.split_once('.').unwrap_or((digits, "0"));
     if whole.is_empty() || part.is_empty() || part.contains('.') {
-        return Err(format!("{digits:?} is not a number: write it as in 1.5"));
+        return Err(SyntaxMistake::new(0, format!("{digits:?} is not a number: write it as in 1.5")));
     }
-    let too_long = || format!("{digits} is too long a time: 10000h is the longest");
+    let too_long = || SyntaxMistake::new(0, format!("{digits} is too long a time: 10000h is the longest"));
     let whole: u128 = whole.parse().map_err(|_| too_long())?;
     let kept = &part[..part.len().min(18)];
     let tenths = 10u128.pow(kept.len() as u32);

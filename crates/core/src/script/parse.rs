@@ -122,7 +122,7 @@ fn files(script: &KeyedTable<'_>) -> Result<BTreeMap<String, String>, SyntaxMist
             return Err(SyntaxMistake::new(at, message));
         }
         let content = string(table.text, value).ok_or_else(|| FILE.wrong(value))?;
-        check_path(path).map_err(|message| SyntaxMistake::new(at, message))?;
+        check_path(path, at)?;
         let clash = |other: &String| is_within(path, other) || is_within(other, path);
         if let Some(other) = files.keys().find(|other| clash(other)) {
             let message =
@@ -139,17 +139,17 @@ fn is_within(path: &str, directory: &str) -> bool {
 }
 
 /// Refuses a path that is not a plain relative path inside a home.
-fn check_path(path: &str) -> Result<(), String> {
+fn check_path(path: &str, at: usize) -> Result<(), SyntaxMistake> {
     let right = "write it relative to the user's home, as in \"src/prime.c\"";
     if path.starts_with('/') || path.starts_with('~') {
-        return Err(format!("{path:?} is not inside the user's home: {right}"));
+        return Err(SyntaxMistake::new(at, format!("{path:?} is not inside the user's home: {right}")));
     }
     if path.contains(char::is_control) || path.len() > 1024 {
-        return Err(format!("{path:?} is not a path: {right}"));
+        return Err(SyntaxMistake::new(at, format!("{path:?} is not a path: {right}")));
     }
     match path.split('/').find(|part| ["", ".", ".."].contains(part) || part.len() > 255) {
-        Some("..") => Err(format!("{path:?} leaves the user's home: {right}")),
-        Some(_) => Err(format!("{path:?} has an empty, `.` or overlong part: {right}")),
+        Some("..") => Err(SyntaxMistake::new(at, format!("{path:?} leaves the user's home: {right}"))),
+        Some(_) => Err(SyntaxMistake::new(at, format!("{path:?} has an empty, `.` or overlong part: {right}"))),
         None => Ok(()),
     }
 }

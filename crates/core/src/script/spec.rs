@@ -29,8 +29,8 @@ impl TimeLaw {
     ///
     /// # Errors
     /// The mistake, and what would be right.
-    pub fn parse(text: &str) -> Result<TimeLaw, String> {
-        read(text).map_err(|mistake| mistake.message)
+    pub fn parse(text: &str) -> Result<TimeLaw, SyntaxMistake> {
+        read(text)
     }
 }
 
@@ -90,7 +90,7 @@ pub(super) fn read(text: &str) -> Result<TimeLaw, SyntaxMistake> {
     }
     let shape = GRAMMAR.shape(name).ok_or_else(|| SyntaxMistake::new(begin, unknown(law, name)))?;
     let (arguments, at) = GRAMMAR.read(shape, tail).map_err(|mistake| mistake.behind(name_end))?;
-    law_of(name, arguments).map_err(|message| SyntaxMistake::new(name_end + at, format!("{message}, as in {}", shape.example)))
+    law_of(name, arguments).map_err(|mistake| mistake.with_example(shape.example).behind(name_end + at))
 }
 
 /// The message for an unknown law.
@@ -114,19 +114,22 @@ fn amount(text: &str) -> Result<Span, SyntaxMistake> {
 }
 
 /// The law `name` with these arguments, after a check of their number and size.
-fn law_of(name: &str, arguments: LawArguments<Span>) -> Result<TimeLaw, String> {
+fn law_of(name: &str, arguments: LawArguments<Span>) -> Result<TimeLaw, SyntaxMistake> {
     let LawArguments { values, list, least, most } = arguments;
     let law = match (name, values.as_slice(), list) {
         ("fixed", [span], None) => TimeLaw::Fixed(*span),
         ("uniform", [low, high], None) if low > high => {
-            return Err(format!("the lower end comes first: write uniform({}, {})", print_span(*high), print_span(*low)));
+            return Err(SyntaxMistake::new(
+                0,
+                format!("the lower end comes first: write uniform({}, {})", print_span(*high), print_span(*low)),
+            ));
         }
         ("uniform", [low, high], None) => TimeLaw::Uniform(*low, *high),
-        ("exponential" | "lognormal", [Span::ZERO, ..], None) => return Err("the mean must be over 0s".into()),
+        ("exponential" | "lognormal", [Span::ZERO, ..], None) => return Err(SyntaxMistake::new(0, "the mean must be over 0s")),
         ("exponential", [mean], None) => TimeLaw::Exponential(*mean),
         ("lognormal", [mean, deviation], None) => TimeLaw::LogNormal(*mean, *deviation),
         ("empirical", [], Some(values)) => TimeLaw::Empirical(values),
-        _ => return Err(format!("`{name}` takes {}", arguments_in_words(name))),
+        _ => return Err(SyntaxMistake::new(0, format!("`{name}` takes {}", arguments_in_words(name)))),
     };
     bound(law, least.unwrap_or(Span::ZERO), most.unwrap_or(NO_MAXIMUM))
 }
@@ -141,9 +144,9 @@ fn arguments_in_words(name: &str) -> &'static str {
     }
 }
 
-fn bound(law: TimeLaw, least: Span, most: Span) -> Result<TimeLaw, String> {
+fn bound(law: TimeLaw, least: Span, most: Span) -> Result<TimeLaw, SyntaxMistake> {
     if least > most {
-        return Err(format!("min {} is over max {}", print_span(least), print_span(most)));
+        return Err(SyntaxMistake::new(0, format!("min {} is over max {}", print_span(least), print_span(most))));
     }
     if least == Span::ZERO && most == NO_MAXIMUM { Ok(law) } else { Ok(TimeLaw::Bounded(Box::new(law), least, most)) }
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::command_table::CommandTable;
-use super::errand::{MOST_STOPS, StepCount, SupervisorStep, WorkGoal, WorkStop, number};
+use super::errand::{StepCount, SupervisorStep, WorkGoal, WorkStop, number};
+use super::error::EngineError;
 use super::memory::MachineMemory;
 use super::process::{NO_STAGE, ProcessState, ROUTE_START_INDEX};
 use super::process_table::ProcessTable;
@@ -56,7 +57,7 @@ pub(super) struct Execution {
     /// Counts of faults and primitives.
     pub tallies: Box<EventTallies>,
     /// The reason why the machine cannot go on, if it cannot.
-    pub failure: Option<String>,
+    pub failure: Option<EngineError>,
 }
 
 impl Execution {
@@ -315,10 +316,7 @@ impl Execution {
     }
 }
 
-/// The message for a command that asks for more of something than a run can carry out.
-pub(super) fn too_many(command: &str, what: &str) -> String {
-    format!(
-        "command {command:?} asks for more than {MOST_STOPS} {what} at once, the most that a command may have: lower their number, or \
-         give their law an upper bound"
-    )
+/// The error of a command that asks for more of something than a run can carry out.
+pub(super) fn too_many(command: &str, what: &'static str) -> EngineError {
+    EngineError::TooMany { command: command.into(), what }
 }

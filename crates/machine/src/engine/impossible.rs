@@ -4,6 +4,7 @@ use crate::spec::{
     Discipline, EligibilityLimit, HeadwaySpec, Machine, Paging, Replacement, Residence, Supervisor, Swapping, TenexQueue,
 };
 
+use super::error::EngineError;
 use super::events::{MOST_PROCESSORS, MOST_STORES};
 use crate::draw::is_positive;
 use soundness::check_store;
@@ -15,12 +16,17 @@ mod soundness;
 ///
 /// # Errors
 /// The first mistake, with what would help.
-pub fn refuse(machine: &Machine) -> Result<(), String> {
+pub fn refuse(machine: &Machine) -> Result<(), EngineError> {
     processors(machine)?;
     if machine.stores.len() > MOST_STORES {
-        return Err(format!("{} stores are more than {MOST_STORES}, the most that a machine may have", machine.stores.len()));
+        return Err(EngineError::impossible(format!(
+            "{} stores are more than {MOST_STORES}, the most that a machine may have",
+            machine.stores.len()
+        )));
     }
-    machine.stores.iter().try_for_each(|store| store.kind.check().map_err(|why| format!("storage {:?} {why}", store.name)))?;
+    machine.stores.iter().try_for_each(|store| {
+        store.kind.check().map_err(|why| EngineError::impossible(format!("storage {:?} {why}", store.name)))
+    })?;
     match &machine.residence {
         Residence::Everything => {}
         Residence::Swapping(swapping) => swaps(machine, swapping)?,
@@ -32,13 +38,19 @@ pub fn refuse(machine: &Machine) -> Result<(), String> {
     machine.load.iter().try_for_each(|class| asked::load(machine, class))
 }
 
-fn processors(machine: &Machine) -> Result<(), String> {
+fn processors(machine: &Machine) -> Result<(), EngineError> {
     let processors = &machine.processors;
     if processors.count == 0 || processors.count as usize > MOST_PROCESSORS {
-        return Err(format!("{} processors: a machine has between 1 and {MOST_PROCESSORS}", processors.count));
+        return Err(EngineError::impossible(format!(
+            "{} processors: a machine has between 1 and {MOST_PROCESSORS}",
+            processors.count
+        )));
     }
     if !is_positive(processors.speed) {
-        return Err(format!("a processor of speed {} never ends any work: `speed` is above 0", processors.speed));
+        return Err(EngineError::impossible(format!(
+            "a processor of speed {} never ends any work: `speed` is above 0",
+            processors.speed
+        )));
     }
     let missing = match &processors.discipline {
         Discipline::RoundRobin { quantum_ns: 0, .. } => "a quantum of nothing: use discipline = \"sharing\", its limit",
@@ -58,95 +70,97 @@ fn processors(machine: &Machine) -> Result<(), String> {
         Discipline::Linux { slice_ns: 0, .. } => "a slice of nothing: `slice` is above 0",
         _ => return Ok(()),
     };
-    Err(format!("the discipline has {missing}"))
+    Err(EngineError::impossible(format!("the discipline has {missing}")))
 }
 
-fn swaps(machine: &Machine, swapping: &Swapping) -> Result<(), String> {
+fn swaps(machine: &Machine, swapping: &Swapping) -> Result<(), EngineError> {
     check_store(machine, swapping.store, "programs are swapped to")?;
     swapping.first.map_or(Ok(()), |first| check_store(machine, first, "commands are kept on"))?;
     if machine.processors.count > 1 || machine.processors.discipline == Discipline::Sharing {
-        return Err("with swapping one program is in core and runs: one processor, and a discipline other than sharing".into());
+        return Err(EngineError::impossible(
+            "with swapping one program is in core and runs: one processor, and a discipline other than sharing",
+        ));
     }
     for command in &machine.commands {
         let words = command.image_words.mean();
         if words > swapping.words as f64 {
-            return Err(format!(
+            return Err(EngineError::impossible(format!(
                 "command {:?} has a program of {words:.0} words, and core holds {}: it can never run; \
                  raise memory.words, or lower its `image_words`",
                 command.name, swapping.words
-            ));
+            )));
         }
     }
     Ok(())
 }
 
-fn pages(machine: &Machine, paging: &Paging) -> Result<(), String> {
+fn pages(machine: &Machine, paging: &Paging) -> Result<(), EngineError> {
     check_store(machine, paging.store, "pages come from")?;
     paging.behind.map_or(Ok(()), |behind| check_store(machine, behind.store, "is behind the paging device"))?;
     if paging.wired >= paging.frames {
-        return Err(format!(
+        return Err(EngineError::impossible(format!(
             "of {} frames the supervisor holds {}: none is left for processes; raise memory.frames, or lower `wired`",
             paging.frames, paging.wired
-        ));
+        )));
     }
     if !(0.0..=1.0).contains(&paging.dirty) {
-        return Err(format!("dirty = {} is no part between 0 and 1", paging.dirty));
+        return Err(EngineError::impossible(format!("dirty = {} is no part between 0 and 1", paging.dirty)));
     }
     headway(&paging.headway, machine.processors.speed)?;
     if paging.replacement == Replacement::Equal && !matches!(machine.limit, EligibilityLimit::Fixed(_)) {
-        return Err("equal shares are frames over the limit: give multiprogramming a `limit`".into());
+        return Err(EngineError::impossible("equal shares are frames over the limit: give multiprogramming a `limit`"));
     }
     Ok(())
 }
 
 /// Checks that a process with one page works for a nanosecond at least. Otherwise it would fault for ever at one instant.
-fn headway(law: &HeadwaySpec, speed: f64) -> Result<(), String> {
+fn headway(law: &HeadwaySpec, speed: f64) -> Result<(), EngineError> {
     let at_one_page_ns = match law {
         HeadwaySpec::Linear { ns_per_page } => *ns_per_page,
         HeadwaySpec::Chamberlin { b_ns, c_pages } => 2.0 * b_ns / (1.0 + c_pages * c_pages),
         HeadwaySpec::Curve(points) => {
             if points.windows(2).any(|pair| !(pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1)) {
-                return Err("the points of `headway_curve` rise in pages and in headway".into());
+                return Err(EngineError::impossible("the points of `headway_curve` rise in pages and in headway"));
             }
             points.first().map_or(0.0, |(_, ns)| *ns)
         }
     };
     if !is_positive(at_one_page_ns) || at_one_page_ns / speed < 1.0 {
-        return Err(format!(
+        return Err(EngineError::impossible(format!(
             "with one page a process works for {at_one_page_ns} ns and faults again, without end: raise the headway, to 1 ns of this \
              machine's processors at least"
-        ));
+        )));
     }
     Ok(())
 }
 
-fn limit(machine: &Machine) -> Result<(), String> {
+fn limit(machine: &Machine) -> Result<(), EngineError> {
     match machine.limit {
         EligibilityLimit::Fixed(0) | EligibilityLimit::WorkingSets { most: 0 } | EligibilityLimit::DeviceBusy { most: 0, .. } => {
-            Err("a multiprogramming limit of 0 lets nobody run: `limit` and `most` are 1 or more".into())
+            Err(EngineError::impossible("a multiprogramming limit of 0 lets nobody run: `limit` and `most` are 1 or more"))
         }
         EligibilityLimit::WorkingSets { .. } if !matches!(machine.residence, Residence::Paging(_)) => {
-            Err("a control by working sets needs demand paging: residence = \"paging\", or a `limit`".into())
+            Err(EngineError::impossible("a control by working sets needs demand paging: residence = \"paging\", or a `limit`"))
         }
         EligibilityLimit::DeviceBusy { store, .. } if store >= machine.stores.len() => {
             check_store(machine, store, "the multiprogramming control looks at")
         }
         EligibilityLimit::DeviceBusy { every_ns: 0, .. } => {
-            Err("the control looks at its device without end: `every` is above 0".into())
+            Err(EngineError::impossible("the control looks at its device without end: `every` is above 0"))
         }
-        EligibilityLimit::DeviceBusy { target, .. } if !(target > 0.0 && target <= 1.0) => {
-            Err(format!("target = {target} is no part of the device's time: it is above 0 and at most 1"))
-        }
+        EligibilityLimit::DeviceBusy { target, .. } if !(target > 0.0 && target <= 1.0) => Err(EngineError::impossible(format!(
+            "target = {target} is no part of the device's time: it is above 0 and at most 1"
+        ))),
         _ => Ok(()),
     }
 }
 
-fn table(supervisor: &Supervisor) -> Result<(), String> {
+fn table(supervisor: &Supervisor) -> Result<(), EngineError> {
     match &supervisor.table {
-        Some(table) if table.per_user > table.entries => Err(format!(
+        Some(table) if table.per_user > table.entries => Err(EngineError::impossible(format!(
             "a user needs {} entries of a system table of {}: nobody can log in; raise `entries`",
             table.per_user, table.entries
-        )),
+        ))),
         _ => Ok(()),
     }
 }

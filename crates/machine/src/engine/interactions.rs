@@ -1,6 +1,7 @@
 //! Beginning and end of an interaction: a process takes up a command, and the command's result.
 
 use super::errand::{Errand, ErrandPurpose};
+use super::error::EngineError;
 use super::execution::{Execution, too_many};
 use super::process::ROUTE_START_INDEX;
 use super::told::CommandResult;
@@ -12,13 +13,10 @@ impl Execution {
     ///
     /// # Errors
     /// The table is full.
-    pub fn enter_segment_table(&mut self, pid: ProcessId) -> Result<(), String> {
+    pub fn enter_segment_table(&mut self, pid: ProcessId) -> Result<(), EngineError> {
         let Some(table) = &mut self.segment_table else { return Ok(()) };
         let Some(spec) = &self.commands.machine.supervisor.table else { return Ok(()) };
-        table.attach(pid).map_err(|_| {
-            let (entries, each) = (spec.entries, spec.per_user);
-            format!("the system table is full: of its {entries} entries a user needs {each}")
-        })
+        table.attach(pid).map_err(|_| EngineError::TableFull { entries: spec.entries, per_user: spec.per_user })
     }
 
     /// Lets `pid`, whose user logs in at `now`, begin with the creation of its process.

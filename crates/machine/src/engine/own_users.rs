@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::errand::whole;
+use super::error::EngineError;
 use crate::disciplines::ProcessId;
 use crate::draw::AmountLaw;
 use crate::spec::{Machine, Population};
 use loadgo_core::random::{RandomStream, StreamPurpose};
 
 /// Largest number of users of open classes at once. More mean that they arrive faster than the machine answers.
-const MOST_OPEN_USERS: usize = 1_000_000;
+pub(super) const MOST_OPEN_USERS: usize = 1_000_000;
 
 /// The classes and their users. The user of process n has index n.
 #[derive(Clone, Debug)]
@@ -136,14 +137,9 @@ impl OwnUsers {
     }
 
     /// The message for too many users at once, of whom the last is of `class`; `None` if there are not too many.
-    pub fn crowd_message(&self, class: usize) -> Option<String> {
-        let name = &self.machine.load[class].name;
-        (self.users.len() >= MOST_OPEN_USERS).then(|| {
-            format!(
-                "{MOST_OPEN_USERS} users are on the machine at once, the last of load {name:?}: they come faster than it can answer; \
-                 lower `arrivals`, or ask for fewer interactions"
-            )
-        })
+    pub fn too_many_users(&self, class: usize) -> Option<EngineError> {
+        let load = &self.machine.load[class].name;
+        (self.users.len() >= MOST_OPEN_USERS).then(|| EngineError::TooManyUsers { load: load.clone() })
     }
 
     /// The command of the user of an open class who has just arrived.

@@ -2,9 +2,10 @@
 
 use super::clockwork::Clockwork;
 use super::errand::{StepCount, SupervisorStep};
+use super::error::EngineError;
 use super::execution::{Departure, NextStep};
 use super::process::ProcessState;
-use super::sharing::{LONG_COMMAND_MESSAGE, MOST_WORK_NS, SharedActivity};
+use super::sharing::{MOST_WORK_NS, SharedActivity};
 use crate::disciplines::{ProcessId, ReadyList};
 use crate::meters::{Category, FaultKind};
 
@@ -31,7 +32,7 @@ impl<L: ReadyList> Clockwork<L> {
             NextStep::Works => SharedActivity { category: Category::User, ns: self.execution.work_to_goal(pid), is_work: true },
         };
         if activity.ns > MOST_WORK_NS {
-            self.execution.failure.get_or_insert_with(|| LONG_COMMAND_MESSAGE.into());
+            self.execution.failure.get_or_insert(EngineError::LongCommand);
         }
         let (now, ns) = (self.events.now, activity.ns.min(MOST_WORK_NS));
         let shared = self.shared.as_mut().expect("processors that are shared");

@@ -16,8 +16,6 @@ const VIRTUAL_FRACTION_BITS: u32 = 10;
 const VIRTUAL_RESET_UNITS: u64 = 1 << 62;
 /// Longest uninterrupted work that virtual time can represent: 104 days.
 pub(super) const MOST_WORK_NS: u64 = (1 << 53) - 1;
-pub(super) const LONG_COMMAND_MESSAGE: &str = "a command works for more than 104 days at one go, and that cannot be shared out: check `speed` and `cpu`, or use a \
-                        discipline with a quantum";
 const BUSY_CATEGORIES: usize = Category::IdleZero as usize;
 
 /// The activity of a process with its share of the processors.

@@ -1,6 +1,7 @@
 //! Time moves: the next event is taken and handled, again and again, until there is something to report.
 
 use super::clockwork::Clockwork;
+use super::error::EngineError;
 use super::events::CalendarEvent;
 use super::sink::InteractionSink;
 use super::told::Advance;
@@ -13,8 +14,6 @@ const EVENTS_BETWEEN_CHECKS: u32 = 1 << 16;
 const STANDSTILL_CHECKS: u32 = 100;
 /// The last instant of a machine's time, after 292 years: the longest of all spans, 2^63 - 1 ns, ends beyond it.
 const LAST_INSTANT_NS: u64 = i64::MAX as u64 - 1;
-const TIME_LIMIT_MESSAGE: &str = "the machine's time would pass 292 years before anything else happens: check `speed`, `cpu`, `think`, \
-                            `arrivals` and the stores' times";
 
 impl<L: ReadyList> Clockwork<L> {
     /// Handles the next event if it comes at `until` or before, and says whether there was one.
@@ -49,7 +48,7 @@ impl<L: ReadyList> Clockwork<L> {
                 match until {
                     Some(until) if until <= LAST_INSTANT_NS => self.events.now = self.events.now.max(until),
                     None if self.next_at().is_none() => {}
-                    _ => self.execution.failure = Some(TIME_LIMIT_MESSAGE.into()),
+                    _ => self.execution.failure = Some(EngineError::TimeLimit),
                 }
                 return Advance::Nothing;
             }
@@ -61,7 +60,7 @@ impl<L: ReadyList> Clockwork<L> {
     ///
     /// # Errors
     /// The machine cannot go on.
-    pub fn run_own_users(&mut self, sink: &mut impl InteractionSink) -> Result<MachineMeters, String> {
+    pub fn run_own_users(&mut self, sink: &mut impl InteractionSink) -> Result<MachineMeters, EngineError> {
         let until = sink.ends_at().unwrap_or(u64::MAX);
         let mut standstill_checks = 0;
         loop {
@@ -81,30 +80,28 @@ impl<L: ReadyList> Clockwork<L> {
             }
             standstill_checks = if self.events.now == before { standstill_checks + 1 } else { 0 };
             if standstill_checks == STANDSTILL_CHECKS {
-                return Err(
-                    "users give commands without end and no time passes: give them a think time, or their commands work".into()
-                );
+                return Err(EngineError::NoTimePasses);
             }
         }
     }
 
     /// Ends a run in which no event comes up to `until`, or up to the last instant.
     #[cold]
-    fn stop_at(&mut self, until: u64) -> Result<MachineMeters, String> {
+    fn stop_at(&mut self, until: u64) -> Result<MachineMeters, EngineError> {
         if self.execution.failure.is_none() && self.next_at().is_none() {
-            return Err("nothing can happen any more: nobody thinks, works or waits for a device".into());
+            return Err(EngineError::NothingToCome);
         }
         if until <= LAST_INSTANT_NS {
             self.events.now = self.events.now.max(until);
         } else {
-            self.execution.failure.get_or_insert_with(|| TIME_LIMIT_MESSAGE.into());
+            self.execution.failure.get_or_insert(EngineError::TimeLimit);
         }
         self.outcome()
     }
 
     /// The meters, unless the machine could not go on as it was described.
     #[cold]
-    fn outcome(&self) -> Result<MachineMeters, String> {
+    fn outcome(&self) -> Result<MachineMeters, EngineError> {
         self.execution.failure.clone().map_or_else(|| Ok(self.meters()), Err)
     }
 }

@@ -1,6 +1,7 @@
 //! Users and their processes: creates processes, begins and gives up commands, and ends processes.
 
 use super::clockwork::Clockwork;
+use super::error::EngineError;
 use super::own_users::OwnUsers;
 use super::process::ProcessState;
 use super::processor::ProcessorActivity;
@@ -15,7 +16,7 @@ impl<L: ReadyList> Clockwork<L> {
     ///
     /// # Errors
     /// The system table is full.
-    pub fn attach(&mut self, pid: ProcessId) -> Result<(), String> {
+    pub fn attach(&mut self, pid: ProcessId) -> Result<(), EngineError> {
         self.execution.processes.make_room(pid);
         let state = self.execution.processes[pid].state;
         assert!(state == ProcessState::Absent, "user {} is on the machine already", pid + 1);
@@ -40,7 +41,7 @@ impl<L: ReadyList> Clockwork<L> {
     ///
     /// # Errors
     /// The system table has no room for them.
-    pub fn add_own_users(&mut self) -> Result<(), String> {
+    pub fn add_own_users(&mut self) -> Result<(), EngineError> {
         let own = OwnUsers::new(&self.execution.commands.machine, self.execution.seed);
         let (pids, open_classes) = (own.pids(), own.open_classes());
         for pid in pids.clone() {
@@ -71,7 +72,7 @@ impl<L: ReadyList> Clockwork<L> {
         self.schedule_arrival(class);
         let (pid, is_new) = self.own_users().arrive(class);
         if is_new {
-            self.execution.failure = self.own_users().crowd_message(class).or(self.execution.failure.take());
+            self.execution.failure = self.own_users().too_many_users(class).or(self.execution.failure.take());
             self.execution.processes.make_room(pid);
             self.set_state(pid, ProcessState::Thinking);
         }

@@ -6,7 +6,7 @@ use super::{route, storage};
 use crate::draw::AmountLaw;
 use crate::notation::law::{self, AmountUnit};
 use crate::notation::values::{
-    FileReader, count, count32, law as law_under, law_of, required, share, table as table_under, text, value_at,
+    FileReader, UnknownName, count, count32, law as law_under, law_of, required, share, table as table_under, text, value_at,
 };
 use crate::spec::{Amount, Command, Residence};
 use loadgo_core::notation::mistakes::{SyntaxMistake, list_names, nearest};
@@ -168,7 +168,7 @@ fn amount<'a>(text: &'a str, value: &'a PlacedValue<'a>) -> Result<Amount, Synta
 }
 
 /// The index of the command with this name, or of the command for all others. The error says what would be right.
-pub(super) fn covered(commands: &[Command], name: &str) -> Result<usize, String> {
+pub(super) fn covered(commands: &[Command], name: &str) -> Result<usize, UnknownName> {
     let index = |name: &str| commands.iter().position(|command| command.name == name);
     index(name).or_else(|| index(ANY_COMMAND)).ok_or_else(|| {
         let names: Vec<_> = commands.iter().map(|command| command.name.as_str()).collect();
@@ -176,6 +176,6 @@ pub(super) fn covered(commands: &[Command], name: &str) -> Result<usize, String>
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("there are {}; add [commands.\"*\"] for all others", list_names(&names)),
         };
-        format!("no entry covers the command `{name}`; {right}")
+        UnknownName { problem: format!("no entry covers the command `{name}`"), remedy: right }
     })
 }

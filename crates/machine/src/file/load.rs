@@ -105,7 +105,7 @@ fn given(table: &KeyedTable<'_>, commands: &[Command]) -> Result<Vec<usize>, Syn
     }
     let command = |value: &PlacedValue<'_>| {
         let name = string(table.text, value).ok_or_else(|| wanted.wrong(value))?;
-        covered(commands, name.value).map_err(|message| name.wrong_whole(message))
+        covered(commands, name.value).map_err(|unknown| name.wrong_whole(unknown.to_string()))
     };
     list.iter().map(command).collect()
 }

@@ -34,7 +34,7 @@ fn stage(table: &KeyedTable<'_>, index: usize, stages: usize, reading: &FileRead
         name => Some(
             reading
                 .store_named(name)
-                .map_err(|message| at.wrong_whole(format!("{message} The processors are called \"processor\"")))?,
+                .map_err(|unknown| at.wrong_whole(format!("{unknown} The processors are called \"processor\"")))?,
         ),
     };
     let unit = if store.is_none() { reading.processor() } else { AmountUnit::Time };

@@ -46,7 +46,7 @@ impl std::fmt::Display for MachineMistake {
 impl std::error::Error for MachineMistake {}
 
 /// Returns the text of the machine with a name, or the reason why there is none.
-pub type Resolve<'a> = &'a mut dyn FnMut(&str) -> Result<String, String>;
+pub type Resolve<'a> = &'a mut dyn FnMut(&str) -> Result<String, Box<dyn std::error::Error>>;
 
 /// All texts of a machine.
 pub(super) struct MachineTexts {
@@ -121,7 +121,7 @@ fn ancestor(chain: &[(Origin, String)], resolve: Resolve<'_>) -> Result<Option<(
         if chain.iter().any(|(origin, _)| *origin == next) {
             return Err(name.wrong_whole(format!("this goes in a circle: {}; take one `like` out", circle(chain, name.value))));
         }
-        let text = resolve(name.value).map_err(|reason| name.wrong_whole(reason))?;
+        let text = resolve(name.value).map_err(|reason| name.wrong_whole(reason.to_string()))?;
         Ok(Some((next, text)))
     };
     resolved().map_err(|mistake| placed(origin, text, mistake))

@@ -60,7 +60,8 @@ fn kind(table: &KeyedTable<'_>) -> Result<StoreKind, SyntaxMistake> {
 pub(super) fn requests(table: &KeyedTable<'_>, reading: &FileReader) -> Result<Vec<(usize, AmountLaw)>, SyntaxMistake> {
     let Some(requests) = values::table(table, "requests", "requests = { disk = 3 }")? else { return Ok(Vec::new()) };
     let law = |(key, value): (&toml::Spanned<toml::de::DeString<'_>>, _)| {
-        let store = reading.store_named(key.get_ref()).map_err(|message| SyntaxMistake::new(key.span().start, message))?;
+        let store =
+            reading.store_named(key.get_ref()).map_err(|unknown| SyntaxMistake::new(key.span().start, unknown.to_string()))?;
         Ok((store, values::law_of(requests.text, value, "requests", AmountUnit::Number)?))
     };
     requests.in_order().into_iter().map(law).collect()

@@ -141,7 +141,7 @@ fn named(law: &str, unit: AmountUnit) -> Result<AmountLaw, SyntaxMistake> {
     let (name, rest) = split_name(law);
     let shape = grammar.shape(name).ok_or_else(|| SyntaxMistake::new(0, unknown(name, unit)))?;
     let (arguments, at) = grammar.read(shape, rest).map_err(|mistake| mistake.behind(name.len()))?;
-    made(shape, arguments).map_err(|message| SyntaxMistake::new(name.len() + at, format!("{message}, as in {}", shape.example)))
+    made(shape, arguments).map_err(|mistake| mistake.with_example(shape.example).behind(name.len() + at))
 }
 
 fn unknown(name: &str, unit: AmountUnit) -> String {
@@ -151,39 +151,39 @@ fn unknown(name: &str, unit: AmountUnit) -> String {
 }
 
 /// The law of these arguments, after a check of their number and size.
-fn made(shape: &LawShape, arguments: LawArguments<f64>) -> Result<AmountLaw, String> {
+fn made(shape: &LawShape, arguments: LawArguments<f64>) -> Result<AmountLaw, SyntaxMistake> {
     let LawArguments { values, list, least, most } = arguments;
     let law = match (shape.name, values.as_slice(), list) {
         ("fixed", [value], None) => AmountLaw::Fixed(*value),
-        ("uniform", [low, high], None) if low > high => return Err("the lower end comes first".into()),
+        ("uniform", [low, high], None) if low > high => return Err(SyntaxMistake::new(0, "the lower end comes first")),
         ("uniform", [low, high], None) => AmountLaw::Uniform(*low, *high),
         ("erlang", [stages, _], None) if stages.fract() != 0.0 || !(1.0..=1000.0).contains(stages) => {
-            return Err("`erlang` takes a whole number of stages, from 1 to 1000, first".into());
+            return Err(SyntaxMistake::new(0, "`erlang` takes a whole number of stages, from 1 to 1000, first"));
         }
-        ("erlang", [_, mean], None) if *mean == 0.0 => return Err("the mean must be over 0".into()),
+        ("erlang", [_, mean], None) if *mean == 0.0 => return Err(SyntaxMistake::new(0, "the mean must be over 0")),
         ("erlang", [stages, mean], None) => AmountLaw::Erlang(*stages as u32, *mean),
         ("exponential" | "lognormal" | "hyperexponential" | "pareto", [0.0, ..], None) => {
-            return Err("the mean must be over 0".into());
+            return Err(SyntaxMistake::new(0, "the mean must be over 0"));
         }
         ("exponential", [mean], None) => AmountLaw::Exponential(*mean),
         ("lognormal", [mean, deviation], None) => AmountLaw::LogNormal(*mean, *deviation),
         ("hyperexponential", [_, scv], None) if *scv <= 1.0 => {
-            return Err(format!("the squared coefficient of variation must be over 1, not {scv}"));
+            return Err(SyntaxMistake::new(0, format!("the squared coefficient of variation must be over 1, not {scv}")));
         }
         ("hyperexponential", [mean, scv], None) => AmountLaw::Hyperexponential(*mean, *scv),
         ("pareto", [_, index], None) if *index <= 1.0 => {
-            return Err(format!("the tail index must be over 1, not {index}: else there is no mean"));
+            return Err(SyntaxMistake::new(0, format!("the tail index must be over 1, not {index}: else there is no mean")));
         }
         ("pareto", [mean, index], None) => AmountLaw::Pareto(*mean, *index),
-        ("geometric", [mean], None) if *mean < 1.0 => return Err("the mean is 1 or more".into()),
+        ("geometric", [mean], None) if *mean < 1.0 => return Err(SyntaxMistake::new(0, "the mean is 1 or more")),
         ("geometric", [mean], None) => AmountLaw::Geometric(*mean),
         ("empirical", [], Some(values)) => AmountLaw::Empirical(values),
-        _ => return Err(format!("`{}` takes {}", shape.name, takes(shape.name))),
+        _ => return Err(SyntaxMistake::new(0, format!("`{}` takes {}", shape.name, takes(shape.name)))),
     };
     let (low, high) = (least.unwrap_or(0.0), most.unwrap_or(f64::INFINITY));
     match (least, most) {
         (None, None) => Ok(law),
-        _ if low > high => Err("`min` is over `max`".into()),
+        _ if low > high => Err(SyntaxMistake::new(0, "`min` is over `max`")),
         _ => Ok(AmountLaw::Bounded(Box::new(law), low, high)),
     }
 }
@@ -205,12 +205,12 @@ fn takes(name: &str) -> &'static str {
 ///
 /// # Errors
 /// The mistake, and what would be right.
-pub fn parse(text: &str) -> Result<(AmountLaw, bool), String> {
+pub fn parse(text: &str) -> Result<(AmountLaw, bool), SyntaxMistake> {
     let of_times = read(text, AmountUnit::Time).and_then(|_| read(text, AmountUnit::UnroundedTime));
     match (of_times, read(text, AmountUnit::Number)) {
         (Ok(law), _) => Ok((law, true)),
         (_, Ok(law)) => Ok((law, false)),
-        (Err(mistake), _) => Err(mistake.message),
+        (Err(mistake), _) => Err(mistake),
     }
 }
 

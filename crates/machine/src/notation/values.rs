@@ -4,8 +4,24 @@ use super::law::{self, AmountUnit};
 use crate::draw::AmountLaw;
 use loadgo_core::notation::mistakes::{SyntaxMistake, list_names, nearest};
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedText, PlacedValue, string};
+use std::fmt;
 use std::ops::Range;
 use toml::de::DeValue;
+
+/// A name in a machine file that stands for nothing there.
+#[derive(Debug)]
+pub(crate) struct UnknownName {
+    /// What is not there.
+    pub problem: String,
+    /// What would be right.
+    pub remedy: String,
+}
+
+impl fmt::Display for UnknownName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}; {}", self.problem, self.remedy)
+    }
+}
 
 /// The facts of a machine file that readers of its values need.
 pub(crate) struct FileReader {
@@ -24,11 +40,14 @@ impl FileReader {
     /// Reads the store under `key`.
     pub fn store(&self, table: &KeyedTable<'_>, key: &'static str) -> Result<Option<usize>, SyntaxMistake> {
         let wanted = KeyDescription { key, value: "the name of a store", example: "device = \"drum\"" };
-        table.string(wanted)?.map(|name| self.store_named(name.value).map_err(|message| name.wrong_whole(message))).transpose()
+        table
+            .string(wanted)?
+            .map(|name| self.store_named(name.value).map_err(|unknown| name.wrong_whole(unknown.to_string())))
+            .transpose()
     }
 
     /// The index of a store by its name, or what would be right.
-    pub(crate) fn store_named(&self, name: &str) -> Result<usize, String> {
+    pub(crate) fn store_named(&self, name: &str) -> Result<usize, UnknownName> {
         if let Some(index) = self.stores.iter().position(|store| store == name) {
             return Ok(index);
         }
@@ -38,7 +57,7 @@ impl FileReader {
             None if names.is_empty() => format!("add a table [storage.{name}]"),
             None => format!("there are {}", list_names(&names)),
         };
-        Err(format!("there is no store `{name}`; {right}"))
+        Err(UnknownName { problem: format!("there is no store `{name}`"), remedy: right })
     }
 }
 

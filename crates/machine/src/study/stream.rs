@@ -1,6 +1,6 @@
 //! One stream of a study: an engine, with windows of its interactions and meters.
 
-use crate::engine::Engine;
+use crate::engine::{Engine, EngineError};
 use crate::meters::{Category, MachineMeters};
 use crate::simulate::InteractionSink;
 use crate::spec::Machine;
@@ -61,7 +61,7 @@ struct Stoppable<'a> {
 
 impl StudyStream {
     /// A run of the machine's own load from its beginning.
-    pub fn new(machine: &Arc<Machine>, seed: u64) -> Result<StudyStream, String> {
+    pub fn new(machine: &Arc<Machine>, seed: u64) -> Result<StudyStream, EngineError> {
         let engine = Engine::with_own_load(machine, seed)?;
         let meters = engine.meters();
         let tap = InteractionTap {
@@ -76,7 +76,7 @@ impl StudyStream {
     }
 
     /// Runs on until `target` interactions have ended, or until the time `time_ns`.
-    pub fn advance(&mut self, target: u64, time_ns: u64, stop: &StopRequest) -> Result<(), String> {
+    pub fn advance(&mut self, target: u64, time_ns: u64, stop: &StopRequest) -> Result<(), EngineError> {
         (self.tap.target, self.tap.time_ns) = (target, time_ns);
         loop {
             self.meters = self.engine.run(&mut Stoppable { tap: &mut self.tap, stop })?;

@@ -106,5 +106,5 @@ fn a_machine_without_a_load_says_so() {
     machine.load.clear();
     let until = StopRule::parse("time=1s").unwrap();
     let told = study(&StudySubject { machine: Arc::new(machine), seed: 1 }, 1, &until, &StopRequest::default());
-    assert!(told.unwrap_err().contains("load"), "it names what is missing");
+    assert!(told.unwrap_err().to_string().contains("load"), "it names what is missing");
 }

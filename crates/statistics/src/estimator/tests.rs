@@ -144,7 +144,7 @@ fn a_mistake_in_a_rule_says_what_would_be_right() {
         ("time=1s, time=2s", "twice"),
     ];
     for (text, words) in mistakes {
-        let mistake = StopRule::parse(text).unwrap_err();
+        let mistake = StopRule::parse(text).unwrap_err().to_string();
         assert!(mistake.contains(words), "{text:?} says {mistake:?}");
     }
 }

@@ -1,6 +1,7 @@
 //! Checks of the work for a machine: commands' needs, routes without an end, and classes of users.
 
 use super::super::errand::MOST_STOPS;
+use super::super::error::EngineError;
 use super::super::events::MOST_PROCESSES;
 use super::soundness::check_store;
 use crate::draw::{AmountLaw, is_positive};
@@ -16,27 +17,36 @@ const WEIGHT_SUM_TOLERANCE: f64 = 1e-6;
 ///
 /// # Errors
 /// The first mistake, with what would help.
-pub fn command(machine: &Machine, command: &Command) -> Result<(), String> {
+pub fn command(machine: &Machine, command: &Command) -> Result<(), EngineError> {
     if let Some((key, law)) = laws(command).into_iter().find(|(_, law)| !law.is_sound()) {
         let (name, mean) = (&command.name, law.mean());
-        return Err(format!("`{key}` of command {name:?} has a mean of {mean}: a law's mean is a number, 0 or more"));
+        return Err(EngineError::impossible(format!(
+            "`{key}` of command {name:?} has a mean of {mean}: a law's mean is a number, 0 or more"
+        )));
     }
     let mut counts = laws(command).into_iter().filter(|(key, _)| COUNTS.contains(key));
     if let Some((key, law)) = counts.find(|(_, law)| law.mean() > MOST_STOPS as f64) {
         let (name, mean) = (&command.name, law.mean());
-        return Err(format!("`{key}` of command {name:?} has a mean of {mean:e}: a command has at most {MOST_STOPS} of a kind"));
+        return Err(EngineError::impossible(format!(
+            "`{key}` of command {name:?} has a mean of {mean:e}: a command has at most {MOST_STOPS} of a kind"
+        )));
     }
     if !(0.0..=1.0).contains(&command.common) {
-        return Err(format!("`common` of command {:?} is {}, no part between 0 and 1", command.name, command.common));
+        return Err(EngineError::impossible(format!(
+            "`common` of command {:?} is {}, no part between 0 and 1",
+            command.name, command.common
+        )));
     }
     for (store, _) in &command.requests {
         check_store(machine, *store, &format!("command {:?} sends requests to", command.name))?;
     }
     let Some(route) = &command.route else { return Ok(()) };
-    let wrong = |why: String| format!("the route of command {:?} {why}", command.name);
-    route_is_whole(machine, route).map_err(wrong)?;
+    check_route(machine, &command.name, route)?;
     if machine.processors.discipline == Discipline::Sharing && machine.supervisor.device_interrupt_ns > 0 {
-        return Err(wrong("has no processor for device interrupts where processors are shared: use another discipline".into()));
+        return Err(wrong_route(
+            &command.name,
+            "has no processor for device interrupts where processors are shared: use another discipline",
+        ));
     }
     Ok(())
 }
@@ -67,27 +77,40 @@ fn laws(command: &Command) -> Vec<(&'static str, &AmountLaw)> {
     laws
 }
 
-fn route_is_whole(machine: &Machine, route: &Route) -> Result<(), String> {
+fn check_route(machine: &Machine, command: &str, route: &Route) -> Result<(), EngineError> {
     if route.stages.is_empty() {
-        return Err("has no stages".into());
+        return Err(wrong_route(command, "has no stages"));
     }
     for (number, stage) in route.stages.iter().enumerate() {
         if stage.store.is_some_and(|store| store >= machine.stores.len()) {
-            return Err(format!("goes to a storage that is not there at stage {number}"));
+            return Err(wrong_route(command, &format!("goes to a storage that is not there at stage {number}")));
         }
         if stage.then.iter().any(|(weight, to)| *weight < 0.0 || weight.is_nan() || to.is_some_and(|to| to >= route.stages.len()))
         {
-            return Err(format!("leads from stage {number} to one that is not there, or by a weight below 0"));
+            return Err(wrong_route(
+                command,
+                &format!("leads from stage {number} to one that is not there, or by a weight below 0"),
+            ));
         }
         let sum: f64 = stage.then.iter().map(|(weight, _)| weight).sum();
         if !stage.then.is_empty() && (sum - 1.0).abs() > WEIGHT_SUM_TOLERANCE {
-            return Err(format!("leads on from stage {number} with weights that add up to {sum}, not to 1"));
+            return Err(wrong_route(
+                command,
+                &format!("leads on from stage {number} with weights that add up to {sum}, not to 1"),
+            ));
         }
     }
     match stage_without_end(route) {
-        Some(stage) => Err(format!("never ends once it has come to stage {stage}: let `then` lead to done from there")),
+        Some(stage) => Err(wrong_route(
+            command,
+            &format!("never ends once it has come to stage {stage}: let `then` lead to done from there"),
+        )),
         None => Ok(()),
     }
+}
+
+fn wrong_route(command: &str, why: &str) -> EngineError {
+    EngineError::impossible(format!("the route of command {command:?} {why}"))
 }
 
 /// A stage that the route can reach, and from which it never ends.
@@ -112,8 +135,8 @@ fn stage_without_end(route: &Route) -> Option<usize> {
 ///
 /// # Errors
 /// The first mistake, with what would help.
-pub fn load(machine: &Machine, class: &UserClass) -> Result<(), String> {
-    let wrong = |why: &str| Err(format!("load {:?} {why}", class.name));
+pub fn load(machine: &Machine, class: &UserClass) -> Result<(), EngineError> {
+    let wrong = |why: &str| Err(EngineError::impossible(format!("load {:?} {why}", class.name)));
     if !class.think.is_sound() {
         return wrong("has a think time that is none: its mean is a number, 0 or more");
     }
