@@ -87,17 +87,17 @@ def connect(address: Address, question: str) -> Iterator[Connection]:
 
 
 def end_process(process: subprocess.Popen[bytes], timeout_s: float = END_TIMEOUT_S) -> None:
-    """Closes the process's input, and waits for its end; after the time it is killed."""
+    """Closes the process's streams, and waits for its end; after the time it is killed."""
     if process.stdin is not None:
         with suppress(BrokenPipeError):
             process.stdin.close()
+    if process.stdout is not None:
+        process.stdout.close()  # a far end that prints without end would wait for a reader, and not see its input's end
     try:
         process.wait(timeout_s)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    if process.stdout is not None:
-        process.stdout.close()
 
 
 def _start(
