@@ -36,7 +36,7 @@ END_TIMEOUT_S = 25.0
 """Time that an agent has to undo its work; it ends itself after 20 s."""
 WAKE_TIMEOUT_S = 10.0
 _PIECE_BYTES = 1 << 16
-_PID_END = 1 << 31
+_MOST_PIDS = 1 << 31
 
 Frame = tuple[str, bytes]
 """A kind of frame, by its name in `crates/agent/src/frame.rs`, and the frame's bytes."""
@@ -122,7 +122,7 @@ class Agent:
                         "loadgo in the account's cache there"
                     )
                 pid = hello.get("pid")
-                if not isinstance(pid, int) or not 0 < pid < _PID_END:
+                if not isinstance(pid, int) or not 0 < pid < _MOST_PIDS:
                     raise WrongFrames(f"{self.address}: the agent's answer is not in its form")
                 return FarHost(
                     shown(str(hello.get("hostname", ""))),
