@@ -35,9 +35,9 @@ def doctor_names(far: AgentHost, *options: str) -> list[str]:
     return [ability["name"] for ability in json.loads(answer)["abilities"]]
 
 
-def metering(far: AgentHost, *options: str) -> subprocess.Popen[str]:
+def metering(far: AgentHost, *options: str, start_new_session: bool = False) -> subprocess.Popen[str]:
     """A `meter --on` that has begun to write its records into `kept`."""
-    running = far.start("meter", "--on", FAR, "--out", "kept", "--quiet", *options)
+    running = far.start("meter", "--on", FAR, "--out", "kept", "--quiet", *options, start_new_session=start_new_session)
     times = far.folder / "kept" / "time.arrows"
     eventually(
         lambda: running.poll() is not None or (times.exists() and times.stat().st_size > 2000), "no records come"
@@ -102,6 +102,24 @@ def test_an_interrupt_ends_the_metering_in_order(far: AgentHost) -> None:
     far.ended(running, 130)
     run = tomllib.loads((far.folder / "kept" / "run.toml").read_text())
     assert (run["outcome"], run["finished"]) == ("stopped", True)
+
+
+def test_an_interrupt_of_the_whole_terminal_ends_the_metering_in_order(far: AgentHost) -> None:
+    running = metering(far, "--for", "10min", start_new_session=True)
+    os.killpg(running.pid, signal.SIGINT)
+    far.ended(running, 130)
+    run = tomllib.loads((far.folder / "kept" / "run.toml").read_text())
+    assert (run["outcome"], run["finished"]) == ("stopped", True)
+
+
+def test_records_that_cannot_be_sent_whole_are_those_of_a_broken_metering(far: AgentHost) -> None:
+    running = metering(far)
+    (stream,) = Path("/var/tmp").glob(f"loadgo-agent-{the_agent(far)}-*/records/time.arrows")
+    with stream.open("ab") as file:
+        file.write(b"garbage!" * 100)
+    running.send_signal(signal.SIGINT)
+    assert "some records could not be sent" in far.ended(running, 2).stderr
+    assert "the metering broke off" in broken_off(far)
 
 
 def test_an_agent_that_is_killed_is_told_and_its_records_until_then_are_kept(far: AgentHost) -> None:
@@ -254,6 +272,10 @@ FAKE_AGENTS = {
         "a frame of 4294967295 bytes",
     ),
     "another agent": (r"""printf '\000loadgo-agent 1\nH\000\000\000\014{"hash":"0"}'""", "another agent answers"),
+    "a wrong pid": (
+        r"""printf '\000loadgo-agent 1\nH\000\000\000\125{"hash":"%s","pid":"x"}' $("$real" hash)""",
+        "not in its form",
+    ),
     "no JSON": (r"printf '\000loadgo-agent 1\nH\000\000\000\002[]'", "not in its form"),
 }
 
@@ -264,7 +286,7 @@ def test_a_far_end_that_is_no_agent_is_told(name: str, far: AgentHost) -> None:
     doctor_names(far)
     (agent,) = far.agents
     real = agent.rename(far.host.home / "real-agent")
-    agent.write_text(f'#!/bin/sh\n[ "$1" = serve ] || exec {real} hash\n{program}\n')
+    agent.write_text(f'#!/bin/sh\nreal={real}\n[ "$1" = serve ] || exec $real hash\n{program}\n')
     agent.chmod(0o755)
     err = far.loadgo("doctor", "--on", FAR, status=2).stderr
     assert reason in err

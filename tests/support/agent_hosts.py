@@ -36,7 +36,7 @@ class AgentHost:
         """The agents in the cache, and the parts of agents."""
         return sorted(self.cache.iterdir()) if self.cache.exists() else []
 
-    def start(self, *arguments: str, **variables: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str, start_new_session: bool = False, **variables: str) -> subprocess.Popen[str]:
         """Starts `loadgo ARGUMENTS` with an `ssh` that finds the host."""
         path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
         return subprocess.Popen(
@@ -47,6 +47,7 @@ class AgentHost:
             stderr=subprocess.PIPE,
             text=True,
             env=environment(**{"PATH": path, **variables}),
+            start_new_session=start_new_session,
         )
 
     def loadgo(self, *arguments: str, status: int = 0, **variables: str) -> subprocess.CompletedProcess[str]:

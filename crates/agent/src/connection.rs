@@ -63,11 +63,12 @@ impl Connection {
         output.write_all(bytes).and_then(|()| output.flush())
     }
 
+    /// Beats until the output is closed. The end of a stopped work can take long, so a stop does not end the beats.
     fn beat(&self) {
-        while !self.stop.is_set() {
-            self.send(Kind::Beat, &[]);
+        while self.write(&Frame::encoded(Kind::Beat, &[])).is_ok() {
             thread::sleep(Duration::from_secs(BEAT_EVERY_S));
         }
+        self.stop.set();
     }
 
     /// Reads frames until the controller is gone; then ends the work, and at last the process.

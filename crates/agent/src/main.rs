@@ -1,5 +1,5 @@
 //! `loadgo-agent`: serves one controller on the standard streams, and ends with them. `loadgo-agent hash` prints its own
-//! SHA-256, and `loadgo-agent clear` undoes what killed agents have left.
+//! SHA-256, `loadgo-agent clear` undoes what killed agents have left, and `loadgo-agent wake PID` lets a stopped agent run on.
 
 mod connection;
 mod metering;
@@ -12,12 +12,13 @@ use loadgo_agent::frame::Kind;
 use loadgo_agent::message::{Hello, RefusalAnswer, Request};
 use loadgo_host::conditions::describe;
 use loadgo_host::leftovers::clear_stale;
+use rustix::process::{Pid, Signal, kill_process};
 use std::io::Write as _;
 use std::process::ExitCode;
 
 const USAGE_TEXT: &str = "loadgo-agent is started by loadgo on another host, over ssh: `loadgo doctor --on ssh://HOST`.\n\
-    It speaks frames on its standard streams. `loadgo-agent hash` prints the SHA-256 of the program, and `loadgo-agent clear` \
-    undoes what killed agents have left on this host.";
+    It speaks frames on its standard streams. `loadgo-agent hash` prints the SHA-256 of the program, `loadgo-agent clear` \
+    undoes what killed agents have left on this host, and `loadgo-agent wake PID` lets a stopped agent run on.";
 /// Exit status of a command line that is not understood.
 const USAGE_STATUS: u8 = 2;
 
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         ["serve"] => serve(),
         ["hash"] => print_hash(),
         ["clear"] => clear(),
+        ["wake", pid] => wake(pid),
         _ => {
             let _ = writeln!(std::io::stderr(), "{USAGE_TEXT}");
             ExitCode::from(USAGE_STATUS)
@@ -46,6 +48,13 @@ fn clear() -> ExitCode {
     let lines: Vec<String> = cleared.undone.into_iter().chain(left_behind).collect();
     let _ = lines.iter().try_for_each(|line| writeln!(std::io::stdout(), "{line}"));
     if cleared.left_behind.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Continues the stopped process `pid`, if it runs this same program.
+fn wake(pid: &str) -> ExitCode {
+    let woken = program::is_ours(pid).then(|| pid.parse().ok().and_then(Pid::from_raw)).flatten();
+    let woken = woken.is_some_and(|pid| kill_process(pid, Signal::CONT).is_ok());
+    if woken { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Answers requests one after the other, until the controller is gone.

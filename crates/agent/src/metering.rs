@@ -8,7 +8,9 @@ use loadgo_host::leftovers::{Leftovers, Thing, clear_stale, state_directory};
 use loadgo_host::refusal::Refusal;
 use loadgo_meters::Tier;
 use loadgo_run::{Decision, Failure, HostMeter, MeterOrder, MeteringResult};
-use std::fs;
+use std::fs::{self, DirBuilder};
+use std::hash::{BuildHasher as _, RandomState};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -60,9 +62,11 @@ fn watch(connection: &Connection, meter: HostMeter, folder: &Path) -> Result<Met
     let decide = || if connection.stop.is_set() { Decision::Stop } else { Decision::Continue };
     let metered = meter.watch(|_| decide());
     let unsent = sender.end();
-    let MeteringResult { outcome, exit: _, mut notes, left_behind } = metered.map_err(of_failure)?;
-    notes.extend(unsent.map(|reason| format!("some records could not be sent: {reason}")));
-    Ok(MeterAnswer { outcome: outcome.into(), notes, left_behind })
+    let MeteringResult { outcome, exit: _, notes, left_behind } = metered.map_err(of_failure)?;
+    match unsent {
+        Some(reason) => Err(RefusalAnswer { reason: format!("some records could not be sent: {reason}"), left_behind }),
+        None => Ok(MeterAnswer { outcome: outcome.into(), notes, left_behind }),
+    }
 }
 
 fn of_failure(failure: Failure) -> RefusalAnswer {
@@ -73,7 +77,10 @@ fn refused(reason: String) -> RefusalAnswer {
     RefusalAnswer { reason, left_behind: Vec::new() }
 }
 
-/// A folder of this process alone below the state directory. The next loadgo on this host removes it if this agent is killed.
+/// The directory for records that are being sent. It is on a disk: the state directory lies in memory.
+const RECORDS_DIRECTORY: &str = "/var/tmp";
+
+/// A folder of this process alone on a disk. The next loadgo on this host removes it if this agent is killed.
 struct TemporaryFolder {
     path: PathBuf,
     leftovers: Leftovers,
@@ -81,10 +88,12 @@ struct TemporaryFolder {
 
 impl TemporaryFolder {
     fn make(id: &str) -> Result<TemporaryFolder, RefusalAnswer> {
-        let path = state_directory().join(format!("loadgo-agent-{}", std::process::id()));
+        let place = Some(PathBuf::from(RECORDS_DIRECTORY)).filter(|place| place.is_dir()).unwrap_or_else(state_directory);
+        // Others may write there, so they must not be able to make this name before us.
+        let path = place.join(format!("loadgo-agent-{}-{:016x}", std::process::id(), RandomState::new().hash_one(0)));
         let made = Leftovers::begin(id).and_then(|mut leftovers| {
             leftovers.note(Thing::Home(path.clone()))?;
-            fs::create_dir(&path)?;
+            DirBuilder::new().mode(0o700).create(&path)?;
             Ok(leftovers)
         });
         let cannot = |error| Refusal::new(format!("the folder {} cannot be made", path.display())).because(error);

@@ -1,8 +1,9 @@
 //! The program itself: its SHA-256, by which controllers know it.
 
 use ring::digest::{Context, SHA256};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
 
 /// The SHA-256 of the running program, in hexadecimal digits.
 pub(crate) fn hash() -> io::Result<String> {
@@ -14,4 +15,10 @@ pub(crate) fn hash() -> io::Result<String> {
             length => context.update(&piece[..length]),
         }
     }
+}
+
+/// Whether the process of the id `pid` runs the same file as this process.
+pub(crate) fn is_ours(pid: &str) -> bool {
+    let file = |process: &str| fs::metadata(format!("/proc/{process}/exe")).map(|file| (file.dev(), file.ino())).ok();
+    file("self").is_some_and(|own| file(pid) == Some(own))
 }

@@ -36,6 +36,7 @@ END_TIMEOUT_S = 25.0
 """Time that an agent has to undo its work; it ends itself after 20 s."""
 WAKE_TIMEOUT_S = 10.0
 _PIECE_BYTES = 1 << 16
+_MOST_PIDS = 1 << 31
 
 Frame = tuple[str, bytes]
 """A kind of frame, by its name in `crates/agent/src/frame.rs`, and the frame's bytes."""
@@ -120,11 +121,14 @@ class Agent:
                         f"{self.address}: another agent answers than the one that was brought: remove the directory "
                         "loadgo in the account's cache there"
                     )
+                pid = hello.get("pid")
+                if not isinstance(pid, int) or not 0 < pid < _MOST_PIDS:
+                    raise WrongFrames(f"{self.address}: the agent's answer is not in its form")
                 return FarHost(
                     shown(str(hello.get("hostname", ""))),
                     shown(str(hello.get("kernel", ""))),
                     hello.get("is_root") is True,
-                    int(hello.get("pid", 0)),
+                    pid,
                 )
         raise AssertionError("the frames end with an error")
 
@@ -174,7 +178,8 @@ class Agent:
             return ssh_failure(self.address, messages)
         if self._far is None and self._sudo and "sudo" in messages:
             return SudoRefused(
-                f"{self.address}: {messages}: allow the account `sudo` without a password for this, or leave out `sudo`"
+                f"{self.address}: {messages}: log in as root, or see docs/hosts.md for a safe rule in sudoers, or "
+                "leave out `sudo`"
             ).about("sudo")
         if self._far is None:
             reason = messages or f"it ended with status {status}"

@@ -26,6 +26,9 @@ MOST_TEXT_BYTES = 1 << 16
 """Largest number of bytes that a log-in shell may print before the answer, and that of messages that are kept."""
 END_TIMEOUT_S = 5.0
 _MARK = b"loadgo-far:"
+_MASTER_ROLE = "ControlMaster=yes"
+_DEAF_TO_TERMINAL = ("sh", "-c", 'trap "" INT HUP; exec "$@"', "ssh")
+"""The words before a command that ignores Ctrl-C and the end of its terminal."""
 
 Streams = tuple[int | IO[bytes], int]
 """The standard input and output of an ssh, as `subprocess.Popen` takes them."""
@@ -76,7 +79,7 @@ def connect(address: Address, question: str) -> Iterator[Connection]:
         directory = Path(name)
         errors = directory / "errors"
         script = f"{question}; exec cat >/dev/null"
-        master = _start(address, directory, script, "ControlMaster=yes", (subprocess.PIPE, subprocess.PIPE), errors)
+        master = _start(address, directory, script, _MASTER_ROLE, (subprocess.PIPE, subprocess.PIPE), errors)
         try:
             yield Connection(address, directory, _read_answer(address, master, errors))
         finally:
@@ -84,23 +87,27 @@ def connect(address: Address, question: str) -> Iterator[Connection]:
 
 
 def end_process(process: subprocess.Popen[bytes], timeout_s: float = END_TIMEOUT_S) -> None:
-    """Closes the process's input, and waits for its end; after the time it is killed."""
+    """Closes the process's streams, and waits for its end; after the time it is killed."""
     if process.stdin is not None:
         with suppress(BrokenPipeError):
             process.stdin.close()
+    if process.stdout is not None:
+        process.stdout.close()  # a far end that prints without end would wait for a reader, and not see its input's end
     try:
         process.wait(timeout_s)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    if process.stdout is not None:
-        process.stdout.close()
 
 
 def _start(
     address: Address, directory: Path, script: str, role: str, streams: Streams, errors: Path
 ) -> subprocess.Popen[bytes]:
-    """Starts ssh with a command for the shell there. It shares the control socket, or begins it."""
+    """Starts ssh with a command for the shell there. It shares the control socket, or begins it.
+
+    Signals of the terminal are for this process alone, which ends the work there in order.
+    """
+    is_master = role == _MASTER_ROLE
     settings = (
         f"ControlPath={directory}/socket",
         "ControlPersist=no",
@@ -112,12 +119,26 @@ def _start(
         "RemoteCommand=none",
         "EscapeChar=none",
         "PermitLocalCommand=no",
+        *(() if is_master else ("BatchMode=yes",)),
     )
-    words = ["ssh", "-T", *(word for setting in settings for word in ("-o", setting)), *address.ssh_words]
+    words = [
+        *(_DEAF_TO_TERMINAL if is_master else ()),
+        "ssh",
+        "-T",
+        *(word for setting in settings for word in ("-o", setting)),
+        *address.ssh_words,
+    ]
     with errors.open("wb") as stderr:
-        # A session of its own would take the terminal away, on which ssh asks for passwords and second factors.
         command = [*words, f"exec sh -c {shlex.quote(script)}"]
-        return subprocess.Popen(command, stdin=streams[0], stdout=streams[1], stderr=stderr, bufsize=0)
+        return subprocess.Popen(
+            command,
+            stdin=streams[0],
+            stdout=streams[1],
+            stderr=stderr,
+            bufsize=0,
+            # The master keeps the terminal, on which it asks for passwords and second factors.
+            start_new_session=not is_master,
+        )
 
 
 def _read_answer(address: Address, master: subprocess.Popen[bytes], errors: Path) -> list[str]:

@@ -53,10 +53,7 @@ class AgentProgram:
 
     def wake_script(self, pid: int, *, sudo: bool) -> str:
         """The script that lets a stopped agent run on, so that it sees the end of its input and undoes its work."""
-        return (
-            f'{_CACHE}; {"sudo -n -- " if sudo else ""}sh -c \'if [ "$1" -ef "$2" ]; then kill -CONT {pid}; fi\' '
-            f'wake /proc/{pid}/exe "$d/agent-{self.sha256}"'
-        )
+        return f'{_CACHE}; exec {"sudo -n -- " if sudo else ""}"$d/agent-{self.sha256}" wake {pid}'
 
     @property
     def delivery_script(self) -> str:

@@ -11,7 +11,7 @@ from loadgo import _loadgo
 from loadgo.errors import LoadgoError
 from loadgo.hosts.address import Address
 from loadgo.hosts.agent import Agent, open_agent, parse_json, texts_of
-from loadgo.hosts.failures import AgentLost, WrongFrames
+from loadgo.hosts.failures import WrongFrames
 from loadgo.running.prepared import ReportProgress
 from loadgo.running.stopping import StopRequest, catch_stop_signals
 
@@ -105,7 +105,7 @@ def _collect(
 
 def _broken_off(records: _Records, error: LoadgoError, folder: Path) -> LoadgoError:
     """The error for the caller, once the folder holds what has come until then."""
-    if not records.begun or not isinstance(error, AgentLost):
+    if not records.begun:
         return error
     try:
         records.break_off(f"the metering broke off: {error}")
