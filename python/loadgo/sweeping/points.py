@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import tomllib
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from typing import Any
 import polars as pl
 import tomlkit
 
-from loadgo.errors import BadRun, Refused
+from loadgo.errors import Refused
 from loadgo.records.machine_file import parsed_machine
 from loadgo.running.prepared import run_machine
 from loadgo.running.simulation import SimulatedFigure, Simulation, sweep
@@ -128,19 +129,33 @@ def _script_row(task: BatchTask, script: str, point: Point, parent: Path) -> Row
     folder = parent / f"point-{point.index}"
     options = {**task.load, **machine.options, "machine_text": machine.text, "users": point.users, "seed": point.seed}
     try:
+        problem = _machine_refusal(script, options, folder)
+        return figures_of_run(folder) if problem is None else {"problem": problem}
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+_HOST_TROUBLE = (
+    "the disk takes no more",
+    "the kernel refuses what the driver needs",
+    "the list of what the run makes",
+    "records are missing: ",
+    "its caller raised ",
+    " panicked: ",
+)
+"""Words of refusals that are no property of the point: another host, or another time, gives its figures."""
+
+
+def _machine_refusal(script: str, options: dict[str, Any], folder: Path) -> str | None:
+    """Runs a script, and returns why the machine refused it; None after a run. Raises what is wrong with the host."""
+    try:
         run_machine(script, options, str(folder), _go_on)
-    except (Refused, BadRun) as refusal:
-        return {"problem": str(refusal).replace(str(folder), "the run's folder")}
-    row = figures_of_run(folder)
-    _remove(folder)
-    return row
+    except Refused as refusal:
+        if any(words in str(refusal) for words in _HOST_TROUBLE):
+            raise
+        return str(refusal).replace(str(folder), "the run's folder")
+    return None
 
 
 def _go_on(_progress: Mapping[str, Any]) -> bool:
     return True
-
-
-def _remove(folder: Path) -> None:
-    import shutil
-
-    shutil.rmtree(folder, ignore_errors=True)

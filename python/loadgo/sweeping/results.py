@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
 from loadgo.documents.result import Result
+from loadgo.errors import BadRun
 from loadgo.stats.resample import Interval
 from loadgo.sweeping.folder import POINTS_FOLDER
 
@@ -85,5 +87,27 @@ class Sweep(Result, presented_by="loadgo.sweeping.presentation:presentation"):
 
 def scan_points(folder: Path) -> pl.LazyFrame:
     """The points of a sweep's folder that are done, in order. They are read when they are needed."""
-    files = sorted((folder / POINTS_FOLDER).glob("*.parquet"))
+    files = point_files(folder)
     return pl.scan_parquet(files, glob=False) if files else pl.LazyFrame(schema={"point": pl.UInt32()})
+
+
+def point_files(folder: Path) -> list[Path]:
+    """The files of the batches that are done, by number."""
+    files = [path for path in (folder / POINTS_FOLDER).glob("*.parquet") if path.stem.isdecimal()]
+    return sorted(files, key=lambda path: int(path.stem))
+
+
+@contextmanager
+def damage_named(folder: Path) -> Iterator[None]:
+    """Turns the error of a file of points that cannot be read into `BadRun`, which names the file."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError) as error:
+        for path in point_files(folder):
+            try:
+                pl.read_parquet(path, glob=False)
+            except (pl.exceptions.PolarsError, OSError) as damage:
+                raise BadRun(
+                    f"cannot read {path}: {damage}. Remove the file, and the same sweep computes its points again"
+                ) from error
+        raise

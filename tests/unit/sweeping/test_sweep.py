@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import shutil
 import tomllib
 from dataclasses import replace
@@ -16,6 +17,7 @@ from loadgo.sweeping.folder import work_in
 from loadgo.sweeping.grid_file import read_grid
 from loadgo.sweeping.plan import plan_sweep
 from loadgo.sweeping.points import compute_batch
+from loadgo.sweeping.results import scan_points
 from support.model_machines import open_queue
 from support.sweeps import GRID, POINTS, LastFirst, contents, own_load_grid, script_grid
 
@@ -241,3 +243,58 @@ def test_a_configurations_interval_is_from_the_scatter_of_its_seeds(swept_folder
     spread = values.std()
     assert isinstance(spread, float)
     assert figure.interval.high - figure.value == pytest.approx(3.1824463 * spread / 2, rel=1e-6)
+
+
+def test_a_full_disk_is_no_result_of_a_point(tmp_path: Path) -> None:
+    task = plan_sweep(read_grid(script_grid(tmp_path))).task(0)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2048, before[1]))
+    try:
+        with pytest.raises((Refused, BadRun)):
+            compute_batch(task)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert pl.read_parquet(compute_batch(task))["problem"].null_count() == len(task.points)
+
+
+def test_a_sweep_that_was_killed_before_its_first_file_begins_again(swept_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "out" / "points").mkdir(parents=True)
+    (tmp_path / "out" / "part.toml").write_text("part = 1\nof = 2\n")
+    (tmp_path / "out" / "sweep.toml.head-7.part").write_text("half")
+    loadgo.sweep(swept_folder / "grid.toml", workers=1, out=tmp_path / "out")
+    assert contents(tmp_path / "out") == contents(swept_folder / "whole")
+
+
+def test_a_folder_that_another_loadgo_begins_is_not_written_to(swept_folder: Path, tmp_path: Path) -> None:
+    with work_in(tmp_path / "out"), pytest.raises(BadArgument, match="another loadgo computes the sweep"):
+        loadgo.sweep(swept_folder / "grid.toml", out=tmp_path / "out")
+    assert contents(tmp_path / "out") == {"lock": b""}
+
+
+def test_a_damaged_file_of_points_is_named(swept_folder: Path, tmp_path: Path) -> None:
+    loadgo.sweep(swept_folder / "grid.toml", executor=LastFirst(1), part="1/1", out=tmp_path / "part")
+    damaged = tmp_path / "part" / "points" / "00002.parquet"
+    damaged.write_bytes(b"PAR1 and no more")
+    with pytest.raises(BadRun, match=r"cannot read .*part/points/00002\.parquet"):
+        loadgo.sweep(swept_folder / "grid.toml", out=tmp_path / "part")
+    with pytest.raises(BadRun, match=r"cannot read .*merged/points/00002\.parquet"):
+        loadgo.merge(tmp_path / "part", out=tmp_path / "merged")
+
+
+def test_points_are_in_order_beyond_five_digits(swept_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(swept_folder / "whole", tmp_path / "out")
+    points = tmp_path / "out" / "points"
+    (points / "00003.parquet").rename(points / "99999.parquet")
+    (points / "00004.parquet").rename(points / "100000.parquet")
+    assert scan_points(tmp_path / "out").collect()["point"].to_list() == list(range(POINTS))
+
+
+def test_a_damaged_description_and_an_empty_part_are_refused(swept_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(swept_folder / "whole", tmp_path / "part")
+    file = tmp_path / "part" / "sweep.toml"
+    file.write_text(file.read_text().replace("measure = ", "mesure = "))
+    with pytest.raises(BadRun, match=r"sweep\.toml is damaged: KeyError, 'measure'"):
+        loadgo.merge(tmp_path / "part", out=tmp_path / "merged")
+    with pytest.raises(BadArgument, match=r"`part=1/6` has no points, since the grid has 5 batches"):
+        loadgo.sweep(swept_folder / "grid.toml", part="1/6", out=tmp_path / "empty")
+    assert not (tmp_path / "empty").exists()
