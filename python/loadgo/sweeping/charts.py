@@ -41,11 +41,12 @@ _ENDS = {"low": pl.Float64(), "high": pl.Float64(), "users": pl.UInt32()}
 
 def _rows(sweep: Sweep) -> list[dict[str, Any]]:
     rows = []
+    has_one_machine = len({configuration.machine for configuration in sweep.configurations}) == 1
     for configuration in sweep.configurations:
         figure = configuration.figures.get(sweep.measure)
         if figure is not None and math.isfinite(figure.value):
             low, high = (None, None) if figure.interval is None else (figure.interval.low, figure.interval.high)
-            series = series_in_words(configuration, sweep.configurations)
+            series = series_in_words(configuration, has_one_machine=has_one_machine)
             row = {"series": series, "users": configuration.users, "value": figure.value}
             rows.append(row | {"low": low, "high": high})
     return rows
@@ -55,7 +56,9 @@ def _shown_series(names: list[str], rows: list[dict[str, Any]]) -> list[str]:
     """The series that the chart shows, in order: of too many, those with the smallest and the largest figures."""
     if len(names) <= MOST_SERIES:
         return names
-    greatest = {name: max(row["value"] for row in rows if row["series"] == name) for name in names}
+    greatest = dict.fromkeys(names, -math.inf)
+    for row in rows:
+        greatest[row["series"]] = max(greatest[row["series"]], row["value"])
     ranked = sorted(names, key=greatest.__getitem__)
     chosen = {*ranked[: MOST_SERIES // 2], *ranked[-(MOST_SERIES // 2) :]}
     return [name for name in names if name in chosen]

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from loadgo.errors import BadArgument, LoadgoError
@@ -91,6 +92,7 @@ class SweepPlan:
         return {
             "format": SWEEP_FORMAT,
             "loadgo": own_version(),
+            "code": code_hash(),
             "title": grid.title,
             "measure": grid.measure,
             "script": grid.script or "",
@@ -191,6 +193,17 @@ def check_own_load(text: str, *, has_users: bool) -> None:
 def own_version() -> str:
     """The version of loadgo in this process."""
     return version("loadgo")
+
+
+@cache
+def code_hash() -> str:
+    """A hash of all that computes figures in this process: loadgo's files, and the versions of Polars and NumPy."""
+    package = Path(__file__).parents[1]
+    content = hashlib.sha256(f"{version('polars')} {version('numpy')}".encode())
+    for path in sorted(package.rglob("*")):
+        if path.suffix in (".py", ".so"):
+            content.update(f"\0{path.relative_to(package)}\0".encode() + path.read_bytes())
+    return content.hexdigest()
 
 
 def _ranges(numbers: Sequence[int]) -> str:

@@ -52,16 +52,17 @@ def _figure_at(configuration: Configuration, known: Sequence[Configuration], mea
     place = []
     if configuration.users is not None:
         place.append(f"with {people(configuration.users)}")
-    series = series_in_words(configuration, known)
-    if len({series_in_words(other, known) for other in known}) > 1 or not place:
+    has_one_machine = len({other.machine for other in known}) == 1
+    series = series_in_words(configuration, has_one_machine=has_one_machine)
+    is_one_series = has_one_machine and all(other.settings == configuration.settings for other in known)
+    if not is_one_series or not place:
         place.append(f"on {series}" if configuration.machine in series else f"at {series}")
     return f"{value_in_words(measure, figure.value)}{f' ({interval})' if interval else ''} {' '.join(place)}"
 
 
-def series_in_words(configuration: Configuration, among: Sequence[Configuration]) -> str:
-    """The machine and its settings. Settings alone where all configurations `among` which it is have one machine."""
+def series_in_words(configuration: Configuration, *, has_one_machine: bool) -> str:
+    """The machine and its settings; settings alone where all configurations have one machine."""
     settings = [f"{key}={value}" for key, value in configuration.settings.items()]
-    has_one_machine = len({other.machine for other in among}) == 1
     return ", ".join(settings if settings and has_one_machine else [configuration.machine, *settings])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import resource
 import shutil
 import tomllib
@@ -298,3 +299,11 @@ def test_a_damaged_description_and_an_empty_part_are_refused(swept_folder: Path,
     with pytest.raises(BadArgument, match=r"`part=1/6` has no points, since the grid has 5 batches"):
         loadgo.sweep(swept_folder / "grid.toml", part="1/6", out=tmp_path / "empty")
     assert not (tmp_path / "empty").exists()
+
+
+def test_points_of_other_code_with_the_same_version_are_refused(swept_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(swept_folder / "whole", tmp_path / "out")
+    file = tmp_path / "out" / "sweep.toml"
+    file.write_text(re.sub('code = ".', 'code = "x', file.read_text()))
+    with pytest.raises(BadArgument, match=r"of another sweep, which differs in: code\."):
+        loadgo.sweep(swept_folder / "grid.toml", out=tmp_path / "out")
