@@ -10,6 +10,7 @@ import polars as pl
 
 from loadgo.documents.chart import FIGURE_LABEL, PERCENT_LABEL, TIME_LABEL, Chart, chart_of, legend, safe
 from loadgo.documents.palette import SERIES_COLORS
+from loadgo.notation.figures import counted, number
 from loadgo.sweeping.results import Sweep
 from loadgo.sweeping.words import MEASURE_NAMES, series_in_words
 
@@ -31,6 +32,9 @@ def sweep_charts(sweep: Sweep) -> list[Chart]:
     caption = "Points have their 95 % intervals."
     if left_out:
         caption += f" The lines with the smallest and the largest figures, of {len(names)}; the table has all."
+    without = sweep.points_without(sweep.measure)
+    if without:
+        caption += f" {counted(without, 'point')} of {number(sweep.points)} without this figure are left out."
     drawing = _lines(frame, sweep, shown) if over_users else _bars(frame, sweep)
     name = MEASURE_NAMES[sweep.measure]
     return [chart_of("sweep", name[0].upper() + name[1:], caption, drawing, _HEIGHT_PX)]

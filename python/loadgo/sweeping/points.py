@@ -14,13 +14,14 @@ from typing import Any
 import polars as pl
 import tomlkit
 
+from loadgo.distribution.own_code import check_code
 from loadgo.errors import Refused
 from loadgo.records.machine_file import parsed_machine
 from loadgo.running.prepared import run_machine
 from loadgo.running.simulation import SimulatedFigure, Simulation, sweep
 from loadgo.sweeping.columns import INTERVAL_FIGURES, columns_of, interval_columns
 from loadgo.sweeping.grid import Point
-from loadgo.sweeping.plan import BatchTask, MachineUnderTest, own_version
+from loadgo.sweeping.plan import BatchTask, MachineUnderTest
 
 RUN_BATCH_POINTS = 1000
 """Most points of one call of the simulator, since their reports are in memory together."""
@@ -31,12 +32,9 @@ Row = dict[str, Any]
 def compute_batch(task: BatchTask) -> bytes:
     """Computes the points of a task. Returns a Parquet file with a row for each; the same task gives the same bytes.
 
-    Raises `Refused` if the worker has another version of loadgo.
+    Raises `Refused` if the worker has other code than the process that made the task.
     """
-    if task.loadgo != own_version():
-        raise Refused(
-            f"a worker has loadgo {own_version()}, and the sweep is of loadgo {task.loadgo}: install the same version"
-        )
+    check_code(task.code)
     figures = _own_load_figures(task) if task.script is None else _script_figures(task, task.script)
     rows = [
         _identity(task.machines[point.machine, point.variant], point) | row

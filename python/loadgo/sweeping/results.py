@@ -22,6 +22,8 @@ class SweepFigure:
     value: float
     interval: Interval | None
     """From the scatter of the seeds; with one seed, that of its point. None if it is not known."""
+    points: int
+    """Number of points that have the figure; the mean leaves out the others."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,11 @@ class Configuration:
     """Number of these that could not be computed."""
     figures: Mapping[str, SweepFigure]
     """The figures that are known, by name: `mean`, `p50`, `p90`, `p95`, `p99`, `throughput`, `busy`, `errors`."""
+
+    def points_without(self, measure: str) -> int:
+        """Number of computed points that do not have this figure."""
+        having = self.figures[measure].points if measure in self.figures else 0
+        return self.points - self.problems - having
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,6 +78,10 @@ class Sweep(Result, presented_by="loadgo.sweeping.presentation:presentation"):
     def problem_count(self) -> int:
         """Number of points that could not be computed."""
         return sum(configuration.problems for configuration in self.configurations)
+
+    def points_without(self, measure: str) -> int:
+        """Number of computed points that do not have this figure."""
+        return sum(configuration.points_without(measure) for configuration in self.configurations)
 
     @property
     def bad(self) -> bool:

@@ -20,6 +20,7 @@ from loadgo.sweeping.folder import (
     keep_batch,
     open_folder,
     parse_part,
+    read_identity,
     remove_half_files,
     work_in,
 )
@@ -84,7 +85,7 @@ def sweep(
         open_folder(folder, plan.identity, chosen_part)
         remove_half_files(folder)
         repeated = _compute_missing(plan, folder, chosen_part, _Crew(workers, executor, progress), stop)
-    return sweep_of(folder, plan.grid, chosen_part, plan=plan, repeated=repeated, stop=stop)
+    return sweep_of(folder, plan.grid, chosen_part, repeated=repeated, stop=stop)
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,6 @@ def sweep_of(
     grid: Grid,
     part: SweepPart,
     *,
-    plan: SweepPlan | None = None,
     repeated: int = 0,
     stop: threading.Event | None = None,
 ) -> Sweep:
@@ -141,7 +141,7 @@ def sweep_of(
         problems=problems,
         repeated=repeated,
         stopped=stop is not None and stop.is_set() and done < expected,
-        fit_warnings=() if plan is None else plan.fit_warnings,
+        fit_warnings=tuple(read_identity(folder).get("fit_warnings", ())),
     )
     return replace(sweep_without_words, in_words=answer(sweep_without_words))
 
