@@ -8,6 +8,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+LONGEST_WAIT_S = 120.0
+
 
 @dataclass(frozen=True)
 class Errand:
@@ -38,3 +40,15 @@ def square(errand: Errand) -> int:
 def refuse(errand: Errand) -> int:
     """Raises an error of the task itself."""
     raise ValueError(f"{errand.name} makes no sense")
+
+
+def refuse_first(errand: Errand) -> int:
+    """Refuses the first errand; the others leave a mark, and wait until the folder has the file `gate`."""
+    if errand.number == 0:
+        return refuse(errand)
+    (errand.folder / f"{errand.number}-begun").touch()
+    deadline = time.monotonic() + LONGEST_WAIT_S
+    while not (errand.folder / "gate").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return errand.number**2

@@ -77,6 +77,7 @@ def merge(
         page = page_output(format, output, "sweep.html")
         result = merge_parts(*parts, out=out)
         page.show(result)
+        print_fit_warnings(result.fit_warnings)
         if format == "text":
             print_note(f"the points are in {result.folder}")
         raise typer.Exit(STATUS_BAD_FINDING if result.bad else STATUS_GOOD)

@@ -35,7 +35,7 @@ class DaskWorkers:
         try:
             self._client = distributed.Client(address or self._cluster, timeout=CONNECT_LIMIT_S, set_as_default=False)
             self._client.wait_for_workers(1, timeout=CONNECT_LIMIT_S)
-        except (OSError, TimeoutError, ValueError) as error:
+        except (OSError, TimeoutError, ValueError, TypeError, RuntimeError, ImportError) as error:
             self.end()
             raise Refused(
                 f"the Dask cluster at {address or 'this host'} does not answer with a worker ({error}): start `dask "

@@ -13,7 +13,7 @@ from loadgo.distribution.workers import Workers
 from loadgo.errors import Refused
 
 MOST_ATTEMPTS = 3
-"""Largest number of times that a task is given to workers that end in it."""
+"""Largest number of times that a task alone is given to workers that end in it."""
 STOP_CHECK_PERIOD_S = 0.1
 
 
@@ -45,8 +45,11 @@ def run_tasks(
     Few tasks are under way at a time, so the memory that this takes does not depend on their number. A set `stop` ends
     it with the answers so far. Returns the number of tasks that were given to a worker again.
 
-    Raises `Refused` if a task ends its worker `MOST_ATTEMPTS` times, or if ended workers cannot be replaced. An error
-    of `compute` is raised again.
+    A worker that ends does not say in which task. All that were under way are computed again, one at a time. An end
+    then counts for its task.
+
+    Raises `Refused` if a task alone ends its worker `MOST_ATTEMPTS` times, or if ended workers cannot be replaced. An
+    error of `compute` is raised again.
     """
     return _TaskRun(tasks, compute, workers, keep).until(stop)
 
@@ -63,6 +66,7 @@ class _TaskRun(Generic[_Task, _Answer]):
     ) -> None:
         self._new: Iterator[_Task] = iter(tasks)
         self._again: deque[_Task] = deque()
+        self._is_repeating = False
         self._compute, self._workers, self._keep = compute, workers, keep
         self._under_way: dict[Future[_Answer], _Task] = {}
         self._ended: SimpleQueue[Future[_Answer]] = SimpleQueue()
@@ -84,8 +88,9 @@ class _TaskRun(Generic[_Task, _Answer]):
         return self._repeated
 
     def _submit(self) -> None:
-        """Gives tasks to the workers, up to their number."""
-        while len(self._under_way) < self._workers.most_tasks:
+        """Gives tasks to the workers, up to their number; a task that is repeated is alone."""
+        while len(self._under_way) < self._most_tasks():
+            self._is_repeating = bool(self._again)
             task = self._again.popleft() if self._again else next(self._new, None)
             if task is None:
                 return
@@ -98,6 +103,10 @@ class _TaskRun(Generic[_Task, _Answer]):
             self._under_way[future] = task
             future.add_done_callback(self._ended.put)
 
+    def _most_tasks(self) -> int:
+        is_alone = self._again or (self._is_repeating and self._under_way)
+        return 1 if is_alone else self._workers.most_tasks
+
     def _take(self, future: Future[_Answer]) -> None:
         """Keeps the answer of a task, or does its task again if its worker has ended."""
         try:
@@ -109,20 +118,24 @@ class _TaskRun(Generic[_Task, _Answer]):
 
     def _replace_workers(self, error: BaseException) -> None:
         """Keeps the answers that have come, and puts all other tasks under way back."""
+        lost = []
         for future, task in list(self._under_way.items()):
             if future.done() and not future.cancelled() and future.exception() is None:
                 self._keep(task, future.result())
             else:
-                self._put_back(task)
+                lost.append(task)
+        is_alone = len(self._under_way) == 1
         self._under_way.clear()
+        for task in lost:
+            self._put_back(task, is_charged=is_alone)
         if not self._workers.restart():
             raise Refused(
                 f"the executor has ended ({error or type(error).__name__}): the points so far are kept, and the same "
                 "call with a new executor goes on"
             ) from error
 
-    def _put_back(self, task: _Task) -> None:
-        attempts = self._attempts[task.number] = self._attempts.get(task.number, 0) + 1
+    def _put_back(self, task: _Task, *, is_charged: bool) -> None:
+        attempts = self._attempts[task.number] = self._attempts.get(task.number, 0) + is_charged
         if attempts >= MOST_ATTEMPTS:
             raise Refused(
                 f"a worker ended {attempts} times in {task.name}, perhaps for want of memory; a Python file that calls "

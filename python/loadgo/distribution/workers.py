@@ -13,14 +13,15 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future,
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
+from weakref import WeakSet
 
 _Task = TypeVar("_Task")
 _Answer = TypeVar("_Answer")
 
 TASKS_PER_WORKER = 2
 """Number of tasks that each worker has or waits for. One waits, so that no worker is idle between two tasks."""
-GIVEN_EXECUTOR_TASKS = 64
+GIVEN_EXECUTOR_TASKS = 1000
 """Number of tasks that an executor of unknown size has at a time."""
 
 
@@ -96,9 +97,10 @@ class GivenExecutor:
 
     end_errors: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError)
 
-    def __init__(self, executor: Executor, most_tasks: int = GIVEN_EXECUTOR_TASKS) -> None:
+    def __init__(self, executor: Executor, most_tasks: int | None = None) -> None:
         self._executor = executor
-        self._most_tasks = most_tasks
+        self._futures: WeakSet[Future[Any]] = WeakSet()
+        self._most_tasks = most_tasks or _most_tasks_of(executor)
 
     @property
     def most_tasks(self) -> int:
@@ -107,14 +109,24 @@ class GivenExecutor:
 
     def submit(self, compute: Callable[[_Task], _Answer], task: _Task) -> Future[_Answer]:
         """Gives a task to the executor."""
-        return self._executor.submit(compute, task)
+        future = self._executor.submit(compute, task)
+        self._futures.add(future)
+        return future
 
     def restart(self) -> bool:
         """False: the caller's executor cannot be replaced."""
         return False
 
     def end(self) -> None:
-        """Does nothing: the executor is the caller's."""
+        """Cancels the tasks that wait. The executor goes on: it is the caller's."""
+        for future in list(self._futures):
+            future.cancel()
+
+
+def _most_tasks_of(executor: Executor) -> int:
+    """The number of tasks for an executor. Those of the standard library, and others, have a number of workers."""
+    count = getattr(executor, "_max_workers", None)
+    return TASKS_PER_WORKER * count if isinstance(count, int) and count > 0 else GIVEN_EXECUTOR_TASKS
 
 
 def processor_count() -> int:

@@ -10,6 +10,7 @@ import polars as pl
 
 from loadgo.documents.chart import FIGURE_LABEL, PERCENT_LABEL, TIME_LABEL, Chart, chart_of, legend, safe
 from loadgo.documents.palette import SERIES_COLORS
+from loadgo.notation.figures import counted, number
 from loadgo.sweeping.results import Sweep
 from loadgo.sweeping.words import MEASURE_NAMES, series_in_words
 
@@ -31,6 +32,9 @@ def sweep_charts(sweep: Sweep) -> list[Chart]:
     caption = "Points have their 95 % intervals."
     if left_out:
         caption += f" The lines with the smallest and the largest figures, of {len(names)}; the table has all."
+    without = sweep.points_without(sweep.measure)
+    if without:
+        caption += f" {counted(without, 'point')} of {number(sweep.points)} without this figure are left out."
     drawing = _lines(frame, sweep, shown) if over_users else _bars(frame, sweep)
     name = MEASURE_NAMES[sweep.measure]
     return [chart_of("sweep", name[0].upper() + name[1:], caption, drawing, _HEIGHT_PX)]
@@ -41,11 +45,12 @@ _ENDS = {"low": pl.Float64(), "high": pl.Float64(), "users": pl.UInt32()}
 
 def _rows(sweep: Sweep) -> list[dict[str, Any]]:
     rows = []
+    has_one_machine = len({configuration.machine for configuration in sweep.configurations}) == 1
     for configuration in sweep.configurations:
         figure = configuration.figures.get(sweep.measure)
         if figure is not None and math.isfinite(figure.value):
             low, high = (None, None) if figure.interval is None else (figure.interval.low, figure.interval.high)
-            series = series_in_words(configuration, sweep.configurations)
+            series = series_in_words(configuration, has_one_machine=has_one_machine)
             row = {"series": series, "users": configuration.users, "value": figure.value}
             rows.append(row | {"low": low, "high": high})
     return rows
@@ -55,7 +60,9 @@ def _shown_series(names: list[str], rows: list[dict[str, Any]]) -> list[str]:
     """The series that the chart shows, in order: of too many, those with the smallest and the largest figures."""
     if len(names) <= MOST_SERIES:
         return names
-    greatest = {name: max(row["value"] for row in rows if row["series"] == name) for name in names}
+    greatest = dict.fromkeys(names, -math.inf)
+    for row in rows:
+        greatest[row["series"]] = max(greatest[row["series"]], row["value"])
     ranked = sorted(names, key=greatest.__getitem__)
     chosen = {*ranked[: MOST_SERIES // 2], *ranked[-(MOST_SERIES // 2) :]}
     return [name for name in names if name in chosen]

@@ -1,9 +1,12 @@
-"""The figures of each configuration, from the points of a sweep."""
+"""The figures of each configuration, from the points of a sweep.
+
+Sums are rounded once, at their end (`math.fsum`). So a figure does not depend on the order in which points are read.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
@@ -16,6 +19,9 @@ from loadgo.sweeping.results import Configuration, SweepFigure
 
 _SHOWN_PROBLEMS = 5
 """Largest number of different reasons that a result lists."""
+POINTS_IN_MEMORY = 25_000
+"""Largest number of points whose figures are in memory together, unless one configuration has more."""
+_FIGURES = (*INTERVAL_FIGURES, "errors")
 
 
 def configurations_of(points: pl.LazyFrame, grid: Grid) -> tuple[Configuration, ...]:
@@ -23,17 +29,26 @@ def configurations_of(points: pl.LazyFrame, grid: Grid) -> tuple[Configuration, 
     if "machine" not in points.collect_schema():
         return ()
     keys = ["machine", *(f"set {key}" for key in grid.settings), "users"]
-    figures = (*INTERVAL_FIGURES, "errors")
     aggregates = [pl.col("point").min(), pl.len().alias("points"), pl.col("problem").count().alias("problems")]
-    for name in figures:
-        aggregates += [
-            pl.col(name).mean(),
-            pl.col(name).std().alias(f"{name} spread"),
-            pl.col(name).count().alias(f"{name} count"),
-        ]
-    aggregates += [pl.col(column).mean() for name in INTERVAL_FIGURES for column in interval_columns(name)]
-    rows = points.group_by(keys).agg(aggregates).sort("point").collect(engine="streaming")
-    return tuple(_configuration(row, grid, figures) for row in rows.iter_rows(named=True))
+    aggregates += [pl.col(name).drop_nulls() for name in _FIGURES]
+    # The ends of an interval are used for one point alone.
+    aggregates += [pl.col(column).max() for name in INTERVAL_FIGURES for column in interval_columns(name)]
+    return tuple(
+        _configuration(row, grid)
+        for some_points in _in_portions(points, grid)
+        for row in some_points.group_by(keys).agg(aggregates).sort("point").collect().iter_rows(named=True)
+    )
+
+
+def _in_portions(points: pl.LazyFrame, grid: Grid) -> Iterator[pl.LazyFrame]:
+    """The points in their order, in portions of whole configurations."""
+    seeds = len(grid.seeds)
+    portion = seeds * max(POINTS_IN_MEMORY // seeds, 1)
+    if grid.point_count <= portion:
+        yield points
+        return
+    for first in range(0, grid.point_count, portion):
+        yield points.filter(pl.col("point").is_between(first, first + portion, closed="left"))
 
 
 def problems_of(points: pl.LazyFrame) -> tuple[str, ...]:
@@ -44,8 +59,8 @@ def problems_of(points: pl.LazyFrame) -> tuple[str, ...]:
     return tuple(reasons.head(_SHOWN_PROBLEMS).collect().to_series())
 
 
-def _configuration(row: dict[str, Any], grid: Grid, figures: Sequence[str]) -> Configuration:
-    known = {name.removesuffix("_s"): figure for name in figures if (figure := _figure(row, name)) is not None}
+def _configuration(row: dict[str, Any], grid: Grid) -> Configuration:
+    known = {name.removesuffix("_s"): figure for name in _FIGURES if (figure := _figure(row, name)) is not None}
     return Configuration(
         machine=row["machine"],
         settings={key: row[f"set {key}"] for key in grid.settings},
@@ -58,11 +73,18 @@ def _configuration(row: dict[str, Any], grid: Grid, figures: Sequence[str]) -> C
 
 def _figure(row: dict[str, Any], name: str) -> SweepFigure | None:
     """The mean over the seeds, with an interval from their scatter; one seed has the interval of its point."""
-    value, count = row[name], row[f"{name} count"]
-    if value is None or not count:
-        return None
-    if count == 1:
-        low, high = (row.get(column) for column in interval_columns(name))
-        return SweepFigure(value, None if low is None or high is None else Interval(low, high))
-    half = student_reach(count - 1) * row[f"{name} spread"] / math.sqrt(count)
-    return SweepFigure(value, Interval(max(value - half, 0.0), value + half) if math.isfinite(half) else None)
+    values = row[name]
+    count = len(values)
+    if count <= 1:
+        ends = tuple(row.get(column) for column in interval_columns(name))
+        interval = None if ends[0] is None or ends[1] is None else Interval(ends[0], ends[1])
+        return SweepFigure(values[0], interval, 1) if values else None
+    mean = math.fsum(values) / count
+    half = student_reach(count - 1) * _deviation(values, mean) / math.sqrt(count)
+    interval = Interval(max(mean - half, 0.0), mean + half) if math.isfinite(half) else None
+    return SweepFigure(mean, interval, count)
+
+
+def _deviation(values: Sequence[float], mean: float) -> float:
+    """The standard deviation of values around their mean; not finite where a value is infinite."""
+    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))

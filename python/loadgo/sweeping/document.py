@@ -10,7 +10,14 @@ from loadgo.documents.document import Charts, Document
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import counted, number
 from loadgo.sweeping.results import Configuration, Sweep, SweepFigure
-from loadgo.sweeping.words import interval_in_words, points_in_words, users_in_words, value_in_words
+from loadgo.sweeping.words import (
+    having_in_words,
+    interval_in_words,
+    lack_in_words,
+    points_in_words,
+    users_in_words,
+    value_in_words,
+)
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
@@ -24,7 +31,7 @@ JSON_KEYS: Keys = {
         "repeated stopped fit_warnings"
     ),
     Configuration: "machine settings users points problems figures",
-    SweepFigure: "value interval",
+    SweepFigure: "value interval points",
 }
 """The JSON keys of a sweep, type by type."""
 
@@ -69,13 +76,20 @@ def _warnings(sweep: Sweep) -> tuple[str, ...]:
         warnings.append(f"The sweep was stopped: {points_in_words(sweep)} are done. The same command goes on.")
     if sweep.bad:
         warnings.append(f"{counted(sweep.problem_count, 'point')} could not be computed: {sweep.problems[0]}")
+    if sweep.points_without(sweep.measure) < sweep.points - sweep.problem_count:
+        warnings += filter(None, [lack_in_words(sweep)])
     return tuple(warnings)
 
 
 def _notes(sweep: Sweep) -> list[str]:
     notes = [f"{points_in_words(sweep)}, in {sweep.folder}."]
+    computed = sweep.points - sweep.problem_count
     if sweep.repeated:
         notes.append(f"{counted(sweep.repeated, 'batch').replace('batchs', 'batches')} computed again: a worker ended.")
+    lacking = [name for name in _SPARE_COLUMNS if name != sweep.measure and _is_known(name, sweep.configurations)]
+    having = [f"{name} {number(computed - without)}" for name in lacking if (without := sweep.points_without(name))]
+    if having:
+        notes.append(f"Of {counted(computed, 'computed point')}, so many have a figure: {', '.join(having)}.")
     notes.append("Intervals are of 95 %: from the scatter of the seeds, or with one seed from that of its run.")
     return notes
 
@@ -92,6 +106,8 @@ def _tables(sweep: Sweep) -> list[Table]:
     columns.append(Column("users", tuple(users_in_words(row.users) for row in rows)))
     columns.append(Column("points", tuple(number(row.points) for row in rows), spare=6))
     columns += [_values(main, rows), _intervals(main, rows)]
+    if any(row.points_without(main) for row in rows):
+        columns.append(Column(f"have {main}", tuple(having_in_words(row, main) for row in rows)))
     others = {name: spare for name, spare in _SPARE_COLUMNS.items() if name != main}
     columns += [_values(name, rows, spare) for name, spare in others.items() if _is_known(name, rows)]
     if any(row.figures["errors"].value for row in rows if "errors" in row.figures):

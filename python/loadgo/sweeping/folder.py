@@ -3,6 +3,7 @@
     sweep.toml            the grid, and hashes of its script and machines
     part.toml             which part of the sweep this is; only in the folder of a part
     points/00000.parquet  the points of the first batch, a row for each
+    lock                  empty; the process that computes the sweep has it locked
 
 A batch's file is complete from the moment when it has its name. Neither its bytes nor those of `sweep.toml` depend on
 the workers, on their order, or on parts. The folder is thus the same after any way to compute the sweep.
@@ -12,7 +13,9 @@ from __future__ import annotations
 
 import fcntl
 import os
+import socket
 import tomllib
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,7 +27,9 @@ import tomlkit
 from loadgo.errors import BadArgument, BadRun
 from loadgo.sweeping.plan import SWEEP_FORMAT, differing_keys
 
-SWEEP_FILE, PART_FILE, POINTS_FOLDER = "sweep.toml", "part.toml", "points"
+SWEEP_FILE, PART_FILE, POINTS_FOLDER, LOCK_FILE = "sweep.toml", "part.toml", "points", "lock"
+_HALF_ENDING = ".part"
+"""The end of the name of a file that is being written."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +64,15 @@ def parse_part(text: str | None) -> SweepPart:
 
 
 def open_folder(folder: Path, identity: Mapping[str, Any], part: SweepPart) -> None:
-    """Makes the folder of a sweep, or checks that a folder which exists is of the same sweep and part.
+    """Begins the sweep in a locked folder, or checks that the folder is of the same sweep and part.
 
     Raises `BadArgument` for a folder of something else.
     """
+    _check_kind(folder)
     if (folder / SWEEP_FILE).exists():
         _check_same(folder, identity, part)
-    elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise BadArgument(f"{folder} exists and is no sweep's folder: name another one with `out`").about("out")
-    (folder / POINTS_FOLDER).mkdir(parents=True, exist_ok=True)
+    (folder / POINTS_FOLDER).mkdir(exist_ok=True)
+    (folder / PART_FILE).unlink(missing_ok=True)
     if part.count > 1:
         _write(folder / PART_FILE, tomlkit.dumps({"part": part.number, "of": part.count}).encode())
     _write(folder / SWEEP_FILE, tomlkit.dumps(dict(identity)).encode())
@@ -77,9 +82,12 @@ def open_folder(folder: Path, identity: Mapping[str, Any], part: SweepPart) -> N
 def work_in(folder: Path) -> Iterator[None]:
     """Locks the folder of a sweep for this process. Raises `BadArgument` if another one computes the same sweep.
 
-    The kernel drops the lock when the process ends. Some network file systems lock no folders: there is no lock then.
+    The folder is made if need be. The kernel drops the lock when the process ends. A file system without locks is
+    reported by a warning. Raises `BadArgument` too for a folder that is no sweep's, and leaves it as it is.
     """
-    descriptor = os.open(folder, os.O_RDONLY)
+    _check_kind(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -87,12 +95,32 @@ def work_in(folder: Path) -> Iterator[None]:
         raise BadArgument(
             f"another loadgo computes the sweep in {folder} now: wait for it, or name another folder with `out`"
         ).about("out") from None
-    except OSError:
-        pass
+    except OSError as error:
+        warnings.warn(
+            f"{folder} cannot be locked ({error.strerror}): let no other loadgo compute the same sweep in it",
+            stacklevel=3,
+        )
     try:
         yield
     finally:
         os.close(descriptor)
+
+
+def _check_kind(folder: Path) -> None:
+    """Raises `BadArgument` unless a folder is new, or of a sweep, or has only what a sweep begins with."""
+    if not folder.exists() or (folder / SWEEP_FILE).exists():
+        return
+    if not folder.is_dir() or not _is_half_begun(folder):
+        raise BadArgument(f"{folder} exists and is no sweep's folder: name another one with `out`").about("out")
+
+
+def _is_half_begun(folder: Path) -> bool:
+    """Whether a folder has nothing but the first files of a sweep that was killed, and no points."""
+    first = (LOCK_FILE, PART_FILE, POINTS_FOLDER)
+    others = [path for path in folder.iterdir() if path.name not in first]
+    points = folder / POINTS_FOLDER
+    others += points.iterdir() if points.is_dir() else []
+    return all(path.name.endswith(_HALF_ENDING) for path in others)
 
 
 def _check_same(folder: Path, identity: Mapping[str, Any], part: SweepPart) -> None:
@@ -155,8 +183,9 @@ def done_batches(folder: Path, batches: Iterable[int]) -> set[int]:
 
 def remove_half_files(folder: Path) -> None:
     """Removes files that a killed process had begun to write. Only the process that works in the folder may do this."""
-    for leftover in (folder / POINTS_FOLDER).glob("*.part"):
-        leftover.unlink(missing_ok=True)
+    for place in (folder, folder / POINTS_FOLDER):
+        for leftover in place.glob(f"*{_HALF_ENDING}"):
+            leftover.unlink(missing_ok=True)
 
 
 def keep_batch(folder: Path, batch: int, content: bytes) -> None:
@@ -166,7 +195,7 @@ def keep_batch(folder: Path, batch: int, content: bytes) -> None:
 
 def _write(path: Path, content: bytes) -> None:
     """Writes a file to the disk under another name, and renames it."""
-    temporary = path.with_name(f"{path.name}.part")
+    temporary = path.with_name(f"{path.name}.{socket.gethostname()}-{os.getpid()}{_HALF_ENDING}")
     with temporary.open("wb") as file:
         file.write(content)
         file.flush()

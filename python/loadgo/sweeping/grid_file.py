@@ -184,14 +184,19 @@ class _GridTable:
         table = self._table.get("set", {})
         if not isinstance(table, Mapping):
             raise self._mistake("set", 'set is a table: write set = { "processors.speed" = [1, 2] }')
-        return {key: self._values(key, values) for key, values in _flat(table)}
+        pairs = _flat(table)
+        keys = [key for key, _ in pairs]
+        twice = [key for number, key in enumerate(keys) if key in keys[:number]]
+        if twice:
+            raise self._mistake(twice[0].rpartition(".")[2], f"set has {twice[0]} twice: leave one out")
+        return {key: self._values(key, values) for key, values in pairs}
 
     def _values(self, key: str, values: Any) -> tuple[str, ...]:
         values = values if isinstance(values, list) else [values]
         if not values or not all(isinstance(value, str | int | float) for value in values):
             raise self._mistake(key.rpartition(".")[2], f'write the values of {key} as in "{key}" = [1, 2]')
         texts = [_setting(value) for value in values]
-        self._check_twice(key, texts)
+        self._check_twice(key, [_meaning(text) for text in texts])
         return tuple(texts)
 
     def _measure(self, script: str | None) -> str:
@@ -229,6 +234,14 @@ def _flat(table: Mapping[str, Any], before: str = "") -> list[tuple[str, Any]]:
 def _setting(value: str | float) -> str:
     """A value as `--set` takes it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _meaning(text: str) -> float | str:
+    """The number that a text stands for, so that 1 and 1.0 are the same; else the text."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _unknown(name: str, known: tuple[str, ...]) -> str:

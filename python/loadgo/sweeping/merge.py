@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from loadgo.errors import BadArgument
+from loadgo.errors import BadArgument, BadRun
 from loadgo.notation.figures import in_words
 from loadgo.sweeping.folder import (
     WHOLE_SWEEP,
@@ -62,8 +62,8 @@ def merge(*parts: str | Path, out: str | Path | None = None) -> Sweep:
     grid = grid_of_identity(folders[0].identity)
     _check(folders, grid)
     target = Path(out) if out is not None else Path(DEFAULT_FOLDER)
-    open_folder(target, folders[0].identity, WHOLE_SWEEP)
     with work_in(target):
+        open_folder(target, folders[0].identity, WHOLE_SWEEP)
         for folder in folders:
             _copy_batches(folder, target, grid)
     return sweep_of(target, grid, WHOLE_SWEEP)
@@ -129,7 +129,14 @@ def _incomplete(folders: Sequence[_PartFolder], grid: Grid) -> list[str]:
 
 
 def grid_of_identity(identity: Mapping[str, Any]) -> Grid:
-    """The grid of a folder's `sweep.toml`."""
+    """The grid of a folder's `sweep.toml`. Raises `BadRun` if the file lacks a key, or has a wrong value."""
+    try:
+        return _grid_of(identity)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadRun(f"the parts' sweep.toml is damaged: {type(error).__name__}, {error}") from error
+
+
+def _grid_of(identity: Mapping[str, Any]) -> Grid:
     return Grid(
         machines=tuple(identity["machines"]),
         script=identity["script"] or None,

@@ -7,10 +7,10 @@ import json
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
-from importlib.metadata import version
+from functools import cached_property
 from typing import Any
 
+from loadgo.distribution.own_code import CodeIdentity, own_code
 from loadgo.errors import BadArgument, LoadgoError
 from loadgo.notation import quantities
 from loadgo.records.machine_file import fit_warnings
@@ -51,8 +51,8 @@ class BatchTask:
     machines: Mapping[tuple[int, int], MachineUnderTest]
     """The machine of each pair of machine and variant that the points have."""
     points: tuple[Point, ...]
-    loadgo: str
-    """The version of loadgo that made the task: another one may compute other figures."""
+    code: CodeIdentity
+    """The code that made the task: other code may compute other figures."""
 
     @property
     def name(self) -> str:
@@ -78,7 +78,7 @@ class SweepPlan:
         points = tuple(self.grid.points(batch))
         pairs = dict.fromkeys((point.machine, point.variant) for point in points)
         machines = {(machine, variant): self.machines[machine][variant] for machine, variant in pairs}
-        return BatchTask(batch, self.script, self.until, self.load, machines, points, own_version())
+        return BatchTask(batch, self.script, self.until, self.load, machines, points, own_code())
 
     def tasks(self, batches: Iterable[int]) -> Iterator[BatchTask]:
         """The tasks of these batches, each made when it is needed."""
@@ -90,7 +90,8 @@ class SweepPlan:
         grid = self.grid
         return {
             "format": SWEEP_FORMAT,
-            "loadgo": own_version(),
+            "loadgo": own_code().version,
+            "code": own_code().code_hash,
             "title": grid.title,
             "measure": grid.measure,
             "script": grid.script or "",
@@ -103,6 +104,7 @@ class SweepPlan:
             "batch": grid.batch_points,
             "script_hash": _hash(self.script or ""),
             "machine_hashes": [_hash("\0".join(machine.text for machine in variants)) for variants in self.machines],
+            "fit_warnings": list(self.fit_warnings),
         }
 
     @property
@@ -185,12 +187,6 @@ def check_own_load(text: str, *, has_users: bool) -> None:
         raise BadArgument(f"the machine's load has {len(load)} classes: leave users out of the grid")
     if has_users and "users" not in load[0]:
         raise BadArgument("the users of the machine's load come and go: leave users out of the grid")
-
-
-@cache
-def own_version() -> str:
-    """The version of loadgo in this process."""
-    return version("loadgo")
 
 
 def _ranges(numbers: Sequence[int]) -> str:

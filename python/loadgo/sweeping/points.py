@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import tomllib
 from collections.abc import Mapping
@@ -13,13 +14,14 @@ from typing import Any
 import polars as pl
 import tomlkit
 
-from loadgo.errors import BadRun, Refused
+from loadgo.distribution.own_code import check_code
+from loadgo.errors import Refused
 from loadgo.records.machine_file import parsed_machine
 from loadgo.running.prepared import run_machine
 from loadgo.running.simulation import SimulatedFigure, Simulation, sweep
 from loadgo.sweeping.columns import INTERVAL_FIGURES, columns_of, interval_columns
 from loadgo.sweeping.grid import Point
-from loadgo.sweeping.plan import BatchTask, MachineUnderTest, own_version
+from loadgo.sweeping.plan import BatchTask, MachineUnderTest
 
 RUN_BATCH_POINTS = 1000
 """Most points of one call of the simulator, since their reports are in memory together."""
@@ -30,12 +32,9 @@ Row = dict[str, Any]
 def compute_batch(task: BatchTask) -> bytes:
     """Computes the points of a task. Returns a Parquet file with a row for each; the same task gives the same bytes.
 
-    Raises `Refused` if the worker has another version of loadgo.
+    Raises `Refused` if the worker has other code than the process that made the task.
     """
-    if task.loadgo != own_version():
-        raise Refused(
-            f"a worker has loadgo {own_version()}, and the sweep is of loadgo {task.loadgo}: install the same version"
-        )
+    check_code(task.code)
     figures = _own_load_figures(task) if task.script is None else _script_figures(task, task.script)
     rows = [
         _identity(task.machines[point.machine, point.variant], point) | row
@@ -128,19 +127,33 @@ def _script_row(task: BatchTask, script: str, point: Point, parent: Path) -> Row
     folder = parent / f"point-{point.index}"
     options = {**task.load, **machine.options, "machine_text": machine.text, "users": point.users, "seed": point.seed}
     try:
+        problem = _machine_refusal(script, options, folder)
+        return figures_of_run(folder) if problem is None else {"problem": problem}
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+_HOST_TROUBLE = (
+    "the disk takes no more",
+    "the kernel refuses what the driver needs",
+    "the list of what the run makes",
+    "records are missing: ",
+    "its caller raised ",
+    " panicked: ",
+)
+"""Words of refusals that are no property of the point: another host, or another time, gives its figures."""
+
+
+def _machine_refusal(script: str, options: dict[str, Any], folder: Path) -> str | None:
+    """Runs a script, and returns why the machine refused it; None after a run. Raises what is wrong with the host."""
+    try:
         run_machine(script, options, str(folder), _go_on)
-    except (Refused, BadRun) as refusal:
-        return {"problem": str(refusal).replace(str(folder), "the run's folder")}
-    row = figures_of_run(folder)
-    _remove(folder)
-    return row
+    except Refused as refusal:
+        if any(words in str(refusal) for words in _HOST_TROUBLE):
+            raise
+        return str(refusal).replace(str(folder), "the run's folder")
+    return None
 
 
 def _go_on(_progress: Mapping[str, Any]) -> bool:
     return True
-
-
-def _remove(folder: Path) -> None:
-    import shutil
-
-    shutil.rmtree(folder, ignore_errors=True)

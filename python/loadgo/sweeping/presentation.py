@@ -39,5 +39,5 @@ def _row(configuration: Configuration) -> dict[str, Any]:
         ends = (None, None) if figure.interval is None else (figure.interval.low, figure.interval.high)
         column = name if name in ("throughput", "busy", "errors") else f"{name}_s"
         low, high = interval_columns(column)
-        row |= {column: figure.value, low: ends[0], high: ends[1]}
+        row |= {column: figure.value, low: ends[0], high: ends[1], f"{name}_points": figure.points}
     return row

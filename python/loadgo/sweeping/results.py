@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
 from loadgo.documents.result import Result
+from loadgo.errors import BadRun
 from loadgo.stats.resample import Interval
 from loadgo.sweeping.folder import POINTS_FOLDER
 
@@ -20,6 +22,8 @@ class SweepFigure:
     value: float
     interval: Interval | None
     """From the scatter of the seeds; with one seed, that of its point. None if it is not known."""
+    points: int
+    """Number of points that have the figure; the mean leaves out the others."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,11 @@ class Configuration:
     """Number of these that could not be computed."""
     figures: Mapping[str, SweepFigure]
     """The figures that are known, by name: `mean`, `p50`, `p90`, `p95`, `p99`, `throughput`, `busy`, `errors`."""
+
+    def points_without(self, measure: str) -> int:
+        """Number of computed points that do not have this figure."""
+        having = self.figures[measure].points if measure in self.figures else 0
+        return self.points - self.problems - having
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,6 +79,10 @@ class Sweep(Result, presented_by="loadgo.sweeping.presentation:presentation"):
         """Number of points that could not be computed."""
         return sum(configuration.problems for configuration in self.configurations)
 
+    def points_without(self, measure: str) -> int:
+        """Number of computed points that do not have this figure."""
+        return sum(configuration.points_without(measure) for configuration in self.configurations)
+
     @property
     def bad(self) -> bool:
         """Whether points could not be computed."""
@@ -85,5 +98,27 @@ class Sweep(Result, presented_by="loadgo.sweeping.presentation:presentation"):
 
 def scan_points(folder: Path) -> pl.LazyFrame:
     """The points of a sweep's folder that are done, in order. They are read when they are needed."""
-    files = sorted((folder / POINTS_FOLDER).glob("*.parquet"))
+    files = point_files(folder)
     return pl.scan_parquet(files, glob=False) if files else pl.LazyFrame(schema={"point": pl.UInt32()})
+
+
+def point_files(folder: Path) -> list[Path]:
+    """The files of the batches that are done, by number."""
+    files = [path for path in (folder / POINTS_FOLDER).glob("*.parquet") if path.stem.isdecimal()]
+    return sorted(files, key=lambda path: int(path.stem))
+
+
+@contextmanager
+def damage_named(folder: Path) -> Iterator[None]:
+    """Turns the error of a file of points that cannot be read into `BadRun`, which names the file."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError) as error:
+        for path in point_files(folder):
+            try:
+                pl.read_parquet(path, glob=False)
+            except (pl.exceptions.PolarsError, OSError) as damage:
+                raise BadRun(
+                    f"cannot read {path}: {damage}. Remove the file, and the same sweep computes its points again"
+                ) from error
+        raise

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from loadgo.errors import Refused
 from loadgo.measures.total_time import total_time_of
 from loadgo.measures.usage import outcomes_of
 from loadgo.records.interactions import span_in_waits
@@ -35,8 +36,13 @@ NS_PER_S = 1e9
 
 
 def figures_of_run(folder: Path) -> dict[str, Any]:
-    """The figures of the run in `folder`, by the columns of a sweep. A figure that it does not have is left out."""
+    """The figures of the run in `folder`, by the columns of a sweep. A figure that it does not have is left out.
+
+    Raises `Refused` if records of the run were lost.
+    """
     measured = tables(folder)
+    if len(measured.lost):
+        raise Refused(f"records of a run were lost: {'; '.join(measured.lost['reason'].unique())}")
     stretch = stretch_of(measured)
     rows = classified_in(measured, stretch)
     row: dict[str, Any] = {

@@ -20,6 +20,7 @@ from loadgo.sweeping.folder import (
     keep_batch,
     open_folder,
     parse_part,
+    read_identity,
     remove_half_files,
     work_in,
 )
@@ -27,7 +28,7 @@ from loadgo.sweeping.grid import Grid
 from loadgo.sweeping.grid_file import grid_of, read_grid
 from loadgo.sweeping.plan import BatchTask, SweepPlan, plan_sweep
 from loadgo.sweeping.points import compute_batch
-from loadgo.sweeping.results import Sweep, scan_points
+from loadgo.sweeping.results import Sweep, damage_named, scan_points
 from loadgo.sweeping.words import answer
 
 ReportProgress = Callable[[dict[str, Any]], None]
@@ -75,11 +76,16 @@ def sweep(
     folder = Path(out) if out is not None else _default_folder(grid, chosen_part)
     if not str(out if out is not None else folder):
         raise BadArgument("`out` is empty: name a folder, or leave it out").about("out")
-    open_folder(folder, plan.identity, chosen_part)
+    if not chosen_part.batches(plan.grid.batch_count):
+        raise BadArgument(
+            f"`part={part}` has no points, since the grid has {plan.grid.batch_count} batches: divide it into fewer "
+            "parts, or set a smaller `batch`"
+        ).about("part")
     with work_in(folder), catch_stop_signals() as stop:
+        open_folder(folder, plan.identity, chosen_part)
         remove_half_files(folder)
         repeated = _compute_missing(plan, folder, chosen_part, _Crew(workers, executor, progress), stop)
-    return sweep_of(folder, plan.grid, chosen_part, plan=plan, repeated=repeated, stop=stop)
+    return sweep_of(folder, plan.grid, chosen_part, repeated=repeated, stop=stop)
 
 
 @dataclass(frozen=True)
@@ -113,13 +119,14 @@ def sweep_of(
     grid: Grid,
     part: SweepPart,
     *,
-    plan: SweepPlan | None = None,
     repeated: int = 0,
     stop: threading.Event | None = None,
 ) -> Sweep:
     """The result of the points that are done in a folder."""
     batches = part.batches(grid.batch_count)
     points = scan_points(folder)
+    with damage_named(folder):
+        configurations, problems = configurations_of(points, grid), problems_of(points)
     expected = points_in(grid, batches)
     done = points_in(grid, done_batches(folder, batches))
     sweep_without_words = Sweep(
@@ -130,11 +137,11 @@ def sweep_of(
         part="" if part.count == 1 else str(part),
         points_expected=expected,
         points=done,
-        configurations=configurations_of(points, grid),
-        problems=problems_of(points),
+        configurations=configurations,
+        problems=problems,
         repeated=repeated,
         stopped=stop is not None and stop.is_set() and done < expected,
-        fit_warnings=() if plan is None else plan.fit_warnings,
+        fit_warnings=tuple(read_identity(folder).get("fit_warnings", ())),
     )
     return replace(sweep_without_words, in_words=answer(sweep_without_words))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loadgo.notation.figures import NOT_MEASURED, digits, joined, number, people, seconds, share
+from loadgo.notation.figures import NOT_MEASURED, counted, digits, joined, number, people, seconds, share
 from loadgo.sweeping.results import Configuration, Sweep, SweepFigure
 
 MEASURE_NAMES = {
@@ -45,23 +45,49 @@ def points_in_words(sweep: Sweep) -> str:
     return f"Part {sweep.part}, {points}" if sweep.part else points
 
 
-def _figure_at(configuration: Configuration, known: Sequence[Configuration], measure: str) -> str:
+def _figure_at(configuration: Configuration, measured: Sequence[Configuration], measure: str) -> str:
     """A figure with its interval and the configuration that it is of."""
     figure = configuration.figures[measure]
-    interval = interval_in_words(measure, figure)
+    remarks = [interval_in_words(measure, figure)]
+    if figure.points < configuration.points:
+        remarks.append(f"from {having_in_words(configuration, measure)} points")
+    in_brackets = "; ".join(filter(None, remarks))
     place = []
     if configuration.users is not None:
         place.append(f"with {people(configuration.users)}")
-    series = series_in_words(configuration, known)
-    if len({series_in_words(other, known) for other in known}) > 1 or not place:
+    has_one_machine = len({other.machine for other in measured}) == 1
+    series = series_in_words(configuration, has_one_machine=has_one_machine)
+    is_one_series = has_one_machine and all(other.settings == configuration.settings for other in measured)
+    if not is_one_series or not place:
         place.append(f"on {series}" if configuration.machine in series else f"at {series}")
-    return f"{value_in_words(measure, figure.value)}{f' ({interval})' if interval else ''} {' '.join(place)}"
+    return f"{value_in_words(measure, figure.value)}{f' ({in_brackets})' if in_brackets else ''} {' '.join(place)}"
 
 
-def series_in_words(configuration: Configuration, among: Sequence[Configuration]) -> str:
-    """The machine and its settings. Settings alone where all configurations `among` which it is have one machine."""
+def having_in_words(configuration: Configuration, measure: str) -> str:
+    """How many points of a configuration have a figure, such as `3 of 20`."""
+    having = configuration.figures[measure].points if measure in configuration.figures else 0
+    return f"{number(having)} of {number(configuration.points)}"
+
+
+def lack_in_words(sweep: Sweep) -> str:
+    """How many points do not have the measure; empty if all have it."""
+    without = sweep.points_without(sweep.measure)
+    if not without:
+        return ""
+    having_none = sum(configuration.figures.get(sweep.measure) is None for configuration in sweep.configurations)
+    rows = (
+        f"; {counted(having_none, 'configuration')} {'has' if having_none == 1 else 'have'} none" if having_none else ""
+    )
+    lacking = f"{counted(without, 'point')} of {number(sweep.points)} {'has' if without == 1 else 'have'} no figure"
+    return (
+        f"{lacking} for {MEASURE_NAMES[sweep.measure]}, and the means leave them out{rows}. "
+        "Longer simulations have more figures."
+    )
+
+
+def series_in_words(configuration: Configuration, *, has_one_machine: bool) -> str:
+    """The machine and its settings; settings alone where all configurations have one machine."""
     settings = [f"{key}={value}" for key, value in configuration.settings.items()]
-    has_one_machine = len({other.machine for other in among}) == 1
     return ", ".join(settings if settings and has_one_machine else [configuration.machine, *settings])
 
 

@@ -16,7 +16,7 @@ from loadgo.distribution.choice import open_workers
 from loadgo.distribution.tasks import run_tasks
 from loadgo.distribution.workers import GivenExecutor, LocalProcesses
 from loadgo.errors import BadArgument, Refused
-from support.worker_tasks import Errand, refuse, square
+from support.worker_tasks import Errand, refuse, refuse_first, square
 
 
 @pytest.fixture
@@ -71,6 +71,32 @@ def test_a_killed_workers_tasks_are_done_again(processes: LocalProcesses, tmp_pa
     kept, repeated = answers(processes, errands)
     assert kept == {number: number**2 for number in range(12)}
     assert repeated >= 2
+
+
+def test_tasks_beside_one_that_ends_its_worker_are_kept_and_not_blamed(tmp_path: Path) -> None:
+    errands = [Errand(0, tmp_path, deadly=99, seconds=0.2), *(Errand(number, tmp_path) for number in (1, 2, 3))]
+    kept: list[int] = []
+    workers = LocalProcesses(2)
+    try:
+        with pytest.raises(Refused, match=r"a worker ended 3 times in errand 0"):
+            run_tasks(errands[::-1], square, workers, lambda errand, _: kept.append(errand.number), threading.Event())
+    finally:
+        workers.end()
+    assert sorted(kept) == [1, 2, 3]
+
+
+def test_tasks_that_wait_are_cancelled_at_the_end_and_an_executor_has_two_for_each_worker(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(2) as executor:
+        workers = GivenExecutor(executor)
+        assert workers.most_tasks == 4
+        with pytest.raises(ValueError, match="makes no sense"), open_workers(None, executor) as opened:
+            run_tasks(
+                [Errand(number, tmp_path) for number in range(4)],
+                refuse_first, opened, lambda *_: None, threading.Event(),
+            )  # fmt: skip
+        (tmp_path / "gate").touch()
+    assert not (tmp_path / "3-begun").exists()
+    assert GivenExecutor(EndedExecutor()).most_tasks == 1000
 
 
 def test_a_task_that_always_ends_its_worker_is_named_and_given_up(processes: LocalProcesses, tmp_path: Path) -> None:

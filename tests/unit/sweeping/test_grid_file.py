@@ -80,6 +80,8 @@ MISTAKES = {
     'machine = "a"\nseeds = 0': (2, 1, "seeds = 0 is a number of seeds"),
     'machine = "a"\nset = 3': (2, 1, "set is a table"),
     'machine = "a"\n[set]\n"memory.frames" = []': (3, 9, "write the values of memory.frames"),
+    'machine = "a"\n[set]\n"memory.frames" = [1, 1.0]': (3, 2, "memory.frames has 1.0 twice"),
+    'machine = "a"\n[set]\n"memory.frames" = 1\n[set.memory]\nframes = 2': (3, 9, "set has memory.frames twice"),
     'machine = "a"\nmeasure = "p98"': (2, 1, "p98 is not known; did you mean p99?"),
     'machine = "a"\nbatch = 0': (2, 1, "batch is a number of points"),
     'machine = "a"\nthink = "5s"': (2, 1, "think is for a script"),

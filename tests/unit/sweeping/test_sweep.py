@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import json
+import re
+import resource
 import shutil
 import tomllib
 from dataclasses import replace
 from pathlib import Path
 
 import loadgo
+import numpy as np
 import polars as pl
 import pytest
 from loadgo.errors import BadArgument, BadRun, Mistake, Refused
+from loadgo.sweeping import configurations
+from loadgo.sweeping.columns import columns_of
+from loadgo.sweeping.configurations import configurations_of
 from loadgo.sweeping.folder import work_in
 from loadgo.sweeping.grid_file import read_grid
 from loadgo.sweeping.plan import plan_sweep
 from loadgo.sweeping.points import compute_batch
+from loadgo.sweeping.results import scan_points
+from support import fitted_machine
 from support.model_machines import open_queue
+from support.processes import finished
 from support.sweeps import GRID, POINTS, LastFirst, contents, own_load_grid, script_grid
 
 
@@ -143,11 +152,13 @@ def test_a_folder_of_another_sweep_is_refused_with_what_differs(swept_folder: Pa
     assert contents(swept_folder / "whole") == before
 
 
-def test_a_worker_with_another_version_of_loadgo_is_refused(swept_folder: Path) -> None:
+def test_a_worker_with_another_version_or_other_code_is_refused(swept_folder: Path) -> None:
     task = plan_sweep(read_grid(swept_folder / "grid.toml")).task(0)
     assert compute_batch(task) == (swept_folder / "whole" / "points" / "00000.parquet").read_bytes()
-    with pytest.raises(Refused, match=r"a worker has loadgo .*, and the sweep is of loadgo 0\.0\.9: install the same"):
-        compute_batch(replace(task, loadgo="0.0.9"))
+    with pytest.raises(Refused, match=r"a worker has loadgo .*, and the task is of loadgo 0\.0\.9: install the same"):
+        compute_batch(replace(task, code=replace(task.code, version="0.0.9")))
+    with pytest.raises(Refused, match=r"has other code than this one, or another version of Polars or NumPy"):
+        compute_batch(replace(task, code=replace(task.code, code_hash="0" * 64)))
 
 
 def test_a_measure_that_no_point_has_is_answered_with_the_remedy(swept_folder: Path, tmp_path: Path) -> None:
@@ -241,3 +252,125 @@ def test_a_configurations_interval_is_from_the_scatter_of_its_seeds(swept_folder
     spread = values.std()
     assert isinstance(spread, float)
     assert figure.interval.high - figure.value == pytest.approx(3.1824463 * spread / 2, rel=1e-6)
+
+
+def test_points_without_the_figure_are_counted_in_every_format(tmp_path: Path) -> None:
+    grid = own_load_grid(tmp_path, GRID.replace("seeds = 4", "seeds = 8").replace("=1000", "=700"))
+    swept = loadgo.sweep(grid, executor=LastFirst(1), out=tmp_path / "out")
+    means = swept.frame().group_by("set processors.speed", "users").agg(pl.col("mean_s").count().alias("having"))
+    having = {(speed, users): count for speed, users, count in means.iter_rows()}
+    assert 0 < sum(having.values()) < len(swept.frame())
+    for row in swept.configurations:
+        assert row.figures["mean"].points == having[row.settings["processors.speed"], row.users]
+    without = len(swept.frame()) - sum(having.values())
+    assert swept.points_without("mean") == without
+    text = " ".join(str(swept.report()).split())
+    assert f"{without} points of 48 have no figure for the mean response, and the means leave them out." in text
+    assert re.search(r"with 2 users at processors\.speed=2", text)
+    least = min(swept.configurations, key=lambda row: row.figures["mean"].value)
+    assert f"; from {least.figures['mean'].points} of 8 points) with 2 users" in swept.in_words
+    assert f"Of 48 computed points, so many have a figure: throughput {48 - without}" in text
+    from_json = json.loads(str(swept.report("json")))["configurations"]
+    assert [row["figures"]["mean"]["points"] for row in from_json] == [*swept.frame("configurations")["mean_points"]]
+    assert f"{without} points of 48 without this figure are left out." in str(swept.report("html"))
+
+
+def test_figures_do_not_depend_on_the_order_in_which_points_are_read(tmp_path: Path) -> None:
+    grid = replace(read_grid(own_load_grid(tmp_path)), users=(5,), settings={}, seeds=tuple(range(1000)))
+    random = np.random.default_rng(1)
+    rows = [{"point": seed, "machine": "m", "users": 5, "mean_s": random.exponential()} for seed in range(1000)]
+    orders = [rows, rows[::-1], [rows[index] for index in random.permutation(1000)]]
+    frames = [pl.LazyFrame(order, schema=columns_of(()), strict=False) for order in orders]
+    first, *others = [configurations_of(frame, grid) for frame in frames]
+    assert all(other == first for other in others)
+
+
+def test_figures_are_the_same_by_portions_of_points(
+    swept_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grid = read_grid(swept_folder / "grid.toml")
+    whole = configurations_of(scan_points(swept_folder / "whole"), grid)
+    monkeypatch.setattr(configurations, "POINTS_IN_MEMORY", 9)
+    assert configurations_of(scan_points(swept_folder / "whole"), grid) == whole
+    assert len(whole) == 6
+
+
+def test_a_merge_repeats_the_warnings_of_fits(tmp_path: Path) -> None:
+    (tmp_path / "script.toml").write_text(fitted_machine.SCRIPT)
+    text = fitted_machine.machine().replace("interactions = 600", 'interactions = 600\nwarnings = ["edit is missed"]')
+    (tmp_path / "machine.toml").write_text(text)
+    lines = ['script = "script.toml"', 'machine = "machine.toml"', "users = [2, 3]"]
+    (tmp_path / "grid.toml").write_text("\n".join(lines))
+    for number in (1, 2):
+        part = loadgo.sweep(
+            tmp_path / "grid.toml", executor=LastFirst(1), part=f"{number}/2", out=tmp_path / str(number)
+        )
+        assert any("edit is missed" in warning for warning in part.fit_warnings)
+    merged = loadgo.merge(tmp_path / "2", tmp_path / "1", out=tmp_path / "merged")
+    assert merged.fit_warnings == part.fit_warnings
+    status, _, error = finished(tmp_path, "merge", "1", "2", "--out", "again")
+    assert status == 0
+    assert "edit is missed" in error
+
+
+def test_a_full_disk_is_no_result_of_a_point(tmp_path: Path) -> None:
+    task = plan_sweep(read_grid(script_grid(tmp_path))).task(0)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2048, before[1]))
+    try:
+        with pytest.raises((Refused, BadRun)):
+            compute_batch(task)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert pl.read_parquet(compute_batch(task))["problem"].null_count() == len(task.points)
+
+
+def test_a_sweep_that_was_killed_before_its_first_file_begins_again(swept_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "out" / "points").mkdir(parents=True)
+    (tmp_path / "out" / "part.toml").write_text("part = 1\nof = 2\n")
+    (tmp_path / "out" / "sweep.toml.head-7.part").write_text("half")
+    loadgo.sweep(swept_folder / "grid.toml", workers=1, out=tmp_path / "out")
+    assert contents(tmp_path / "out") == contents(swept_folder / "whole")
+
+
+def test_a_folder_that_another_loadgo_begins_is_not_written_to(swept_folder: Path, tmp_path: Path) -> None:
+    with work_in(tmp_path / "out"), pytest.raises(BadArgument, match="another loadgo computes the sweep"):
+        loadgo.sweep(swept_folder / "grid.toml", out=tmp_path / "out")
+    assert contents(tmp_path / "out") == {"lock": b""}
+
+
+def test_a_damaged_file_of_points_is_named(swept_folder: Path, tmp_path: Path) -> None:
+    loadgo.sweep(swept_folder / "grid.toml", executor=LastFirst(1), part="1/1", out=tmp_path / "part")
+    damaged = tmp_path / "part" / "points" / "00002.parquet"
+    damaged.write_bytes(b"PAR1 and no more")
+    with pytest.raises(BadRun, match=r"cannot read .*part/points/00002\.parquet"):
+        loadgo.sweep(swept_folder / "grid.toml", out=tmp_path / "part")
+    with pytest.raises(BadRun, match=r"cannot read .*merged/points/00002\.parquet"):
+        loadgo.merge(tmp_path / "part", out=tmp_path / "merged")
+
+
+def test_points_are_in_order_beyond_five_digits(swept_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(swept_folder / "whole", tmp_path / "out")
+    points = tmp_path / "out" / "points"
+    (points / "00003.parquet").rename(points / "99999.parquet")
+    (points / "00004.parquet").rename(points / "100000.parquet")
+    assert scan_points(tmp_path / "out").collect()["point"].to_list() == list(range(POINTS))
+
+
+def test_a_damaged_description_and_an_empty_part_are_refused(swept_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(swept_folder / "whole", tmp_path / "part")
+    file = tmp_path / "part" / "sweep.toml"
+    file.write_text(file.read_text().replace("measure = ", "mesure = "))
+    with pytest.raises(BadRun, match=r"sweep\.toml is damaged: KeyError, 'measure'"):
+        loadgo.merge(tmp_path / "part", out=tmp_path / "merged")
+    with pytest.raises(BadArgument, match=r"`part=1/6` has no points, since the grid has 5 batches"):
+        loadgo.sweep(swept_folder / "grid.toml", part="1/6", out=tmp_path / "empty")
+    assert not (tmp_path / "empty").exists()
+
+
+def test_points_of_other_code_with_the_same_version_are_refused(swept_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(swept_folder / "whole", tmp_path / "out")
+    file = tmp_path / "out" / "sweep.toml"
+    file.write_text(re.sub('code = ".', 'code = "x', file.read_text()))
+    with pytest.raises(BadArgument, match=r"of another sweep, which differs in: code\."):
+        loadgo.sweep(swept_folder / "grid.toml", out=tmp_path / "out")

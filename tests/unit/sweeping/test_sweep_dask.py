@@ -138,3 +138,10 @@ def test_a_scheduler_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(dask_workers, "CONNECT_LIMIT_S", 1)
     with pytest.raises(Refused, match=r"the Dask cluster at tcp://127\.0\.0\.1:9 does not answer with a worker"):
         dask_workers.DaskWorkers("tcp://127.0.0.1:9")
+
+
+def test_a_scheduler_with_tls_needs_certificates() -> None:
+    from loadgo.distribution import dask_workers
+
+    with pytest.raises(Refused, match=r"at tls://127\.0\.0\.1:9 .* with loadgo and the same certificates"):
+        dask_workers.DaskWorkers("tls://127.0.0.1:9")
