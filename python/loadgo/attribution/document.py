@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from loadgo.attribution.results import Cause, Caused, Change, Pair, Speedup
 from loadgo.decomposition.json_keys import JSON_KEYS as DECOMPOSITION_KEYS
+from loadgo.decomposition.reading import B_OVER_A, read_factor, read_interval
 from loadgo.decomposition.tables import chain_tables, road_notes, road_table, road_warnings
 from loadgo.decomposition.waterfall import Waterfall, chain_waterfalls, waterfall_name, waterfall_of
 from loadgo.decomposition.waterfall_pictures import waterfall_pictures
@@ -14,7 +15,7 @@ from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import capitalized, digits, duration, in_words
-from loadgo.notation.measures import factor, factor_interval, signed
+from loadgo.notation.measures import signed
 from loadgo.stats.resample import FEWEST_UNITS
 
 if TYPE_CHECKING:
@@ -28,9 +29,9 @@ _KEYS: Keys = {
     **DECOMPOSITION_KEYS,
     Speedup: "title changes runs seeds causes bookkeeping roads notes warnings fit_warnings measured",
     Change: "name set",
-    Caused: "measure unit before after ratio interval causes pair",
-    Cause: "name factor interval first last saved apart",
-    Pair: "names factor interval",
+    Caused: "measure unit before after ratio interval b_over_a b_over_a_interval causes pair",
+    Cause: ("name factor interval first last saved apart b_over_a b_over_a_interval b_over_a_first b_over_a_last"),
+    Pair: "names factor interval b_over_a b_over_a_interval",
 }
 
 
@@ -83,22 +84,23 @@ def _answer(speedup: Speedup) -> str:
     shown = next(caused for caused in speedup.causes if caused.measure == measure)
     before, after = (_format_value(shown, value) for value in (shown.before, shown.after))
     change = (
-        f"{capitalized(shown.measure)} goes from {before} to {after} with all the changes, {_times_less(shown.ratio)}"
+        f"{capitalized(shown.measure)} is {before} without the changes (A) and {after} with all of them (B): "
+        f"{_b_of_a(shown.ratio)}"
     )
     if len(shown.causes) < 2:
         return f"{change}."
     moved = [cause for cause in shown.causes if abs(cause.factor - 1) >= _NO_EFFECT_SHARE]
-    effects = in_words([f"{_times_less(cause.factor)} by {cause.name}" for cause in moved])
     if not moved:
-        return f"{change}: no change has an effect."
-    return f"{change}: {effects}, which multiply to the whole."
+        return f"{change}. No change has an effect."
+    effects = in_words([f"{read_factor(cause.factor)} by {cause.name}" for cause in moved])
+    return f"{change}. That is {effects}{', multiplied' if len(moved) > 1 else ''}."
 
 
-def _times_less(factor: float) -> str:
-    """`2.93 times less`, `1.20 times more`, `the same`."""
-    if abs(factor - 1) < _NO_EFFECT_SHARE:
-        return "the same"
-    return f"{digits(factor)} times less" if factor > 1 else f"{digits(1 / factor)} times more"
+def _b_of_a(ratio: float) -> str:
+    """The ratio A over B as a sentence about B: `B is ×0.341 of A`."""
+    if abs(ratio - 1) < _NO_EFFECT_SHARE:
+        return "B is the same as A"
+    return f"B is {read_factor(ratio)} of A"
 
 
 def _format_value(caused: Caused, value: float) -> str:
@@ -118,12 +120,12 @@ def _causes_table(caused: Caused, chart_name: str) -> Table:
     rows = caused.causes
     columns = (
         Column("change", (*(row.name for row in rows), "all, multiplied")),
-        Column("A ÷ B", (*(factor(row.factor) for row in rows), factor(caused.ratio))),
-        Column("95 % interval", (*(factor_interval(row.interval) for row in rows), factor_interval(caused.interval))),
-        Column("made first", (*(factor(row.first) for row in rows), ""), spare=1),
-        Column("made last", (*(factor(row.last) for row in rows), ""), spare=1),
+        Column(B_OVER_A, (*(read_factor(row.factor) for row in rows), read_factor(caused.ratio))),
+        Column("95 % interval", (*(read_interval(row.interval) for row in rows), read_interval(caused.interval))),
+        Column("made first", (*(read_factor(row.first) for row in rows), ""), spare=1),
+        Column("made last", (*(read_factor(row.last) for row in rows), ""), spare=1),
         Column("", (*("interacts" if row.interacts else "" for row in rows), ""), spare=2),
-        Column("is", (*(saved(row.saved) for row in rows), saved(caused.before - caused.after)), spare=3),
+        Column("B − A", (*(saved(row.saved) for row in rows), saved(caused.before - caused.after)), spare=3),
     )
     ends = f"{_format_value(caused, caused.before)} to {_format_value(caused, caused.after)}"
     title = f"Causes: what each change did to {caused.measure} ({ends})"
@@ -146,12 +148,12 @@ def _notes(speedup: Speedup) -> tuple[tuple[str, str], ...]:
     for caused in speedup.causes:
         if caused.pair is not None:
             first, second = caused.pair.names
-            bounds = f" ({factor_interval(caused.pair.interval)})" if caused.pair.interval else ""
+            bounds = f" ({read_interval(caused.pair.interval)})" if caused.pair.interval else ""
             notes.append(
                 (
                     "Interaction",
                     f"{caused.measure}: most between {first} and {second}; together they are "
-                    f"{factor(caused.pair.factor)}{bounds} of what they are alone, multiplied.",
+                    f"{read_factor(caused.pair.factor)}{bounds} of what they are alone, multiplied.",
                 )
             )
     if speedup.runs < FEWEST_UNITS:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from loadgo.decomposition.chains import Chain, RatioFactors
 from loadgo.decomposition.roads import Road
 from loadgo.documents.result import Result
-from loadgo.stats.resample import Interval
+from loadgo.stats.both_ways import FactorBothWays
+from loadgo.stats.resample import Interval, inverse
 
 INTERACTION_SHARE = 0.1
 """A change interacts with the others if its factors when made first and last differ by more than this share."""
@@ -26,7 +27,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Cause:
+class Cause(FactorBothWays):
     """The effect of one change on a figure, as factors; above 1, the change reduces the figure."""
 
     name: str
@@ -47,9 +48,19 @@ class Cause:
         chance = self.apart is not None and self.apart.holds(1.0)
         return abs(self.first / self.last - 1) > INTERACTION_SHARE and not chance
 
+    @property
+    def b_over_a_first(self) -> float:
+        """The factor of B over A when the change is made before all others."""
+        return inverse(self.first)
+
+    @property
+    def b_over_a_last(self) -> float:
+        """The factor of B over A when the change is made after all others."""
+        return inverse(self.last)
+
 
 @dataclass(frozen=True)
-class Pair:
+class Pair(FactorBothWays):
     """Two changes that interact."""
 
     names: tuple[str, str]

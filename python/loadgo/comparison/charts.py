@@ -51,7 +51,7 @@ def comparison_charts(comparison: Comparison) -> list[Chart]:
     charts += [None if distribution is None else _distribution(distribution)]
     return [
         *(chart for chart in charts if chart is not None),
-        *waterfall_charts(chain_waterfalls(comparison.chains), "B ÷ A"),
+        *waterfall_charts(chain_waterfalls(comparison.chains)),
     ]
 
 

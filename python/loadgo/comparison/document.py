@@ -67,7 +67,7 @@ def comparison_document(comparison: Comparison) -> Document:
 
     tables = comparison_tables(comparison)
     first_tables = bool(comparison.conditions) + bool(comparison.judged)
-    pictures = (*comparison_pictures(comparison), *waterfall_pictures(chain_waterfalls(comparison.chains), "B ÷ A"))
+    pictures = (*comparison_pictures(comparison), *waterfall_pictures(chain_waterfalls(comparison.chains)))
     return Document(
         title=f"{comparison.b.name} compared with {comparison.a.name}",
         answer=verdict_sentence(comparison),
@@ -168,7 +168,7 @@ def _warnings(comparison: Comparison) -> tuple[str, ...]:
         warnings += [
             f"{side.name}: {note} {EXTRAPOLATED_MARK}" for note in side.notes if note.startswith("Extrapolated")
         ]
-    warnings += road_warnings(comparison.roads, "B ÷ A")
+    warnings += road_warnings(comparison.roads)
     return tuple(dict.fromkeys(warnings))
 
 
@@ -208,7 +208,7 @@ def _notes(comparison: Comparison) -> list[tuple[str, str]]:
         notes.append(("Changes", "by number + by time each = change, each at the mean of both sides."))
     if comparison.chains:
         notes.append(("Decomposition", "says what the meters moved by; not what each change did: see loadgo speedup."))
-    notes += [("Cross-check", line) for line in road_notes(comparison.roads, "B ÷ A")]
+    notes += [("Cross-check", line) for line in road_notes(comparison.roads)]
     return notes
 
 

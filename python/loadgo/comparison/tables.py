@@ -35,8 +35,8 @@ def comparison_tables(comparison: Comparison) -> list[Table]:
         _whole(comparison),
         _parts(comparison),
         _output(comparison),
-        *chain_tables(comparison.chains, "B ÷ A"),
-        road_table(comparison.roads, "B ÷ A"),
+        *chain_tables(comparison.chains),
+        road_table(comparison.roads),
     ]
     return [table for table in tables if table is not None]
 

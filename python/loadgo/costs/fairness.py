@@ -18,6 +18,7 @@ from loadgo.costs.fairness_sides import PricedSideSpec, ShiftCharge, Side, side_
 from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.measures.charges import rates_of
+from loadgo.stats.both_ways import RatioBothWays
 from loadgo.stats.resample import Interval
 
 Verdict = Literal["fair", "dearer", "cheaper", "open"]
@@ -29,8 +30,8 @@ FAIR_PRICE_SHARE = 0.05
 
 
 @dataclass(frozen=True)
-class Ratio:
-    """A figure of an interaction on both sides, and the ratio A over B. It is above 1 if B's figure is smaller."""
+class Ratio(RatioBothWays):
+    """A figure of an interaction on both sides, and the ratios A over B (`value`) and B over A."""
 
     before: float
     after: float

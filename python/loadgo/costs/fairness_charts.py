@@ -1,6 +1,6 @@
-"""The chart of a fair price: the ratio of charges against the ratio of performance, by shift.
+"""The chart of a fair price: the ratio of charges against the ratio of times, by shift, both B over A.
 
-On the line both ratios are equal. Above it B charges less than a fair price, below it more. Both axes are logarithmic:
+On the line both ratios are equal. Above it B charges more than a fair price, below it less. Both axes are logarithmic:
 exchanging A and B mirrors the chart, and equal distances from the line are equal factors.
 """
 
@@ -24,8 +24,8 @@ def fairness_charts(fairness: Fairness) -> list[Chart]:
     points = safe(fairness_frame(fairness))
     low, high = _ends(points)
     scale = alt.Scale(type="log", domain=[low, high], nice=False)
-    x = alt.X("performance:Q", scale=scale, axis=_axis("performance: A's time over B's", low, high))
-    y = alt.Y("charges:Q", scale=scale, axis=_axis("charges: A's over B's", low, high))
+    x = alt.X("performance:Q", scale=scale, axis=_axis("time for the same work: B ÷ A", low, high))
+    y = alt.Y("charges:Q", scale=scale, axis=_axis("charge for the same work: B ÷ A", low, high))
     base = alt.Chart(points).encode(x=x, y=y, color=_color(points))
     tips = [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("performance", "charges")]
     dots = base.mark_point(filled=True, size=90, opacity=1).encode(shape=_shape(points), tooltip=["shift", "by", *tips])
@@ -39,7 +39,7 @@ def fairness_charts(fairness: Fairness) -> list[Chart]:
     )
     caption = (
         f"On the line the price is fair, within the grey band by {100 * FAIR_PRICE_SHARE:.0f} %: above it B charges "
-        f"less than a fair price, below it more. The verdict is by {FAIRNESS_MEASURE_LABELS[fairness.measure]}."
+        f"more than a fair price, below it less. The verdict is by {FAIRNESS_MEASURE_LABELS[fairness.measure]}."
     )
     return [chart_of("fairness", "Charges against performance", caption, layers, 320)]
 
@@ -64,9 +64,9 @@ def fairness_frame(fairness: Fairness) -> pl.DataFrame:
 
 
 def _spread(name: str, ratio: Ratio) -> dict[str, float | None]:
-    interval = ratio.interval
+    interval = ratio.b_over_a_interval
     return {
-        name: ratio.value,
+        name: ratio.b_over_a,
         f"{name}_low": None if interval is None else interval.low,
         f"{name}_high": None if interval is None else interval.high,
     }

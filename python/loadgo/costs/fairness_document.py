@@ -8,6 +8,7 @@ from loadgo.costs.fairness import FAIR_PRICE_SHARE, Differential, Fairness, Pric
 from loadgo.costs.fairness_pictures import fairness_pictures
 from loadgo.costs.fairness_sides import Side
 from loadgo.costs.words import FAIRNESS_MEASURE_LABELS, INTERVAL_NOTE, NO_INTERVALS_NOTE, tariffs_in_words
+from loadgo.decomposition.reading import B_OVER_A, read_factor, read_interval
 from loadgo.documents.as_json import Keys, json_document
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.table import Column, Table
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
 
 
-_KEYS: Keys = {**SUMMARY_KEYS, Ratio: "before after interval ratio=value", Differential: "shifts before after"}
+_KEYS: Keys = {
+    **SUMMARY_KEYS,
+    Ratio: "before after interval ratio=value b_over_a b_over_a_interval",
+    Differential: "shifts before after",
+}
 
 
 def fairness_document(fairness: Fairness) -> Document:
@@ -45,7 +50,7 @@ def fairness_document(fairness: Fairness) -> Document:
 
 
 def fairness_json(fairness: Fairness) -> str:
-    """One JSON object in full precision. Times are in nanoseconds, ratios are A over B, and null means not known."""
+    """One JSON object in full precision. Times are in nanoseconds, `ratio` is A over B, and null means not known."""
     members = {
         "answer": _answer(fairness),
         "a": _side(fairness.a),
@@ -85,13 +90,13 @@ def _answer(fairness: Fairness) -> str:
     ratio = fairness.performance[fairness.measure]
     name = FAIRNESS_MEASURE_LABELS[fairness.measure]
     verdicts = "; ".join(_verdict(fairness, price) for price in fairness.prices)
-    return f"B takes {_times(ratio.value)} the {name} of A. {verdicts[:1].upper()}{verdicts[1:]}."
+    return f"B takes {_times(ratio)} A's {name}. {verdicts[:1].upper()}{verdicts[1:]}."
 
 
 def _verdict(fairness: Fairness, price: Price) -> str:
     level = price.levels[fairness.measure].value
     shift = f"on shift {price.shift} " if price.shift else ""
-    charged = f"{shift}it is charged {_times(price.charges.value)} A's"
+    charged = f"{shift}it is charged {_times(price.charges)} A's price"
     match price.verdict(fairness.measure):
         case "fair":
             return f"{charged}, which is fair"
@@ -106,9 +111,9 @@ def _dearer(level: float) -> str:
     return f"{_share(level - 1)} more than is fair" if level < 2 else f"{digits(level)} times what is fair"
 
 
-def _times(ratio: float) -> str:
-    """A over B in words about B: `1/2.92 of` if B takes less, `1.30 times` if B takes more."""
-    return f"1/{digits(ratio)} of" if ratio >= 1 else f"{digits(1 / ratio)} times"
+def _times(ratio: Ratio) -> str:
+    """B's figure in multiples of A's: `0.342 times`."""
+    return f"{digits(ratio.b_over_a)} times"
 
 
 def _share(share: float) -> str:
@@ -155,9 +160,9 @@ def _performance(fairness: Fairness) -> Table:
 
 
 def _ratio_columns(ratios: list[Ratio]) -> list[Column]:
-    columns = [Column("A / B", tuple(f"{ratio.value:.3f}" for ratio in ratios))]
+    columns = [Column(B_OVER_A, tuple(read_factor(ratio.value) for ratio in ratios))]
     if any(ratio.interval for ratio in ratios):
-        columns.append(Column("95 %", tuple(_interval(ratio.interval) for ratio in ratios), spare=1))
+        columns.append(Column("95 % interval", tuple(read_interval(ratio.interval) for ratio in ratios), spare=1))
     return columns
 
 
@@ -171,10 +176,12 @@ def _levels(fairness: Fairness) -> Table:
             Column(f"by {FAIRNESS_MEASURE_LABELS[name]}", tuple(f"{level.value:.3f}" for level in levels), spare=spare)
         )
         if any(level.interval for level in levels):
-            columns.append(Column("95 %", tuple(_interval(level.interval) for level in levels), spare=spare + 1))
+            columns.append(
+                Column("95 % interval", tuple(_interval(level.interval) for level in levels), spare=spare + 1)
+            )
     verdicts = tuple(price.verdict(fairness.measure) for price in fairness.prices)
     columns.append(Column(f"by {FAIRNESS_MEASURE_LABELS[fairness.measure]}, B is", verdicts))
-    title = "B's charge for the same performance, in multiples of A's: performance ÷ charges"
+    title = "B's charge for the same performance, in multiples of A's (charges ÷ times)"
     return Table(title, tuple(columns), charts=("fairness",))
 
 

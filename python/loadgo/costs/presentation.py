@@ -23,8 +23,10 @@ _LOAD_COLUMNS = (
     "user_hour=load.user_hour.value whole=load.whole"
 )
 _LEVEL_COLUMNS = (
-    "shift=price.shift charges=price.charges.value measure times=level.value low=level.interval.low "
-    "high=level.interval.high verdict"
+    "shift=price.shift charges_b_over_a=price.charges.b_over_a "
+    "charges_b_over_a_low=price.charges.b_over_a_interval.low "
+    "charges_b_over_a_high=price.charges.b_over_a_interval.high charges=price.charges.value "
+    "measure times=level.value low=level.interval.low high=level.interval.high verdict"
 )
 
 
@@ -50,7 +52,7 @@ def presentation(costs: Costs) -> Presentation:
 
 
 def fairness_presentation(fairness: Fairness) -> Presentation:
-    """The parts of a judgement of a price. The ratios are A over B."""
+    """The parts of a judgement of a price. `charges` and `ratio` are A over B, `b_over_a` is B over A."""
     levels = [
         {"price": price, "measure": name, "level": level, "verdict": price.verdict(name)}
         for price in fairness.prices
@@ -63,7 +65,8 @@ def fairness_presentation(fairness: Fairness) -> Presentation:
             "prices": lambda: frame_of(levels, _LEVEL_COLUMNS),
             "performance": lambda: frame_of(
                 ({"measure": name, "ratio": ratio} for name, ratio in fairness.performance.items()),
-                "measure a=ratio.before b=ratio.after ratio=ratio.value low=ratio.interval.low "
+                "measure a=ratio.before b=ratio.after b_over_a=ratio.b_over_a b_over_a_low=ratio.b_over_a_interval.low "
+                "b_over_a_high=ratio.b_over_a_interval.high ratio=ratio.value low=ratio.interval.low "
                 "high=ratio.interval.high",
             ),
         },

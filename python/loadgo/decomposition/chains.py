@@ -22,6 +22,7 @@ import numpy as np
 from loadgo.decomposition.parts import per_interaction, run_weights
 from loadgo.measures.account import RunAccount
 from loadgo.measures.total_time import is_busy
+from loadgo.stats.both_ways import FactorBothWays, RatioBothWays
 from loadgo.stats.factors import Link, Share, decompose, exponential, exponential_interval, meter, product, total
 from loadgo.stats.resample import Floats, Interval, interval_of
 
@@ -32,7 +33,7 @@ UNWANTED_IDLE_CATEGORIES = ("idle zero", "idle")
 
 
 @dataclass(frozen=True)
-class Factor:
+class Factor(FactorBothWays):
     """The factor of one meter in the whole ratio."""
 
     name: str
@@ -46,7 +47,7 @@ class Factor:
 
 
 @dataclass(frozen=True)
-class RatioFactors:
+class RatioFactors(RatioBothWays):
     """A ratio, which is the product of factors."""
 
     measure: str

@@ -14,6 +14,7 @@ import numpy as np
 from loadgo.decomposition.chains import work_ns
 from loadgo.decomposition.parts import busy_ns, per_interaction, run_weights
 from loadgo.measures.account import RunAccount
+from loadgo.stats.both_ways import RatioBothWays
 from loadgo.stats.factors import exponential_interval
 from loadgo.stats.resample import Floats, Interval, interval_of
 
@@ -22,7 +23,7 @@ DISAGREEMENT_SHARE = 0.05
 
 
 @dataclass(frozen=True)
-class Road:
+class Road(RatioBothWays):
     """An estimate of a ratio from one figure."""
 
     name: str
@@ -55,6 +56,11 @@ class Disagreement:
     def apart(self) -> float:
         """The difference as a share of the first estimate. Above 0 if the other ratio is larger."""
         return self.other.ratio / self.first.ratio - 1
+
+    @property
+    def b_over_a_apart(self) -> float:
+        """The difference as a share of the first estimate, of the ratios B over A."""
+        return self.first.ratio / self.other.ratio - 1
 
 
 _FigureOfRatio = tuple[str, str, str, Callable[[RunAccount], float]]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from loadgo.decomposition.chains import Chain
-from loadgo.decomposition.reading import Reading, read_factor, read_interval
+from loadgo.decomposition.reading import B_OVER_A, read_factor, read_interval
 from loadgo.decomposition.roads import Disagreement, Road, disagreeing, slightly_apart
 from loadgo.decomposition.waterfall import has_waterfall, waterfall_name
 from loadgo.documents.table import Column, Table
@@ -20,7 +20,7 @@ _SMALLEST_FACTOR_SHARE = 0.0005
 _LINK_SIGNS = {"elapsed": "×", "CPU": "×", "response": "·"}
 
 
-def chain_tables(chains: Sequence[Chain], reading: Reading = "A ÷ B", *, first_chart: int = 1) -> list[Table]:
+def chain_tables(chains: Sequence[Chain], *, first_chart: int = 1) -> list[Table]:
     """One table of all ratios with their links, and one table for each ratio that has further factors.
 
     A page shows the chart of each waterfall beside the table of its factors. `first_chart` is the first one's number.
@@ -30,14 +30,12 @@ def chain_tables(chains: Sequence[Chain], reading: Reading = "A ÷ B", *, first_
     charted = [chain for chain in chains if has_waterfall(chain)]
     names = {chain.measure: waterfall_name(number) for number, chain in enumerate(charted, first_chart)}
     tables = [
-        _factors_table(chain, reading, names.pop(chain.measure))
-        for chain in charted
-        if len(chain.factors) > len(chain.links)
+        _factors_table(chain, names.pop(chain.measure)) for chain in charted if len(chain.factors) > len(chain.links)
     ]
-    return [replace(_links_table(chains, reading), charts=tuple(names.values())), *tables]
+    return [replace(_links_table(chains), charts=tuple(names.values())), *tables]
 
 
-def road_table(roads: Sequence[Road], reading: Reading = "A ÷ B") -> Table | None:
+def road_table(roads: Sequence[Road]) -> Table | None:
     """The table of the same ratios from other meters; None without roads."""
     if not roads:
         return None
@@ -46,24 +44,22 @@ def road_table(roads: Sequence[Road], reading: Reading = "A ÷ B") -> Table | No
     columns = [
         Column("estimate", tuple(road.name for road in ordered)),
         Column("of the ratio of", tuple(road.to for road in ordered)),
-        Column(reading, tuple(read_factor(road.ratio, reading) for road in ordered)),
+        Column(B_OVER_A, tuple(read_factor(road.ratio) for road in ordered)),
     ]
     if any(road.interval for road in ordered):
-        columns.append(
-            Column("95 % interval", tuple(read_interval(road.interval, reading) for road in ordered), spare=1)
-        )
+        columns.append(Column("95 % interval", tuple(read_interval(road.interval) for road in ordered), spare=1))
     return Table("Cross-check: the same ratios from other meters", tuple(columns), name_width=40)
 
 
-def road_warnings(roads: Sequence[Road], reading: Reading = "A ÷ B") -> list[str]:
+def road_warnings(roads: Sequence[Road]) -> list[str]:
     """A warning for each pair of roads that disagree."""
     return [
-        f"Two estimates of the ratio of {disagreement.first.to} disagree: {_both_ratios(disagreement, reading)}."
+        f"Two estimates of the ratio of {disagreement.first.to} disagree: {_both_ratios(disagreement)}."
         for disagreement in disagreeing(roads)
     ]
 
 
-def road_notes(roads: Sequence[Road], reading: Reading = "A ÷ B") -> list[str]:
+def road_notes(roads: Sequence[Road]) -> list[str]:
     """Notes about the roads: the rule by which they disagree, and the pairs that differ by less than that."""
     if len({road.to for road in roads if road.unit != "$"}) == len([road for road in roads if road.unit != "$"]):
         return []
@@ -72,39 +68,35 @@ def road_notes(roads: Sequence[Road], reading: Reading = "A ÷ B") -> list[str]:
     else:
         rule = "Estimates disagree when they are more than 5 % apart, without intervals, which need 5 runs a side."
     differing = [
-        f"{_both_ratios(pair, reading)}: {percent(pair.apart)}, more than chance." for pair in slightly_apart(roads)
+        f"{_both_ratios(pair)}: {percent(pair.b_over_a_apart)}, more than chance." for pair in slightly_apart(roads)
     ]
     return [rule, *differing]
 
 
-def _both_ratios(disagreement: Disagreement, reading: Reading) -> str:
-    return ", ".join(
-        f"{read_factor(road.ratio, reading)} by {road.name}" for road in (disagreement.first, disagreement.other)
-    )
+def _both_ratios(disagreement: Disagreement) -> str:
+    return ", ".join(f"{read_factor(road.ratio)} by {road.name}" for road in (disagreement.first, disagreement.other))
 
 
-def _links_table(chains: Sequence[Chain], reading: Reading) -> Table:
+def _links_table(chains: Sequence[Chain]) -> Table:
     rows: list[tuple[str, str, str, str, str]] = []
     for chain in chains:
         ends = figure_of(chain, chain.before), figure_of(chain, chain.after)
-        rows.append((chain.measure, *ends, read_factor(chain.ratio, reading), read_interval(chain.interval, reading)))
+        rows.append((chain.measure, *ends, read_factor(chain.ratio), read_interval(chain.interval)))
         sign = _LINK_SIGNS.get(chain.measure, "×")
         for index, link in enumerate(chain.links):
             name = f"  {'=' if not index else sign} {factor_name(link.name)}"
-            rows.append((name, "", "", read_factor(link.factor, reading), read_interval(link.interval, reading)))
-    return _ratio_table("Decomposition by meters, per interaction", ("", "A", "B", reading), rows)
+            rows.append((name, "", "", read_factor(link.factor), read_interval(link.interval)))
+    return _ratio_table("Decomposition by meters, per interaction", ("", "A", "B", B_OVER_A), rows)
 
 
-def _factors_table(chain: Chain, reading: Reading, chart_name: str) -> Table:
+def _factors_table(chain: Chain, chart_name: str) -> Table:
     shown = [row for row in chain.factors if abs(row.factor - 1) >= _SMALLEST_FACTOR_SHARE]
     small = [row.factor for row in chain.factors if row not in shown]
-    rows = [
-        (factor_name(row.name), read_factor(row.factor, reading), read_interval(row.interval, reading)) for row in shown
-    ]
+    rows = [(factor_name(row.name), read_factor(row.factor), read_interval(row.interval)) for row in shown]
     if small:
-        rows.append((f"{len(small)} without effect", read_factor(math.prod(small), reading), ""))
-    rows.append(("all, multiplied", read_factor(chain.ratio, reading), read_interval(chain.interval, reading)))
-    table = _ratio_table(f"Decomposition of {chain.measure} by meters, all factors", ("factor", reading), rows)
+        rows.append((f"{len(small)} without effect", read_factor(math.prod(small)), ""))
+    rows.append(("all, multiplied", read_factor(chain.ratio), read_interval(chain.interval)))
+    table = _ratio_table(f"Decomposition of {chain.measure} by meters, all factors", ("factor", B_OVER_A), rows)
     return replace(table, total_rows=1, charts=(chart_name,))
 
 

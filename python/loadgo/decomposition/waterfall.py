@@ -13,6 +13,7 @@ from typing import Literal
 
 from loadgo.decomposition.chains import Chain, RatioFactors
 from loadgo.notation.terms import factor_name
+from loadgo.stats.both_ways import FactorBothWays
 from loadgo.stats.factors import exponential
 from loadgo.stats.resample import Interval
 
@@ -25,7 +26,7 @@ WATERFALL_MEASURES = ("elapsed", "response")
 
 
 @dataclass(frozen=True)
-class Step:
+class Step(FactorBothWays):
     """One factor, and the figure before and after it."""
 
     name: str

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import altair as alt
 import polars as pl
 
-from loadgo.decomposition.reading import Reading, read_factor, read_interval
+from loadgo.decomposition.reading import read_factor, read_interval
 from loadgo.decomposition.waterfall import Step, Waterfall, waterfall_name
 from loadgo.decomposition.waterfall_pictures import figure_of
 from loadgo.documents.chart import ACCENT_COLOR, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of
@@ -22,24 +22,21 @@ _INTERVAL_COLUMNS = {"low": pl.Float64(), "high": pl.Float64()}
 _MONEY_LABEL = "format(datum.value, '~g')"
 
 
-def waterfall_charts(waterfalls: Sequence[Waterfall], reading: Reading = "A ÷ B") -> list[Chart]:
+def waterfall_charts(waterfalls: Sequence[Waterfall]) -> list[Chart]:
     """A chart of each waterfall."""
     numbered = enumerate(waterfalls, start=1)
-    return [waterfall_chart(waterfall, waterfall_name(number), reading) for number, waterfall in numbered]
+    return [waterfall_chart(waterfall, waterfall_name(number)) for number, waterfall in numbered]
 
 
-def waterfall_chart(waterfall: Waterfall, name: str, reading: Reading = "A ÷ B") -> Chart:
+def waterfall_chart(waterfall: Waterfall, name: str) -> Chart:
     """The chart of a waterfall with the id `name`: bars as long as the factors, with the intervals that are known."""
     unit = 1e-9 if waterfall.unit == "ns" else 1.0
     keys = [
         _row_key("A", figure_of(waterfall, waterfall.before)),
-        *(
-            _row_key(waterfall.label(step), read_factor(step.factor, reading), i)
-            for i, step in _numbered_steps(waterfall)
-        ),
+        *(_row_key(waterfall.label(step), read_factor(step.factor), i) for i, step in _numbered_steps(waterfall)),
     ]
     keys.append(_row_key("B", figure_of(waterfall, waterfall.after), len(keys)))
-    steps = [_step_row(keys[i], waterfall.label(step), step, unit, reading) for i, step in _numbered_steps(waterfall)]
+    steps = [_step_row(keys[i], waterfall.label(step), step, unit) for i, step in _numbered_steps(waterfall)]
     ends = [
         {"row": keys[0], "to": waterfall.before * unit, "said": figure_of(waterfall, waterfall.before)},
         {"row": keys[-1], "to": waterfall.after * unit, "said": figure_of(waterfall, waterfall.after)},
@@ -56,9 +53,7 @@ def waterfall_chart(waterfall: Waterfall, name: str, reading: Reading = "A ÷ B"
     layers = alt.layer(*_layers(pl.DataFrame(steps, schema_overrides=_INTERVAL_COLUMNS), pl.DataFrame(ends), x, keys))
     layers = layers.resolve_axis(y="independent")
     sides = "A is without the changes, B with all of them. " if waterfall.kind == "causes" else ""
-    caption = (
-        f"{sides}From top to bottom; lengths are factors, and they multiply to {read_factor(waterfall.ratio, reading)}."
-    )
+    caption = f"{sides}From top to bottom; lengths are factors, and they multiply to {read_factor(waterfall.ratio)}."
     if any(step.interval for step in waterfall.steps):
         caption += " The line is the 95 % interval of where a bar ends."
     return chart_of(name, waterfall.title, caption, layers, ROW_HEIGHT_PX * len(keys))
@@ -111,13 +106,13 @@ def _row_key(name: str, figure: str, position: int = 0) -> str:
     return f"{plain(name)}\n{figure}\n{position}"
 
 
-def _step_row(key: str, name: str, step: Step, unit: float, reading: Reading) -> dict[str, object]:
+def _step_row(key: str, name: str, step: Step, unit: float) -> dict[str, object]:
     interval = step.interval
     return {
         "row": key,
         "name": plain(name),
-        "factor": read_factor(step.factor, reading),
-        "interval": read_interval(interval, reading),
+        "factor": read_factor(step.factor),
+        "interval": read_interval(interval),
         "way": _LESS_LABEL if step.factor >= 1 else _MORE_LABEL,
         "from": step.start * unit,
         "to": step.end * unit,

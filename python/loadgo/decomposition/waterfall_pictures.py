@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
-from loadgo.decomposition.reading import Reading, read_factor, read_interval
+from loadgo.decomposition.reading import read_factor, read_interval
 from loadgo.decomposition.waterfall import SMALLEST_STEP_RATIO, Step, Waterfall
 from loadgo.documents.document import SignPicture
 from loadgo.documents.signs import cut, half_bar, marks, place
@@ -20,17 +20,15 @@ _END_SIGN, _MORE_SIGN, _NO_EFFECT_SIGN = "┃", "▒", "│"
 _TO_MORE_SIGNS = str.maketrans(dict.fromkeys("█▌▐", _MORE_SIGN))
 
 
-def waterfall_pictures(waterfalls: Sequence[Waterfall], reading: Reading = "A ÷ B") -> tuple[SignPicture, ...]:
+def waterfall_pictures(waterfalls: Sequence[Waterfall]) -> tuple[SignPicture, ...]:
     """A text plot of each waterfall."""
-    return tuple(
-        SignPicture(waterfall.title, partial(waterfall_lines, waterfall, reading=reading)) for waterfall in waterfalls
-    )
+    return tuple(SignPicture(waterfall.title, partial(waterfall_lines, waterfall)) for waterfall in waterfalls)
 
 
-def waterfall_lines(waterfall: Waterfall, width: int, reading: Reading = "A ÷ B") -> list[str]:
+def waterfall_lines(waterfall: Waterfall, width: int) -> list[str]:
     """The lines of the text plot, of at most `width` characters, and a legend."""
     ends = figure_of(waterfall, waterfall.before), figure_of(waterfall, waterfall.after)
-    steps = [(waterfall.label(step), *_factor_cells(step, reading), step) for step in waterfall.steps]
+    steps = [(waterfall.label(step), *_factor_cells(step), step) for step in waterfall.steps]
     rows = [("A", ends[0], "", None), *steps, ("B", ends[1], "", None)]
     cell_widths = [max(len(figure) for _, figure, _, _ in rows), max(len(interval) for _, _, interval, _ in rows)]
     name_width = min(
@@ -53,8 +51,8 @@ def figure_of(waterfall: Waterfall, value: float) -> str:
     return digits(value) if waterfall.unit == "$" else duration(value)
 
 
-def _factor_cells(step: Step, reading: Reading) -> tuple[str, str]:
-    return read_factor(step.factor, reading), read_interval(step.interval, reading) if step.interval else ""
+def _factor_cells(step: Step) -> tuple[str, str]:
+    return read_factor(step.factor), read_interval(step.interval) if step.interval else ""
 
 
 class _LogAxis:

@@ -55,7 +55,6 @@ HEADING_MEANINGS: Mapping[str, str] = {
         "What an address belongs to: a file, or [kernel], [heap], [stack], [anon]. On a simulated machine: a command."
     ),
     "samples": "Samples of what each busy processor was doing, a thousand times a second.",
-    "A ÷ B": "The figure of A divided by that of B: above 1, B used less.",
     "B ÷ A": "The figure of B divided by that of A: above 1, B used more.",
     **dict.fromkeys(
         ("by number", "by time each"),

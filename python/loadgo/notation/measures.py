@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from loadgo.notation.figures import NOT_MEASURED, digits, duration, number, size
 from loadgo.stats.resample import Interval
 
@@ -69,10 +71,16 @@ def percent(value: float | None, places: int = 1) -> str:
 
 
 def factor(value: float) -> str:
-    """A factor with its sign: `×2.039`."""
-    return f"×{value:.3f}" if value < 100 else f"×{value:,.0f}"
+    """A factor with its sign: `×2.039`, and `×0.00724` below a tenth."""
+    return f"×{_factor_digits(value)}" if value < 100 else f"×{value:,.0f}"
 
 
 def factor_interval(interval: Interval | None) -> str:
     """The interval of a factor: `1.950–2.131`."""
-    return NOT_MEASURED if interval is None else f"{interval.low:.3f}–{interval.high:.3f}"
+    return NOT_MEASURED if interval is None else f"{_factor_digits(interval.low)}–{_factor_digits(interval.high)}"
+
+
+def _factor_digits(value: float) -> str:
+    """Three decimals, or three digits below a tenth."""
+    places = 2 - math.floor(math.log10(value)) if 0 < value < 0.1 else 3
+    return f"{value:.{places}f}"

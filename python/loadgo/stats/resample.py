@@ -52,6 +52,16 @@ class Interval:
         """Whether `value` lies in the interval."""
         return self.low <= value <= self.high
 
+    @property
+    def inverse(self) -> Interval:
+        """The interval of 1 / value, for an interval of a value that is not negative."""
+        return Interval(inverse(self.high), inverse(self.low))
+
+
+def inverse(ratio: float) -> float:
+    """1 / `ratio`, and infinity for 0."""
+    return 1 / ratio if ratio else math.inf
+
 
 def drawn(units: int, seed: int = _SEED, replicates: int = DEFAULT_REPLICATES) -> Floats:
     """The weight of each unit in each resample, of shape (1 + replicates, groups of units). Row 0 has each unit once.

@@ -8,7 +8,7 @@ import pytest
 from loadgo.attribution.measured_runs import speedup_of
 from loadgo.attribution.results import Speedup
 from loadgo.attribution.speedup import change_of, speedup
-from loadgo.notation.figures import digits, duration
+from loadgo.notation.figures import duration
 from support.small_machine import laid
 
 CHANGES = ["processor: processors.speed=2", "memory.frames=96", "nothing: storage.disk.service=exponential(30ms)"]
@@ -58,8 +58,11 @@ def test_bookkeeping_of_the_work_and_the_cause_agree_on_the_bracket(made: Speedu
 def test_the_headline_goes_from_a_figure_to_a_figure_by_what_each_change_is_worth(made: Speedup) -> None:
     told = next(one for one in made.causes if one.measure == "response")
     words = " ".join(made.report(width=120).split())
-    whole = f"Response goes from {duration(told.before)} to {duration(told.after)} with all the changes, "
-    assert whole + f"{digits(told.ratio)} times less: {digits(told.causes[0].factor)} times less by processor" in words
+    whole = (
+        f"Response is {duration(told.before)} without the changes (A) and {duration(told.after)} with all of them (B)"
+    )
+    effects = f"B is ×{told.after / told.before:.3f} of A. That is ×{1 / told.causes[0].factor:.3f} by processor"
+    assert f"{whole}: {effects}" in words
     assert "by nothing" not in words
 
 
@@ -71,6 +74,34 @@ def test_causes_and_bookkeeping_are_in_tables_of_their_own(made: Speedup) -> Non
     assert json.loads(made.report("json"))["causes"][0]["causes"][0]["name"] == "processor"
     assert "Causes" in made.report("md")
     assert "Causes" in made.report("html")
+
+
+@pytest.mark.parametrize("format", ["text", "md", "html"])
+def test_every_ratio_of_a_page_is_b_over_a(made: Speedup, format: str) -> None:
+    page = made.report(format)
+    assert isinstance(page, str)
+    assert "B ÷ A" in page
+    assert "A ÷ B" not in page
+    for caused in made.causes:
+        assert f"×{caused.after / caused.before:.3f}" in page
+
+
+def test_the_json_has_b_over_a_beside_a_over_b(made: Speedup) -> None:
+    members = made.to_dict()
+    for stored in (*members["causes"], *members["bookkeeping"], *members["roads"], *members["waterfalls"]):
+        assert stored["b_over_a"] * stored["ratio"] == pytest.approx(1.0)
+        assert stored["b_over_a"] == pytest.approx(stored["after"] / stored["before"])
+        if stored["interval"] is not None:
+            assert stored["b_over_a_interval"]["low"] * stored["interval"]["high"] == pytest.approx(1.0)
+    cause = members["causes"][0]["causes"][0]
+    assert cause["b_over_a_first"] * cause["first"] == pytest.approx(1.0)
+    assert cause["b_over_a_last"] * cause["last"] == pytest.approx(1.0)
+
+
+def test_the_csv_has_b_over_a_beside_a_over_b(made: Speedup) -> None:
+    row = made.frame().row(0, named=True)
+    assert row["b_over_a"] * row["factor"] == pytest.approx(1.0)
+    assert row["b_over_a_low"] <= row["b_over_a"] <= row["b_over_a_high"]
 
 
 def test_a_change_is_one_value_or_several_with_a_name() -> None:

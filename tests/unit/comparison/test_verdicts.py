@@ -277,8 +277,9 @@ def test_ratios_of_a_page_are_b_over_a_as_its_changes_are() -> None:
     assert row.split()[-1] == "×0.366"
     assert "A ÷ B" not in text
     assert json.loads(comparison_json(comparison))["bookkeeping"][0]["ratio"] == pytest.approx(2.732, abs=1e-3)
-    assert read_interval(Interval(0.5, 4.0), "B ÷ A") == "0.250–2.000"
-    assert read_factor(0.0, "B ÷ A") == "×inf"
+    assert read_interval(Interval(0.5, 4.0)) == "0.250–2.000"
+    assert (read_factor(250.0), read_interval(Interval(200.0, 400.0))) == ("×0.00400", "0.00250–0.00500")
+    assert read_factor(0.0) == "×inf"
 
 
 def test_a_command_that_is_typed_twice_has_a_row_of_its_own_in_pictures_and_headline() -> None:

@@ -91,10 +91,10 @@ def test_the_bundled_tariffs_say_of_the_printed_processor_times_what_the_charges
 
 def test_the_page_says_what_the_document_concludes(of_1973: Fairness) -> None:
     shown = " ".join(of_1973.report(width=80).split())
-    assert "B takes 1/2.92 of the processor time of A" in shown
-    assert "on shift 1 it is charged 1/2.91 of A's, which is fair" in shown.replace("On", "on")
-    assert "on shift 2 it is charged 1/2.30 of A's: 27 % more than is fair" in shown
-    assert "on shift 3 it is charged 1/1.14 of A's: 2.56 times what is fair" in shown
+    assert "B takes 0.342 times A's processor time" in shown
+    assert "on shift 1 it is charged 0.344 times A's price, which is fair" in shown.replace("On", "on")
+    assert "on shift 2 it is charged 0.436 times A's price: 27 % more than is fair" in shown
+    assert "on shift 3 it is charged 0.876 times A's price: 2.56 times what is fair" in shown
     assert "one of twenty processes ended approximately 80% through the script" in shown
     assert max(map(len, of_1973.report(width=80).splitlines())) <= 80
     document = json.loads(of_1973.report("json"))

@@ -28,8 +28,8 @@ def test_the_chart_has_each_shift_by_each_measure_and_the_printed_ratios(made: F
     assert len(frame) == len(made.prices) * len(made.performance)
     assert frame["shift"].unique(maintain_order=True).to_list() == [price.shift for price in made.prices]
     by_cpu = frame.filter(frame["by"] == "processor time")
-    assert by_cpu["performance"].to_list() == [made.performance["cpu"].value] * len(made.prices)
-    assert by_cpu["charges"].to_list() == [price.charges.value for price in made.prices]
+    assert by_cpu["performance"].to_list() == pytest.approx([1 / made.performance["cpu"].value] * len(made.prices))
+    assert by_cpu["charges"].to_list() == pytest.approx([1 / price.charges.value for price in made.prices])
 
 
 def test_the_line_of_fairness_goes_from_corner_to_corner(made: Fairness) -> None:
@@ -40,7 +40,7 @@ def test_the_line_of_fairness_goes_from_corner_to_corner(made: Fairness) -> None
     domains = {tuple(line["encoding"][axis]["scale"]["domain"]) for axis in "xy"}
     assert domains == {tuple(row["charges"] for row in rows)}
     for price in made.prices:
-        assert rows[0]["charges"] < price.charges.value < rows[1]["charges"]
+        assert rows[0]["charges"] < price.charges.b_over_a < rows[1]["charges"]
     assert png(chart).startswith(b"\x89PNG")
 
 
@@ -50,6 +50,17 @@ def test_the_page_has_the_chart_and_the_terminal_a_picture_that_fits(made: Fairn
         text = made.report(width=width)
         assert "Dear or cheap, by processor time" in text
         assert max(map(len, text.splitlines())) <= width
+
+
+@pytest.mark.parametrize("format", ["text", "md", "html"])
+def test_every_ratio_of_a_page_is_b_over_a(made: Fairness, format: str) -> None:
+    page = made.report(format)
+    assert isinstance(page, str)
+    assert "B ÷ A" in page
+    assert not any(heading in page for heading in ("A ÷ B", "A / B"))
+    assert all(f"×{price.charges.after / price.charges.before:.3f}" in page for price in made.prices)
+    first = made.frame().row(0, named=True)
+    assert first["charges_b_over_a"] * first["charges"] == pytest.approx(1.0)
 
 
 def test_dear_is_right_of_what_is_fair_cheap_is_left_and_an_interval_is_drawn(made: Fairness) -> None:

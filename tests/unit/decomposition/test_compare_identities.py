@@ -12,7 +12,8 @@ from loadgo.comparison.rows import Difference, matched
 from loadgo.comparison.side import COMPARED_MEASURES, ROW_SCHEMA, Side
 from loadgo.decomposition.chains import chains
 from loadgo.decomposition.parts import parts_of
-from loadgo.decomposition.roads import roads_of
+from loadgo.decomposition.roads import Road, roads_of
+from loadgo.decomposition.tables import road_notes
 from loadgo.measures.account import RunAccount
 from loadgo.stats.resample import Interval
 from loadgo.stats.shapley import effects
@@ -166,3 +167,9 @@ def test_of_runs_drawn_whole_the_intervals_too_are_inverted_the_other_way_round(
     assert (there.unit, there.paired, back.paired) == ("run", True, True)
     for name in (*COMPARED_MEASURES, "p50 response", "p90 response", "throughput"):
         opposed(there.whole[name], back.whole[name])
+
+
+def test_a_small_difference_of_two_estimates_has_the_sign_of_the_ratios_that_stand_beside_it() -> None:
+    first = Road("one meter", "work", 2.0, 1.0, "ns")
+    other = Road("another", "work", 2.06, 1.0, "ns", apart=Interval(1.02, 1.04))
+    assert road_notes([first, other])[1] == "×0.500 by one meter, ×0.485 by another: −2.9 %, more than chance."
