@@ -118,7 +118,7 @@ fn a_command_with_too_many_stops_is_refused_or_ends_the_run() {
     let refused = run(asks(AmountLaw::Fixed(i64::MAX as f64))).unwrap_err().to_string();
     assert!(refused.contains("`requests`") && refused.contains("at most 1000000"), "{refused}");
     let drawn = run(asks(AmountLaw::Exponential(9e5))).unwrap_err();
-    assert_eq!(drawn, EngineError::TooMany { command: "asks".into(), what: "requests" });
+    assert_eq!(drawn, EngineError::TooMany { command: "asks".into(), what: "requests", most: 1_000_000 });
     assert!(drawn.to_string().contains("more than 1000000 requests"), "{drawn}");
 }
 

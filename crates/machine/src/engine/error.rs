@@ -1,7 +1,5 @@
 //! Reasons why a machine cannot be simulated, or not any further.
 
-use super::errand::MOST_STOPS;
-use super::own_users::MOST_OPEN_USERS;
 use loadgo_core::system::UserId;
 use std::fmt;
 
@@ -38,13 +36,17 @@ pub enum EngineError {
     TooManyUsers {
         /// The load's name.
         load: String,
+        /// The largest number of users of open loads.
+        most: usize,
     },
     /// A command asks for more of something at once than a run can carry out.
     TooMany {
         /// The command's name.
         command: String,
-        /// What it asks for.
+        /// The kind of thing that it asks for.
         what: &'static str,
+        /// The largest number at once.
+        most: u64,
     },
 }
 
@@ -81,14 +83,14 @@ impl fmt::Display for EngineError {
                 "a command works for more than 104 days at one go, and that cannot be shared out: check `speed` and `cpu`, or \
                  use a discipline with a quantum"
             ),
-            EngineError::TooManyUsers { load } => write!(
+            EngineError::TooManyUsers { load, most } => write!(
                 out,
-                "{MOST_OPEN_USERS} users are on the machine at once, the last of load {load:?}: they come faster than it can \
+                "{most} users are on the machine at once, the last of load {load:?}: they come faster than it can \
                  answer; lower `arrivals`, or ask for fewer interactions"
             ),
-            EngineError::TooMany { command, what } => write!(
+            EngineError::TooMany { command, what, most } => write!(
                 out,
-                "command {command:?} asks for more than {MOST_STOPS} {what} at once, the most that a command may have: lower \
+                "command {command:?} asks for more than {most} {what} at once, the most that a command may have: lower \
                  their number, or give their law an upper bound"
             ),
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::command_table::CommandTable;
-use super::errand::{StepCount, SupervisorStep, WorkGoal, WorkStop, number};
+use super::errand::{MOST_STOPS, StepCount, SupervisorStep, WorkGoal, WorkStop, number};
 use super::error::EngineError;
 use super::memory::MachineMemory;
 use super::process::{NO_STAGE, ProcessState, ROUTE_START_INDEX};
@@ -318,5 +318,5 @@ impl Execution {
 
 /// The error of a command that asks for more of something than a run can carry out.
 pub(super) fn too_many(command: &str, what: &'static str) -> EngineError {
-    EngineError::TooMany { command: command.into(), what }
+    EngineError::TooMany { command: command.into(), what, most: MOST_STOPS }
 }

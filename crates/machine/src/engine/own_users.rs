@@ -10,7 +10,7 @@ use crate::spec::{Machine, Population};
 use loadgo_core::random::{RandomStream, StreamPurpose};
 
 /// Largest number of users of open classes at once. More mean that they arrive faster than the machine answers.
-pub(super) const MOST_OPEN_USERS: usize = 1_000_000;
+const MOST_OPEN_USERS: usize = 1_000_000;
 
 /// The classes and their users. The user of process n has index n.
 #[derive(Clone, Debug)]
@@ -139,7 +139,7 @@ impl OwnUsers {
     /// The message for too many users at once, of whom the last is of `class`; `None` if there are not too many.
     pub fn too_many_users(&self, class: usize) -> Option<EngineError> {
         let load = &self.machine.load[class].name;
-        (self.users.len() >= MOST_OPEN_USERS).then(|| EngineError::TooManyUsers { load: load.clone() })
+        (self.users.len() >= MOST_OPEN_USERS).then(|| EngineError::TooManyUsers { load: load.clone(), most: MOST_OPEN_USERS })
     }
 
     /// The command of the user of an open class who has just arrived.

@@ -11,9 +11,9 @@ use toml::de::DeValue;
 /// A name in a machine file that stands for nothing there.
 #[derive(Debug)]
 pub(crate) struct UnknownName {
-    /// What is not there.
+    /// The missing thing.
     pub problem: String,
-    /// What would be right.
+    /// The remedy.
     pub remedy: String,
 }
 
