@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import loadgo
@@ -112,11 +113,24 @@ def test_an_interrupt_of_the_whole_terminal_ends_the_metering_in_order(far: Agen
     assert (run["outcome"], run["finished"]) == ("stopped", True)
 
 
+def is_read_by(pid: int, path: Path) -> bool:
+    """Whether the process has the file open for reading alone."""
+    for fd in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # closed in between
+            facts = Path(f"/proc/{pid}/fdinfo/{fd.name}").read_text().split()
+            mode = int(facts[facts.index("flags:") + 1], 8) & os.O_ACCMODE
+            if mode == os.O_RDONLY and fd.readlink() == path:
+                return True
+    return False
+
+
 def test_records_that_cannot_be_sent_whole_are_those_of_a_broken_metering(far: AgentHost) -> None:
     running = metering(far)
     (stream,) = Path("/var/tmp").glob(f"loadgo-agent-{the_agent(far)}-*/records/time.arrows")
     with stream.open("ab") as file:
-        file.write(b"garbage!" * 100)
+        file.write(b"garbage!" * 100_000)
+    # The agent writes over the garbage, and its end mark would hide it from a sender that had not come to it yet.
+    eventually(lambda: not is_read_by(the_agent(far), stream), "the sender has not met the garbage")
     running.send_signal(signal.SIGINT)
     assert "some records could not be sent" in far.ended(running, 2).stderr
     assert "the metering broke off" in broken_off(far)

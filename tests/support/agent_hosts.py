@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from support.outside import COMMAND, PATIENCE_S, STATE, environment
@@ -25,6 +26,8 @@ class AgentHost:
     host: SshHost
     folder: Path
     """Where loadgo runs; its `bin` has the `ssh` with the configuration of this host."""
+    started: list[subprocess.Popen[str]] = field(default_factory=list)
+    """Every loadgo that a test has started."""
 
     @property
     def cache(self) -> Path:
@@ -39,7 +42,7 @@ class AgentHost:
     def start(self, *arguments: str, start_new_session: bool = False, **variables: str) -> subprocess.Popen[str]:
         """Starts `loadgo ARGUMENTS` with an `ssh` that finds the host."""
         path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
-        return subprocess.Popen(
+        running = subprocess.Popen(
             [*COMMAND, *arguments],
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
@@ -49,6 +52,8 @@ class AgentHost:
             env=environment(**{"PATH": path, **variables}),
             start_new_session=start_new_session,
         )
+        self.started.append(running)
+        return running
 
     def loadgo(self, *arguments: str, status: int = 0, **variables: str) -> subprocess.CompletedProcess[str]:
         """Runs `loadgo ARGUMENTS`, which must exit with `status` and without a traceback."""
@@ -83,7 +88,22 @@ def agent_host(folder: Path) -> Iterator[AgentHost]:
         (folder / "bin").mkdir()
         there = AgentHost(host, folder)
         there.with_ssh()
-        yield there
+        try:
+            yield there
+        finally:
+            end_what_a_failed_test_left(there.started)
+
+
+def end_what_a_failed_test_left(started: list[subprocess.Popen[str]]) -> None:
+    """Ends every loadgo that still runs: sshd waits for its sessions, and would wait for ever."""
+    for running in started:
+        if running.poll() is None:
+            running.send_signal(signal.SIGINT)
+            try:
+                running.communicate(timeout=PATIENCE_S)
+            except subprocess.TimeoutExpired:
+                running.kill()
+                running.communicate()
 
 
 def nothing_stays(host: AgentHost) -> None:
