@@ -16,7 +16,7 @@ from typing import Any
 from loadgo import _loadgo
 from loadgo.errors import Refused
 from loadgo.hosts.address import Address
-from loadgo.hosts.connection import Connection, connect, end_process
+from loadgo.hosts.connection import Connection, connect, end_process, raise_if_stopped
 from loadgo.hosts.delivery import AgentProgram, deliver, find_agent_program
 from loadgo.hosts.failures import (
     SSH_FAILED_STATUS,
@@ -73,13 +73,14 @@ class Agent:
     def ask(self, request: Mapping[str, Any], stop: threading.Event | None = None) -> Iterator[Frame]:
         """Sends a request, and yields the frames up to the answer, the beats included. The answer is the last.
 
-        `stop` lets the agent end its work in order; the answer then still comes.
+        `stop` lets the agent end its work in order; the answer then still comes. Without it a stop signal raises
+        `KeyboardInterrupt`.
 
         Raises `Refused` with the agent's reason, and the branches of `AgentLost`.
         """
         self._send("request", json.dumps(request).encode())
         stopped = False
-        for kind, body in self._received():
+        for kind, body in self._received(can_stop_in_order=stop is not None):
             yield kind, body
             if kind == "answer":
                 return
@@ -113,7 +114,7 @@ class Agent:
         return time.monotonic() - self._heard_s
 
     def _hello(self) -> FarHost:
-        for kind, body in self._received():
+        for kind, body in self._received(can_stop_in_order=False):
             if kind == "hello":
                 hello = parse_json(self.address, body, dict)
                 if hello.get("hash") != self._program.sha256:
@@ -132,11 +133,13 @@ class Agent:
                 )
         raise AssertionError("the frames end with an error")
 
-    def _received(self) -> Iterator[Frame]:
+    def _received(self, *, can_stop_in_order: bool) -> Iterator[Frame]:
         """All frames, as they come. Sends a beat each second. Its end is an error: the branches of `AgentLost`."""
         assert self._process.stdout is not None
         stdout = self._process.stdout.fileno()
         while True:
+            if not can_stop_in_order:
+                raise_if_stopped(self._connection.stop)
             self._beat()
             readable, _, _ = select.select([stdout], [], [], BEAT_EVERY_S / 4)
             if not readable:
@@ -198,13 +201,13 @@ class Agent:
 
 
 @contextmanager
-def open_agent(address: Address, *, sudo: bool = False) -> Iterator[Agent]:
+def open_agent(address: Address, *, sudo: bool = False, stop: threading.Event | None = None) -> Iterator[Agent]:
     """Brings an agent to the host if it is not there, starts it, and ends it with the context.
 
-    Raises the branches of `NoAgent` and of `AgentLost`.
+    Raises the branches of `NoAgent` and of `AgentLost`, and `KeyboardInterrupt` when `stop` is set before its start.
     """
     program = find_agent_program()
-    with connect(address, program.question) as connection:
+    with connect(address, program.question, stop) as connection:
         deliver(connection, program)
         agent = Agent(connection, program, sudo=sudo)
         try:

@@ -64,7 +64,7 @@ def meter_other_host(
     """
     folder = Path(options["folder"])
     records = _Records(folder)
-    with catch_stop_signals() as stop, open_agent(host, sudo=sudo) as agent:
+    with catch_stop_signals() as stop, open_agent(host, sudo=sudo, stop=stop) as agent:
         request = {
             "do": "meter",
             "id": folder.name,
