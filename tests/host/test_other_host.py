@@ -9,6 +9,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import loadgo
@@ -119,6 +120,20 @@ def test_records_that_cannot_be_sent_whole_are_those_of_a_broken_metering(far: A
         file.write(b"garbage!" * 100)
     running.send_signal(signal.SIGINT)
     assert "some records could not be sent" in far.ended(running, 2).stderr
+    assert "the metering broke off" in broken_off(far)
+
+
+def test_a_full_disk_at_the_end_is_told_as_the_other_hosts(far: AgentHost) -> None:
+    running = metering(far)
+    with suppress(OSError), (far.root / "var/tmp/full").open("wb", buffering=0) as file:
+        while file.write(bytes(1 << 20)):
+            pass
+    running.send_signal(signal.SIGINT)
+    err = far.ended(running, 2).stderr
+    assert "the agent there cannot write its last records" in err
+    assert "No space left on device" in err
+    assert "make room on that host in /var/tmp" in err
+    assert "`out`" not in err, "the folder here has room"
     assert "the metering broke off" in broken_off(far)
 
 
@@ -268,6 +283,7 @@ def test_an_account_that_may_not_use_sudo_is_told(far: AgentHost) -> None:
 
 
 FAKE_AGENTS = {
+    "a program that does nothing": ("true", "it ended with status 0 before an agent's first word"),
     "garbage": ("head -c 200000 /dev/zero", "65536 bytes came and the agent's greeting is not among them"),
     "cut in a frame": (r"printf '\000loadgo-agent 1\nH\000\000\001'", "could not be started"),
     "an endless frame": (

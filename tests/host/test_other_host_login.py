@@ -9,11 +9,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import loadgo
 import pytest
 from loadgo.hosts import connection
 from loadgo.hosts.address import Address
-from loadgo.hosts.control_directory import PARENT, remove_dead_directories
-from loadgo.hosts.failures import LoginUnfinished
+from loadgo.hosts.control_directory import PARENT_DIRECTORY, remove_dead_directories
+from loadgo.hosts.failures import AgentSilent, LoginUnfinished
 from support.agent_hosts import FAR, AgentHost, agent_host, eventually
 from support.far_programs import sshd
 from support.outside import NEEDS_ROOT, PATIENCE_S
@@ -43,7 +44,7 @@ def children(pid: int) -> list[int]:
 def control_directories(pid: int) -> set[Path]:
     """The directories of control sockets that a process holds open."""
     targets = [os.readlink(link) for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()]
-    return {Path(target) for target in targets if target.startswith(f"{PARENT}/loadgo-ssh-")}
+    return {Path(target) for target in targets if target.startswith(f"{PARENT_DIRECTORY}/loadgo-ssh-")}
 
 
 @pytest.mark.parametrize("command", [("doctor", "--on", FAR), ("meter", "--on", FAR, "--out", "kept", "--quiet")])
@@ -134,14 +135,19 @@ HOSTILE_SENDS = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE_SENDS)
-def test_a_hostile_host_costs_bounded_memory_and_ends_in_words(name: str, far: AgentHost) -> None:
-    sends, reason = HOSTILE_SENDS[name]
+def replace_agent(far: AgentHost, sends: str) -> None:
+    """Puts a hostile program into the place of the agent there."""
     far.loadgo("doctor", "--on", FAR)
     (agent,) = far.agents
     real = agent.rename(far.host.home / "real-agent")
     agent.write_text(HOSTILE_AGENT.format(python=sys.executable, real=str(real), sends=sends))
     agent.chmod(0o755)
+
+
+@pytest.mark.parametrize("name", HOSTILE_SENDS)
+def test_a_hostile_host_costs_bounded_memory_and_ends_in_words(name: str, far: AgentHost) -> None:
+    sends, reason = HOSTILE_SENDS[name]
+    replace_agent(far, sends)
     running = far.start("meter", "--on", FAR, "--out", "kept", "--quiet")
     peak_kb = [0]
     watcher = threading.Thread(target=watch_memory, args=(running.pid, peak_kb))
@@ -150,6 +156,14 @@ def test_a_hostile_host_costs_bounded_memory_and_ends_in_words(name: str, far: A
     watcher.join()
     assert reason in err
     assert 0 < peak_kb[0] < MOST_MEMORY_KB
+
+
+def test_an_agent_that_lives_and_never_answers_is_given_up(far: AgentHost, monkeypatch: pytest.MonkeyPatch) -> None:
+    replace_agent(far, 'import time\nwhile True: send(b"B", b""); out.flush(); time.sleep(0.1)')
+    monkeypatch.setenv("PATH", f"{far.folder / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setattr("loadgo.hosts.agent.ANSWER_TIMEOUT_S", 1.0)
+    with pytest.raises(AgentSilent, match="still runs and has not answered 1 s after the end of its work"):
+        loadgo.meter(on=FAR, duration="1s", out=far.folder / "kept")
 
 
 def watch_memory(pid: int, peak_kb: list[int]) -> None:

@@ -79,6 +79,8 @@ class Connection:
         while True:
             with suppress(subprocess.TimeoutExpired):
                 return process.wait(STOP_LOOK_EVERY_S)
+            if self.stop.is_set():
+                process.terminate()
             raise_if_stopped(self.stop)
 
 

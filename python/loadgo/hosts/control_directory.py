@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-PARENT = Path("/tmp")
+PARENT_DIRECTORY = Path("/tmp")
 """Not TMPDIR: the path of a socket has at most some 100 characters."""
 _PREFIX = "loadgo-ssh-"
 _LOCKED_AFTER_S = 60.0
@@ -23,7 +23,7 @@ _LOCKED_AFTER_S = 60.0
 def control_directory() -> Iterator[Path]:
     """Makes a directory that only this user can enter, and removes it with the context."""
     remove_dead_directories()
-    path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=PARENT))
+    path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=PARENT_DIRECTORY))
     lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(lock, fcntl.LOCK_SH)
@@ -35,7 +35,7 @@ def control_directory() -> Iterator[Path]:
 
 def remove_dead_directories() -> None:
     """Removes the directories of this user whose loadgo was killed: nobody holds their locks."""
-    for path in PARENT.glob(f"{_PREFIX}*"):
+    for path in PARENT_DIRECTORY.glob(f"{_PREFIX}*"):
         with suppress(OSError):
             _remove_if_dead(path)
 

@@ -93,7 +93,7 @@ def _collect(
     progress: ReportProgress | None,
 ) -> bytes:
     """Receives the records until the answer, which is returned, and completes the folder."""
-    for kind, body in agent.ask(request, stop):
+    for kind, body in agent.ask(request, stop, request["duration_s"]):
         records.take(kind, body)
         if kind == "answer":
             records.finish()

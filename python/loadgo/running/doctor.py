@@ -64,7 +64,7 @@ def doctor(*, on: str = HERE_NAME, sudo: bool = False) -> AbilityList:
     from loadgo.hosts.agent import open_agent, parse_json
 
     with catch_stop_signals() as stop, open_agent(host, sudo=sudo, stop=stop) as agent:
-        (answer,) = (body for kind, body in agent.ask({"do": "doctor"}) if kind == "answer")
+        (answer,) = (body for kind, body in agent.ask({"do": "doctor"}, length_s=0.0) if kind == "answer")
         place = f"on {host} ({agent.host.hostname}, Linux {agent.host.kernel})"
     return AbilityList(map(_far_ability, parse_json(host, answer, list)), place)
 
