@@ -3,10 +3,10 @@
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
+import time
 import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
@@ -126,13 +126,27 @@ def is_read_by(pid: int, path: Path) -> bool:
 
 def test_records_that_cannot_be_sent_whole_are_those_of_a_broken_metering(far: AgentHost) -> None:
     running = metering(far)
-    (stream,) = Path("/var/tmp").glob(f"loadgo-agent-{the_agent(far)}-*/records/time.arrows")
+    (stream,) = (far.root / "var/tmp").glob(f"loadgo-agent-{the_agent(far)}-*/records/time.arrows")
     with stream.open("ab") as file:
         file.write(b"garbage!" * 100_000)
     # The agent writes over the garbage, and its end mark would hide it from a sender that had not come to it yet.
     eventually(lambda: not is_read_by(the_agent(far), stream), "the sender has not met the garbage")
     running.send_signal(signal.SIGINT)
     assert "some records could not be sent" in far.ended(running, 2).stderr
+    assert "the metering broke off" in broken_off(far)
+
+
+def test_a_full_disk_at_the_end_is_told_as_the_other_hosts(far: AgentHost) -> None:
+    running = metering(far)
+    with suppress(OSError), (far.root / "var/tmp/full").open("wb", buffering=0) as file:
+        while file.write(bytes(1 << 20)):
+            pass
+    running.send_signal(signal.SIGINT)
+    err = far.ended(running, 2).stderr
+    assert "the agent there cannot write its last records" in err
+    assert "No space left on device" in err
+    assert "make room on that host in /var/tmp" in err
+    assert "`out`" not in err, "the folder here has room"
     assert "the metering broke off" in broken_off(far)
 
 
@@ -163,7 +177,10 @@ def test_an_agent_ends_with_its_controller(far: AgentHost) -> None:
     directory = Path(found[1])
     far.ended(running, -signal.SIGKILL)
     eventually(lambda: not (directory / "socket").exists(), "the connection stays")
-    shutil.rmtree(directory)
+    minute_ago_s = time.time() - 61
+    os.utime(directory, (minute_ago_s, minute_ago_s))
+    doctor_names(far)
+    assert not directory.exists(), "the next loadgo removes it"
 
 
 def test_a_connection_that_is_cut_is_told(far: AgentHost) -> None:
@@ -279,6 +296,7 @@ def test_an_account_that_may_not_use_sudo_is_told(far: AgentHost) -> None:
 
 
 FAKE_AGENTS = {
+    "a program that does nothing": ("true", "it ended with status 0 before an agent's first word"),
     "garbage": ("head -c 200000 /dev/zero", "65536 bytes came and the agent's greeting is not among them"),
     "cut in a frame": (r"printf '\000loadgo-agent 1\nH\000\000\001'", "could not be started"),
     "an endless frame": (

@@ -39,6 +39,11 @@ class AgentHost:
         """The agents in the cache, and the parts of agents."""
         return sorted(self.cache.iterdir()) if self.cache.exists() else []
 
+    @property
+    def root(self) -> Path:
+        """The host's view of the files."""
+        return Path(f"/proc/{self.host.pid}/root")
+
     def start(self, *arguments: str, start_new_session: bool = False, **variables: str) -> subprocess.Popen[str]:
         """Starts `loadgo ARGUMENTS` with an `ssh` that finds the host."""
         path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
@@ -107,11 +112,12 @@ def end_what_a_failed_test_left(started: list[subprocess.Popen[str]]) -> None:
 
 
 def nothing_stays(host: AgentHost) -> None:
-    """Fails if an agent, its folder, its list of what to undo or a part of a program is still there after a while."""
+    """Fails if an agent, its records, its list of what to undo or a part of a program is still there after a while."""
     eventually(lambda: not host.agent_pids(), "an agent still runs")
     assert [path.name for path in host.agents if not path.name.startswith("agent-")] == []
-    state = Path(f"/proc/{host.host.pid}/root{STATE}")
-    eventually(lambda: not [*state.glob("loadgo-agent-*"), *state.glob("*.run")], f"something stays in {state}")
+    places = [host.root / str(STATE).lstrip("/"), host.root / "var/tmp"]
+    for place in places:
+        eventually(lambda at=place: not [*at.glob("loadgo-*"), *at.glob("*.run")], f"something stays in {place}")
 
 
 def eventually(holds: Callable[[], bool], otherwise: str) -> None:

@@ -33,10 +33,12 @@ with open(sys.argv[1], "rb") as file:
     shutil.copyfileobj(file, sys.stdout.buffer)
 """
 
-# sshd needs two accounts: its own, and that of the user who logs in. They exist only in its own mount namespace.
+# sshd needs two accounts: its own, and that of the user who logs in. They exist only in its own mount namespace. That
+# has its own /var/tmp as well, so that a test sees what programs leave there.
 IN_ITS_OWN_PLACE = """
 set -e
 mount -t tmpfs none /run
+mount -t tmpfs -o size=64m none /var/tmp
 mkdir /run/sshd
 for name in passwd shadow; do mount --bind "$1/$name" "/etc/$name"; done
 shift

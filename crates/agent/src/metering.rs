@@ -7,7 +7,8 @@ use loadgo_agent::message::{MeterAnswer, MeterRequest, RefusalAnswer};
 use loadgo_host::leftovers::{Leftovers, Thing, clear_stale, state_directory};
 use loadgo_host::refusal::Refusal;
 use loadgo_meters::Tier;
-use loadgo_run::{Decision, Failure, HostMeter, MeterOrder, MeteringResult};
+use loadgo_run::{Decision, Failure, HostMeter, MeterOrder, MeteringResult, RunRefusal};
+use loadgo_store::Error as StoreError;
 use std::fs::{self, DirBuilder};
 use std::hash::{BuildHasher as _, RandomState};
 use std::os::unix::fs::DirBuilderExt as _;
@@ -70,7 +71,18 @@ fn watch(connection: &Connection, meter: HostMeter, folder: &Path) -> Result<Met
 }
 
 fn of_failure(failure: Failure) -> RefusalAnswer {
-    RefusalAnswer { reason: failure.refusal.to_string(), left_behind: failure.left_behind }
+    let reason = match failure.refusal {
+        // The folder is the agent's own, so the remedy for a folder of the user's would be wrong.
+        RunRefusal::Folder(StoreError::Refused(action, path, error)) => {
+            let place = path.parent().and_then(Path::parent).and_then(Path::parent).unwrap_or(&path);
+            Refusal::new(format!("the agent there cannot {action} its last records ({})", path.display()))
+                .because(error)
+                .with_remedy(format!("make room on that host in {}", place.display()))
+                .to_string()
+        }
+        refusal => refusal.to_string(),
+    };
+    RefusalAnswer { reason, left_behind: failure.left_behind }
 }
 
 fn refused(reason: String) -> RefusalAnswer {

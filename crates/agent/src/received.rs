@@ -1,15 +1,22 @@
 //! The controller's side of a metering: the run folder here, which is written from the agent's frames.
 //!
-//! What comes from another host is not trusted. Streams of other columns than ours, and any other damage, are refused with words.
+//! What comes from another host is not trusted. Streams of other columns than ours, and any other damage, are refused with words
+//! before they are written. Memory holds at most one message, and the disk gets no more than a metering can make in its time.
 
-use loadgo_store::{Error, Folder, Follower, Table};
+use loadgo_store::{ArrivingStream, Error, Folder, MOST_MESSAGE_BYTES, Table};
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
-/// The largest number of bytes that a metering may send, so that a hostile host cannot fill the disk here.
+/// Number of bytes that a metering may send at once: those of its first spans, and of a network that had stood still.
+const MOST_FIRST_BYTES: u64 = 256 << 20;
+/// Number of bytes that it may send in each further second. The exact meters of two busy processors made 0.3 MB/s with spans of 1 s,
+/// and 1.9 MB/s with the shortest spans of 10 ms.
+const MOST_BYTES_PER_S: u64 = 8 << 20;
+/// Number of bytes that it may send in all.
 const MOST_RECORD_BYTES: u64 = 64 << 30;
 
 /// Why records from elsewhere cannot be kept.
@@ -40,8 +47,16 @@ impl From<Error> for NotKept {
 #[derive(Debug)]
 pub struct ReceivedRecords {
     folder: Folder,
-    files: Vec<File>,
+    tables: Vec<ReceivedTable>,
     bytes: u64,
+    begun: Instant,
+}
+
+/// A table that grows by frames.
+#[derive(Debug)]
+struct ReceivedTable {
+    stream: ArrivingStream,
+    file: File,
 }
 
 impl ReceivedRecords {
@@ -54,34 +69,39 @@ impl ReceivedRecords {
         let create = |table: Table| {
             let path = folder.stream(table);
             let file = OpenOptions::new().append(true).create_new(true).open(&path);
-            file.map_err(|error| NotKept::Folder(Error::Refused("write", path, error)))
+            let file = file.map_err(|error| NotKept::Folder(Error::Refused("write", path, error)))?;
+            Ok::<_, NotKept>(ReceivedTable { stream: ArrivingStream::begin(table), file })
         };
-        let files = Table::ALL.into_iter().map(create).collect::<Result<_, _>>()?;
-        Ok(ReceivedRecords { folder, files, bytes: 0 })
+        let tables = Table::ALL.into_iter().map(create).collect::<Result<_, _>>()?;
+        Ok(ReceivedRecords { folder, tables, bytes: 0, begun: Instant::now() })
     }
 
     /// Appends the body of a frame: the number of a table, and the next bytes of its stream.
     ///
     /// # Errors
-    /// There is no such table; the disk here refuses; too many bytes came.
+    /// There is no such table; the bytes are not its stream; the disk here refuses; too many bytes came.
     pub fn append(&mut self, body: &[u8]) -> Result<(), NotKept> {
         let Some((&number, bytes)) = body.split_first() else { return Err(damaged("a frame of no table")) };
-        let Some(file) = self.files.get_mut(usize::from(number)) else { return Err(damaged("a frame of an unknown table")) };
+        let Some(table) = self.tables.get_mut(usize::from(number)) else { return Err(damaged("a frame of an unknown table")) };
         self.bytes += bytes.len() as u64;
-        if self.bytes > MOST_RECORD_BYTES {
-            return Err(damaged("they are larger than any metering's"));
+        if self.bytes > allowed_bytes(self.begun.elapsed()) {
+            return Err(damaged("more bytes have come than a metering of this length makes"));
         }
-        let path = || self.folder.stream(Table::ALL[usize::from(number)]);
-        file.write_all(bytes).map_err(|error| NotKept::Folder(Error::Refused("write", path(), error)))
+        let whole = table.stream.take(bytes).map_err(|reason| damaged(&reason))?;
+        write(&self.folder, number, &mut table.file, &whole)?;
+        if self.tables.iter().map(|table| table.stream.incomplete().len()).sum::<usize>() > MOST_MESSAGE_BYTES {
+            return Err(damaged("several messages have begun, and none is complete"));
+        }
+        Ok(())
     }
 
     /// Completes the folder with the agent's last `run_toml`: all tables become Parquet.
     ///
     /// # Errors
     /// The records are damaged, or the disk here refuses. The streams then stay.
-    pub fn finish(self, run_toml: &[u8]) -> Result<(), NotKept> {
+    pub fn finish(mut self, run_toml: &[u8]) -> Result<(), NotKept> {
         let run_toml = run_toml_text(run_toml)?;
-        self.check_columns()?;
+        self.end_streams()?;
         let finish = || loadgo_store::finish(&self.folder, run_toml, &[]).map_err(NotKept::from);
         caught(finish)
     }
@@ -90,8 +110,8 @@ impl ReceivedRecords {
     ///
     /// # Errors
     /// As those of [`ReceivedRecords::finish`].
-    pub fn break_off(self, note: String) -> Result<(), NotKept> {
-        self.check_columns()?;
+    pub fn break_off(mut self, note: String) -> Result<(), NotKept> {
+        self.end_streams()?;
         let path = self.folder.dir().to_owned();
         drop(self); // its lock says that the run is being written
         let folder = Folder::open(path)?;
@@ -99,30 +119,27 @@ impl ReceivedRecords {
         caught(|| loadgo_store::complete(&folder).map_err(NotKept::from))
     }
 
-    /// Checks that each stream has the columns of its table. A stream of which nothing came is removed.
-    fn check_columns(&self) -> Result<(), NotKept> {
-        for table in Table::ALL {
-            let path = self.folder.stream(table);
-            let length = path.metadata().map_or(0, |file| file.len());
-            if length == 0 {
+    /// Writes what has come of incomplete messages, which are counted as lost. A stream of which nothing came is removed.
+    fn end_streams(&mut self) -> Result<(), NotKept> {
+        for (table, number) in self.tables.iter_mut().zip(0..) {
+            write(&self.folder, number, &mut table.file, table.stream.incomplete())?;
+            let path = self.folder.stream(Table::ALL[usize::from(number)]);
+            if path.metadata().map_or(0, |file| file.len()) == 0 {
                 let _ = std::fs::remove_file(&path);
-                continue;
             }
-            caught(|| check_stream(&path, table))?;
         }
         Ok(())
     }
 }
 
-fn check_stream(path: &Path, table: Table) -> Result<(), NotKept> {
-    let mut follower = Follower::open(path)?;
-    let name = table.name();
-    while let Some(batch) = follower.next_batch().map_err(|error| damaged(&format!("{name}: {error}")))? {
-        if batch.schema().fields() != table.schema().fields() {
-            return Err(damaged(&format!("{name} has other columns than this loadgo's")));
-        }
-    }
-    Ok(())
+/// Number of bytes that a metering may have sent in this time.
+fn allowed_bytes(elapsed: Duration) -> u64 {
+    (MOST_FIRST_BYTES + elapsed.as_secs().saturating_mul(MOST_BYTES_PER_S)).min(MOST_RECORD_BYTES)
+}
+
+fn write(folder: &Folder, number: u8, file: &mut File, bytes: &[u8]) -> Result<(), NotKept> {
+    let path = || folder.stream(Table::ALL[usize::from(number)]);
+    file.write_all(bytes).map_err(|error| NotKept::Folder(Error::Refused("write", path(), error)))
 }
 
 /// The text of a `run.toml` that is one.

@@ -1,9 +1,9 @@
 //! Records from another host: complete folders are read as those of this host, and damaged ones are refused with words.
 
-use loadgo_agent::received::ReceivedRecords;
+use loadgo_agent::received::{NotKept, ReceivedRecords};
 use loadgo_core::record::{MeterRows, Phase, Recorder as _, TimeRow};
 use loadgo_core::time::Instant;
-use loadgo_store::{Folder, Recording, Table, WhenFull};
+use loadgo_store::{Folder, MOST_MESSAGE_BYTES, Recording, Table, WhenFull};
 use std::fs;
 use std::path::Path;
 
@@ -24,12 +24,38 @@ fn streams() -> Vec<Vec<u8>> {
 
 fn received(folder: &Path, streams: &[Vec<u8>]) -> ReceivedRecords {
     let mut records = ReceivedRecords::begin(folder, RUN_TOML).expect("there is room");
-    for (number, stream) in streams.iter().enumerate() {
-        for piece in stream.chunks(100) {
-            records.append(&[&[number as u8], piece].concat()).expect("there is room");
-        }
-    }
+    append_all(&mut records, streams).expect("the streams are whole");
     records
+}
+
+/// Appends the streams in pieces, up to the first refusal.
+fn append_all(records: &mut ReceivedRecords, streams: &[Vec<u8>]) -> Result<(), NotKept> {
+    let mut pieces = streams.iter().zip(0_u8..).flat_map(|(stream, number)| stream.chunks(100).map(move |piece| (number, piece)));
+    pieces.try_for_each(|(number, piece)| records.append(&[&[number], piece].concat()))
+}
+
+/// The number of `table` in frames.
+fn number_of(table: Table) -> u8 {
+    Table::ALL.into_iter().position(|of| of == table).expect("there is one") as u8
+}
+
+/// The beginning of the time table's stream up to the rows of its only batch, whose body is said to have `said_bytes`.
+fn time_stream_with_a_body_of(said_bytes: u64) -> Vec<u8> {
+    let stream = &streams()[usize::from(number_of(Table::Time))];
+    let description_bytes = |at: usize| u32::from_le_bytes(stream[at + 4..at + 8].try_into().expect("four bytes")) as usize;
+    let batch_at = 8 + description_bytes(0);
+    let body_at = batch_at + 8 + description_bytes(batch_at);
+    let end_mark_bytes = 8;
+    let body_bytes = (stream.len() - end_mark_bytes - body_at) as u64;
+    let said_at = stream[batch_at..body_at].windows(8).position(|bytes| bytes == body_bytes.to_le_bytes());
+    let said_at = batch_at + said_at.expect("the description has the length of the body");
+    let mut beginning = stream[..body_at].to_vec();
+    beginning[said_at..said_at + 8].copy_from_slice(&said_bytes.to_le_bytes());
+    beginning
+}
+
+fn append_time(records: &mut ReceivedRecords, bytes: &[u8]) -> Result<(), NotKept> {
+    records.append(&[&[number_of(Table::Time)], bytes].concat())
 }
 
 #[test]
@@ -63,7 +89,8 @@ fn hostile_records_are_refused_with_words() {
         stream.iter_mut().skip(8).step_by(3).for_each(|byte| *byte = byte.wrapping_mul(31) ^ 0x5A);
     }
     for (name, streams) in [("swapped", swapped), ("garbage", garbage)] {
-        let refused = received(&place.path().join(name), &streams).finish(RUN_TOML).expect_err(name);
+        let mut records = received(&place.path().join(name), &[]);
+        let refused = append_all(&mut records, &streams).expect_err(name);
         assert!(refused.to_string().starts_with("the records from the other host are damaged"), "{name}: {refused}");
     }
     let mut records = received(&place.path().join("wrong"), &[]);
@@ -72,4 +99,58 @@ fn hostile_records_are_refused_with_words() {
     }
     assert!(ReceivedRecords::begin(&place.path().join("no-toml"), b"= \xFF").is_err());
     assert!(!place.path().join("no-toml").exists(), "nothing is made for a run.toml that is none");
+}
+
+#[test]
+fn a_message_that_lies_about_its_length_is_refused_at_its_head() {
+    let place = tempfile::tempdir().expect("there is room");
+    let most = MOST_MESSAGE_BYTES as u64;
+    let lying_description = [[0xFF; 4], [0xFF; 4]].concat();
+    for (name, beginning) in [
+        ("description", lying_description),
+        ("body", time_stream_with_a_body_of(most)),
+        ("endless", time_stream_with_a_body_of(i64::MAX as u64)),
+    ] {
+        let folder = place.path().join(name);
+        let refused = append_time(&mut received(&folder, &[]), &beginning).expect_err(name);
+        assert!(refused.to_string().contains(&format!("bytes, of which {most} are allowed")), "{name}: {refused}");
+    }
+    let mut allowed = received(&place.path().join("allowed"), &[]);
+    append_time(&mut allowed, &time_stream_with_a_body_of(most / 2)).expect("it may come");
+}
+
+#[test]
+fn messages_that_never_end_are_refused_before_they_fill_the_memory() {
+    let place = tempfile::tempdir().expect("there is room");
+    let mut records = received(&place.path().join("one"), &[]);
+    append_time(&mut records, &time_stream_with_a_body_of(MOST_MESSAGE_BYTES as u64 / 2)).expect("it may come");
+    let piece = vec![0; 1 << 16];
+    let refused = (0..MOST_MESSAGE_BYTES / piece.len()).find_map(|_| append_time(&mut records, &piece).err());
+    assert!(refused.is_some(), "its rows are zeros, so it is no batch");
+    let mut records = received(&place.path().join("all"), &[]);
+    let description_bytes = (MOST_MESSAGE_BYTES as u32 - 8).to_le_bytes();
+    let head = [&[0xFF; 4], description_bytes.as_slice()].concat();
+    let number_of_tables = Table::ALL.into_iter().count() as u8;
+    let mut append = |number: u8| {
+        records.append(&[&[number], head.as_slice()].concat())?;
+        (0..300).try_for_each(|_| records.append(&[&[number], piece.as_slice()].concat()))
+    };
+    let refused = (0..number_of_tables).find_map(|number| append(number).err()).expect("they are too many");
+    assert!(refused.to_string().contains("several messages have begun"), "{refused}");
+}
+
+#[test]
+fn a_stream_without_end_is_refused_before_it_fills_the_disk() {
+    let place = tempfile::tempdir().expect("there is room");
+    let folder = place.path().join("endless");
+    let stream = &streams()[usize::from(number_of(Table::Time))];
+    let body = &stream[..stream.len() - 8];
+    let batch_at = 8 + u32::from_le_bytes(body[4..8].try_into().expect("four bytes")) as usize;
+    let mut records = received(&folder, &[]);
+    append_time(&mut records, body).expect("it is whole");
+    let batches = body[batch_at..].repeat((1 << 20) / (body.len() - batch_at));
+    let refused = (0..100_000).find_map(|_| append_time(&mut records, &batches).err()).expect("there are too many");
+    assert!(refused.to_string().contains("more bytes have come than a metering of this length makes"), "{refused}");
+    records.break_off("too many".into()).expect("what came before is whole");
+    assert!(folder.join("time.parquet").exists());
 }

@@ -26,6 +26,13 @@ const ROW_GROUP_ROWS: usize = 1 << 17;
 /// the stream has.
 const ENCODER_ROWS: usize = 1 << 13;
 
+/// Number of bytes of rows that the encoder gets in one call at most, up to the end of a batch. Rows of a run never have so many;
+/// those of another host may be made to fill the memory here.
+const MOST_ENCODER_BYTES: usize = 64 << 20;
+
+/// Number of encoded bytes after which a row group ends, for the same reason.
+const MOST_ROW_GROUP_BYTES: usize = 256 << 20;
+
 /// Finishes the run in `folder`: writes Parquet files, then `run.toml` from `run_toml` and the `unwritten` losses, then removes
 /// the streams.
 ///
@@ -96,11 +103,22 @@ fn convert_table(folder: &Folder, parquet: &Path, table: Table) -> Result<Option
     let mut write_pieces = |pieces: &mut BatchCoalescer| -> io::Result<()> {
         while let Some(piece) = pieces.next_completed_batch() {
             writer.write(&piece)?;
+            if writer.in_progress_size() > MOST_ROW_GROUP_BYTES {
+                writer.flush()?;
+            }
         }
         Ok(())
     };
+    let mut collected_bytes = 0;
     let leftover = each_batch(&folder.stream(table), |batch| {
+        collected_bytes += bytes_of(&batch);
         pieces.push_batch(widened(&batch, table)).map_err(io::Error::other)?;
+        if collected_bytes > MOST_ENCODER_BYTES {
+            pieces.finish_buffered_batch().map_err(io::Error::other)?;
+        }
+        if pieces.has_completed_batch() {
+            collected_bytes = 0;
+        }
         write_pieces(&mut pieces)
     })?;
     let last = pieces.finish_buffered_batch().map_err(io::Error::other).and_then(|()| write_pieces(&mut pieces));
@@ -108,6 +126,11 @@ fn convert_table(folder: &Folder, parquet: &Path, table: Table) -> Result<Option
     let written = writer.into_inner().map_err(io::Error::from).and_then(|buffer| Ok(buffer.into_inner()?));
     written.and_then(|mut file| file.sync()).map_err(Error::refused("write", parquet))?;
     Ok(leftover)
+}
+
+/// Number of bytes of the values in `batch`.
+fn bytes_of(batch: &RecordBatch) -> usize {
+    batch.columns().iter().map(|column| column.to_data().get_slice_memory_size().unwrap_or(0)).sum()
 }
 
 /// Gives `batch` the columns that `table` has today. A column that an earlier loadgo did not write is null (not measured).

@@ -86,8 +86,8 @@ impl Follower {
                     return Ok(None);
                 }
                 Message::Damaged(reason) => return Err(self.damaged(reason)),
-                Message::Part if self.read_more()? => {}
-                Message::Part => return self.forget_part().map(|()| None),
+                Message::Part(_) if self.read_more()? => {}
+                Message::Part(_) => return self.forget_part().map(|()| None),
             }
         }
     }
@@ -155,24 +155,24 @@ pub(crate) fn each_batch(path: &Path, mut take: impl FnMut(RecordBatch) -> io::R
 
 const CONTINUATION: [u8; 4] = [0xFF; 4];
 /// Length of a message's head: the continuation mark, and the length of the description.
-const MESSAGE_HEAD_BYTES: usize = 8;
+pub(crate) const MESSAGE_HEAD_BYTES: usize = 8;
 
 /// The state of the first message in some bytes of a stream.
 #[derive(Debug, PartialEq, Eq)]
-enum Message {
+pub(crate) enum Message {
     /// A complete message of this number of bytes.
     Whole(usize),
     /// The mark that ends the stream.
     End,
-    /// An incomplete message; more bytes must come.
-    Part,
+    /// An incomplete message. It has at least this number of bytes.
+    Part(usize),
     /// No message: the bytes belong to no stream.
     Damaged(String),
 }
 
 /// Looks at the first message of `bytes`.
-fn first_message(bytes: &[u8]) -> Message {
-    let Some((head, rest)) = bytes.split_at_checked(MESSAGE_HEAD_BYTES) else { return Message::Part };
+pub(crate) fn first_message(bytes: &[u8]) -> Message {
+    let Some((head, rest)) = bytes.split_at_checked(MESSAGE_HEAD_BYTES) else { return Message::Part(MESSAGE_HEAD_BYTES) };
     if head[..4] != CONTINUATION {
         return Message::Damaged("a message does not begin where it should".into());
     }
@@ -180,10 +180,11 @@ fn first_message(bytes: &[u8]) -> Message {
     if described == 0 {
         return Message::End;
     }
-    let Some(description) = rest.get(..described) else { return Message::Part };
+    let described_bytes = MESSAGE_HEAD_BYTES + described;
+    let Some(description) = rest.get(..described) else { return Message::Part(described_bytes) };
     match root_as_message(description).map(|message| usize::try_from(message.bodyLength())) {
-        Ok(Ok(body)) if rest.len() - described >= body => Message::Whole(MESSAGE_HEAD_BYTES + described + body),
-        Ok(Ok(_)) => Message::Part,
+        Ok(Ok(body)) if rest.len() - described >= body => Message::Whole(described_bytes + body),
+        Ok(Ok(body)) => Message::Part(described_bytes.saturating_add(body)),
         Ok(Err(_)) => Message::Damaged("a message of negative length".into()),
         Err(error) => Message::Damaged(error.to_string()),
     }

@@ -4,6 +4,7 @@
 //! When the run ends, these rows become Parquet. The driver's thread must never wait for a disk, so a [`Recording`] has a
 //! thread of its own that writes.
 
+mod arrival;
 mod columns;
 mod convert;
 mod disk;
@@ -16,6 +17,7 @@ mod stream;
 mod table;
 mod writer;
 
+pub use arrival::{ArrivingStream, MOST_MESSAGE_BYTES};
 pub use columns::Column;
 pub use convert::{complete, finish};
 pub use disk::{Disk, DiskFile};

@@ -12,7 +12,7 @@ use crate::stream::Stream;
 use crate::table::batch;
 use crate::{Folder, Result, Table};
 
-/// Most interactions of a batch, so that neither writing nor reading one takes much memory.
+/// Largest number of rows of a batch, so that neither writing nor reading one takes much memory.
 const BATCH_ROWS: usize = WAKE_WRITER_ROWS;
 
 /// The open streams of a run.
@@ -80,9 +80,10 @@ impl Writer {
 
     /// Appends `rows`, of which each has a time `at`, and leaves `rows` empty.
     fn write_rows<R>(&mut self, table: Table, rows: &mut Vec<R>, batch: fn(&[R]) -> RecordBatch, at: fn(&R) -> Instant) {
-        let Some(first) = rows.first() else { return };
-        if let Err(error) = self.append(table, &batch(rows)) {
-            self.count_lost(table, rows.len(), at(first), &error);
+        for chunk in rows.chunks(BATCH_ROWS) {
+            if let Err(error) = self.append(table, &batch(chunk)) {
+                self.count_lost(table, chunk.len(), at(&chunk[0]), &error);
+            }
         }
         rows.clear();
     }

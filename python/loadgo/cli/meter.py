@@ -79,10 +79,12 @@ def meter(
     """Meters a host, or COMMAND, without a load, and prints the report. Exits as COMMAND does."""
     with errors_as_messages():
         from loadgo.cli.progress import metering_progress
+        from loadgo.hosts.address import parse_host
         from loadgo.metering.viewers import Viewers
         from loadgo.running.command_meter import NotRun
 
         check_writable(output)
+        parse_host(on)  # before the note that names it
         if not (quiet or command or duration):
             print_note(
                 f"metering {'this host' if on == 'here' else on} until an interrupt (Ctrl-C); then comes the report"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import select
 import subprocess
@@ -16,7 +17,7 @@ from typing import Any
 from loadgo import _loadgo
 from loadgo.errors import Refused
 from loadgo.hosts.address import Address
-from loadgo.hosts.connection import Connection, connect, end_process
+from loadgo.hosts.connection import Connection, connect, end_process, raise_if_stopped
 from loadgo.hosts.delivery import AgentProgram, deliver, find_agent_program
 from loadgo.hosts.failures import (
     SSH_FAILED_STATUS,
@@ -34,6 +35,8 @@ SILENCE_S = 15.0
 """Time without a frame after which the agent counts as lost; it beats once a second."""
 END_TIMEOUT_S = 25.0
 """Time that an agent has to undo its work; it ends itself after 20 s."""
+ANSWER_TIMEOUT_S = 600.0
+"""Time from the end of the work, or from a stop, to the answer. A long metering's records become Parquet in it."""
 WAKE_TIMEOUT_S = 10.0
 _PIECE_BYTES = 1 << 16
 _MOST_PIDS = 1 << 31
@@ -70,16 +73,20 @@ class Agent:
             self.end()
             raise
 
-    def ask(self, request: Mapping[str, Any], stop: threading.Event | None = None) -> Iterator[Frame]:
+    def ask(
+        self, request: Mapping[str, Any], stop: threading.Event | None = None, length_s: float | None = None
+    ) -> Iterator[Frame]:
         """Sends a request, and yields the frames up to the answer, the beats included. The answer is the last.
 
-        `stop` lets the agent end its work in order; the answer then still comes.
+        `stop` lets the agent end its work in order; the answer then still comes. Without it a stop signal raises
+        `KeyboardInterrupt`. `length_s` is the length of the work, if it has one before a stop.
 
         Raises `Refused` with the agent's reason, and the branches of `AgentLost`.
         """
         self._send("request", json.dumps(request).encode())
         stopped = False
-        for kind, body in self._received():
+        due_s = math.inf if length_s is None else time.monotonic() + length_s + ANSWER_TIMEOUT_S
+        for kind, body in self._received(can_stop_in_order=stop is not None):
             yield kind, body
             if kind == "answer":
                 return
@@ -87,7 +94,13 @@ class Agent:
                 raise self._refusal(body)
             if stop is not None and stop.is_set() and not stopped:
                 stopped = True
+                due_s = min(due_s, time.monotonic() + ANSWER_TIMEOUT_S)
                 self._send("stop")
+            if time.monotonic() > due_s:
+                raise AgentSilent(
+                    f"{self.address}: the agent still runs and has not answered {ANSWER_TIMEOUT_S:.0f} s after the end "
+                    "of its work: see whether a disk or a process hangs there"
+                )
 
     def end(self) -> None:
         """Closes the connection, and waits until the agent has undone its work.
@@ -132,11 +145,13 @@ class Agent:
                 )
         raise AssertionError("the frames end with an error")
 
-    def _received(self) -> Iterator[Frame]:
+    def _received(self, *, can_stop_in_order: bool = False) -> Iterator[Frame]:
         """All frames, as they come. Sends a beat each second. Its end is an error: the branches of `AgentLost`."""
         assert self._process.stdout is not None
         stdout = self._process.stdout.fileno()
         while True:
+            if not can_stop_in_order:
+                raise_if_stopped(self._connection.stop)
             self._beat()
             readable, _, _ = select.select([stdout], [], [], BEAT_EVERY_S / 4)
             if not readable:
@@ -182,7 +197,10 @@ class Agent:
                 "leave out `sudo`"
             ).about("sudo")
         if self._far is None:
-            reason = messages or f"it ended with status {status}"
+            reason = messages or (
+                f"it ended with status {status} before an agent's first word: remove the directory loadgo in the "
+                "account's cache there, so that it is brought again"
+            )
             return NoAgent(f"{self.address}: the agent could not be started: {reason}")
         cut = "" if self._frames.is_between_frames() else ", in the middle of a frame"
         how = "the connection was cut" if status == SSH_FAILED_STATUS else f"it ended with status {status}"
@@ -198,13 +216,13 @@ class Agent:
 
 
 @contextmanager
-def open_agent(address: Address, *, sudo: bool = False) -> Iterator[Agent]:
+def open_agent(address: Address, *, sudo: bool = False, stop: threading.Event | None = None) -> Iterator[Agent]:
     """Brings an agent to the host if it is not there, starts it, and ends it with the context.
 
-    Raises the branches of `NoAgent` and of `AgentLost`.
+    Raises the branches of `NoAgent` and of `AgentLost`, and `KeyboardInterrupt` when `stop` is set before its start.
     """
     program = find_agent_program()
-    with connect(address, program.question) as connection:
+    with connect(address, program.question, stop) as connection:
         deliver(connection, program)
         agent = Agent(connection, program, sudo=sudo)
         try:

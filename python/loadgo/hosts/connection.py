@@ -6,24 +6,33 @@ input. So it ends with this process, however this process ends, and then ssh rem
 
 from __future__ import annotations
 
+import os
+import select
 import shlex
 import shutil
 import subprocess
-import tempfile
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
 from loadgo.hosts.address import Address
-from loadgo.hosts.failures import SSH_FAILED_STATUS, NoAgent, SshMissing, shown, ssh_failure
+from loadgo.hosts.control_directory import control_directory
+from loadgo.hosts.error_output import ErrorOutput
+from loadgo.hosts.failures import SSH_FAILED_STATUS, LoginUnfinished, NoAgent, SshMissing, shown, ssh_failure
 
 CONNECT_TIMEOUT_S = 20
 ALIVE_INTERVAL_S, MOST_UNANSWERED_QUESTIONS = 5, 3
 """ssh asks every so many seconds whether the other side is there, and gives up after so many unanswered questions."""
+LOGIN_TIMEOUT_S = 150.0
+"""Time limit of a log-in. sshd's own is 120 s by default, in which a user types passwords and second factors."""
+STOP_LOOK_EVERY_S = 0.1
+"""Interval at which a wait looks for a stop signal."""
 MOST_TEXT_BYTES = 1 << 16
-"""Largest number of bytes that a log-in shell may print before the answer, and that of messages that are kept."""
+"""Largest number of bytes that a log-in shell may print before the answer."""
 END_TIMEOUT_S = 5.0
 _MARK = b"loadgo-far:"
 _MASTER_ROLE = "ControlMaster=yes"
@@ -44,13 +53,18 @@ class Connection:
     answer: list[str]
     """The words that the first command has printed, which was given to `connect`."""
 
+    stop: threading.Event
+    """Set by a stop signal: then no wait goes on."""
+    _errors: dict[str, ErrorOutput] = field(default_factory=dict)
+
     def start(self, script: str, streams: Streams) -> subprocess.Popen[bytes]:
-        """Starts a script of the Bourne shell there. Its standard error is kept in a file: see `errors`."""
-        return _start(self.address, self.directory, script, "ControlMaster=no", streams, self._error_path(script))
+        """Starts a script of the Bourne shell there. For its standard error, see `errors`."""
+        process, self._errors[script] = _start(self.address, self.directory, script, "ControlMaster=no", streams)
+        return process
 
     def errors(self, script: str) -> bytes:
-        """The end of what the script and its ssh have printed as errors."""
-        return _end_of(self._error_path(script))
+        """The last part of what the script and its ssh have printed as errors."""
+        return self._errors[script].last_part() if script in self._errors else b""
 
     def run(self, script: str, timeout_s: float | None = None) -> int:
         """Runs a script there without input. Returns its exit status."""
@@ -60,30 +74,46 @@ class Connection:
         finally:
             end_process(process)
 
-    def _error_path(self, script: str) -> Path:
-        return self.directory / f"errors-{abs(hash(script)):x}"
+    def wait(self, process: subprocess.Popen[bytes]) -> int:
+        """Waits for a process of this connection. Raises `KeyboardInterrupt` after a stop signal."""
+        while True:
+            with suppress(subprocess.TimeoutExpired):
+                return process.wait(STOP_LOOK_EVERY_S)
+            if self.stop.is_set():
+                process.terminate()
+            raise_if_stopped(self.stop)
 
 
 @contextmanager
-def connect(address: Address, question: str) -> Iterator[Connection]:
+def connect(address: Address, question: str, stop: threading.Event | None = None) -> Iterator[Connection]:
     """Logs in, and yields the connection. It is closed with the context.
 
     `question` is a script for the shell there, which prints one line: `loadgo-far:` and words between colons.
 
-    Raises the branches of `NoAgent`.
+    Raises the branches of `NoAgent`, and `KeyboardInterrupt` when `stop` is set meanwhile.
     """
     if shutil.which("ssh") is None:
         raise SshMissing("there is no ssh on this host: install OpenSSH's client (openssh-client)")
-    # Not below TMPDIR: the path of a socket has at most some 100 characters.
-    with tempfile.TemporaryDirectory(prefix="loadgo-ssh-", dir="/tmp") as name:
-        directory = Path(name)
-        errors = directory / "errors"
+    stop = stop or threading.Event()
+    with control_directory() as directory:
         script = f"{question}; exec cat >/dev/null"
-        master = _start(address, directory, script, _MASTER_ROLE, (subprocess.PIPE, subprocess.PIPE), errors)
+        streams = (subprocess.PIPE, subprocess.PIPE)
+        master, errors = _start(address, directory, script, _MASTER_ROLE, streams)
         try:
-            yield Connection(address, directory, _read_answer(address, master, errors))
+            try:
+                answer = _read_answer(address, master, errors, stop)
+            except BaseException:
+                master.terminate()  # its end of input does not reach an ssh that still logs in
+                raise
+            yield Connection(address, directory, answer, stop)
         finally:
             end_process(master)
+
+
+def raise_if_stopped(stop: threading.Event) -> None:
+    """Raises `KeyboardInterrupt` if `stop` is set."""
+    if stop.is_set():
+        raise KeyboardInterrupt
 
 
 def end_process(process: subprocess.Popen[bytes], timeout_s: float = END_TIMEOUT_S) -> None:
@@ -101,8 +131,8 @@ def end_process(process: subprocess.Popen[bytes], timeout_s: float = END_TIMEOUT
 
 
 def _start(
-    address: Address, directory: Path, script: str, role: str, streams: Streams, errors: Path
-) -> subprocess.Popen[bytes]:
+    address: Address, directory: Path, script: str, role: str, streams: Streams
+) -> tuple[subprocess.Popen[bytes], ErrorOutput]:
     """Starts ssh with a command for the shell there. It shares the control socket, or begins it.
 
     Signals of the terminal are for this process alone, which ends the work there in order.
@@ -128,37 +158,44 @@ def _start(
         *(word for setting in settings for word in ("-o", setting)),
         *address.ssh_words,
     ]
-    with errors.open("wb") as stderr:
-        command = [*words, f"exec sh -c {shlex.quote(script)}"]
-        return subprocess.Popen(
-            command,
-            stdin=streams[0],
-            stdout=streams[1],
-            stderr=stderr,
-            bufsize=0,
-            # The master keeps the terminal, on which it asks for passwords and second factors.
-            start_new_session=not is_master,
-        )
+    process = subprocess.Popen(
+        [*words, f"exec sh -c {shlex.quote(script)}"],
+        stdin=streams[0],
+        stdout=streams[1],
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        # The master keeps the terminal, on which it asks for passwords and second factors.
+        start_new_session=not is_master,
+    )
+    assert process.stderr is not None
+    return process, ErrorOutput(process.stderr)
 
 
-def _read_answer(address: Address, master: subprocess.Popen[bytes], errors: Path) -> list[str]:
+def _read_answer(
+    address: Address, master: subprocess.Popen[bytes], errors: ErrorOutput, stop: threading.Event
+) -> list[str]:
     """The words of the line that the first command prints. A `.bashrc` may have printed text before it."""
-    assert master.stdout is not None
-    text = b""
+    text, give_up_s = b"", time.monotonic() + LOGIN_TIMEOUT_S
     while len(text) <= MOST_TEXT_BYTES:
         at = text.find(_MARK)
         if at >= 0 and b"\n" in text[at:]:
             line = text[at:].split(b"\n", 1)[0].decode("utf-8", "replace")
             return line.split(":")[1:]
-        piece = master.stdout.read(4096)
+        piece = _read_before(give_up_s, master, stop)
+        if piece is None:
+            raise LoginUnfinished(
+                f"{address}: the log-in has not come to its end in {LOGIN_TIMEOUT_S:.0f} s{_after_text(text)}: see "
+                "that `ssh` runs a command there without a question: a .bashrc must not wait for input, or for a file "
+                "system that hangs"
+            )
         if not piece:
             status = master.wait()
-            said = _end_of(errors)
+            messages = errors.last_part()
             if status == SSH_FAILED_STATUS:
-                raise ssh_failure(address, said)
+                raise ssh_failure(address, messages)
             raise NoAgent(
                 f"{address}: the shell there ended with status {status} and without an answer"
-                f"{_after_text(said or text)}: see that `ssh` runs a command there: a log-in shell of the Bourne "
+                f"{_after_text(messages or text)}: see that `ssh` runs a command there: a log-in shell of the Bourne "
                 "family, csh or fish"
             )
         text += piece
@@ -168,15 +205,15 @@ def _read_answer(address: Address, master: subprocess.Popen[bytes], errors: Path
     )
 
 
+def _read_before(give_up_s: float, process: subprocess.Popen[bytes], stop: threading.Event) -> bytes | None:
+    """The next output of a process; empty at its end. None if nothing has come before this time."""
+    assert process.stdout is not None
+    while time.monotonic() < give_up_s:
+        raise_if_stopped(stop)
+        if select.select([process.stdout], [], [], STOP_LOOK_EVERY_S)[0]:
+            return os.read(process.stdout.fileno(), 4096)
+    return None
+
+
 def _after_text(text: bytes) -> str:
     return f" ({shown(text)})" if text.strip() else ""
-
-
-def _end_of(path: Path) -> bytes:
-    """The last bytes of a file of messages; none if it is not there."""
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - MOST_TEXT_BYTES))
-            return file.read(MOST_TEXT_BYTES)
-    except FileNotFoundError:
-        return b""

@@ -86,7 +86,7 @@ def find_agent_program() -> AgentProgram:
 def deliver(connection: Connection, program: AgentProgram) -> None:
     """Copies the agent to the host of `connection` if its cache has no such agent, or a damaged one.
 
-    Raises the branches of `NoAgent`.
+    Raises the branches of `NoAgent`, and `KeyboardInterrupt` after a stop signal.
     """
     system, there = (*connection.answer, "", "")[:2]
     if system != f"Linux-{platform.machine()}":
@@ -100,7 +100,7 @@ def deliver(connection: Connection, program: AgentProgram) -> None:
     with program.path.open("rb") as content:
         process = connection.start(script, (content, subprocess.DEVNULL))
         try:
-            status = process.wait()
+            status = connection.wait(process)
         finally:
             end_process(process)
     if status == SSH_FAILED_STATUS:

@@ -31,6 +31,10 @@ class LoginRefused(NoAgent):
     """The host lets this user not in."""
 
 
+class LoginUnfinished(NoAgent):
+    """The log-in goes on and on: a question that nobody answers, or a shell that hangs."""
+
+
 class HostUnreachable(NoAgent):
     """There is no connection to the host."""
 

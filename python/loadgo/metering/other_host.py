@@ -64,7 +64,7 @@ def meter_other_host(
     """
     folder = Path(options["folder"])
     records = _Records(folder)
-    with catch_stop_signals() as stop, open_agent(host, sudo=sudo) as agent:
+    with catch_stop_signals() as stop, open_agent(host, sudo=sudo, stop=stop) as agent:
         request = {
             "do": "meter",
             "id": folder.name,
@@ -93,7 +93,7 @@ def _collect(
     progress: ReportProgress | None,
 ) -> bytes:
     """Receives the records until the answer, which is returned, and completes the folder."""
-    for kind, body in agent.ask(request, stop):
+    for kind, body in agent.ask(request, stop, request["duration_s"]):
         records.take(kind, body)
         if kind == "answer":
             records.finish()

@@ -10,6 +10,7 @@ from loadgo import _loadgo
 from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.hosts.address import HERE_NAME, parse_host
+from loadgo.running.stopping import catch_stop_signals
 
 AbilityState = Literal["exact", "estimated", "absent"]
 
@@ -53,6 +54,7 @@ def doctor(*, on: str = HERE_NAME, sudo: bool = False) -> AbilityList:
         loadgo.errors.BadArgument: `on` is no host; it is a `ValueError`.
         loadgo.hosts.failures.NoAgent: The host cannot be reached, or runs no agent. Its branches say why.
         loadgo.hosts.failures.AgentLost: The agent was lost before its answer.
+        KeyboardInterrupt: A stop signal came before the answer of another host.
     """
     host = parse_host(on)
     if host is None:
@@ -61,8 +63,8 @@ def doctor(*, on: str = HERE_NAME, sudo: bool = False) -> AbilityList:
         return AbilityList(map(_ability, _loadgo.probe()))
     from loadgo.hosts.agent import open_agent, parse_json
 
-    with open_agent(host, sudo=sudo) as agent:
-        (answer,) = (body for kind, body in agent.ask({"do": "doctor"}) if kind == "answer")
+    with catch_stop_signals() as stop, open_agent(host, sudo=sudo, stop=stop) as agent:
+        (answer,) = (body for kind, body in agent.ask({"do": "doctor"}, length_s=0.0) if kind == "answer")
         place = f"on {host} ({agent.host.hostname}, Linux {agent.host.kernel})"
     return AbilityList(map(_far_ability, parse_json(host, answer, list)), place)
 

@@ -89,3 +89,9 @@ def test_a_mistake_is_told_in_words_and_nothing_runs(
     assert result.exit_code == 2, result.output
     assert words in " ".join(result.stderr.replace("│", " ").split())
     assert not list(tmp_path.iterdir())
+
+
+def test_a_host_that_is_none_is_refused_before_anything_is_metered(bench: Bench) -> None:
+    refused = bench.loadgo("meter", "--on", "login1", status=2).stderr
+    assert "write here, or ssh://USER@HOST:PORT" in refused.replace("`", "")
+    assert "metering" not in refused

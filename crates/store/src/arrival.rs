@@ -1,0 +1,111 @@
+//! A stream that another host sends in pieces: nothing of it is kept before its message is complete and has our columns.
+//!
+//! The sender is not trusted. A message of more than [`MOST_MESSAGE_BYTES`] is refused at its head, so that a stream holds at most
+//! one such message in memory, whatever comes.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use arrow_buffer::Buffer;
+use arrow_ipc::reader::StreamDecoder;
+use arrow_schema::ArrowError;
+
+use crate::Table;
+use crate::follow::{MESSAGE_HEAD_BYTES, Message, first_message};
+
+/// Largest number of bytes of a message from elsewhere. A message of our writer has at most 4096 rows, so this leaves 8 KiB for
+/// each; the largest one measured had 1 MiB.
+pub const MOST_MESSAGE_BYTES: usize = 32 << 20;
+
+/// The part of a table's stream that has arrived.
+#[derive(Debug)]
+pub struct ArrivingStream {
+    table: Table,
+    decoder: StreamDecoder,
+    pending: Vec<u8>,
+    /// Number of pending bytes before which another look at the first message shows nothing new.
+    needed_bytes: usize,
+    has_ended: bool,
+}
+
+impl ArrivingStream {
+    /// Begins the stream of `table`.
+    pub fn begin(table: Table) -> ArrivingStream {
+        ArrivingStream { table, decoder: StreamDecoder::new(), pending: Vec::new(), needed_bytes: 0, has_ended: false }
+    }
+
+    /// Takes the next bytes. Returns the messages that they complete, as they came.
+    ///
+    /// # Errors
+    /// The bytes are no stream of this table, for this reason. They are forgotten.
+    pub fn take(&mut self, bytes: &[u8]) -> Result<Vec<u8>, String> {
+        self.pending.extend_from_slice(bytes);
+        self.take_whole().inspect_err(|_| self.pending = Vec::new())
+    }
+
+    fn take_whole(&mut self) -> Result<Vec<u8>, String> {
+        let mut whole_bytes = 0;
+        while let Some(length) = self.first_message_bytes(whole_bytes)? {
+            whole_bytes += length;
+        }
+        if whole_bytes == 0 {
+            return Ok(Vec::new());
+        }
+        let rest = self.pending.split_off(whole_bytes);
+        Ok(std::mem::replace(&mut self.pending, rest))
+    }
+
+    /// The bytes of the message that has begun and is not complete.
+    pub fn incomplete(&self) -> &[u8] {
+        &self.pending
+    }
+
+    /// Checks the message at `offset` in the pending bytes. Returns its length; `None` if it is not complete.
+    fn first_message_bytes(&mut self, offset: usize) -> Result<Option<usize>, String> {
+        let bytes = &self.pending[offset..];
+        if bytes.is_empty() || bytes.len() < self.needed_bytes {
+            return Ok(None);
+        }
+        let (length, is_whole) = match first_message(bytes) {
+            _ if self.has_ended => return Err(self.damage("bytes come after its end")),
+            Message::Damaged(reason) => return Err(self.damage(&reason)),
+            Message::End => {
+                self.has_ended = true;
+                return Ok(Some(MESSAGE_HEAD_BYTES));
+            }
+            Message::Whole(length) => (length, true),
+            Message::Part(length) => (length, false),
+        };
+        if length > MOST_MESSAGE_BYTES {
+            return Err(self.damage(&format!("a message of {length} bytes, of which {MOST_MESSAGE_BYTES} are allowed")));
+        }
+        self.needed_bytes = if is_whole { 0 } else { length };
+        is_whole.then(|| self.decode(offset, length).map(|()| length)).transpose()
+    }
+
+    /// Decodes a complete message, which shows whether it is one of this table. A panic of the library is its damage.
+    fn decode(&mut self, offset: usize, length: usize) -> Result<(), String> {
+        let mut message = Buffer::from(&self.pending[offset..][..length]);
+        let decoder = &mut self.decoder;
+        let decoded = catch_unwind(AssertUnwindSafe(|| {
+            while !message.is_empty() {
+                decoder.decode(&mut message)?;
+            }
+            Ok::<_, ArrowError>(())
+        }));
+        match decoded {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => return Err(self.damage(&error.to_string())),
+            Err(_) => return Err(self.damage("it cannot be read")),
+        }
+        match self.decoder.schema() {
+            Some(schema) if schema.fields() != self.table.schema().fields() => {
+                Err(self.damage("it has other columns than this loadgo's"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn damage(&self, reason: &str) -> String {
+        format!("{}: {reason}", self.table.name())
+    }
+}

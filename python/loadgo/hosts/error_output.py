@@ -1,0 +1,31 @@
+"""The standard error of a process on this host or another: its last part is kept, and it takes no disk."""
+
+from __future__ import annotations
+
+import threading
+from typing import IO
+
+MOST_KEPT_BYTES = 1 << 16
+_PIECE_BYTES = 1 << 16
+_REST_TIMEOUT_S = 1.0
+"""Time for the rest of the output of an ended process, whose own processes may hold it open."""
+
+
+class ErrorOutput:
+    """Reads a process's standard error in a thread until its end, and keeps the last part."""
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        self._pipe = pipe
+        self._kept = b""
+        self._thread = threading.Thread(target=self._read, name="loadgo-ssh-errors", daemon=True)
+        self._thread.start()
+
+    def last_part(self) -> bytes:
+        """The last part of the output. It is whole once the process has ended."""
+        self._thread.join(_REST_TIMEOUT_S)
+        return self._kept
+
+    def _read(self) -> None:
+        with self._pipe:
+            while piece := self._pipe.read(_PIECE_BYTES):
+                self._kept = (self._kept + piece)[-MOST_KEPT_BYTES:]
