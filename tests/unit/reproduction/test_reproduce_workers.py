@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -35,6 +36,16 @@ def test_an_interrupt_ends_the_command_and_its_workers(tmp_path: Path, workers: 
     assert "Traceback" not in error
     wait_until_gone(process.pid)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_dask_cluster_gives_the_same_figures_and_ends(tmp_path: Path) -> None:
+    process = start(tmp_path, "reproduce", "ctss-trivial", "--format", "json", "--workers", "dask")
+    out, error = process.communicate(timeout=300)
+    assert process.returncode == 0, error
+    figures, by_threads = json.loads(out), json.loads(str(loadgo.reproduce("ctss-trivial").report("json")))
+    assert figures["documents"] == by_threads["documents"]
+    assert figures["experiments"] == by_threads["experiments"]
+    wait_until_gone(process.pid)
 
 
 def test_workers_that_make_no_sense_are_refused() -> None:
