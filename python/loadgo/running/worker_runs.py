@@ -56,7 +56,7 @@ def compute_run(task: RunTask) -> RunFiles:
 
 @dataclass(frozen=True)
 class RunCrew:
-    """Those who make the runs of a call on simulated machines."""
+    """The process or the workers that make the runs of a call on simulated machines."""
 
     drive: RunDriver
     """Makes one run, and can be called by several threads at a time."""
