@@ -46,6 +46,19 @@ def members(session: int) -> list[int]:
     return alive
 
 
+def workers_of(session: int) -> list[int]:
+    """The workers of a command that has local processes as workers, in their session."""
+    command = "loadgo.distribution.workers", "spawn_main"
+    return [pid for pid in members(session) if any(word in _command_line(pid) for word in command)]
+
+
+def _command_line(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
 def wait_until(condition: Callable[[], object]) -> None:
     """Waits until a condition holds; fails after `LONGEST_WAIT_S`."""
     deadline = time.monotonic() + LONGEST_WAIT_S

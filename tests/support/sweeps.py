@@ -57,8 +57,8 @@ class LastFirst(Executor):
         """Keeps the task, or computes all that wait."""
         future: Future[Any] = Future()
         self._waiting.append((future, call, task))
-        last = task.points[-1].index == POINTS - 1 or self._most_waiting == 1
-        if len(self._waiting) == self._most_waiting or last:
+        is_last_batch = hasattr(task, "points") and task.points[-1].index == POINTS - 1
+        if len(self._waiting) == self._most_waiting or is_last_batch:
             while self._waiting:
                 future_of_task, call_of_task, next_task = self._waiting.pop()
                 self.computed.append(next_task.number)

@@ -1,13 +1,13 @@
-"""Runs the same load on several simulated machines, with every seed, on all processors at once."""
+"""Runs the same load on several simulated machines, with every seed, on all processors or workers at once."""
 
 from __future__ import annotations
 
-import os
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from loadgo.attribution.causes import taken_apart
@@ -16,11 +16,12 @@ from loadgo.comparison.side import side_of_runs
 from loadgo.decomposition.roads import Road
 from loadgo.errors import BadArgument
 from loadgo.measures.account import RunAccount
+from loadgo.running.worker_runs import RunCrew, this_process
 
 
 @dataclass(frozen=True)
 class Load:
-    """The load on each machine, as arguments of `loadgo.run`."""
+    """The load on each machine, as arguments of `loadgo.run`, and the crew that makes the runs."""
 
     script: str | Path
     users: int = 1
@@ -29,6 +30,7 @@ class Load:
     think: str | None = None
     set: tuple[str, ...] = ()
     tariff: str = "default"
+    crew: RunCrew = field(default_factory=this_process)
 
 
 @dataclass(frozen=True)
@@ -60,9 +62,11 @@ def of_machines(
 
 
 def accounts_on(load: Load, machines: Sequence[Machine], seeds: Sequence[int]) -> list[list[RunAccount]]:
-    """Runs every machine with every seed, one run at a time on each processor. Returns one list for each machine."""
-    with _workers() as (workers, folder):
-        tasks = [[workers.submit(_account, load, machine, seed, folder) for seed in seeds] for machine in machines]
+    """Runs every machine with every seed, as many at a time as the crew can. Returns one list for each machine."""
+    with _threads(load.crew.threads) as (threads, folder, stop):
+        tasks = [
+            [threads.submit(_account, load, machine, seed, folder, stop) for seed in seeds] for machine in machines
+        ]
         return [[task.result() for task in machine_tasks] for machine_tasks in tasks]
 
 
@@ -80,32 +84,29 @@ def _single_user_road(load: Load, ends: tuple[Machine, Machine], seed: int) -> t
 
 
 @contextmanager
-def _workers() -> Iterator[tuple[ThreadPoolExecutor, Path]]:
+def _threads(count: int) -> Iterator[tuple[ThreadPoolExecutor, Path, threading.Event]]:
+    """Yields threads, a folder for their runs, and the event that stops the runs. An error sets it."""
+    stop = threading.Event()
     with tempfile.TemporaryDirectory(prefix="loadgo-speedup-", ignore_cleanup_errors=True) as folder:
-        workers = ThreadPoolExecutor(max_workers=os.cpu_count() or 2, thread_name_prefix="machine")
+        executor = ThreadPoolExecutor(max_workers=count, thread_name_prefix="machine")
         try:
-            yield workers, Path(folder)
+            yield executor, Path(folder), stop
         finally:
-            workers.shutdown(cancel_futures=True)
+            stop.set()
+            executor.shutdown(cancel_futures=True)
 
 
-def _account(load: Load, machine: Machine, seed: int, folder: Path) -> RunAccount:
+def _account(load: Load, machine: Machine, seed: int, folder: Path, stop: threading.Event) -> RunAccount:
     """Makes one run and returns its account. The run's folder is deleted."""
     from loadgo.records.tables import tables
-    from loadgo.running.run import run
+    from loadgo.running.load import Load as RunLoad
+    from loadgo.running.run import simulate_run
 
+    users = RunLoad(load.users, passes=load.passes, duration=load.duration, think=load.think, seed=seed)
+    settings = (*load.set, *machine.set)
     with tempfile.TemporaryDirectory(dir=folder) as run_folder:
-        done = run(
-            load.script,
-            on=machine.on,
-            users=load.users,
-            passes=load.passes,
-            duration=load.duration,
-            think=load.think,
-            seed=seed,
-            set=(*load.set, *machine.set),
-            out=Path(run_folder) / "run",
-        )
+        out = Path(run_folder) / "run"
+        done = simulate_run(load.crew.drive, load.script, machine.on, users, set=settings, out=out, stop=stop)
         side = side_of_runs("", (tables(done),), "all" if load.duration is None else "steady", load.tariff, {})
     if not side.accounts:
         raise BadArgument(f"nobody typed anything with {machine.changes}")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
 
 from loadgo.attribution.causes import check_changes
 from loadgo.attribution.results import Change, Progress, Speedup
 from loadgo.attribution.runs import Load, Machine, of_machines
+from loadgo.distribution.choice import WorkerChoice
 from loadgo.errors import BadArgument
 from loadgo.running.machines import fit_warnings_of
+from loadgo.running.worker_runs import run_crew
 from loadgo.stats.shapley import MOST_CHANGES
 
 
@@ -29,6 +32,8 @@ def speedup(
     seed: int = 1,
     tariff: str = "default",
     factors: int = MOST_CHANGES,
+    workers: int | str | None = None,
+    executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Speedup:
     """Attributes the speed-up of a simulated machine to its changes, by running every combination of them.
@@ -49,6 +54,9 @@ def speedup(
         seed: The first seed.
         tariff: Prices of the resources.
         factors: The largest number of changes with `to`, from 2 to 6. Those with the least effect become one.
+        workers: Who simulates: a number of processes, `dask`, or the address of a Dask scheduler. By default threads of
+            this process. The figures are the same.
+        executor: Any executor of `concurrent.futures`, in place of `workers`.
         progress: A function that is called with sentences about the progress.
 
     Returns:
@@ -68,20 +76,24 @@ def speedup(
         ).about("on", "measured")
     # The files are read before the runs: an error afterwards would lose the answer.
     doubts = tuple(dict.fromkeys(text for name in (on, to) if name is not None for text in fit_warnings_of(name, set)))
-    load = Load(script, users, passes, duration, think, tuple(set), tariff)
+    choice = WorkerChoice(workers, executor)
+    choice.check(is_simulated=True)
     seeds = range(seed, seed + runs)
-    if to is not None:
-        return _with_fit_warnings(_to_machine(load, on, to, changes, seeds, factors, progress), doubts)
-    parsed = tuple(change_of(text) for text in changes)
-    check_changes(parsed, runs)
-    machines = [Machine(on, _sets(parsed, choice), _names_of(parsed, choice)) for choice in range(1 << len(parsed))]
-    title = f"{script}, {users} user{'s' if users > 1 else ''} on {on}"
-    return _with_fit_warnings(of_machines(title, load, parsed, machines, seeds, progress), doubts)
-
-
-def _with_fit_warnings(attributed: Speedup, doubts: tuple[str, ...]) -> Speedup:
-    """The speed-up with the reasons to doubt the fit of its machines."""
+    with run_crew(choice) as crew:
+        load = Load(script, users, passes, duration, think, tuple(set), tariff, crew)
+        if to is not None:
+            attributed = _to_machine(load, on, to, changes, seeds, factors, progress)
+        else:
+            attributed = _with_changes(load, on, tuple(change_of(text) for text in changes), seeds, progress)
     return replace(attributed, warnings=(*attributed.warnings, *doubts), fit_warnings=doubts)
+
+
+def _with_changes(load: Load, on: str, changes: tuple[Change, ...], seeds: range, progress: Progress | None) -> Speedup:
+    """Attributes the speed-up to these changes of one machine."""
+    check_changes(changes, len(seeds))
+    machines = [Machine(on, _sets(changes, choice), _names_of(changes, choice)) for choice in range(1 << len(changes))]
+    title = f"{load.script}, {load.users} user{'s' if load.users > 1 else ''} on {on}"
+    return of_machines(title, load, changes, machines, seeds, progress)
 
 
 def _to_machine(

@@ -35,6 +35,7 @@ from loadgo.cli.options import (
     TopOption,
     UntilOption,
     VocabularyOption,
+    WorkersOption,
 )
 from loadgo.cli.output import (
     STATUS_BAD_FINDING,
@@ -158,6 +159,7 @@ def run(
     summary: SummaryOption = None,
     out: Annotated[Path | None, typer.Option(help="The run's folder; a new one in runs/ by default.")] = None,
     draws: DrawsOption = None,
+    workers: WorkersOption = None,
     tariff: TariffOption = "default",
     format: ReportFormatOption = "text",
     full: FullOption = False,
@@ -198,6 +200,7 @@ def run(
                 command=["loadgo", *sys.argv[1:]],
                 progress=progress,
                 draws=draws,
+                workers=workers,
             )
         try_each(
             lambda: files.write_run(finished.summary, run_checks(finished)),

@@ -16,6 +16,7 @@ from loadgo.cli.options import (
     TariffOption,
     ThinkOption,
     TypingOption,
+    WorkersOption,
 )
 from loadgo.cli.output import (
     STATUS_BAD_FINDING,
@@ -84,6 +85,7 @@ def capacity(
         typer.Option(help="The folder that keeps the trials' runs; by default runs/ on this host, none on a machine."),
     ] = None,
     draws: DrawsOption = None,
+    workers: WorkersOption = None,
     tariff: TariffOption = "default",
     format: Annotated[
         ReportFormat, format_option("the measured numbers of users", "response time over the users")
@@ -117,6 +119,7 @@ def capacity(
                 tariff=tariff,
                 out=out,
                 draws=draws,
+                workers=workers,
                 progress=note,
                 trial_progress=show_trial,
             )

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from loadgo.cli.ci import CheckFiles, JunitOption, SummaryOption
-from loadgo.cli.options import SetOption, TariffOption, ThinkOption
+from loadgo.cli.options import SetOption, TariffOption, ThinkOption, WorkersOption
 from loadgo.cli.output import (
     STATUS_BAD_FINDING,
     STATUS_GOOD,
@@ -141,6 +141,7 @@ def speedup(
             "cpu=c,d disk=e,f cpu+disk=g,h.",
         ),
     ] = None,
+    workers: WorkersOption = None,
     tariff: TariffOption = "default",
     format: Annotated[ReportFormat, format_option("the factor of each change", "the changes as a waterfall")] = "text",
     output: FileOption = None,
@@ -152,8 +153,8 @@ def speedup(
 
         page = page_output(format, output, "speedup.html")
         if measured:
-            if script is not None or change or to:
-                raise ValueError("--measured takes existing runs: leave the script, --change and --to out")
+            if script is not None or change or to or workers is not None:
+                raise ValueError("--measured takes existing runs: leave the script, --change, --to and --workers out")
             attributed = speedup_of(_runs_by_changes(measured), tariff=tariff)
         else:
             if script is None:
@@ -172,6 +173,7 @@ def speedup(
                 runs=runs,
                 seed=seed,
                 tariff=tariff,
+                workers=workers,
                 progress=print_note,
             )
         page.show(attributed)

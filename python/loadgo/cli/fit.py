@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from loadgo.cli.options import WorkersOption
 from loadgo.cli.output import (
     STATUS_BAD_FINDING,
     STATUS_GOOD,
@@ -36,6 +37,7 @@ def fit(
     ] = None,
     name: Annotated[str | None, typer.Option(help="The machine's title.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    workers: WorkersOption = None,
     format: Annotated[TableFormat, format_option("the fitted parameters")] = "text",
     report: Annotated[
         Path | None,
@@ -54,7 +56,7 @@ def fit(
         with changing_line(error_console()) as line:
             if line.is_terminal:
                 line.write("fitting: the runs are read, and the machine is tried under their loads")
-            machine = fit_runs(*(runs or ("last",)), output=machine_file, name=name, force=force)
+            machine = fit_runs(*(runs or ("last",)), output=machine_file, name=name, force=force, workers=workers)
         if page is not None:
             page.show(machine)
         if to_stdout:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from loadgo.cli.options import SetOption
+from loadgo.cli.options import SetOption, WorkersOption
 from loadgo.cli.output import STATUS_BAD_FINDING, STATUS_GOOD, errors_as_messages, print_fit_warnings, print_note
 from loadgo.cli.page_output import FileOption, format_option, page_output
 from loadgo.documents.formats import ReportFormat, TableFormat
@@ -71,6 +71,7 @@ def reproduce(
         ReportFormat, format_option("every printed figure with ours", "the first chart of the document")
     ] = "text",
     output: FileOption = None,
+    workers: WorkersOption = None,
     here: Annotated[
         bool,
         typer.Option(
@@ -86,6 +87,6 @@ def reproduce(
 
         page = page_output(format, output, "reproduce.html")
         unit_prices = prices(tariff, processors=os.cpu_count() or 1) if here else None
-        reproduction = run_documents(name, here=unit_prices, progress=print_note)
+        reproduction = run_documents(name, here=unit_prices, workers=workers, progress=print_note)
         page.show(reproduction)
         raise typer.Exit(STATUS_BAD_FINDING if reproduction.bad else STATUS_GOOD)

@@ -87,6 +87,14 @@ DrawsOption = Annotated[
         "that the prediction has an interval; by default 20, 0 for none.",
     ),
 ]
+WorkersOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N|dask|ADDRESS",
+        help="Who simulates: a number of processes here; dask for a Dask cluster here; or a Dask scheduler's address, "
+        "such as tls://head:8786. By default threads.",
+    ),
+]
 FailIfOption = Annotated[
     list[str] | None,
     typer.Option(help="Exit with 1 if this holds: 'p90(edit) > 1s', 'errors > 0'. May be given again."),

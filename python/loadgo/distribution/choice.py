@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from loadgo.distribution.workers import GivenExecutor, LocalProcesses, Workers, processor_count
 from loadgo.errors import BadArgument
@@ -13,6 +14,44 @@ from loadgo.errors import BadArgument
 MOST_PROCESSES = 1024
 
 _ADDRESS = re.compile(r"(tcp|tls|tcps|ucx|wss?)://\S+")
+
+
+@dataclass(frozen=True)
+class WorkerChoice:
+    """The workers that a call names for its simulations. Without a name, they are threads of this process."""
+
+    workers: int | str | None = None
+    executor: Executor | None = None
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the call names workers."""
+        return self.workers is not None or self.executor is not None
+
+    def check(self, *, is_simulated: bool, on: str = "on") -> None:
+        """Raises `BadArgument` for a choice that makes no sense, and for workers of a host that is measured.
+
+        `on` is the argument that names a simulated machine.
+        """
+        check_workers(self.workers, self.executor)
+        if self.is_named and not is_simulated:
+            raise BadArgument(
+                f"`workers` are for simulations, and this host is measured: leave them out, or name a machine with "
+                f"`{on}`"
+            ).about("workers", on)
+
+    @contextmanager
+    def opened(self) -> Iterator[Workers | None]:
+        """Yields the named workers, and ends them; None for threads of this process."""
+        if not self.is_named:
+            yield None
+            return
+        with open_workers(self.workers, self.executor) as workers:
+            yield workers
+
+
+DEFAULT_CHOICE = WorkerChoice()
+"""The default: threads of this process."""
 
 
 @contextmanager

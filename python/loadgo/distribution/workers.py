@@ -137,9 +137,6 @@ def processor_count() -> int:
 @contextmanager
 def interrupts_blocked() -> Iterator[None]:
     """Processes that start in this context never receive an interrupt: Ctrl-C at a terminal reaches all of them."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     # The tracker unblocks interrupts in the thread that starts it, so it is started first.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

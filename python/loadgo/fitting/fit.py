@@ -7,7 +7,9 @@ note.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -15,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from loadgo.distribution.choice import WorkerChoice
 from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.fitting.demands import fit_delays, fit_processor_times, fit_unmetered_wait
@@ -38,6 +41,7 @@ from loadgo.fitting.values import FittedValue, FittedValues, join_values
 from loadgo.notation.laws import Law
 from loadgo.prediction.fitted import Fitted
 from loadgo.records.machine_file import parsed_machine
+from loadgo.running.worker_runs import RunCrew, run_crew
 
 _BUSY_HOST_SHARE = 0.5
 """On a host that is busier, the unmetered part of a response is mostly an unmetered wait for a processor."""
@@ -69,6 +73,8 @@ def fit(
     output: str | PathLike[str] | None = None,
     name: str | None = None,
     force: bool = False,
+    workers: int | str | None = None,
+    executor: Executor | None = None,
 ) -> Fit:
     """Fits a simulated machine to measured runs, so that it predicts other numbers of users, processors and devices.
 
@@ -79,6 +85,9 @@ def fit(
         output: The machine file that is written. By default none; `Fit.text` has its content.
         name: The machine's title.
         force: Whether an existing `output` is replaced.
+        workers: Who makes the trial runs of the machine: a number of processes, `dask`, or the address of a Dask
+            scheduler. By default threads of this process. The fit is the same.
+        executor: Any executor of `concurrent.futures`, in place of `workers`.
 
     Returns:
         `Fit` with the machine file's text, the fitted parameters with 95 % intervals, a check of the machine under the
@@ -98,27 +107,30 @@ def fit(
         )
     if name and not name.strip():
         raise BadArgument("name is blank: give the machine a title in words")
+    choice = WorkerChoice(workers, executor)
+    choice.check(is_simulated=True)
     readings = read_runs(runs or ("last",))
-    fitted = _fit_runs(readings, name, path)
+    with run_crew(choice) as crew:
+        fitted = _fit_runs(readings, name, path, crew)
     parsed_machine(fitted.text)
     if path is not None:
         path.write_text(fitted.text, encoding="utf-8")
     return fitted
 
 
-def _fit_runs(readings: Sequence[RunReading], name: str | None, path: Path | None) -> Fit:
+def _fit_runs(readings: Sequence[RunReading], name: str | None, path: Path | None, crew: RunCrew) -> Fit:
     rows = pl.concat([reading.rows for reading in readings])
     groupings = resample_groupings(rows)
     unowned = fit_unowned_time(readings) if readings[0].kind == "host" else None
     values = (
         _fit_host(readings, rows, groupings, unowned)
         if readings[0].kind == "host"
-        else _fit_machine(readings, rows, groupings)
+        else _fit_machine(readings, rows, groupings, crew)
     )
     values = join_values(known_values(readings[0]), values)
     fitted = _fitted_parameters(readings, rows, values, groupings)
     heading, load = file_heading(readings, len(rows), name), measured_load(readings, rows)
-    checks = fitted_checks(machine_file_text(heading, values, load, fitted), readings)
+    checks = fitted_checks(machine_file_text(heading, values, load, fitted), readings, crew)
     fitted = replace(fitted, warnings=fit_warnings(readings, unowned, checks))
     return Fit(
         text=machine_file_text(heading, values, load, fitted),
@@ -132,7 +144,9 @@ def _fit_runs(readings: Sequence[RunReading], name: str | None, path: Path | Non
     )
 
 
-def _fit_machine(readings: Sequence[RunReading], rows: pl.DataFrame, groupings: Sequence[Grouping]) -> FittedValues:
+def _fit_machine(
+    readings: Sequence[RunReading], rows: pl.DataFrame, groupings: Sequence[Grouping], crew: RunCrew
+) -> FittedValues:
     """The values of a simulated machine, from the meters of its supervisor and of its interactions."""
     steps = supervisor_steps(readings)
     paging = str(readings[0].machine.get("memory", {}).get("device", ""))
@@ -144,7 +158,7 @@ def _fit_machine(readings: Sequence[RunReading], rows: pl.DataFrame, groupings: 
         return join_values(steps.values, fit_processor_times(rows, groupings, charged_ns), stores)
     work = fit_processor_times(rows, groupings, charged_ns + switching_ns)
     first_guess = join_values(steps.values, switch_value(switching_ns), work, stores)
-    switch = _try_switching(readings, rows, first_guess, SwitchTrialCosts(switching_ns, steps.line_in_ns))
+    switch = _try_switching(readings, rows, first_guess, SwitchTrialCosts(switching_ns, steps.line_in_ns), crew)
     charged_ns += switch.each_ns * rows["command"].replace_strict(switch.by_command, default=0.0).to_numpy()
     return join_values(
         steps.values, switch_value(switch.each_ns), fit_processor_times(rows, groupings, charged_ns), stores
@@ -160,13 +174,18 @@ class SwitchTrialCosts:
 
 
 def _try_switching(
-    readings: Sequence[RunReading], rows: pl.DataFrame, first_guess: FittedValues, costs: SwitchTrialCosts
+    readings: Sequence[RunReading],
+    rows: pl.DataFrame,
+    first_guess: FittedValues,
+    costs: SwitchTrialCosts,
+    crew: RunCrew,
 ) -> SwitchCost:
     """The cost of a context switch, from a trial run of the machine with a first guess of that cost."""
     no_fit = Fitted("", (), (), 0, (), (), (), np.zeros((0, 0)))
     values = join_values(known_values(readings[0]), first_guess)
     text = machine_file_text(file_heading(readings, len(rows), None), values, measured_load(readings, rows), no_fit)
-    return switch_cost(run_fitted_trial(text, readings[0]), costs.switch_ns, costs.line_in_ns, costs.switch_ns)
+    trial = run_fitted_trial(text, readings[0], crew, threading.Event())
+    return switch_cost(trial, costs.switch_ns, costs.line_in_ns, costs.switch_ns)
 
 
 def _fit_host(

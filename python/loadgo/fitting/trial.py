@@ -8,8 +8,10 @@ the fit, and the measured run is assumed to have had as many context switches.
 from __future__ import annotations
 
 import tempfile
+import threading
 import tomllib
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from loadgo.fitting.memory import frames_of
 from loadgo.fitting.reading import RunReading, read_runs
 from loadgo.fitting.uncertainty import fit_covariance, resample_groupings, resampled_ratio
 from loadgo.notation.figures import digits, duration
+from loadgo.running.worker_runs import RunCrew
 
 MOST_TRIAL_INTERACTIONS = 20_000
 """The largest number of interactions of a trial run. A machine simulates these in less than a second."""
@@ -66,13 +69,15 @@ class FittedCheck:
         return duration(value) if self.timed else f"{digits(value)} /s"
 
 
-def fitted_checks(text: str, readings: Sequence[RunReading]) -> tuple[FittedCheck, ...]:
-    """The figures of the machine `text` under the load of each run, without runs with an open load."""
+def fitted_checks(text: str, readings: Sequence[RunReading], crew: RunCrew) -> tuple[FittedCheck, ...]:
+    """The figures of the machine `text` under the load of each run, without runs with an open load.
+
+    The crew makes the trial runs, as many at a time as it can.
+    """
+    closed = [reading for reading in readings if not is_open(reading) and reading.span_s > 0]
     checks: list[FittedCheck] = []
-    for reading in readings:
-        if is_open(reading) or reading.span_s <= 0:
-            continue
-        trial = run_fitted_trial(text, reading).reading
+    for reading, fitted_trial in zip(closed, _run_fitted_trials(text, closed, crew), strict=True):
+        trial = fitted_trial.reading
         shared_rows = trial.rows.filter(pl.col("command").is_in(reading.rows["command"].unique().to_list()))
         measured, simulated = _measured_figures(reading), _measured_figures(replace(trial, rows=shared_rows))
 
@@ -82,6 +87,18 @@ def fitted_checks(text: str, readings: Sequence[RunReading]) -> tuple[FittedChec
             for name, value in measured.items()
         ]
     return tuple(checks)
+
+
+def _run_fitted_trials(text: str, readings: Sequence[RunReading], crew: RunCrew) -> list[FittedTrial]:
+    """The trial run of each reading. An error or an interrupt ends all of them."""
+    stop = threading.Event()
+    with ThreadPoolExecutor(max_workers=crew.threads, thread_name_prefix="trial") as threads:
+        try:
+            futures = [threads.submit(run_fitted_trial, text, reading, crew, stop) for reading in readings]
+            return [future.result() for future in futures]
+        except BaseException:
+            stop.set()
+            raise
 
 
 def _mean_response_error(reading: RunReading) -> float | None:
@@ -112,9 +129,13 @@ def is_open(reading: RunReading) -> bool:
     return bool(reading.conditions.get("load", {}).get("model") == "open")
 
 
-def run_fitted_trial(text: str, reading: RunReading) -> FittedTrial:
-    """Runs the machine `text` with the users, the script and the think time of a measured run."""
-    from loadgo.running.run import run
+def run_fitted_trial(text: str, reading: RunReading, crew: RunCrew, stop: threading.Event) -> FittedTrial:
+    """Runs the machine `text` with the users, the script and the think time of a measured run.
+
+    Raises what `loadgo.run` raises, and `Refused` if `stop` is set before the end.
+    """
+    from loadgo.running.load import Load
+    from loadgo.running.run import simulate_run
 
     load = reading.conditions["load"]
     paged = tomllib.loads(text).get("memory", {}).get("residence") == "paging"
@@ -123,19 +144,12 @@ def run_fitted_trial(text: str, reading: RunReading) -> FittedTrial:
         folder = Path(folder_name)
         machine = folder / "machine.toml"
         machine.write_text(text + _OTHER_COMMANDS_TOML, encoding="utf-8")
-        trial_run = run(
-            Path(str(reading.conditions["folder"])) / "script.toml",
-            on=str(machine),
-            set=[f"memory.frames={frames_of(reading)[0]}"] if paged else [],
-            draws=0,
-            users=reading.users,
-            think=load.get("think"),
-            typing=load.get("typing"),
-            until=f"interactions={interactions}",
-            seed=int(load.get("seed", 1)),
-            out=folder / "trial",
-        )
-        (reading_of_trial,) = read_runs([trial_run.folder])
+        script = Path(str(reading.conditions["folder"])) / "script.toml"
+        pace = {name: load.get(name) for name in ("think", "typing")}
+        users = Load(reading.users, **pace, until=f"interactions={interactions}", seed=int(load.get("seed", 1)))
+        settings = [f"memory.frames={frames_of(reading)[0]}"] if paged else []
+        trial = simulate_run(crew.drive, script, str(machine), users, set=settings, out=folder / "trial", stop=stop)
+        (reading_of_trial,) = read_runs([trial])
         return FittedTrial(reading_of_trial)
 
 

@@ -82,9 +82,17 @@ def plan_draws(
 
 
 def predict(
-    run_again: RunAgain, plan: DrawPlan, folder: Path, seed: int, progress: Progress | None = None
+    run_again: RunAgain,
+    plan: DrawPlan,
+    folder: Path,
+    seed: int,
+    progress: Progress | None = None,
+    *,
+    threads: int | None = None,
 ) -> Prediction:
     """Repeats the run in `folder`, as fitted and with drawn parameters, and writes the prediction into `folder`.
+
+    `threads` calls of `run_again` are under way at a time; None means as many as there are processors.
 
     Raises what a run raises. After an error or an interrupt, the run in `folder` stays without a prediction.
     """
@@ -94,7 +102,7 @@ def predict(
     further_runs: list[_FurtherRun] = [((), seeds[index], fitted[index]) for index in range(1, count)]
     further_runs += zip(plan.draws, seeds, drawn, strict=True)
     try:
-        _run_all(run_again, further_runs, progress)
+        _run_all(run_again, further_runs, progress, threads or os.cpu_count() or 2)
         prediction = _prediction(plan, fitted, drawn)
         write_prediction(folder, prediction, plan, seeds)
     except BaseException:
@@ -112,10 +120,10 @@ def _is_valid(machine_text: str, settings: Settings) -> bool:
     return True
 
 
-def _run_all(run_again: RunAgain, further_runs: Sequence[_FurtherRun], progress: Progress | None) -> None:
-    """Runs as many at a time as there are processors. An error or an interrupt stops all of them."""
+def _run_all(run_again: RunAgain, further_runs: Sequence[_FurtherRun], progress: Progress | None, threads: int) -> None:
+    """Runs `threads` at a time. An error or an interrupt stops all of them."""
     stop = threading.Event()
-    workers = ThreadPoolExecutor(max_workers=os.cpu_count() or 2, thread_name_prefix="draw")
+    workers = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="draw")
     try:
         futures = [workers.submit(run_again, *run, lambda: not stop.is_set()) for run in further_runs]
         for done, future in enumerate(as_completed(futures), start=1):

@@ -9,11 +9,12 @@ from __future__ import annotations
 import fnmatch
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Literal, get_args
 
+from loadgo.distribution.choice import WorkerChoice
 from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.published.catalogue import document, documents
@@ -26,6 +27,7 @@ from loadgo.reproduction.models.rfc_392_here import LocalTransfers, ReportProgre
 from loadgo.reproduction.models.rfc_392_remedies import RemedyCost, remedy_costs
 from loadgo.reproduction.models.values import Plot, ReproducedValue, ReproducedValues
 from loadgo.reproduction.verdict import is_within, ratio_of
+from loadgo.running.worker_runs import run_crew
 from loadgo.transfers.prices import Prices
 
 MODEL_MODULES = {
@@ -126,13 +128,21 @@ class Reproduction(Result, presented_by="loadgo.reproduction.presentation:presen
 
 
 def reproduce(
-    name: str | None = None, *, here: Prices | None = None, progress: ReportProgress | None = None
+    name: str | None = None,
+    *,
+    here: Prices | None = None,
+    workers: int | str | None = None,
+    executor: Executor | None = None,
+    progress: ReportProgress | None = None,
 ) -> Reproduction:
     """Runs the published measurements again, and puts our figure beside each printed figure.
 
     Args:
         name: A document, such as `mpl-16`. By default all documents (docs/published.md lists them).
         here: The prices of this host. The transfers of RFC 392 are then made on this host too.
+        workers: Who simulates: a number of processes, `dask`, or the address of a Dask scheduler. By default threads of
+            this process. The figures are the same.
+        executor: Any executor of `concurrent.futures`, in place of `workers`.
         progress: A function that is called with a line for each document that is done.
 
     Returns:
@@ -146,13 +156,15 @@ def reproduce(
     if here is not None and name not in (None, TRANSFER_DOCUMENT):
         raise BadArgument(f"{name} has no transfers that can be repeated on this host; only {TRANSFER_DOCUMENT} has")
     requested = documents() if name is None else (document(name),)
+    choice = WorkerChoice(workers, executor)
+    choice.check(is_simulated=True)
     began = time.monotonic()
-    with Lab() as lab, ThreadPoolExecutor(max_workers=len(requested)) as executor:
-        futures = [executor.submit(_reproduced, published, lab, progress) for published in requested]
-        reproduced = [future.result() for future in futures]
-        # The host is measured after the simulations, so that nothing runs beside it.
-        reproduced = [_with_this_host(result, here, progress) for result in reproduced]
-        return Reproduction(tuple(reproduced), lab.count, time.monotonic() - began)
+    with run_crew(choice) as crew, Lab(crew) as lab:
+        reproduced = _all_reproduced(requested, lab, progress)
+        count = lab.count
+    # The host is measured after the simulations, so that nothing runs beside it.
+    reproduced = [_with_this_host(result, here, progress) for result in reproduced]
+    return Reproduction(tuple(reproduced), count, time.monotonic() - began)
 
 
 def judge_document(published: Document, values: ReproducedValues, plots: Sequence[Plot] = ()) -> ReproducedDocument:
@@ -177,6 +189,19 @@ def judge_document(published: Document, values: ReproducedValues, plots: Sequenc
         cells[key] = cell
     totals = tuple(_total(published, total, cells, values.get(total.id)) for total in published.totals)
     return ReproducedDocument(published, cells, totals, further, findings, tuple(plots))
+
+
+def _all_reproduced(
+    requested: Sequence[Document], lab: Lab, progress: ReportProgress | None
+) -> list[ReproducedDocument]:
+    """Reproduces all documents at the same time. An error or an interrupt ends all experiments."""
+    with ThreadPoolExecutor(max_workers=len(requested)) as threads:
+        try:
+            futures = [threads.submit(_reproduced, published, lab, progress) for published in requested]
+            return [future.result() for future in futures]
+        except BaseException:
+            lab.stop()
+            raise
 
 
 def _reproduced(published: Document, lab: Lab, progress: ReportProgress | None) -> ReproducedDocument:

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from loadgo import _loadgo
+from loadgo.distribution.choice import WorkerChoice
 from loadgo.documents.result import Result
-from loadgo.errors import BadArgument, LoadgoError, naming
+from loadgo.errors import BadArgument, LoadgoError, Refused, naming
 from loadgo.measures.tariff import tariff_on
 from loadgo.notation import quantities
 from loadgo.running import bundled
 from loadgo.running.folders import as_utf8, new_folder
 from loadgo.running.host import DEFAULT_DRIVER, Driver
-from loadgo.running.load import Limits, Load, LoadKeywords, Metering, with_keywords
-from loadgo.running.prepared import THIS_HOST, ReportProgress, RunDriver, RunProgress, RunSettings, prepare_run
+from loadgo.running.load import Limits, Load, LoadKeywords, Metering, check_types, with_keywords
+from loadgo.running.prepared import (
+    THIS_HOST,
+    PreparedRun,
+    ReportProgress,
+    RunDriver,
+    RunProgress,
+    RunSettings,
+    prepare_run,
+)
 from loadgo.running.stopping import catch_stop_signals
 
 if TYPE_CHECKING:
@@ -83,6 +94,8 @@ def run(
     driver: Driver = DEFAULT_DRIVER,
     set: Sequence[str] = (),
     draws: int | None = 0,
+    workers: int | str | None = None,
+    executor: Executor | None = None,
     tariff: str = "default",
     fail_if: Sequence[str] = (),
     out: str | Path | None = None,
@@ -107,6 +120,9 @@ def run(
         set: Changes of values in the machine file, such as `processors.speed=2`.
         draws: For a fitted machine, the number of further runs with parameters drawn from the fit's covariance. They
             give the prediction its interval. None means 20 for a fitted machine, and 0 for any other.
+        workers: For a simulated machine, who makes the further runs: a number of processes, `dask`, or the address of a
+            Dask scheduler. By default threads of this process. The figures are the same.
+        executor: Any executor of `concurrent.futures`, in place of `workers`.
         tariff: Prices of the resources: a tariff's name, `NAME:SHIFT`, or the path of a TOML file.
         fail_if: Conditions such as `p90(edit) > 1s`. Each becomes a finding of the run.
         out: The new folder of the records. By default one in `runs/`.
@@ -128,15 +144,15 @@ def run(
     again. The outcome in `run.toml` is then `failed`.
     """
     load, limit, metering = with_keywords(load, limits, metering, keywords)
+    choice = WorkerChoice(workers, executor)
+    choice.check(is_simulated=on != THIS_HOST)
     source = bundled.find_script(script)
     options = load_options(load)
     settings = RunSettings(load.think, load.typing, _texts(set), limit, metering.usage_every, metering.meters, driver)
     ready = prepare_run(source, on, settings)
     if on == THIS_HOST and draws:
         raise BadArgument("`draws` predicts with a simulated machine: name one with `on`").about("draws", "on")
-    # Users of an open load leave after their passes. Those of a closed load repeat the script until the load ends.
-    repeats = load.arrivals is None and (load.duration is not None or load.until is not None)
-    options["passes"] = passes_of_users(load.passes, ready.script["passes"], until_load_ends=repeats)
+    options["passes"] = _passes(load, ready)
     plan = None if on == THIS_HOST or draws == 0 else _draw_plan(ready.options, draws, load.seed)
     checked = _CheckedRun(
         source=source,
@@ -152,10 +168,37 @@ def run(
     tariff_on(tariff, ready.system)
     result = _run_until_stopped(checked, progress)
     if on != THIS_HOST:
-        result["notes"] = [*result["notes"], *_write_transfers(checked)]
+        result["notes"] = [*result["notes"], *_write_transfers(source, checked.folder)]
     if plan is not None and result["outcome"] == "done":
-        _predict(checked, plan, progress)
+        _predict(checked, plan, choice, progress)
     return _summarised_run(checked, result, tariff)
+
+
+def simulate_run(
+    drive: RunDriver, script: str | Path, on: str, load: Load, *, set: Sequence[str], out: Path, stop: threading.Event
+) -> Path:
+    """Runs a script on a simulated machine into the folder `out`, by `drive`, and without a summary.
+
+    Raises what `run` raises, and `Refused` if `stop` is set before the end.
+    """
+    check_types(vars(load))
+    source = bundled.find_script(script)
+    options = load_options(load)
+    ready = prepare_run(source, on, RunSettings(load.think, load.typing, _texts(set)))
+    options["passes"] = _passes(load, ready)
+    folder = new_folder(out, source.path.stem, datetime.now(UTC))
+    options = {"script": source.requested, "command": [], **ready.options, **options, "fail_if": []}
+    drive(source.text, options, str(folder), lambda _progress: not stop.is_set())
+    if stop.is_set():
+        raise Refused("the run was stopped")
+    _write_transfers(source, folder)
+    return folder
+
+
+def _passes(load: Load, ready: PreparedRun) -> int | None:
+    """Users of an open load leave after their passes; those of a closed load repeat the script until the load ends."""
+    repeats = load.arrivals is None and (load.duration is not None or load.until is not None)
+    return passes_of_users(load.passes, ready.script["passes"], until_load_ends=repeats)
 
 
 def _texts(given: Sequence[str]) -> tuple[str, ...]:
@@ -170,41 +213,42 @@ def _draw_plan(options: dict[str, Any], draws: int | None, seed: int) -> DrawPla
     return plan_draws(options["machine_text"], options["set"], draws, seed, file=options["machine"])
 
 
-def _write_transfers(checked: _CheckedRun) -> list[str]:
+def _write_transfers(source: bundled.Source, folder: Path) -> list[str]:
     """Writes the transfers of remote jobs on a machine into the run's folder. Returns notes about missing ones."""
     from loadgo.running.remote_jobs import remote_jobs, simulated_transfers
 
-    jobs = remote_jobs(checked.source.text)
+    jobs = remote_jobs(source.text)
     if not jobs:
         return []
     from loadgo.records.tables import tables
 
-    rows = simulated_transfers(
-        tables(checked.folder), jobs, (checked.folder / "machine.toml").read_text(encoding="utf-8")
-    )
+    rows = simulated_transfers(tables(folder), jobs, (folder / "machine.toml").read_text(encoding="utf-8"))
     if rows is None:
         return ["no job succeeded, or the machine file has no `network_bytes` for it: there is no transfers.csv"]
     try:
-        (checked.folder / "transfers.csv").write_text(rows, encoding="utf-8")
+        (folder / "transfers.csv").write_text(rows, encoding="utf-8")
     except OSError as refusal:
         return [f"transfers.csv is missing or cut short: {refusal.strerror}"]
     return []
 
 
-def _predict(checked: _CheckedRun, plan: DrawPlan, progress: ReportProgress | None) -> None:
+def _predict(checked: _CheckedRun, plan: DrawPlan, choice: WorkerChoice, progress: ReportProgress | None) -> None:
     """Repeats the run for each draw, in folders below its own, and writes the prediction.
 
     An error or an interrupt has a note with the folder of the run, which is complete.
     """
     from loadgo.prediction.predict import predict
-
-    def run_again(set: tuple[str, ...], seed: int, folder: Path, go_on: Callable[[], bool]) -> None:
-        options = checked.options | {"set": [*set, *checked.options["set"]], "seed": seed}
-        folder.parent.mkdir(exist_ok=True)
-        checked.run_script(checked.source.text, options, str(folder), lambda _progress: go_on())
+    from loadgo.running.worker_runs import run_crew
 
     try:
-        predict(run_again, plan, checked.folder, checked.options["seed"], progress)
+        with run_crew(choice) as crew:
+
+            def run_again(set: tuple[str, ...], seed: int, folder: Path, go_on: Callable[[], bool]) -> None:
+                options = checked.options | {"set": [*set, *checked.options["set"]], "seed": seed}
+                folder.parent.mkdir(exist_ok=True)
+                crew.drive(checked.source.text, options, str(folder), lambda _progress: go_on())
+
+            predict(run_again, plan, checked.folder, checked.options["seed"], progress, threads=crew.threads)
     except (LoadgoError, OSError, KeyboardInterrupt) as error:
         error.add_note(f"the run of the machine as fitted is complete, without a prediction: see {checked.folder}")
         raise

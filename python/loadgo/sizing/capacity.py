@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from concurrent.futures import Executor
+from dataclasses import dataclass
 from pathlib import Path
 
+from loadgo.distribution.choice import DEFAULT_CHOICE, WorkerChoice
 from loadgo.errors import BadArgument
 from loadgo.notation.figures import counted, people
 from loadgo.notation.quantities import span_s, user_count
-from loadgo.prediction.draws import Settings
 from loadgo.prediction.predict import DrawPlan, plan_draws
 from loadgo.running.host import DEFAULT_DRIVER, Driver
 from loadgo.running.prepared import ReportProgress as ReportTrial
@@ -19,17 +20,17 @@ from loadgo.running.prepared import RunSettings
 from loadgo.running.stopping import catch_stop_signals
 from loadgo.sizing.answer import AnswerContext, answer_of, first_saturation
 from loadgo.sizing.curve import LoadPoint
-from loadgo.sizing.early_end import reported_trial, trial_watcher
 from loadgo.sizing.fit_doubt import FitDoubt, NoFitDoubt, doubt_of_fit, with_doubt
 from loadgo.sizing.mix import CLASS_SEEDS_TRIED, UserMix, parse_mix
 from loadgo.sizing.models.models import models_of
 from loadgo.sizing.narrowing import narrowing_of
 from loadgo.sizing.neighbours import neighbours_of, with_quiet_capacity
-from loadgo.sizing.outcomes import NextTrial, SearchGoal, SearchOutcome
+from loadgo.sizing.outcomes import SearchGoal
 from loadgo.sizing.points import points_of
 from loadgo.sizing.results import Capacity, ReportProgress, SearchLimits, TrialRecord
-from loadgo.sizing.rounds import SearchResult, TrialLength, TrialLengths, run_search
-from loadgo.sizing.site import TrialLoad, TrialSite, keep_result, prepare_site, run_trial
+from loadgo.sizing.rounds import SearchResult, TrialLengths
+from loadgo.sizing.site import TrialSite, keep_result, prepare_site
+from loadgo.sizing.site_search import SiteSearch, search_all_drawn
 from loadgo.sizing.standing import target_standing
 from loadgo.sizing.targets import check_commands, check_resources, parse_targets
 from loadgo.sizing.trials import CapacityTrial
@@ -61,6 +62,7 @@ class SearchOptions:
     tariff: str = "default"
     out: Path | None = None
     draws: int | None = None
+    choice: WorkerChoice = DEFAULT_CHOICE
 
 
 def capacity(
@@ -84,6 +86,8 @@ def capacity(
     tariff: str = "default",
     out: str | Path | None = None,
     draws: int | None = None,
+    workers: int | str | None = None,
+    executor: Executor | None = None,
     progress: ReportProgress | None = None,
     trial_progress: ReportTrial | None = None,
 ) -> Capacity:
@@ -117,6 +121,9 @@ def capacity(
             `runs/` on this host, and not kept on a machine.
         draws: For a fitted machine, the number of further searches, each with parameters drawn from the fit's
             covariance. They add the uncertainty of the fit to the answer's interval. By default 20; 0 for none.
+        workers: For a simulated machine, who makes these searches: a number of processes, `dask`, or the address of a
+            Dask scheduler. By default threads of this process. The answer is the same.
+        executor: Any executor of `concurrent.futures`, in place of `workers`.
         progress: A function that is called with a sentence about each trial.
         trial_progress: A function that is called about three times a second with the state of the present trial: a
             dict as `loadgo.run` reports it, with the trial's number as `step`.
@@ -150,6 +157,7 @@ def capacity(
             tariff=tariff,
             out=None if out is None else Path(out),
             draws=draws,
+            choice=WorkerChoice(workers, executor),
         ),
         RunSettings(think, typing, tuple(set), limit, None, meters, driver),
         progress,
@@ -168,37 +176,24 @@ def find_capacity(
 ) -> Capacity:
     """Finds the capacity of `on` for users who type `script`. Raises the errors of `loadgo.capacity`."""
     site = prepare_site(_script_or_mix(script, options.mix), on, settings, tariff=options.tariff, out=options.out)
-    goal = search_goal(options, site)
-    lengths = trial_lengths(options, site)
+    options.choice.check(is_simulated=not site.live)
+    search = SiteSearch(site, search_goal(options, site), trial_lengths(options, site), options.seed)
+    goal, lengths = search.goal, search.lengths
     plan = _draw_plan(site, options)
-    if progress is not None and site.live:
-        progress(lengths.search_in_words(goal.most_trials))
-    with catch_stop_signals() as stop:
-
-        def search(
-            on_site: TrialSite, search_goal: SearchGoal, report: ReportProgress | None, end: threading.Event
-        ) -> SearchResult:
-            def run_one(next_trial: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
-                load = _trial_load(next_trial, seed, length, on_site, lengths)
-                watcher = trial_watcher(end, goal.targets, on_site.live)
-                step = f"trial {seed - options.seed + 1} of at most {goal.most_trials}"
-                shown = None if report is None else trial_progress
-                return run_trial(on_site, goal.targets, load, reported_trial(watcher, shown, load.seconds, step))
-
-            return run_search(run_one, search_goal, seed=options.seed, lengths=lengths, progress=report, stop=end)
-
-        search_result = search(site, goal, progress, stop)
+    if progress is not None:
+        if site.live:
+            progress(lengths.search_in_words(goal.most_trials))
+        elif plan is None and options.choice.is_named:
+            progress("no draws of a fit are searched, and trials follow each other: the workers have nothing to do")
+    with catch_stop_signals() as stop, options.choice.opened() as workers:
+        search_result = search.result(stop, progress, None if progress is None else trial_progress)
         doubt: FitDoubt | NoFitDoubt | None = None
         if plan is not None and search_result.trials:
             if progress is not None and not stop.is_set():
                 progress(f"the machine was fitted: {len(plan.draws)} further searches with drawn parameters")
-            end_draws = stop.part()
-
-            def search_drawn(settings: Settings, drawn_goal: SearchGoal) -> SearchOutcome:
-                return search(_drawn_site(site, settings), drawn_goal, None, end_draws).outcome
-
-            users = plan.uncertain.users
-            doubt = doubt_of_fit(search_result.outcome, plan.draws, users, goal, search_drawn, end_draws)
+            end = stop.part()
+            search_all = search_all_drawn(search, workers, end)
+            doubt = doubt_of_fit(search_result.outcome, plan.draws, plan.uncertain.users, goal, search_all, end)
     return assemble_capacity(search_result, site, goal, options, lengths, stop, doubt)
 
 
@@ -210,11 +205,6 @@ def _draw_plan(site: TrialSite, options: SearchOptions) -> DrawPlan | None:
         return None
     machine = site.options
     return plan_draws(machine["machine_text"], machine["set"], options.draws, options.seed, file=machine["machine"])
-
-
-def _drawn_site(site: TrialSite, settings: Settings) -> TrialSite:
-    """The same system with drawn parameters; its trials are not kept."""
-    return replace(site, options={**site.options, "set": [*settings, *site.options["set"]]}, out=None)
 
 
 def _script_or_mix(script: str | Path | None, mix: str | None) -> str | Path | UserMix:
@@ -267,17 +257,6 @@ def trial_lengths(options: SearchOptions, site: TrialSite) -> TrialLengths:
     if shortest > longest:
         raise BadArgument(f"the shortest trial, {shortest:g} s, is longer than the longest, {longest:g} s")
     return TrialLengths(shortest, longest)
-
-
-def _trial_load(
-    next_trial: NextTrial, seed: int, length: TrialLength | None, site: TrialSite, lengths: TrialLengths
-) -> TrialLoad:
-    """The load of one trial. Without a length, it takes a number of interactions, or on a host the shortest time."""
-    if length is not None:
-        return TrialLoad(next_trial.users, seed, length.warm_up_s, length.seconds)
-    if site.live:
-        return TrialLoad(next_trial.users, seed, None, lengths.shortest_s)
-    return TrialLoad(next_trial.users, seed, None, None, next_trial.interactions)
 
 
 def assemble_capacity(

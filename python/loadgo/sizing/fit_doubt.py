@@ -37,6 +37,8 @@ MOST_DRAWN_TRIALS = 30
 
 SearchDrawn = Callable[[Settings, SearchGoal], SearchOutcome]
 """A function that searches the capacity of the machine with these drawn parameters."""
+SearchAllDrawn = Callable[[Sequence[Settings], SearchGoal], Sequence[SearchOutcome | None]]
+"""A function that does so for many draws, and raises the error of one. None is for a search that was stopped."""
 
 
 @dataclass(frozen=True)
@@ -95,14 +97,14 @@ def doubt_of_fit(
     draws: Sequence[Settings],
     fitted_users: tuple[int, ...],
     goal: SearchGoal,
-    search_drawn: SearchDrawn,
+    search_all: SearchAllDrawn,
     stop: threading.Event,
 ) -> FitDoubt | NoFitDoubt:
-    """Searches the capacity of each drawn machine, on all processors at once.
+    """Searches the capacity of each drawn machine by `search_all`.
 
-    `stop` ends these searches. If one of them fails, it sets `stop`; the error is then the reason in `NoFitDoubt`.
+    `stop` ends these searches. If one of them fails, its error is the reason in `NoFitDoubt`, and `stop` is set.
     """
-    drawn = _drawn_outcomes(draws, _drawn_goal(outcome, goal), search_drawn, stop)
+    drawn = _drawn_outcomes(draws, _drawn_goal(outcome, goal), search_all, stop)
     if isinstance(drawn, NoFitDoubt):
         return drawn
     all_capacities = [_capacity_of(drawn_outcome, goal) for drawn_outcome in drawn]
@@ -124,26 +126,40 @@ def doubt_of_fit(
 
 
 def _drawn_outcomes(
-    draws: Sequence[Settings], drawn_goal: SearchGoal, search_drawn: SearchDrawn, stop: threading.Event
+    draws: Sequence[Settings], drawn_goal: SearchGoal, search_all: SearchAllDrawn, stop: threading.Event
 ) -> list[SearchOutcome] | NoFitDoubt:
     """The outcomes of all drawn searches, or the reason why they ended before."""
-    errors: list[LoadgoError | OSError] = []
-
-    def search(settings: Settings) -> SearchOutcome | None:
-        try:
-            return None if stop.is_set() else search_drawn(settings, drawn_goal)
-        except (LoadgoError, OSError) as error:
-            errors.append(error)
-            stop.set()
-            return None
-
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 2, thread_name_prefix="draw") as workers:
-        outcomes = list(workers.map(search, draws))
-    if errors:
-        return NoFitDoubt(f"a search with drawn parameters failed ({error_in_words(errors[0])})")
+    try:
+        outcomes = search_all(draws, drawn_goal)
+    except (LoadgoError, OSError) as error:
+        stop.set()
+        return NoFitDoubt(f"a search with drawn parameters failed ({error_in_words(error)})")
     if stop.is_set():
         return NoFitDoubt("the search was stopped before it was known")
     return [outcome for outcome in outcomes if outcome is not None]
+
+
+def search_in_threads(search_drawn: SearchDrawn, stop: threading.Event) -> SearchAllDrawn:
+    """The function that searches on all processors of this host at once. An error of a search sets `stop`."""
+
+    def search_all(draws: Sequence[Settings], goal: SearchGoal) -> list[SearchOutcome | None]:
+        errors: list[LoadgoError | OSError] = []
+
+        def search(settings: Settings) -> SearchOutcome | None:
+            try:
+                return None if stop.is_set() else search_drawn(settings, goal)
+            except (LoadgoError, OSError) as error:
+                errors.append(error)
+                stop.set()
+                return None
+
+        with ThreadPoolExecutor(max_workers=os.cpu_count() or 2, thread_name_prefix="draw") as workers:
+            outcomes = list(workers.map(search, draws))
+        if errors:
+            raise errors[0]
+        return outcomes
+
+    return search_all
 
 
 def capacity_interval(capacities: Sequence[float], max_users: int) -> tuple[int, int | None]:

@@ -15,7 +15,7 @@ from loadgo.errors import BadArgument, Refused, error_in_words
 from loadgo.fitting.fit import fit
 from loadgo.running.stopping import StopRequest
 from loadgo.sizing.answer import AnswerContext, answer_of
-from loadgo.sizing.fit_doubt import FitDoubt, NoFitDoubt, capacity_interval, doubt_of_fit, with_doubt
+from loadgo.sizing.fit_doubt import FitDoubt, NoFitDoubt, capacity_interval, doubt_of_fit, search_in_threads, with_doubt
 from loadgo.sizing.outcomes import (
     CapacityFound,
     EveryNumberMeets,
@@ -49,7 +49,7 @@ def doubt_with(
             return NoNumberMeets(0)
         return EveryNumberMeets(200) if users >= 200 else CapacityFound(users, users, users, 0, enough=True)
 
-    doubt = doubt_of_fit(outcome, draws, (5,), GOAL, search_drawn, stopped)
+    doubt = doubt_of_fit(outcome, draws, (5,), GOAL, search_in_threads(search_drawn, stopped), stopped)
     return doubt if isinstance(doubt, FitDoubt) else None
 
 
@@ -156,7 +156,8 @@ def test_too_few_drawn_capacities_are_the_reason_that_the_uncertainty_of_the_fit
         return FOUND if settings == ("k=0",) else Undecided(0, None, "3 trials did not decide it", 0.0)
 
     draws = tuple((f"k={place}",) for place in range(20))
-    doubt = doubt_of_fit(FOUND, draws, (5,), GOAL, search_drawn, threading.Event())
+    stop = threading.Event()
+    doubt = doubt_of_fit(FOUND, draws, (5,), GOAL, search_in_threads(search_drawn, stop), stop)
     assert doubt == NoFitDoubt("only 1 of 20 searches with drawn parameters found a capacity")
 
 
@@ -202,7 +203,7 @@ def test_a_drawn_search_that_fails_is_the_reason_and_ends_the_others(error: Exce
         return FOUND
 
     draws = tuple((f"k={place}",) for place in range(200))
-    doubt = doubt_of_fit(FOUND, draws, (5,), GOAL, search_drawn, stop)
+    doubt = doubt_of_fit(FOUND, draws, (5,), GOAL, search_in_threads(search_drawn, stop), stop)
     assert doubt == NoFitDoubt(f"a search with drawn parameters failed ({error_in_words(error)})")
     assert len(searched) < len(draws)
 

@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from support.processes import finished, members, start, wait_for_points, wait_until_gone
+from support.processes import finished, start, wait_for_points, wait_until_gone, workers_of
 from support.sweeps import contents, own_load_grid
 
 LONG_GRID = 'machine = "repairman.toml"\nusers = [3, 4]\nseeds = 20\nuntil = "interactions=200000"\nbatch = 1\n'
@@ -41,10 +41,7 @@ def test_a_worker_that_is_killed_costs_no_point_and_is_reported(tmp_path: Path) 
     own_load_grid(tmp_path, LONG_GRID)
     process = start(tmp_path, "sweep", "grid.toml", "--workers", "2", "--out", "out")
     wait_for_points(tmp_path / "out", 2)
-    command = "loadgo.distribution.workers", "spawn_main"
-    workers = [
-        pid for pid in members(process.pid) if any(word in Path(f"/proc/{pid}/cmdline").read_text() for word in command)
-    ]
+    workers = workers_of(process.pid)
     assert len(workers) == 2
     os.kill(workers[0], signal.SIGKILL)
     out, _ = process.communicate(timeout=300)

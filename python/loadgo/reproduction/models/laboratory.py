@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 import threading
 from collections.abc import Iterable
@@ -11,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from loadgo.errors import Refused
 from loadgo.reproduction.models.totals import RunTotals, totals_of
+from loadgo.running.worker_runs import RunCrew, this_process
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,11 @@ class Experiment:
 class Lab:
     """Runs experiments into a temporary folder, equal experiments only once. Close it: `with Lab() as lab:`."""
 
-    def __init__(self) -> None:
+    def __init__(self, crew: RunCrew | None = None) -> None:
+        self._crew = crew or this_process()
         self._folder = tempfile.TemporaryDirectory(prefix="loadgo-reproduce-", ignore_cleanup_errors=True)
-        self._workers = ThreadPoolExecutor(max_workers=os.cpu_count() or 2, thread_name_prefix="experiment")
+        self._threads = ThreadPoolExecutor(max_workers=self._crew.threads, thread_name_prefix="experiment")
+        self._stop = threading.Event()
         self._runs_by_experiment: dict[Experiment, Future[RunTotals]] = {}
         self._lock = threading.Lock()
 
@@ -47,8 +50,12 @@ class Lab:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._workers.shutdown(cancel_futures=True)
+        self._threads.shutdown(cancel_futures=True)
         self._folder.cleanup()
+
+    def stop(self) -> None:
+        """Ends the experiments under way, and refuses others. Who waits for one has the error that it was stopped."""
+        self._stop.set()
 
     @property
     def count(self) -> int:
@@ -73,21 +80,21 @@ class Lab:
         with self._lock:
             if experiment not in self._runs_by_experiment:
                 folder = Path(self._folder.name) / f"{len(self._runs_by_experiment):04}"
-                self._runs_by_experiment[experiment] = self._workers.submit(_run_totals, experiment, folder)
+                self._runs_by_experiment[experiment] = self._threads.submit(self._run_totals, experiment, folder)
             return self._runs_by_experiment[experiment]
 
+    def _run_totals(self, experiment: Experiment, folder: Path) -> RunTotals:
+        from loadgo.records.tables import tables
+        from loadgo.running.load import Load
+        from loadgo.running.run import simulate_run
 
-def _run_totals(experiment: Experiment, folder: Path) -> RunTotals:
-    from loadgo.records.tables import tables
-    from loadgo.running.run import run
-
-    names = ("passes", "duration", "think", "warm_up", "until", "arrivals")
-    options = {name: value for name in names if (value := getattr(experiment, name)) is not None}
-    if experiment.set:
-        options["set"] = experiment.set
-    script = _script_argument(experiment.script, folder)
-    finished = run(script, on=experiment.on, users=experiment.users, seed=experiment.seed, out=folder, **options)
-    return totals_of(tables(finished))
+        if self._stop.is_set():
+            raise Refused("the reproduction was stopped")
+        names = ("users", "seed", "passes", "duration", "think", "warm_up", "until", "arrivals")
+        load = Load(**{name: getattr(experiment, name) for name in names})
+        script = _script_argument(experiment.script, folder)
+        simulate_run(self._crew.drive, script, experiment.on, load, set=experiment.set, out=folder, stop=self._stop)
+        return totals_of(tables(folder))
 
 
 def _script_argument(script: str, folder: Path) -> str | Path:

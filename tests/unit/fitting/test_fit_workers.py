@@ -1,0 +1,48 @@
+"""A fit whose trial runs workers make: the same machine file and report."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import loadgo
+import pytest
+from loadgo.errors import BadArgument, Refused
+from loadgo.fitting.reading import read_runs
+from loadgo.fitting.trial import fitted_checks
+from loadgo.running.worker_runs import RunCrew
+from support.processes import finished
+from support.small_machine import laid
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Two runs of one script, by two and by three users."""
+    folder = tmp_path_factory.mktemp("runs")
+    script, machine = laid(folder)
+    for users in (2, 3):
+        loadgo.run(script, on=machine, users=users, passes=4, out=folder / f"by-{users}")
+    return [folder / "by-2", folder / "by-3"]
+
+
+def test_the_machine_is_the_same_by_threads_processes_and_an_executor(runs: list[Path], tmp_path: Path) -> None:
+    by_threads = loadgo.fit(*runs)
+    assert {check.users for check in by_threads.checks} == {2, 3}
+    with ThreadPoolExecutor(1) as executor:
+        fits = [loadgo.fit(*runs, workers=1), loadgo.fit(*runs, workers=2), loadgo.fit(*runs, executor=executor)]
+    for fit in fits:
+        assert fit.text == by_threads.text
+        assert fit.report("json") == by_threads.report("json")
+    status, _, error = finished(tmp_path, "fit", *map(str, runs), "--workers", "2", "-o", "machine.toml")
+    assert status in (0, 1), error
+    assert (tmp_path / "machine.toml").read_text() == by_threads.text
+    with pytest.raises(BadArgument, match="write a number of processes"):
+        loadgo.fit(*runs, workers="many")
+
+
+def test_a_trial_run_that_fails_ends_the_others(runs: list[Path]) -> None:
+    def refused(*_: object) -> dict[str, object]:
+        raise Refused("this worker cannot")
+
+    with pytest.raises(Refused, match="this worker cannot"):
+        fitted_checks(loadgo.fit(*runs).text, read_runs(runs), RunCrew(refused, 2))
