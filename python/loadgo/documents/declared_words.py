@@ -1,4 +1,4 @@
-"""What the source says about a class and its members: the docstrings of the class, its fields and its properties."""
+"""The docstrings of a class, of its fields and of its properties, read from the source."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from loadgo.documents.as_json import JSON_FORMAT, Keys
 from loadgo.documents.declared_words import class_words, member_words
 from loadgo.stats.resample import Interval
 
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
+DIALECT_URL = "https://json-schema.org/draft/2020-12/schema"
 _Schema = dict[str, Any]
 _PLAIN_TYPES: dict[Any, _Schema] = {
     None: {"type": "null"},
@@ -53,7 +53,7 @@ def json_schema_of(title: str, description: str, parts: Sequence[type], keys: Ke
     root = derivation.object_of(parts)
     members = {"format": {"const": JSON_FORMAT, "description": "The number of the format."}, **root["properties"]}
     return {
-        "$schema": DIALECT,
+        "$schema": DIALECT_URL,
         "title": title,
         "description": description,
         **root,

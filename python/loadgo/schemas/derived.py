@@ -25,7 +25,7 @@ from loadgo.reporting.failed_lines import FAILED_KEYS, FailedLine
 from loadgo.reproduction.as_data import JSON_KEYS as REPRODUCTION_KEYS
 from loadgo.running.json_keys import JSON_KEYS as SIMULATION_KEYS
 from loadgo.running.simulation import Simulation
-from loadgo.schemas import hand_made
+from loadgo.schemas import comparison_objects, cost_objects, reproduction_objects, run_objects
 from loadgo.schemas.formats import JSON_FORMATS, JsonFormat
 from loadgo.sizing.json_keys import JSON_KEYS as CAPACITY_KEYS
 from loadgo.sizing.results import Capacity
@@ -36,29 +36,29 @@ from loadgo.transfers.command import CommandTransfer
 from loadgo.transfers.json_keys import JSON_KEYS as TRANSFER_KEYS
 
 _PARTS: Mapping[str, tuple[tuple[type, ...], Keys]] = {
-    "run": ((Summary, hand_made.RunMore), SUMMARY_KEYS),
-    "failed": ((hand_made.FailedJson,), {FailedLine: FAILED_KEYS}),
-    "compare": ((hand_made.ComparisonJson,), COMPARISON_KEYS),
-    "speedup": ((Speedup, hand_made.SpeedupMore), SPEEDUP_KEYS),
-    "ab": ((hand_made.ExperimentJson,), EXPERIMENT_KEYS),
+    "run": ((Summary, run_objects.RunMore), SUMMARY_KEYS),
+    "failed": ((run_objects.FailedJson,), {FailedLine: FAILED_KEYS}),
+    "compare": ((comparison_objects.ComparisonJson,), COMPARISON_KEYS),
+    "speedup": ((Speedup, comparison_objects.SpeedupMore), SPEEDUP_KEYS),
+    "ab": ((comparison_objects.ExperimentJson,), EXPERIMENT_KEYS),
     "capacity": ((Capacity,), CAPACITY_KEYS),
     "sweep": ((Sweep,), SWEEP_KEYS),
-    "history": ((hand_made.HistoryJson,), {}),
-    "cost": ((hand_made.CostsJson,), COST_KEYS),
-    "cost-against": ((hand_made.FairnessJson,), FAIRNESS_KEYS),
-    "tariffs": ((hand_made.TariffsJson,), SUMMARY_KEYS),
-    "fit": ((hand_made.FitJson,), FIT_KEYS),
+    "history": ((comparison_objects.HistoryJson,), {}),
+    "cost": ((cost_objects.CostsJson,), COST_KEYS),
+    "cost-against": ((cost_objects.FairnessJson,), FAIRNESS_KEYS),
+    "tariffs": ((cost_objects.TariffsJson,), SUMMARY_KEYS),
+    "fit": ((run_objects.FitJson,), FIT_KEYS),
     "simulate": ((Simulation,), SIMULATION_KEYS),
-    "reproduce": ((hand_made.ReproductionJson,), REPRODUCTION_KEYS),
-    "profile": ((Profile, hand_made.ProfileMore), PROFILE_KEYS),
-    "ready": ((Ready, hand_made.ReadyMore), READY_KEYS),
-    "transfer": ((hand_made.TransferJson,), TRANSFER_KEYS),
-    "transfer-command": ((CommandTransfer, hand_made.CommandTransferMore), TRANSFER_KEYS),
+    "reproduce": ((reproduction_objects.ReproductionJson,), REPRODUCTION_KEYS),
+    "profile": ((Profile, run_objects.ProfileMore), PROFILE_KEYS),
+    "ready": ((Ready, run_objects.ReadyMore), READY_KEYS),
+    "transfer": ((cost_objects.TransferJson,), TRANSFER_KEYS),
+    "transfer-command": ((CommandTransfer, cost_objects.CommandTransferMore), TRANSFER_KEYS),
     "transfer-table": ((Apart,), TRANSFER_KEYS),
-    "runs": ((hand_made.RunsJson,), {}),
-    "machines": ((hand_made.MachinesJson,), {}),
-    "doctor": ((hand_made.AbilitiesJson,), {}),
-    "query": ((hand_made.QueryJson,), {}),
+    "runs": ((run_objects.RunsJson,), {}),
+    "machines": ((run_objects.MachinesJson,), {}),
+    "doctor": ((run_objects.AbilitiesJson,), {}),
+    "query": ((run_objects.QueryJson,), {}),
 }
 """By format: the types whose members its JSON has, and the keys of all types in it."""
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from loadgo.errors import BadArgument
 
+JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None"
 SCHEMAS_FOLDER = Path(__file__).parent.parent / "data" / "schemas"
 
 
@@ -67,7 +69,7 @@ def schema_text(name: str) -> str:
     return json_format(name).path.read_text(encoding="utf-8")
 
 
-def schema(name: str) -> dict[str, object]:
+def schema(name: str) -> dict[str, JsonValue]:
     """The JSON Schema of what a command prints with `--format json`, and of what `.to_dict()` gives.
 
         jsonschema.validate(run.to_dict(), loadgo.schema("run"))
@@ -81,5 +83,5 @@ def schema(name: str) -> dict[str, object]:
     Raises:
         loadgo.errors.BadArgument: There is no such format; it is a `ValueError`.
     """
-    members: dict[str, object] = json.loads(schema_text(name))
+    members: dict[str, JsonValue] = json.loads(schema_text(name))
     return members

@@ -50,26 +50,28 @@ def printed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def complaints(format: str, members: Mapping[str, object]) -> list[str]:
-    """What the schema of a format says against a JSON object."""
+    """The errors that the schema of a format finds in a JSON object."""
     errors = Draft202012Validator(loadgo.schema(format)).iter_errors(members)
     return [f"{error.json_path}: {error.message[:300]}" for error in errors]
 
 
-def examples(value: object, schema: Mapping[str, Any], root: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects within `value` that have a definition in the schema, each with the name of the definition."""
-    for choice in schema.get("anyOf", ()) if value is not None else ():
-        yield from examples(value, choice, root)
+def examples(
+    member: object, schema: Mapping[str, Any], root: Mapping[str, Any]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects within `member` that have a definition in the schema, each with the name of the definition."""
+    for choice in schema.get("anyOf", ()) if member is not None else ():
+        yield from examples(member, choice, root)
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         schema = root["$defs"][name]
-        if isinstance(value, dict) and set(schema["required"]) <= value.keys() <= schema["properties"].keys():
-            yield name, value
-    if isinstance(value, dict):
+        if isinstance(member, dict) and set(schema["required"]) <= member.keys() <= schema["properties"].keys():
+            yield name, member
+    if isinstance(member, dict):
         members, rest = schema.get("properties", {}), schema.get("additionalProperties") or {}
-        for name, inner in value.items():
+        for name, inner in member.items():
             yield from examples(inner, members.get(name, rest), root)
-    elif isinstance(value, list) and value:
-        yield from examples(value[0], schema.get("items") or {}, root)
+    elif isinstance(member, list) and member:
+        yield from examples(member[0], schema.get("items") or {}, root)
 
 
 def test_every_result_keeps_to_its_schema(printed: tuple[str, dict[str, Any]]) -> None:
