@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from loadgo.running.run import run as run
     from loadgo.running.simulation import Simulation as Simulation
     from loadgo.running.simulation import simulate as simulate
+    from loadgo.schemas.formats import schema as schema
     from loadgo.sizing.capacity import capacity as capacity
     from loadgo.sizing.results import Capacity as Capacity
     from loadgo.sweeping.merge import merge as merge
@@ -121,6 +122,7 @@ __all__ = [
     "reproduce",
     "run",
     "runs",
+    "schema",
     "simulate",
     "speedup",
     "speedup_of",
@@ -183,6 +185,7 @@ _HOMES = {
     "reproduce": "reproduction.reproduce",
     "run": "running.run",
     "runs": "records.runs",
+    "schema": "schemas.formats",
     "simulate": "running.simulation",
     "speedup": "attribution.speedup",
     "speedup_of": "attribution.measured_runs",

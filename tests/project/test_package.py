@@ -63,6 +63,7 @@ PUBLIC_NAMES = [
     "reproduce",
     "run",
     "runs",
+    "schema",
     "simulate",
     "speedup",
     "speedup_of",

@@ -25,7 +25,7 @@ _NO_EFFECT_SHARE = 0.0005
 """A factor that differs from 1 by less than this counts as no effect."""
 _SHOWN_VALUES = 8
 """A page names at most this many values of a change; the JSON has all."""
-_KEYS: Keys = {
+JSON_KEYS: Keys = {
     **DECOMPOSITION_KEYS,
     Speedup: "title changes runs seeds causes bookkeeping roads notes warnings fit_warnings measured",
     Change: "name set",
@@ -37,7 +37,7 @@ _KEYS: Keys = {
 
 def speedup_json(speedup: Speedup) -> str:
     """The speed-up as one JSON object in full precision: times in nanoseconds, null for what is not known."""
-    return json_document(members_of(speedup, _KEYS) | {"waterfalls": waterfalls_of(speedup)}, _KEYS)
+    return json_document(members_of(speedup, JSON_KEYS) | {"waterfalls": waterfalls_of(speedup)}, JSON_KEYS)
 
 
 def waterfalls_of(speedup: Speedup) -> tuple[Waterfall, ...]:

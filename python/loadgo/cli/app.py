@@ -54,6 +54,7 @@ from loadgo.cli.output import (
 )
 from loadgo.cli.page_output import page_output
 from loadgo.cli.profile import profile
+from loadgo.cli.schema import schema
 from loadgo.cli.sweep import merge, sweep
 from loadgo.cli.transfer import transfer
 from loadgo.cli.usage_errors import PlainCommand
@@ -343,6 +344,7 @@ for command in (
     sweep,
     merge,
     reproduce,
+    schema,
     watch_command,
 ):
     app.command(cls=PlainCommand)(command)

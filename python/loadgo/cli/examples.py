@@ -71,6 +71,10 @@ COMMAND_EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("all machines", "loadgo machines"),
         ("the file of one, to change it", "loadgo machines multics-645 > mine.toml"),
     ),
+    "schema": (
+        ("all formats", "loadgo schema"),
+        ("one, for a validator", "loadgo schema compare > compare.schema.json"),
+    ),
     "simulate": (
         ("a file with a load of its own", "loadgo simulate mine.toml --until 'precision(p90)=2%'"),
         ("with a faster processor", "loadgo simulate mine.toml --users 20 --set processors.speed=2"),

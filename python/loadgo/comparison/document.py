@@ -45,7 +45,7 @@ _DIFFERENCE = (
     "measure before after interval before_interval after_interval extrapolated more_is_better change relative verdict "
     "drift interval_within_runs=within_runs run_deviation pairs_needed margin cannot_tell_by times_longer"
 )
-_KEYS: Keys = {
+JSON_KEYS: Keys = {
     **DECOMPOSITION_KEYS,
     Difference: _DIFFERENCE,
     Judged: _DIFFERENCE + " within doubt reach judgement",
@@ -100,12 +100,12 @@ def comparison_json(comparison: Comparison) -> str:
         "waterfalls": chain_waterfalls(comparison.chains),
         "distribution": distribution_of(comparison),
         "roads": comparison.roads,
-        "checks": [{"side": side, **members_of(check, _KEYS)} for side, check in comparison.checks],
+        "checks": [{"side": side, **members_of(check, JSON_KEYS)} for side, check in comparison.checks],
         "prediction": comparison.judged,
         "findings": comparison.findings,
         "notes": comparison.notes,
     }
-    return json_document(members, _KEYS)
+    return json_document(members, JSON_KEYS)
 
 
 def _row(row: Row) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from loadgo.measures.charged_use import MachineTime
 from loadgo.measures.charges import SharedHoldings
 from loadgo.measures.json_keys import JSON_KEYS as SUMMARY_KEYS
 
-_KEYS: Keys = {
+JSON_KEYS: Keys = {
     **SUMMARY_KEYS,
     SharedHoldings: "elapsed_ns logged_in_ns present_ns memory_byte_ns",
     MachineTime: "busy_ns laboratory_ns total_ns",
@@ -34,7 +34,7 @@ def costs_json(costs: Costs) -> str:
         "notes": costs.notes,
         "warnings": costs.warnings,
     }
-    return json_document(members, _KEYS)
+    return json_document(members, JSON_KEYS)
 
 
 def _point(point: Point) -> dict[str, object]:
@@ -46,5 +46,7 @@ def _point(point: Point) -> dict[str, object]:
         "held": use.held,
         "machine": use.machine,
         "stretch": use.stretches[0].name,
-        "tariffs": [members_of(priced, _KEYS) | {"rows": (*priced.rows, priced.everything)} for priced in point.priced],
+        "tariffs": [
+            members_of(priced, JSON_KEYS) | {"rows": (*priced.rows, priced.everything)} for priced in point.priced
+        ],
     }

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
 
 
-_KEYS: Keys = {
+JSON_KEYS: Keys = {
     **SUMMARY_KEYS,
     Ratio: "before after interval ratio=value b_over_a b_over_a_interval",
     Differential: "shifts before after",
@@ -72,7 +72,7 @@ def fairness_json(fairness: Fairness) -> str:
         "notes": fairness.notes,
         "warnings": _warnings(fairness),
     }
-    return json_document(members, _KEYS)
+    return json_document(members, JSON_KEYS)
 
 
 def _warnings(fairness: Fairness) -> tuple[str, ...]:

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadgo.documents.as_json import json_document
+from loadgo.documents.as_json import Keys, json_document
 from loadgo.documents.document import Document
 from loadgo.documents.table import Column, Table
+from loadgo.fitting.trial import FittedCheck
 from loadgo.notation.figures import capitalized, digits, duration, people
 from loadgo.notation.keys import parts_of
 from loadgo.notation.laws import read_law
+from loadgo.prediction.fitted import Parameter
 
 if TYPE_CHECKING:
     from loadgo.fitting.fit import Fit
 
 _NAME_CHARS = 40
+JSON_KEYS: Keys = {
+    Parameter: "key of value low high source",
+    FittedCheck: "run users figure measured machine timed error off",
+}
 
 
 def fit_json(fit: Fit) -> str:
     """The fit as one JSON object, without the covariance of its parameters, which is in the machine file."""
     fitted = fit.fitted
-    parameters = ("key", "of", "value", "low", "high", "source")
-    checks = ("run", "users", "figure", "measured", "machine", "timed", "error", "off")
     return json_document(
         {
             "title": fit.title,
@@ -30,13 +34,13 @@ def fit_json(fit: Fit) -> str:
             "runs": fitted.runs,
             "users": fitted.users,
             "interactions": fitted.interactions,
-            "parameters": [{key: getattr(parameter, key) for key in parameters} for parameter in fitted.parameters],
-            "checks": [{key: getattr(check, key) for key in checks} for check in fit.checks],
+            "parameters": fitted.parameters,
+            "checks": fit.checks,
             "assumed": fitted.assumed,
             "warnings": fit.warnings,
             "hint": fit.hint,
         },
-        {},
+        JSON_KEYS,
     )
 
 

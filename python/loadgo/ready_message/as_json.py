@@ -8,7 +8,7 @@ from loadgo.ready_message.ready import READY_FIGURES, FigureSpread, Ready
 from loadgo.running.command_run import CommandRun
 from loadgo.running.json_keys import JSON_KEYS as RUNNING_KEYS
 
-_KEYS: Keys = {
+JSON_KEYS: Keys = {
     **SUMMARY_KEYS,
     **RUNNING_KEYS,
     Ready: "command status interrupted asked sources notes floor_bytes tariff left_behind",
@@ -20,8 +20,8 @@ def ready_json(ready: Ready) -> str:
     """The ready message as one JSON object. Units are nanoseconds, bytes, counts and money; null is not measured."""
     figures = {stage: {name: ready.spread(name, stage) for name in READY_FIGURES} for stage in ready.stages}
     runs = [_run(ready, run) for run in ready.runs]
-    return json_document(members_of(ready, _KEYS) | {"figures": figures, "runs": runs}, _KEYS)
+    return json_document(members_of(ready, JSON_KEYS) | {"figures": figures, "runs": runs}, JSON_KEYS)
 
 
 def _run(ready: Ready, run: CommandRun) -> dict[str, object]:
-    return members_of(run, _KEYS) | {"status": run.status, "cpu_ns": run.cpu_ns, "cost": ready.value("cost", run)}
+    return members_of(run, JSON_KEYS) | {"status": run.status, "cpu_ns": run.cpu_ns, "cost": ready.value("cost", run)}

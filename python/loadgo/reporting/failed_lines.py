@@ -29,7 +29,7 @@ _ESCAPE_SEQUENCE = re.compile(
     r"\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\|$)|[PX^_][^\x1b]*(?:\x1b\\|$)|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)"
 )
 """ECMA-48: a string up to its end, a control sequence, or another escape sequence; each may be cut at the end."""
-_JSON_KEYS = "user pass=pass_number line command sent_ns waited_ns outcome exit_status until screen"
+FAILED_KEYS = "user pass=pass_number line command sent_ns waited_ns outcome exit_status until screen"
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ def failed_report(tables: Tables, format: str = "text", most: int | None = None)
     shown = MOST_LINES if most is None else most
     parts = Presentation(
         lambda: _document(lines, interactions, shown),
-        lambda: json_document({"failed": lines}, {FailedLine: _JSON_KEYS}),
-        {"failed": lambda: frame_of(lines, _JSON_KEYS)},
+        lambda: json_document({"failed": lines}, {FailedLine: FAILED_KEYS}),
+        {"failed": lambda: frame_of(lines, FAILED_KEYS)},
         csv=lambda: _csv(lines),
         text=lambda _width, _color: failed_text(lines, interactions, shown),
     )
@@ -86,7 +86,7 @@ def failed_report(tables: Tables, format: str = "text", most: int | None = None)
 
 def _csv(lines: tuple[FailedLine, ...]) -> str:
     """The failed lines as CSV, with screens as a terminal may print them."""
-    frame = frame_of(lines, _JSON_KEYS)
+    frame = frame_of(lines, FAILED_KEYS)
     screens = [None if line.screen is None else "\n".join(printable_screen(line.screen)) for line in lines]
     return frame_csv(frame.with_columns(screen=pl.Series(screens, dtype=pl.String)))
 

@@ -18,7 +18,7 @@ CSV_COLUMNS = (
 )  # fmt: skip
 """Columns of the CSV and keys of the JSON. Numbers are in `unit`; a date is a day's ordinal from 1 January 1."""
 
-_KEYS: Keys = {
+JSON_KEYS: Keys = {
     **TRANSFER_KEYS,
     RemedyCost: "remedy sends_us receives_us low_us high_us saves cost times agrees",
     Remedy: "name byte_us message_us message_bytes own basis",
@@ -36,7 +36,7 @@ def json_reproduction(reproduction: Reproduction) -> str:
         "wall_s": reproduction.wall_s,
         "documents": [_document_keys(reproduced) for reproduced in reproduction.documents],
     }
-    return json_document(content, _KEYS)
+    return json_document(content, JSON_KEYS)
 
 
 def figure_entries(reproduction: Reproduction) -> list[dict[str, Any]]:

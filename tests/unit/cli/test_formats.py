@@ -11,6 +11,7 @@ from typing import Any
 import loadgo
 import pytest
 from click.testing import Result as Outcome
+from jsonschema import Draft202012Validator
 from loadgo.cli.app import app
 from loadgo.documents.formats import REPORT_FORMATS, TABLE_FORMATS
 from loadgo.documents.result import Result
@@ -51,6 +52,13 @@ COMMANDS = {
     "meter": ("meter", "--for", "300ms"),
 }  # fmt: skip
 """Every command with `--format`, and each of its kinds of results."""
+SCHEMAS = {
+    "report of a meter": "run",
+    "fairness": "cost-against",
+    "transfer": "transfer-table",
+    "command": "transfer-command",
+}
+"""The JSON formats whose names differ from those of the results."""
 WITH_CHARTS = ("run", "report", "report of a meter", "meter", "compare", "fairness", "speedup", "capacity", "transfer",
                "reproduce")  # fmt: skip
 
@@ -107,6 +115,8 @@ def test_the_json_has_a_format_and_is_what_the_result_gives_as_a_dict(
 ) -> None:
     members = json.loads(printed(name, "json"), parse_constant=no_constant)
     assert members["format"] == 1
+    errors = Draft202012Validator(loadgo.schema(SCHEMAS.get(name, name))).iter_errors(members)
+    assert [f"{error.json_path}: {error.message[:300]}" for error in errors] == []
     for result, choices in shown:
         assert result.to_dict(**choices) == members
     assert shown or name in ("run", "report", "report of a meter", "meter", "failed", "tariffs", "query")

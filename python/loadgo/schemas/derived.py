@@ -1,0 +1,78 @@
+"""The JSON Schemas of all formats, derived from the types and the keys that the results are written with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from loadgo.attribution.document import JSON_KEYS as SPEEDUP_KEYS
+from loadgo.attribution.results import Speedup
+from loadgo.comparison.document import JSON_KEYS as COMPARISON_KEYS
+from loadgo.costs.as_json import JSON_KEYS as COST_KEYS
+from loadgo.costs.fairness_document import JSON_KEYS as FAIRNESS_KEYS
+from loadgo.documents.as_json import Keys
+from loadgo.documents.json_types import json_schema_of
+from loadgo.fitting.document import JSON_KEYS as FIT_KEYS
+from loadgo.measures.json_keys import JSON_KEYS as SUMMARY_KEYS
+from loadgo.measures.summary import Summary
+from loadgo.pairing.document import JSON_KEYS as EXPERIMENT_KEYS
+from loadgo.profiling.document import PROFILE_KEYS
+from loadgo.profiling.profile import Profile
+from loadgo.ready_message.as_json import JSON_KEYS as READY_KEYS
+from loadgo.ready_message.ready import Ready
+from loadgo.reporting.failed_lines import FAILED_KEYS, FailedLine
+from loadgo.reproduction.as_data import JSON_KEYS as REPRODUCTION_KEYS
+from loadgo.running.json_keys import JSON_KEYS as SIMULATION_KEYS
+from loadgo.running.simulation import Simulation
+from loadgo.schemas import comparison_objects, cost_objects, reproduction_objects, run_objects
+from loadgo.schemas.formats import JSON_FORMATS, JsonFormat
+from loadgo.sizing.json_keys import JSON_KEYS as CAPACITY_KEYS
+from loadgo.sizing.results import Capacity
+from loadgo.sweeping.document import JSON_KEYS as SWEEP_KEYS
+from loadgo.sweeping.results import Sweep
+from loadgo.transfers.analysis import Apart
+from loadgo.transfers.command import CommandTransfer
+from loadgo.transfers.json_keys import JSON_KEYS as TRANSFER_KEYS
+
+_PARTS: Mapping[str, tuple[tuple[type, ...], Keys]] = {
+    "run": ((Summary, run_objects.RunMore), SUMMARY_KEYS),
+    "failed": ((run_objects.FailedJson,), {FailedLine: FAILED_KEYS}),
+    "compare": ((comparison_objects.ComparisonJson,), COMPARISON_KEYS),
+    "speedup": ((Speedup, comparison_objects.SpeedupMore), SPEEDUP_KEYS),
+    "ab": ((comparison_objects.ExperimentJson,), EXPERIMENT_KEYS),
+    "capacity": ((Capacity,), CAPACITY_KEYS),
+    "sweep": ((Sweep,), SWEEP_KEYS),
+    "history": ((comparison_objects.HistoryJson,), {}),
+    "cost": ((cost_objects.CostsJson,), COST_KEYS),
+    "cost-against": ((cost_objects.FairnessJson,), FAIRNESS_KEYS),
+    "tariffs": ((cost_objects.TariffsJson,), SUMMARY_KEYS),
+    "fit": ((run_objects.FitJson,), FIT_KEYS),
+    "simulate": ((Simulation,), SIMULATION_KEYS),
+    "reproduce": ((reproduction_objects.ReproductionJson,), REPRODUCTION_KEYS),
+    "profile": ((Profile, run_objects.ProfileMore), PROFILE_KEYS),
+    "ready": ((Ready, run_objects.ReadyMore), READY_KEYS),
+    "transfer": ((cost_objects.TransferJson,), TRANSFER_KEYS),
+    "transfer-command": ((CommandTransfer, cost_objects.CommandTransferMore), TRANSFER_KEYS),
+    "transfer-table": ((Apart,), TRANSFER_KEYS),
+    "runs": ((run_objects.RunsJson,), {}),
+    "machines": ((run_objects.MachinesJson,), {}),
+    "doctor": ((run_objects.AbilitiesJson,), {}),
+    "query": ((run_objects.QueryJson,), {}),
+}
+"""By format: the types whose members its JSON has, and the keys of all types in it."""
+
+
+def derived_schema(known: JsonFormat) -> dict[str, Any]:
+    """The schema of a format."""
+    parts, keys = _PARTS[known.name]
+    commands = ", ".join(f"`loadgo {command}`" for command in known.commands)
+    description = f"Printed by {commands} with `--format json`: {known.about}. Null is not measured or not known."
+    return json_schema_of(f"loadgo {known.name}", description, parts, keys)
+
+
+def schema_files() -> dict[str, str]:
+    """The content of each schema's file, by format."""
+    return {
+        known.name: json.dumps(derived_schema(known), indent=1, ensure_ascii=False) + "\n" for known in JSON_FORMATS
+    }

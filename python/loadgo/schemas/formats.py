@@ -1,0 +1,87 @@
+"""The list of JSON formats, and their schemas as the package has them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from loadgo.errors import BadArgument
+
+JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None"
+SCHEMAS_FOLDER = Path(__file__).parent.parent / "data" / "schemas"
+
+
+@dataclass(frozen=True)
+class JsonFormat:
+    """A kind of JSON document."""
+
+    name: str
+    commands: tuple[str, ...]
+    """The commands that print it with `--format json`."""
+    about: str
+
+    @property
+    def path(self) -> Path:
+        """The file of its schema."""
+        return SCHEMAS_FOLDER / f"{self.name}.json"
+
+
+JSON_FORMATS = (
+    JsonFormat("run", ("run", "report", "meter"), "the report of a run, and of a host that was metered"),
+    JsonFormat("failed", ("report --failed",), "the lines of a run that failed, timed out or died"),
+    JsonFormat("compare", ("compare",), "two runs compared"),
+    JsonFormat("speedup", ("speedup",), "a speed-up attributed to changes"),
+    JsonFormat("ab", ("ab",), "two variants run in turn"),
+    JsonFormat("capacity", ("capacity",), "how many users a system holds"),
+    JsonFormat("sweep", ("sweep", "merge"), "the configurations of a sweep"),
+    JsonFormat("history", ("history",), "a figure over many runs"),
+    JsonFormat("cost", ("cost",), "the costs of runs"),
+    JsonFormat("cost-against", ("cost --against",), "whether a price is fair"),
+    JsonFormat("tariffs", ("cost --tariffs",), "the tariffs that come with loadgo"),
+    JsonFormat("fit", ("fit",), "a machine that was fitted to runs"),
+    JsonFormat("simulate", ("simulate",), "a simulated machine under its own load"),
+    JsonFormat("reproduce", ("reproduce",), "the published measurements beside ours"),
+    JsonFormat("profile", ("profile",), "a clock profile"),
+    JsonFormat("ready", ("ready",), "what one command used"),
+    JsonFormat("transfer", ("transfer --to",), "what a network bit costs the host"),
+    JsonFormat("transfer-command", ("transfer -- COMMAND",), "what a command's transfer costs"),
+    JsonFormat("transfer-table", ("transfer --read",), "the analysis of a table of transfers"),
+    JsonFormat("runs", ("runs",), "the recorded runs"),
+    JsonFormat("machines", ("machines",), "the machines that come with loadgo"),
+    JsonFormat("doctor", ("doctor",), "what can be measured on a host"),
+    JsonFormat("query", ("query",), "the rows of an answer in SQL"),
+)
+"""All formats."""
+
+
+def json_format(name: str) -> JsonFormat:
+    """The format called `name`, or that a command of this name prints. Raises `BadArgument` for another name."""
+    by_name = {command: known for known in JSON_FORMATS for command in (*known.commands, known.name)}
+    if name not in by_name:
+        raise BadArgument(f"there is no format {name!r}; there are {', '.join(known.name for known in JSON_FORMATS)}")
+    return by_name[name]
+
+
+def schema_text(name: str) -> str:
+    """The JSON Schema of a format as its file has it. Raises `BadArgument` for an unknown name."""
+    return json_format(name).path.read_text(encoding="utf-8")
+
+
+def schema(name: str) -> dict[str, JsonValue]:
+    """The JSON Schema of what a command prints with `--format json`, and of what `.to_dict()` gives.
+
+        jsonschema.validate(run.to_dict(), loadgo.schema("run"))
+
+    Args:
+        name: A format, such as `compare`, or a command that prints it.
+
+    Returns:
+        The schema, of JSON Schema 2020-12.
+
+    Raises:
+        loadgo.errors.BadArgument: There is no such format; it is a `ValueError`.
+    """
+    members: dict[str, JsonValue] = json.loads(schema_text(name))
+    return members

@@ -1,0 +1,132 @@
+"""The JSON objects of runs, fits, metered commands and lists, as typed dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from os import PathLike
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+from loadgo.documents.json_types import WithMembers
+from loadgo.fitting.trial import FittedCheck
+from loadgo.measures.vocabulary import DocumentVocabulary
+from loadgo.prediction.fitted import Parameter
+from loadgo.profiling.summary import ProfileSummary
+from loadgo.ready_message.ready import FigureSpread
+from loadgo.reporting.failed_lines import FailedLine
+from loadgo.running.command_run import CommandRun
+
+
+class ChartDataJson(TypedDict):
+    """A chart's caption and columns."""
+
+    caption: str
+    columns: Mapping[str, Sequence[Any]]
+
+
+class RunMore(TypedDict):
+    """Members of a run's JSON beside its summary."""
+
+    vocabulary: NotRequired[DocumentVocabulary]
+    over_time: Mapping[str, ChartDataJson]
+
+
+class FailedJson(TypedDict):
+    """The lines of a run that failed."""
+
+    failed: Sequence[FailedLine]
+
+
+class FitJson(TypedDict):
+    """A fit."""
+
+    title: str
+    path: str | PathLike[str] | None
+    script: str
+    runs: Sequence[str]
+    users: Sequence[int]
+    interactions: int
+    parameters: Sequence[Parameter]
+    checks: Sequence[FittedCheck]
+    assumed: Sequence[str]
+    warnings: Sequence[str]
+    hint: str
+
+
+class ProfileMore(TypedDict):
+    """Members of a profile's JSON beside its fields."""
+
+    summary: ProfileSummary
+
+
+class MeteredRunMore(TypedDict):
+    """Members of a metered command's JSON beside its fields."""
+
+    status: int
+    cpu_ns: int | None
+    cost: float | None
+
+
+class ReadyMore(TypedDict):
+    """Members of a ready message's JSON beside its fields."""
+
+    figures: Mapping[str, Mapping[str, FigureSpread]]
+    runs: Sequence[Annotated[dict[str, object], WithMembers(CommandRun, MeteredRunMore)]]
+
+
+class ListedRunJson(TypedDict):
+    """A recorded run."""
+
+    id: str
+    folder: str
+    name: str
+    system: str
+    users: int | None
+    started: datetime | None
+    finished: bool
+    outcome: str
+    interactions: int | None
+
+
+class RunsJson(TypedDict):
+    """The recorded runs."""
+
+    runs: Sequence[ListedRunJson]
+
+
+class ListedMachineJson(TypedDict):
+    """A simulated machine."""
+
+    name: str
+    title: str
+    processors: int
+    commands: Sequence[str]
+    source: str
+
+
+class MachinesJson(TypedDict):
+    """The machines that come with loadgo."""
+
+    machines: Sequence[ListedMachineJson]
+
+
+class AbilityJson(TypedDict):
+    """Something that a run may need of a host."""
+
+    name: str
+    state: Literal["exact", "estimated", "absent"]
+    how: str
+    why_not: str
+    remedy: str
+
+
+class AbilitiesJson(TypedDict):
+    """The list of what can be measured and controlled on a host."""
+
+    abilities: Sequence[AbilityJson]
+
+
+class QueryJson(TypedDict):
+    """The rows of an answer, by column."""
+
+    rows: Sequence[Mapping[str, Any]]
