@@ -60,8 +60,8 @@ RunSystemOption = Annotated[
     str,
     typer.Option(
         metavar="SYSTEM",
-        help="The system that users log in to: here, which is this host; another host as ssh://USER@HOST:PORT, of which "
-        "HOST is enough; a simulated machine's name (see loadgo machines), or the path of a machine file.",
+        help="The system that users log in to: here, which is this host; ssh://USER@HOST:PORT for another host, of "
+        "which HOST is enough; a simulated machine's name (see loadgo machines), or the path of a machine file.",
     ),
 ]
 HostOption = Annotated[

@@ -15,8 +15,9 @@ from itertools import pairwise
 from typing import Literal
 
 Stage = Literal["beginning", "middle", "end"]
-STAGES: tuple[Stage, ...] = ("beginning", "middle", "end")
 _TIME_BYTES = 8
+_MOST_KEPT = 4096
+"""Largest number of exchanges of the middle stage that are kept; beyond it every second one is dropped."""
 _MOST_PENDING = 64
 """Largest number of questions without an answer that are kept; an older one counts as unanswered."""
 
@@ -62,6 +63,7 @@ class ClockExchanges:
         """The number of answers."""
         self._pending: dict[int, Stage] = {}
         self._best: dict[Stage, Exchange] = {}
+        self._middle: list[Exchange] = []
 
     def question(self) -> bytes:
         """The bytes of a question that leaves now."""
@@ -83,13 +85,30 @@ class ClockExchanges:
             return
         self.answered += 1
         exchange = Exchange(stage, sent_ns, came_ns, left_ns, back_ns)
+        if stage == "middle":
+            self._middle.append(exchange)
+            if len(self._middle) > _MOST_KEPT:
+                del self._middle[::2]
+            return
         best = self._best.get(stage)
         if best is None or exchange.bound_ns < best.bound_ns:
             self._best[stage] = exchange
 
     def clock(self) -> FarClock | None:
         """The other host's clock by these exchanges; None without one."""
-        return FarClock.by(self._best.values()) if self._best else None
+        middle = _best_of_middle_third(self._middle)
+        exchanges = [*self._best.values(), *([] if middle is None else [middle])]
+        return FarClock.by(exchanges) if exchanges else None
+
+
+def _best_of_middle_third(exchanges: Sequence[Exchange]) -> Exchange | None:
+    """The exchange with the smallest bound in the middle third of the time that the exchanges cover."""
+    if not exchanges:
+        return None
+    first_ns, last_ns = exchanges[0].here_ns, exchanges[-1].here_ns
+    third_ns = (last_ns - first_ns) // 3
+    inside = [one for one in exchanges if first_ns + third_ns <= one.here_ns <= last_ns - third_ns]
+    return min(inside or exchanges, key=lambda one: one.bound_ns)
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ class FarMetering:
         import tomlkit
 
         described = tomlkit.parse(text)
-        described["system"]["login"] = login  # type: ignore[index]  # it has just been read
+        described["system"]["login"] = login
         return tomlkit.dumps(described)
 
     def folder_exists(self) -> None:

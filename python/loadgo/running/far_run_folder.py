@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from loadgo.errors import BadRun
 from loadgo.hosts.address import Address
 from loadgo.hosts.clock import FarClock
+from loadgo.notation.figures import duration
 from loadgo.running.far_metering import FAR_FOLDER, FarMeteringEnd
 
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ METER_TABLES = ("time", "processes", "faults", "segments", "primitives", "queue"
 _DRIVER = "driver"
 """The driver's row of `processes`: an agent has no driver."""
 _NOT_MEASURED = "what each interaction used on {host} is not measured: it takes loadgo on that host itself"
+_ABOUT = (
+    "users logged in to {host} by ssh, and the driver ran on {driver}: response times have the network in them, and "
+    "the meters are those of {host}{clock}"
+)
 
 
 def complete_run(
@@ -37,7 +42,9 @@ def complete_run(
             reason = "; ".join(filter(None, (reason, doubt)))
         else:
             far_origin_ns = ended.origin_ns
-            _place_tables(folder, lambda there: [at - origin_ns for at in clock.here_ns([far_origin_ns + t for t in there])])
+            _place_tables(
+                folder, lambda there: [at - origin_ns for at in clock.here_ns([far_origin_ns + t for t in there])]
+            )
         if reason:
             reason = f"the meters of {host} are incomplete: {reason}"
             _add_loss(folder, reason)
@@ -123,7 +130,9 @@ def _complete_run_toml(folder: Path, host: Address, clock: FarClock | None, orig
             run_toml[section] = far[section]
     if not run_toml.get("usage", {}).get("cpu"):
         run_toml.setdefault("usage", {})["notes"] = [_NOT_MEASURED.format(host=host)]
-    run_toml["notes"] = [*run_toml.get("notes", []), *notes]
+    known = "" if clock is None else f", whose clock is known within {duration(clock.bound_ns)}"
+    driver = run_toml.get("driver", {}).get("hostname", "this host")
+    run_toml["notes"] = [*run_toml.get("notes", []), _ABOUT.format(host=host, driver=driver, clock=known), *notes]
     if clock is not None:
         run_toml["clock"] = _clock_section(clock, origin_ns)
     part = folder / "run.toml.part"

@@ -20,7 +20,7 @@ from loadgo.running.far_metering import FarMetering
 from loadgo.running.far_run_folder import complete_run
 
 LOG_INS_AT_ONCE = 8
-"""Log-ins under way at a time. sshd refuses some when 10 have not finished yet (`MaxStartups`, whose default this is)."""
+"""Log-ins under way at a time. By default (`MaxStartups`) sshd refuses some when 10 have not finished yet."""
 _ACCOUNT_SHELL = "sh"
 """The log-in of a script that names none: users get the account's own log-in shell."""
 _ELSEWHERE = ("su", "sudo", "runuser", "login", "ssh", "telnet", "mosh", "docker", "podman", "kubectl", "machinectl")
@@ -102,13 +102,13 @@ def check_script(source: Source, login: str, limit: str | None) -> None:
     program = words[0].rpartition("/")[2] if words else ""
     if program in _ELSEWHERE:
         raise BadArgument(
-            f"the script's login is {login!r}, and with `on` users log in by ssh to that host as its account: leave out "
-            "`login` in the script, and name the account in `on`: ssh://USER@HOST"
+            f"the script's login is {login!r}, and with `on` users log in by ssh to that host as its account: leave "
+            "out `login` in the script, and name the account in `on`: ssh://USER@HOST"
         ).about("on")
     if tomllib.loads(source.text).get("beside"):
         raise BadArgument(
-            "the script starts programs beside its users ([beside]), which run on this host alone: leave them out, and "
-            "start them on the other host"
+            "the script starts programs beside its users ([beside]), which run on this host alone: leave them out, "
+            "and start them on the other host"
         ).about("on")
 
 

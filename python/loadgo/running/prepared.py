@@ -86,7 +86,7 @@ def prepare_run(source: Source, on: str, settings: RunSettings) -> PreparedRun:
 
 
 def prepare_other_host(source: Source, on: str, settings: RunSettings, *, sudo: bool) -> PreparedRun:
-    """Checks a script and another host as the system `on`, without reaching it yet. Raises what `prepare_run` raises."""
+    """Checks a script and another host as the system `on`, without a log-in. Raises what `prepare_run` raises."""
     from loadgo.running.other_host import LOG_INS_AT_ONCE, OtherHostDriver, check_script, log_in_command
 
     address = parse_host(on)
