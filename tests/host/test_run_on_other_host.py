@@ -171,6 +171,20 @@ def test_a_wrong_host_key_and_a_refused_log_in_are_told_before_anything_begins(f
     assert not (far.folder / "kept").exists()
 
 
+def test_users_share_the_agent_s_connection_where_a_log_in_of_their_own_would_be_asked(far: AgentHost) -> None:
+    ssh = far.folder / "bin" / "ssh"
+    plain = ssh.read_text().partition("exec ")[2]
+    ssh.write_text(f"""#!/bin/sh
+case "$*" in *ControlPath=none*) set -- -o PubkeyAuthentication=no "$@" ;; esac
+exec {plain}""")
+    out = far.loadgo(*options("--for", "2s")).stdout
+    run = run_toml(far)
+    assert run["outcome"] == "done"
+    assert "ControlPath=SOCKET" in run["system"]["login"]
+    assert any("users shared the agent's connection" in note for note in run["notes"])
+    assert "everyone was served" in out
+
+
 def test_a_program_that_is_missing_there_is_told_before_anybody_logs_in(far: AgentHost) -> None:
     (far.folder / "work.toml").write_text(SCRIPT.replace('["cat"]', '["cat", "no-such-program"]'))
     err = far.loadgo(*options(), status=2).stderr

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from loadgo import _loadgo
@@ -109,12 +110,12 @@ class Agent:
     def compare_clocks(self, stage: Stage) -> None:
         """Exchanges times with the agent, which must not be at work. Later questions belong to the stage after it.
 
-        Raises the branches of `AgentLost`.
+        Raises the branches of `AgentLost`, and `KeyboardInterrupt` after a stop signal before the end.
         """
         self.clock.stage = stage
         wanted, give_up_s = self.clock.answered + CLOCK_EXCHANGES, time.monotonic() + SILENCE_S
         self._send("clock", self.clock.question())
-        for kind, _ in self._received():
+        for kind, _ in self._received(can_stop_in_order=stage == "end"):
             if self.clock.answered >= wanted:
                 break
             if time.monotonic() > give_up_s:
@@ -125,7 +126,16 @@ class Agent:
 
     def run_script(self, script: str) -> int:
         """Runs a script of the Bourne shell there, outside of the agent. Returns its exit status."""
-        return self._connection.run(script)
+        process = self._connection.start(script, (subprocess.DEVNULL, subprocess.DEVNULL))
+        try:
+            return self._connection.wait(process)
+        finally:
+            end_process(process)
+
+    @property
+    def control_socket(self) -> Path:
+        """The socket by which another ssh shares the agent's connection."""
+        return self._connection.control_socket
 
     def end(self) -> None:
         """Closes the connection, and waits until the agent has undone its work.

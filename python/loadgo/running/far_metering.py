@@ -17,6 +17,8 @@ from loadgo.hosts.far_records import FarRecords
 
 FAR_FOLDER = "other-host"
 """The folder of the agent's records, in the run's folder while the run goes."""
+MOST_WAITING_BYTES = 64 << 20
+"""Largest number of bytes that wait in memory for the run's folder, which is made some seconds after the first came."""
 _LOOK_EVERY_S = 0.1
 
 
@@ -43,6 +45,7 @@ class FarMetering:
         self._agent, self._request = agent, request
         self._records = FarRecords(run_folder / FAR_FOLDER)
         self._waiting: list[Frame] = []
+        self._waiting_bytes = 0
         self._toml = b""
         self._has_folder, self._stop = threading.Event(), threading.Event()
         self._answer: dict[str, Any] = {}
@@ -107,6 +110,9 @@ class FarMetering:
             self._answer = parse_json(self._agent.address, body, dict)
         elif kind in ("origin", "run.toml", "table"):
             self._waiting.append((kind, body))
+            self._waiting_bytes += len(body)
+            if self._waiting_bytes > MOST_WAITING_BYTES and not self._has_folder.is_set():
+                raise WrongFrames(f"{self._agent.address}: too many records came before the run")
         if not self._has_folder.is_set():
             return
         waiting, self._waiting = self._waiting, []

@@ -6,18 +6,19 @@ import shlex
 import subprocess
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from loadgo.errors import BadArgument, Refused
 from loadgo.hosts.address import Address
 from loadgo.hosts.agent import Agent, open_agent
-from loadgo.hosts.connection import CONNECT_TIMEOUT_S
-from loadgo.hosts.failures import SSH_FAILED_STATUS, LoginRefused, ssh_failure
+from loadgo.hosts.connection import CONNECT_TIMEOUT_S, LOGIN_TIMEOUT_S
+from loadgo.hosts.failures import SSH_FAILED_STATUS, LoginRefused, LoginUnfinished, ssh_failure
 from loadgo.running.bundled import Source
 from loadgo.running.far_metering import FarMetering
 from loadgo.running.far_run_folder import complete_run
+from loadgo.running.stopping import catch_stop_signals
 
 LOG_INS_AT_ONCE = 8
 """Log-ins under way at a time. By default (`MaxStartups`) sshd refuses some when 10 have not finished yet."""
@@ -26,13 +27,16 @@ _ACCOUNT_SHELL = "sh"
 _ELSEWHERE = ("su", "sudo", "runuser", "login", "ssh", "telnet", "mosh", "docker", "podman", "kubectl", "machinectl")
 _SSH_SETTINGS = (
     "ControlMaster=no",
-    "ControlPath=none",
     "BatchMode=yes",
     f"ConnectTimeout={CONNECT_TIMEOUT_S}",
     "ClearAllForwardings=yes",
     "RemoteCommand=none",
     "EscapeChar=none",
     "PermitLocalCommand=no",
+)
+_SHARED = (
+    "users shared the agent's connection, since a log-in without questions was refused: no log-in of theirs is part of "
+    "the load, and sshd holds 8 of them unless its MaxSessions is raised; a key for ssh gives each user a connection"
 )
 _FIRST_MISSING_STATUS = 101
 """Exit status of the search for programs if the first is missing; one more for each of the next."""
@@ -49,6 +53,8 @@ class OtherHostDriver:
     sudo: bool
     meters: str | None
     """The tier of meters there; None for the cheap ones where that host allows them."""
+    login: str
+    """The script's log-in, which is started there."""
     needs: tuple[str, ...]
     drive: Callable[[str, dict[str, Any], str, Callable[[Progress], bool]], Progress]
     """Runs a script's text on this host."""
@@ -57,20 +63,26 @@ class OtherHostDriver:
         self, script: str, options: dict[str, Any], folder: str, report: Callable[[Progress], bool]
     ) -> Progress:
         """Runs a script's text into a folder. Raises what `_loadgo.run_host` raises, and the branches of `NoAgent`."""
-        with open_agent(self.host, sudo=self.sudo) as agent:
-            _check_log_in(self.host)
+        with catch_stop_signals() as stop, open_agent(self.host, sudo=self.sudo, stop=stop) as agent:
+            socket = _socket_to_share(agent)
             _check_programs(agent, self.needs)
             agent.compare_clocks("beginning")
             with FarMetering(agent, Path(folder), self._request(options, folder)) as metering:
-                far = {"other_host": metering.first_toml(str(options["login"]))}
+                recorded_login = log_in_command(self.host, self.login, socket and "SOCKET")
+                far = {
+                    "login": log_in_command(self.host, self.login, socket),
+                    "other_host": metering.first_toml(recorded_login),
+                }
 
                 def report_with_folder(state: Progress) -> bool:
                     metering.folder_exists()
-                    return report(state)
+                    return report(state) and not stop.is_set()
 
                 result = self.drive(script, {**options, **far}, folder, report_with_folder)
                 ended = metering.end()
             clock = agent.clock.clock()
+        if socket:
+            ended = replace(ended, notes=(*ended.notes, _SHARED))
         return complete_run(Path(folder), self.host, result, ended, clock)
 
     def _request(self, options: dict[str, Any], folder: str) -> dict[str, Any]:
@@ -85,9 +97,12 @@ class OtherHostDriver:
         }
 
 
-def log_in_command(host: Address, login: str) -> str:
-    """The command that logs a user in to `host` over a connection of its own, and starts the script's `login` there."""
-    settings = [word for setting in _SSH_SETTINGS for word in ("-o", setting)]
+def log_in_command(host: Address, login: str, socket: str | None = None) -> str:
+    """The command that logs a user in to `host`, and starts the script's `login` there.
+
+    Each user has a connection of its own, or a session in that of the control `socket`.
+    """
+    settings = [word for setting in (f"ControlPath={socket or 'none'}", *_SSH_SETTINGS) for word in ("-o", setting)]
     there = [] if login == _ACCOUNT_SHELL else [login]
     return shlex.join(["ssh", "-tt", *settings, *host.ssh_words, *there])
 
@@ -112,19 +127,33 @@ def check_script(source: Source, login: str, limit: str | None) -> None:
         ).about("on")
 
 
-def _check_log_in(host: Address) -> None:
-    """Logs in once as each user will. Raises the branches of `NoAgent`."""
-    command = [*shlex.split(log_in_command(host, _ACCOUNT_SHELL)), "exit 0"]
-    command.remove("-tt")
-    tried = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, start_new_session=True, check=False)
-    if tried.returncode == SSH_FAILED_STATUS:
-        failure = ssh_failure(host, tried.stderr)
-        if isinstance(failure, LoginRefused):
-            raise LoginRefused(
-                f"{failure}; each user of a run logs in over a connection of its own and answers no question, so it "
-                "needs a key"
-            )
-        raise failure
+def _socket_to_share(agent: Agent) -> str | None:
+    """The control socket that users share, if each user's own connection would be asked a question; else None.
+
+    Raises the branches of `NoAgent` if users can log in neither way.
+    """
+    command = shlex.split(log_in_command(agent.address, _ACCOUNT_SHELL))
+    command[command.index("-tt")] = "-T"
+    try:
+        tried = subprocess.run(
+            [*command, "exit 0"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            start_new_session=True,
+            timeout=LOGIN_TIMEOUT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise LoginUnfinished(
+            f"{agent.address}: a second log-in has not come to a shell for {LOGIN_TIMEOUT_S:.0f} s: see that "
+            "`ssh HOST exit` ends there"
+        ) from None
+    if tried.returncode != SSH_FAILED_STATUS:
+        return None
+    failure = ssh_failure(agent.address, tried.stderr)
+    if isinstance(failure, LoginRefused):
+        return str(agent.control_socket)
+    raise failure
 
 
 def _check_programs(agent: Agent, programs: Sequence[str]) -> None:
