@@ -16,9 +16,9 @@ from typing import Literal
 
 Stage = Literal["beginning", "middle", "end"]
 _TIME_BYTES = 8
-_MOST_KEPT = 4096
+_MOST_MIDDLE_EXCHANGES = 4096
 """Largest number of exchanges of the middle stage that are kept; beyond it every second one is dropped."""
-_MOST_PENDING = 64
+_MOST_QUESTIONS = 64
 """Largest number of questions without an answer that are kept; an older one counts as unanswered."""
 
 
@@ -69,7 +69,7 @@ class ClockExchanges:
         """The bytes of a question that leaves now."""
         sent_ns = time.monotonic_ns()
         self._pending[sent_ns] = self.stage
-        if len(self._pending) > _MOST_PENDING:
+        if len(self._pending) > _MOST_QUESTIONS:
             del self._pending[next(iter(self._pending))]
         return sent_ns.to_bytes(_TIME_BYTES, "big")
 
@@ -87,7 +87,7 @@ class ClockExchanges:
         exchange = Exchange(stage, sent_ns, came_ns, left_ns, back_ns)
         if stage == "middle":
             self._middle.append(exchange)
-            if len(self._middle) > _MOST_KEPT:
+            if len(self._middle) > _MOST_MIDDLE_EXCHANGES:
                 del self._middle[::2]
             return
         best = self._best.get(stage)

@@ -32,7 +32,7 @@ class FarMeteringEnd:
     """The reason why the records end early; empty if they do not."""
     notes: tuple[str, ...]
     left_behind: tuple[str, ...]
-    """What stays on the other host, each with its reason and its remedy."""
+    """Things that stay on the other host, each with its reason and its remedy."""
 
 
 class FarMetering:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import tomllib
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,34 +32,47 @@ _ABOUT = (
 
 
 def complete_run(
-    folder: Path, host: Address, result: dict[str, Any], ended: FarMeteringEnd, clock: FarClock | None
+    folder: Path, host: Address, run_result: dict[str, Any], ended: FarMeteringEnd, clock: FarClock | None
 ) -> dict[str, Any]:
     """Places the agent's records in the run that has ended. Returns its result, with what the agent has said."""
-    notes = [*ended.notes, *ended.left_behind]
-    origin_ns, reason = int(result["origin_ns"]), ended.failure
-    doubt = _clock_doubt(host, ended, clock)
+    doubt = _clock_doubt(ended, clock)
+    reason = "; ".join(filter(None, (ended.failure, doubt)))
+    missing = [f"the meters of {host} are incomplete: {reason}"] if reason else []
+    notes = [*ended.notes, *ended.left_behind, *missing]
     try:
-        if doubt or clock is None or ended.origin_ns is None:
-            reason = "; ".join(filter(None, (reason, doubt)))
-        else:
-            far_origin_ns = ended.origin_ns
-            _place_tables(
-                folder, lambda there: [at - origin_ns for at in clock.here_ns([far_origin_ns + t for t in there])]
-            )
-        if reason:
-            reason = f"the meters of {host} are incomplete: {reason}"
-            _add_loss(folder, reason)
-        _complete_run_toml(folder, host, clock, origin_ns, [*notes, *([reason] if reason else [])])
+        if clock is not None and ended.origin_ns is not None and not doubt:
+            _place_tables(folder, _RunClock(clock, ended.origin_ns, int(run_result["origin_ns"])))
+        for loss in missing:
+            _add_loss(folder, loss)
+        _complete_run_toml(folder, host, clock, int(run_result["origin_ns"]), notes)
     except OSError as refusal:
         raise BadRun(f"{folder} has no meters of {host}: {refusal}; they are in {folder / FAR_FOLDER}") from refusal
     if not doubt:
         shutil.rmtree(folder / FAR_FOLDER, ignore_errors=True)
-    result["notes"] = [*result["notes"], *notes, *([reason] if reason else [])]
-    result["left_behind"] = [*result["left_behind"], *ended.left_behind]
-    return result
+    return {
+        **run_result,
+        "notes": [*run_result["notes"], *notes],
+        "left_behind": [*run_result["left_behind"], *ended.left_behind],
+    }
 
 
-def _clock_doubt(host: Address, ended: FarMeteringEnd, clock: FarClock | None) -> str:
+@dataclass(frozen=True)
+class _RunClock:
+    """The clock of the run, for instants of a metering on another host."""
+
+    far_clock: FarClock
+    far_origin_ns: int
+    """The beginning of the metering on the monotonic clock there."""
+    origin_ns: int
+    """The beginning of the run on the monotonic clock here."""
+
+    def instants(self, metered_ns: Sequence[int]) -> list[int]:
+        """The instants of the run; before its beginning they are negative."""
+        here_ns = self.far_clock.here_ns([self.far_origin_ns + instant for instant in metered_ns])
+        return [instant - self.origin_ns for instant in here_ns]
+
+
+def _clock_doubt(ended: FarMeteringEnd, clock: FarClock | None) -> str:
     """The reason why the agent's records have no place on the run's clock; empty if they have one."""
     if clock is None or ended.origin_ns is None:
         return "the clock there was not compared"
@@ -70,8 +84,8 @@ def _clock_doubt(host: Address, ended: FarMeteringEnd, clock: FarClock | None) -
     return ""
 
 
-def _place_tables(folder: Path, run_clock: Callable[[list[int]], list[int]]) -> None:
-    """Writes the agent's rows into the run's tables. `run_clock` places instants of the metering on the run's clock."""
+def _place_tables(folder: Path, run_clock: _RunClock) -> None:
+    """Writes the agent's rows into the run's tables."""
     import polars as pl
 
     from loadgo.records.tables import read_table
@@ -90,12 +104,12 @@ def _place_tables(folder: Path, run_clock: Callable[[list[int]], list[int]]) -> 
     _write(folder, "lost", pl.concat([read_table(folder, "lost"), lost]))
 
 
-def _placed(rows: pl.DataFrame, run_clock: Callable[[list[int]], list[int]]) -> pl.DataFrame:
+def _placed(rows: pl.DataFrame, run_clock: _RunClock) -> pl.DataFrame:
     """The rows with `at_ns` on the run's clock; an instant before the run's beginning becomes 0."""
     import polars as pl
 
     there = rows["at_ns"].unique().sort()
-    here = pl.Series([max(0, instant) for instant in run_clock(there.to_list())], dtype=pl.Int64)
+    here = pl.Series([max(0, instant) for instant in run_clock.instants(there.to_list())], dtype=pl.Int64)
     return rows.with_columns(pl.col("at_ns").replace_strict(there, here.cast(pl.UInt64), return_dtype=pl.UInt64))
 
 

@@ -20,8 +20,8 @@ from loadgo.running.far_metering import FarMetering
 from loadgo.running.far_run_folder import complete_run
 from loadgo.running.stopping import catch_stop_signals
 
-LOG_INS_AT_ONCE = 8
-"""Log-ins under way at a time. By default (`MaxStartups`) sshd refuses some when 10 have not finished yet."""
+MOST_STARTING_SESSIONS = 8
+"""Number of log-ins under way at a time. By default (`MaxStartups`) sshd refuses some when 10 have not finished yet."""
 _ACCOUNT_SHELL = "sh"
 """The log-in of a script that names none: users get the account's own log-in shell."""
 _ELSEWHERE = ("su", "sudo", "runuser", "login", "ssh", "telnet", "mosh", "docker", "podman", "kubectl", "machinectl")

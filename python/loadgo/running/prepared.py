@@ -87,7 +87,7 @@ def prepare_run(source: Source, on: str, settings: RunSettings) -> PreparedRun:
 
 def prepare_other_host(source: Source, on: str, settings: RunSettings, *, sudo: bool) -> PreparedRun:
     """Checks a script and another host as the system `on`, without a log-in. Raises what `prepare_run` raises."""
-    from loadgo.running.other_host import LOG_INS_AT_ONCE, OtherHostDriver, check_script
+    from loadgo.running.other_host import MOST_STARTING_SESSIONS, OtherHostDriver, check_script
 
     address = parse_host(on)
     assert address is not None, "it has ssh's scheme"
@@ -98,7 +98,7 @@ def prepare_other_host(source: Source, on: str, settings: RunSettings, *, sudo: 
     check_script(source, script["login"], settings.limit)
     meters = host.parse_meter_tier(settings.meters)
     options = host.host_options((), None, settings.usage_every, settings.driver)
-    options["log_ins_at_once"] = options["log_ins_at_once"] or LOG_INS_AT_ONCE
+    options["log_ins_at_once"] = options["log_ins_at_once"] or MOST_STARTING_SESSIONS
     drive = OtherHostDriver(address, sudo, meters, script["login"], tuple(script["needs"]), run_host)
     return PreparedRun(script, drive, {**options, "meters": "none", **_pace_options(settings)})
 
