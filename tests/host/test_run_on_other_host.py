@@ -104,6 +104,17 @@ def test_an_interrupt_logs_the_users_out_and_the_folder_is_whole(far: AgentHost)
     eventually(lambda: not sessions_there(far), "a session stays on the other host")
 
 
+def test_nothing_goes_on_there_after_a_loadgo_that_is_killed(far: AgentHost) -> None:
+    running = run_under_way(far, "--for", "10min")
+    assert sessions_there(far)
+    running.kill()
+    far.ended(running, -signal.SIGKILL)
+    eventually(lambda: not sessions_there(far), "a session stays on the other host")
+    far.loadgo("run", "work.toml", "--passes", "1", "--out", "next", "--quiet")  # undoes what the killed one made here
+    assert "killed" in far.loadgo("report", "kept").stdout
+    assert len(loadgo.tables(far.folder / "kept" / "other-host").time) > 0
+
+
 def sshd_above(pid: int, far: AgentHost) -> list[int]:
     """The sshd processes of the connection to which a process there belongs, without the one that listens."""
     above = [parent_of(pid)]
