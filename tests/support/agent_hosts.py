@@ -87,9 +87,9 @@ class AgentHost:
 
 
 @contextmanager
-def agent_host(folder: Path) -> Iterator[AgentHost]:
-    """A host for ssh that has no agent yet."""
-    with ssh_host(folder / "far") as host:
+def agent_host(folder: Path, *, apart: bool = False) -> Iterator[AgentHost]:
+    """A host for ssh that has no agent yet. A host that is `apart` has process ids of its own."""
+    with ssh_host(folder / "far", apart=apart) as host:
         (folder / "bin").mkdir()
         there = AgentHost(host, folder)
         there.with_ssh()

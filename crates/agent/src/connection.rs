@@ -7,6 +7,7 @@
 use loadgo_agent::frame::{Decoder, Frame, GREETING_BYTES, Kind};
 use loadgo_agent::message::{BEAT_EVERY_S, CONTROLLER_SILENCE_S, Hello};
 use loadgo_core::stop::StopRequest;
+use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::signals::Signals;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
@@ -18,6 +19,8 @@ use std::time::Duration;
 
 /// Time that the work has for its end once the controller is gone.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// Number of bytes of a question for the clock.
+const CLOCK_QUESTION_BYTES: usize = 8;
 /// Exit status of an agent that could not undo everything in time.
 const CUT_SHORT_STATUS: i32 = 3;
 
@@ -84,6 +87,7 @@ impl Connection {
         let (mut decoder, mut piece) = (Decoder::of_controller(), vec![0; 1 << 16]);
         while wait_for_input(signals) {
             let length = io::stdin().lock().read(&mut piece).unwrap_or(0);
+            let came_ns = monotonic_ns();
             let Ok(frames) = decoder.feed(&piece[..length]) else { return };
             if length == 0 {
                 return;
@@ -92,9 +96,17 @@ impl Connection {
                 match frame.kind {
                     Kind::Request => drop(requests.send(frame.body)),
                     Kind::Stop => self.stop.set(),
+                    Kind::Clock => self.answer_clock(&frame.body, came_ns),
                     _ => {}
                 }
             }
+        }
+    }
+
+    /// Answers a question for the clock that came at `came_ns`.
+    fn answer_clock(&self, question: &[u8], came_ns: u64) {
+        if question.len() == CLOCK_QUESTION_BYTES {
+            self.send(Kind::Clock, &[question, &came_ns.to_be_bytes(), &monotonic_ns().to_be_bytes()].concat());
         }
     }
 }

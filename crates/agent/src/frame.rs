@@ -30,6 +30,12 @@ pub enum Kind {
     Beat,
     /// From the controller: the work is to end before its time, in order.
     Stop,
+    /// From the controller: 8 bytes of its choice. From the agent, at once: these bytes, and its monotonic clock in nanoseconds when they
+    /// came and when the answer left, 8 bytes each, big-endian.
+    Clock,
+    /// From the agent, before a metering's first `run.toml`: the beginning of the metering on its monotonic clock, in nanoseconds, as
+    /// 8 bytes, big-endian.
+    Origin,
     /// From the agent: the text of `run.toml`, at the beginning and at the end of a metering.
     RunToml,
     /// From the agent: the number of a table, and the next bytes of its stream.
@@ -41,11 +47,13 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [(Kind, u8); 8] = [
+    const ALL: [(Kind, u8); 10] = [
         (Kind::Hello, b'H'),
         (Kind::Request, b'Q'),
         (Kind::Beat, b'B'),
         (Kind::Stop, b'S'),
+        (Kind::Clock, b'C'),
+        (Kind::Origin, b'O'),
         (Kind::RunToml, b'T'),
         (Kind::Table, b'M'),
         (Kind::Answer, b'A'),

@@ -6,14 +6,16 @@ use loadgo_agent::frame::Kind;
 use loadgo_agent::message::{MeterAnswer, MeterRequest, RefusalAnswer};
 use loadgo_host::leftovers::{Leftovers, Thing, clear_stale, state_directory};
 use loadgo_host::refusal::Refusal;
-use loadgo_meters::Tier;
-use loadgo_run::{Decision, Failure, HostMeter, MeterOrder, MeteringResult, RunRefusal};
+use loadgo_run::{Decision, Failure, HostMeter, MeterOrder, MeteringResult, RunRefusal, TierAsked};
 use loadgo_store::Error as StoreError;
 use std::fs::{self, DirBuilder};
 use std::hash::{BuildHasher as _, RandomState};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// The word of a request for the meters that the host allows.
+const WHERE_ALLOWED: &str = "allowed";
 
 /// Meters this host, and sends the records. The controller may stop it.
 ///
@@ -36,11 +38,8 @@ pub(crate) fn meter(connection: &Connection, request: &MeterRequest) -> Result<M
 }
 
 fn begin(request: &MeterRequest, folder: &Path) -> Result<HostMeter, RefusalAnswer> {
-    let tier = match request.meters.as_str() {
-        "cheap" => Tier::Cheap,
-        "exact" => Tier::Exact,
-        other => return Err(refused(format!("there are no {other} meters: say cheap or exact"))),
-    };
+    let named = Some(request.meters.as_str()).filter(|name| *name != WHERE_ALLOWED);
+    let tier = TierAsked::named(named).map_err(|refusal| refused(refusal.to_string()))?;
     let seconds = |span: f64| Duration::try_from_secs_f64(span).map_err(|error| refused(format!("{span} s: {error}")));
     let order = MeterOrder {
         id: request.id.clone(),
@@ -58,6 +57,7 @@ fn begin(request: &MeterRequest, folder: &Path) -> Result<HostMeter, RefusalAnsw
 /// Meters until the end, and sends the records meanwhile.
 fn watch(connection: &Connection, meter: HostMeter, folder: &Path) -> Result<MeterAnswer, RefusalAnswer> {
     let run_toml = fs::read(folder.join("run.toml")).map_err(|error| refused(format!("run.toml cannot be read: {error}")))?;
+    connection.send(Kind::Origin, &meter.origin_ns().to_be_bytes());
     connection.send(Kind::RunToml, &run_toml);
     let sender = TableSender::start(connection, folder).map_err(refused)?;
     let decide = || if connection.stop.is_set() { Decision::Stop } else { Decision::Continue };

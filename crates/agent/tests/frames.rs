@@ -4,7 +4,16 @@ use loadgo_agent::frame::{Decoder, Frame, GREETING_BYTES, Kind, MOST_BODY_BYTES,
 use proptest::prelude::*;
 
 fn kind() -> impl Strategy<Value = Kind> {
-    prop::sample::select(vec![Kind::Hello, Kind::Beat, Kind::RunToml, Kind::Table, Kind::Answer, Kind::Refusal])
+    prop::sample::select(vec![
+        Kind::Hello,
+        Kind::Beat,
+        Kind::Clock,
+        Kind::Origin,
+        Kind::RunToml,
+        Kind::Table,
+        Kind::Answer,
+        Kind::Refusal,
+    ])
 }
 
 fn frame() -> impl Strategy<Value = Frame> {

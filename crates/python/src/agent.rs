@@ -14,13 +14,14 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(agent_frame, module)?)
 }
 
-/// The frame of a controller, of the kind `request`, `beat` or `stop`, as it is sent.
+/// The frame of a controller, of the kind `request`, `beat`, `clock` or `stop`, as it is sent.
 #[pyfunction]
 fn agent_frame<'py>(py: Python<'py>, kind: &str, body: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
     let kind = match kind {
         "request" => Kind::Request,
         "beat" => Kind::Beat,
         "stop" => Kind::Stop,
+        "clock" => Kind::Clock,
         other => return Err(errors::bad_argument(format!("a controller sends no {other}"))),
     };
     Ok(PyBytes::new(py, &Frame::encoded(kind, body)))
@@ -62,6 +63,8 @@ fn name_of(kind: Kind) -> &'static str {
         Kind::Request => "request",
         Kind::Beat => "beat",
         Kind::Stop => "stop",
+        Kind::Clock => "clock",
+        Kind::Origin => "origin",
         Kind::RunToml => "run.toml",
         Kind::Table => "table",
         Kind::Answer => "answer",

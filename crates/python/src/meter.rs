@@ -6,7 +6,7 @@ use crate::ready::set_exit;
 use crate::run::refused;
 use loadgo_core::record::MeterRows;
 use loadgo_meters::Tier;
-use loadgo_run::{HostMeter, MeterOrder, MeteringProgress, MeteringResult};
+use loadgo_run::{HostMeter, MeterOrder, MeteringProgress, MeteringResult, TierAsked};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::ffi::OsString;
@@ -80,8 +80,8 @@ impl MeteredHost {
 
 fn order(options: MeterOptions) -> PyResult<MeterOrder> {
     let tier = match options.meters.as_str() {
-        "cheap" => Tier::Cheap,
-        "exact" => Tier::Exact,
+        "cheap" => TierAsked::This(Tier::Cheap),
+        "exact" => TierAsked::This(Tier::Exact),
         other => return Err(errors::bad_argument(format!("there are no {other} meters: say cheap or exact"))),
     };
     let name = options.folder.as_ref().and_then(|folder| folder.file_name());

@@ -8,7 +8,7 @@ use loadgo_core::time::Span;
 use loadgo_host::limits::Limit;
 use loadgo_host::refusal::Refusal;
 use loadgo_host::scheduling::{Class, Wanted};
-use loadgo_run::{Decision, Failure, Finished, Progress, Request, RunRefusal, RunSpec, TierAsked};
+use loadgo_run::{Decision, Failure, Finished, OtherHost, Progress, Request, RunRefusal, RunSpec, TierAsked};
 use loadgo_statistics::StopRule;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -56,6 +56,12 @@ struct HostOptions {
     processor: Option<usize>,
     usage_every: Option<u32>,
     meters: Option<String>,
+    /// The command that leads the users to another host, in place of the script's log-in.
+    #[pyo3(default)]
+    login: Option<String>,
+    /// The `run.toml` of that host's agent.
+    #[pyo3(default)]
+    other_host: Option<String>,
 }
 
 /// Runs a script on this host into `folder`.
@@ -143,7 +149,10 @@ pub fn load_request(py: Python<'_>, script_text: &str, options: LoadOptions, fol
     })
 }
 
-fn request(spec: RunSpec, options: HostOptions) -> PyResult<Request> {
+fn request(mut spec: RunSpec, options: HostOptions) -> PyResult<Request> {
+    if let Some(login) = options.login {
+        Arc::make_mut(&mut spec.script).login = login;
+    }
     Ok(Request {
         spec,
         limit: options.limit.as_deref().map(Limit::parse).transpose().map_err(refused_argument)?,
@@ -152,6 +161,7 @@ fn request(spec: RunSpec, options: HostOptions) -> PyResult<Request> {
         usage_every: options.usage_every,
         homes: PathBuf::from(options.homes),
         search_path: options.search_path,
+        other_host: options.other_host.as_deref().map(OtherHost::parse).transpose().map_err(refused_argument)?,
     })
 }
 
@@ -183,6 +193,7 @@ fn load(options: &LoadOptions) -> OfferedLoad {
 fn result_dict<'py>(py: Python<'py>, finished: &Finished) -> PyResult<Bound<'py, PyDict>> {
     let run_dict = PyDict::new(py);
     run_dict.set_item("outcome", finished.outcome)?;
+    run_dict.set_item("origin_ns", finished.origin_ns)?;
     run_dict.set_item("interactions", finished.interactions)?;
     run_dict.set_item("logged_in", finished.summary.logged_in)?;
     run_dict.set_item("done", finished.summary.done)?;

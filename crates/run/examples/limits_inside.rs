@@ -101,6 +101,7 @@ fn limited_run(limit: &str) -> Result<String, Box<dyn Error>> {
         usage_every: None,
         homes: "/tmp".into(),
         search_path: "/bin".into(),
+        other_host: None,
     };
     let finished = run(&request, |_| Decision::Continue).map_err(|failure| failure.refusal.to_string())?;
     let own = fs::read_to_string("/proc/self/cgroup")?;

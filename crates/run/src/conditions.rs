@@ -1,6 +1,6 @@
 //! The sections of `run.toml` about this host: its description, its other load, and the sources of usage.
 
-use crate::request::Request;
+use crate::request::{OtherHost, Request};
 use crate::sections::{
     ConditionsPart, DriverPart, HostConditions, HostPart, LimitPart, PagingPart, Setting, SystemPart, UsagePart,
 };
@@ -9,8 +9,12 @@ use loadgo_host::limits::Swap;
 use loadgo_host::scheduling::Granted;
 use loadgo_host::usage::sources::Sources;
 
-/// Describes this host before the run.
+/// Describes the host of a run before it begins: this one, or the other that users log in to.
 pub(crate) fn here(request: &Request) -> Setting {
+    if let Some(OtherHost { system, conditions }) = request.other_host.clone() {
+        let (system, conditions) = (SystemPart::OtherHost(system), ConditionsPart::OtherHost(conditions));
+        return Setting { system, conditions, limit: None };
+    }
     Setting { limit: limit_part(request), ..this_host(&request.spec.script.login, &request.spec.script.needs) }
 }
 
@@ -104,7 +108,7 @@ pub(crate) fn usage_part(sources: &Sources) -> UsagePart {
 }
 
 /// The section about the scheduling of the driver's thread.
-pub(crate) fn driver_part(granted: &Granted) -> DriverPart {
+pub(crate) fn driver_part(granted: &Granted, other_host: Option<&OtherHost>) -> DriverPart {
     let Granted { scheduling, processor, proof, notes } = granted.clone();
-    DriverPart { scheduling, processor, proof, notes }
+    DriverPart { scheduling, processor, proof, notes, hostname: other_host.map(|_| describe().hostname) }
 }

@@ -7,6 +7,8 @@ use loadgo_core::driver::SessionCounts;
 pub struct Finished {
     /// The driver's counts of the sessions.
     pub summary: SessionCounts,
+    /// The beginning of the run on this host's monotonic clock, in nanoseconds; 0 on a simulated machine.
+    pub origin_ns: u64,
     /// Interactions on the disk.
     pub interactions: u64,
     /// `done`, `stopped` or `failed`.

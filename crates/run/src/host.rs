@@ -52,8 +52,9 @@ fn run_on_cleared_host(
     let folder = Folder::create(&request.spec.folder, &run_toml.toml())?;
     let mut running = Running::begin(run_toml, Some(folder));
     let driven = on_host(&mut running, request, &mut notes, decide);
+    let origin_ns = running.clock.origin_ns();
     let (_, end) = running.end(driven, "done")?;
-    Ok(end.finished(notes))
+    Ok(Finished { origin_ns, ..end.finished(notes) })
 }
 
 fn on_host(
@@ -81,7 +82,7 @@ fn on_host(
     let plan = RunArguments {
         spec: request.spec.clone(),
         when_full: WhenFull::Lose,
-        sampling: Some(begin_sampling(&prepared, metering.meters, origin_ns)),
+        sampling: request.other_host.is_none().then(|| begin_sampling(&prepared, metering.meters, origin_ns)),
     };
     let ran = running.run(plan, move |order| start_system(&request, prepared, &order.stop, origin_ns), decide);
     running.run_toml.usage(conditions::usage_part(&sources.now()));
@@ -112,7 +113,7 @@ fn start_system(
     let host = Host::new(setting, prepared.meter, prepared.groups, stop).map_err(RunRefusal::from_kernel)?;
     let granted = scheduling::take(request.scheduling());
     let thread_id = loadgo_sys::scheduling::thread_id();
-    Ok((host, DriverReady { thread_id, scheduling: Some(conditions::driver_part(&granted)) }))
+    Ok((host, DriverReady { thread_id, scheduling: Some(conditions::driver_part(&granted, request.other_host.as_ref())) }))
 }
 
 impl DrivenSystem for Host {

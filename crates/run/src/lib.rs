@@ -31,5 +31,5 @@ pub use meter::{HostMeter, MeterOrder, MeteringProgress, MeteringResult};
 pub use metering::TierAsked;
 pub use progress::{Decision, Progress};
 pub use refusal::{Failure, RunRefusal};
-pub use request::Request;
+pub use request::{OtherHost, Request};
 pub use run_spec::RunSpec;

@@ -50,7 +50,7 @@ pub fn run_on_machine(request: &OnMachine, mut decide: impl FnMut(&Progress) -> 
     let engine = Engine::new(&request.machine, request.spec.load.seed).map_err(|error| Refusal::new(error.to_string()))?;
     let mut run_toml = RunToml::begin(&request.spec, setting(request));
     run_toml.usage(exact());
-    run_toml.driver(DriverPart { scheduling: "virtual time".into(), processor: None, proof: String::new(), notes: Vec::new() });
+    run_toml.driver(DriverPart { scheduling: "virtual time".into(), ..DriverPart::default() });
     let folder = Folder::create(&request.spec.folder, &run_toml.toml())?;
     let mut running = Running::begin(run_toml, Some(folder));
     let driven = on_machine(&mut running, request, engine, &mut decide);

@@ -17,7 +17,7 @@ use loadgo_core::time::Instant;
 use loadgo_host::commands::oneshot::{Oneshot, Run, Streams, Warmth};
 use loadgo_host::refusal::Refusal;
 use loadgo_host::usage::sampler::OurThreads;
-use loadgo_meters::{Meters, Tier};
+use loadgo_meters::Meters;
 use loadgo_store::{DriverRecorder, Folder, RowSender, WhenFull};
 use loadgo_sys::child::Exit;
 use loadgo_sys::clock::monotonic_ns;
@@ -44,7 +44,7 @@ pub struct MeterOrder {
     /// Folder of the records, which must not hold a run yet; `None`: nothing is recorded.
     pub folder: Option<PathBuf>,
     /// Tier of the meters.
-    pub tier: Tier,
+    pub tier: TierAsked,
     /// The length of a span of the records.
     pub every: Duration,
     /// Length of the metering; `None`: until it is stopped, or the command ends.
@@ -83,7 +83,7 @@ pub struct MeteringResult {
 pub struct HostMeter {
     order: MeterOrder,
     recorder: Option<DriverRecorder>,
-    meters: Meters,
+    meters: Option<Meters>,
     running: Running,
     oneshot: Option<Oneshot>,
 }
@@ -98,11 +98,11 @@ impl HostMeter {
         let mut oneshot = if order.command.is_empty() { None } else { Some(Oneshot::open().map_err(RunRefusal::from_state)?) };
         let clock = Clock::start();
         let commands = || if order.command.is_empty() { Vec::new() } else { vec![name_of(&order.command).into()] };
-        let metering = metering::begin(TierAsked::This(order.tier), Instant(0), |tier| metering::wanted(tier, 1, commands()))?;
-        let mut meters = metering.meters.expect("meters that are asked for by name are there, or are refused");
+        let metering = metering::begin(order.tier, Instant(0), |tier| metering::wanted(tier, 1, commands()))?;
+        let mut meters = metering.meters;
         run_toml.meters(metering.part);
         if let Some(oneshot) = &mut oneshot {
-            if let Some(waits) = meters.waits(vec![0, 1]) {
+            if let Some(waits) = meters.as_mut().and_then(|meters| meters.waits(vec![0, 1])) {
                 oneshot.take_waits_from(Box::new(waits));
             }
             run_toml.usage(conditions::usage_part(oneshot.sources()));
@@ -115,6 +115,11 @@ impl HostMeter {
             Err(refusal) => return Err(running.end::<()>(Err(refusal), "done").expect_err("it is returned as it is")),
         };
         Ok(HostMeter { order, recorder, meters, running, oneshot })
+    }
+
+    /// The beginning of the metering on this host's monotonic clock, in nanoseconds.
+    pub fn origin_ns(&self) -> u64 {
+        self.running.clock.origin_ns()
     }
 
     /// The id of the command while it runs, else 0; `None` without a command.
@@ -132,7 +137,7 @@ impl HostMeter {
         let HostMeter { order, mut oneshot, mut running, recorder, meters } = self;
         let origin_ns = running.clock.origin_ns();
         let groups = oneshot.as_ref().and_then(Oneshot::groups);
-        let subject = SampledParts { groups, meters: Some(meters), origin_ns };
+        let subject = SampledParts { groups, meters, origin_ns };
         let (sink, writer) = running.recording().map(|recording| (recording.row_sender(), recording.tid() as i32)).unzip();
         let threads = OurThreads { driver: Vec::new(), meters: writer.into_iter().collect() };
         let round = Box::new(SampledHost::begin(subject, threads));

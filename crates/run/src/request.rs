@@ -33,6 +33,30 @@ pub struct Request {
     pub homes: PathBuf,
     /// The directories that programs are looked up in.
     pub search_path: String,
+    /// The host that the log-in command leads to, if an agent meters it. Then this host is not metered, and the script's `needs`
+    /// are that host's.
+    pub other_host: Option<OtherHost>,
+}
+
+/// Another host that users log in to, as its agent describes it in a `run.toml`.
+#[derive(Clone, Debug)]
+pub struct OtherHost {
+    /// The section `system`.
+    pub system: toml::Table,
+    /// The section `conditions`.
+    pub conditions: toml::Table,
+}
+
+impl OtherHost {
+    /// Takes the description of a host out of its agent's `run_toml`.
+    ///
+    /// # Errors
+    /// It is no TOML.
+    pub fn parse(run_toml: &str) -> Result<OtherHost, Refusal> {
+        let table: toml::Table = run_toml.parse().map_err(|error: toml::de::Error| format!("run.toml: {}", error.message()))?;
+        let section = |name: &str| table.get(name).and_then(toml::Value::as_table).cloned().unwrap_or_default();
+        Ok(OtherHost { system: section("system"), conditions: section("conditions") })
+    }
 }
 
 impl Request {
@@ -42,12 +66,9 @@ impl Request {
     /// The programs or resources that are missing, and the remedy.
     pub fn check(&self) -> Result<Vec<String>, RunRefusal> {
         self.login()?;
-        if let Some(missing) = self
-            .spec
-            .script
-            .needs
-            .iter()
-            .find(|program| program_file(OsStr::new(program), OsStr::new(&self.search_path)).is_none())
+        let needs = if self.other_host.is_some() { &[][..] } else { &self.spec.script.needs };
+        if let Some(missing) =
+            needs.iter().find(|program| program_file(OsStr::new(program), OsStr::new(&self.search_path)).is_none())
         {
             let refusal = format!("the script needs {missing}, which is not on the PATH ({})", self.search_path);
             return Err(Refusal::new(refusal).into());

@@ -288,6 +288,7 @@ impl RunResult {
         let RunResult { driven, interactions, outcome, notes: later, left_behind } = self;
         Finished {
             summary: driven.summary,
+            origin_ns: 0,
             interactions,
             outcome,
             notes: [notes, later, left_behind.clone()].concat(),

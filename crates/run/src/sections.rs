@@ -23,6 +23,8 @@ pub(crate) struct LoadPart {
 pub(crate) enum SystemPart {
     /// This host.
     Host(HostPart),
+    /// Another host, in its agent's words.
+    OtherHost(toml::Table),
     /// A simulated machine.
     Machine(MachinePart),
 }
@@ -98,6 +100,8 @@ pub(crate) struct MachineConditions {
 pub(crate) enum ConditionsPart {
     /// How busy the host was with other things.
     Host(HostConditions),
+    /// How busy another host was, in its agent's words.
+    OtherHost(toml::Table),
     /// How long a simulated machine's time took.
     Machine(MachineConditions),
 }
@@ -133,12 +137,15 @@ pub(crate) struct UsagePart {
 }
 
 /// How the driver's thread was scheduled.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub(crate) struct DriverPart {
     pub scheduling: String,
     pub processor: Option<usize>,
     pub proof: String,
     pub notes: Vec<String>,
+    /// The name of the driver's host, if the users are on another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hostname: Option<String>,
 }
 
 /// Description of a system before the run.

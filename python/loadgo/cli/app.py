@@ -29,8 +29,9 @@ from loadgo.cli.options import (
     QuietOption,
     ReportFileOption,
     ReportFormatOption,
+    RunSystemOption,
     SetOption,
-    SystemOption,
+    SudoOption,
     TariffOption,
     TopOption,
     UntilOption,
@@ -139,7 +140,8 @@ def run(
     seed: Annotated[
         int, typer.Option(help="Seed of the users; the same seed gives the same keystrokes at the same times.")
     ] = 1,
-    on: SystemOption = "here",
+    on: RunSystemOption = "here",
+    sudo: SudoOption = False,
     set: SetOption = None,
     until: UntilOption = None,
     limit: Annotated[
@@ -181,6 +183,7 @@ def run(
             finished = loadgo.run(
                 script,
                 on=on,
+                sudo=sudo,
                 users=users,
                 passes=passes,
                 duration=duration,

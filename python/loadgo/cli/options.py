@@ -56,6 +56,14 @@ SystemOption = Annotated[
         "(see loadgo machines), or the path of a machine file.",
     ),
 ]
+RunSystemOption = Annotated[
+    str,
+    typer.Option(
+        metavar="SYSTEM",
+        help="The system that users log in to: here, which is this host; ssh://USER@HOST:PORT for another host, of "
+        "which HOST is enough; a simulated machine's name (see loadgo machines), or the path of a machine file.",
+    ),
+]
 HostOption = Annotated[
     str,
     typer.Option(

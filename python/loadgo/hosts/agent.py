@@ -12,11 +12,13 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from loadgo import _loadgo
 from loadgo.errors import Refused
 from loadgo.hosts.address import Address
+from loadgo.hosts.clock import ClockExchanges, Stage
 from loadgo.hosts.connection import Connection, connect, end_process, raise_if_stopped
 from loadgo.hosts.delivery import AgentProgram, deliver, find_agent_program
 from loadgo.hosts.failures import (
@@ -38,6 +40,8 @@ END_TIMEOUT_S = 25.0
 ANSWER_TIMEOUT_S = 600.0
 """Time from the end of the work, or from a stop, to the answer. A long metering's records become Parquet in it."""
 WAKE_TIMEOUT_S = 10.0
+CLOCK_EXCHANGES = 8
+"""Number of exchanges of times at the beginning and at the end of a run; between them one follows each beat."""
 _PIECE_BYTES = 1 << 16
 _MOST_PIDS = 1 << 31
 
@@ -67,6 +71,7 @@ class Agent:
         self._frames = _loadgo.AgentFrames()
         self._heard_s = self._beaten_s = time.monotonic()
         self._far: FarHost | None = None
+        self.clock = ClockExchanges()
         try:
             self.host = self._far = self._hello()
         except BaseException:
@@ -101,6 +106,36 @@ class Agent:
                     f"{self.address}: the agent still runs and has not answered {ANSWER_TIMEOUT_S:.0f} s after the end "
                     "of its work: see whether a disk or a process hangs there"
                 )
+
+    def compare_clocks(self, stage: Stage) -> None:
+        """Exchanges times with the agent, which must not be at work. Later questions belong to the stage after it.
+
+        Raises the branches of `AgentLost`, and `KeyboardInterrupt` after a stop signal before the end.
+        """
+        self.clock.stage = stage
+        wanted, give_up_s = self.clock.answered + CLOCK_EXCHANGES, time.monotonic() + SILENCE_S
+        self._send("clock", self.clock.question())
+        for kind, _ in self._received(can_stop_in_order=stage == "end"):
+            if self.clock.answered >= wanted:
+                break
+            if time.monotonic() > give_up_s:
+                raise WrongFrames(f"{self.address}: the agent does not answer the questions for its clock")
+            if kind == "clock":
+                self._send("clock", self.clock.question())
+        self.clock.stage = "middle"
+
+    def run_script(self, script: str) -> int:
+        """Runs a script of the Bourne shell there, outside of the agent. Returns its exit status."""
+        process = self._connection.start(script, (subprocess.DEVNULL, subprocess.DEVNULL))
+        try:
+            return self._connection.wait(process)
+        finally:
+            end_process(process)
+
+    @property
+    def control_socket(self) -> Path:
+        """The socket by which another ssh shares the agent's connection."""
+        return self._connection.control_socket
 
     def end(self) -> None:
         """Closes the connection, and waits until the agent has undone its work.
@@ -162,6 +197,7 @@ class Agent:
                     )
                 continue
             piece = os.read(stdout, _PIECE_BYTES)
+            back_ns = time.monotonic_ns()
             if not piece:
                 raise self._ended()
             try:
@@ -172,13 +208,18 @@ class Agent:
                     ".bashrc print in interactive shells alone"
                 ) from None
             if frames:
-                self._heard_s = time.monotonic()
-            yield from frames
+                self._heard_s = back_ns / 1e9
+            for kind, body in frames:
+                if kind == "clock":
+                    self.clock.take(body, back_ns)
+                yield kind, body
 
     def _beat(self) -> None:
         if time.monotonic() - self._beaten_s >= BEAT_EVERY_S:
             self._beaten_s = time.monotonic()
             self._send("beat")
+            if self.clock.answered:
+                self._send("clock", self.clock.question())
 
     def _send(self, kind: str, body: bytes = b"") -> None:
         assert self._process.stdin is not None

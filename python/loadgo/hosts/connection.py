@@ -62,6 +62,11 @@ class Connection:
         process, self._errors[script] = _start(self.address, self.directory, script, "ControlMaster=no", streams)
         return process
 
+    @property
+    def control_socket(self) -> Path:
+        """The socket by which another ssh shares this connection."""
+        return self.directory / "socket"
+
     def errors(self, script: str) -> bytes:
         """The last part of what the script and its ssh have printed as errors."""
         return self._errors[script].last_part() if script in self._errors else b""

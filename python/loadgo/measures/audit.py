@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from loadgo.hosts.address import SSH_SCHEME
 from loadgo.measures.total_time import TotalTime
 from loadgo.stats.quantiles import sorted_quantile
 
@@ -141,6 +142,9 @@ def is_remote(conditions: Mapping[str, Any]) -> bool:
 
     A log-in by `ssh` that leads to the driver's own host is metered there, so the run has a source of processor time.
     """
-    words = str(conditions.get("system", {}).get("login", "")).split()
+    system = conditions.get("system", {})
+    if str(system.get("name", "")).startswith(SSH_SCHEME):
+        return True
+    words = str(system.get("login", "")).split()
     leads_away = bool(words) and words[0].rsplit("/", 1)[-1] in _REMOTE
     return leads_away and not conditions.get("usage", {}).get("cpu")

@@ -7,52 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from loadgo import _loadgo
 from loadgo.errors import LoadgoError
 from loadgo.hosts.address import Address
 from loadgo.hosts.agent import Agent, open_agent, parse_json, texts_of
-from loadgo.hosts.failures import WrongFrames
+from loadgo.hosts.far_records import FarRecords
 from loadgo.running.prepared import ReportProgress
 from loadgo.running.stopping import StopRequest, catch_stop_signals
 
 _REQUEST_KEYS = ("meters", "every_s", "duration_s", "command_line")
-
-
-class _Records:
-    """The run folder here, from the agent's first `run.toml` on."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._records: _loadgo.AgentRecords | None = None
-        self._last_toml = b""
-        self.began_s = 0.0
-
-    @property
-    def begun(self) -> bool:
-        """Whether the folder exists: the agent's meters run."""
-        return self._records is not None
-
-    def take(self, kind: str, body: bytes) -> None:
-        """Takes a frame that the folder is made of. Raises `errors.BadRun`, and `WrongFrames` for a table too early."""
-        if kind == "run.toml" and self._records is None:
-            self._records, self.began_s = _loadgo.AgentRecords(self._folder, body), time.monotonic()
-        elif kind == "run.toml":
-            self._last_toml = body
-        elif kind == "table":
-            if self._records is None:
-                raise WrongFrames("rows came before the run.toml of their run")
-            self._records.append(body)
-
-    def finish(self) -> None:
-        """Completes the folder. Raises `errors.BadRun`."""
-        if self._records is None or not self._last_toml:
-            raise WrongFrames("the agent has answered without records")
-        self._records.finish(self._last_toml)
-
-    def break_off(self, note: str) -> None:
-        """Completes the folder with what has come. Raises `errors.BadRun`."""
-        if self._records is not None:
-            self._records.break_off(note)
 
 
 def meter_other_host(
@@ -63,7 +25,7 @@ def meter_other_host(
     Raises what `loadgo.meter` raises.
     """
     folder = Path(options["folder"])
-    records = _Records(folder)
+    records = FarRecords(folder)
     with catch_stop_signals() as stop, open_agent(host, sudo=sudo, stop=stop) as agent:
         request = {
             "do": "meter",
@@ -88,7 +50,7 @@ def meter_other_host(
 def _collect(
     agent: Agent,
     request: Mapping[str, Any],
-    records: _Records,
+    records: FarRecords,
     stop: StopRequest,
     progress: ReportProgress | None,
 ) -> bytes:
@@ -103,7 +65,7 @@ def _collect(
     raise AssertionError("the frames end with an answer or an error")
 
 
-def _broken_off(records: _Records, error: LoadgoError, folder: Path) -> LoadgoError:
+def _broken_off(records: FarRecords, error: LoadgoError, folder: Path) -> LoadgoError:
     """The error for the caller, once the folder holds what has come until then."""
     if not records.begun:
         return error

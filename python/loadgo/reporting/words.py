@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from loadgo.hosts.address import SSH_SCHEME
 from loadgo.measures.other_work import busy_clause
 from loadgo.measures.run_warnings import doubt_warnings, facts_in, invalid_warnings
 from loadgo.measures.summary import CommandSummary, Summary
@@ -71,7 +75,7 @@ def system(summary: Summary) -> str:
     if simulated(summary):
         return machine(summary)
     parts = [
-        str(system_section.get("hostname") or system_section.get("name") or "an unnamed system"),
+        _host_name(system_section),
         str(system_section.get("distribution", "")),
         f"kernel {system_section['kernel']}" if system_section.get("kernel") else "",
         f"{processors} processor{'s' if processors != 1 else ''}" if processors else "",
@@ -80,6 +84,14 @@ def system(summary: Summary) -> str:
         summary.run.started[:19].replace("T", " "),
     ]
     return ", ".join(part for part in parts if part)
+
+
+def _host_name(system_section: Mapping[str, Any]) -> str:
+    """The name of a host, and the address if it is another than the driver's."""
+    name, hostname = str(system_section.get("name", "")), str(system_section.get("hostname", ""))
+    if name.startswith(SSH_SCHEME) and hostname:
+        return f"{hostname} ({name})"
+    return hostname or name or "an unnamed system"
 
 
 def answer(summary: Summary) -> str:

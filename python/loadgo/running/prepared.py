@@ -8,6 +8,7 @@ from typing import Any
 
 from loadgo import _loadgo
 from loadgo.errors import BadArgument, Mistake, naming
+from loadgo.hosts.address import SSH_SCHEME, parse_host
 from loadgo.notation import quantities
 from loadgo.running import host, simulated_machine
 from loadgo.running.bundled import Source
@@ -47,11 +48,11 @@ class PreparedRun:
     options: dict[str, Any]
     """The options of `run_script` besides the load."""
     machine: simulated_machine.SimulatedMachine | None = None
-    """None on this host."""
+    """None on a host."""
 
     @property
     def system(self) -> dict[str, Any]:
-        """The machine's name, title and tariff, which prices need; empty on this host."""
+        """The machine's name, title and tariff, which prices need; empty on a host."""
         return {} if self.machine is None else self.machine.system
 
 
@@ -64,6 +65,10 @@ def prepare_run(source: Source, on: str, settings: RunSettings) -> PreparedRun:
     check_types({name: getattr(settings, name) for name in ("think", "typing", "limit", "usage_every", "meters")})
     pace = _pace_options(settings)
     script = parse_script_file(source)
+    if on.startswith(SSH_SCHEME):
+        raise BadArgument(
+            f"`on={on}`: another host is for `run`, `meter` and `doctor`: start this on that host, or use `run`"
+        ).about("on")
     if on == THIS_HOST:
         if settings.set:
             raise BadArgument("`set` changes a simulated machine: name one with `on`").about("set", "on")
@@ -78,6 +83,24 @@ def prepare_run(source: Source, on: str, settings: RunSettings) -> PreparedRun:
         driver=settings.driver,
     )
     return PreparedRun(script, run_machine, {**machine.options, **pace}, machine)
+
+
+def prepare_other_host(source: Source, on: str, settings: RunSettings, *, sudo: bool) -> PreparedRun:
+    """Checks a script and another host as the system `on`, without a log-in. Raises what `prepare_run` raises."""
+    from loadgo.running.other_host import MOST_STARTING_SESSIONS, OtherHostDriver, check_script
+
+    address = parse_host(on)
+    assert address is not None, "it has ssh's scheme"
+    if settings.set:
+        raise BadArgument("`set` changes a simulated machine: name one with `on`").about("set", "on")
+    check_types({name: getattr(settings, name) for name in ("think", "typing", "limit", "usage_every", "meters")})
+    script = parse_script_file(source)
+    check_script(source, script["login"], settings.limit)
+    meters = host.parse_meter_tier(settings.meters)
+    options = host.host_options((), None, settings.usage_every, settings.driver)
+    options["log_ins_at_once"] = options["log_ins_at_once"] or MOST_STARTING_SESSIONS
+    drive = OtherHostDriver(address, sudo, meters, script["login"], tuple(script["needs"]), run_host)
+    return PreparedRun(script, drive, {**options, "meters": "none", **_pace_options(settings)})
 
 
 def parse_script_file(source: Source) -> dict[str, Any]:

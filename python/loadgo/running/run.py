@@ -15,6 +15,7 @@ from loadgo import _loadgo
 from loadgo.distribution.choice import WorkerChoice
 from loadgo.documents.result import Result
 from loadgo.errors import BadArgument, LoadgoError, Refused, naming
+from loadgo.hosts.address import SSH_SCHEME
 from loadgo.measures.tariff import tariff_on
 from loadgo.notation import quantities
 from loadgo.running import bundled
@@ -22,12 +23,12 @@ from loadgo.running.folders import as_utf8, new_folder
 from loadgo.running.host import DEFAULT_DRIVER, Driver
 from loadgo.running.load import Limits, Load, LoadKeywords, Metering, check_types, with_keywords
 from loadgo.running.prepared import (
-    THIS_HOST,
     PreparedRun,
     ReportProgress,
     RunDriver,
     RunProgress,
     RunSettings,
+    prepare_other_host,
     prepare_run,
 )
 from loadgo.running.stopping import catch_stop_signals
@@ -88,6 +89,7 @@ def run(
     script: str | Path,
     *,
     on: str = "here",
+    sudo: bool = False,
     load: Load = DEFAULT_LOAD,
     limits: Limits | None = None,
     metering: Metering = DEFAULT_METERING,
@@ -110,7 +112,9 @@ def run(
 
     Args:
         script: The name of a bundled script, or the path of a script.
-        on: This host (`here`), the name of a bundled machine, or the path of a machine file, which is simulated.
+        on: This host (`here`), another host (`ssh://USER@HOST:PORT`), the name of a bundled machine, or the path of a
+            machine file, which is simulated. Users of another host log in through its sshd (see docs/hosts.md).
+        sudo: Whether the agent on another host runs by `sudo`.
         load: The users' work. Its common fields are keywords too, and a keyword replaces the field: `users`, `passes`,
             `duration`, `think`, `typing`, `arrivals`, `warm_up`, `until` and `seed`.
         limits: The resources that the users of a host may have. The keyword `limit` is the same as a text:
@@ -145,15 +149,15 @@ def run(
     """
     load, limit, metering = with_keywords(load, limits, metering, keywords)
     choice = WorkerChoice(workers, executor)
-    choice.check(is_simulated=on != THIS_HOST)
     source = bundled.find_script(script)
     options = load_options(load)
     settings = RunSettings(load.think, load.typing, _texts(set), limit, metering.usage_every, metering.meters, driver)
-    ready = prepare_run(source, on, settings)
-    if on == THIS_HOST and draws:
+    ready = _prepared(source, on, settings, sudo=sudo)
+    choice.check(is_simulated=ready.machine is not None)
+    if ready.machine is None and draws:
         raise BadArgument("`draws` predicts with a simulated machine: name one with `on`").about("draws", "on")
     options["passes"] = _passes(load, ready)
-    plan = None if on == THIS_HOST or draws == 0 else _draw_plan(ready.options, draws, load.seed)
+    plan = None if ready.machine is None or draws == 0 else _draw_plan(ready.options, draws, load.seed)
     checked = _CheckedRun(
         source=source,
         run_script=ready.run_script,
@@ -167,7 +171,7 @@ def run(
         check_conditions(checked.fail_if, list(dict.fromkeys(name for _, name in ready.script["lines"])))
     tariff_on(tariff, ready.system)
     result = _run_until_stopped(checked, progress)
-    if on != THIS_HOST:
+    if ready.machine is not None:
         result["notes"] = [*result["notes"], *_write_transfers(source, checked.folder)]
     if plan is not None and result["outcome"] == "done":
         _predict(checked, plan, choice, progress)
@@ -199,6 +203,14 @@ def _passes(load: Load, ready: PreparedRun) -> int | None:
     """Users of an open load leave after their passes; those of a closed load repeat the script until the load ends."""
     repeats = load.arrivals is None and (load.duration is not None or load.until is not None)
     return passes_of_users(load.passes, ready.script["passes"], until_load_ends=repeats)
+
+
+def _prepared(source: bundled.Source, on: str, settings: RunSettings, *, sudo: bool) -> PreparedRun:
+    if on.startswith(SSH_SCHEME):
+        return prepare_other_host(source, on, settings, sudo=sudo)
+    if sudo:
+        raise BadArgument("`sudo` is for another host: name one with `on`").about("sudo", "on")
+    return prepare_run(source, on, settings)
 
 
 def _texts(given: Sequence[str]) -> tuple[str, ...]:

@@ -150,7 +150,7 @@ fn steps(
 }
 
 fn begun() -> DriverReady {
-    let scheduling = DriverPart { scheduling: "virtual".into(), processor: None, proof: String::new(), notes: Vec::new() };
+    let scheduling = DriverPart { scheduling: "virtual".into(), ..DriverPart::default() };
     DriverReady { thread_id: loadgo_sys::scheduling::thread_id(), scheduling: Some(scheduling) }
 }
 

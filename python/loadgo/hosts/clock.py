@@ -1,0 +1,150 @@
+"""The clock of another host beside this host's: offsets with bounds, from exchanges over the agent's own stream.
+
+An exchange has four times, as in NTP (RFC 5905, section 8): a question leaves here, comes there, the answer leaves
+there, comes back here. The true offset lies within half the time that the exchange was under way, whatever its two
+directions took. Of each stage of a run the exchange with the smallest bound counts, and between stages the offset is
+interpolated, which follows the drift. Both clocks are monotonic, so nobody who sets a clock moves them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+Stage = Literal["beginning", "middle", "end"]
+_TIME_BYTES = 8
+_MOST_MIDDLE_EXCHANGES = 4096
+"""Largest number of exchanges of the middle stage that are kept; beyond it every second one is dropped."""
+_MOST_QUESTIONS = 64
+"""Largest number of questions without an answer that are kept; an older one counts as unanswered."""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One question for the clock of another host, and its answer."""
+
+    stage: Stage
+    sent_ns: int
+    """The instant at which the question left, on the clock here."""
+    came_ns: int
+    """The instant at which it came, on the clock there."""
+    left_ns: int
+    """The instant at which the answer left, on the clock there."""
+    back_ns: int
+    """The instant at which the answer came, on the clock here."""
+
+    @property
+    def here_ns(self) -> int:
+        """The middle of the exchange on the clock here."""
+        return (self.sent_ns + self.back_ns) // 2
+
+    @property
+    def offset_ns(self) -> int:
+        """The clock there minus the clock here."""
+        return ((self.came_ns - self.sent_ns) + (self.left_ns - self.back_ns)) // 2
+
+    @property
+    def bound_ns(self) -> int:
+        """The largest error of the offset."""
+        under_way_ns = (self.back_ns - self.sent_ns) - (self.left_ns - self.came_ns)
+        return under_way_ns // 2 + 1
+
+
+class ClockExchanges:
+    """The exchanges with one agent so far: the best of each stage."""
+
+    def __init__(self) -> None:
+        self.stage: Stage = "beginning"
+        """The stage to which the questions belong from now on."""
+        self.answered = 0
+        """The number of answers."""
+        self._pending: dict[int, Stage] = {}
+        self._best: dict[Stage, Exchange] = {}
+        self._middle: list[Exchange] = []
+
+    def question(self) -> bytes:
+        """The bytes of a question that leaves now."""
+        sent_ns = time.monotonic_ns()
+        self._pending[sent_ns] = self.stage
+        if len(self._pending) > _MOST_QUESTIONS:
+            del self._pending[next(iter(self._pending))]
+        return sent_ns.to_bytes(_TIME_BYTES, "big")
+
+    def take(self, answer: bytes, back_ns: int) -> None:
+        """Takes an answer that came at `back_ns`. An answer to no question, or with impossible times, is left out."""
+        if len(answer) != 3 * _TIME_BYTES:
+            return
+        sent_ns, came_ns, left_ns = (
+            int.from_bytes(answer[at : at + _TIME_BYTES], "big") for at in range(0, len(answer), _TIME_BYTES)
+        )
+        stage = self._pending.pop(sent_ns, None)
+        if stage is None or not 0 <= left_ns - came_ns <= back_ns - sent_ns:
+            return
+        self.answered += 1
+        exchange = Exchange(stage, sent_ns, came_ns, left_ns, back_ns)
+        if stage == "middle":
+            self._middle.append(exchange)
+            if len(self._middle) > _MOST_MIDDLE_EXCHANGES:
+                del self._middle[::2]
+            return
+        best = self._best.get(stage)
+        if best is None or exchange.bound_ns < best.bound_ns:
+            self._best[stage] = exchange
+
+    def clock(self) -> FarClock | None:
+        """The other host's clock by these exchanges; None without one."""
+        middle = _best_of_middle_third(self._middle)
+        exchanges = [*self._best.values(), *([] if middle is None else [middle])]
+        return FarClock.by(exchanges) if exchanges else None
+
+
+def _best_of_middle_third(exchanges: Sequence[Exchange]) -> Exchange | None:
+    """The exchange with the smallest bound in the middle third of the time that the exchanges cover."""
+    if not exchanges:
+        return None
+    first_ns, last_ns = exchanges[0].here_ns, exchanges[-1].here_ns
+    third_ns = (last_ns - first_ns) // 3
+    inside = [one for one in exchanges if first_ns + third_ns <= one.here_ns <= last_ns - third_ns]
+    return min(inside or exchanges, key=lambda one: one.bound_ns)
+
+
+@dataclass(frozen=True)
+class FarClock:
+    """The monotonic clock of another host, placed beside this host's."""
+
+    exchanges: tuple[Exchange, ...]
+    """The best exchange of each stage that has one, in the order of time."""
+
+    @staticmethod
+    def by(exchanges: Iterable[Exchange]) -> FarClock:
+        """The clock by at least one exchange."""
+        return FarClock(tuple(sorted(exchanges, key=lambda exchange: exchange.here_ns)))
+
+    @property
+    def bound_ns(self) -> int:
+        """The largest error of an instant that `here_ns` places between the exchanges."""
+        return max(exchange.bound_ns for exchange in self.exchanges)
+
+    @property
+    def drift_ppm(self) -> float | None:
+        """How much faster the clock there runs, in parts per million; None with a single exchange."""
+        first, last = self.exchanges[0], self.exchanges[-1]
+        span_ns = last.here_ns - first.here_ns
+        return 1e6 * (last.offset_ns - first.offset_ns) / span_ns if span_ns > 0 else None
+
+    def here_ns(self, there_ns: Sequence[int]) -> list[int]:
+        """The instants on the clock here of instants on the clock there."""
+        return [instant - self._offset_at(instant) for instant in there_ns]
+
+    def _offset_at(self, there_ns: int) -> int:
+        """The offset at an instant there: interpolated between exchanges, that of the nearest outside of them."""
+        for before, after in pairwise(self.exchanges):
+            begin_ns, end_ns = before.here_ns + before.offset_ns, after.here_ns + after.offset_ns
+            if begin_ns <= there_ns < end_ns:
+                change_ns = after.offset_ns - before.offset_ns
+                return before.offset_ns + change_ns * (there_ns - begin_ns) // (end_ns - begin_ns)
+        first, last = self.exchanges[0], self.exchanges[-1]
+        return first.offset_ns if there_ns < first.here_ns + first.offset_ns else last.offset_ns

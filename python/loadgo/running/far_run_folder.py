@@ -1,0 +1,169 @@
+"""The run folder of a run on another host: the agent's records are placed on the run's clock, and become its tables."""
+
+from __future__ import annotations
+
+import shutil
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from loadgo.errors import BadRun
+from loadgo.hosts.address import Address
+from loadgo.hosts.clock import FarClock
+from loadgo.notation.figures import duration
+from loadgo.running.far_metering import FAR_FOLDER, FarMeteringEnd
+
+if TYPE_CHECKING:
+    import polars as pl
+
+WIDEST_BOUND_NS = 100_000_000
+"""Records cover a second each: from a tenth of it on, nobody knows which of them belong to the steady phase."""
+METER_TABLES = ("time", "processes", "faults", "segments", "primitives", "queue", "stacks", "memory")
+"""The tables that an agent fills, whose rows cover a span."""
+_DRIVER = "driver"
+"""The driver's row of `processes`: an agent has no driver."""
+_NOT_MEASURED = "what each interaction used on {host} is not measured: it takes loadgo on that host itself"
+_ABOUT = (
+    "users logged in to {host} by ssh, and the driver ran on {driver}: response times have the network in them, and "
+    "the meters are those of {host}{clock}"
+)
+
+
+def complete_run(
+    folder: Path, host: Address, run_result: dict[str, Any], ended: FarMeteringEnd, clock: FarClock | None
+) -> dict[str, Any]:
+    """Places the agent's records in the run that has ended. Returns its result, with what the agent has said."""
+    doubt = _clock_doubt(ended, clock)
+    reason = "; ".join(filter(None, (ended.failure, doubt)))
+    missing = [f"the meters of {host} are incomplete: {reason}"] if reason else []
+    notes = [*ended.notes, *ended.left_behind, *missing]
+    try:
+        if clock is not None and ended.origin_ns is not None and not doubt:
+            _place_tables(folder, _RunClock(clock, ended.origin_ns, int(run_result["origin_ns"])))
+        for loss in missing:
+            _add_loss(folder, loss)
+        _complete_run_toml(folder, host, clock, int(run_result["origin_ns"]), notes)
+    except OSError as refusal:
+        raise BadRun(f"{folder} has no meters of {host}: {refusal}; they are in {folder / FAR_FOLDER}") from refusal
+    if not doubt:
+        shutil.rmtree(folder / FAR_FOLDER, ignore_errors=True)
+    return {
+        **run_result,
+        "notes": [*run_result["notes"], *notes],
+        "left_behind": [*run_result["left_behind"], *ended.left_behind],
+    }
+
+
+@dataclass(frozen=True)
+class _RunClock:
+    """The clock of the run, for instants of a metering on another host."""
+
+    far_clock: FarClock
+    far_origin_ns: int
+    """The beginning of the metering on the monotonic clock there."""
+    origin_ns: int
+    """The beginning of the run on the monotonic clock here."""
+
+    def instants(self, metered_ns: Sequence[int]) -> list[int]:
+        """The instants of the run; before its beginning they are negative."""
+        here_ns = self.far_clock.here_ns([self.far_origin_ns + instant for instant in metered_ns])
+        return [instant - self.origin_ns for instant in here_ns]
+
+
+def _clock_doubt(ended: FarMeteringEnd, clock: FarClock | None) -> str:
+    """The reason why the agent's records have no place on the run's clock; empty if they have one."""
+    if clock is None or ended.origin_ns is None:
+        return "the clock there was not compared"
+    if clock.bound_ns > WIDEST_BOUND_NS:
+        return (
+            f"its clock is known to {clock.bound_ns / 1e6:.0f} ms only, over a slow network; its records are in "
+            f"{FAR_FOLDER}, by its own clock"
+        )
+    return ""
+
+
+def _place_tables(folder: Path, run_clock: _RunClock) -> None:
+    """Writes the agent's rows into the run's tables."""
+    import polars as pl
+
+    from loadgo.records.tables import read_table
+
+    end_ns = int(float(tomllib.loads((folder / "run.toml").read_text(encoding="utf-8")).get("wall_s") or 0) * 1e9)
+    for name in METER_TABLES:
+        rows = _placed(read_table(folder / FAR_FOLDER, name), run_clock)
+        rows = rows.filter(
+            pl.col("at_ns").cast(pl.Int64) >= pl.col("span_ns").cast(pl.Int64),
+            pl.col("at_ns").cast(pl.Int64) - pl.col("span_ns").cast(pl.Int64) < end_ns,
+        )
+        if name == "processes":
+            rows = rows.filter(pl.col("who").cast(pl.String) != _DRIVER)
+        _write(folder, name, rows)
+    lost = _placed(read_table(folder / FAR_FOLDER, "lost"), run_clock)
+    _write(folder, "lost", pl.concat([read_table(folder, "lost"), lost]))
+
+
+def _placed(rows: pl.DataFrame, run_clock: _RunClock) -> pl.DataFrame:
+    """The rows with `at_ns` on the run's clock; an instant before the run's beginning becomes 0."""
+    import polars as pl
+
+    there = rows["at_ns"].unique().sort()
+    here = pl.Series([max(0, instant) for instant in run_clock.instants(there.to_list())], dtype=pl.Int64)
+    return rows.with_columns(pl.col("at_ns").replace_strict(there, here.cast(pl.UInt64), return_dtype=pl.UInt64))
+
+
+def _add_loss(folder: Path, reason: str) -> None:
+    """Adds the missing meters to the table of losses."""
+    import polars as pl
+
+    from loadgo.records.tables import COLUMNS_BY_TABLE, read_table, with_columns
+
+    loss = pl.DataFrame({"at_ns": [0], "what": ["meters"], "count": [1], "reason": [reason]})
+    _write(folder, "lost", pl.concat([read_table(folder, "lost"), with_columns(loss, COLUMNS_BY_TABLE["lost"])]))
+
+
+def _write(folder: Path, name: str, rows: pl.DataFrame) -> None:
+    """Replaces a table of the run in one step."""
+    import polars as pl
+
+    part = folder / f"{name}.parquet.part"
+    rows.cast({pl.Categorical: pl.String}).write_parquet(part, compression="snappy")
+    part.replace(folder / f"{name}.parquet")
+
+
+def _complete_run_toml(folder: Path, host: Address, clock: FarClock | None, origin_ns: int, notes: list[str]) -> None:
+    """Adds the agent's last description, the clocks and `notes` to `run.toml`."""
+    import tomlkit
+
+    run_toml = tomlkit.parse((folder / "run.toml").read_text(encoding="utf-8")).unwrap()
+    far_file = folder / FAR_FOLDER / "run.toml"
+    far = tomllib.loads(far_file.read_text(encoding="utf-8")) if far_file.exists() else {}
+    for section in ("conditions", "meters"):
+        if section in far:
+            run_toml[section] = far[section]
+    if not run_toml.get("usage", {}).get("cpu"):
+        run_toml.setdefault("usage", {})["notes"] = [_NOT_MEASURED.format(host=host)]
+    known = "" if clock is None else f", whose clock is known within {duration(clock.bound_ns)}"
+    driver = run_toml.get("driver", {}).get("hostname", "this host")
+    run_toml["notes"] = [*run_toml.get("notes", []), _ABOUT.format(host=host, driver=driver, clock=known), *notes]
+    if clock is not None:
+        run_toml["clock"] = _clock_section(clock, origin_ns)
+    part = folder / "run.toml.part"
+    part.write_text(tomlkit.dumps(run_toml), encoding="utf-8")
+    part.replace(folder / "run.toml")
+
+
+def _clock_section(clock: FarClock, origin_ns: int) -> dict[str, Any]:
+    """`[clock]` of `run.toml`: the clock there minus the clock here, as it was compared."""
+    drift = {} if clock.drift_ppm is None else {"drift_ppm": round(clock.drift_ppm, 3)}
+    exchanges = [
+        {
+            "stage": exchange.stage,
+            "at_s": round((exchange.here_ns - origin_ns) / 1e9, 3),
+            "offset_ns": exchange.offset_ns,
+            "bound_ns": exchange.bound_ns,
+        }
+        for exchange in clock.exchanges
+    ]
+    return {"bound_ns": clock.bound_ns, **drift, "exchanges": exchanges}

@@ -1,0 +1,214 @@
+"""`run --on ssh://HOST`: users log in there by ssh, the host is metered there, and one run folder here has it all."""
+
+import os
+import signal
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import loadgo
+import polars as pl
+import pytest
+from loadgo.measures.summary import summarize
+from support.agent_hosts import FAR, AgentHost, agent_host, eventually
+from support.far_programs import sshd
+from support.outside import NEEDS_ROOT
+
+pytestmark = NEEDS_ROOT
+
+SCRIPT = """
+name  = "far work"
+think = "uniform(0.1s, 0.3s)"
+needs = ["cat"]
+lines = ["cat notes"]
+
+[files]
+notes = "first\\n\\tsecond\\n"
+"""
+NOTES_BYTES = len("first\r\n\tsecond\r\n")
+EXCHANGES = ["beginning", "middle", "end"]
+
+
+@pytest.fixture
+def far(tmp_path: Path) -> Iterator[AgentHost]:
+    """A host with process ids of its own, so that no session is metered from here."""
+    if sshd() is None:
+        pytest.skip("there is no sshd: scripts/setup dev unpacks it")
+    with agent_host(tmp_path, apart=True) as host:
+        (tmp_path / "work.toml").write_text(SCRIPT)
+        yield host
+
+
+def options(*more: str, script: str = "work.toml") -> list[str]:
+    return ["run", script, "--on", FAR, "--users", "3", "--out", "kept", *more]
+
+
+def run_toml(far: AgentHost) -> dict[str, Any]:
+    return tomllib.loads((far.folder / "kept" / "run.toml").read_text())
+
+
+def run_under_way(far: AgentHost, *more: str) -> subprocess.Popen[str]:
+    """A run whose users type, and whose meters have sent records."""
+    running = far.start(*options(*more))
+    streams = [far.folder / "kept" / name for name in ("interactions.arrows", "other-host/time.arrows")]
+    eventually(
+        lambda: running.poll() is not None or all(path.exists() and path.stat().st_size > 2500 for path in streams),
+        "no records come",
+    )
+    assert running.poll() is None, running.communicate()
+    return running
+
+
+def test_a_run_on_another_host_is_one_folder_with_the_meters_of_that_host(far: AgentHost) -> None:
+    report = far.loadgo(*options("--for", "5s")).stdout
+    run = run_toml(far)
+    assert (run["kind"], run["outcome"], run["system"]["name"]) == ("run", "done", FAR)
+    assert (run["meters"]["tier"], run["usage"]["cpu"]) == ("cheap", "")
+    assert f"({FAR})" in report
+    assert any("response times have the network in them" in note for note in run["notes"])
+    assert sorted(path.name for path in (far.folder / "kept").iterdir() if path.suffix != ".parquet") == [
+        "run.toml",
+        "script.toml",
+    ]
+    tables = loadgo.tables(far.folder / "kept")
+    assert len(tables.interactions) > 20
+    assert tables.interactions["bytes_out"].unique().to_list() == [NOTES_BYTES]
+    assert tables.interactions["cpu_user_ns"].null_count() == len(tables.interactions)
+    spans = tables.time.unique("at_ns").sort("at_ns")
+    assert 4 <= len(spans) <= 8
+    assert (spans["at_ns"] >= spans["span_ns"]).all()
+    assert tables.time["time_ns"].sum() == pytest.approx((os.cpu_count() or 1) * spans["span_ns"].sum(), rel=0.01)
+    assert "sshd" in "".join(tables.processes["who"].cast(pl.String))
+    assert "driver" not in tables.processes["who"].cast(pl.String).to_list()
+
+
+def test_the_clocks_are_compared_at_the_beginning_in_the_middle_and_at_the_end(far: AgentHost) -> None:
+    far.loadgo(*options("--for", "5s"))
+    clock = run_toml(far)["clock"]
+    assert [exchange["stage"] for exchange in clock["exchanges"]] == EXCHANGES
+    begin, middle, end = (exchange["at_s"] for exchange in clock["exchanges"])
+    assert begin < 0 < middle < 5 < end
+    for exchange in clock["exchanges"]:
+        assert abs(exchange["offset_ns"]) <= exchange["bound_ns"], "both ends read the same clock"
+    assert clock["bound_ns"] == max(exchange["bound_ns"] for exchange in clock["exchanges"])
+
+
+def test_an_interrupt_logs_the_users_out_and_the_folder_is_whole(far: AgentHost) -> None:
+    running = run_under_way(far, "--for", "10min")
+    running.send_signal(signal.SIGINT)
+    far.ended(running, 130)
+    assert run_toml(far)["outcome"] == "stopped"
+    assert len(loadgo.tables(far.folder / "kept").time) > 0
+    eventually(lambda: not sessions_there(far), "a session stays on the other host")
+
+
+def test_nothing_goes_on_there_after_a_loadgo_that_is_killed(far: AgentHost) -> None:
+    running = run_under_way(far, "--for", "10min")
+    assert sessions_there(far)
+    running.kill()
+    far.ended(running, -signal.SIGKILL)
+    eventually(lambda: not sessions_there(far), "a session stays on the other host")
+    far.loadgo("run", "work.toml", "--passes", "1", "--out", "next", "--quiet")  # undoes what the killed one made here
+    assert "killed" in far.loadgo("report", "kept").stdout
+    assert len(loadgo.tables(far.folder / "kept" / "other-host").time) > 0
+
+
+def sshd_above(pid: int, far: AgentHost) -> list[int]:
+    """The sshd processes of the connection to which a process there belongs, without the one that listens."""
+    above = [parent_of(pid)]
+    while parent_of(parent_of(above[-1])) != far.host.pid:
+        above.append(parent_of(above[-1]))
+    return above
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()[1])
+
+
+def sessions_there(far: AgentHost) -> list[str]:
+    """The sshd processes of users' sessions on the other host."""
+    listed = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
+    return [line for line in listed.splitlines() if "sshd: root@pts" in line and _is_below(int(line.split()[0]), far)]
+
+
+def _is_below(pid: int, far: AgentHost) -> bool:
+    while pid > 1 and pid != far.host.pid:
+        try:
+            pid = parent_of(pid)
+        except OSError:
+            return False
+    return pid == far.host.pid
+
+
+@pytest.mark.parametrize("loss", ["the agent is killed", "its connection is cut"])
+def test_the_run_goes_on_without_its_agent_and_the_loss_is_told(loss: str, far: AgentHost) -> None:
+    running = run_under_way(far, "--for", "6s")
+    (agent,) = far.agent_pids()
+    for pid in [agent] if loss == "the agent is killed" else sshd_above(agent, far):
+        os.kill(pid, signal.SIGKILL)
+    out = far.ended(running, 1).stdout
+    assert "the agent was lost before its answer" in " ".join(out.split())
+    tables = loadgo.tables(far.folder / "kept")
+    assert run_toml(far)["outcome"] == "done"
+    assert tables.lost["what"].cast(pl.String).to_list() == ["meters"]
+    last_line_ns, last_span_ns = tables.interactions["sent_ns"].max(), tables.time["at_ns"].max()
+    assert last_line_ns > last_span_ns > 0  # type: ignore[operator]  # both are numbers
+
+
+def test_the_meters_that_an_account_may_not_have_are_told_and_processor_times_are_there(far: AgentHost) -> None:
+    far.loadgo("doctor", "--on", FAR)
+    (agent,) = far.agents
+    real = agent.rename(far.host.home / "real-agent")
+    without_rights = f"setpriv --bounding-set=-all --inh-caps=-all {real} serve"
+    agent.write_text(f'#!/bin/sh\n[ "$1" = serve ] || exec {real} "$@"\nexec {without_rights}\n')
+    agent.chmod(0o755)
+    far.loadgo(*options("--for", "4s", "--quiet"))
+    run, tables = run_toml(far), loadgo.tables(far.folder / "kept")
+    assert run["meters"]["tier"] == "none"
+    assert "CAP_BPF" in "".join(run["meters"]["notes"])
+    assert {"user", "idle", "iowait"} <= set(tables.time["category"].cast(pl.String))
+    refused = far.loadgo("run", "work.toml", "--on", FAR, "--meters", "exact", "--out", "other", status=2)
+    assert "the exact meters cannot be had" in refused.stderr
+    assert not (far.folder / "other").exists()
+
+
+def test_a_wrong_host_key_and_a_refused_log_in_are_told_before_anything_begins(far: AgentHost) -> None:
+    far.with_ssh("-o", "UserKnownHostsFile=/dev/null", "-o", "StrictHostKeyChecking=yes")
+    assert "log in once with `ssh` and compare the key" in far.loadgo(*options(), status=2).stderr
+    far.with_ssh("-o", "PubkeyAuthentication=no")
+    assert "Permission denied" in far.loadgo(*options(), status=2).stderr
+    assert not (far.folder / "kept").exists()
+
+
+def test_users_share_the_agent_s_connection_where_a_log_in_of_their_own_would_be_asked(far: AgentHost) -> None:
+    ssh = far.folder / "bin" / "ssh"
+    plain = ssh.read_text().partition("exec ")[2]
+    ssh.write_text(f"""#!/bin/sh
+case "$*" in *ControlPath=none*) set -- -o PubkeyAuthentication=no "$@" ;; esac
+exec {plain}""")
+    out = far.loadgo(*options("--for", "2s")).stdout
+    run = run_toml(far)
+    assert run["outcome"] == "done"
+    assert "ControlPath=SOCKET" in run["system"]["login"]
+    assert any("users shared the agent's connection" in note for note in run["notes"])
+    assert "everyone was served" in out
+
+
+def test_a_program_that_is_missing_there_is_told_before_anybody_logs_in(far: AgentHost) -> None:
+    (far.folder / "work.toml").write_text(SCRIPT.replace('["cat"]', '["cat", "no-such-program"]'))
+    err = far.loadgo(*options(), status=2).stderr
+    assert f"the script needs no-such-program, which {FAR} does not have" in err
+    assert not (far.folder / "kept").exists()
+
+
+def test_a_shell_over_ssh_that_leads_to_this_host_has_its_usage(tmp_path: Path) -> None:
+    if sshd() is None:
+        pytest.skip("there is no sshd: scripts/setup dev unpacks it")
+    with agent_host(tmp_path) as far:
+        (tmp_path / "work.toml").write_text(SCRIPT)
+        far.loadgo(*options("--for", "3s"))
+        tables = loadgo.tables(far.folder / "kept")
+        assert tables.interactions["cpu_user_ns"].null_count() == 0
+        assert summarize(tables).driver.host_share is None, "the driver's time is not the other host's"

@@ -1,0 +1,87 @@
+"""The clock of another host: its true offset lies within the bound, whatever the network does."""
+
+import random
+
+import pytest
+from loadgo.hosts.clock import ClockExchanges, FarClock
+
+DRIFT = 80e-6
+"""The clock there runs 80 parts per million too fast."""
+AHEAD_NS = 5_000_000_000_000
+HOUR_NS = 3_600_000_000_000
+
+
+def there_ns(here_ns: int) -> int:
+    """The clock there, when the clock here shows `here_ns`."""
+    return here_ns + AHEAD_NS + int(here_ns * DRIFT)
+
+
+def answer(question: bytes, came_ns: int, left_ns: int) -> bytes:
+    return question + came_ns.to_bytes(8, "big") + left_ns.to_bytes(8, "big")
+
+
+def exchanged(draw: random.Random, monkeypatch: pytest.MonkeyPatch) -> FarClock:
+    """A clock by exchanges of an hour over a slow network, whose two directions differ."""
+    exchanges = ClockExchanges()
+    stages = [("beginning", 0), *(("middle", second * 10**9) for second in range(60, 3540, 60)), ("end", HOUR_NS)]
+    for stage, now_ns in stages:
+        exchanges.stage = stage  # type: ignore[assignment]  # one of the stages
+        monkeypatch.setattr("time.monotonic_ns", lambda now_ns=now_ns: now_ns)
+        question = exchanges.question()
+        came = now_ns + draw.randrange(1_000_000, 90_000_000)
+        left = came + draw.randrange(1_000_000)
+        back = left + draw.randrange(1_000_000, 20_000_000)
+        exchanges.take(answer(question, there_ns(came), there_ns(left)), back)
+    clock = exchanges.clock()
+    assert clock is not None
+    return clock
+
+
+def test_instants_are_placed_within_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(200):
+        clock = exchanged(random.Random(seed), monkeypatch)
+        assert [exchange.stage for exchange in clock.exchanges] == ["beginning", "middle", "end"]
+        instants = list(range(0, HOUR_NS, HOUR_NS // 37))
+        placed = clock.here_ns([there_ns(instant) for instant in instants])
+        worst = max(abs(here - instant) for here, instant in zip(placed, instants, strict=True))
+        drift_inside_an_exchange_ns = 20_000
+        assert worst <= clock.bound_ns + drift_inside_an_exchange_ns
+        assert clock.drift_ppm == pytest.approx(80, abs=2 * clock.bound_ns / HOUR_NS * 1e6)
+
+
+def test_an_instant_outside_of_the_exchanges_has_the_nearest_offset(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = exchanged(random.Random(1), monkeypatch)
+    first, last = clock.exchanges[0], clock.exchanges[-1]
+    early, late = first.here_ns + first.offset_ns - 10**9, last.here_ns + last.offset_ns + 10**9
+    assert clock.here_ns([early, late]) == [early - first.offset_ns, late - last.offset_ns]
+
+
+def test_the_best_exchange_of_a_stage_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    exchanges = ClockExchanges()
+    for under_way_ns in (900, 100, 500):
+        monkeypatch.setattr("time.monotonic_ns", lambda: 1000)
+        exchanges.take(answer(exchanges.question(), 7000, 7000), 1000 + under_way_ns)
+    clock = exchanges.clock()
+    assert clock is not None
+    assert [exchange.bound_ns for exchange in clock.exchanges] == [51]
+
+
+@pytest.mark.parametrize("times", [(9000, 8000), (8000, 9500), (0, 2**64 - 1)])
+def test_an_answer_with_impossible_times_is_left_out(times: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    exchanges = ClockExchanges()
+    monkeypatch.setattr("time.monotonic_ns", lambda: 1000)
+    exchanges.take(answer(exchanges.question(), *times), 2000)
+    assert (exchanges.answered, exchanges.clock()) == (0, None)
+
+
+def test_an_answer_to_no_question_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    exchanges = ClockExchanges()
+    monkeypatch.setattr("time.monotonic_ns", lambda: 1000)
+    question = exchanges.question()
+    exchanges.take(answer((4711).to_bytes(8, "big"), 5, 5), 2000)
+    exchanges.take(b"short", 2000)
+    exchanges.take(answer(question, 5, 5), 2000)
+    exchanges.take(answer(question, 5, 5), 1001)  # its question is answered
+    clock = exchanges.clock()
+    assert clock is not None
+    assert (exchanges.answered, clock.bound_ns) == (1, 501)

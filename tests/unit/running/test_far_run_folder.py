@@ -1,0 +1,118 @@
+"""A run on another host, without one: what it refuses, and how records from there come onto the run's clock."""
+
+import shutil
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import loadgo
+import polars as pl
+import pytest
+from loadgo.errors import BadArgument
+from loadgo.hosts.address import Address
+from loadgo.hosts.clock import Exchange, FarClock
+from loadgo.running.far_metering import FAR_FOLDER, FarMeteringEnd
+from loadgo.running.far_run_folder import complete_run
+from loadgo.running.other_host import log_in_command
+from support.places import PROJECT
+
+FAR = "ssh://far"
+AHEAD_NS = 10**15
+"""The clock there minus the clock here."""
+ORIGIN_NS = 7 * 10**12
+"""The beginning of the run, on the clock here."""
+EARLIER_NS = 1_500_000_000
+"""The metering began so long before the run."""
+
+
+def clock(bound_ns: int) -> FarClock:
+    """A clock that is known with this bound."""
+    half = bound_ns - 1
+    sent_ns = ORIGIN_NS - half
+    came_ns = sent_ns + half + AHEAD_NS
+    return FarClock((Exchange("beginning", sent_ns, came_ns, came_ns, sent_ns + 2 * half),))
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Path:
+    """The folder of a run whose host was metered, with the same records again as those of an agent."""
+    folder = tmp_path / "kept"
+    shutil.copytree(RECORDED, folder / FAR_FOLDER)
+    shutil.copytree(RECORDED, folder, dirs_exist_ok=True)
+    return folder
+
+
+RECORDED = PROJECT / "tests" / "runs" / "reported" / "live-exact"
+
+
+def completed(folder: Path, bound_ns: int, failure: str = "") -> dict[str, Any]:
+    ended = FarMeteringEnd(ORIGIN_NS + AHEAD_NS - EARLIER_NS, failure, ("a note",), ())
+    result = {"origin_ns": ORIGIN_NS, "notes": [], "left_behind": []}
+    return complete_run(folder, Address("far"), result, ended, clock(bound_ns))
+
+
+def test_records_are_placed_on_the_run_s_clock(recorded: Path) -> None:
+    before = loadgo.tables(recorded).time
+    assert completed(recorded, 50_000)["notes"] == ["a note"]
+    after = loadgo.tables(recorded).time
+    kept = before.filter(pl.col("at_ns") >= pl.col("span_ns") + EARLIER_NS)
+    assert 0 < len(kept) < len(before)
+    assert after["at_ns"].to_list() == [at - EARLIER_NS for at in kept["at_ns"]]
+    assert after["time_ns"].to_list() == kept["time_ns"].to_list()
+    assert not (recorded / FAR_FOLDER).exists()
+
+
+def test_records_have_no_place_by_a_clock_that_is_not_known_well(recorded: Path) -> None:
+    before = loadgo.tables(recorded).time
+    _, reason = completed(recorded, 300_000_000)["notes"]
+    assert "its clock is known to 300 ms only" in reason
+    tables = loadgo.tables(recorded)
+    assert tables.time.equals(before), "the run's own table stays as it is"
+    assert "meters" in tables.lost["what"].cast(pl.String).to_list()
+    assert len(loadgo.tables(recorded / FAR_FOLDER).time) == len(before)
+    assert tomllib.loads((recorded / "run.toml").read_text())["clock"]["bound_ns"] == 300_000_000
+
+
+def test_meters_that_break_off_are_a_loss(recorded: Path) -> None:
+    _, reason = completed(recorded, 50_000, "the agent was lost")["notes"]
+    assert reason == f"the meters of {FAR} are incomplete: the agent was lost"
+    lost = loadgo.tables(recorded).lost
+    assert lost.filter(pl.col("reason") == reason)["count"].to_list() == [1]
+
+
+def script(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "work.toml"
+    path.write_text(f'name = "work"\n{text}\nlines = ["true"]\n')
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "keywords", "reason"),
+    [
+        ("", {"limit": "memory=1G"}, "`limit` is for users of this host"),
+        ("", {"set": ["a=1"]}, "`set` changes a simulated machine"),
+        ("", {"draws": 3}, "`draws` predicts with a simulated machine"),
+        ('login = "su - guest"', {}, "leave out `login` in the script"),
+        ('login = "/usr/bin/ssh other"', {}, "leave out `login` in the script"),
+        ('beside = { SERVER = "server" }', {}, "the script starts programs beside its users"),
+    ],
+)
+def test_what_a_run_on_another_host_does_not_have_is_refused(
+    text: str, keywords: dict[str, Any], reason: str, tmp_path: Path
+) -> None:
+    with pytest.raises(BadArgument, match=reason):
+        loadgo.run(script(tmp_path, text), on=FAR, **keywords)
+
+
+def test_sudo_and_other_hosts_are_for_the_calls_that_have_them() -> None:
+    with pytest.raises(BadArgument, match="`sudo` is for another host"):
+        loadgo.run("light", sudo=True)
+    with pytest.raises(BadArgument, match="another host is for `run`, `meter` and `doctor`"):
+        loadgo.capacity("light", on=FAR, target="p90 < 2s")
+
+
+def test_users_log_in_by_a_connection_of_their_own() -> None:
+    command = log_in_command(Address("far", "ann", 2222), "sh")
+    assert "ControlPath=none" in command
+    assert command.endswith("-l ann -p 2222 -- far")
+    assert log_in_command(Address("far"), "bash -i").endswith("-- far 'bash -i'")
