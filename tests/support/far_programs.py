@@ -114,10 +114,10 @@ def sshd() -> tuple[str, ...] | None:
     return ("env", f"LD_LIBRARY_PATH={libraries}", str(unpacked))
 
 
-def over_ssh(folder: Path, shell: str = "/bin/sh") -> tuple[str, ...]:
+def over_ssh(folder: Path, shell: str = "/bin/sh", *, apart: bool = False) -> tuple[str, ...]:
     """The program of a far end that is a host for ssh: keys and accounts are laid into `folder`; needs root.
 
-    The account's shell is `shell`.
+    The account's shell is `shell`. A host that is `apart` has process ids of its own: no shell on it is followed.
     """
     server = sshd()
     assert server is not None
@@ -139,7 +139,8 @@ def over_ssh(folder: Path, shell: str = "/bin/sh") -> tuple[str, ...]:
         "LogLevel": "ERROR",
     }
     (folder / "sshd_config").write_text("".join(f"{name} {value}\n" for name, value in options.items()))
-    inside = ("unshare", "--mount", "sh", "-c", IN_ITS_OWN_PLACE, "sh", str(folder))
+    own_ids = ("--pid", "--fork", "--kill-child", "--mount-proc") if apart else ()
+    inside = ("unshare", "--mount", *own_ids, "sh", "-c", IN_ITS_OWN_PLACE, "sh", str(folder))
     return (*inside, *server, "-i", "-e", "-f", str(folder / "sshd_config"))
 
 

@@ -37,10 +37,13 @@ class SshHost:
 
 
 @contextmanager
-def ssh_host(folder: Path, shell: str = "/bin/bash") -> Iterator[SshHost]:
-    """A host for ssh whose keys, account and home lie in `folder`. Its sshd ends with the context. Needs root."""
+def ssh_host(folder: Path, shell: str = "/bin/bash", *, apart: bool = False) -> Iterator[SshHost]:
+    """A host for ssh whose keys, account and home lie in `folder`. Its sshd ends with the context. Needs root.
+
+    A host that is `apart` has process ids of its own.
+    """
     folder.mkdir()
-    words = over_ssh(folder, shell)
+    words = over_ssh(folder, shell, apart=apart)
     port = _free_port()
     listen = ("-D", "-o", "ListenAddress=127.0.0.1", "-p", str(port), "-o", "MaxStartups=100", "-o", "PidFile=none")
     by_connection = words.index("-i")
@@ -49,7 +52,7 @@ def ssh_host(folder: Path, shell: str = "/bin/bash") -> Iterator[SshHost]:
         _wait_for(port, server)
         yield SshHost(port, folder / "home", ssh_client(folder, port), server.pid)
     finally:
-        server.terminate()
+        server.kill() if apart else server.terminate()  # `unshare` ignores SIGTERM; with it ends what it has started
         server.communicate()
 
 

@@ -38,6 +38,8 @@ pub struct LoadOptions {
     arrivals_per_second: Option<f64>,
     seed: u64,
     #[pyo3(default)]
+    login: Option<String>,
+    #[pyo3(default)]
     think: Option<String>,
     /// Typing speed in characters a second; absent: the script's; 0: every line at once.
     #[pyo3(default)]
@@ -155,8 +157,12 @@ fn request(spec: RunSpec, options: HostOptions) -> PyResult<Request> {
     })
 }
 
-/// The script with the think times and the typing speed of the options, if any.
+/// The script with the log-in, the think times and the typing speed of the options, if any.
 fn with_options(mut script: Script, options: &LoadOptions) -> PyResult<Script> {
+    if let Some(login) = &options.login {
+        script::check_login(login).map_err(|message| errors::about_argument("login", message))?;
+        script.login.clone_from(login);
+    }
     if let Some(think) = &options.think {
         script.set_think(TimeLaw::parse(think).map_err(errors::bad_argument)?);
     }

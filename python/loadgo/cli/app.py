@@ -26,6 +26,7 @@ from loadgo.cli.options import (
     DrawsOption,
     FailIfOption,
     FullOption,
+    LoginOption,
     QuietOption,
     ReportFileOption,
     ReportFormatOption,
@@ -138,6 +139,7 @@ def run(
         int, typer.Option(help="Seed of the users; the same seed gives the same keystrokes at the same times.")
     ] = 1,
     on: SystemOption = "here",
+    login: LoginOption = None,
     set: SetOption = None,
     until: UntilOption = None,
     limit: Annotated[
@@ -178,6 +180,7 @@ def run(
             finished = loadgo.run(
                 script,
                 on=on,
+                login=login,
                 users=users,
                 passes=passes,
                 duration=duration,

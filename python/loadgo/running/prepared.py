@@ -35,6 +35,8 @@ class RunSettings:
     usage_every: int | None = None
     meters: str | None = None
     driver: Driver = DEFAULT_DRIVER
+    login: str | None = None
+    """The command that logs users in to this host, in place of the script's."""
 
 
 @dataclass(frozen=True)
@@ -61,14 +63,18 @@ def prepare_run(source: Source, on: str, settings: RunSettings) -> PreparedRun:
     Raises `errors.Mistake` for a mistake in the script or the machine file, and `ValueError` for an invalid setting.
     Raises `errors.Refused` if this host lacks a program that the script needs.
     """
-    check_types({name: getattr(settings, name) for name in ("think", "typing", "limit", "usage_every", "meters")})
+    names = ("think", "typing", "limit", "usage_every", "meters", "login")
+    check_types({name: getattr(settings, name) for name in names})
     pace = _pace_options(settings)
     script = parse_script_file(source)
     if on == THIS_HOST:
         if settings.set:
             raise BadArgument("`set` changes a simulated machine: name one with `on`").about("set", "on")
         options = host.host_options(script["needs"], settings.limit, settings.usage_every, settings.driver)
-        return PreparedRun(script, run_host, {**options, "meters": host.parse_meter_tier(settings.meters), **pace})
+        further = {"meters": host.parse_meter_tier(settings.meters), "login": settings.login}
+        return PreparedRun(script, run_host, {**options, **further, **pace})
+    if settings.login is not None:
+        raise BadArgument("`login` is for this host: nobody logs in to a simulated machine").about("login", "on")
     machine = simulated_machine.prepare_machine(
         on,
         settings.set,

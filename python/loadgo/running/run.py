@@ -77,6 +77,7 @@ def run(
     script: str | Path,
     *,
     on: str = "here",
+    login: str | None = None,
     load: Load = DEFAULT_LOAD,
     limits: Limits | None = None,
     metering: Metering = DEFAULT_METERING,
@@ -98,6 +99,7 @@ def run(
     Args:
         script: The name of a bundled script, or the path of a script.
         on: This host (`here`), the name of a bundled machine, or the path of a machine file, which is simulated.
+        login: The command that logs users in to this host, in place of the script's: `ssh host`, `su - guest`.
         load: The users' work. Its common fields are keywords too, and a keyword replaces the field: `users`, `passes`,
             `duration`, `think`, `typing`, `arrivals`, `warm_up`, `until` and `seed`.
         limits: The resources that the users of a host may have. The keyword `limit` is the same as a text:
@@ -130,7 +132,9 @@ def run(
     load, limit, metering = with_keywords(load, limits, metering, keywords)
     source = bundled.find_script(script)
     options = load_options(load)
-    settings = RunSettings(load.think, load.typing, _texts(set), limit, metering.usage_every, metering.meters, driver)
+    settings = RunSettings(
+        load.think, load.typing, _texts(set), limit, metering.usage_every, metering.meters, driver, login
+    )
     ready = prepare_run(source, on, settings)
     if on == THIS_HOST and draws:
         raise BadArgument("`draws` predicts with a simulated machine: name one with `on`").about("draws", "on")
