@@ -63,17 +63,31 @@ def host(tmp_path: Path) -> Iterator[SshHost]:
         yield host
 
 
-@pytest.fixture(params=["su - nobody -s /bin/bash", "su nobody -s /bin/sh", "ssh to bash", "ssh to sh"])
+@pytest.fixture(
+    params=[
+        "su - nobody -s /bin/bash", "su nobody -s /bin/sh", "su -w LANG - nobody -s /bin/zsh", "ssh to bash", "ssh to sh",
+        "ssh to zsh",
+    ]
+)  # fmt: skip
 def account(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Account]:
     """An account reached by each way of logging in."""
     with ExitStack() as stack:
+        needs_shell(request.param.split()[-1].split("/")[-1])
         if not request.param.startswith("ssh"):
             yield Account(request.param, None, request.param.split("/")[-1])
             return
         needs_sshd()
         shell = request.param.split()[-1]
         host = stack.enter_context(ssh_host(tmp_path / "far", f"/bin/{shell}"))
+        if shell == "zsh":
+            # Its line editor takes other characters than ASCII in a locale that has them alone.
+            (host.home / ".zshenv").write_text("export LANG=C.UTF-8\n")
         yield Account(host.login, host.home, shell)
+
+
+def needs_shell(name: str) -> None:
+    if not Path("/bin", name).exists():
+        pytest.skip(f"there is no /bin/{name}: scripts/setup dev installs zsh and fish")
 
 
 def needs_sshd() -> None:
@@ -132,8 +146,9 @@ def test_a_tab_in_a_line_arrives_as_it_stands(account: Account, typing: str, ben
     assert set(statuses(bench, script(account.login, lines, {}), "--typing", typing)) == {0}
 
 
-@pytest.mark.parametrize("shell", ["bash", "sh"])
+@pytest.mark.parametrize("shell", ["bash", "sh", "zsh"])
 def test_the_echo_of_a_tab_is_no_output(shell: str, bench: Bench) -> None:
+    needs_shell(shell)
     kept = bench.run(bench.script(script(shell, ["printf '%s' 'a\tb\t\tc'"], {})), "--meters", "none")
     assert kept.interactions["bytes_out"].to_list() == [6]
 
@@ -200,11 +215,52 @@ def test_a_question_for_a_password_is_told_with_the_screen_and_the_remedy(host: 
 SPIN = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; sed -n 1p /etc/passwd >/dev/null"
 
 
-@pytest.mark.parametrize("shell", ["bash", "sh"])
+@pytest.mark.parametrize("typing", ["none", "400 chars/s"])
+def test_prompt_and_echo_of_zsh_are_no_output(typing: str, bench: Bench) -> None:
+    needs_shell("zsh")
+    lines = ["printf abc", "false", "sleep 0.1; echo de", "printf 'no end'"]
+    kept = bench.run(
+        bench.script(script("zsh", lines, {}).replace("status = 0\n", "")), "--meters", "none", "--typing", typing
+    )
+    lines_by_number = kept.interactions.sort("line")
+    assert lines_by_number["bytes_out"].to_list() == [3, 0, 4, 6]
+    assert lines_by_number["exit_status"].to_list() == [0, 1, 0, 0]
+    assert lines_by_number["first_output_ns"].is_null().to_list() == [False, True, False, False]
+
+
+def test_an_account_with_a_theme_and_a_history_of_zsh_is_as_it_was(tmp_path: Path, bench: Bench) -> None:
+    needs_shell("zsh")
+    needs_sshd()
+    with ssh_host(tmp_path / "far", "/bin/zsh") as host:
+        (host.home / ".zsh_history").write_text(": 1700000000:0;ls -l\n")
+        (host.home / ".zshrc").write_text(
+            "HISTFILE=~/.zsh_history HISTSIZE=100 SAVEHIST=100 RPROMPT='%T'\nsetopt PROMPT_SUBST\n"
+            "precmd() { PS1='themed> '; print 'a theme' }\nadd() { PS1='hook> ' }; precmd_functions+=(add)\n"
+        )
+        before = content_of(host.home)
+        kept = bench.run(bench.script(script(host.login, ["echo hi"], FILES)), "--meters", "none", "--users", "2")
+        assert kept.sessions["outcome"].to_list() == ["done", "done"]
+        assert kept.interactions["bytes_out"].to_list() == [4, 4]
+        assert content_of(host.home) == before
+    assert stays("kept") == []
+
+
+@pytest.mark.parametrize("login", ["fish", "su - nobody -s /usr/bin/fish"])
+def test_fish_is_refused_in_words(login: str, bench: Bench) -> None:
+    if shutil.which("fish") is None:
+        pytest.skip("there is no fish: scripts/setup dev installs it")
+    refused = bench.loadgo("run", bench.script(script(login, ["ls"], {})), status=2)
+    assert "the account's shell is not of the Bourne family, as fish is not" in refused.stderr
+    assert "loadgo sets the prompt of sh, bash, zsh and ksh" in refused.stderr
+    assert len(refused.stderr) < 600, "what fish draws is no part of the message"
+
+
+@pytest.mark.parametrize("shell", ["bash", "sh", "zsh"])
 def test_usage_over_ssh_to_this_host_is_that_of_the_same_shell_without_ssh(
     shell: str, tmp_path: Path, bench: Bench
 ) -> None:
     needs_sshd()
+    needs_shell(shell)
     options = ("--users", "2", "--passes", "3")
     with ssh_host(tmp_path / "far", f"/bin/{shell}") as host:
         far = bench.run(bench.script(script(host.login, [SPIN], {})), *options, out="over-ssh")

@@ -119,7 +119,7 @@ def sshd() -> tuple[str, ...] | None:
 def over_ssh(folder: Path, shell: str = "/bin/sh", *, apart: bool = False) -> tuple[str, ...]:
     """The program of a far end that is a host for ssh: keys and accounts are laid into `folder`; needs root.
 
-    The account's shell is `shell`. A host that is `apart` has process ids of its own, so that no shell is followed.
+    The account's shell is `shell`. A host that is `apart` has process ids of its own: no shell on it is followed.
     """
     server = sshd()
     assert server is not None

@@ -50,6 +50,7 @@ impl Echo {
             match (self.expected.get(self.echoed), piece.get(at)) {
                 (_, None) => return at,
                 (Some(b'\t'), Some(b'^' | b'\x08')) => at += 1,
+                (Some(b'\n'), Some(b'\r')) => at += 1, // zsh's line editor returns the carriage, and then the terminal does
                 (Some(b'\t'), Some(b' ')) => {
                     at += 1;
                     self.show_blank_of_tab();
@@ -112,5 +113,13 @@ mod tests {
         echo.expect(b"ls\n");
         assert_eq!(echo.strip(b"other"), 0, "a program that does not echo");
         assert_eq!(echo.strip(b"ls\r\n"), 0, "what comes later is output");
+    }
+
+    #[test]
+    fn a_carriage_that_a_line_editor_and_the_terminal_return_is_no_output() {
+        let mut echo = Echo::default();
+        echo.expect(b"ls\n");
+        assert_eq!(echo.strip(b"ls\r"), 3);
+        assert_eq!(echo.strip(b"\r\nabc"), 2);
     }
 }

@@ -7,6 +7,7 @@
 pub mod exits;
 mod faults;
 mod interval;
+mod living;
 pub mod memory;
 pub mod meter;
 pub mod proc;

@@ -96,6 +96,30 @@ impl Shell {
         }
     }
 
+    /// Types a line that begins a program, which reads the lines that follow. Returns the program's process id.
+    fn begin_reader(&mut self, line: &str) -> u32 {
+        self.child.stdin.as_mut().expect("its input").write_all(format!("{line}\n").as_bytes()).expect("the shell reads");
+        // The shell may take a line that comes at once together with this one.
+        self.children_once(|children| !children.is_empty()).parse().expect("a process id")
+    }
+
+    /// Ends the program that reads lines.
+    fn end_reader(&mut self) {
+        self.child.stdin.as_mut().expect("its input").write_all(b"exit\n").expect("the program reads");
+        self.children_once(str::is_empty);
+    }
+
+    /// The list of the shell's children, once it is as `wanted`.
+    fn children_once(&self, wanted: impl Fn(&str) -> bool) -> String {
+        loop {
+            let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", self.child.id())).expect("a list");
+            if wanted(children.trim()) {
+                return children.trim().to_owned();
+            }
+            std::thread::yield_now();
+        }
+    }
+
     /// Ends the shell. Returns its usage with all descendants by wait4: processor nanoseconds, minor and major faults.
     fn end(mut self) -> (u64, u64, u64) {
         drop(self.child.stdin.take());
@@ -200,6 +224,69 @@ fn waits_for_a_device_are_counted_when_delay_accounting_is_on() {
     });
     let waited = waited.expect("not once in ten times did the kernel tell what was waited");
     assert!(waited > 0, "4 MB written through to the device without waiting for it");
+    shell.end();
+}
+
+/// Two loops on one processor, one of them in a child.
+const CONTENTION: &str =
+    "(i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done) & i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; wait";
+
+#[test]
+fn a_process_that_lives_on_has_its_waits_in_each_line() {
+    let mut bench = Bench::new(Some(Version::V1), true);
+    let mut shell = bench.shell(1);
+    let reader = shell.begin_reader("taskset -c 0 sh");
+    bench.meter.interaction(1);
+    let ready_wait_ns = || -> u64 {
+        let text = std::fs::read_to_string(format!("/proc/{reader}/schedstat")).expect("the reader lives");
+        text.split(' ').nth(1).expect("a second field").parse().expect("a number")
+    };
+    for _ in 0..3 {
+        let (before, began) = (ready_wait_ns(), std::time::Instant::now());
+        shell.type_line(CONTENTION);
+        let usage = bench.meter.interaction(1);
+        let (ready, real_ns) = (usage.ready_wait_ns.expect("known"), began.elapsed().as_nanos() as u64);
+        let of_reader = ready_wait_ns() - before;
+        assert!(of_reader > 0 && ready > of_reader && ready < 3 * real_ns, "{ready} ns, of which {of_reader}, in {real_ns} ns");
+    }
+    let all = ready_wait_ns();
+    shell.end_reader();
+    shell.type_line(":");
+    let last = bench.meter.interaction(1).ready_wait_ns.expect("known");
+    assert!(last < all / 2, "{last} ns of {all} are charged to the line in which the reader ends");
+    shell.end();
+}
+
+#[test]
+fn the_waits_of_a_program_with_threads_that_lives_on_are_not_claimed() {
+    const THREADS: &str = "import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()
+for line in open(0, \"rb\", buffering=0):
+  if b\"exit\" in line: break
+  if b\"ready\" in line: print(\"ready\")";
+    let mut bench = Bench::new(Some(Version::V1), true);
+    let mut shell = bench.shell(1);
+    shell.begin_reader(&format!("python3 -uc '{THREADS}'"));
+    shell.type_line("a line");
+    let usage = bench.meter.interaction(1);
+    assert_eq!((usage.ready_wait_ns, usage.paging_wait_ns, usage.io_wait_ns), (None, None, None));
+    assert!(usage.faults_minor.is_some() && usage.cpu_user_ns.is_some());
+    shell.end_reader();
+    shell.type_line(":");
+    bench.meter.interaction(1);
+    shell.type_line("ls / >/dev/null");
+    assert!(bench.meter.interaction(1).ready_wait_ns.is_some(), "the program has ended");
+    shell.end();
+}
+
+#[test]
+fn without_a_group_or_the_privilege_the_waits_beside_a_process_that_lives_on_are_not_claimed() {
+    let mut bench = Bench::new(None, false);
+    let mut shell = bench.shell(1);
+    shell.begin_reader("sh");
+    bench.meter.interaction(1);
+    shell.type_line("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done");
+    assert_eq!(bench.meter.interaction(1).ready_wait_ns, None, "its child ran, and not the leader");
+    shell.end_reader();
     shell.end();
 }
 

@@ -37,6 +37,9 @@ pub struct LoadOptions {
     until: Option<String>,
     arrivals_per_second: Option<f64>,
     seed: u64,
+    /// The command that logs users in, in place of the script's.
+    #[pyo3(default)]
+    login: Option<String>,
     #[pyo3(default)]
     think: Option<String>,
     /// Typing speed in characters a second; absent: the script's; 0: every line at once.
@@ -56,9 +59,6 @@ struct HostOptions {
     processor: Option<usize>,
     usage_every: Option<u32>,
     meters: Option<String>,
-    /// The command that leads the users to another host, in place of the script's log-in.
-    #[pyo3(default)]
-    login: Option<String>,
     /// The `run.toml` of that host's agent.
     #[pyo3(default)]
     other_host: Option<String>,
@@ -149,10 +149,7 @@ pub fn load_request(py: Python<'_>, script_text: &str, options: LoadOptions, fol
     })
 }
 
-fn request(mut spec: RunSpec, options: HostOptions) -> PyResult<Request> {
-    if let Some(login) = options.login {
-        Arc::make_mut(&mut spec.script).login = login;
-    }
+fn request(spec: RunSpec, options: HostOptions) -> PyResult<Request> {
     Ok(Request {
         spec,
         limit: options.limit.as_deref().map(Limit::parse).transpose().map_err(refused_argument)?,
@@ -165,8 +162,12 @@ fn request(mut spec: RunSpec, options: HostOptions) -> PyResult<Request> {
     })
 }
 
-/// The script with the think times and the typing speed of the options, if any.
+/// The script with the log-in, the think times and the typing speed of the options, if any.
 fn with_options(mut script: Script, options: &LoadOptions) -> PyResult<Script> {
+    if let Some(login) = &options.login {
+        script::check_login(login).map_err(|mistake| errors::about_argument("login", mistake.message))?;
+        script.login.clone_from(login);
+    }
     if let Some(think) = &options.think {
         script.set_think(TimeLaw::parse(think).map_err(errors::bad_argument)?);
     }

@@ -9,6 +9,7 @@ import typer
 
 from loadgo.cli.options import (
     LimitOption,
+    LoginOption,
     MetersOption,
     SetOption,
     SystemOption,
@@ -39,6 +40,9 @@ def ab(
     limit_b: Annotated[str | None, typer.Option(help="As --limit, for B alone.")] = None,
     before_a: Annotated[str | None, typer.Option(metavar="COMMAND", help=_BEFORE_HELP)] = None,
     before_b: Annotated[str | None, typer.Option(metavar="COMMAND", help=_BEFORE_HELP)] = None,
+    login: LoginOption = None,
+    login_a: Annotated[str | None, typer.Option(metavar="COMMAND", help="As --login, for A alone.")] = None,
+    login_b: Annotated[str | None, typer.Option(metavar="COMMAND", help="As --login, for B alone.")] = None,
     on: SystemOption = "here",
     on_a: Annotated[str | None, typer.Option(metavar="SYSTEM", help="As --on, for A alone.")] = None,
     on_b: Annotated[str | None, typer.Option(metavar="SYSTEM", help="As --on, for B alone.")] = None,
@@ -76,8 +80,8 @@ def ab(
         common = tuple(set or ())
         with progress_and_notes(error_console(), shown=not quiet) as (show_run, note):
             experiment = run_pairs(
-                Variant(a, on_a or on, (*common, *(set_a or ())), limit_a or limit, before_a),
-                Variant(b or a, on_b or on, (*common, *(set_b or ())), limit_b or limit, before_b),
+                Variant(a, on_a or on, (*common, *(set_a or ())), limit_a or limit, before_a, login_a or login),
+                Variant(b or a, on_b or on, (*common, *(set_b or ())), limit_b or limit, before_b, login_b or login),
                 users=users,
                 duration=duration,
                 think=think,

@@ -26,6 +26,7 @@ from loadgo.cli.options import (
     DrawsOption,
     FailIfOption,
     FullOption,
+    LoginOption,
     QuietOption,
     ReportFileOption,
     ReportFormatOption,
@@ -142,6 +143,7 @@ def run(
     ] = 1,
     on: RunSystemOption = "here",
     sudo: SudoOption = False,
+    login: LoginOption = None,
     set: SetOption = None,
     until: UntilOption = None,
     limit: Annotated[
@@ -184,6 +186,7 @@ def run(
                 script,
                 on=on,
                 sudo=sudo,
+                login=login,
                 users=users,
                 passes=passes,
                 duration=duration,

@@ -71,6 +71,10 @@ HostOption = Annotated[
         help="The host: here, or ssh://USER@HOST:PORT, of which HOST is enough; an agent is brought there by ssh.",
     ),
 ]
+LoginOption = Annotated[
+    str | None,
+    typer.Option(metavar="COMMAND", help="The command that logs users in, instead of the script's: 'ssh host'."),
+]
 SudoOption = Annotated[bool, typer.Option("--sudo", help="Run the agent on the other host by sudo.")]
 SetOption = Annotated[
     list[str] | None,

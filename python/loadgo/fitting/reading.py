@@ -122,7 +122,9 @@ def _typed_script(reading: RunReading) -> Any:
         script = tomllib.loads((folder / "script.toml").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return {key: script.get(key) for key in ("login", "lines", "files")}
+    # A run may have had another log-in than its script has.
+    login = reading.conditions.get("system", {}).get("login", script.get("login"))
+    return {"login": login, **{key: script.get(key) for key in ("lines", "files")}}
 
 
 def _read_run(number: int, run: str | PathLike[str]) -> RunReading:

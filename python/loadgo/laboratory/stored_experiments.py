@@ -83,13 +83,14 @@ def _experiment(folder: Path, members: Mapping[str, Any]) -> Experiment:
 
 
 def _variant(members: Mapping[str, Any]) -> Variant:
-    limit, before = members["limit"], members["before"]
+    limit, before, login = members["limit"], members["before"], members.get("login")
     return Variant(
         str(members["script"]),
         str(members["on"]),
         tuple(map(str, members["set"])),
         None if limit is None else str(limit),
         None if before is None else str(before),
+        None if login is None else str(login),
     )
 
 
@@ -105,6 +106,7 @@ def _figures(members: Mapping[str, Any]) -> RunFigures:
         int(members["errors"]),
         _number(members["others_share"]),
         tuple(map(str, members.get("fit_warnings", ()))),
+        bool(members.get("elsewhere", False)),
     )
 
 

@@ -18,11 +18,11 @@ from loadgo.running.load import Load
 from loadgo.running.prepared import THIS_HOST
 
 JSON_KEYS: Keys = {
-    Variant: "script on set limit before",
+    Variant: "script on set limit before login",
     Load: "users passes duration think typing arrivals warm_up until seed",
     Change: "measure command log_ratios=logs a b change=relative interval verdict more_pairs",
     Pair: "seed first a b",
-    RunFigures: "folder measures=whole commands errors others_share fit_warnings",
+    RunFigures: "folder measures=whole commands errors others_share fit_warnings elsewhere=is_elsewhere",
     CommandMeans: "count response_ns=response cpu_ns=cpu",
     LeftOut: "letter folder reason",
 }

@@ -22,9 +22,10 @@ from loadgo.pairing.results import End, Experiment, LeftOut, Letter, Pair
 from loadgo.pairing.run_figures import RUN_MEASURES, RunFigures, figures_of
 from loadgo.pairing.variant import Variant
 from loadgo.records.runs import EXPERIMENT_FILE
+from loadgo.running.bundled import find_script
 from loadgo.running.folders import new_folder
 from loadgo.running.load import Load, LoadKeywords, Metering, with_keywords
-from loadgo.running.prepared import THIS_HOST, ReportProgress
+from loadgo.running.prepared import THIS_HOST, ReportProgress, parse_script_file
 from loadgo.running.run import Run, run
 from loadgo.running.stopping import StopRequest, catch_stop_signals
 
@@ -32,6 +33,8 @@ USUAL_LOAD = Load(duration=10.0)
 """The load by default: each run types for ten seconds after its warm-up."""
 DECISIVE_MEASURES = ("response", "cpu")
 """The measures that need a verdict by default."""
+USUAL_LOGIN = "sh"
+"""The log-in of a script that names none: a shell on this host."""
 DEFAULT_MOST_PAIRS = 30
 """The largest number of pairs by default."""
 MOST_LEFT_OUT_RUNS = 6
@@ -92,7 +95,7 @@ def ab(
     if load is USUAL_LOAD and ("passes" in plain or "until" in plain):
         load = Load()
     load, limit, metering = with_keywords(load, None, Metering(), plain)
-    variants = {"A": _variant(a, limit), "B": _variant(b, limit)}
+    variants = {"A": with_login(_variant(a, limit)), "B": with_login(_variant(b, limit))}
     _check(variants["A"], variants["B"], measures, most_pairs)
     folder = new_folder(out, f"ab-{Path(variants['A'].script).stem}", datetime.now(UTC))
     if folder.exists() and any(folder.iterdir()):
@@ -207,6 +210,7 @@ class _RunningExperiment:
         return run(
             variant.script,
             on=variant.on,
+            login=variant.login,
             load=replace(self.experiment.load, seed=seed),
             limit=variant.limit,
             metering=self.metering,
@@ -255,6 +259,14 @@ def why_left_out(finished: Run) -> str:
 def _variant(given: Variant | str | Path, limit: str | None) -> Variant:
     variant = given if isinstance(given, Variant) else Variant(given)
     return variant if variant.limit is not None or limit is None else replace(variant, limit=limit)
+
+
+def with_login(variant: Variant) -> Variant:
+    """The variant with the log-in of its script, if it has none itself and the script's is not the usual one."""
+    if variant.on != THIS_HOST or variant.login is not None:
+        return variant
+    login = parse_script_file(find_script(variant.script))["login"]
+    return variant if login == USUAL_LOGIN else replace(variant, login=login)
 
 
 def _check(a: Variant, b: Variant, measures: Sequence[str], most_pairs: int) -> None:

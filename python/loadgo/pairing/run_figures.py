@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from loadgo.measures.audit import is_remote
+
 if TYPE_CHECKING:
     from loadgo.measures.summary import CommandSummary
     from loadgo.running.run import Run
@@ -44,6 +46,8 @@ class RunFigures:
     """The share of other work in the processors' time, 0 to 1; None where it is not known."""
     fit_warnings: tuple[str, ...] = ()
     """Reasons to doubt the fit of a simulated machine."""
+    is_elsewhere: bool = False
+    """Whether the users' programs ran on another host, which loadgo did not meter."""
 
 
 def figures_of(run: Run) -> RunFigures:
@@ -51,6 +55,7 @@ def figures_of(run: Run) -> RunFigures:
     summary = run.summary
     everything = summary.everything
     span_s = summary.stretch.span_ns / 1e9
+    conditions = {"system": summary.run.system, "usage": summary.run.usage}
     return RunFigures(
         folder=run.folder,
         whole={
@@ -63,6 +68,7 @@ def figures_of(run: Run) -> RunFigures:
         errors=everything.outcomes.errors,
         others_share=None if summary.other_work is None else summary.other_work.share,
         fit_warnings=summary.fit_warnings,
+        is_elsewhere=is_remote(conditions),
     )
 
 

@@ -26,11 +26,14 @@ class Variant:
     """Limits of all users of a host together: `memory=256M,cpus=1`."""
     before: str | None = None
     """A shell command that runs before each run of this variant. It is not measured."""
+    login: str | None = None
+    """The command that logs users in to this host, in place of the script's: `ssh host`, `su - guest`."""
 
     @property
     def description(self) -> str:
         """The script, the system, and the settings that differ from the defaults, in one line."""
-        parts = [str(self.script), *([] if self.on == "here" else [f"on {self.on}"]), *self.set]
+        parts = [str(self.script), *([] if self.on == "here" else [f"on {self.on}"])]
+        parts += [*([f"login `{self.login}`"] if self.login else []), *self.set]
         parts += [f"limit {self.limit}"] if self.limit else []
         parts += [f"after `{self.before}`"] if self.before else []
         return ", ".join(parts)

@@ -86,7 +86,7 @@ def warnings(experiment: Experiment) -> list[str]:
         )
     missing = _unknown_measures(experiment)
     if experiment.pairs and missing:
-        lines.append(f"Not known on both sides, so without a verdict: {', '.join(missing)}.")
+        lines.append(f"Not known on both sides, so without a verdict: {', '.join(missing)}.{_why_unknown(experiment)}")
     lines += _other_mixes(experiment)
     lines += _busy(experiment)
     errors = [sum(run.errors for run in _runs(experiment.pairs, letter)) for letter in "AB"]
@@ -116,10 +116,28 @@ def _busy(experiment: Experiment) -> list[str]:
     busy = [other for other in shares if other > BUSY_SHARE]
     if not busy or experiment.a.on != THIS_HOST:
         return []
-    return [
-        f"The host was busy with other things in {len(busy)} of {len(runs)} runs: up to {share(max(busy))} of its "
-        "processors' time. The figures are those of a busy host; the difference holds for that."
-    ]
+    times = (
+        f"busy with other things in {len(busy)} of {len(runs)} runs: up to {share(max(busy))} of its processors' time"
+    )
+    if is_elsewhere(experiment):
+        return [f"This host, from which users log in, was {times}. Their lines may be sent late and seen late."]
+    return [f"The host was {times}. The figures are those of a busy host; the difference holds for that."]
+
+
+def is_elsewhere(experiment: Experiment) -> bool:
+    """Whether users of A or B were on another host, which loadgo did not meter."""
+    return any(pair.a.is_elsewhere or pair.b.is_elsewhere for pair in experiment.pairs)
+
+
+def _why_unknown(experiment: Experiment) -> str:
+    """The reason why a measure is not known, where users log in to another host; else empty."""
+    letters = [letter for letter in "AB" if any(run.is_elsewhere for run in _runs(experiment.pairs, letter))]
+    if not letters:
+        return ""
+    return (
+        f" The users of {' and '.join(letters)} were on another host, where loadgo measures responses and throughput "
+        "alone."
+    )
 
 
 def _unknown_measures(experiment: Experiment) -> list[str]:
@@ -201,7 +219,8 @@ def _other_work(experiment: Experiment) -> list[tuple[str, str]]:
         if not shares:
             return []
         texts.append(f"{share(median(shares))} ({share(min(shares))} to {share(max(shares))}) in {letter}'s runs")
-    return [("Other work", f"The median of its share of the processors' time is {texts[0]}, and {texts[1]}.")]
+    whose = "this host's, not of the hosts logged in to," if is_elsewhere(experiment) else "the"
+    return [("Other work", f"The median of its share of {whose} processors' time is {texts[0]}, and {texts[1]}.")]
 
 
 def _runs(pairs: Sequence[Pair], letter: str) -> list[RunFigures]:

@@ -94,6 +94,7 @@ _TYPES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "until": ((str,), "a text, such as 'interactions=1e6'"),
     "limit": ((str,), "a text, such as 'memory=256M,cpus=1'"),
     "meters": ((str,), "'none', 'cheap' or 'exact'"),
+    "login": ((str,), "a command, such as 'ssh host'"),
 }
 """The types that each argument of a run may have, and an example of how to write it."""
 

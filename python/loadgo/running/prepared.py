@@ -36,6 +36,8 @@ class RunSettings:
     usage_every: int | None = None
     meters: str | None = None
     driver: Driver = DEFAULT_DRIVER
+    login: str | None = None
+    """The command that logs users in to this host, in place of the script's."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,8 @@ def prepare_run(source: Source, on: str, settings: RunSettings) -> PreparedRun:
     Raises `errors.Mistake` for a mistake in the script or the machine file, and `ValueError` for an invalid setting.
     Raises `errors.Refused` if this host lacks a program that the script needs.
     """
-    check_types({name: getattr(settings, name) for name in ("think", "typing", "limit", "usage_every", "meters")})
+    names = ("think", "typing", "limit", "usage_every", "meters", "login")
+    check_types({name: getattr(settings, name) for name in names})
     pace = _pace_options(settings)
     script = parse_script_file(source)
     if on.startswith(SSH_SCHEME):
@@ -73,7 +76,10 @@ def prepare_run(source: Source, on: str, settings: RunSettings) -> PreparedRun:
         if settings.set:
             raise BadArgument("`set` changes a simulated machine: name one with `on`").about("set", "on")
         options = host.host_options(script["needs"], settings.limit, settings.usage_every, settings.driver)
-        return PreparedRun(script, run_host, {**options, "meters": host.parse_meter_tier(settings.meters), **pace})
+        further = {"meters": host.parse_meter_tier(settings.meters), "login": settings.login}
+        return PreparedRun(script, run_host, {**options, **further, **pace})
+    if settings.login is not None:
+        raise BadArgument("`login` is for this host: nobody logs in to a simulated machine").about("login", "on")
     machine = simulated_machine.prepare_machine(
         on,
         settings.set,
@@ -91,6 +97,8 @@ def prepare_other_host(source: Source, on: str, settings: RunSettings, *, sudo: 
 
     address = parse_host(on)
     assert address is not None, "it has ssh's scheme"
+    if settings.login is not None:
+        raise BadArgument("`login` is for this host: users of another host log in to it by ssh").about("login", "on")
     if settings.set:
         raise BadArgument("`set` changes a simulated machine: name one with `on`").about("set", "on")
     check_types({name: getattr(settings, name) for name in ("think", "typing", "limit", "usage_every", "meters")})

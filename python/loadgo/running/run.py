@@ -90,6 +90,7 @@ def run(
     *,
     on: str = "here",
     sudo: bool = False,
+    login: str | None = None,
     load: Load = DEFAULT_LOAD,
     limits: Limits | None = None,
     metering: Metering = DEFAULT_METERING,
@@ -115,6 +116,7 @@ def run(
         on: This host (`here`), another host (`ssh://USER@HOST:PORT`), the name of a bundled machine, or the path of a
             machine file, which is simulated. Users of another host log in through its sshd (see docs/hosts.md).
         sudo: Whether the agent on another host runs by `sudo`.
+        login: The command that logs users in to this host, in place of the script's: `ssh host`, `su - guest`.
         load: The users' work. Its common fields are keywords too, and a keyword replaces the field: `users`, `passes`,
             `duration`, `think`, `typing`, `arrivals`, `warm_up`, `until` and `seed`.
         limits: The resources that the users of a host may have. The keyword `limit` is the same as a text:
@@ -151,7 +153,9 @@ def run(
     choice = WorkerChoice(workers, executor)
     source = bundled.find_script(script)
     options = load_options(load)
-    settings = RunSettings(load.think, load.typing, _texts(set), limit, metering.usage_every, metering.meters, driver)
+    settings = RunSettings(
+        load.think, load.typing, _texts(set), limit, metering.usage_every, metering.meters, driver, login
+    )
     ready = _prepared(source, on, settings, sudo=sudo)
     choice.check(is_simulated=ready.machine is not None)
     if ready.machine is None and draws:

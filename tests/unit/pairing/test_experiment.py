@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from loadgo.errors import BadArgument, Refused
 from loadgo.pairing.document import experiment_document
-from loadgo.pairing.experiment import ab
+from loadgo.pairing.experiment import ab, with_login
 from loadgo.pairing.results import Experiment, Pair
 from loadgo.pairing.variant import Variant
 from support.small_machine import laid
@@ -214,3 +214,15 @@ def test_a_folder_that_is_not_empty_is_refused_unchanged(place: Path, variant: V
 def test_a_host_and_a_simulated_machine_are_refused_as_variants(variant: Variant) -> None:
     with pytest.raises(BadArgument, match="one variant runs here and one on a simulated machine"):
         ab(variant, Variant("light"))
+
+
+def test_a_log_in_to_a_simulated_machine_is_refused(variant: Variant) -> None:
+    with pytest.raises(BadArgument, match="nobody logs in to a simulated machine"):
+        ab(replace(variant, login="ssh host"), variant)
+
+
+def test_the_log_in_of_a_script_is_part_of_its_variant(place: Path) -> None:
+    (place / "far.toml").write_text('login = "ssh far"\nlines = ["ls"]\n')
+    assert with_login(Variant(place / "far.toml")).description == f"{place}/far.toml, login `ssh far`"
+    assert with_login(Variant(place / "far.toml", login="su - guest")).login == "su - guest"
+    assert with_login(Variant("light")) == Variant("light")

@@ -16,7 +16,7 @@ mod walk;
 pub use crate::notation::mistakes::ScriptMistake;
 pub use crate::notation::spans::{parse_span, print_span};
 pub use law::TimeLaw;
-pub use parse::{DEFAULT_TIMEOUT, parse};
+pub use parse::{DEFAULT_TIMEOUT, check_login, parse};
 pub use print::{print, print_rule};
 pub use steps::{MOST_PASS_LINES, TOO_LONG_LINE_BYTES};
 pub use walk::{PassWalk, ScriptLines};

@@ -72,17 +72,31 @@ fn read(text: &str) -> Result<Script, SyntaxMistake> {
 
 /// Reads a command or a line without placeholders.
 fn command(line: &PlacedText<'_>, key: &str) -> Result<String, SyntaxMistake> {
-    if line.value.trim().is_empty() {
-        return Err(line.wrong_whole(format!("`{key}` is empty: leave it out, or write a command")));
+    match command_mistake(line.value, key) {
+        None => Ok(line.value.into()),
+        Some((None, message)) => Err(line.wrong_whole(message)),
+        Some((Some(at), message)) => Err(line.wrong(at, message)),
     }
-    if let Some(at) = line.value.find(char::is_control) {
-        return Err(line.wrong(at, format!("`{key}` is one line without control characters")));
+}
+
+/// Checks a command that logs users in, as `login` of a script has it.
+///
+/// # Errors
+/// The mistake, and what would be right.
+pub fn check_login(command: &str) -> Result<(), SyntaxMistake> {
+    command_mistake(command, "login").map_or(Ok(()), |(at, message)| Err(SyntaxMistake::new(at.unwrap_or(0), message)))
+}
+
+/// The mistake in `text` as the command or line of `key`, with its offset in the text unless it is the whole.
+fn command_mistake(text: &str, key: &str) -> Option<(Option<usize>, String)> {
+    if text.trim().is_empty() {
+        return Some((None, format!("`{key}` is empty: leave it out, or write a command")));
     }
-    if let Some((at, placeholder)) = template::first_placeholder(line.value) {
-        let message = format!("{placeholder} is filled in only in the lines that users type, not in `{key}`: write it without");
-        return Err(line.wrong(at, message));
+    if let Some(at) = text.find(char::is_control) {
+        return Some((Some(at), format!("`{key}` is one line without control characters")));
     }
-    Ok(line.value.into())
+    let (at, placeholder) = template::first_placeholder(text)?;
+    Some((Some(at), format!("{placeholder} is filled in only in the lines that users type, not in `{key}`: write it without")))
 }
 
 /// Reads a typing rate, such as `12 chars/s`, as characters a second.

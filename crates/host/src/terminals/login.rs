@@ -89,18 +89,35 @@ pub(crate) fn shared_environment(search_path: &str, run_id: &str, shell: &Path) 
     pairs.map(|(name, value)| (name.to_string(), value)).to_vec()
 }
 
+/// Turns off what zsh adds to prompts and echoes: hooks, a right prompt, a mark for a line without an end, bracketed paste.
+const ZSH_PLAIN: &str = "unset RPS1 zle_bracketed_paste precmd_functions preexec_functions; unfunction precmd preexec 2>/dev/null; \
+     unsetopt PROMPT_SP PROMPT_CR PROMPT_SUBST; setopt PROMPT_PERCENT";
+/// Text that another shell prints at the line that sets the prompt. The line spells it in two parts.
+const OTHER_SHELL: &[u8] = b"loadgo-other:";
+/// The remedy where a session's shell does not take the prompt.
+pub(crate) const PROMPT_REMEDY: &str = "loadgo sets the prompt of sh, bash, zsh and ksh; let the log-in end in one of them \
+     (`su - USER -s /bin/bash`, `ssh -t HOST bash`), or name another program's prompt with `until` at the top of the script";
+
 /// The line that gives a shell of the Bourne family (dash, bash, ksh, zsh) the session's prompt, and turns its history off.
-/// The shell's own prompt commands go: they may write the history.
+/// The shell's own prompt commands go: they may write the history. fish reads the line too, and says that it is another shell.
 pub(crate) fn prompt_line(nonce: &Nonce) -> String {
     let nonce = String::from_utf8_lossy(nonce);
     // The mark is spelt with escapes here, so that the echo of this line is not one.
     let plain = format!(r#"PS1="$(printf '$ \033]133;D;')"'$?'"$(printf ';aid=%s\007' {nonce})""#);
     let bash = format!(r#"unset PROMPT_COMMAND; PROMPT_COMMAND='PS1='\''$ \[\e]133;D;$?;aid='{nonce}'\a\]'\'"#);
-    let zsh = format!(r#"PS1="$(printf '$ %%{{\033]133;D;')%?$(printf ';aid=%s\007%%}}' {nonce})""#);
+    let zsh = format!(r#"{ZSH_PLAIN}; PS1="$(printf '$ %%{{\033]133;D;')%?$(printf ';aid=%s\007%%}}' {nonce})""#);
+    let set = format!(
+        "{HISTORY_OFF}; if [ -n \"$BASH_VERSION\" ]; then {bash}; elif [ -n \"$ZSH_VERSION\" ]; then {zsh}; else {plain}; fi"
+    );
+    // Between double quotes the Bourne shells and fish read the same. fish waits for the rest of an `if` that is not quoted.
+    let quoted: String = set.chars().flat_map(|c| "\\\"$".contains(c).then_some('\\').into_iter().chain([c])).collect();
     // A blank at its head keeps the line out of the history of many shells.
-    format!(
-        " {HISTORY_OFF}; if [ -n \"$BASH_VERSION\" ]; then {bash}; elif [ -n \"$ZSH_VERSION\" ]; then {zsh}; else {plain}; fi\n"
-    )
+    format!(" eval \"{quoted}\" || printf 'loadgo-%s:\\n' other\n")
+}
+
+/// Whether `screen` shows that the line which sets the prompt was read by a shell that cannot run it.
+pub(crate) fn is_other_shell(screen: &[u8]) -> bool {
+    screen.windows(OTHER_SHELL.len()).any(|bytes| bytes == OTHER_SHELL)
 }
 
 /// Makes a user's home and lays the script's files into it.

@@ -231,6 +231,11 @@ impl Session {
         self.tail.bytes()
     }
 
+    /// Forgets the output so far, which no message should show.
+    pub(crate) fn forget_screen(&mut self) {
+        self.tail.clear();
+    }
+
     /// Whether the log-in has taken too long. If silence ends it, and that silence has come, it has not.
     pub(crate) fn is_log_in_over_its_limit(&self, now: Instant) -> bool {
         let is_silent = matches!(self.watch, Watch::Silence(span) if self.last_output + span <= now);

@@ -103,6 +103,11 @@ impl Exits {
         }
     }
 
+    /// Usage of the ended processes and threads whose records wait for the record of `pid`, which lives on.
+    pub(crate) fn waiting_for(&self, pid: u32) -> Sums {
+        self.family_tree.pending.get(pid).unwrap_or_default()
+    }
+
     /// The number of records lost since the last call.
     pub fn take_lost(&mut self) -> u64 {
         std::mem::take(&mut self.lost)
@@ -142,6 +147,10 @@ impl PendingSums {
         let mut places = ByPid::default();
         places.reserve(MOST_PENDING_PARENTS);
         PendingSums { places, sums: Vec::with_capacity(MOST_PENDING_PARENTS), free: Vec::with_capacity(MOST_PENDING_PARENTS) }
+    }
+
+    fn get(&self, pid: u32) -> Option<Sums> {
+        self.places.get(&pid).map(|place| self.sums[*place as usize])
     }
 
     fn remove(&mut self, pid: u32) -> Option<Sums> {

@@ -44,6 +44,11 @@ pub(crate) struct FaultAccount {
 }
 
 impl FaultAccount {
+    /// Whether the leader had living descendants at the last reading.
+    pub fn has_descendants(&self) -> bool {
+        self.has_descendants
+    }
+
     /// The account of a session that begins.
     pub fn begin() -> FaultAccount {
         FaultAccount { charged: Some(Faults::default()), ..FaultAccount::default() }
@@ -99,6 +104,11 @@ impl Descendants {
         self.count == 0
     }
 
+    /// The process ids.
+    pub fn pids(&self) -> &[u32] {
+        &self.pids[..self.count]
+    }
+
     /// Adds the children of `pid`; false if there are too many.
     fn add_children(&mut self, proc: &Proc, pid: u32) -> io::Result<bool> {
         let mut text = [0u8; 8 * MOST_DESCENDANTS];
@@ -118,7 +128,7 @@ impl Descendants {
     /// Parents are read behind their children, so a child that ends meanwhile is in its parent's count.
     fn faults_with(&self, proc: &Proc, leader: u32) -> io::Result<Faults> {
         let mut sum = Faults::default();
-        for pid in self.pids[..self.count].iter().rev() {
+        for pid in self.pids().iter().rev() {
             if let Ok(stat) = proc.stat(*pid) {
                 sum.add(stat.minor, stat.major);
             }

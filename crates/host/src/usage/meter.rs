@@ -3,8 +3,8 @@
 //! Processor time is the account of the user's control group, which is exact and complete. Faults and waits come from taskstats:
 //! the meter queries the session's leader, and the kernel sends a record of each descendant at its end. If there are too few
 //! descriptors to keep each user's account open, a leader that has never started a process is queried alone. Its account is then
-//! read only every sixteenth time. Of background processes, processor time and faults are known at once, waits when they
-//! end. Without the privilege for taskstats, faults come from `/proc`; without a control group, processor time too, in clock
+//! read only every sixteenth time. Of processes that live on, processor time, faults and waits are known at once; waits of
+//! a process with several threads are known when it ends. Without the privilege for taskstats, faults come from `/proc`; without a control group, processor time too, in clock
 //! ticks. If a finer meter of waits exists ([`Waits`]), waits come from there.
 
 use std::io;
@@ -20,6 +20,7 @@ use crate::refusal::Refusal;
 use crate::usage::exits::Ended;
 use crate::usage::faults::{Descendants, FaultAccount, Faults};
 use crate::usage::interval::Interval;
+use crate::usage::living::LivingWaits;
 use crate::usage::proc::{Proc, SchedStat, Stat, read_schedstat, read_stat};
 use crate::usage::sources::{
     Demand, Kernel, Sources, delay_accounting, name_of_cpu_source, open_taskstats, room_for_descriptors,
@@ -64,6 +65,7 @@ struct UserMeter {
     proc: Option<Box<LeaderByProc>>,
     starts_others: bool,
     faults: FaultAccount,
+    living: LivingWaits,
     readings_without_account: u8,
     /// The part of the account that was already reported.
     charged_ns: u64,
@@ -239,15 +241,28 @@ impl UsageMeter {
         self.read_leader(user);
         let meter = self.slot(user);
         let by_leader = meter.leader - before;
-        let mut used = meter.others_ended.as_mut().map_or_else(Sums::default, |sums| std::mem::take(&mut **sums));
-        used += by_leader.clocked();
-        let delays = self.delays && !used.unclocked;
+        let ended = meter.others_ended.as_mut().map_or_else(Sums::default, |sums| std::mem::take(&mut **sums));
         let cpu_ns = self.charge(user, by_leader.cpu_ns);
         let others_ran = self.accounts.is_none() || cpu_ns.is_none_or(|ns| ns > by_leader.cpu_ns);
         let meter = self.slot(user);
         let mut without_living = meter.faults.ended;
         without_living.add(meter.leader.minor, meter.leader.major);
-        Interval { cpu_ns, used, faults: self.charge_faults(user, Some(without_living), others_ran), ready_wait: true, delays }
+        let faults = self.charge_faults(user, Some(without_living), others_ran);
+        let waits_of_others = self.charge_living(user, ended);
+        let mut used = Sums { user_us: ended.user_us, system_us: ended.system_us, ..waits_of_others.unwrap_or_default() };
+        used += by_leader.clocked();
+        let delays = self.delays && waits_of_others.is_some() && !used.unclocked;
+        Interval { cpu_ns, used, faults, ready_wait: waits_of_others.is_some(), delays }
+    }
+
+    /// The waits since the last call of all processes but the leader, of which some have `ended`. A finer meter counts them itself.
+    fn charge_living(&mut self, user: UserId, ended: Sums) -> Option<Sums> {
+        let UsageMeter { users, proc, kernel: Some(kernel), waits: None, .. } = self else { return Some(ended) };
+        let meter = &mut users[user as usize];
+        if !meter.faults.has_descendants() && meter.living.is_empty() {
+            return Some(ended);
+        }
+        meter.living.charge(kernel, proc, meter.pid, ended)
     }
 
     /// The faults of the user since the last call, where `others_ran` besides the leader.
@@ -287,6 +302,8 @@ impl UsageMeter {
         let without_living = read.then_some(Faults { minor: stat.minor, major: stat.major });
         let others_ran = self.accounts.is_none() || others_ns > 0;
         let faults = self.charge_faults(user, without_living, others_ran);
+        // Without an account it is not known whether a descendant has run.
+        let alone = alone && (self.accounts.is_some() || !self.slot(user).faults.has_descendants());
         Interval { cpu_ns, used, faults, ready_wait: read && alone && scheduled.cpu_ns > 0, delays: false }
     }
 

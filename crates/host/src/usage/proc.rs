@@ -29,7 +29,14 @@ pub struct Stat {
     pub system_ticks: u64,
     /// Processor time of the children alone, in clock ticks.
     pub children_ticks: u64,
+    /// Number of threads.
+    pub threads: u64,
+    /// Whether the process is about to end, or has ended and was not waited for.
+    pub ends: bool,
 }
+
+/// The kernel's flag of a task that ends (`PF_EXITING` of linux/sched.h), which it sets before the task's record is sent.
+const EXITING_FLAG: u64 = 0x4;
 
 /// The account of `/proc/PID/schedstat`: the first thread of the process alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,10 +113,14 @@ pub(crate) fn read_schedstat(file: &OwnedFd) -> io::Result<SchedStat> {
 /// Reads the text of `/proc/PID/stat`, whose second field, a name in parentheses, may hold anything.
 pub(crate) fn parse_stat(text: &[u8]) -> Option<Stat> {
     let after_name = text.iter().rposition(|byte| *byte == b')')? + 2;
-    let mut words = text.get(after_name..)?.split(|byte| *byte == b' ').skip(7).map(number);
+    let mut words = text.get(after_name..)?.split(|byte| *byte == b' ').skip(6).map(number);
     let mut next = || words.next().flatten();
+    let flags = next()?;
     let (minor, children_minor, major, children_major) = (next()?, next()?, next()?, next()?);
     let (user, system, children_user, children_system) = (next()?, next()?, next()?, next()?);
+    let _priority = words.next();
+    let _nice = words.next(); // both may be negative
+    let threads = words.next().flatten()?;
     Some(Stat {
         minor: minor + children_minor,
         major: major + children_major,
@@ -117,6 +128,8 @@ pub(crate) fn parse_stat(text: &[u8]) -> Option<Stat> {
         user_ticks: user + children_user,
         system_ticks: system + children_system,
         children_ticks: children_user + children_system,
+        threads,
+        ends: flags & EXITING_FLAG != 0,
     })
 }
 

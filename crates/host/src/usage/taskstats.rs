@@ -141,6 +141,20 @@ impl Sums {
     }
 }
 
+impl Sums {
+    /// The waits and the lifetime, without what else was used.
+    pub fn waits_alone(self) -> Sums {
+        Sums { cpu_ns: 0, user_us: 0, system_us: 0, minor: 0, major: 0, ..self }
+    }
+
+    /// The waits and the lifetime since `earlier`; `None` if a wait was longer then, because a process has left the sum.
+    pub fn since(self, earlier: Sums) -> Option<Sums> {
+        let waits = |sums: Sums| [sums.ready_wait_ns, sums.block_ns, sums.swap_in_ns, sums.reclaim_ns, sums.thrashing_ns];
+        let grew = waits(self).iter().zip(waits(earlier)).all(|(now, before)| *now >= before);
+        grew.then(|| self - earlier)
+    }
+}
+
 /// Offsets, in bytes, of the fields whose places depend on the version.
 struct Layout {
     basic: usize,

@@ -1,6 +1,7 @@
 //! The end of a session: its terminal is closed, its first process has ended, or the run is over. Nothing stays behind.
 
 use super::Host;
+use crate::terminals::login::PROMPT_REMEDY;
 use crate::terminals::questions::Question;
 use crate::terminals::session::Stage;
 use crate::terminals::starting::Started;
@@ -34,6 +35,11 @@ impl End {
     /// An end without an exit status, for the reason in `words`.
     pub(super) fn because(words: &str) -> End {
         End { words: words.to_string(), status: None, remedy: "" }
+    }
+
+    /// The end of a log-in whose shell does not take the prompt, as `words` say.
+    pub(super) fn without_prompt(words: &str) -> End {
+        End { remedy: PROMPT_REMEDY, ..End::because(words) }
     }
 
     /// The end of a log-in that asked `question`.

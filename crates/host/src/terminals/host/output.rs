@@ -128,7 +128,11 @@ impl Host {
         let patience_ends = session.last_output + QUESTION_PATIENCE;
         match (question, session.stage) {
             (Some(question), _) if patience_ends <= now => self.end(user, End::by_question(question)),
-            _ if session.limit() <= now => self.end(user, End::because("it gave no prompt within a minute")),
+            (None, Stage::Preparing(_)) if login::is_other_shell(session.screen()) => {
+                seat.session.forget_screen(); // a shell that colours and completes shows no readable text
+                self.end(user, End::without_prompt("the account's shell is not of the Bourne family, as fish is not"));
+            }
+            _ if session.limit() <= now => self.end(user, End::without_prompt("it gave no prompt within a minute")),
             (Some(_), _) => self.silences.set(user, patience_ends),
             (None, Stage::LogIn) if session.awaits_mark() && session.quiet_deadline().is_some_and(|at| at <= now) => {
                 let line = login::prompt_line(session.nonce());
