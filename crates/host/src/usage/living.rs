@@ -27,15 +27,13 @@ impl Default for LivingWaits {
 }
 
 impl LivingWaits {
-    /// Whether no descendant lived at the last reading.
-    pub fn is_empty(&self) -> bool {
-        self.so_far == Some(Sums::default())
-    }
-
     /// The waits since the last call of the descendants of `leader`: of those that `ended` meanwhile, and of those that live.
     ///
     /// `None` if a count is not known, or if a process has left the leader and taken its waits with it.
-    pub fn charge(&mut self, kernel: &mut Kernel, proc: &Proc, leader: u32, ended: Sums) -> Option<Sums> {
+    pub fn charge(&mut self, kernel: &mut Kernel, proc: &Proc, leader: u32, has_descendants: bool, ended: Sums) -> Option<Sums> {
+        if !has_descendants && self.so_far == Some(Sums::default()) {
+            return Some(ended);
+        }
         // A leader that is gone has no descendants.
         let now = match Descendants::of(proc, leader) {
             Ok(Some(list)) => waits_of(&list, kernel, proc).ok().flatten(),

@@ -3,9 +3,9 @@
 //! Processor time is the account of the user's control group, which is exact and complete. Faults and waits come from taskstats:
 //! the meter queries the session's leader, and the kernel sends a record of each descendant at its end. If there are too few
 //! descriptors to keep each user's account open, a leader that has never started a process is queried alone. Its account is then
-//! read only every sixteenth time. Of processes that live on, processor time, faults and waits are known at once; waits of
-//! a process with several threads are known when it ends. Without the privilege for taskstats, faults come from `/proc`; without a control group, processor time too, in clock
-//! ticks. If a finer meter of waits exists ([`Waits`]), waits come from there.
+//! read only every sixteenth time. Of processes that live on, faults are read from `/proc`, and waits from taskstats. Without the
+//! privilege for taskstats, faults come from `/proc`; without a control group, processor time too, in clock ticks. If a finer
+//! meter of waits exists ([`Waits`]), waits come from there.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -259,10 +259,7 @@ impl UsageMeter {
     fn charge_living(&mut self, user: UserId, ended: Sums) -> Option<Sums> {
         let UsageMeter { users, proc, kernel: Some(kernel), waits: None, .. } = self else { return Some(ended) };
         let meter = &mut users[user as usize];
-        if !meter.faults.has_descendants() && meter.living.is_empty() {
-            return Some(ended);
-        }
-        meter.living.charge(kernel, proc, meter.pid, ended)
+        meter.living.charge(kernel, proc, meter.pid, meter.faults.has_descendants(), ended)
     }
 
     /// The faults of the user since the last call, where `others_ran` besides the leader.

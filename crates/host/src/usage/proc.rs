@@ -140,7 +140,16 @@ mod tests {
     #[test]
     fn a_name_with_parentheses_and_blanks_does_not_shift_the_fields() {
         let text = b"7 (a) b (c d) S 1 7 7 34816 7 4194304 10 20 1 2 5 6 70 80 20 0 1 0 9\n";
-        let expected = Stat { minor: 30, major: 3, children_minor: 20, user_ticks: 75, system_ticks: 86, children_ticks: 150 };
+        let expected = Stat {
+            minor: 30,
+            major: 3,
+            children_minor: 20,
+            user_ticks: 75,
+            system_ticks: 86,
+            children_ticks: 150,
+            threads: 1,
+            ends: false,
+        };
         assert_eq!(parse_stat(text), Some(expected));
         assert_eq!(parse_stat(b"7 (cut"), None);
     }
