@@ -63,12 +63,11 @@ def host(tmp_path: Path) -> Iterator[SshHost]:
         yield host
 
 
-@pytest.fixture(
-    params=[
-        "su - nobody -s /bin/bash", "su nobody -s /bin/sh", "su -w LANG - nobody -s /bin/zsh", "ssh to bash", "ssh to sh",
-        "ssh to zsh",
-    ]
-)  # fmt: skip
+WAYS = ["su - nobody -s /bin/bash", "su nobody -s /bin/sh", "su -w LANG - nobody -s /bin/zsh"]
+"""Log-ins by `su`, each to another shell."""
+
+
+@pytest.fixture(params=[*WAYS, "ssh to bash", "ssh to sh", "ssh to zsh"])
 def account(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Account]:
     """An account reached by each way of logging in."""
     with ExitStack() as stack:
