@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 /// A running shell.
 pub struct Shell {
-    /// Its process.
+    /// Process of the shell.
     pub child: Child,
     output: BufReader<std::process::ChildStdout>,
 }
