@@ -36,8 +36,7 @@ class WorkerChoice:
         check_workers(self.workers, self.executor)
         if self.is_named and not is_simulated:
             raise BadArgument(
-                f"`workers` are for simulations, and this host is measured: leave them out, or name a machine with "
-                f"`{on}`"
+                f"`workers` are for simulations, and a host is measured: leave them out, or name a machine with `{on}`"
             ).about("workers", on)
 
     @contextmanager

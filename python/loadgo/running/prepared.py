@@ -68,7 +68,7 @@ def prepare_run(source: Source, on: str, settings: RunSettings) -> PreparedRun:
     check_types({name: getattr(settings, name) for name in names})
     pace = _pace_options(settings)
     script = parse_script_file(source)
-    if on.startswith(SSH_SCHEME):
+    if str(on).startswith(SSH_SCHEME):
         raise BadArgument(
             f"`on={on}`: another host is for `run`, `meter` and `doctor`: start this on that host, or use `run`"
         ).about("on")

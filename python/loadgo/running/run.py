@@ -210,7 +210,7 @@ def _passes(load: Load, ready: PreparedRun) -> int | None:
 
 
 def _prepared(source: bundled.Source, on: str, settings: RunSettings, *, sudo: bool) -> PreparedRun:
-    if on.startswith(SSH_SCHEME):
+    if str(on).startswith(SSH_SCHEME):
         return prepare_other_host(source, on, settings, sudo=sudo)
     if sudo:
         raise BadArgument("`sudo` is for another host: name one with `on`").about("sudo", "on")

@@ -55,11 +55,13 @@ def test_an_interrupt_ends_the_workers_and_keeps_the_run(site: Path) -> None:
 
 
 def test_a_run_of_this_host_and_a_choice_that_makes_no_sense_are_refused(site: Path) -> None:
-    with pytest.raises(BadArgument, match="this host is measured"):
+    with pytest.raises(BadArgument, match="a host is measured"):
         loadgo.run(site / "script.toml", workers=2, out=site / "out")
+    with pytest.raises(BadArgument, match="a host is measured"):
+        loadgo.run(site / "script.toml", on="ssh://nobody@127.0.0.1:9", workers=2, out=site / "out")
     status, _, error = finished(site, "run", "script.toml", "--workers", "2")
     assert status == 2
-    assert "--workers are for simulations, and this host is measured" in " ".join(error.split())
+    assert "--workers are for simulations, and a host is measured" in " ".join(error.split())
     with pytest.raises(BadArgument, match="write a number of processes"):
         loadgo.run(site / "script.toml", on=str(site / "fitted.toml"), workers=0, out=site / "out")
     assert not (site / "out").exists()

@@ -61,11 +61,11 @@ def test_workers_of_a_machine_that_was_not_fitted_have_nothing_to_do(site: Path)
 
 
 def test_a_search_on_this_host_refuses_workers(site: Path) -> None:
-    with pytest.raises(BadArgument, match="`workers` are for simulations, and this host is measured"):
+    with pytest.raises(BadArgument, match="`workers` are for simulations, and a host is measured"):
         loadgo.capacity(site / "script.toml", target="p90 < 2s", workers=2)
     status, _, error = finished(site, "capacity", "script.toml", "--target", "p90 < 2s", "--workers", "2")
     assert status == 2
-    assert "--workers are for simulations, and this host is measured: leave them out, or name a machine with --on" in (
+    assert "--workers are for simulations, and a host is measured: leave them out, or name a machine with --on" in (
         " ".join(error.split())
     )
     with pytest.raises(BadArgument, match="write a number of processes"):
