@@ -19,7 +19,6 @@ from loadgo.cli.output import (
     check_files,
     errors_as_messages,
     print_note,
-    print_output,
     try_each,
     wants_color,
 )
@@ -142,7 +141,7 @@ def transfer(
         from loadgo.notation.quantities import byte_count, span_s
 
         if methods:
-            _list_methods()
+            _list_methods(page_output(format, output, "methods.html"))
             raise typer.Exit(STATUS_GOOD)
         refuse_misplaced(ctx, words or [], reads=read is not None)
         if words and words != [SERVE_WORD]:
@@ -179,15 +178,12 @@ def transfer(
         )
 
 
-def _list_methods() -> None:
+def _list_methods(page: PageOutput) -> None:
+    from loadgo.transfers.method_list import method_presentation
     from loadgo.transfers.transfer import impossible
     from loadgo.transfers.transfer import methods as known_methods
 
-    why_not = impossible()
-    for name, message_bytes in known_methods().items():
-        print_output(
-            f"{name:10} {message_bytes:>9,} bytes a call{f'; not here: {why_not[name]}' if name in why_not else ''}\n"
-        )
+    page.write(method_presentation(known_methods(), impossible()).report(page.format))
 
 
 @dataclass(frozen=True)

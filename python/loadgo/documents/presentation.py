@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from loadgo.documents.document import Charts, Document
@@ -52,7 +53,7 @@ class Presentation:
         if format in PICTURE_FORMATS:
             from loadgo.documents.chart import png, svg
 
-            drawn, warnings = self.drawn(chart), self.document().warnings
+            drawn, warnings = self.drawn(chart), self._document.warnings
             return svg(drawn, warnings) if format == "svg" else png(drawn, warnings)
         if format == "csv":
             from loadgo.documents.as_csv import frame_csv
@@ -64,7 +65,12 @@ class Presentation:
             return self.page()
         from loadgo.documents.render import render
 
-        return render(format, self.document, self.json, width=width, color=color)
+        return render(format, lambda: self._document, self.json, width=width, color=color)
+
+    @cached_property
+    def _document(self) -> Document:
+        """The document, which is made once."""
+        return self.document()
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON as a dict."""
@@ -101,22 +107,21 @@ class Presentation:
         """The main chart, or the chart called `name`, for Altair, below the result's warnings."""
         from loadgo.documents.chart import altair_chart
 
-        return altair_chart(self.drawn(name), self.document().warnings)
+        return altair_chart(self.drawn(name), self._document.warnings)
 
     def all_charts(self) -> list[Chart]:
         """All charts that have data, in the order of the page."""
         if self.charts is not None:
             return self.charts()
-        sections = self.document().sections
-        return [chart for section in sections if isinstance(section, Charts) for chart in section.draw()]
+        return [chart for section in self._document.sections if isinstance(section, Charts) for chart in section.draw()]
 
     def notebook_html(self) -> str:
         """The answer, the main table and the main chart for a notebook."""
         from loadgo.documents.as_notebook import notebook_html
 
         charts = self.all_charts()
-        return notebook_html(self.document().full(), self.main_tables, self._main_of(charts) if charts else None)
+        return notebook_html(self._document.full(), self.main_tables, self._main_of(charts) if charts else None)
 
     def line(self) -> str:
         """The answer."""
-        return self.answer() if self.answer is not None else self.document().answer
+        return self.answer() if self.answer is not None else self._document.answer

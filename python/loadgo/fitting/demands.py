@@ -169,7 +169,7 @@ def _parallel_remarks(rows: pl.DataFrame) -> list[str]:
     parts = pl.sum_horizontal("cpu", "ready", "paging", "io")
     sums = rows.group_by("command").agg(parts.sum().alias("parts"), pl.col("response").sum()).sort("command")
     parallel = [
-        f"{name} ({parts / response:.2f} times)"
+        f"{name} ({f'{parts / response:.2f} times' if response else 'which has no response time'})"
         for name, parts, response in sums.rows()
         if parts > _PARALLEL_RATIO * response
     ]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from loadgo.documents.as_json import Keys, json_document
 from loadgo.documents.document import Document
 from loadgo.documents.table import Column, Table
 from loadgo.fitting.trial import FittedCheck
-from loadgo.notation.figures import capitalized, digits, duration, people
+from loadgo.notation.figures import NOT_MEASURED, capitalized, digits, duration, people
 from loadgo.notation.keys import parts_of
 from loadgo.notation.laws import read_law
 from loadgo.prediction.fitted import Parameter
@@ -57,6 +58,11 @@ def fit_document(fit: Fit) -> Document:
     )
 
 
+def _off(check: FittedCheck) -> str:
+    """The error of the machine; a dash where the measured figure is 0."""
+    return f"{100 * check.off:+.1f} %" if math.isfinite(check.off) else NOT_MEASURED
+
+
 def _sentence(text: str) -> str:
     """A warning, which begins in lower case for a line of standard error, as a sentence."""
     return f"{capitalized(text)}."
@@ -86,7 +92,10 @@ def _checks_table(fit: Fit) -> Table:
         Column("users", tuple(str(check.users) for check in checks)),
         Column("measured", tuple(check.shown(check.measured) for check in checks)),
         Column("the machine", tuple(check.shown(check.machine) for check in checks)),
-        Column("off by", tuple(f"{100 * check.off:+.1f} %" for check in checks)),
+        Column(
+            "off by",
+            tuple(_off(check) for check in checks),
+        ),
     )
     return Table("The machine under the load that it was fitted to", columns)
 

@@ -7,6 +7,7 @@ the fit, and the measured run is assumed to have had as many context switches.
 
 from __future__ import annotations
 
+import math
 import tempfile
 import threading
 import tomllib
@@ -61,8 +62,10 @@ class FittedCheck:
 
     @property
     def off(self) -> float:
-        """The error of the machine, as a share of the measured figure."""
-        return self.machine / self.measured - 1 if self.measured else 0.0
+        """The error of the machine, as a share of the measured figure; infinite if that is 0 and the machine's not."""
+        if self.measured:
+            return self.machine / self.measured - 1
+        return math.inf if self.machine else 0.0
 
     def shown(self, value: float) -> str:
         """Formats a value of this figure."""

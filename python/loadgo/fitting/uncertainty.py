@@ -39,8 +39,12 @@ class ResampledValue:
 
     @property
     def logs(self) -> tuple[Floats, ...]:
-        """The natural logarithms of the resampled values. A value that is not positive is replaced by `value`."""
-        return tuple(np.log(np.where(np.isfinite(draw) & (draw > 0), draw, self.value)[1:]) for draw in self.draws)
+        """The natural logarithms of the resampled values. A value that is not positive is replaced by `value`.
+
+        A value of 0 has no logarithm and no spread: all its logarithms are 0.
+        """
+        value = self.value if self.value > 0 else 1.0
+        return tuple(np.log(np.where(np.isfinite(draw) & (draw > 0), draw, value)[1:]) for draw in self.draws)
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def profile_json(profile: Profile) -> str:
 
 def profile_document(profile: Profile, *, top: int = DEFAULT_SHOWN_FUNCTIONS) -> Document:
     """The document, with at most `top` functions."""
-    functions = function_samples(profile)
+    functions = [function for function in function_samples(profile) if function.samples]
     tables = (_segment_table(profile), _function_table(profile, functions[:top]), _fault_table(profile))
     unknown = any(segment.name == UNKNOWN_SEGMENT for segment in _faulting_segments(profile))
     late = [function.function for function in functions[:top] if function.function in LATE_CLOCK_FUNCTIONS]

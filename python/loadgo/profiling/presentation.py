@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from loadgo.documents.frames import frame_of
 from loadgo.documents.presentation import Presentation
 from loadgo.profiling.document import DEFAULT_SHOWN_FUNCTIONS, profile_document, profile_json
 from loadgo.profiling.profile import Profile
+from loadgo.profiling.summary import function_samples
+
+_FUNCTION_COLUMNS = (
+    "function=function.function segment=function.segment samples=function.samples "
+    "samples_in_calls=function.samples_in_calls share"
+)
 
 
 def presentation(profile: Profile, *, top: int = DEFAULT_SHOWN_FUNCTIONS) -> Presentation:
@@ -16,7 +20,7 @@ def presentation(profile: Profile, *, top: int = DEFAULT_SHOWN_FUNCTIONS) -> Pre
         lambda: profile_document(profile, top=top),
         lambda: profile_json(profile),
         {
-            "functions": lambda: frame_of(_functions(profile), "function segment samples samples_in_calls share"),
+            "functions": lambda: frame_of(_functions(profile), _FUNCTION_COLUMNS),
             "segments": lambda: frame_of(profile.segments, "name samples faults_minor faults_major"),
             "stacks": lambda: frame_of(
                 ({"stack": stack, "frames": [frame.text for frame in stack.frames]} for stack in profile.stacks),
@@ -35,21 +39,8 @@ def _page(profile: Profile, top: int) -> str:
 
 
 def _functions(profile: Profile) -> list[dict[str, object]]:
-    """The samples in each function itself, and in it with the functions that it called, the most frequent first."""
-    innermost: Counter[tuple[str, str]] = Counter()
-    anywhere: Counter[tuple[str, str]] = Counter()
-    for stack in profile.stacks:
-        places = [(frame.place, frame.segment) for frame in stack.frames]
-        innermost[places[-1]] += stack.samples
-        for place in set(places):
-            anywhere[place] += stack.samples
+    """All functions with their shares of the samples, the most frequent first."""
     return [
-        {
-            "function": place[0],
-            "segment": place[1],
-            "samples": innermost[place],
-            "samples_in_calls": anywhere[place],
-            "share": innermost[place] / max(profile.samples, 1),
-        }
-        for place in sorted(anywhere, key=lambda place: (-innermost[place], -anywhere[place], place))
+        {"function": function, "share": function.samples / max(profile.samples, 1)}
+        for function in function_samples(profile)
     ]

@@ -55,7 +55,9 @@ def summary_of(profile: Profile) -> ProfileSummary:
     return ProfileSummary(
         samples=profile.samples,
         leaders=_leaders([segment for segment in profile.segments if segment.samples], profile.samples),
-        leading_function=next((function for function in function_samples(profile) if function.has_name), None),
+        leading_function=next(
+            (function for function in function_samples(profile) if function.has_name and function.samples), None
+        ),
         kernel=by_segment.get(KERNEL_SEGMENT, 0),
         kernel_measured=not any(note.startswith(KERNEL_LEFT_OUT_NOTE) for note in profile.notes),
         unnamed=sum(stack.samples for stack in unnamed if stack.frames[-1].segment != UNKNOWN_SEGMENT),
@@ -65,7 +67,7 @@ def summary_of(profile: Profile) -> ProfileSummary:
 
 
 def function_samples(profile: Profile) -> list[FunctionSamples]:
-    """The functions with samples of their own, those with the most first."""
+    """The functions of the stacks, those with the most samples of their own first, then by those in calls and name."""
     innermost: Counter[tuple[str, str, bool]] = Counter()
     anywhere: Counter[tuple[str, str, bool]] = Counter()
     for stack in profile.stacks:
@@ -73,7 +75,8 @@ def function_samples(profile: Profile) -> list[FunctionSamples]:
         innermost[names[-1]] += stack.samples
         for name in set(names):
             anywhere[name] += stack.samples
-    return [FunctionSamples(*name, samples, anywhere[name]) for name, samples in innermost.most_common()]
+    ordered = sorted(anywhere, key=lambda name: (-innermost[name], -anywhere[name], name))
+    return [FunctionSamples(*name, innermost[name], anywhere[name]) for name in ordered]
 
 
 def _leaders(segments: Sequence[Segment], samples: int) -> tuple[Segment, ...]:

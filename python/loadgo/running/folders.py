@@ -16,9 +16,7 @@ def new_folder(out: str | Path | None, name: str, now: datetime) -> Path:
     Raises `BadArgument` for an `out` that is empty or not UTF-8.
     """
     if out is not None:
-        if not str(out):
-            raise BadArgument("`out` is empty: name a new folder, or leave it out").about("out")
-        check_utf8("`out`", out)
+        check_out(out)
         return Path(out)
     from loadgo.records.runs import runs_folder
 
@@ -26,6 +24,15 @@ def new_folder(out: str | Path | None, name: str, now: datetime) -> Path:
     first = runs_folder() / f"{now:%Y-%m-%dT%H-%M-%S}-{slug}"
     numbered = (first.with_name(f"{first.name}-{number}") for number in range(2, 1000))
     return first if not first.exists() else next(folder for folder in numbered if not folder.exists())
+
+
+def check_out(out: str | Path | None) -> None:
+    """Raises `BadArgument` for the name of a new folder that is empty or not UTF-8. None is no name."""
+    if out is None:
+        return
+    if not str(out):
+        raise BadArgument("`out` is empty: name a new folder, or leave it out").about("out")
+    check_utf8("`out`", out)
 
 
 def check_utf8(what: str, *words: object) -> None:

@@ -55,6 +55,7 @@ _PARTS: Mapping[str, tuple[tuple[type, ...], Keys]] = {
     "transfer": ((cost_objects.TransferJson,), TRANSFER_KEYS),
     "transfer-command": ((CommandTransfer, cost_objects.CommandTransferMore), TRANSFER_KEYS),
     "transfer-table": ((Apart,), TRANSFER_KEYS),
+    "transfer-methods": ((run_objects.MethodsJson,), {}),
     "runs": ((run_objects.RunsJson,), {}),
     "machines": ((run_objects.MachinesJson,), {}),
     "doctor": ((run_objects.AbilitiesJson,), {}),

@@ -130,3 +130,19 @@ class QueryJson(TypedDict):
     """The rows of an answer, by column."""
 
     rows: Sequence[Mapping[str, Any]]
+
+
+class MethodJson(TypedDict):
+    """A method of transfers."""
+
+    method: str
+    message_bytes: int
+    """Bytes that a call moves, unless another number is given."""
+    why_not_here: str | None
+    """The reason why this host does not have the method; null if it has."""
+
+
+class MethodsJson(TypedDict):
+    """The methods of transfers."""
+
+    methods: Sequence[MethodJson]

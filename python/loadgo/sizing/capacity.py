@@ -14,6 +14,7 @@ from loadgo.errors import BadArgument
 from loadgo.notation.figures import counted, people
 from loadgo.notation.quantities import span_s, user_count
 from loadgo.prediction.predict import DrawPlan, plan_draws
+from loadgo.running.folders import check_out
 from loadgo.running.host import DEFAULT_DRIVER, Driver
 from loadgo.running.prepared import ReportProgress as ReportTrial
 from loadgo.running.prepared import RunSettings
@@ -142,6 +143,7 @@ def capacity(
     most_seed = (2**62 - 1) // (1 if mix is None else CLASS_SEEDS_TRIED)
     if not 0 <= seed <= most_seed:
         raise BadArgument(f"`seed={seed}` is out of range: seeds lie between 0 and {most_seed}").about("seed")
+    check_out(out)
     answer = find_capacity(
         script,
         on,

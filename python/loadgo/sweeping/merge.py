@@ -9,6 +9,7 @@ from typing import Any
 
 from loadgo.errors import BadArgument, BadRun
 from loadgo.notation.figures import in_words
+from loadgo.running.folders import check_out
 from loadgo.sweeping.folder import (
     WHOLE_SWEEP,
     SweepPart,
@@ -56,6 +57,7 @@ def merge(*parts: str | Path, out: str | Path | None = None) -> Sweep:
             them.
         loadgo.errors.BadRun: A folder is no sweep's.
     """
+    check_out(out)
     if not parts:
         raise BadArgument("`parts`: name the folders of the parts").about("parts")
     folders = [_PartFolder(Path(path), read_part(Path(path)), read_identity(Path(path))) for path in parts]

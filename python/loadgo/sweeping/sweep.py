@@ -12,6 +12,7 @@ from typing import Any
 from loadgo.distribution.choice import check_workers, open_workers
 from loadgo.distribution.tasks import run_tasks
 from loadgo.errors import BadArgument
+from loadgo.running.folders import check_out
 from loadgo.running.stopping import catch_stop_signals
 from loadgo.sweeping.configurations import configurations_of, problems_of
 from loadgo.sweeping.folder import (
@@ -69,6 +70,7 @@ def sweep(
         loadgo.errors.Mistake: The grid, the script or a machine file has a mistake; the error has its line and column.
         loadgo.errors.Refused: A worker ended again and again in the same points, or the executor has ended.
     """
+    check_out(out)
     check_workers(workers, executor)
     chosen_part = parse_part(part)
     checked = grid_of(grid) if isinstance(grid, Mapping) else read_grid(grid)

@@ -32,6 +32,7 @@ LOAD_FREE = {
     "simulate": ("simulate", "own-load.toml", "--until", "interactions=3000"),
     "reproduce": ("reproduce", "ctss-trivial"),
     "transfer": ("transfer", "--read", str(SEED), "--columns", ",".join(map("=".join, COLUMNS.items()))),
+    "methods": ("transfer", "--methods"),
     "profile": ("profile", "--of", str(METERED)),
     "runs": ("runs",),
     "machines": ("machines",),
@@ -57,6 +58,7 @@ SCHEMAS = {
     "fairness": "cost-against",
     "transfer": "transfer-table",
     "command": "transfer-command",
+    "methods": "transfer-methods",
 }
 """The JSON formats whose names differ from those of the results."""
 WITH_CHARTS = ("run", "report", "report of a meter", "meter", "compare", "fairness", "speedup", "capacity", "transfer",
@@ -119,7 +121,7 @@ def test_the_json_has_a_format_and_is_what_the_result_gives_as_a_dict(
     assert [f"{error.json_path}: {error.message[:300]}" for error in errors] == []
     for result, choices in shown:
         assert result.to_dict(**choices) == members
-    assert shown or name in ("run", "report", "report of a meter", "meter", "failed", "tariffs", "query")
+    assert shown or name in ("run", "report", "report of a meter", "meter", "failed", "tariffs", "query", "methods")
 
 
 @pytest.mark.parametrize("name", ["run", "report"])
@@ -147,7 +149,8 @@ def test_a_format_that_does_not_exist_is_refused_in_the_same_words(name: str) ->
     outcome = answered(name, "pdf")
     assert outcome.exit_code == 2
     text = " ".join(outcome.output.replace("│", " ").split())
-    words = REPORT_FORMATS if name in WITH_CHARTS or name in ("failed", "cost", "tariffs", "command") else TABLE_FORMATS
+    has_pictures = name in (*WITH_CHARTS, "failed", "cost", "tariffs", "command", "methods")
+    words = REPORT_FORMATS if has_pictures else TABLE_FORMATS
     assert "Invalid value for '--format': 'pdf' is not one of" in text
     assert f"is not one of {', '.join(map(repr, words))}." in text
 
@@ -165,7 +168,7 @@ def test_a_picture_without_a_name_has_the_commands_name(folder: Path) -> None:
     assert (folder / "compare.svg").read_text(encoding="utf-8").startswith("<svg")
 
 
-@pytest.mark.parametrize("name", ["cost", "command"])
+@pytest.mark.parametrize("name", ["cost", "command", "methods"])
 def test_a_picture_of_what_has_no_chart_is_refused(name: str) -> None:
     outcome = answered(name, "svg")
     assert outcome.exit_code == 2

@@ -26,6 +26,12 @@ def bench(tmp_path: Path) -> Bench:
         (("run", "light", "--out", ""), "Invalid value for '--out': it is empty: name a path"),
         (("report", "-o="), "Invalid value for '-o': it is empty: name a path"),
         (("run", "light", "--on", "ctss", "--out", "\udcff"), "loadgo: --out is not UTF-8, but the records are: \\xff"),
+        (
+            ("capacity", "light", "--on", "ctss", "--target", "p90 < 2s", "--out", "\udcff"),
+            "loadgo: --out is not UTF-8, but the records are: \\xff",
+        ),
+        (("sweep", "no-grid.toml", "--out", "\udcff"), "loadgo: --out is not UTF-8, but the records are: \\xff"),
+        (("merge", "no-part", "--out", "\udcff"), "loadgo: --out is not UTF-8, but the records are: \\xff"),
         (("run", "light", "--on", "ctss", "--think", "\udcff"), "loadgo: --think: it is not UTF-8"),
         (("run", "light", "--on", "ctss", "--set", "speed=\udcff"), "loadgo: an argument is not UTF-8: speed=\\xff"),
         (("history", "p90("), "loadgo: FIGURE, column 5:"),

@@ -11,8 +11,10 @@ from pathlib import Path
 import loadgo
 import polars as pl
 import pytest
+from loadgo.documents.document import Document
 from loadgo.documents.formats import PICTURE_FORMATS, REPORT_FORMATS
 from loadgo.documents.listing import Listing, listing_presentation
+from loadgo.documents.presentation import Presentation
 from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.records.runs import RecordedRun, RunList
@@ -147,6 +149,25 @@ def test_a_notebook_leaves_out_the_rows_of_a_long_table() -> None:
     assert "875 more rows: <code>.frame()</code> has all." in html
     assert len(html.encode()) < 200_000
     assert long_list.frame().height == 900
+
+
+def test_a_notebook_and_each_format_make_the_document_once() -> None:
+    document_calls = []
+
+    def document() -> Document:
+        document_calls.append(True)
+        return Document("rows", "A row.", ())
+
+    def parts() -> Presentation:
+        document_calls.clear()
+        return Presentation(document, lambda: "{}", {}, charts=None)
+
+    for show in (
+        lambda shown: shown.notebook_html(),
+        lambda shown: (shown.report("html"), shown.report("text"), shown.report("md"), shown.line()),
+    ):
+        show(parts())
+        assert len(document_calls) == 1
 
 
 def test_a_notebook_shows_the_last_of_many_runs() -> None:

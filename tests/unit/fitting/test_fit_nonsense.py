@@ -1,5 +1,6 @@
 """Runs that no machine can be fitted to are refused with a reason, and weaknesses of a fit are reported."""
 
+import math
 import shutil
 import subprocess
 import tomllib
@@ -11,6 +12,7 @@ import pytest
 from loadgo.errors import Mistake, Refused
 from loadgo.fitting.fit import fit
 from support.outside import COMMAND, environment
+from support.places import TESTS
 from support.small_machine import laid
 
 
@@ -147,3 +149,21 @@ def test_a_command_that_was_never_answered_is_said_to_be_unknown(room: Path) -> 
 def test_a_run_that_is_named_twice_would_count_twice(room: Path) -> None:
     with pytest.raises(ValueError, match="good is named twice"):
         fit(room / "good", room / "good")
+
+
+@pytest.mark.parametrize("unused", [(), ("cpu", "wait")], ids=["used something", "used nothing"])
+def test_a_host_on_which_every_response_took_no_time_is_fitted(tmp_path: Path, unused: tuple[str, ...]) -> None:
+    folder = tmp_path / "instant"
+    shutil.copytree(TESTS / "runs/reported/live-exact", folder)
+    path = folder / "interactions.parquet"
+    frame = pl.read_parquet(path)
+    nothing = [name for name in frame.columns if name.endswith("_ns") and any(word in name for word in unused)]
+    zeros = {name: pl.lit(0, frame[name].dtype) for name in nothing}
+    frame.with_columns(ready_ns=pl.col("sent_ns"), **zeros).write_parquet(path)
+    fitted = fit(folder)
+    assert any("no response time" in text for text in fitted.fitted.assumed) == (not unused)
+    (mean, *_) = fitted.checks
+    assert (mean.figure, mean.measured) == ("mean response", 0.0)
+    assert mean.off == (0.0 if unused else math.inf)
+    assert "inf" not in fitted.report(width=100)
+    assert fitted.to_dict()["checks"][0]["off"] == (0.0 if unused else None)

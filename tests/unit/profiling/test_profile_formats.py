@@ -62,6 +62,19 @@ def test_functions_of_a_file_without_symbols_are_one_in_every_format() -> None:
     assert not any("0x" in str(value) for number, value in written if number == 6)
 
 
+def test_functions_have_one_order_in_every_format_and_callers_stand_in_frames_alone() -> None:
+    frames = [Frame("/usr/bin/prime", name) for name in ("main", "zeta", "alpha")]
+    stacks = tuple(Stack(None, None, "prime", (frames[0], own), 50) for own in frames[1:])
+    clock_profile = Profile("prime", 1.0, 1000, stacks, (Segment("/usr/bin/prime", 100, None, None),))
+    lines = text_document(profile_document(clock_profile), width=80).splitlines()
+    rows = [line.split()[0] for line in lines if " prime " in line and "%" in line]
+    frame = clock_profile.frame()
+    assert rows == ["alpha", "zeta"]
+    assert frame["function"].to_list() == ["alpha", "zeta", "main"]
+    assert frame["samples"].to_list() == [50, 50, 0]
+    assert frame["samples_in_calls"].to_list() == [50, 50, 100]
+
+
 def test_what_is_of_no_file_and_has_no_name_is_its_segment() -> None:
     assert [Frame("[anon]", "0x7f00").place, Frame("[kernel]", "").place, MAIN.place] == ["[anon]", "[kernel]", "main"]
 

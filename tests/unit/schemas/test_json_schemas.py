@@ -107,7 +107,7 @@ def test_the_file_of_a_schema_is_what_the_types_and_the_keys_give(name: str) -> 
 def test_there_is_no_schema_without_a_format_and_every_result_has_one() -> None:
     assert sorted(path.stem for path in SCHEMAS_FOLDER.iterdir()) == sorted(NAMES)
     assert {name.split()[0] for name in MAKERS} == set(FORMAT_OF_TYPE)
-    assert {*FORMAT_OF_TYPE.values(), "failed", "tariffs", "query"} == set(NAMES)
+    assert {*FORMAT_OF_TYPE.values(), "failed", "tariffs", "query", "transfer-methods"} == set(NAMES)
 
 
 def test_a_schema_is_found_by_its_command_too_and_an_unknown_name_is_refused() -> None:
