@@ -11,13 +11,27 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Number of bytes that a metering may send at once: those of its first spans, and of a network that had stood still.
-const MOST_FIRST_BYTES: u64 = 256 << 20;
-/// Number of bytes that it may send in each further second. The exact meters of two busy processors made 0.3 MB/s with spans of 1 s,
-/// and 1.9 MB/s with the shortest spans of 10 ms.
-const MOST_BYTES_PER_S: u64 = 8 << 20;
-/// Number of bytes that it may send in all.
-const MOST_RECORD_BYTES: u64 = 64 << 30;
+/// The number of bytes that a metering may send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowance {
+    /// At once: the first spans, and what a network kept back while it stood still.
+    pub first_bytes: u64,
+    /// In each second.
+    pub bytes_per_s: u64,
+    /// In all.
+    pub all_bytes: u64,
+}
+
+impl Allowance {
+    /// The allowance of every metering. The exact meters of two busy processors made 0.3 MB/s with spans of 1 s. With the shortest
+    /// spans, of 10 ms, it was 1.9 MB/s. Rows by user make more of them.
+    pub const OF_A_METERING: Allowance = Allowance { first_bytes: 256 << 20, bytes_per_s: 32 << 20, all_bytes: 64 << 30 };
+
+    /// Number of bytes that may have come after this time.
+    pub fn bytes_after(self, elapsed: Duration) -> u64 {
+        self.first_bytes.saturating_add(elapsed.as_secs().saturating_mul(self.bytes_per_s)).min(self.all_bytes)
+    }
+}
 
 /// Why records from elsewhere cannot be kept.
 #[derive(Debug)]
@@ -50,6 +64,8 @@ pub struct ReceivedRecords {
     tables: Vec<ReceivedTable>,
     bytes: u64,
     begun: Instant,
+    /// The number of bytes that may come.
+    pub allowance: Allowance,
 }
 
 /// A table that grows by frames.
@@ -73,7 +89,7 @@ impl ReceivedRecords {
             Ok::<_, NotKept>(ReceivedTable { stream: ArrivingStream::begin(table), file })
         };
         let tables = Table::ALL.into_iter().map(create).collect::<Result<_, _>>()?;
-        Ok(ReceivedRecords { folder, tables, bytes: 0, begun: Instant::now() })
+        Ok(ReceivedRecords { folder, tables, bytes: 0, begun: Instant::now(), allowance: Allowance::OF_A_METERING })
     }
 
     /// Appends the body of a frame: the number of a table, and the next bytes of its stream.
@@ -84,7 +100,7 @@ impl ReceivedRecords {
         let Some((&number, bytes)) = body.split_first() else { return Err(damaged("a frame of no table")) };
         let Some(table) = self.tables.get_mut(usize::from(number)) else { return Err(damaged("a frame of an unknown table")) };
         self.bytes += bytes.len() as u64;
-        if self.bytes > allowed_bytes(self.begun.elapsed()) {
+        if self.bytes > self.allowance.bytes_after(self.begun.elapsed()) {
             return Err(damaged("more bytes have come than a metering of this length makes"));
         }
         let whole = table.stream.take(bytes).map_err(|reason| damaged(&reason))?;
@@ -130,11 +146,6 @@ impl ReceivedRecords {
         }
         Ok(())
     }
-}
-
-/// Number of bytes that a metering may have sent in this time.
-fn allowed_bytes(elapsed: Duration) -> u64 {
-    (MOST_FIRST_BYTES + elapsed.as_secs().saturating_mul(MOST_BYTES_PER_S)).min(MOST_RECORD_BYTES)
 }
 
 fn write(folder: &Folder, number: u8, file: &mut File, bytes: &[u8]) -> Result<(), NotKept> {

@@ -1,11 +1,12 @@
 //! Records from another host: complete folders are read as those of this host, and damaged ones are refused with words.
 
-use loadgo_agent::received::{NotKept, ReceivedRecords};
+use loadgo_agent::received::{Allowance, NotKept, ReceivedRecords};
 use loadgo_core::record::{MeterRows, Phase, Recorder as _, TimeRow};
 use loadgo_core::time::Instant;
 use loadgo_store::{Folder, MOST_MESSAGE_BYTES, Recording, Table, WhenFull};
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 const RUN_TOML: &[u8] = b"format = 1\nid = \"far\"\nnotes = []\n";
 
@@ -148,9 +149,22 @@ fn a_stream_without_end_is_refused_before_it_fills_the_disk() {
     let batch_at = 8 + u32::from_le_bytes(body[4..8].try_into().expect("four bytes")) as usize;
     let mut records = received(&folder, &[]);
     append_time(&mut records, body).expect("it is whole");
+    records.allowance = Allowance { first_bytes: 9 << 19, bytes_per_s: 0, ..records.allowance };
     let batches = body[batch_at..].repeat((1 << 20) / (body.len() - batch_at));
-    let refused = (0..100_000).find_map(|_| append_time(&mut records, &batches).err()).expect("there are too many");
+    let sent = (0..10).take_while(|_| append_time(&mut records, &batches).is_ok()).count();
+    assert_eq!(sent, 4);
+    let refused = append_time(&mut records, &batches).expect_err("there are too many");
     assert!(refused.to_string().contains("more bytes have come than a metering of this length makes"), "{refused}");
     records.break_off("too many".into()).expect("what came before is whole");
     assert!(folder.join("time.parquet").exists());
+}
+
+#[test]
+fn a_metering_may_send_more_the_longer_it_lasts_and_not_without_end() {
+    let place = tempfile::tempdir().expect("there is room");
+    let allowance = received(&place.path().join("any"), &[]).allowance;
+    assert_eq!(allowance, Allowance::OF_A_METERING);
+    let (first, minute) = (allowance.bytes_after(Duration::ZERO), allowance.bytes_after(Duration::from_secs(60)));
+    assert_eq!(minute - first, 60 * allowance.bytes_per_s);
+    assert_eq!(allowance.bytes_after(Duration::MAX), allowance.all_bytes);
 }

@@ -31,7 +31,7 @@ const ENCODER_ROWS: usize = 1 << 13;
 const MOST_ENCODER_BYTES: usize = 64 << 20;
 
 /// Number of encoded bytes after which a row group ends, for the same reason.
-const MOST_ROW_GROUP_BYTES: usize = 256 << 20;
+const MOST_ROW_GROUP_BYTES: usize = 128 << 20;
 
 /// Finishes the run in `folder`: writes Parquet files, then `run.toml` from `run_toml` and the `unwritten` losses, then removes
 /// the streams.
