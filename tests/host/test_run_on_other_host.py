@@ -95,6 +95,14 @@ def test_the_clocks_are_compared_at_the_beginning_in_the_middle_and_at_the_end(f
     assert clock["bound_ns"] == max(exchange["bound_ns"] for exchange in clock["exchanges"])
 
 
+def test_users_of_one_account_do_not_share_a_directory(far: AgentHost) -> None:
+    line = '[ -e own ] || echo $$ >own; [ "$(cat own)" = $$ ]'
+    (far.folder / "work.toml").write_text(f"name = 'apart'\nthink = 'fixed(0.1s)'\nstatus = 0\nlines = ['{line}']\n")
+    far.loadgo(*options("--passes", "3"))
+    assert loadgo.tables(far.folder / "kept").interactions["outcome"].cast(pl.String).unique().to_list() == ["ok"]
+    assert not (far.host.home / "own").exists()
+
+
 def test_an_interrupt_logs_the_users_out_and_the_folder_is_whole(far: AgentHost) -> None:
     running = run_under_way(far, "--for", "10min")
     running.send_signal(signal.SIGINT)

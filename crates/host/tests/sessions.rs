@@ -98,6 +98,7 @@ fn run_with(text: &str, load: OfferedLoad) -> (Kept, SessionCounts) {
         homes: homes.path().to_owned(),
         origin_ns: monotonic_ns(),
         by_place: Arc::default(),
+        own_directories: false,
     };
     let mut host = Host::new(setting, meter, groups, &StopRequest::default()).expect("an event loop");
     let mut kept = Kept::default();

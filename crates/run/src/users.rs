@@ -38,6 +38,7 @@ impl Prepared {
             homes: self.homes.clone(),
             origin_ns,
             by_place: Arc::clone(&self.by_place),
+            own_directories: request.other_host.is_some(),
         }
     }
 

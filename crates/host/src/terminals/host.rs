@@ -63,6 +63,8 @@ pub struct Setting {
     pub origin_ns: u64,
     /// Counts the sessions that were begun with `ssh` and the like.
     pub by_place: Arc<SessionsByPlace>,
+    /// Whether each session elsewhere works in a directory of its own, also without files: else those of one account share its home.
+    pub own_directories: bool,
 }
 
 /// A session with its terminal and its first process.
@@ -351,8 +353,9 @@ fn preparations(setting: &Setting) -> Preparations {
     if !setting.login.is_elsewhere() {
         return Preparations::none();
     }
-    let asks_place = setting.login.is_out_of_reach();
-    Preparations::elsewhere(&setting.script, &setting.run_id, setting.script.until == ReadyRule::Mark, asks_place)
+    let (has_marks, asks_place) = (setting.script.until == ReadyRule::Mark, setting.login.is_out_of_reach());
+    let preparations = Preparations::elsewhere(&setting.script, &setting.run_id, has_marks, asks_place);
+    if setting.own_directories && has_marks { preparations.with_directory() } else { preparations }
 }
 
 fn ground(setting: &Setting, groups: Option<Arc<Groups>>, meter: &UsageMeter, epoll: &Epoll) -> io::Result<Ground> {
@@ -364,7 +367,7 @@ fn ground(setting: &Setting, groups: Option<Arc<Groups>>, meter: &UsageMeter, ep
         groups,
         accounts: meter.account_opener(),
         terminals: epoll.adder()?,
-        farewells: (setting.login.is_elsewhere() && !setting.script.files.is_empty()).then(Farewells::default),
+        farewells: preparations(setting).has_directory().then(Farewells::default),
     })
 }
 

@@ -66,6 +66,20 @@ impl Preparations {
         Preparations { run_id: run_id.into(), steps }
     }
 
+    /// These lines, with a directory of the session's own also where there are no files.
+    pub(crate) fn with_directory(mut self) -> Preparations {
+        if !self.has_directory() {
+            let after_history = usize::from(self.steps.first() == Some(&Step::History));
+            self.steps.insert(after_history, Step::Directory);
+        }
+        self
+    }
+
+    /// Whether the session makes a directory of its own.
+    pub(crate) fn has_directory(&self) -> bool {
+        self.steps.contains(&Step::Directory)
+    }
+
     /// Number of lines.
     pub(crate) fn count(&self) -> u32 {
         self.steps.len() as u32
@@ -102,7 +116,7 @@ impl Preparations {
         let before = self.steps.len().checked_sub(left as usize + 1)?;
         let failure = match &self.steps[before] {
             Step::History | Step::Typed(_) | Step::Place => return None,
-            Step::Directory => "the session could not make a directory for the script's files".to_string(),
+            Step::Directory => "the session could not make a directory of its own".to_string(),
             Step::Check { name, .. } => format!("the file {name:?} in the session is not that of the script"),
         };
         let is_laid = screen.windows(LAID.len()).any(|bytes| bytes == LAID);
@@ -257,7 +271,7 @@ mod tests {
         let script = parse("lines = [\"a\"]\n[files]\nMakefile = \"all:\\n\"\n").expect("a script");
         let lines = Preparations::elsewhere(&script, "r", true, false);
         let failures: Vec<_> = (0..lines.count()).rev().map(|left| lines.failure(left, b"sh: cannot write\r\n$ ")).collect();
-        let directory = "the session could not make a directory for the script's files";
+        let directory = "the session could not make a directory of its own";
         let file = "the file \"Makefile\" in the session is not that of the script";
         assert_eq!(failures.iter().map(Option::as_deref).collect::<Vec<_>>(), [None, Some(directory), None, None, Some(file)]);
         assert_eq!(lines.failure(0, b"loadgo-laid:\r\n$ "), None);
@@ -270,5 +284,7 @@ mod tests {
         assert_eq!(Preparations::elsewhere(&script, "r", false, true).count(), 0);
         assert_eq!(Preparations::elsewhere(&script, "r", true, false).steps, [Step::History]);
         assert_eq!(Preparations::elsewhere(&script, "r", true, true).steps, [Step::History, Step::Place]);
+        let in_own_directory = Preparations::elsewhere(&script, "r", true, true).with_directory();
+        assert_eq!(in_own_directory.steps, [Step::History, Step::Directory, Step::Place]);
     }
 }

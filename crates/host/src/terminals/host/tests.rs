@@ -37,6 +37,7 @@ impl TestHost {
             homes: dir.path().join("homes"),
             origin_ns: monotonic_ns() - RUN_AGE.0,
             by_place: Arc::default(),
+            own_directories: false,
         };
         let host = Host::new(setting, meter, None, &StopRequest::default()).expect("an event loop");
         TestHost { host, _dir: dir }
