@@ -101,7 +101,7 @@ def condition_checks(summary: Summary) -> list[Check]:
 
     verdicts: dict[bool | None, CheckVerdict] = {True: "failed", False: "passed", None: "cannot tell"}
     return [
-        Check(f"not {result.condition or result.text}", verdicts[result.holds], result.text)
+        Check(f"fails if {result.condition or result.text}", verdicts[result.holds], result.text)
         for result in summary.fail_if
     ]
 

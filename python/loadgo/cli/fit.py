@@ -43,20 +43,21 @@ def fit(
         Path | None,
         typer.Option(metavar="FILE", help="The file for the report on the fit; HTML goes into fit.html by default."),
     ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show the progress.")] = False,
 ) -> None:
     """Fits a machine to runs: a machine file that predicts other numbers of users, processors, devices."""
     with errors_as_messages():
-        from loadgo.cli.progress import changing_line
+        from loadgo.cli.progress import fit_progress
         from loadgo.fitting.fit import fit as fit_runs
 
         to_stdout = output is not None and str(output) == "-"
         machine_file = None if to_stdout else output or Path("machine.toml")
         page = None if to_stdout and report is None else page_output(format, report, "fit.html", option="--report")
         check_files({"-o": machine_file}, {"--report": None if page is None else page.path})
-        with changing_line(error_console()) as line:
-            if line.is_terminal:
-                line.write("fitting: the runs are read, and the machine is tried under their loads")
-            machine = fit_runs(*(runs or ("last",)), output=machine_file, name=name, force=force, workers=workers)
+        with fit_progress(error_console(), shown=not quiet) as show:
+            machine = fit_runs(
+                *(runs or ("last",)), output=machine_file, name=name, force=force, workers=workers, progress=show
+            )
         if page is not None:
             page.show(machine)
         if to_stdout:

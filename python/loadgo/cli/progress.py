@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loadgo.cli.progress_words import RunClock, metering_line, progress_line, sweep_line
+from loadgo.cli.progress_words import RunClock, fit_line, metering_line, progress_line, sweep_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -184,3 +184,25 @@ class _SweepProgress:
         if now_s >= self._next_s:
             self._line.write(sweep_line(state, now_s - self._began_s, self._line.width() - 1))
             self._next_s = now_s + (SWEEP_PERIOD_S if self._line.is_terminal else LINE_PERIOD_S)
+
+
+@contextmanager
+def fit_progress(console: Console, *, shown: bool) -> Iterator[ReportState | None]:
+    """Yields a function that shows the states which `loadgo.fit` reports; None if nothing is to be `shown`."""
+    if not shown:
+        yield None
+        return
+    with changing_line(console) as line:
+        began_s, first_trial_s, written_s = time.monotonic(), None, time.monotonic()
+        if line.is_terminal:
+            line.write("fitting: reading the runs")
+
+        def show(state: dict[str, Any]) -> None:
+            nonlocal first_trial_s, written_s
+            now_s = time.monotonic()
+            first_trial_s = now_s if first_trial_s is None else first_trial_s
+            if line.is_terminal or now_s - written_s >= LINE_PERIOD_S:
+                line.write(fit_line(state, now_s - began_s, now_s - first_trial_s, line.width() - 1))
+                written_s = now_s
+
+        yield show

@@ -157,6 +157,21 @@ def sweep_line(state: State, elapsed_s: float, width: int) -> str:
     return _fitting([part for part in parts if part[1]], width)
 
 
+def fit_line(state: State, elapsed_s: float, trying_s: float, width: int) -> str:
+    """The state of a fit in at most `width` characters. Its trials have taken `trying_s`."""
+    done, expected = state["interactions"], state["interactions_expected"]
+    parts = [
+        (2, "fitting"),
+        (3, _bar(done / expected)),
+        (1, f"trial {state['trial']} of {state['trials']}"),
+        (0, _left_by_rate(done, expected, trying_s).words),
+        (4, counted(done, "line")),
+        (5, f"at {clock(elapsed_s)}"),
+    ]
+    parts = [part for part in parts if part[1]]
+    return _fitting(parts, width)
+
+
 def clock(seconds: float) -> str:
     """A time as a clock shows it: `0:34`, `12:05`, `1:02:03`."""
     whole = round(seconds)

@@ -27,7 +27,16 @@ from loadgo.fitting.reading import RunReading, read_runs
 from loadgo.fitting.remarks import file_heading, fit_warnings, measured_load, prediction_command
 from loadgo.fitting.supervisor import fit_stores, supervisor_steps, switch_time_per_interaction, switch_value
 from loadgo.fitting.system import known_values
-from loadgo.fitting.trial import FittedCheck, SwitchCost, fitted_checks, is_open, run_fitted_trial, switch_cost
+from loadgo.fitting.trial import (
+    FittedCheck,
+    SwitchCost,
+    checked_readings,
+    fitted_checks,
+    is_open,
+    run_fitted_trial,
+    switch_cost,
+)
+from loadgo.fitting.trial_progress import ReportProgress, reported_crew
 from loadgo.fitting.uncertainty import (
     FitCovariance,
     Grouping,
@@ -75,6 +84,7 @@ def fit(
     force: bool = False,
     workers: int | str | None = None,
     executor: Executor | None = None,
+    progress: ReportProgress | None = None,
 ) -> Fit:
     """Fits a simulated machine to measured runs, so that it predicts other numbers of users, processors and devices.
 
@@ -88,6 +98,9 @@ def fit(
         workers: Who makes the trial runs of the machine: a number of processes, `dask`, or the address of a Dask
             scheduler. By default threads of this process. The fit is the same.
         executor: Any executor of `concurrent.futures`, in place of `workers`.
+        progress: A function that is called some times a second, by threads in turn, while the machine is tried. Its
+            argument is a dict with `trial` and `trials`, the number of the present trial and of all, and with
+            `interactions` and `interactions_expected` of all trials.
 
     Returns:
         `Fit` with the machine file's text, the fitted parameters with 95 % intervals, a check of the machine under the
@@ -110,8 +123,9 @@ def fit(
     choice = WorkerChoice(workers, executor)
     choice.check(is_simulated=True)
     readings = read_runs(runs or ("last",))
+    tried_loads = [*([readings[0]] if _needs_switch_trial(readings) else []), *checked_readings(readings)]
     with run_crew(choice) as crew:
-        fitted = _fit_runs(readings, name, path, crew)
+        fitted = _fit_runs(readings, name, path, reported_crew(crew, tried_loads, progress))
     parsed_machine(fitted.text)
     if path is not None:
         path.write_text(fitted.text, encoding="utf-8")
@@ -154,7 +168,7 @@ def _fit_machine(
     charged_ns = steps.line_in_ns + rows["faults"].fill_null(0.0).to_numpy() * steps.page_fault_ns
     stores = join_values(stores, fit_memory(readings, rows["cpu"].to_numpy() - charged_ns, groupings))
     switching_ns = switch_time_per_interaction(readings)
-    if switching_ns < 1 or is_open(readings[0]):
+    if not _needs_switch_trial(readings):
         return join_values(steps.values, fit_processor_times(rows, groupings, charged_ns), stores)
     work = fit_processor_times(rows, groupings, charged_ns + switching_ns)
     first_guess = join_values(steps.values, switch_value(switching_ns), work, stores)
@@ -163,6 +177,13 @@ def _fit_machine(
     return join_values(
         steps.values, switch_value(switch.each_ns), fit_processor_times(rows, groupings, charged_ns), stores
     )
+
+
+def _needs_switch_trial(readings: Sequence[RunReading]) -> bool:
+    """Whether a trial run finds the cost of a context switch."""
+    if readings[0].kind == "host" or is_open(readings[0]):
+        return False
+    return switch_time_per_interaction(readings) >= 1
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ def fitted_checks(text: str, readings: Sequence[RunReading], crew: RunCrew) -> t
 
     The crew makes the trial runs, as many at a time as it can.
     """
-    closed = [reading for reading in readings if not is_open(reading) and reading.span_s > 0]
+    closed = checked_readings(readings)
     checks: list[FittedCheck] = []
     for reading, fitted_trial in zip(closed, _run_fitted_trials(text, closed, crew), strict=True):
         trial = fitted_trial.reading
@@ -90,6 +90,16 @@ def fitted_checks(text: str, readings: Sequence[RunReading], crew: RunCrew) -> t
             for name, value in measured.items()
         ]
     return tuple(checks)
+
+
+def checked_readings(readings: Sequence[RunReading]) -> list[RunReading]:
+    """The runs under whose load the machine is checked: an open load is not run again."""
+    return [reading for reading in readings if not is_open(reading) and reading.span_s > 0]
+
+
+def trial_interactions(reading: RunReading) -> int:
+    """Number of interactions of the trial run that has the load of this run."""
+    return min(max(2 * len(reading.rows), FEWEST_TRIAL_INTERACTIONS), MOST_TRIAL_INTERACTIONS)
 
 
 def _run_fitted_trials(text: str, readings: Sequence[RunReading], crew: RunCrew) -> list[FittedTrial]:
@@ -142,7 +152,7 @@ def run_fitted_trial(text: str, reading: RunReading, crew: RunCrew, stop: thread
 
     load = reading.conditions["load"]
     paged = tomllib.loads(text).get("memory", {}).get("residence") == "paging"
-    interactions = min(max(2 * len(reading.rows), FEWEST_TRIAL_INTERACTIONS), MOST_TRIAL_INTERACTIONS)
+    interactions = trial_interactions(reading)
     with tempfile.TemporaryDirectory(prefix="loadgo-fit-") as folder_name:
         folder = Path(folder_name)
         machine = folder / "machine.toml"

@@ -6,14 +6,16 @@ import io
 import os
 import pty
 import re
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any
 
+import loadgo
 import pytest
 from loadgo.cli import progress
 from loadgo.cli.progress import changing_line, metering_progress, progress_bar
-from loadgo.cli.progress_words import RunClock, TimeLeft, clock, metering_line, progress_line, sweep_line
+from loadgo.cli.progress_words import RunClock, TimeLeft, clock, fit_line, metering_line, progress_line, sweep_line
 from loadgo.measures.steady_responses import Headline
 from loadgo.records.growing_table import GrowingTable
 from loadgo.records.tables import tables
@@ -177,3 +179,37 @@ def test_a_sweep_that_goes_on_counts_the_time_left_by_its_new_points_alone() -> 
     assert sweep_line({"points": 0, "points_expected": 0, "points_before": 0}, 0.0, 79).endswith(
         "0 of 0 points  at 0:00"
     )
+
+
+def test_a_fit_counts_down_over_all_its_trials(tmp_path: Path) -> None:
+    states: list[dict[str, Any]] = []
+    runs = [loadgo.run("typical-user", on="multics-645", users=n, passes=1, out=tmp_path / str(n)) for n in (3, 4)]
+    fitted = loadgo.fit(*(run.folder for run in runs), progress=states.append)
+    assert len(fitted.checks) == 8
+    done = [each["interactions"] for each in states]
+    assert done == sorted(done)
+    assert {each["trials"] for each in states} == {3}
+    assert {each["trial"] for each in states} == {1, 2, 3}
+    assert 0 < done[-1] <= states[-1]["interactions_expected"]
+
+
+def test_a_fit_says_what_is_left() -> None:
+    trying = {"trial": 2, "trials": 4, "interactions": 15_000, "interactions_expected": 60_000}
+    assert fit_line(trying, 21.0, 20.0, 120) == (
+        "fitting  [███         ]  trial 2 of 4  about 1:00 left  15,000 lines  at 0:21"
+    )
+    assert fit_line(trying, 2.1, 2.0, 120).startswith("fitting  [███         ]  trial 2 of 4  15,000 lines")
+    for width in range(1, 100):
+        assert len(fit_line(trying, 21.0, 20.0, width)) <= width
+
+
+def test_an_interrupt_ends_a_fit_without_a_machine(tmp_path: Path) -> None:
+    measured = loadgo.run("typical-user", on="multics-645", users=3, passes=1, out=tmp_path / "run")
+    machine = tmp_path / "here.toml"
+
+    def interrupt(_state: dict[str, Any]) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        loadgo.fit(measured.folder, output=machine, progress=interrupt)
+    assert not machine.exists()

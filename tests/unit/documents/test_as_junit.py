@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from loadgo.documents.as_junit import Check, CheckVerdict, checks_summary, junit_xml
 
 VERDICTS: tuple[CheckVerdict, ...] = ("passed", "failed", "cannot tell")
-CHECKS = [Check(f"not p90({verdict}) > 1s", verdict, f"p90 is 2 s, {verdict}") for verdict in VERDICTS]
+CHECKS = [Check(f"fails if p90({verdict}) > 1s", verdict, f"p90 is 2 s, {verdict}") for verdict in VERDICTS]
 TEXTS = st.text(st.characters(codec=None), max_size=40)
 
 
@@ -21,7 +21,7 @@ def test_each_check_is_a_case_with_its_reason() -> None:
     assert (passed.find("failure"), passed.find("error"), passed.findtext("system-out")) == (None, None, CHECKS[0].text)
     assert failed.findtext("failure") == CHECKS[1].text
     assert unknown.find("error").get("message") == CHECKS[2].text  # type: ignore[union-attr]
-    assert failed.get("name") == "not p90(failed) > 1s"
+    assert failed.get("name") == "fails if p90(failed) > 1s"
     assert failed.get("classname") == "loadgo: day", "the suite's name, once"
 
 
