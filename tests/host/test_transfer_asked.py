@@ -56,6 +56,16 @@ def test_nothing_to_move_comes_over_whole(bench: Bench) -> None:
     assert "There was nothing to move" in told
 
 
+@pytest.mark.parametrize("page", [None, "page.txt"])
+def test_rows_on_the_standard_output_stand_there_alone(bench: Bench, page: str | None) -> None:
+    with waiting() as server:
+        options = ("--to", server.address, "--size", "4096", "--csv", "-", *(("-o", page) if page else ()))
+        result = bench.loadgo("transfer", *options)
+    heading, *rows = result.stdout.splitlines()
+    assert (heading[:16], len(rows)) == ("method,direction", 2)
+    assert page is None or "Sending a" in (bench.folder / page).read_text()
+
+
 @NEEDS_FULL_DEVICE
 @pytest.mark.parametrize("grid", [(), ("--grid", "1")], ids=["transfers", "a grid"])
 def test_rows_that_cannot_be_written_are_told_after_the_answer(bench: Bench, grid: tuple[str, ...]) -> None:

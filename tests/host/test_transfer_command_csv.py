@@ -72,3 +72,14 @@ def test_a_table_that_takes_no_row_is_told_after_the_answer(tmp_path: Path) -> N
     assert "true used" in result.stderr
     assert "/dev/full" in result.stderr
     assert "No space left" in result.stderr
+
+
+@NEEDS_ROOT
+def test_a_row_goes_to_the_standard_output_behind_the_command_s_own(tmp_path: Path) -> None:
+    (tmp_path / "homes").mkdir()
+    bench = Bench(tmp_path)
+    result = bench.loadgo("transfer", "--csv", "-", "--", "echo", "hello")
+    lines = result.stdout.splitlines()
+    assert (lines[0], lines[1] + "\n", len(lines)) == ("hello", header(), 3)
+    mixed = bench.loadgo("transfer", "--csv", "-", "--format", "json", "--", "echo", "hello", status=2)
+    assert "would mix" in mixed.stderr

@@ -59,7 +59,7 @@ from loadgo.cli.profile import profile
 from loadgo.cli.schema import schema
 from loadgo.cli.sweep import merge, sweep
 from loadgo.cli.transfer import transfer
-from loadgo.cli.usage_errors import PlainCommand
+from loadgo.cli.usage_errors import PlainCommand, PlainGroup
 from loadgo.cli.watch import watch as watch_command
 from loadgo.cli.watch import with_watcher
 
@@ -84,6 +84,7 @@ It takes about a minute. Then:
 
 app = typer.Typer(
     name="loadgo",
+    cls=PlainGroup,
     help="Loads a machine with users who type: how many it holds, what each interaction costs, where the time goes.",
     epilog="Exit status: 0 all is well; 1 the finding is bad; 2 it could not run; 130 it was interrupted.",
     add_completion=False,

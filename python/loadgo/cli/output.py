@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -162,7 +162,7 @@ def print_output(content: str | bytes) -> None:
 
 def print_note(text: str) -> None:
     """Prints a note on the standard error."""
-    error_console().print(text, style="dim", soft_wrap=True)
+    _print_beside(text, "dim")
 
 
 def print_error(text: str) -> None:
@@ -170,7 +170,13 @@ def print_error(text: str) -> None:
     from loadgo.notation.figures import plain
 
     shown = "\n".join(plain(line) for line in f"loadgo: {text}".split("\n"))
-    error_console().print(shown, style="red", soft_wrap=True)
+    _print_beside(shown, "red")
+
+
+def _print_beside(text: str, style: str) -> None:
+    """Prints on the standard error. The command goes on if that is a full disk."""
+    with suppress(OSError):
+        error_console().print(text, style=style, soft_wrap=True)
 
 
 def print_leftovers(left_behind: Iterable[str]) -> None:
@@ -196,7 +202,13 @@ def notes_without_leftovers(notes: Iterable[str], printed_as_errors: Iterable[st
 def error_console() -> Console:
     from rich.console import Console
 
-    return Console(stderr=True, markup=False, highlight=False, emoji=False)
+    class ErrorConsole(Console):
+        """A console that ends nothing if nobody reads the standard error: the exit status says how a command went."""
+
+        def on_broken_pipe(self) -> None:
+            """Drops the text. Rich would end the process with status 1, a bad finding."""
+
+    return ErrorConsole(stderr=True, markup=False, highlight=False, emoji=False)
 
 
 def wants_color() -> bool:

@@ -24,7 +24,7 @@ from loadgo.cli.output import (
 )
 from loadgo.cli.page_output import FileOption, PageOutput, format_option, page_output
 from loadgo.cli.transfer_command import transfer_command
-from loadgo.cli.transfer_forms import SERVE_WORD, refuse_misplaced
+from loadgo.cli.transfer_forms import SERVE_WORD, busy_processes, refuse_misplaced
 from loadgo.documents.formats import ReportFormat
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def transfer(
         typer.Option(
             "--csv",
             metavar="FILE",
-            help="File for the rows, as --read reads them; a command adds its own row; for serve, the jobs' rows.",
+            help="File for the rows, as --read reads them; - is the standard output; for serve, the jobs' rows.",
         ),
     ] = None,
     read: Annotated[
@@ -208,6 +208,11 @@ class _TransferOutput:
     page: PageOutput
     csv: Path | None
 
+    @property
+    def rows_to_stdout(self) -> bool:
+        """Whether the rows go to the standard output. The report is then written only into a file."""
+        return self.csv is not None and str(self.csv) == "-"
+
 
 def _transfer_between_hosts(to: str, request: _TransferRequest, destination: _TransferOutput) -> None:
     """Makes the transfers, prints them, and exits."""
@@ -216,7 +221,8 @@ def _transfer_between_hosts(to: str, request: _TransferRequest, destination: _Tr
     from loadgo.transfers.prices import prices
     from loadgo.transfers.rounds import in_rounds
 
-    check_files({"--csv": destination.csv}, {"-o": destination.page.path})
+    if not destination.rows_to_stdout:
+        check_files({"--csv": destination.csv}, {"-o": destination.page.path})
     unit_prices = prices(destination.tariff, destination.network, processors=os.cpu_count() or 1)
     size = None if request.size is None else byte_count(request.size, "size")
     if request.into is not None and (not request.receive or "," in request.method or request.method == "all"):
@@ -260,7 +266,7 @@ def _transfer_grid(
 
     if request.message or request.from_file or request.into:
         raise ValueError("a grid has its own messages, and moves a pattern: leave --message, --from and --into out")
-    loads, turns = _busy_processes(request.load), (request.grid or 1) * request.times
+    loads, turns = busy_processes(request.load), (request.grid or 1) * request.times
     levels = at_loads(
         loads or [0],
         lambda count_running: run_grid(
@@ -289,25 +295,15 @@ def _transfer_grid(
 
 def _write_output(content: str | bytes, destination: _TransferOutput, rows: str) -> None:
     """Writes the document and the requested rows. Each is written even if the other cannot be."""
-    file = destination.csv
-    try_each(lambda: destination.page.write(content), lambda: None if file is None else write_file(file, rows))
+    file, page = destination.csv, destination.page
+    if destination.rows_to_stdout:
+        try_each(lambda: None if page.path is None else page.write(content), lambda: print_output(rows))
+        return
+    try_each(lambda: page.write(content), lambda: None if file is None else write_file(file, rows))
 
 
 def _exit_status(transferred: Transferred) -> int:
     return STATUS_INTERRUPTED if transferred.stopped else STATUS_GOOD if transferred.complete else STATUS_BAD_FINDING
-
-
-def _busy_processes(text: str | None) -> list[int]:
-    """Parses numbers of busy processes: each once, in ascending order; empty without a text."""
-    from loadgo.transfers.background_load import MOST_BUSY_PROCESSES
-
-    parts = [] if text is None else [part.strip() for part in text.split(",") if part.strip()]
-    if text is not None and (not parts or not all(part.isdecimal() for part in parts)):
-        raise ValueError(f"--load {text!r}: write whole numbers of busy processes, as in 0,2,6")
-    loads = sorted({int(part) for part in parts})
-    if loads and loads[-1] > MOST_BUSY_PROCESSES:
-        raise ValueError(f"--load {text}: {loads[-1]} busy processes are out of range: 0 to {MOST_BUSY_PROCESSES}")
-    return loads
 
 
 def _analyse_table(
@@ -376,7 +372,7 @@ def _serve(
         total=limits.total,
         time_s=limits.time_s,
         job_time_s=limits.job_time_s,
-        rows=rows,
+        rows=Path("/dev/stdout") if str(rows) == "-" else rows,
     ) as server:
         print_note(f"waiting at {server.address} until an interrupt (Ctrl-C)")
         server.serve(print_news, until=lambda: once and moved_count > 0)

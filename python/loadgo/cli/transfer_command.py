@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from loadgo.cli.output import check_files, print_error, print_leftovers, try_each
+from loadgo.cli.output import check_files, print_error, print_leftovers, print_output, try_each
 from loadgo.cli.page_output import page_output
 from loadgo.documents.formats import PICTURE_FORMATS, TABLE_FORMATS, ReportFormat
 
@@ -37,8 +37,10 @@ def transfer_command(
         raise ValueError(f"--format {format}: a command's transfer has no chart; there are {', '.join(TABLE_FORMATS)}")
     unit_prices = price_units(*prices, processors=os.cpu_count() or 1)
     page = page_output(format, output, _HTML_FILE, beside_command=True)
-    check_files({"--csv": csv}, {"-o": page.path})
-    check_table(csv)
+    rows_alone_on_stdout = str(csv) == "-" and (page.to_stderr or page.path is not None)
+    if not rows_alone_on_stdout:
+        check_files({"--csv": csv}, {"-o": page.path})
+        check_table(csv)
     try:
         transfer = transfer_of(words)
     except NotRun as refusal:
@@ -49,10 +51,20 @@ def transfer_command(
     content = transfer.report(format, prices=unit_prices, color=color)
     try_each(
         lambda: page.write(content),
-        lambda: None if csv is None else add_row(csv, row(transfer)),
+        lambda: None if csv is None else _write_row(csv, row(transfer)),
         lambda: print_leftovers(transfer.left_behind),
     )
     raise typer.Exit(transfer.status)
+
+
+def _write_row(path: Path, line: str) -> None:
+    """Adds a line to the table; `-` is the standard output."""
+    from loadgo.transfers.command_csv import header
+
+    if str(path) == "-":
+        print_output(header() + line)
+    else:
+        add_row(path, line)
 
 
 def check_table(path: Path | None) -> None:

@@ -45,3 +45,16 @@ def _typed(ctx: typer.Context) -> list[str]:
 def _is_typed(ctx: typer.Context, name: str) -> bool:
     source = ctx.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
+
+
+def busy_processes(text: str | None) -> list[int]:
+    """Parses numbers of busy processes: each once, in ascending order; empty without a text."""
+    from loadgo.transfers.background_load import MOST_BUSY_PROCESSES
+
+    parts = [] if text is None else [part.strip() for part in text.split(",") if part.strip()]
+    if text is not None and (not parts or not all(part.isdecimal() for part in parts)):
+        raise ValueError(f"--load {text!r}: write whole numbers of busy processes, as in 0,2,6")
+    loads = sorted({int(part) for part in parts})
+    if loads and loads[-1] > MOST_BUSY_PROCESSES:
+        raise ValueError(f"--load {text}: {loads[-1]} busy processes are out of range: 0 to {MOST_BUSY_PROCESSES}")
+    return loads

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
 import typer
-from typer.core import TyperArgument, TyperCommand, TyperOption
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from loadgo.cli.examples import with_examples
 from loadgo.cli.option_groups import HELP_GROUP, group_of
+from loadgo.cli.output import errors_as_messages
 
 _PLAIN_WORDS = (
     (re.compile(r"Input should be a valid integer.*", re.DOTALL), "write a whole number, such as 20"),
@@ -32,6 +35,32 @@ _METAVARS = {"bool": "", "int": "N", "float": "NUMBER", "str": "TEXT", "Path": "
 
 def _no_type(ctx: Any) -> str | None:
     return None
+
+
+class PlainGroup(TyperGroup):
+    """All commands together. Help that nobody can read ends in words, too."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """The option `--help`, without a value."""
+        option = super().get_help_option(ctx)
+        if isinstance(option, TyperOption):
+            option.metavar = ""
+        return option
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Prints the help. Raises `BrokenPipeError` if nobody reads it."""
+        with _unread_help_as_error():
+            super().format_help(ctx, formatter)
+
+    def make_context(self, *args: Any, **keywords: Any) -> Any:
+        """Reads the arguments; prints the help if they ask for it."""
+        with errors_as_messages():
+            return super().make_context(*args, **keywords)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs a command."""
+        with errors_as_messages():
+            return super().invoke(ctx)
 
 
 class PlainCommand(TyperCommand):
@@ -57,6 +86,11 @@ class PlainCommand(TyperCommand):
             option.metavar = ""
         return option
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Prints the help. Raises `BrokenPipeError` if nobody reads it."""
+        with _unread_help_as_error():
+            super().format_help(ctx, formatter)
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Reads the arguments. Raises `typer.BadParameter` for a value that makes no sense."""
         _check_paths(args)
@@ -65,6 +99,15 @@ class PlainCommand(TyperCommand):
         except typer.BadParameter as error:
             error.message = in_plain_words(error.message)
             raise
+
+
+@contextmanager
+def _unread_help_as_error() -> Iterator[None]:
+    """Rich ends the process with status 1, a bad finding, if nobody reads its output. This raises an error instead."""
+    try:
+        yield
+    except SystemExit:
+        raise BrokenPipeError from None
 
 
 def _check_paths(args: list[str]) -> None:

@@ -243,7 +243,7 @@ def _check_distinct(folders: Sequence[Path], runs: Sequence[Tables]) -> None:
         identity: object = folder.resolve()
         is_live = conditions.get("system", {}).get("kind", "host") == "host"
         if is_live and "id" in conditions and "started" in conditions:
-            identity = (conditions["id"], conditions["started"], conditions.get("wall_s"))
+            identity = str([conditions["id"], conditions["started"], conditions.get("wall_s")])
         if identity in names_by_run:
             raise BadArgument(f"{names_by_run[identity]} and {folder.name} are the same run: a side has each run once")
         names_by_run[identity] = folder.name

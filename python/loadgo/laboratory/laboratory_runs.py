@@ -17,7 +17,8 @@ from loadgo.errors import BadRun, LoadgoError
 from loadgo.records.conditions import SCRIPT_FILE
 from loadgo.records.run_file import read_run_file
 from loadgo.records.run_file import read_small as read_small
-from loadgo.records.runs import CAPACITY_FILE, EXPERIMENT_FILE, RUN_FILE, check_sections, outcome_of
+from loadgo.records.run_file_values import check_values
+from loadgo.records.runs import CAPACITY_FILE, EXPERIMENT_FILE, RUN_FILE, outcome_of
 
 _TABLE_SUFFIXES = (".parquet", ".arrows")
 
@@ -188,7 +189,7 @@ def described(found_run: FoundRun) -> LaboratoryRun:
         return LaboratoryRun(found_run.name, found_run.folder, found_run.stamp, found_run.damage)
     try:
         run_toml = read_run_file(found_run.folder)
-        check_sections(run_toml)
+        check_values(run_toml)
         return _described(found_run, run_toml)
     except FileNotFoundError:
         return LaboratoryRun(found_run.name, found_run.folder, found_run.stamp, f"there is no {RUN_FILE}")

@@ -16,18 +16,17 @@ import polars as pl
 
 from loadgo import _loadgo
 from loadgo.documents.result import Result
-from loadgo.errors import BadArgument, BadRun, LoadgoError
+from loadgo.errors import BadRun, LoadgoError
 from loadgo.notation.figures import counted
 from loadgo.records.run_file import RUN_FILE as RUN_FILE
 from loadgo.records.run_file import check_path, read_run_file, start_in, utf8_text
+from loadgo.records.run_file_values import check_values
 
 LAST_RUN_NAME = "last"
 CAPACITY_FILE = "capacity.json"
 """The result of `loadgo capacity --out`, in the folder that has the folders of its trials."""
 EXPERIMENT_FILE = "experiment.json"
 """The result of `loadgo ab`, in a folder whose runs are those of the experiment; their names end in `-a` and `-b`."""
-
-_SECTIONS = ("load", "system", "conditions", "limit", "usage", "meters", "driver")
 
 
 @dataclass(frozen=True, repr=False)
@@ -107,18 +106,11 @@ def find_run(run: str | os.PathLike[str] = LAST_RUN_NAME) -> Path:
     raise BadRun(f"there is no run {name}, neither as a folder nor in {all_runs}: {known_runs}")
 
 
-def check_sections(run_toml: dict[str, Any]) -> None:
-    """Raises `ValueError` if a section of `run.toml` is not a table."""
-    for name in _SECTIONS:
-        if not isinstance(run_toml.get(name, {}), dict):
-            raise BadArgument(f"`{name}` is not a table")
-
-
 def read_run(folder: Path) -> RecordedRun:
     """The run in `folder`, as a list shows it. A run that cannot be read has the outcome `unreadable`."""
     try:
         run_toml = read_run_file(folder)
-        check_sections(run_toml)
+        check_values(run_toml)
         return _recorded_run(folder, run_toml)
     except (OSError, ValueError, LoadgoError, pl.exceptions.PolarsError):
         name = utf8_text(folder.name)

@@ -18,7 +18,8 @@ from loadgo.errors import BadRun
 from loadgo.records.machine_file import fit_warnings_in
 from loadgo.records.prediction import Prediction, read_prediction
 from loadgo.records.run_file import check_path, read_run_file
-from loadgo.records.runs import LAST_RUN_NAME, check_sections, find_run
+from loadgo.records.run_file_values import check_values
+from loadgo.records.runs import LAST_RUN_NAME, find_run
 
 RUN_FORMAT = 1
 
@@ -118,7 +119,7 @@ def read_conditions(folder: Path) -> dict[str, Any]:
     path = folder / "run.toml"
     try:
         conditions = read_run_file(folder)
-        check_sections(conditions)
+        check_values(conditions)
     except (FileNotFoundError, NotADirectoryError):
         raise BadRun(f"{folder} is not a run's folder: there is no run.toml in it") from None
     except (OSError, ValueError) as error:

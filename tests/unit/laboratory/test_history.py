@@ -142,7 +142,7 @@ def test_runs_that_are_unlike_are_left_out_and_each_reason_is_said(worse: Path) 
         "text": "another text of the script",
         "broken": "the run cannot be read",
         "cut": "its tables cannot be read",
-        "odd": "its tables cannot be read",
+        "odd": "the run cannot be read",
     }
     text = str(past.report("text", width=120))
     assert all(reason in " ".join(text.split()) for reason in reasons.values())

@@ -15,6 +15,8 @@ from typer.testing import CliRunner
 
 GOOD = TESTS / "runs" / "format-1" / "2026-11-21T01-37-05-ended"
 
+LIVE = TESTS / "runs" / "reported" / "live-exact"
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -109,3 +111,41 @@ def test_a_folder_whose_name_is_not_utf8_is_refused_with_the_remedy(folder: Path
     refused = CliRunner().invoke(app, ["report", str(run)])
     assert refused.exit_code == 2
     assert "is not UTF-8: rename the folder" in refused.output
+
+
+NONSENSE = [
+    ("wall_s", "wall_s = -1"),
+    ("load_average_end", "load_average_end = 7"),
+    ("memory_available_end_bytes", 'memory_available_end_bytes = "much"'),
+    ("every", "every = inf"),
+    ("every", "every = 0"),
+    ("cpu_resolution_ns", "cpu_resolution_ns = nan"),
+    ("processors", "processors = []"),
+    ("users", "users = {}"),
+]
+
+
+@pytest.mark.parametrize(("line", "nonsense"), NONSENSE)
+def test_nonsense_in_run_toml_gives_words_in_each_command(folder: Path, line: str, nonsense: str) -> None:
+    shutil.copytree(LIVE, folder / "bad", dirs_exist_ok=True)
+    path = folder / "bad" / "run.toml"
+    lines = path.read_text().splitlines()
+    changed = [nonsense if text.startswith(line) else text for text in lines]
+    assert changed != lines
+    path.write_text("\n".join(changed))
+    bad, good = str(folder / "bad"), str(folder / "good")
+    for arguments in (
+        ["report", bad], ["compare", good, bad], ["cost", bad], ["query", "SELECT 1", bad], ["fit", bad, "-o", "-"],
+        ["profile", "--of", bad], ["watch", bad, "--terminal", "--once"],
+    ):  # fmt: skip
+        refused = CliRunner().invoke(app, arguments)
+        assert (refused.exit_code, "must be" in refused.output) == (2, True), (arguments, refused.output)
+    assert CliRunner().invoke(app, ["runs"]).exit_code == 0
+
+
+def test_a_start_that_is_no_time_makes_no_two_runs_the_same(folder: Path) -> None:
+    for name in ("good", "bad"):
+        shutil.copytree(LIVE, folder / name, dirs_exist_ok=True)
+    set_start(folder / "bad", "{}")
+    compared = CliRunner().invoke(app, ["compare", str(folder / "good"), str(folder / "bad")])
+    assert compared.exit_code == 0, compared.output

@@ -1,0 +1,90 @@
+"""The kinds of values that `run.toml` has: a file with others is damaged, or was written by hand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from loadgo.errors import BadArgument
+
+MOST_NUMBER = 2.0**63
+"""No count, time or size of a run is as large."""
+_SHOWN_CHARS = 40
+
+
+def _is_number(value: object) -> bool:
+    is_real = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_real and math.isfinite(value) and 0 <= value < MOST_NUMBER  # type: ignore[arg-type, operator]
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and _is_number(value)
+
+
+def _is_list_of(is_kind: Callable[[object], bool]) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, list) and all(is_kind(each) for each in value)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_table(value: object) -> bool:
+    return isinstance(value, dict)
+
+
+_CHECKS: Mapping[str, Callable[[object], bool]] = {
+    "a text": _is_text,
+    "true or false": lambda value: isinstance(value, bool),
+    "a number from 0": _is_number,
+    "a whole number from 0": _is_whole,
+    "a whole number from 1": lambda value: _is_whole(value) and value != 0,
+    "a list of texts": _is_list_of(_is_text),
+    "a list of numbers": _is_list_of(_is_number),
+    "a list of tables": _is_list_of(_is_table),
+    "a table": _is_table,
+}
+
+_KINDS: Mapping[str, str] = {
+    key: kind
+    for kind, keys in {
+        "a text": """loadgo id kind name script outcome load.model load.think load.typing load.until system.kind
+            system.name system.hostname system.kernel system.distribution system.architecture system.processor
+            system.login system.title system.source system.discipline limit.swap usage.cpu usage.faults usage.waits
+            usage.split meters.tier driver.scheduling driver.proof""",
+        "true or false": "finished",
+        "a number from 0": """wall_s load.arrivals_per_second load.duration_s system.speed conditions.virtual_s
+            conditions.computed_s limit.cpus meters.calibration.switch_ns""",
+        "a whole number from 0": """load.users load.passes load.seed system.processors system.memory_bytes
+            system.frames conditions.users_logged_in conditions.memory_available_bytes
+            conditions.memory_available_end_bytes limit.memory_bytes usage.cpu_resolution_ns""",
+        "a whole number from 1": "usage.every",
+        "a list of texts": "command notes system.set usage.notes meters.exact meters.notes driver.notes",
+        "a list of numbers": "conditions.load_average conditions.load_average_end",
+        "a list of tables": "system.paging_devices load.classes lost",
+        "a table": "load system conditions limit usage meters driver meters.estimated meters.not_here "
+        "meters.calibration system.versions system.tariff",
+    }.items()
+    for key in keys.split()
+}
+"""The kind of each value, by its key. Keys that are not here are not checked."""
+
+
+def check_values(run_toml: Mapping[str, Any]) -> None:
+    """Raises `ValueError` with the first value of another kind, and what it must be."""
+    for key, value in _present(run_toml):
+        if not _CHECKS[_KINDS[key]](value):
+            shown = repr(value)
+            shown = shown if len(shown) <= _SHOWN_CHARS else f"{shown[: _SHOWN_CHARS - 1]}…"
+            raise BadArgument(f"`{key}` must be {_KINDS[key]}, not {shown}")
+
+
+def _present(run_toml: Mapping[str, Any]) -> Iterable[tuple[str, object]]:
+    """The values that are checked and present, sections before their values."""
+    for key in sorted(_KINDS, key=lambda key: key.count(".")):
+        node: Any = run_toml
+        for part in key.split("."):
+            node = node.get(part) if isinstance(node, dict) else None
+        if node is not None:
+            yield key, node
