@@ -8,14 +8,14 @@ from typing import Any
 
 from loadgo.errors import BadArgument
 
-MOST_NUMBER = 2.0**63
+MOST_COUNT = 2.0**63
 """No count, time or size of a run is as large."""
 _SHOWN_CHARS = 40
 
 
 def _is_number(value: object) -> bool:
     is_real = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return is_real and math.isfinite(value) and 0 <= value < MOST_NUMBER  # type: ignore[arg-type, operator]
+    return is_real and math.isfinite(value) and 0 <= value < MOST_COUNT  # type: ignore[arg-type, operator]
 
 
 def _is_whole(value: object) -> bool:

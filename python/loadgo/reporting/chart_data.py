@@ -14,7 +14,7 @@ import polars as pl
 
 from loadgo.measures.summary import Summary
 from loadgo.measures.total_time import is_busy
-from loadgo.notation.figures import seconds, share
+from loadgo.notation.figures import counted, seconds, share
 from loadgo.records.interactions import RESPONSE_NS
 from loadgo.records.phases import interactions_in
 from loadgo.stats.resample import Floats, Integers
@@ -26,6 +26,8 @@ MOST_TIME_BINS = 200
 """The largest number of bins over a run's time."""
 MOST_COMMANDS = 40
 MOST_USERS = 40
+FEWEST_UNNAMED_INTERACTIONS = 10
+"""The caption of the response times has the number of interactions if there are fewer."""
 MOST_BARS = 3000
 """The largest number of interactions that the timeline draws one by one."""
 
@@ -73,7 +75,8 @@ def response_bins(summary: Summary, tables: Tables) -> ChartData:
     )
     left_out = len(summary.commands) - len(shown)
     more = f" The first {len(shown)} commands of the script; {left_out} more are in the table." if left_out > 0 else ""
-    return ChartData(frame, f"The stronger the colour, the more of a command's interactions took this long.{more}")
+    few = f" {counted(len(rows), 'interaction')} in all." if len(rows) < FEWEST_UNNAMED_INTERACTIONS else ""
+    return ChartData(frame, f"The stronger the colour, the more of a command's interactions took this long.{few}{more}")
 
 
 def response_points(summary: Summary) -> pl.DataFrame:

@@ -34,6 +34,9 @@ from loadgo.reporting.processor_time_words import without_load
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
+SINGLE_BIN_AXIS_RATIO = 10.0
+"""Ratio of the ends of the axis of response times that has a single bin."""
+
 
 def charts(summary: Summary, tables: Tables) -> list[Chart]:
     """The charts of a page: all that have data, without those that show one value or that another chart contains."""
@@ -62,8 +65,9 @@ def _response(summary: Summary, tables: Tables) -> Chart | None:
     bins, points = chart_data.response_bins(summary, tables), chart_data.response_points(summary)
     if bins.frame.is_empty():
         return None
-    axis = alt.Axis(title="response time", labelExpr=TIME_LABEL, values=_round_times(bins.frame), labelOverlap="greedy")
-    scale = alt.Scale(type="log", nice=False)
+    ends = _axis_ends(bins.frame, points)
+    axis = alt.Axis(title="response time", labelExpr=TIME_LABEL, values=log_ticks(*ends), labelOverlap="greedy")
+    scale = alt.Scale(type="log", nice=False, domain=list(ends))
     row = alt.Y("command:N", sort=alt.EncodingSortField("place", op="min"), title=None)
     strip = (
         alt.Chart(safe(bins.frame))
@@ -101,9 +105,14 @@ def _response(summary: Summary, tables: Tables) -> Chart | None:
     return chart_of("response", "Response time by command", caption, layers, height, flat=flat)
 
 
-def _round_times(bins: pl.DataFrame) -> list[float]:
-    """The round times within the bins, at least two of them however short the axis is."""
-    return log_ticks(float(bins["from_s"].to_numpy().min()), float(bins["to_s"].to_numpy().max()))
+def _axis_ends(bins: pl.DataFrame, points: pl.DataFrame) -> tuple[float, float]:
+    """The ends of the axis of response times. With a single bin it is a decade, or that bin would fill the chart."""
+    values = pl.concat(
+        [bins["from_s"], bins["to_s"], points["value_s"], points["low_s"], points["high_s"]]
+    ).drop_nulls()
+    low, high = float(values.to_numpy().min()), float(values.to_numpy().max())
+    widening = max(SINGLE_BIN_AXIS_RATIO / (high / low), 1.0) ** 0.5 if len(bins["from_s"].unique()) == 1 else 1.0
+    return low / widening, high * widening
 
 
 def _throughput(summary: Summary, tables: Tables) -> Chart | None:

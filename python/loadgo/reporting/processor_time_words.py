@@ -13,6 +13,12 @@ from loadgo.reporting.view import View
 PROCESS_DIFFERENCE_SHARE = 0.005
 """A note explains why time by process differs from the busy time if it does by this share."""
 
+COVERAGE_LABEL = "Coverage"
+_COVERAGE_TOLERANCE = 0.02
+"""The tables of the meters cover the stretch if their spans are as long as it, within this share."""
+_FAR_COVERAGE_TOLERANCE = 0.2
+"""A short report says what the tables cover if their spans differ by more from the stretch."""
+
 _CLEAR_IDLE_CATEGORIES = ("idle zero", "idle page wait", "idle disk wait", "idle")
 _CLEAR_BUSY_CATEGORIES = (
     *("user", "nice", "system", "primitive", "page fault", "interrupt", "irq", "softirq"),
@@ -83,6 +89,7 @@ def time_lines(summary: Summary, view: View) -> list[tuple[str, str]]:
         ("Processors", line)
         for line in (_account(total_time), _busy(total_time), _idle(total_time), _non_idle(total_time))
     ]
+    lines += [(COVERAGE_LABEL, _coverage(summary, total_time))]
     lines += [("Processors", _process_difference(summary, total_time))]
     lines += [("Own time", _laboratory(summary, total_time))]
     lines += _vocabulary(summary, total_time, view)
@@ -110,6 +117,35 @@ def _account(total_time: TotalTime) -> str:
         return f"{how[0].upper()}{how[1:]}{wall}."
     others = "Others is the rest of the busy time: kernel workers that move terminal bytes, other processes"
     return f"{others}; {how}{wall}."
+
+
+def covers_far_less_or_more(summary: Summary) -> bool:
+    """Whether the spans of the meters differ so much from the stretch that a short report says it."""
+    return summary.total_time is not None and _difference(summary, summary.total_time) > _FAR_COVERAGE_TOLERANCE
+
+
+def _difference(summary: Summary, total_time: TotalTime) -> float:
+    """The difference between the meters' spans and the stretch of the figures, as a share of the stretch."""
+    span_ns = summary.stretch.span_ns
+    return abs(total_time.span_ns / span_ns - 1) if span_ns > 0 and not without_load(summary) else 0.0
+
+
+def _coverage(summary: Summary, total_time: TotalTime) -> str:
+    """A sentence about the time that the tables of the meters cover, if that is not the stretch of the figures."""
+    if _difference(summary, total_time) <= _COVERAGE_TOLERANCE:
+        return ""
+    stretch = summary.stretch
+    steady = "the steady phase" if stretch.name == "steady" else "this part of the run" if stretch.chosen else "the run"
+    span = duration(total_time.span_ns)
+    if total_time.span_ns < stretch.span_ns:
+        return (
+            f"The tables of processors' time and of the meters cover {span} of {steady} ({duration(stretch.span_ns)}): "
+            "the spans that lie wholly in it."
+        )
+    return (
+        f"The tables of processors' time and of the meters cover {span}, since no span lies wholly in {steady} "
+        f"({duration(stretch.span_ns)}): they have log-ins and log-outs, too."
+    )
 
 
 def _busy(total_time: TotalTime) -> str:

@@ -10,7 +10,7 @@ from loadgo.measures.summary import CommandSummary, Summary
 from loadgo.notation.figures import counted, duration, exact_share, number, share
 from loadgo.notation.terms import category_name
 from loadgo.reporting.meter_tables import primitives_of_command
-from loadgo.reporting.processor_time_words import not_apart, without_load
+from loadgo.reporting.processor_time_words import COVERAGE_LABEL, covers_far_less_or_more, not_apart, without_load
 from loadgo.reporting.simulated_machine import simulated
 from loadgo.reporting.view import View
 from loadgo.reporting.words import fine_print
@@ -224,6 +224,7 @@ def _kept_notes(summary: Summary, view: View) -> list[Note]:
     kept |= {"Driver"} if not summary.driver.valid and not without_load(summary) else set()
     kept |= {"Audit"} if audit or impossible else set()
     kept |= {"Lost"} if summary.losses else set()
+    kept |= {COVERAGE_LABEL} if covers_far_less_or_more(summary) else set()
     return [note for note in fine_print(summary, view) if note[0] in kept]
 
 

@@ -7,7 +7,7 @@ import pytest
 from loadgo.errors import BadArgument
 from loadgo.measures.summary import summarize
 from loadgo.records.tables import Tables
-from loadgo.reporting.charts import CHART_BUILDERS
+from loadgo.reporting.charts import CHART_BUILDERS, chart
 from loadgo.reporting.report import render
 from support.synthetic import interaction, run_of
 from support.synthetic_meters import metered_host
@@ -38,3 +38,11 @@ def test_a_chart_of_a_few_interactions_is_a_picture_of_finite_size(name: str, co
     assert isinstance(png, bytes)
     assert not re.search(r"NaN|Infinity|undefined|e\+\d", svg)
     assert png.startswith(b"\x89PNG")
+
+
+def test_one_interaction_is_a_small_part_of_its_axis() -> None:
+    run = run_of([interaction(1, 0, 0.0035)])
+    drawn = chart("response", summarize(run), run)
+    low, high = drawn.spec["layer"][0]["encoding"]["x"]["scale"]["domain"]
+    assert high / low == pytest.approx(10.0, rel=1e-3)
+    assert "1 interaction in all" in drawn.caption

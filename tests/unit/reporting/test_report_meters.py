@@ -362,3 +362,25 @@ def test_what_the_records_lack_is_told_without_a_load_too(alone: Tables) -> None
     lost = [{"at_ns": 1, "what": "meters", "count": 3, "reason": "the map of primitives was full"}]
     broken = dataclasses.replace(alone, lost=frame(lost, "lost"))
     assert "3 readings of the meters lost: the map of primitives was full" in page(summarize(broken), broken, width=200)
+
+
+@pytest.mark.parametrize(
+    ("stretch_s", "words", "in_short"),
+    [
+        (63.0, "", False),
+        (70.0, "cover 63.0 s of the steady phase (70.0 s): the spans that lie wholly in it", False),
+        (126.0, "cover 63.0 s of the steady phase (126 s): the spans that lie wholly in it", True),
+        (0.5, "cover 63.0 s, since no span lies wholly in the steady phase (500 ms)", True),
+    ],
+)
+def test_tables_that_do_not_cover_the_steady_phase_say_so(
+    summary: Summary, run: Tables, stretch_s: float, words: str, in_short: bool
+) -> None:
+    assert summary.total_time is not None
+    assert summary.total_time.span_ns == 63_000_000_000
+    stretch = dataclasses.replace(summary.stretch, start_ns=0, end_ns=round(stretch_s * 1e9))
+    other = dataclasses.replace(summary, stretch=stretch)
+    full, short = (" ".join(page(other, run, full=full).split()) for full in (True, False))
+    assert ("Coverage" in full) == bool(words)
+    assert words in full
+    assert ("Coverage" in short) == in_short
