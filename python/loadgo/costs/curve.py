@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import hypot, log
 
 from loadgo.costs.cost import Point
 from loadgo.costs.priced import Figure, in_mix
@@ -59,6 +60,17 @@ class Curve:
         if self.dearest is None or self.cheapest is None or not self.cheapest.interaction.value:
             return None
         return (self.dearest.interaction.value or 0.0) / self.cheapest.interaction.value
+
+    @property
+    def told_apart(self) -> bool | None:
+        """Whether the intervals tell the highest cost from the lowest; None without intervals."""
+        if self.dearest is None or self.cheapest is None or self.times is None:
+            return None
+        bounds = [load.interaction.interval for load in (self.dearest, self.cheapest)]
+        if any(ends is None or ends.low <= 0 for ends in bounds):
+            return None
+        reaches = [log(ends.high / ends.low) / 2 for ends in bounds if ends is not None]
+        return log(self.times) > hypot(*reaches)
 
     def _known(self) -> list[Load]:
         return [load for load in self.loads if load.interaction.value is not None]

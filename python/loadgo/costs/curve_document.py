@@ -30,6 +30,8 @@ def curve_answer(tariff_curves: Sequence[Curve]) -> str:
     )
     amount = COST_SENTENCE_STARTS[scale]
     times = f"the first is {digits(curve.times or 1.0)} times the second"
+    if curve.told_apart is False:
+        times = "these runs cannot tell which is higher"
     return f"{amount} {most}, {least}: {times}, at {curve.tariff.in_words()}."
 
 

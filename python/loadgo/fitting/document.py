@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from loadgo.documents.as_json import Keys, json_document
 from loadgo.documents.document import Document
 from loadgo.documents.table import Column, Table
-from loadgo.fitting.trial import FittedCheck
-from loadgo.notation.figures import NOT_MEASURED, capitalized, digits, duration, people
+from loadgo.fitting.trial import MEAN_RESPONSE_LABEL, FittedCheck
+from loadgo.notation.figures import NOT_MEASURED, capitalized, digits, duration, in_words, people
 from loadgo.notation.keys import parts_of
 from loadgo.notation.laws import read_law
 from loadgo.prediction.fitted import Parameter
@@ -52,10 +52,22 @@ def fit_document(fit: Fit) -> Document:
     return Document(
         title=fit.title,
         warnings=tuple(_sentence(text) for text in fit.warnings),
-        answer=f"{fit.title}: {fitted.interactions:,} interactions {load}.",
+        answer=f"{fit.title}: {fitted.interactions:,} interactions {load}.{_accuracy(fit)}",
         sections=(_means_table(fit), *([_checks_table(fit)] if fit.checks else [])),
         notes=(*(("Assumed", text) for text in fitted.assumed), ("Predict", fit.hint)),
     )
+
+
+def _accuracy(fit: Fit) -> str:
+    """A sentence on the machine's mean response under the load that it was fitted to; empty if it was not tried."""
+    farthest: dict[int, FittedCheck] = {}
+    for check in fit.checks:
+        if check.figure == MEAN_RESPONSE_LABEL and math.isfinite(check.off):
+            farthest[check.users] = max(farthest.get(check.users, check), check, key=lambda each: abs(each.off))
+    if not farthest:
+        return ""
+    by_users = (f"{_off(farthest[users])} off with {people(users)}" for users in sorted(farthest))
+    return f" Under this load the machine's mean response is {in_words([*by_users])}."
 
 
 def _off(check: FittedCheck) -> str:
@@ -92,10 +104,7 @@ def _checks_table(fit: Fit) -> Table:
         Column("users", tuple(str(check.users) for check in checks)),
         Column("measured", tuple(check.shown(check.measured) for check in checks)),
         Column("the machine", tuple(check.shown(check.machine) for check in checks)),
-        Column(
-            "off by",
-            tuple(_off(check) for check in checks),
-        ),
+        Column("off by", tuple(_off(check) for check in checks)),
     )
     return Table("The machine under the load that it was fitted to", columns)
 

@@ -186,6 +186,9 @@ def test_a_fit_counts_down_over_all_its_trials(tmp_path: Path) -> None:
     runs = [loadgo.run("typical-user", on="multics-645", users=n, passes=1, out=tmp_path / str(n)) for n in (3, 4)]
     fitted = loadgo.fit(*(run.folder for run in runs), progress=states.append)
     assert len(fitted.checks) == 8
+    first = fitted.checks[0]
+    answer = " ".join(str(fitted.report("text")).split())
+    assert f"Under this load the machine's mean response is {100 * first.off:+.1f} % off with 3 users and" in answer
     done = [each["interactions"] for each in states]
     assert done == sorted(done)
     assert {each["trials"] for each in states} == {3}

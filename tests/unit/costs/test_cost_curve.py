@@ -2,14 +2,18 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import loadgo
 import pytest
 from loadgo.costs.cost import Costs, cost
 from loadgo.costs.curve import Curve, curves, left_out, mix_of
+from loadgo.costs.curve_document import curve_answer
 from loadgo.costs.document import costs_document
+from loadgo.costs.priced import Figure
 from loadgo.documents.as_text import text_document
+from loadgo.stats.resample import Interval
 from support.small_machine import laid
 
 LOADS = (1, 4, 12)
@@ -168,3 +172,14 @@ def test_a_curve_without_a_known_cost_says_so(room: Path, tmp_path: Path) -> Non
     unknown = cost([room / "n1", room / "n4"], tariff=str(tariff))
     assert not unknown.known
     assert costs_document(unknown).answer == "The cost is not known: a charged quantity was not measured."
+
+
+@pytest.mark.parametrize(("reach", "words"), [(1.01, "times the second"), (9.0, "cannot tell which is higher")])
+def test_costs_with_overlapping_intervals_are_not_called_different(made: Costs, reach: float, words: str) -> None:
+    curve = curves(made.points)[0]
+    loads = tuple(
+        replace(load, interaction=Figure(value, Interval(value / reach, value * reach)))
+        for load in curve.loads
+        if (value := load.interaction.value)
+    )
+    assert words in curve_answer([replace(curve, loads=loads)])
