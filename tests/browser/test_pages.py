@@ -25,6 +25,14 @@ HIDDEN = (
     """() => [...document.querySelectorAll('.scroll, .chart, dl')].filter(shown => !shown.checkVisibility()).length"""
 )
 
+CUT_WORDS = """() => [...document.querySelectorAll('.chart svg')].flatMap(svg => {
+  const chart = svg.getBoundingClientRect();
+  return [...svg.querySelectorAll('text')].filter(text => {
+    const word = text.getBoundingClientRect();
+    return word.width && (word.left < chart.left - 2 || word.right > chart.right + 2);
+  }).map(text => text.textContent);
+})"""
+
 HEADINGS = "summary > h2, #words"
 IN_A_CHAPTER = ".chapter ~ section:not(.chapter, .words-list) *"
 """Headings below that of a chapter, which the contents leave out."""
@@ -85,6 +93,12 @@ def test_on_a_phone_only_tables_scroll_sideways(shown: Page) -> None:
     looked_at(shown, PHONE)
     assert shown.evaluate("() => document.scrollingElement.scrollWidth") <= PHONE[0]
     assert serious(shown) == []
+
+
+def test_no_name_of_a_category_is_cut_on_a_phone(browser: Browser, pages: dict[str, Path]) -> None:
+    with opened(browser, pages["report"], PHONE) as page:
+        assert page.get_by_text("idle: waiting for a page").count()
+        assert [name for name in page.evaluate(CUT_WORDS) if name.startswith("idle")] == []
 
 
 def test_a_table_that_is_cut_shows_a_shade_where_it_goes_on(browser: Browser, pages: dict[str, Path]) -> None:

@@ -175,11 +175,17 @@ _TIME_UNITS = ((3600, "h"), (60, "min"), (1, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 # Computed from the page's width, since the chart's width changes again when the legend is drawn.
 _LEGEND_COLUMNS = f"max(2, floor(((containerSize()[0] || {_PICTURE_WIDTH_PX}) - 80) / 120))"
+_LEGEND_CHAR_PX, _LEGEND_SIGN_PX = 5.6, 28
+"""Width of a character of a legend, and of the sign and the gap of an entry."""
 
 
-def legend() -> alt.Legend:
-    """A legend in as many columns as the chart has room for."""
-    return alt.Legend(columns=alt.ExprRef(_LEGEND_COLUMNS), symbolType="square")
+def legend(longest_chars: int | None = None) -> alt.Legend:
+    """A legend in as many columns as the chart has room for; `longest_chars` is the length of its longest name."""
+    columns = _LEGEND_COLUMNS
+    if longest_chars is not None:
+        column_px = round(longest_chars * _LEGEND_CHAR_PX + _LEGEND_SIGN_PX)
+        columns = f"max(1, floor(((containerSize()[0] || {_PICTURE_WIDTH_PX}) - 80) / {max(column_px, 120)}))"
+    return alt.Legend(columns=alt.ExprRef(columns), symbolType="square")
 
 
 def seconds(field: str) -> alt.Tooltip:

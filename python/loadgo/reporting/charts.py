@@ -175,7 +175,8 @@ def _time(summary: Summary, tables: Tables) -> Chart | None:
         return None
     colors = category_colors(tables.time["category"].cast(pl.String).unique().to_list())
     stacked = chart_data.time_by_category(tables, list(colors))
-    scale = alt.Scale(domain=[category_name(name) for name in colors], range=list(colors.values()))
+    names = [category_name(name) for name in colors]
+    scale = alt.Scale(domain=names, range=list(colors.values()))
     named = stacked.frame.with_columns(
         category=pl.col("category").replace({name: category_name(name) for name in colors})
     )
@@ -188,7 +189,7 @@ def _time(summary: Summary, tables: Tables) -> Chart | None:
             x2="to_s:Q",
             y=alt.Y("bottom:Q", axis=axis, scale=alt.Scale(nice=False)),
             y2="top:Q",
-            color=alt.Color("category:N", title=None, scale=scale, legend=legend()),
+            color=alt.Color("category:N", title=None, scale=scale, legend=legend(max(map(len, names)))),
             tooltip=["category:N", percent("share"), seconds("from_s"), seconds("to_s")],
         )
     )
