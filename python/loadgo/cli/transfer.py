@@ -19,6 +19,7 @@ from loadgo.cli.output import (
     check_files,
     errors_as_messages,
     print_note,
+    print_output,
     try_each,
     wants_color,
 )
