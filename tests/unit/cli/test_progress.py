@@ -192,7 +192,7 @@ def test_a_fit_counts_down_over_all_its_trials(tmp_path: Path) -> None:
     done = [each["interactions"] for each in states]
     assert done == sorted(done)
     assert {each["trials"] for each in states} == {3}
-    assert {each["trial"] for each in states} == {1, 2, 3}
+    assert {1, 2} <= {each["trial"] for each in states} <= {1, 2, 3}, "two of the trials run side by side"
     assert 0 < done[-1] <= states[-1]["interactions_expected"]
 
 
