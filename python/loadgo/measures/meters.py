@@ -151,6 +151,8 @@ def _with_command(command: str, rows: pl.DataFrame) -> pl.DataFrame:
 
 def event_totals(rows: pl.DataFrame) -> tuple[EventTotals, ...]:
     """Sums and quantiles by `name`, in the order of the rows, which have the columns of `_timed_faults`."""
+    if rows.is_empty():  # a list of a thousand runs without meters must not pay for queries on nothing
+        return ()
     sums = (
         rows.filter(pl.col("bucket_ns").is_null())
         .group_by("name", maintain_order=True)
@@ -193,6 +195,8 @@ def host_wide_rows(rows: pl.DataFrame) -> pl.DataFrame:
 def _interrupt_totals(faults: pl.DataFrame) -> tuple[EventTotals, ...]:
     """Interrupts, then soft interrupts, by device: the largest processor time first, untimed ones last."""
     device_rows = faults.filter(pl.col("device").is_not_null() & pl.col("user").is_null() & pl.col("command").is_null())
+    if device_rows.is_empty():
+        return ()
     device = pl.col("device") + pl.col("name").str.extract("( unclocked)$").fill_null("")
     kinds = [event_totals(device_rows.filter(pl.col("name") == kind).with_columns(name=device)) for kind in _INTERRUPTS]
     return tuple(row for totals in kinds for row in sorted(totals, key=lambda row: -(row.cpu_ns or 0)))
