@@ -119,7 +119,7 @@ def is_read_by(pid: int, path: Path) -> bool:
         with suppress(FileNotFoundError):  # closed in between
             facts = Path(f"/proc/{pid}/fdinfo/{fd.name}").read_text().split()
             mode = int(facts[facts.index("flags:") + 1], 8) & os.O_ACCMODE
-            if mode == os.O_RDONLY and fd.readlink() == path:
+            if mode == os.O_RDONLY and fd.samefile(path):
                 return True
     return False
 
