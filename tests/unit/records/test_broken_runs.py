@@ -115,6 +115,7 @@ def test_a_folder_whose_name_is_not_utf8_is_refused_with_the_remedy(folder: Path
 
 NONSENSE = [
     ("wall_s", "wall_s = -1"),
+    ("wall_s", f"wall_s = 1{400 * '0'}"),
     ("load_average_end", "load_average_end = 7"),
     ("memory_available_end_bytes", 'memory_available_end_bytes = "much"'),
     ("every", "every = inf"),
