@@ -18,7 +18,6 @@ from loadgo.cli.output import (
     STATUS_INTERRUPTED,
     check_files,
     errors_as_messages,
-    print_note,
     print_output,
     try_each,
     wants_color,
@@ -26,6 +25,7 @@ from loadgo.cli.output import (
 from loadgo.cli.page_output import FileOption, PageOutput, format_option, page_output
 from loadgo.cli.transfer_command import transfer_command
 from loadgo.cli.transfer_forms import SERVE_WORD, busy_processes, refuse_misplaced
+from loadgo.cli.transfer_server import ServerLimits, serve
 from loadgo.documents.formats import ReportFormat
 
 if TYPE_CHECKING:
@@ -153,8 +153,8 @@ def transfer(
         token = _read_token(token_file)
         if words == [SERVE_WORD]:
             job_time_s = 0.0 if job_time is None else span_s(job_time)
-            limits = _ServerLimits(connections, size, byte_count(total, "total"), span_s(at_most), job_time_s)
-            _serve(listen, token, into, limits, csv, once=once, quiet=quiet)
+            limits = ServerLimits(connections, size, byte_count(total, "total"), span_s(at_most), job_time_s)
+            serve(listen, token, into, limits, csv, once=once, quiet=quiet)
             raise typer.Exit(STATUS_GOOD)
         if to is None:
             raise ValueError(
@@ -326,57 +326,6 @@ def _analyse_table(
     table = read_table(read, {our_name.strip(): their_name.strip() for our_name, _, their_name in pairs})
     breakdown = taken_apart(table, prices(tariff, network, processors=os.cpu_count() or 1))
     page.show(breakdown)
-
-
-@dataclass(frozen=True)
-class _ServerLimits:
-    connections: int
-    size: str | None
-    total: int
-    time_s: float
-    job_time_s: float
-
-
-def _serve(
-    at: str,
-    token: str | None,
-    keep_in: Path | None,
-    limits: _ServerLimits,
-    rows: Path | None,
-    *,
-    once: bool,
-    quiet: bool,
-) -> None:
-    """Serves until an interrupt. `rows` is the file for the jobs' transfers."""
-    from loadgo.notation.quantities import byte_count
-    from loadgo.transfers.transfer import Served, serving
-
-    moved_count = 0
-
-    def print_news(news: Served) -> None:
-        nonlocal moved_count
-        if news.row is None:
-            print_note(news.note or f"{news.peer} refused: {news.refused}")
-            return
-        moved_count += 1
-        if not quiet:
-            kept = f", kept in {news.kept}" if news.kept else ""
-            how = f"broke off: {news.row.broke_off}" if news.row.broke_off else f"{news.row.bytes:,} bytes{kept}"
-            print_note(f"{news.peer} {news.job or news.row.method} {news.row.direction}: {how}")
-
-    with serving(
-        at,
-        token=token,
-        keep_in=keep_in,
-        connections=limits.connections,
-        size=64 << 30 if limits.size is None else byte_count(limits.size, "size"),
-        total=limits.total,
-        time_s=limits.time_s,
-        job_time_s=limits.job_time_s,
-        rows=Path("/dev/stdout") if str(rows) == "-" else rows,
-    ) as server:
-        print_note(f"waiting at {server.address} until an interrupt (Ctrl-C)")
-        server.serve(print_news, until=lambda: once and moved_count > 0)
 
 
 def _read_token(file: Path | None) -> str | None:
