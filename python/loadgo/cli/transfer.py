@@ -18,6 +18,8 @@ from loadgo.cli.output import (
     STATUS_INTERRUPTED,
     check_files,
     errors_as_messages,
+    print_error,
+    print_note,
     print_output,
     try_each,
     wants_color,
@@ -253,7 +255,7 @@ def _transfer_between_hosts(to: str, request: _TransferRequest, destination: _Tr
         ),
     )
     content = transferred.report(destination.page.format, prices=unit_prices, color=wants_color())
-    _write_output(content, destination, grid_csv(transferred.rows))
+    _write_output(content, destination, grid_csv(transferred.rows), transferred)
     raise typer.Exit(_exit_status(transferred))
 
 
@@ -290,17 +292,31 @@ def _transfer_grid(
         breakdown.report(destination.page.format, color=wants_color()),
         destination,
         grid_csv(transferred.rows, running),
+        transferred,
     )
     return _exit_status(transferred)
 
 
-def _write_output(content: str | bytes, destination: _TransferOutput, rows: str) -> None:
+def _write_output(content: str | bytes, destination: _TransferOutput, rows: str, transferred: Transferred) -> None:
     """Writes the document and the requested rows. Each is written even if the other cannot be."""
     file, page = destination.csv, destination.page
-    if destination.rows_to_stdout:
-        try_each(lambda: None if page.path is None else page.write(content), lambda: print_output(rows))
-        return
-    try_each(lambda: page.write(content), lambda: None if file is None else write_file(file, rows))
+    if not destination.rows_to_stdout:
+        try_each(lambda: page.write(content), lambda: None if file is None else write_file(file, rows))
+    elif page.path is not None:
+        try_each(lambda: page.write(content), lambda: print_output(rows))
+    else:
+        _print_warnings(transferred)
+        print_output(rows)
+
+
+def _print_warnings(transferred: Transferred) -> None:
+    """Prints what the rows alone do not show: ends that broke off, missing figures, methods that were left out."""
+    from loadgo.transfers.document import transfer_warnings
+
+    for warning in transfer_warnings(transferred):
+        print_error(warning)
+    for reason in transferred.left_out:
+        print_note(f"left out: {reason}")
 
 
 def _exit_status(transferred: Transferred) -> int:
