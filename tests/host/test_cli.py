@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.outside import PATIENCE_S
+from support.outside import NEEDS_ROOT, PATIENCE_S, Bench
 
 COMMAND = [sys.executable, "-m", "loadgo"]
 QUICK = 'name = "quick"\nlogin = "sh"\nthink = "none"\nlines = ["true", "echo hello"]\n'
@@ -158,3 +158,16 @@ def test_doctor_says_of_each_ability_whether_it_can_be_had(tmp_path: Path) -> No
     assert "terminals" in told
     assert " are to be had" in told
     assert max(map(len, told.splitlines())) <= 120
+
+
+@NEEDS_ROOT
+@pytest.mark.parametrize("redirection", ["2>/dev/full", "2>&-"])
+@pytest.mark.parametrize("command", ["ready", "meter", "profile", "transfer --csv rows.csv"])
+def test_a_report_that_cannot_be_printed_leaves_the_command_s_status(
+    command: str, redirection: str, tmp_path: Path
+) -> None:
+    (tmp_path / "homes").mkdir()
+    without_stderr = ("sh", "-c", f'exec "$@" {redirection}', "sh")
+    Bench(tmp_path).loadgo(*command.split(), "--", "sh", "-c", "exit 3", status=3, before=without_stderr)
+    if "--csv" in command:
+        assert len((tmp_path / "rows.csv").read_text().splitlines()) == 2

@@ -154,9 +154,10 @@ def test_serve_keeps_its_bounds_for_jobs_too(tmp_path: Path) -> None:
     assert not (tmp_path / "long.job").exists()
 
 
-def test_serve_lets_jobs_take_their_time_and_keeps_their_table(bench: Bench) -> None:
+@pytest.mark.parametrize("csv", ["rows.csv", "-"])
+def test_serve_lets_jobs_take_their_time_and_keeps_their_table(csv: str, bench: Bench) -> None:
     (bench.folder / "a.deck").write_text("X\n")
-    where = ("--listen", "127.0.0.1:0", "--job-time", "400ms", "--csv", "rows.csv")
+    where = ("--listen", "127.0.0.1:0", "--job-time", "400ms", "--csv", csv)
     running = bench.start("transfer", "serve", *where)
     assert running.stderr is not None
     address = running.stderr.readline().split("waiting at ")[1].split()[0]
@@ -165,8 +166,9 @@ def test_serve_lets_jobs_take_their_time_and_keeps_their_table(bench: Bench) -> 
     job(bench.folder, "print", "a.job", "--to", address)
     assert time.monotonic() - begun >= 0.4, "the job's own time has passed"
     running.terminate()
-    assert "print s: 132 bytes" in finished(running).stderr
-    rows = (bench.folder / "rows.csv").read_text().splitlines()
+    ended = finished(running)
+    assert "print s: 132 bytes" in ended.stderr
+    rows = (ended.stdout if csv == "-" else (bench.folder / csv).read_text()).splitlines()
     assert [row.split(",")[0] for row in rows] == ["job", "submit", "print"]
 
 

@@ -185,18 +185,21 @@ def test_the_command_at_both_ends(tmp_path: Path) -> None:
     assert "1,000,000 bytes" in ended(server, 0).stderr
 
 
-def test_the_other_end_that_dies_leaves_a_row_marked_incomplete(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rows_alone", [False, True], ids=["a report", "rows alone"])
+def test_the_other_end_that_dies_leaves_a_row_marked_incomplete(rows_alone: bool, tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     server = bench.start("transfer", "serve", "--listen", "127.0.0.1:0")
     assert server.stderr is not None
     address = server.stderr.readline().split()[2]
     before = reads_of(server.pid)
-    client = bench.start("transfer", "--to", address, "--size", "60GiB", "--method", "bytes")
+    options = ("--csv", "-") if rows_alone else ()
+    client = bench.start("transfer", "--to", address, "--size", "60GiB", "--method", "bytes", *options)
     wait_until(lambda: reads_of(server.pid) > before + 5000, client)
     server.kill()
     server.communicate()
     said = ended(client, 1)
-    assert "broke off: the other end is gone" in " ".join(said.stdout.split())
+    assert "broke off: the other end is gone" in " ".join((said.stderr if rows_alone else said.stdout).split())
+    assert not rows_alone or len(said.stdout.splitlines()) == 1
 
 
 def reads_of(pid: int) -> int:

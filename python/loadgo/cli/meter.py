@@ -26,6 +26,7 @@ from loadgo.cli.output import (
     error_console,
     errors_as_messages,
     notes_without_leftovers,
+    print_beside_command,
     print_error,
     print_leftovers,
     print_note,
@@ -146,7 +147,7 @@ def _print_report(
         print_output(f"{metered.folder}\n")
         return
     if to_stderr and format == "text" and output is None:
-        sys.stderr.write(str(content))
+        print_beside_command(str(content))
     else:
         write_report(content, format, metered.folder, output)
     printed_as_errors = (*metered.left_behind, metered.export_failure)

@@ -179,6 +179,14 @@ def _print_beside(text: str, style: str) -> None:
         error_console().print(text, style=style, soft_wrap=True)
 
 
+def print_beside_command(text: str) -> None:
+    """Prints a report on the standard error, since a command has the output. No report costs the command's status."""
+    with suppress(OSError):
+        if sys.stderr is not None:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+
+
 def print_leftovers(left_behind: Iterable[str]) -> None:
     """Prints what a run leaves on this host as errors, also with `--quiet`."""
     for text in left_behind:

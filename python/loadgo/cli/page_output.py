@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +10,14 @@ from typing import Annotated, Any
 import typer
 
 from loadgo.cli.files import write_file
-from loadgo.cli.output import FILE_FORMATS, check_writable, print_note, print_output, wants_color
+from loadgo.cli.output import (
+    FILE_FORMATS,
+    check_writable,
+    print_beside_command,
+    print_note,
+    print_output,
+    wants_color,
+)
 from loadgo.documents.result import Result
 
 
@@ -50,7 +56,7 @@ class PageOutput:
         """Writes a document. If the file cannot be written after all, a text goes to the standard output."""
         if self.path is None:
             if self.to_stderr:
-                sys.stderr.write(str(content))
+                print_beside_command(str(content))
             else:
                 print_output(content)
             return

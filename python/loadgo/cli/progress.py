@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,10 +46,11 @@ class ChangingLine:
 
 @contextmanager
 def changing_line(console: Console) -> Iterator[ChangingLine]:
-    """Yields the line of `console` that changes; it is removed at the end."""
+    """Yields the line of `console` that changes; it is removed at the end. A full disk there ends no run."""
 
     def note(text: str) -> None:
-        console.print(text, style="dim", soft_wrap=True)
+        with suppress(OSError):
+            console.print(text, style="dim", soft_wrap=True)
 
     if not console.is_terminal:
         yield ChangingLine(note, note, lambda: FAR_CHARS, is_terminal=False)

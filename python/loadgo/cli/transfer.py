@@ -18,6 +18,7 @@ from loadgo.cli.output import (
     STATUS_INTERRUPTED,
     check_files,
     errors_as_messages,
+    print_error,
     print_note,
     print_output,
     try_each,
@@ -26,6 +27,7 @@ from loadgo.cli.output import (
 from loadgo.cli.page_output import FileOption, PageOutput, format_option, page_output
 from loadgo.cli.transfer_command import transfer_command
 from loadgo.cli.transfer_forms import SERVE_WORD, busy_processes, refuse_misplaced
+from loadgo.cli.transfer_server import ServerLimits, serve
 from loadgo.documents.formats import ReportFormat
 
 if TYPE_CHECKING:
@@ -153,8 +155,8 @@ def transfer(
         token = _read_token(token_file)
         if words == [SERVE_WORD]:
             job_time_s = 0.0 if job_time is None else span_s(job_time)
-            limits = _ServerLimits(connections, size, byte_count(total, "total"), span_s(at_most), job_time_s)
-            _serve(listen, token, into, limits, csv, once=once, quiet=quiet)
+            limits = ServerLimits(connections, size, byte_count(total, "total"), span_s(at_most), job_time_s)
+            serve(listen, token, into, limits, csv, once=once, quiet=quiet)
             raise typer.Exit(STATUS_GOOD)
         if to is None:
             raise ValueError(
@@ -253,7 +255,7 @@ def _transfer_between_hosts(to: str, request: _TransferRequest, destination: _Tr
         ),
     )
     content = transferred.report(destination.page.format, prices=unit_prices, color=wants_color())
-    _write_output(content, destination, grid_csv(transferred.rows))
+    _write_output(content, destination, grid_csv(transferred.rows), transferred)
     raise typer.Exit(_exit_status(transferred))
 
 
@@ -290,17 +292,31 @@ def _transfer_grid(
         breakdown.report(destination.page.format, color=wants_color()),
         destination,
         grid_csv(transferred.rows, running),
+        transferred,
     )
     return _exit_status(transferred)
 
 
-def _write_output(content: str | bytes, destination: _TransferOutput, rows: str) -> None:
+def _write_output(content: str | bytes, destination: _TransferOutput, rows: str, transferred: Transferred) -> None:
     """Writes the document and the requested rows. Each is written even if the other cannot be."""
     file, page = destination.csv, destination.page
-    if destination.rows_to_stdout:
-        try_each(lambda: None if page.path is None else page.write(content), lambda: print_output(rows))
-        return
-    try_each(lambda: page.write(content), lambda: None if file is None else write_file(file, rows))
+    if not destination.rows_to_stdout:
+        try_each(lambda: page.write(content), lambda: None if file is None else write_file(file, rows))
+    elif page.path is not None:
+        try_each(lambda: page.write(content), lambda: print_output(rows))
+    else:
+        _print_warnings(transferred)
+        print_output(rows)
+
+
+def _print_warnings(transferred: Transferred) -> None:
+    """Prints what the rows alone do not show: ends that broke off, missing figures, methods that were left out."""
+    from loadgo.transfers.document import transfer_warnings
+
+    for warning in transfer_warnings(transferred):
+        print_error(warning)
+    for reason in transferred.left_out:
+        print_note(f"left out: {reason}")
 
 
 def _exit_status(transferred: Transferred) -> int:
@@ -326,57 +342,6 @@ def _analyse_table(
     table = read_table(read, {our_name.strip(): their_name.strip() for our_name, _, their_name in pairs})
     breakdown = taken_apart(table, prices(tariff, network, processors=os.cpu_count() or 1))
     page.show(breakdown)
-
-
-@dataclass(frozen=True)
-class _ServerLimits:
-    connections: int
-    size: str | None
-    total: int
-    time_s: float
-    job_time_s: float
-
-
-def _serve(
-    at: str,
-    token: str | None,
-    keep_in: Path | None,
-    limits: _ServerLimits,
-    rows: Path | None,
-    *,
-    once: bool,
-    quiet: bool,
-) -> None:
-    """Serves until an interrupt. `rows` is the file for the jobs' transfers."""
-    from loadgo.notation.quantities import byte_count
-    from loadgo.transfers.transfer import Served, serving
-
-    moved_count = 0
-
-    def print_news(news: Served) -> None:
-        nonlocal moved_count
-        if news.row is None:
-            print_note(news.note or f"{news.peer} refused: {news.refused}")
-            return
-        moved_count += 1
-        if not quiet:
-            kept = f", kept in {news.kept}" if news.kept else ""
-            how = f"broke off: {news.row.broke_off}" if news.row.broke_off else f"{news.row.bytes:,} bytes{kept}"
-            print_note(f"{news.peer} {news.job or news.row.method} {news.row.direction}: {how}")
-
-    with serving(
-        at,
-        token=token,
-        keep_in=keep_in,
-        connections=limits.connections,
-        size=64 << 30 if limits.size is None else byte_count(limits.size, "size"),
-        total=limits.total,
-        time_s=limits.time_s,
-        job_time_s=limits.job_time_s,
-        rows=Path("/dev/stdout") if str(rows) == "-" else rows,
-    ) as server:
-        print_note(f"waiting at {server.address} until an interrupt (Ctrl-C)")
-        server.serve(print_news, until=lambda: once and moved_count > 0)
 
 
 def _read_token(file: Path | None) -> str | None:

@@ -47,7 +47,8 @@ def transfer_command(
         print_error(str(refusal))
         print_leftovers(getattr(refusal, "__notes__", ()))
         raise typer.Exit(refusal.status) from None
-    color = page.to_stderr and sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    color = page.to_stderr and is_terminal and not os.environ.get("NO_COLOR")
     content = transfer.report(format, prices=unit_prices, color=color)
     try_each(
         lambda: page.write(content),

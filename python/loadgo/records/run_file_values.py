@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -10,12 +9,14 @@ from loadgo.errors import BadArgument
 
 MOST_COUNT = 2.0**63
 """No count, time or size of a run is as large."""
+MOST_USERS = 2**32
+"""No user of a run has a number as large."""
 _SHOWN_CHARS = 40
 
 
 def _is_number(value: object) -> bool:
     is_real = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return is_real and math.isfinite(value) and 0 <= value < MOST_COUNT  # type: ignore[arg-type, operator]
+    return is_real and 0 <= value < MOST_COUNT  # type: ignore[operator]  # also False for nan
 
 
 def _is_whole(value: object) -> bool:
@@ -34,6 +35,20 @@ def _is_table(value: object) -> bool:
     return isinstance(value, dict)
 
 
+def _is_loss(value: object) -> bool:
+    """Whether the value can be a row of the table `lost`."""
+    return isinstance(value, dict) and all(is_kind(value[key]) for key, is_kind in _LOSS.items() if key in value)
+
+
+_LOSS: Mapping[str, Callable[[object], bool]] = {
+    "at_ns": _is_whole,
+    "user": lambda value: _is_whole(value) and value < MOST_USERS,  # type: ignore[operator]
+    "what": _is_text,
+    "count": _is_whole,
+    "reason": _is_text,
+}
+
+
 _CHECKS: Mapping[str, Callable[[object], bool]] = {
     "a text": _is_text,
     "true or false": lambda value: isinstance(value, bool),
@@ -43,6 +58,7 @@ _CHECKS: Mapping[str, Callable[[object], bool]] = {
     "a list of texts": _is_list_of(_is_text),
     "a list of numbers": _is_list_of(_is_number),
     "a list of tables": _is_list_of(_is_table),
+    "a list of losses": _is_list_of(_is_loss),
     "a table": _is_table,
 }
 
@@ -62,7 +78,8 @@ _KINDS: Mapping[str, str] = {
         "a whole number from 1": "usage.every",
         "a list of texts": "command notes system.set usage.notes meters.exact meters.notes driver.notes",
         "a list of numbers": "conditions.load_average conditions.load_average_end",
-        "a list of tables": "system.paging_devices load.classes lost",
+        "a list of tables": "system.paging_devices load.classes",
+        "a list of losses": "lost",
         "a table": "load system conditions limit usage meters driver meters.estimated meters.not_here "
         "meters.calibration system.versions system.tariff",
     }.items()

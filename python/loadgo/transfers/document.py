@@ -39,14 +39,17 @@ def transfer_document(transferred: Transferred, prices: Prices) -> Document:
     return Document(
         title="What a network bit costs the host",
         answer=answer_sentence(transferred.rows, prices),
-        warnings=(
-            *(f"{_end_name(row)}: broke off: {row.broke_off}" for row in transferred.rows if row.broke_off),
-            *transferred.notes,
-        ),
+        warnings=transfer_warnings(transferred),
         about=(f"{rounds} rounds; of each end the one with the median processor time",) if rounds > 1 else (),
         sections=(*method_pictures(rows, prices), Charts(charts), *tables, *remedies_tables(savings_by_method)),
         notes=(*_notes(rows, prices, transferred.left_out), *remedies_notes(savings_by_method)),
     )
+
+
+def transfer_warnings(transferred: Transferred) -> tuple[str, ...]:
+    """A sentence for each end that broke off, and for each figure that is missing."""
+    broken_off = (f"{_end_name(row)}: broke off: {row.broke_off}" for row in transferred.rows if row.broke_off)
+    return (*broken_off, *transferred.notes)
 
 
 def transfer_json(transferred: Transferred, prices: Prices) -> str:

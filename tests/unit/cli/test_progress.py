@@ -21,7 +21,7 @@ from loadgo.records.growing_table import GrowingTable
 from loadgo.records.tables import tables
 from loadgo.stats.quantiles import Quantile
 from rich.console import Console
-from support.outside import COMMAND, PATIENCE_S, environment
+from support.outside import COMMAND, NEEDS_FULL_DEVICE, PATIENCE_S, environment
 from support.places import TESTS
 
 
@@ -120,6 +120,14 @@ def test_without_a_terminal_there_is_a_line_now_and_then(monkeypatch: pytest.Mon
         "steady   20 users  1,234 lines  no errors  at 1:00  4:00 left",
         "steady   20 users  1,234 lines  no errors  at 2:00  3:00 left",
     ]
+
+
+@NEEDS_FULL_DEVICE
+def test_a_full_disk_under_the_standard_error_ends_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "LINE_PERIOD_S", 0.0)
+    with open("/dev/full", "wb", buffering=0) as full, progress_bar(Console(file=io.TextIOWrapper(full))) as show:
+        assert show is not None
+        show(state("steady", 1.0, folder=""))
 
 
 def test_quiet_and_short_commands_write_nothing() -> None:

@@ -115,6 +115,7 @@ def test_a_folder_whose_name_is_not_utf8_is_refused_with_the_remedy(folder: Path
 
 NONSENSE = [
     ("wall_s", "wall_s = -1"),
+    ("wall_s", f"wall_s = 1{400 * '0'}"),
     ("load_average_end", "load_average_end = 7"),
     ("memory_available_end_bytes", 'memory_available_end_bytes = "much"'),
     ("every", "every = inf"),
@@ -133,6 +134,19 @@ def test_nonsense_in_run_toml_gives_words_in_each_command(folder: Path, line: st
     changed = [nonsense if text.startswith(line) else text for text in lines]
     assert changed != lines
     path.write_text("\n".join(changed))
+    check_each_command(folder)
+
+
+@pytest.mark.parametrize("nonsense", ["at_ns = -1", "user = 4294967296", "what = 3", 'count = "x"', "reason = []"])
+def test_losses_in_run_toml_that_make_no_sense_give_words_in_each_command(folder: Path, nonsense: str) -> None:
+    shutil.copytree(LIVE, folder / "bad", dirs_exist_ok=True)
+    with (folder / "bad" / "run.toml").open("a") as run_toml:
+        run_toml.write(f"\n[[lost]]\n{nonsense}\n")
+    check_each_command(folder)
+
+
+def check_each_command(folder: Path) -> None:
+    """Asserts that each command refuses the run `bad` in words, and that the list of runs has it."""
     bad, good = str(folder / "bad"), str(folder / "good")
     for arguments in (
         ["report", bad], ["compare", good, bad], ["cost", bad], ["query", "SELECT 1", bad], ["fit", bad, "-o", "-"],
