@@ -333,21 +333,6 @@ def test_a_sweep_that_was_killed_before_its_first_file_begins_again(swept_folder
     assert contents(tmp_path / "out") == contents(swept_folder / "whole")
 
 
-def test_a_part_that_a_full_disk_stops_at_its_start_goes_on_later(swept_folder: Path, tmp_path: Path) -> None:
-    def sweep_part() -> loadgo.Sweep:
-        return loadgo.sweep(swept_folder / "grid.toml", executor=LastFirst(1), part="1/2", out=tmp_path / "part")
-
-    points = sweep_part().points
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1, before[1]))
-    try:
-        with pytest.raises(OSError, match="File too large"):
-            sweep_part()
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert sweep_part().points == points
-
-
 def test_a_folder_that_another_loadgo_begins_is_not_written_to(swept_folder: Path, tmp_path: Path) -> None:
     with work_in(tmp_path / "out"), pytest.raises(BadArgument, match="another loadgo computes the sweep"):
         loadgo.sweep(swept_folder / "grid.toml", out=tmp_path / "out")
