@@ -34,6 +34,7 @@ kind = "host"
 name = "here"
 hostname = "{host}"
 kernel = "{kernel}"
+login = "{login}"
 [usage]
 every = 1
 """
@@ -44,6 +45,7 @@ PLAIN: Mapping[str, str] = {
     "users": "4",
     "host": "vm",
     "kernel": "6.1.0",
+    "login": "sh",
 }
 
 

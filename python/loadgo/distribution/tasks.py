@@ -17,6 +17,10 @@ MOST_ATTEMPTS = 3
 STOP_CHECK_PERIOD_S = 0.1
 
 
+class WorkersEnded(Refused):
+    """Workers that others started have ended, and cannot be replaced."""
+
+
 class NumberedTask(Protocol):
     """A task with a number and a name for messages."""
 
@@ -48,8 +52,8 @@ def run_tasks(
     A worker that ends does not say in which task. All that were under way are computed again, one at a time. An end
     then counts for its task.
 
-    Raises `Refused` if a task alone ends its worker `MOST_ATTEMPTS` times, or if ended workers cannot be replaced. An
-    error of `compute` is raised again.
+    Raises `Refused` if a task alone ends its worker `MOST_ATTEMPTS` times, and `WorkersEnded` if ended workers
+    cannot be replaced. An error of `compute` is raised again.
     """
     return _TaskRun(tasks, compute, workers, keep).until(stop)
 
@@ -129,9 +133,8 @@ class _TaskRun(Generic[_Task, _Answer]):
         for task in lost:
             self._put_back(task, is_charged=is_alone)
         if not self._workers.restart():
-            raise Refused(
-                f"the executor has ended ({error or type(error).__name__}): the points so far are kept, and the same "
-                "call with a new executor goes on"
+            raise WorkersEnded(
+                f"the executor has ended ({error or type(error).__name__}): call again with a new one"
             ) from error
 
     def _put_back(self, task: _Task, *, is_charged: bool) -> None:

@@ -42,12 +42,12 @@ class _TrialCount:
             return go_on(state)
 
         result = self._crew.drive(script, options, folder, report)
-        with self._lock:
-            self._ended += 1
+        self._count(folder, int(result["interactions"]), ended=True)
         return result
 
-    def _count(self, folder: str, interactions: int) -> None:
+    def _count(self, folder: str, interactions: int, *, ended: bool = False) -> None:
         with self._lock:
+            self._ended += ended
             self._done[folder] = max(self._done.get(folder, 0), interactions)
             self._report(
                 {

@@ -1,7 +1,7 @@
 """The history of a figure over the runs of a laboratory: its values in the order of time, and where its level changed.
 
-Only runs that are like each other make a history: the same script, users, system and host. Every other run is left out,
-with the reason. Versions and kernels may differ, since a history is to show what they did.
+Only runs that are like each other make a history: the same script, users, system, host and log-in. Every other run is
+left out, with the reason. Versions and kernels may differ, since a history is to show what they did.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ _LIKENESS: Mapping[str, Callable[[LaboratoryRun], object]] = {
     "users": lambda run: run.users,
     "system": lambda run: run.system,
     "host": lambda run: run.host,
+    "log-in": lambda run: run.login,
 }
 """The values that runs have in common when they are like each other."""
 _GROUP_KEYS: Mapping[Order, Callable[[LaboratoryRun], str]] = {
@@ -180,7 +181,7 @@ def history(
         by: `date` has all runs in a row. `version`, `host` and `kernel` also sum them up by that condition; by `host`,
             runs of other hosts are in the history, and changes are looked for on each host by itself.
         like: The name of a run. The history has the runs that are like it: the same script with the same text, users,
-            system and host. By default the newest run that has the figure.
+            system, host and log-in. By default the newest run that has the figure.
         since: A date, such as `2026-11-01`, or the name of a run. All changes from then on decide whether the history
             is bad, and not only the newest change.
         progress: A function that is called while runs are read, with the number of runs read and to read.

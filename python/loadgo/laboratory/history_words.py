@@ -107,7 +107,10 @@ def notes(past: History) -> tuple[tuple[str, str], ...]:
             "drift is shown as one or several steps.",
         ),
         ("Size", "after against before, with its 95 % interval, if the change is where it is shown."),
-        ("Like", "runs of the same script with the same text, users, system and host. Other conditions may differ."),
+        (
+            "Like",
+            "runs of the same script with the same text, users, system, host and log-in. Other conditions may differ.",
+        ),
     ]
     lines += list(_condition_notes(past))
     for left_out in past.left_out:

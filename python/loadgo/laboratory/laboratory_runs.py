@@ -55,6 +55,8 @@ class LaboratoryRun:
     system: str = ""
     host: str = ""
     """The host's name; empty for a simulated machine."""
+    login: str = ""
+    """The command that logged the users in; empty on a simulated machine, and in a run without users."""
     kernel: str = ""
     version: str = ""
     """The version of loadgo."""
@@ -209,6 +211,7 @@ def _described(found_run: FoundRun, run_toml: dict[str, Any]) -> LaboratoryRun:
         script_mark=_script_mark(found_run.folder),
         system=str(system.get("name", "")),
         host=str(system.get("hostname", "")),
+        login=str(system.get("login", "")),
         kernel=str(system.get("kernel", "")),
         version=str(run_toml.get("loadgo", "")),
         users=users if isinstance(users, int) else None,
@@ -222,7 +225,7 @@ def _in_zone(moment: datetime) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-_STORED_TEXTS = ("kind", "script", "script_mark", "system", "host", "kernel", "version", "outcome")
+_STORED_TEXTS = ("kind", "script", "script_mark", "system", "host", "login", "kernel", "version", "outcome")
 
 
 def run_as_json(run: LaboratoryRun) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Unpack
 
 from loadgo.errors import BadArgument, LoadgoError, Refused
+from loadgo.hosts.address import SSH_SCHEME
 from loadgo.notation.margin import DEFAULT_MARGIN_SHARE, margin_share
 from loadgo.notation.quantities import span_s
 from loadgo.pairing.results import End, Experiment, LeftOut, Letter, Pair
@@ -278,6 +279,12 @@ def _check(a: Variant, b: Variant, measures: Sequence[str], most_pairs: int) -> 
         raise BadArgument("`measures`: name at least one").about("measures")
     if most_pairs < 1:
         raise BadArgument(f"`most_pairs={most_pairs}` is too few: write at least 1").about("most_pairs")
+    for variant in (a, b):
+        if str(variant.on).startswith(SSH_SCHEME):
+            raise BadArgument(
+                f"`on={variant.on}`: `ab` does not take another host: log users in to it with `login`, such as "
+                "`ssh HOST`"
+            ).about("on", "login")
     if (a.on == THIS_HOST) != (b.on == THIS_HOST):
         raise BadArgument("one variant runs here and one on a simulated machine: compare them with `loadgo compare`")
 

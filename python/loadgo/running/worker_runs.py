@@ -88,7 +88,7 @@ def _driver(queue: TaskQueue[RunTask, RunFiles]) -> RunDriver:
         """Has a worker make the run. Its progress has the phase `workers` until all of it is done."""
         target = Path(folder)
         task = RunTask(f"the run {target.name}", script, options, target.name, own_code())
-        files = _awaited(queue.submit(task), report)
+        files = awaited_files(queue.submit(task), report)
         for name, content in files.contents.items():
             path = target / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -98,13 +98,13 @@ def _driver(queue: TaskQueue[RunTask, RunFiles]) -> RunDriver:
     return drive
 
 
-def _awaited(future: Future[RunFiles], report: Callable[[RunProgress], bool]) -> RunFiles:
+def awaited_files(future: Future[RunFiles], report: Callable[[RunProgress], bool]) -> RunFiles:
     """The files of a run, when it is done. Raises `Refused` if `report` ends it before."""
     while True:
         try:
             return future.result(timeout=STOP_CHECK_PERIOD_S)
         except TimeoutError:
-            if future.done():
-                raise
+            if future.done():  # since then, or with a TimeoutError of its own
+                return future.result()
             if not report({"phase": "workers"}):
                 raise Refused("the run was stopped before a worker had made it") from None

@@ -72,9 +72,10 @@ def open_folder(folder: Path, identity: Mapping[str, Any], part: SweepPart) -> N
     if (folder / SWEEP_FILE).exists():
         _check_same(folder, identity, part)
     (folder / POINTS_FOLDER).mkdir(exist_ok=True)
-    (folder / PART_FILE).unlink(missing_ok=True)
     if part.count > 1:
         _write(folder / PART_FILE, tomlkit.dumps({"part": part.number, "of": part.count}).encode())
+    else:
+        (folder / PART_FILE).unlink(missing_ok=True)
     _write(folder / SWEEP_FILE, tomlkit.dumps(dict(identity)).encode())
 
 

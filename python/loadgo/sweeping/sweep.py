@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from loadgo.distribution.choice import check_workers, open_workers
-from loadgo.distribution.tasks import run_tasks
-from loadgo.errors import BadArgument
+from loadgo.distribution.tasks import WorkersEnded, run_tasks
+from loadgo.errors import BadArgument, Refused
 from loadgo.running.folders import check_out
 from loadgo.running.stopping import catch_stop_signals
 from loadgo.sweeping.configurations import configurations_of, problems_of
@@ -113,7 +113,10 @@ def _compute_missing(plan: SweepPlan, folder: Path, part: SweepPart, crew: _Crew
         counter.add(task)
 
     with open_workers(_as_many_as(missing, crew.workers, crew.executor), crew.executor) as workers:
-        return run_tasks(plan.tasks(missing), compute_batch, workers, keep, stop)
+        try:
+            return run_tasks(plan.tasks(missing), compute_batch, workers, keep, stop)
+        except WorkersEnded as error:
+            raise Refused(f"{error}; the points so far are kept, and the same call goes on") from error
 
 
 def sweep_of(

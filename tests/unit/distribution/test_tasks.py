@@ -175,7 +175,7 @@ class EndedExecutor(Executor):
 
 
 def test_a_given_executor_that_has_ended_is_not_replaced(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="the executor has ended"):
+    with pytest.raises(Refused, match=r"the executor has ended \(no worker is left\): call again with a new one$"):
         answers(GivenExecutor(EndedExecutor()), [Errand(0, tmp_path)])
 
 

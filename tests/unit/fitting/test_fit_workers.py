@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import loadgo
 import pytest
@@ -38,6 +39,17 @@ def test_the_machine_is_the_same_by_threads_processes_and_an_executor(runs: list
     assert (tmp_path / "machine.toml").read_text() == by_threads.text
     with pytest.raises(BadArgument, match="write a number of processes"):
         loadgo.fit(*runs, workers="many")
+
+
+@pytest.mark.parametrize("workers", [None, 1])
+def test_a_trial_run_that_has_ended_counts_whole(runs: list[Path], workers: int | None) -> None:
+    states: list[dict[str, Any]] = []
+    loadgo.fit(*runs, workers=workers, progress=states.append)
+    last = states[-1]
+    assert last["interactions"] == last["interactions_expected"] > 0
+    assert last["trial"] == last["trials"]
+    done = [state["interactions"] for state in states]
+    assert done == sorted(done)
 
 
 def test_a_trial_run_that_fails_ends_the_others(runs: list[Path]) -> None:

@@ -126,6 +126,7 @@ def test_runs_that_are_unlike_are_left_out_and_each_reason_is_said(worse: Path) 
     made_run(worse / "users", later, 1.0, users="5")
     made_run(worse / "script", later, 1.0, script="night")
     made_run(worse / "host", later, 1.0, host="other")
+    made_run(worse / "log-in", later, 1.0, login="ssh old")
     made_run(worse / "stopped", later, 1.0, outcome="stopped")
     (made_run(worse / "text", later, 1.0) / "script.toml").write_text("changed")
     (made_run(worse / "broken", later, 1.0) / "run.toml").write_text("[")
@@ -138,6 +139,7 @@ def test_runs_that_are_unlike_are_left_out_and_each_reason_is_said(worse: Path) 
         "users": "another number of users",
         "script": "another script",
         "host": "another host",
+        "log-in": "another log-in",
         "stopped": "its outcome is stopped",
         "text": "another text of the script",
         "broken": "the run cannot be read",

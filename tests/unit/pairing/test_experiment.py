@@ -216,6 +216,15 @@ def test_a_host_and_a_simulated_machine_are_refused_as_variants(variant: Variant
         ab(variant, Variant("light"))
 
 
+@pytest.mark.parametrize("other", ["here", "multics-645", "ssh://new"])
+def test_another_host_is_refused_as_a_variant(place: Path, other: str) -> None:
+    far = Variant("light", on="ssh://old")
+    for pair in ((far, Variant("light", on=other)), (Variant("light", on=other), far)):
+        with pytest.raises(BadArgument, match="`ab` does not take another host"):
+            ab(*pair, out=place / "far")
+    assert not (place / "far").exists()
+
+
 def test_a_log_in_to_a_simulated_machine_is_refused(variant: Variant) -> None:
     with pytest.raises(BadArgument, match="nobody logs in to a simulated machine"):
         ab(replace(variant, login="ssh host"), variant)
