@@ -292,6 +292,25 @@ mod tests {
     }
 
     #[test]
+    fn a_wait_that_is_not_known_spoils_the_one_reading_in_which_its_task_ended() {
+        let mut tree = FamilyTree::new(2);
+        tree.began(7, 100);
+        // The parent, process 101, lives on through all readings.
+        let mut waits_so_far = |block_ns| {
+            let sums = Sums { elapsed_ns: 1_000_000, block_ns, ..Sums::default() };
+            assert_eq!(credited(&mut tree, &[Record { sums, ..task(102, 102, 101, true) }]), []);
+            tree.pending.get(101).expect("they wait for their parent")
+        };
+        let mut before = Sums::default();
+        let known = [6_600_000_000_000, 500, 7_000_000_000_000, 300].map(|block_ns| {
+            let now = waits_so_far(block_ns);
+            let line = now.since(std::mem::replace(&mut before, now)).expect("nobody has left");
+            (line.unclocked, line.block_ns)
+        });
+        assert_eq!(known, [(1, 0), (0, 500), (1, 0), (0, 300)]);
+    }
+
+    #[test]
     fn a_stranger_is_charged_to_nobody() {
         let mut tree = FamilyTree::new(2);
         tree.began(7, 100);

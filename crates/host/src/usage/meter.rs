@@ -251,7 +251,7 @@ impl UsageMeter {
         let waits_of_others = self.charge_living(user, ended);
         let mut used = Sums { user_us: ended.user_us, system_us: ended.system_us, ..waits_of_others.unwrap_or_default() };
         used += by_leader.clocked();
-        let delays = self.delays && waits_of_others.is_some() && !used.unclocked;
+        let delays = self.delays && waits_of_others.is_some() && used.unclocked == 0;
         Interval { cpu_ns, used, faults, ready_wait: waits_of_others.is_some(), delays }
     }
 
