@@ -3,7 +3,8 @@
 mod line_shell;
 
 use line_shell::Shell;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, setrlimit};
+use rustix::thread::{CpuSet, sched_setaffinity};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -15,6 +16,7 @@ use loadgo_host::usage::exits::Exits;
 use loadgo_host::usage::meter::UsageMeter;
 use loadgo_host::usage::proc::Proc;
 use loadgo_host::usage::sources::Demand;
+use loadgo_sys::scheduling::allowed_processors;
 
 static RUN: AtomicU32 = AtomicU32::new(0);
 
@@ -173,11 +175,20 @@ fn waits_for_a_device_are_counted_when_delay_accounting_is_on() {
 const CONTENTION: &str =
     "(i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done) & i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; wait";
 
+/// Binds a shell, and all that it starts from then on, to one of the processors that are allowed here.
+fn bind_to_one_processor(shell: &Shell) {
+    let mut one = CpuSet::new();
+    one.set(allowed_processors()[0]);
+    sched_setaffinity(Pid::from_raw(shell.child.id() as i32), &one).expect("the shell is a child");
+}
+
 #[test]
 fn a_process_that_lives_on_has_its_waits_in_each_line() {
     let mut bench = Bench::new(Some(Version::V1), true);
     let mut shell = bench.shell(1);
-    let reader = shell.begin_reader("taskset -c 0 sh");
+    // From 6.12 on, the rest of a sleep is counted as ready where the sleeping task is moved to another processor.
+    bind_to_one_processor(&shell);
+    let reader = shell.begin_reader("sh");
     bench.meter.interaction(1);
     let ready_wait_ns = || -> u64 {
         let text = std::fs::read_to_string(format!("/proc/{reader}/schedstat")).expect("the reader lives");
