@@ -42,7 +42,11 @@ def far(tmp_path: Path) -> Iterator[AgentHost]:
 
 
 def options(*more: str, script: str = "work.toml") -> list[str]:
-    return ["run", script, "--on", FAR, "--users", "3", "--out", "kept", *more]
+    return [script, "--on", FAR, "--users", "3", *more]
+
+
+def run_words(*more: str) -> list[str]:
+    return ["run", *options(*more), "--out", "kept"]
 
 
 def run_toml(far: AgentHost) -> dict[str, Any]:
@@ -51,7 +55,7 @@ def run_toml(far: AgentHost) -> dict[str, Any]:
 
 def run_under_way(far: AgentHost, *more: str) -> subprocess.Popen[str]:
     """A run whose users type, and whose meters have sent records."""
-    running = far.start(*options(*more))
+    running = far.start(*run_words(*more))
     streams = [far.folder / "kept" / name for name in ("interactions.arrows", "other-host/time.arrows")]
     eventually(
         lambda: running.poll() is not None or all(path.exists() and path.stat().st_size > 2500 for path in streams),
@@ -62,7 +66,7 @@ def run_under_way(far: AgentHost, *more: str) -> subprocess.Popen[str]:
 
 
 def test_a_run_on_another_host_is_one_folder_with_the_meters_of_that_host(far: AgentHost) -> None:
-    report = far.loadgo(*options("--for", "5s")).stdout
+    report = far.run(*options("--for", "5s")).stdout
     run = run_toml(far)
     assert (run["kind"], run["outcome"], run["system"]["name"]) == ("run", "done", FAR)
     assert (run["meters"]["tier"], run["usage"]["cpu"]) == ("cheap", "")
@@ -77,7 +81,7 @@ def test_a_run_on_another_host_is_one_folder_with_the_meters_of_that_host(far: A
     assert tables.interactions["bytes_out"].unique().to_list() == [NOTES_BYTES]
     assert tables.interactions["cpu_user_ns"].null_count() == len(tables.interactions)
     spans = tables.time.unique("at_ns").sort("at_ns")
-    assert 4 <= len(spans) <= 8
+    assert 4 <= len(spans) <= run["wall_s"] + 2
     assert (spans["at_ns"] >= spans["span_ns"]).all()
     assert tables.time["time_ns"].sum() == pytest.approx((os.cpu_count() or 1) * spans["span_ns"].sum(), rel=0.01)
     assert "sshd" in "".join(tables.processes["who"].cast(pl.String))
@@ -85,11 +89,13 @@ def test_a_run_on_another_host_is_one_folder_with_the_meters_of_that_host(far: A
 
 
 def test_the_clocks_are_compared_at_the_beginning_in_the_middle_and_at_the_end(far: AgentHost) -> None:
-    far.loadgo(*options("--for", "5s"))
+    far.run(*options("--for", "5s"))
     clock = run_toml(far)["clock"]
     assert [exchange["stage"] for exchange in clock["exchanges"]] == EXCHANGES
     begin, middle, end = (exchange["at_s"] for exchange in clock["exchanges"])
-    assert begin < 0 < middle < 5 < end
+    assert begin < middle < end
+    assert begin < 0
+    assert end > 5
     for exchange in clock["exchanges"]:
         assert abs(exchange["offset_ns"]) <= exchange["bound_ns"], "both ends read the same clock"
     assert clock["bound_ns"] == max(exchange["bound_ns"] for exchange in clock["exchanges"])
@@ -98,7 +104,7 @@ def test_the_clocks_are_compared_at_the_beginning_in_the_middle_and_at_the_end(f
 def test_users_of_one_account_do_not_share_a_directory(far: AgentHost) -> None:
     line = '[ -e own ] || echo $$ >own; [ "$(cat own)" = $$ ]'
     (far.folder / "work.toml").write_text(f"name = 'apart'\nthink = 'fixed(0.1s)'\nstatus = 0\nlines = ['{line}']\n")
-    far.loadgo(*options("--passes", "3"))
+    far.run(*options("--passes", "3"))
     assert loadgo.tables(far.folder / "kept").interactions["outcome"].cast(pl.String).unique().to_list() == ["ok"]
     assert not (far.host.home / "own").exists()
 
@@ -118,7 +124,7 @@ def test_nothing_goes_on_there_after_a_loadgo_that_is_killed(far: AgentHost) -> 
     running.kill()
     far.ended(running, -signal.SIGKILL)
     eventually(lambda: not sessions_there(far), "a session stays on the other host")
-    far.loadgo("run", "work.toml", "--passes", "1", "--out", "next", "--quiet")  # undoes what the killed one made here
+    far.run("work.toml", "--passes", "1", "--quiet", out="next")  # undoes what the killed one made here
     assert "killed" in far.loadgo("report", "kept").stdout
     assert len(loadgo.tables(far.folder / "kept" / "other-host").time) > 0
 
@@ -152,7 +158,7 @@ def _is_below(pid: int, far: AgentHost) -> bool:
 
 @pytest.mark.parametrize("loss", ["the agent is killed", "its connection is cut"])
 def test_the_run_goes_on_without_its_agent_and_the_loss_is_told(loss: str, far: AgentHost) -> None:
-    running = run_under_way(far, "--for", "6s")
+    running = run_under_way(far, "--for", "30s")
     (agent,) = far.agent_pids()
     for pid in [agent] if loss == "the agent is killed" else sshd_above(agent, far):
         os.kill(pid, signal.SIGKILL)
@@ -172,7 +178,7 @@ def test_the_meters_that_an_account_may_not_have_are_told_and_processor_times_ar
     without_rights = f"setpriv --bounding-set=-all --inh-caps=-all {real} serve"
     agent.write_text(f'#!/bin/sh\n[ "$1" = serve ] || exec {real} "$@"\nexec {without_rights}\n')
     agent.chmod(0o755)
-    far.loadgo(*options("--for", "4s", "--quiet"))
+    far.run(*options("--for", "4s", "--quiet"))
     run, tables = run_toml(far), loadgo.tables(far.folder / "kept")
     assert run["meters"]["tier"] == "none"
     assert "CAP_BPF" in "".join(run["meters"]["notes"])
@@ -184,9 +190,9 @@ def test_the_meters_that_an_account_may_not_have_are_told_and_processor_times_ar
 
 def test_a_wrong_host_key_and_a_refused_log_in_are_told_before_anything_begins(far: AgentHost) -> None:
     far.with_ssh("-o", "UserKnownHostsFile=/dev/null", "-o", "StrictHostKeyChecking=yes")
-    assert "log in once with `ssh` and compare the key" in far.loadgo(*options(), status=2).stderr
+    assert "log in once with `ssh` and compare the key" in far.loadgo(*run_words(), status=2).stderr
     far.with_ssh("-o", "PubkeyAuthentication=no")
-    assert "Permission denied" in far.loadgo(*options(), status=2).stderr
+    assert "Permission denied" in far.loadgo(*run_words(), status=2).stderr
     assert not (far.folder / "kept").exists()
 
 
@@ -196,7 +202,7 @@ def test_users_share_the_agent_s_connection_where_a_log_in_of_their_own_would_be
     ssh.write_text(f"""#!/bin/sh
 case "$*" in *ControlPath=none*) set -- -o PubkeyAuthentication=no "$@" ;; esac
 exec {plain}""")
-    out = far.loadgo(*options("--for", "2s")).stdout
+    out = far.run(*options("--for", "2s")).stdout
     run = run_toml(far)
     assert run["outcome"] == "done"
     assert "ControlPath=SOCKET" in run["system"]["login"]
@@ -206,7 +212,7 @@ exec {plain}""")
 
 def test_a_program_that_is_missing_there_is_told_before_anybody_logs_in(far: AgentHost) -> None:
     (far.folder / "work.toml").write_text(SCRIPT.replace('["cat"]', '["cat", "no-such-program"]'))
-    err = far.loadgo(*options(), status=2).stderr
+    err = far.loadgo(*run_words(), status=2).stderr
     assert f"the script needs no-such-program, which {FAR} does not have" in err
     assert not (far.folder / "kept").exists()
 
@@ -216,7 +222,7 @@ def test_a_shell_over_ssh_that_leads_to_this_host_has_its_usage(tmp_path: Path) 
         pytest.skip("there is no sshd: scripts/setup dev unpacks it")
     with agent_host(tmp_path) as far:
         (tmp_path / "work.toml").write_text(SCRIPT)
-        far.loadgo(*options("--for", "3s"))
+        far.run(*options("--for", "3s"))
         tables = loadgo.tables(far.folder / "kept")
         assert tables.interactions["cpu_user_ns"].null_count() == 0
         assert summarize(tables).driver.host_share is None, "the driver's time is not the other host's"
