@@ -18,6 +18,8 @@ Stage = Literal["beginning", "middle", "end"]
 _TIME_BYTES = 8
 _MOST_MIDDLE_EXCHANGES = 4096
 """Largest number of exchanges of the middle stage that are kept; beyond it every second one is dropped."""
+_GOOD_BOUND_NS = 10_000_000
+"""An exchange of the middle counts up to this bound, and up to twice the bound of the others."""
 _MOST_QUESTIONS = 64
 """Largest number of questions without an answer that are kept; an older one counts as unanswered."""
 
@@ -96,18 +98,33 @@ class ClockExchanges:
 
     def clock(self) -> FarClock | None:
         """The other host's clock by these exchanges; None without one."""
-        middle = _best_of_middle_third(self._middle)
-        exchanges = [*self._best.values(), *([] if middle is None else [middle])]
+        ends = list(self._best.values())
+        exchanges = [*ends, *self._between(ends)]
         return FarClock.by(exchanges) if exchanges else None
 
+    def _between(self, ends: Sequence[Exchange]) -> list[Exchange]:
+        """The exchanges of the middle stage that count beside those of the beginning and of the end.
 
-def _best_of_middle_third(exchanges: Sequence[Exchange]) -> Exchange | None:
-    """The exchange with the smallest bound in the middle third of the time that the exchanges cover."""
-    if not exchanges:
-        return None
-    first_ns, last_ns = exchanges[0].here_ns, exchanges[-1].here_ns
-    third_ns = (last_ns - first_ns) // 3
-    inside = [one for one in exchanges if first_ns + third_ns <= one.here_ns <= last_ns - third_ns]
+        Between two good ends the clock is known without a bad middle. Without an end the last third stands for it.
+        """
+        if not self._middle:
+            return []
+        middle, last = _best_of_third(self._middle, 1), _best_of_third(self._middle, 2)
+        limit_ns = max(_GOOD_BOUND_NS, *(2 * exchange.bound_ns for exchange in ends or [middle]))
+        if "end" not in self._best:
+            return [middle, *([last] if last is not middle and last.bound_ns <= limit_ns else [])]
+        if "beginning" in self._best and middle.bound_ns > limit_ns:
+            middle = min(self._middle, key=lambda one: one.bound_ns)
+            return [middle] if middle.bound_ns <= limit_ns else []
+        return [middle]
+
+
+def _best_of_third(exchanges: Sequence[Exchange], third: int) -> Exchange:
+    """The exchange with the smallest bound in a third (0, 1, 2) of the time that the exchanges cover."""
+    first_ns = exchanges[0].here_ns
+    third_ns = (exchanges[-1].here_ns - first_ns) / 3
+    begin_ns, end_ns = first_ns + third * third_ns, first_ns + (third + 1) * third_ns
+    inside = [one for one in exchanges if begin_ns <= one.here_ns <= end_ns]
     return min(inside or exchanges, key=lambda one: one.bound_ns)
 
 

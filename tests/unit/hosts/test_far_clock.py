@@ -66,6 +66,39 @@ def test_the_best_exchange_of_a_stage_counts(monkeypatch: pytest.MonkeyPatch) ->
     assert [exchange.bound_ns for exchange in clock.exchanges] == [51]
 
 
+def clock_of(monkeypatch: pytest.MonkeyPatch, *stages: tuple[str, float, float]) -> FarClock:
+    """The clock by exchanges of stages, each at a second and with a bound in milliseconds."""
+    exchanges = ClockExchanges()
+    for stage, at_s, bound_ms in stages:
+        exchanges.stage = stage  # type: ignore[assignment]  # one of the stages
+        sent_ns, half_ns = int(at_s * 1e9), int(bound_ms * 1e6)
+        monkeypatch.setattr("time.monotonic_ns", lambda sent_ns=sent_ns: sent_ns)
+        exchanges.take(answer(exchanges.question(), sent_ns, sent_ns), sent_ns + 2 * half_ns)
+    clock = exchanges.clock()
+    assert clock is not None
+    return clock
+
+
+def bounds_ms(clock: FarClock) -> list[int]:
+    return [exchange.bound_ns // 10**6 for exchange in clock.exchanges]
+
+
+def test_a_slow_exchange_in_the_middle_does_not_widen_the_bound_of_good_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends = (("beginning", 0, 1), ("end", 20, 1))
+    slow = [("middle", second, 300) for second in (8, 10, 12)]
+    assert bounds_ms(clock_of(monkeypatch, ends[0], *slow, ends[1])) == [1, 1]
+    with_better = [("middle", 2, 5), *slow]
+    assert bounds_ms(clock_of(monkeypatch, ends[0], *with_better, ends[1])) == [1, 5, 1]
+    assert bounds_ms(clock_of(monkeypatch, ends[0], ("middle", 10, 9), ends[1])) == [1, 9, 1]
+
+
+def test_without_an_end_the_last_third_stands_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    middle = [("middle", second, 2 if second in (1500, 3300) else 4) for second in range(100, 3600, 100)]
+    clock = clock_of(monkeypatch, ("beginning", 0, 1), *middle)
+    assert [exchange.sent_ns // 10**9 for exchange in clock.exchanges] == [0, 1500, 3300]
+    assert bounds_ms(clock_of(monkeypatch, ("beginning", 0, 1), ("middle", 5, 2))) == [1, 2]
+
+
 @pytest.mark.parametrize("times", [(9000, 8000), (8000, 9500), (0, 2**64 - 1)])
 def test_an_answer_with_impossible_times_is_left_out(times: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     exchanges = ClockExchanges()
