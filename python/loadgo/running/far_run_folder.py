@@ -5,11 +5,12 @@ from __future__ import annotations
 import shutil
 import tomllib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loadgo.errors import BadRun
+from loadgo.errors import BadRun, LoadgoError
 from loadgo.hosts.address import Address
 from loadgo.hosts.clock import FarClock
 from loadgo.notation.figures import duration
@@ -22,6 +23,8 @@ WIDEST_BOUND_NS = 100_000_000
 """Records cover a second each: from a tenth of it on, nobody knows which of them belong to the steady phase."""
 METER_TABLES = ("time", "processes", "faults", "segments", "primitives", "queue", "stacks", "memory")
 """The tables that an agent fills, whose rows cover a span."""
+_LAST_INSTANT_NS = 1 << 62
+"""After 146 years. What another host sends need not be true, and later instants do not fit into signed 64 bits."""
 _DRIVER = "driver"
 """The driver's row of `processes`: an agent has no driver."""
 _NOT_MEASURED = "what each interaction used on {host} is not measured: it takes loadgo on that host itself"
@@ -35,6 +38,8 @@ def complete_run(
     folder: Path, host: Address, run_result: dict[str, Any], ended: FarMeteringEnd, clock: FarClock | None
 ) -> dict[str, Any]:
     """Places the agent's records in the run that has ended. Returns its result, with what the agent has said."""
+    import polars as pl
+
     doubt = _clock_doubt(ended, clock)
     reason = "; ".join(filter(None, (ended.failure, doubt)))
     missing = [f"the meters of {host} are incomplete: {reason}"] if reason else []
@@ -45,7 +50,7 @@ def complete_run(
         for loss in missing:
             _add_loss(folder, loss)
         _complete_run_toml(folder, host, clock, int(run_result["origin_ns"]), notes)
-    except OSError as refusal:
+    except (OSError, pl.exceptions.PolarsError, ValueError, TypeError, OverflowError) as refusal:
         raise BadRun(f"{folder} has no meters of {host}: {refusal}; they are in {folder / FAR_FOLDER}") from refusal
     if not doubt:
         shutil.rmtree(folder / FAR_FOLDER, ignore_errors=True)
@@ -54,6 +59,22 @@ def complete_run(
         "notes": [*run_result["notes"], *notes],
         "left_behind": [*run_result["left_behind"], *ended.left_behind],
     }
+
+
+def tell_unplaced(folder: Path, host: Address) -> None:
+    """Says in the folder of a run that broke off where its meters are. Does nothing if they have not begun."""
+    import polars as pl
+    import tomlkit
+
+    if not (folder / FAR_FOLDER / "run.toml").exists():
+        return
+    reason = f"the run broke off: the meters of {host} are in {FAR_FOLDER}, by its own clock"
+
+    with suppress(OSError, ValueError, LoadgoError, pl.exceptions.PolarsError):
+        run_toml = tomlkit.parse((folder / "run.toml").read_text(encoding="utf-8")).unwrap()
+        run_toml["notes"] = [*run_toml.get("notes", []), reason]
+        _add_loss(folder, reason)
+        _write_run_toml(folder, run_toml)
 
 
 @dataclass(frozen=True)
@@ -74,8 +95,10 @@ class _RunClock:
 
 def _clock_doubt(ended: FarMeteringEnd, clock: FarClock | None) -> str:
     """The reason why the agent's records have no place on the run's clock; empty if they have one."""
-    if clock is None or ended.origin_ns is None:
+    if clock is None:
         return "the clock there was not compared"
+    if ended.origin_ns is None:
+        return "it has not said when its records begin"
     if clock.bound_ns > WIDEST_BOUND_NS:
         return (
             f"its clock is known to {clock.bound_ns / 1e6:.0f} ms only, over a slow network; its records are in "
@@ -88,11 +111,12 @@ def _place_tables(folder: Path, run_clock: _RunClock) -> None:
     """Writes the agent's rows into the run's tables."""
     import polars as pl
 
-    from loadgo.records.tables import read_table
+    from loadgo.records.tables import losses_from_conditions, read_table
 
     end_ns = int(float(tomllib.loads((folder / "run.toml").read_text(encoding="utf-8")).get("wall_s") or 0) * 1e9)
     for name in METER_TABLES:
-        rows = _placed(read_table(folder / FAR_FOLDER, name), run_clock)
+        rows = read_table(folder / FAR_FOLDER, name).filter(pl.col("span_ns") <= _LAST_INSTANT_NS)
+        rows = _placed(rows, run_clock)
         rows = rows.filter(
             pl.col("at_ns").cast(pl.Int64) >= pl.col("span_ns").cast(pl.Int64),
             pl.col("at_ns").cast(pl.Int64) - pl.col("span_ns").cast(pl.Int64) < end_ns,
@@ -100,14 +124,18 @@ def _place_tables(folder: Path, run_clock: _RunClock) -> None:
         if name == "processes":
             rows = rows.filter(pl.col("who").cast(pl.String) != _DRIVER)
         _write(folder, name, rows)
-    lost = _placed(read_table(folder / FAR_FOLDER, "lost"), run_clock)
-    _write(folder, "lost", pl.concat([read_table(folder, "lost"), lost]))
+    lost = [read_table(folder / FAR_FOLDER, "lost"), losses_from_conditions(_far_run_toml(folder))]
+    _write(folder, "lost", pl.concat([read_table(folder, "lost"), _placed(pl.concat(lost), run_clock)]))
 
 
 def _placed(rows: pl.DataFrame, run_clock: _RunClock) -> pl.DataFrame:
-    """The rows with `at_ns` on the run's clock; an instant before the run's beginning becomes 0."""
+    """The rows with `at_ns` on the run's clock; an instant before the run's beginning becomes 0.
+
+    A row with an instant that no clock reaches is left out.
+    """
     import polars as pl
 
+    rows = rows.filter(pl.col("at_ns") <= _LAST_INSTANT_NS)
     there = rows["at_ns"].unique().sort()
     here = pl.Series([max(0, instant) for instant in run_clock.instants(there.to_list())], dtype=pl.Int64)
     return rows.with_columns(pl.col("at_ns").replace_strict(there, here.cast(pl.UInt64), return_dtype=pl.UInt64))
@@ -132,13 +160,18 @@ def _write(folder: Path, name: str, rows: pl.DataFrame) -> None:
     part.replace(folder / f"{name}.parquet")
 
 
+def _far_run_toml(folder: Path) -> dict[str, Any]:
+    """The agent's last description; empty without one."""
+    file = folder / FAR_FOLDER / "run.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+
+
 def _complete_run_toml(folder: Path, host: Address, clock: FarClock | None, origin_ns: int, notes: list[str]) -> None:
     """Adds the agent's last description, the clocks and `notes` to `run.toml`."""
     import tomlkit
 
     run_toml = tomlkit.parse((folder / "run.toml").read_text(encoding="utf-8")).unwrap()
-    far_file = folder / FAR_FOLDER / "run.toml"
-    far = tomllib.loads(far_file.read_text(encoding="utf-8")) if far_file.exists() else {}
+    far = _far_run_toml(folder)
     for section in ("conditions", "meters"):
         if section in far:
             run_toml[section] = far[section]
@@ -149,6 +182,13 @@ def _complete_run_toml(folder: Path, host: Address, clock: FarClock | None, orig
     run_toml["notes"] = [*run_toml.get("notes", []), _ABOUT.format(host=host, driver=driver, clock=known), *notes]
     if clock is not None:
         run_toml["clock"] = _clock_section(clock, origin_ns)
+    _write_run_toml(folder, run_toml)
+
+
+def _write_run_toml(folder: Path, run_toml: dict[str, Any]) -> None:
+    """Replaces `run.toml` in one step."""
+    import tomlkit
+
     part = folder / "run.toml.part"
     part.write_text(tomlkit.dumps(run_toml), encoding="utf-8")
     part.replace(folder / "run.toml")

@@ -12,7 +12,7 @@ from loadgo.errors import BadArgument
 from loadgo.hosts.address import Address
 from loadgo.hosts.clock import Exchange, FarClock
 from loadgo.running.far_metering import FAR_FOLDER, FarMeteringEnd
-from loadgo.running.far_run_folder import complete_run
+from loadgo.running.far_run_folder import complete_run, tell_unplaced
 from loadgo.running.other_host import log_in_command
 from support.places import PROJECT
 
@@ -78,6 +78,32 @@ def test_meters_that_break_off_are_a_loss(recorded: Path) -> None:
     assert reason == f"the meters of {FAR} are incomplete: the agent was lost"
     lost = loadgo.tables(recorded).lost
     assert lost.filter(pl.col("reason") == reason)["count"].to_list() == [1]
+
+
+def test_losses_that_the_agent_could_write_into_its_description_alone_are_the_run_s(recorded: Path) -> None:
+    with (recorded / FAR_FOLDER / "run.toml").open("a") as far_toml:
+        far_toml.write('\n[[lost]]\nat_ns = 2500000000\nwhat = "meters"\ncount = 7\nreason = "no space left"\n')
+    completed(recorded, 50_000)
+    lost = loadgo.tables(recorded).lost.filter(pl.col("reason") == "no space left")
+    assert (lost["count"].to_list(), lost["at_ns"].to_list()) == ([7], [10**9])
+
+
+@pytest.mark.parametrize("name", ["at_ns", "span_ns"])
+def test_instants_that_no_clock_reaches_are_left_out(name: str, recorded: Path) -> None:
+    path = recorded / FAR_FOLDER / "time.parquet"
+    before = pl.read_parquet(path)
+    wild = before.tail(1).with_columns(pl.lit(2**64 - 1, dtype=before.schema[name]).alias(name))
+    pl.concat([before, wild]).write_parquet(path)
+    completed(recorded, 50_000)
+    kept = before.filter(pl.col("at_ns") >= pl.col("span_ns") + EARLIER_NS)
+    assert len(loadgo.tables(recorded).time) == len(kept)
+
+
+def test_a_run_that_broke_off_says_where_its_meters_are(recorded: Path) -> None:
+    tell_unplaced(recorded, Address("far"))
+    reason = f"the run broke off: the meters of {FAR} are in {FAR_FOLDER}, by its own clock"
+    assert loadgo.tables(recorded).lost.filter(pl.col("reason") == reason)["count"].to_list() == [1]
+    assert tomllib.loads((recorded / "run.toml").read_text())["notes"][-1] == reason
 
 
 def script(tmp_path: Path, text: str) -> Path:
