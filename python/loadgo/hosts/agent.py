@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from loadgo import _loadgo
@@ -72,6 +71,8 @@ class Agent:
         self._heard_s = self._beaten_s = time.monotonic()
         self._far: FarHost | None = None
         self.clock = ClockExchanges()
+        self.left = threading.Event()
+        """Set when nobody wants the frames any more: a thread that waits for them gets `KeyboardInterrupt`."""
         try:
             self.host = self._far = self._hello()
         except BaseException:
@@ -124,19 +125,6 @@ class Agent:
                 self._send("clock", self.clock.question())
         self.clock.stage = "middle"
 
-    def run_script(self, script: str) -> int:
-        """Runs a script of the Bourne shell there, outside of the agent. Returns its exit status."""
-        process = self._connection.start(script, (subprocess.DEVNULL, subprocess.DEVNULL))
-        try:
-            return self._connection.wait(process)
-        finally:
-            end_process(process)
-
-    @property
-    def control_socket(self) -> Path:
-        """The socket by which another ssh shares the agent's connection."""
-        return self._connection.control_socket
-
     def end(self) -> None:
         """Closes the connection, and waits until the agent has undone its work.
 
@@ -185,6 +173,7 @@ class Agent:
         assert self._process.stdout is not None
         stdout = self._process.stdout.fileno()
         while True:
+            raise_if_stopped(self.left)
             if not can_stop_in_order:
                 raise_if_stopped(self._connection.stop)
             self._beat()
@@ -263,13 +252,22 @@ def open_agent(address: Address, *, sudo: bool = False, stop: threading.Event | 
     Raises the branches of `NoAgent` and of `AgentLost`, and `KeyboardInterrupt` when `stop` is set before its start.
     """
     program = find_agent_program()
-    with connect(address, program.question, stop) as connection:
-        deliver(connection, program)
-        agent = Agent(connection, program, sudo=sudo)
-        try:
-            yield agent
-        finally:
-            agent.end()
+    with (
+        connect(address, program.question, stop) as connection,
+        agent_over(connection, program, sudo=sudo) as agent,
+    ):
+        yield agent
+
+
+@contextmanager
+def agent_over(connection: Connection, program: AgentProgram, *, sudo: bool = False) -> Iterator[Agent]:
+    """Does what `open_agent` does, over a connection whose question was the program's."""
+    deliver(connection, program)
+    agent = Agent(connection, program, sudo=sudo)
+    try:
+        yield agent
+    finally:
+        agent.end()
 
 
 def parse_json(address: Address, body: bytes, kind: type[Any]) -> Any:

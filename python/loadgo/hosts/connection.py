@@ -6,6 +6,7 @@ input. So it ends with this process, however this process ends, and then ssh rem
 
 from __future__ import annotations
 
+import math
 import os
 import select
 import shlex
@@ -79,14 +80,21 @@ class Connection:
         finally:
             end_process(process)
 
-    def wait(self, process: subprocess.Popen[bytes]) -> int:
-        """Waits for a process of this connection. Raises `KeyboardInterrupt` after a stop signal."""
+    def wait(self, process: subprocess.Popen[bytes], timeout_s: float = math.inf) -> int:
+        """Waits for an ssh to this host, and returns its exit status.
+
+        Raises `KeyboardInterrupt` after a stop signal, and `subprocess.TimeoutExpired`. Both end the process.
+        """
+        give_up_s = time.monotonic() + timeout_s
         while True:
-            with suppress(subprocess.TimeoutExpired):
+            try:
                 return process.wait(STOP_LOOK_EVERY_S)
-            if self.stop.is_set():
+            except subprocess.TimeoutExpired:
+                if not self.stop.is_set() and time.monotonic() < give_up_s:
+                    continue
                 process.terminate()
-            raise_if_stopped(self.stop)
+                raise_if_stopped(self.stop)
+                raise
 
 
 @contextmanager

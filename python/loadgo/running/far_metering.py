@@ -10,8 +10,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from loadgo.errors import LoadgoError
+from loadgo.errors import LoadgoError, Refused
 from loadgo.hosts.agent import Agent, Frame, parse_json, texts_of
+from loadgo.hosts.connection import raise_if_stopped
 from loadgo.hosts.failures import WrongFrames
 from loadgo.hosts.far_records import FarRecords
 
@@ -59,11 +60,17 @@ class FarMetering:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            self._agent.left.set()
         self.end()
 
-    def first_toml(self, login: str) -> str:
-        """The agent's first `run.toml`, once its meters run, with the users' `login`. Raises why they do not run."""
+    def first_toml(self, login: str, stop: threading.Event) -> str:
+        """The agent's first `run.toml`, once its meters run, with the users' `login`. Raises why they do not run.
+
+        Raises `KeyboardInterrupt` when `stop` is set.
+        """
         while not self._toml and self._thread.is_alive():
+            raise_if_stopped(stop)
             time.sleep(_LOOK_EVERY_S)
         if self._failure is not None:
             raise self._failure
@@ -101,6 +108,12 @@ class FarMetering:
         except LoadgoError as failure:
             self._failure = failure
             self._break_off(failure)
+        except (KeyboardInterrupt, OSError, ValueError):
+            if not self._agent.left.is_set():
+                raise
+            # Here the agent's streams may be closed already.
+            self._failure = Refused("the metering was interrupted")
+            self._break_off(self._failure)
 
     def _take(self, kind: str, body: bytes) -> None:
         """Takes a frame into the records, or keeps it until there is a folder for them."""

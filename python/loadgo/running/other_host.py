@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import tomllib
@@ -12,12 +13,21 @@ from typing import Any
 
 from loadgo.errors import BadArgument, Refused
 from loadgo.hosts.address import Address
-from loadgo.hosts.agent import Agent, open_agent
-from loadgo.hosts.connection import CONNECT_TIMEOUT_S, LOGIN_TIMEOUT_S
-from loadgo.hosts.failures import SSH_FAILED_STATUS, LoginRefused, LoginUnfinished, ssh_failure
+from loadgo.hosts.agent import agent_over
+from loadgo.hosts.connection import CONNECT_TIMEOUT_S, LOGIN_TIMEOUT_S, Connection, connect, end_process
+from loadgo.hosts.delivery import find_agent_program
+from loadgo.hosts.error_output import ErrorOutput
+from loadgo.hosts.failures import (
+    SSH_FAILED_STATUS,
+    HostUnreachable,
+    LoginRefused,
+    LoginUnfinished,
+    shown,
+    ssh_failure,
+)
 from loadgo.running.bundled import Source
 from loadgo.running.far_metering import FarMetering
-from loadgo.running.far_run_folder import complete_run
+from loadgo.running.far_run_folder import complete_run, tell_unplaced
 from loadgo.running.stopping import catch_stop_signals
 
 MOST_STARTING_SESSIONS = 8
@@ -35,9 +45,12 @@ _SSH_SETTINGS = (
     "PermitLocalCommand=no",
 )
 _SHARED = (
-    "users shared the agent's connection, since a log-in without questions was refused: no log-in of theirs is part of "
-    "the load, and sshd holds 8 of them unless its MaxSessions is raised; a key for ssh gives each user a connection"
+    "users shared the agent's connection, since a log-in without questions was refused ({reason}): no log-in of theirs "
+    "is part of the load, and sshd holds 8 of them unless its MaxSessions is raised; a key for ssh gives each user a "
+    "connection"
 )
+_OF_ACCOUNT = ("HOME", "SSH_AUTH_SOCK", "KRB5CCNAME")
+"""Variables of this process that users' ssh has too: `OF_ACCOUNT` in `crates/host/src/terminals/login.rs`."""
 _FIRST_MISSING_STATUS = 101
 """Exit status of the search for programs if the first is missing; one more for each of the next."""
 _MOST_PROGRAMS = 90
@@ -63,26 +76,34 @@ class OtherHostDriver:
         self, script: str, options: dict[str, Any], folder: str, report: Callable[[Progress], bool]
     ) -> Progress:
         """Runs a script's text into a folder. Raises what `_loadgo.run_host` raises, and the branches of `NoAgent`."""
-        with catch_stop_signals() as stop, open_agent(self.host, sudo=self.sudo, stop=stop) as agent:
-            socket = _socket_to_share(agent)
-            _check_programs(agent, self.needs)
-            agent.compare_clocks("beginning")
-            with FarMetering(agent, Path(folder), self._request(options, folder)) as metering:
-                recorded_login = log_in_command(self.host, self.login, socket and "SOCKET")
-                far = {
-                    "login": log_in_command(self.host, self.login, socket),
-                    "other_host": metering.first_toml(recorded_login),
-                }
+        program, environment = find_agent_program(), user_environment(script, options, folder)
+        with catch_stop_signals() as stop, connect(self.host, program.question, stop) as connection:
+            # Before the agent starts: it ends itself when it hears nothing for 30 s.
+            shared = _shared_connection(connection, environment)
+            _check_programs(connection, self.needs)
+            with agent_over(connection, program, sudo=self.sudo) as agent:
+                agent.compare_clocks("beginning")
+                metering = FarMetering(agent, Path(folder), self._request(options, folder))
+                try:
+                    with metering:
+                        recorded_login = log_in_command(self.host, self.login, "SOCKET" if shared else None)
+                        far = {
+                            "login": log_in_command(self.host, self.login, shared.socket if shared else None),
+                            "other_host": metering.first_toml(recorded_login, stop),
+                        }
 
-                def report_with_folder(state: Progress) -> bool:
-                    metering.folder_exists()
-                    return report(state) and not stop.is_set()
+                        def report_with_folder(state: Progress) -> bool:
+                            metering.folder_exists()
+                            return report(state) and not stop.is_set()
 
-                result = self.drive(script, {**options, **far}, folder, report_with_folder)
-                ended = metering.end()
-            clock = agent.clock.clock()
-        if socket:
-            ended = replace(ended, notes=(*ended.notes, _SHARED))
+                        result = self.drive(script, {**options, **far}, folder, report_with_folder)
+                        ended = metering.end()
+                except BaseException:
+                    tell_unplaced(Path(folder), self.host)
+                    raise
+                clock = agent.clock.clock()
+        if shared:
+            ended = replace(ended, notes=(*ended.notes, _SHARED.format(reason=shared.reason)))
         return complete_run(Path(folder), self.host, result, ended, clock)
 
     def _request(self, options: dict[str, Any], folder: str) -> dict[str, Any]:
@@ -127,37 +148,70 @@ def check_script(source: Source, login: str, limit: str | None) -> None:
         ).about("on")
 
 
-def _socket_to_share(agent: Agent) -> str | None:
-    """The control socket that users share, if each user's own connection would be asked a question; else None.
+def user_environment(script: str, options: dict[str, Any], folder: str) -> dict[str, str]:
+    """The environment of each user's ssh, without what differs from user to user and without the prompt's variables."""
+    user = os.environ.get("USER", os.environ.get("LOGNAME", "root"))
+    return {
+        "PATH": options["search_path"],
+        "USER": user,
+        "LOGNAME": user,
+        "SHELL": os.environ.get("SHELL", "/bin/sh"),
+        "TERM": "dumb",
+        "LANG": "C.UTF-8",
+        "LOADGO_RUN": Path(folder).name,
+        **{name: os.environ[name] for name in _OF_ACCOUNT if name in os.environ},
+        **tomllib.loads(script).get("env", {}),
+    }
 
-    Raises the branches of `NoAgent` if users can log in neither way.
+
+@dataclass(frozen=True)
+class _SharedConnection:
+    """The agent's connection, which users share, and the reason."""
+
+    socket: str
+    reason: str
+
+
+def _shared_connection(connection: Connection, environment: dict[str, str]) -> _SharedConnection | None:
+    """The connection for all users, if a user's own log-in fails or would be asked a question; else None.
+
+    Raises the branches of `NoAgent` if users can log in neither way, and `KeyboardInterrupt` after a stop signal.
     """
-    command = shlex.split(log_in_command(agent.address, _ACCOUNT_SHELL))
+    command = shlex.split(log_in_command(connection.address, _ACCOUNT_SHELL))
     command[command.index("-tt")] = "-T"
+    trial = subprocess.Popen(
+        [*command, "exit 0"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        env=environment,
+    )
+    assert trial.stderr is not None
+    errors = ErrorOutput(trial.stderr)
     try:
-        tried = subprocess.run(
-            [*command, "exit 0"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            start_new_session=True,
-            timeout=LOGIN_TIMEOUT_S,
-            check=False,
-        )
+        status = connection.wait(trial, LOGIN_TIMEOUT_S)
     except subprocess.TimeoutExpired:
         raise LoginUnfinished(
-            f"{agent.address}: a second log-in has not come to a shell for {LOGIN_TIMEOUT_S:.0f} s: see that "
+            f"{connection.address}: a second log-in has not come to a shell for {LOGIN_TIMEOUT_S:.0f} s: see that "
             "`ssh HOST exit` ends there"
         ) from None
-    if tried.returncode != SSH_FAILED_STATUS:
+    finally:
+        end_process(trial)
+    if status != SSH_FAILED_STATUS:
         return None
-    failure = ssh_failure(agent.address, tried.stderr)
-    if isinstance(failure, LoginRefused):
-        return str(agent.control_socket)
+    reason = errors.last_part()
+    failure = ssh_failure(connection.address, reason)
+    if isinstance(failure, LoginRefused | HostUnreachable):
+        return _SharedConnection(str(connection.control_socket), shown(reason).rstrip("."))
     raise failure
 
 
-def _check_programs(agent: Agent, programs: Sequence[str]) -> None:
-    """Raises `Refused` if the log-in shell there finds a program of the script's `needs` not on its path."""
+def _check_programs(connection: Connection, programs: Sequence[str]) -> None:
+    """Raises `Refused` if the log-in shell there finds a program of the script's `needs` not on its path.
+
+    Raises `LoginUnfinished` if that shell does not come to its end.
+    """
     wanted = programs[:_MOST_PROGRAMS]
     if not wanted:
         return
@@ -165,9 +219,19 @@ def _check_programs(agent: Agent, programs: Sequence[str]) -> None:
         f"command -v {shlex.quote(program)} >/dev/null 2>&1 || exit {_FIRST_MISSING_STATUS + number}"
         for number, program in enumerate(wanted)
     )
-    status = agent.run_script(f'exec "${{SHELL:-/bin/sh}}" -lc {shlex.quote(search)}')
+    script = f'exec "${{SHELL:-/bin/sh}}" -lc {shlex.quote(search)}'
+    process = connection.start(script, (subprocess.DEVNULL, subprocess.DEVNULL))
+    try:
+        status = connection.wait(process, LOGIN_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        raise LoginUnfinished(
+            f"{connection.address}: the log-in shell has not come to its end in {LOGIN_TIMEOUT_S:.0f} s: a .profile or "
+            ".bash_profile must not wait for input, or for a file system that hangs"
+        ) from None
+    finally:
+        end_process(process)
     if 0 <= (number := status - _FIRST_MISSING_STATUS) < len(wanted):
         raise Refused(
-            f"the script needs {wanted[number]}, which {agent.address} does not have on the path of its log-in shell: "
-            "install it there, or use another script"
+            f"the script needs {wanted[number]}, which {connection.address} does not have on the path of its log-in "
+            "shell: install it there, or use another script"
         )

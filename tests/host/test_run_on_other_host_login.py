@@ -1,0 +1,106 @@
+"""How users of `run --on ssh://HOST` log in, and runs that are broken off."""
+
+import os
+import signal
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import loadgo
+import polars as pl
+import pytest
+from loadgo.hosts.agent import Agent
+from loadgo.hosts.failures import LoginUnfinished
+from support.agent_hosts import FAR, AgentHost, agent_host, eventually
+from support.far_programs import sshd
+from support.outside import NEEDS_ROOT
+
+pytestmark = NEEDS_ROOT
+OPTIONS = ("work.toml", "--on", FAR, "--users", "2", "--passes", "1")
+
+
+@pytest.fixture
+def far(tmp_path: Path) -> Iterator[AgentHost]:
+    """A host with process ids of its own, and a script that its users type."""
+    if sshd() is None:
+        pytest.skip("there is no sshd: scripts/setup dev unpacks it")
+    with agent_host(tmp_path, apart=True) as host:
+        (tmp_path / "work.toml").write_text('name = "work"\nneeds = ["true"]\nthink = "none"\nlines = ["true"]\n')
+        yield host
+
+
+@pytest.fixture
+def in_process(far: AgentHost, monkeypatch: pytest.MonkeyPatch) -> AgentHost:
+    """The host, for runs in this process."""
+    monkeypatch.setenv("PATH", f"{far.folder / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.chdir(far.folder)
+    return far
+
+
+def run_toml(far: AgentHost) -> dict[str, Any]:
+    return tomllib.loads((far.folder / "kept" / "run.toml").read_text())
+
+
+def ssh_first(far: AgentHost, text: str) -> None:
+    """Lets `ssh` run this text of a shell first."""
+    ssh = far.folder / "bin" / "ssh"
+    ssh.write_text(ssh.read_text().replace("#!/bin/sh\n", f"#!/bin/sh\n{text}\n"))
+
+
+def test_users_share_the_connection_where_their_own_ssh_cannot_reach_the_host(far: AgentHost) -> None:
+    ssh_first(far, 'case "$*" in *ControlPath=none*) set -- -o ProxyCommand=false "$@" ;; esac')
+    far.run(*OPTIONS)
+    assert "ControlPath=SOCKET" in run_toml(far)["system"]["login"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_trial_of_a_log_in_before_an_agent_runs(number: signal.Signals, far: AgentHost) -> None:
+    ssh_first(far, f'case "$*" in *"exit 0") touch {far.folder}/tries; exec sleep 900 ;; esac')
+    running = far.start("run", *OPTIONS, "--out", "kept")
+    eventually(lambda: (far.folder / "tries").exists() or running.poll() is not None, "no log-in is tried")
+    assert far.agent_pids() == [], "an agent would leave after 30 s without a word"
+    running.send_signal(number)
+    assert "interrupted" in far.ended(running, 130).stderr
+    assert not (far.folder / "kept").exists()
+
+
+def test_a_profile_that_hangs_is_told_with_the_remedy(in_process: AgentHost, monkeypatch: pytest.MonkeyPatch) -> None:
+    (in_process.host.home / ".bash_profile").write_text("sleep 900\n")
+    monkeypatch.setattr("loadgo.running.other_host.LOGIN_TIMEOUT_S", 20.0)
+    with pytest.raises(LoginUnfinished, match=r"not come to its end in 20 s: a \.profile or \.bash_profile must not"):
+        loadgo.run("work.toml", on=FAR, users=1, passes=1, out="kept")
+
+
+def test_a_signal_while_the_meters_begin_lets_nobody_log_in(
+    in_process: AgentHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compare = Agent.compare_clocks
+
+    def compare_and_interrupt(agent: Agent, stage: Any) -> None:
+        compare(agent, stage)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(Agent, "compare_clocks", compare_and_interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        loadgo.run("work.toml", on=FAR, users=1, passes=1, out="kept")
+    assert not (in_process.folder / "kept").exists()
+
+
+@pytest.mark.parametrize("kind", [ZeroDivisionError, KeyboardInterrupt])
+def test_a_run_that_an_exception_breaks_off_says_where_its_meters_are(
+    kind: type[BaseException], in_process: AgentHost
+) -> None:
+    records = in_process.folder / "kept" / "other-host" / "time.arrows"
+
+    def progress(_: object) -> None:
+        if records.exists() and records.stat().st_size > 2500:
+            raise kind
+
+    with pytest.raises(kind):
+        loadgo.run("work.toml", on=FAR, users=1, passes=None, duration="10min", out="kept", progress=progress)
+    lost = loadgo.tables(in_process.folder / "kept").lost.cast({"what": pl.String, "reason": pl.String})
+    (reason,) = lost.filter(what="meters")["reason"].to_list()
+    assert reason == f"the run broke off: the meters of {FAR} are in other-host, by its own clock"
+    assert reason in run_toml(in_process)["notes"]
+    assert len(loadgo.tables(in_process.folder / "kept" / "other-host").time) > 0
