@@ -17,6 +17,8 @@ const LAID: &[u8] = b"loadgo-laid:";
 const PRINT_LAID: &str = r"printf 'loadgo-%s:\n' laid";
 /// Most bytes of a file's text in one line, with escapes. A terminal holds 4,095 bytes of a line, with the file's name.
 const PIECE_BYTES: usize = 2000;
+/// Most characters of a run's id in the name of a session's directory, whose name has at most 255 bytes.
+const MOST_NAME_CHARS: usize = 100;
 
 /// The lines that prepare each session of a run.
 #[derive(Debug)]
@@ -63,7 +65,7 @@ impl Preparations {
         if has_marks && asks_place {
             steps.push(Step::Place);
         }
-        Preparations { run_id: run_id.into(), steps }
+        Preparations { run_id: typed_name(run_id), steps }
     }
 
     /// These lines, with a directory of the session's own also where there are no files.
@@ -122,6 +124,12 @@ impl Preparations {
         let is_laid = screen.windows(LAID.len()).any(|bytes| bytes == LAID);
         (!is_laid).then_some(failure)
     }
+}
+
+/// A run's id as a part of a file's name that means the same in every shell, with and without quotes.
+fn typed_name(run_id: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    run_id.chars().take(MOST_NAME_CHARS).map(|c| if is_plain(c) { c } else { '-' }).collect()
 }
 
 /// The lines that lay one file and check it.
@@ -263,6 +271,25 @@ mod tests {
             fs::write(&file, &content).expect("written");
             let printed = Command::new("cksum").stdin(fs::File::open(&file).expect("there")).output().expect("cksum").stdout;
             assert_eq!(String::from_utf8_lossy(&printed).trim_end(), format!("{} {}", checksum(&content), content.len()));
+        }
+    }
+
+    #[test]
+    fn every_run_s_name_makes_a_directory_and_runs_nothing() {
+        let script = parse("lines = [\"a\"]\n").expect("a script");
+        let names =
+            ["plain-1.2", "ann's", "$(touch ran)", "`touch ran`", "a \"b\"; touch ran", "!!", "\u{e4}\n", &"n".repeat(255)];
+        for shell in ["sh", "bash", "zsh"].into_iter().filter(|shell| shell_exists(shell)) {
+            for name in names {
+                let folder = tempfile::tempdir().expect("a folder");
+                let lines = Preparations::elsewhere(&script, name, true, false).with_directory();
+                let line = lines.line(1, 7, b"0123456789abcdef");
+                let into = format!("TMPDIR='{}'\n", folder.path().display());
+                let printed = run_in(shell, folder.path(), &[into, line, " pwd; ls \"$TMPDIR\"\n".into()]);
+                assert!(printed.starts_with("loadgo-laid:\n"), "{shell}: {name}: {printed}");
+                assert_eq!(printed.lines().count(), 3, "one directory and nothing else: {shell}: {name}: {printed}");
+                assert_eq!(printed.contains("/loadgo-plain-1.2-7-"), name == "plain-1.2", "{shell}: {printed}");
+            }
         }
     }
 
