@@ -1,9 +1,11 @@
-"""How users of `run --on ssh://HOST` log in, and runs that are broken off."""
+"""How users of `run --on ssh://HOST` log in: with what the account's own ssh has; and runs that are broken off."""
 
 import os
 import signal
+import subprocess
 import tomllib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,9 @@ from support.outside import NEEDS_ROOT
 
 pytestmark = NEEDS_ROOT
 OPTIONS = ("work.toml", "--on", FAR, "--users", "2", "--passes", "1")
+OF_SHELL = ("PWD", "OLDPWD", "SHLVL", "_")
+OF_USER = ("LOADGO_USER", "PS1", "PROMPT_COMMAND")
+"""Variables that differ from user to user, and the prompt's: `ssh` reads none of them."""
 
 
 @pytest.fixture
@@ -48,10 +53,71 @@ def ssh_first(far: AgentHost, text: str) -> None:
     ssh.write_text(ssh.read_text().replace("#!/bin/sh\n", f"#!/bin/sh\n{text}\n"))
 
 
+@contextmanager
+def key_in_agent(far: AgentHost) -> Iterator[Path]:
+    """The socket of an agent of keys that alone has the host's key: ssh's configuration names no file of it."""
+    socket = far.folder / "keys"
+    config = far.host.config.read_text().splitlines()
+    kept = [line for line in config if not line.split()[0].startswith("Identit")]
+    far.host.config.write_text("\n".join([*kept, "  IdentityFile none", ""]))
+    keys = subprocess.Popen(["ssh-agent", "-D", "-a", str(socket)], stdout=subprocess.DEVNULL)
+    try:
+        eventually(socket.exists, "the agent of keys does not begin")
+        key = far.host.config.parent / "key"
+        subprocess.run(["ssh-add", "-q", str(key)], env={**os.environ, "SSH_AUTH_SOCK": str(socket)}, check=True)
+        yield socket
+    finally:
+        keys.terminate()
+        keys.wait()
+
+
+def test_users_log_in_with_a_key_that_an_agent_of_keys_alone_has(far: AgentHost) -> None:
+    with key_in_agent(far) as socket:
+        far.run(*OPTIONS, SSH_AUTH_SOCK=str(socket))
+    assert "ControlPath=none" in run_toml(far)["system"]["login"]
+    assert len(loadgo.tables(far.folder / "kept").interactions) == 2
+
+
+def test_a_proxy_command_of_users_has_the_account_s_home_and_shell(far: AgentHost) -> None:
+    home = far.folder / "account"
+    home.mkdir()
+    (home / "way").write_text(f"exec 3<>/dev/tcp/127.0.0.1/{far.host.port}; cat <&3 & cat >&3\n")
+    far.with_ssh("-o", 'ProxyCommand=bash "$HOME/way"')
+    far.run(*OPTIONS, HOME=str(home))
+    assert "ControlPath=none" in run_toml(far)["system"]["login"]
+
+
+def test_the_trial_of_a_log_in_has_the_environment_of_the_users(far: AgentHost) -> None:
+    ssh_first(
+        far,
+        f'case "$*" in *"exit 0") env -0 >{far.folder}/trial ;; *-tt*) env -0 >{far.folder}/user ;; esac',
+    )
+    with (far.folder / "work.toml").open("a") as script:
+        script.write('[env]\nCOLOUR = "none"\n')
+    far.run(*OPTIONS, SSH_AUTH_SOCK="/nowhere", KRB5CCNAME="FILE:/nowhere")
+    trial, user = (variables(far.folder / name) for name in ("trial", "user"))
+    assert trial == user
+    assert trial["HOME"] == os.environ["HOME"]
+    assert (trial["SSH_AUTH_SOCK"], trial["KRB5CCNAME"], trial["COLOUR"]) == ("/nowhere", "FILE:/nowhere", "none")
+
+
+def variables(file: Path) -> dict[str, str]:
+    """The environment that `env -0` has written, without what a shell and the prompt add."""
+    pairs = (line.split("=", 1) for line in file.read_text().split("\0") if line)
+    return {name: value for name, value in pairs if name not in (*OF_SHELL, *OF_USER)}
+
+
 def test_users_share_the_connection_where_their_own_ssh_cannot_reach_the_host(far: AgentHost) -> None:
     ssh_first(far, 'case "$*" in *ControlPath=none*) set -- -o ProxyCommand=false "$@" ;; esac')
     far.run(*OPTIONS)
     assert "ControlPath=SOCKET" in run_toml(far)["system"]["login"]
+
+
+@pytest.mark.parametrize("name", ["ann's", "$(touch ran)", "a `touch ran` b!"])
+def test_a_run_may_have_any_name(name: str, far: AgentHost) -> None:
+    far.run(*OPTIONS, out=name)
+    assert loadgo.tables(far.folder / name).sessions["outcome"].cast(pl.String).unique().to_list() == ["done"]
+    assert not (far.host.home / "ran").exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -99,6 +99,7 @@ fn run_with(text: &str, load: OfferedLoad) -> (Kept, SessionCounts) {
         origin_ns: monotonic_ns(),
         by_place: Arc::default(),
         own_directories: false,
+        of_account: false,
     };
     let mut host = Host::new(setting, meter, groups, &StopRequest::default()).expect("an event loop");
     let mut kept = Kept::default();

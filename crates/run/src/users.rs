@@ -39,6 +39,7 @@ impl Prepared {
             origin_ns,
             by_place: Arc::clone(&self.by_place),
             own_directories: request.other_host.is_some(),
+            of_account: request.other_host.is_some(),
         }
     }
 

@@ -65,6 +65,8 @@ pub struct Setting {
     pub by_place: Arc<SessionsByPlace>,
     /// Whether each session elsewhere works in a directory of its own, also without files: else those of one account share its home.
     pub own_directories: bool,
+    /// Whether the log-in command has the home of this account, its agents of keys and its tickets: it logs in by them.
+    pub of_account: bool,
 }
 
 /// A session with its terminal and its first process.
@@ -362,13 +364,17 @@ fn ground(setting: &Setting, groups: Option<Arc<Groups>>, meter: &UsageMeter, ep
     Ok(Ground {
         script: Arc::clone(&setting.script),
         login: setting.login.clone(),
-        environment: login::shared_environment(&setting.search_path, &setting.run_id, &setting.login.path),
+        environment: environment(setting),
         homes: setting.homes.clone(),
         groups,
         accounts: meter.account_opener(),
         terminals: epoll.adder()?,
         farewells: preparations(setting).has_directory().then(Farewells::default),
     })
+}
+
+fn environment(setting: &Setting) -> Vec<(String, String)> {
+    login::shared_environment(&setting.search_path, &setting.run_id, &setting.login, setting.of_account)
 }
 
 /// All rules of the script by which the system is ready.

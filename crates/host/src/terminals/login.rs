@@ -16,6 +16,9 @@ const AS_SOMEBODY_ELSE: [&str; 4] = ["su", "sudo", "runuser", "login"];
 /// Commands whose session is no descendant of theirs: neither our files nor our meters reach it.
 const OUT_OF_REACH: [&str; 7] = ["ssh", "telnet", "mosh", "docker", "podman", "kubectl", "machinectl"];
 
+/// Variables of loadgo's own environment by which `ssh` logs in without a question. Commands of its configuration read the home.
+const OF_ACCOUNT: [&str; 3] = ["HOME", "SSH_AUTH_SOCK", "KRB5CCNAME"];
+
 /// The log-in command of a script, found and cut into words.
 #[derive(Clone, Debug)]
 pub struct Login {
@@ -57,36 +60,41 @@ impl Login {
 }
 
 /// The environment of a user's session, `NAME=value` each; `shared` comes first, the session's own after it.
+/// A home in `shared` stays.
 pub fn environment(shared: &[(String, String)], script: &Script, user: u32, home: &Path, nonce: &Nonce) -> Vec<CString> {
     let nonce = String::from_utf8_lossy(nonce);
+    let own_home = shared.iter().all(|(name, _)| name != "HOME").then(|| ("HOME".to_string(), home.display().to_string()));
     let own = [
-        ("HOME".to_string(), home.display().to_string()),
         ("LOADGO_USER".to_string(), user.to_string()),
         // dash, ksh and sh take the prompt from here; bash's start-up files set PS1, but not what sets it again.
         ("PS1".to_string(), format!("$ {}", prompt_mark(&nonce, "$?"))),
         ("PROMPT_COMMAND".to_string(), format!("PS1='$ \\[\\e]133;D;$?;aid={nonce}\\a\\]'")),
     ];
     let mut all: Vec<(String, String)> = shared.to_vec();
-    for (name, value) in own.into_iter().chain(script.env.clone()) {
+    for (name, value) in own_home.into_iter().chain(own).chain(script.env.clone()) {
         all.retain(|(known, _)| *known != name);
         all.push((name, value));
     }
     all.into_iter().filter_map(|(name, value)| CString::new(format!("{name}={value}")).ok()).collect()
 }
 
-/// The environment that all sessions share.
-pub(crate) fn shared_environment(search_path: &str, run_id: &str, shell: &Path) -> Vec<(String, String)> {
+/// The environment that all sessions share. `of_account`: with the home of this account, its agents of keys and its tickets.
+pub(crate) fn shared_environment(search_path: &str, run_id: &str, login: &Login, of_account: bool) -> Vec<(String, String)> {
+    // By `$SHELL` ssh starts its ProxyCommand and its jump hosts.
+    let own_shell = || std::env::var("SHELL").unwrap_or_else(|_| "/bin/sh".into());
+    let shell = if login.is_out_of_reach() { own_shell() } else { login.path.display().to_string() };
     let user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).unwrap_or_else(|_| "root".into());
     let pairs = [
         ("PATH", search_path.to_string()),
         ("USER", user.clone()),
         ("LOGNAME", user),
-        ("SHELL", shell.display().to_string()),
+        ("SHELL", shell),
         ("TERM", "dumb".into()),
         ("LANG", "C.UTF-8".into()),
         ("LOADGO_RUN", run_id.to_string()),
     ];
-    pairs.map(|(name, value)| (name.to_string(), value)).to_vec()
+    let kept = OF_ACCOUNT.into_iter().filter(|_| of_account).filter_map(|name| Some((name, std::env::var(name).ok()?)));
+    pairs.into_iter().chain(kept).map(|(name, value)| (name.to_string(), value)).collect()
 }
 
 /// Turns off what zsh adds to prompts and echoes: hooks, a right prompt, a mark for a line without an end, bracketed paste.

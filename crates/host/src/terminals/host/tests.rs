@@ -38,6 +38,7 @@ impl TestHost {
             origin_ns: monotonic_ns() - RUN_AGE.0,
             by_place: Arc::default(),
             own_directories: false,
+            of_account: false,
         };
         let host = Host::new(setting, meter, None, &StopRequest::default()).expect("an event loop");
         TestHost { host, _dir: dir }
