@@ -145,7 +145,7 @@ def test_a_signal_while_the_meters_begin_lets_nobody_log_in(
 
     def compare_and_interrupt(agent: Agent, stage: Any) -> None:
         compare(agent, stage)
-        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGINT)
 
     monkeypatch.setattr(Agent, "compare_clocks", compare_and_interrupt)
     with pytest.raises(KeyboardInterrupt):

@@ -72,6 +72,7 @@ class FarMetering:
         while not self._toml and self._thread.is_alive():
             raise_if_stopped(stop)
             time.sleep(_LOOK_EVERY_S)
+        raise_if_stopped(stop)
         if self._failure is not None:
             raise self._failure
         text = self._toml.decode("utf-8", "replace")
