@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -10,6 +11,7 @@ from loadgo.errors import BadArgument
 HERE_NAME = "here"
 """The word for this host."""
 SSH_SCHEME = "ssh://"
+_PLAIN_NAME = re.compile(r"\w[\w.-]*")
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,8 @@ def parse_host(on: str) -> Address | None:
         return None
     form = "write `here`, or ssh://USER@HOST:PORT, of which only HOST is needed"
     if not on.startswith(SSH_SCHEME):
-        raise BadArgument(f"`on={on}` is no host: {form}").about("on")
+        meant = f"write ssh://{on} for the host {on}" if _PLAIN_NAME.fullmatch(on) else form
+        raise BadArgument(f"`on={on}` is no host: {meant}").about("on")
     try:
         parts = urlsplit(on)
         host, user, port = _host_as_written(parts.netloc), parts.username, parts.port

@@ -233,10 +233,10 @@ class Agent:
             )
             return NoAgent(f"{self.address}: the agent could not be started: {reason}")
         cut = "" if self._frames.is_between_frames() else ", in the middle of a frame"
-        how = "the connection was cut" if status == SSH_FAILED_STATUS else f"it ended with status {status}"
+        how = "the connection ended" if status == SSH_FAILED_STATUS else f"it ended with status {status}"
         return AgentLost(
-            f"{self.address}: the agent was lost before its answer: {how}{cut}{f' ({messages})' if messages else ''}: "
-            "it undoes its work there; after a kill the next metering of that host does"
+            f"{self.address}: the agent was lost before its answer: {how}{cut}{f' ({messages})' if messages else ''}. "
+            "It undoes its work there. If it was killed, the next loadgo that connects to that host does"
         )
 
     def _refusal(self, body: bytes) -> Refused:

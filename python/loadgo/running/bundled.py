@@ -63,6 +63,11 @@ def _source_path(requested: str | Path, folder: Path, kind: str) -> Path:
     if isinstance(requested, str) and requested in names:
         return folder / f"{requested}.toml"
     path = Path(requested)
+    if kind == "machine" and str(requested).casefold().startswith("ssh:"):
+        raise BadArgument(
+            f"{requested} is no simulated machine. Another host is written ssh://USER@HOST:PORT, of which only HOST is "
+            "needed; `run`, `meter` and `doctor` take one."
+        )
     if path.is_dir():
         raise BadArgument(f"{path} is a folder; a {kind} is a TOML file")
     if not path.exists() and isinstance(requested, str) and "/" not in requested and not requested.endswith(".toml"):
@@ -70,6 +75,6 @@ def _source_path(requested: str | Path, folder: Path, kind: str) -> Path:
         suggestion = f"; did you mean {nearest[0]}?" if nearest else "."
         raise BadArgument(
             f"there is no {kind} called {requested!r}{suggestion} Bundled are {', '.join(names)}; "
-            "a file is named by its path."
+            f"a file is named by its path{f', and another host as ssh://{requested}' if kind == 'machine' else ''}."
         )
     return path

@@ -42,8 +42,7 @@ def test_an_address_becomes_words_of_ssh(on: str, words: list[str]) -> None:
 @pytest.mark.parametrize(
     "on",
     [
-        "login1",
-        "multics-645",
+        "a b",
         "ssh://",
         "ssh://-oProxyCommand=x",
         "ssh://-l@h",
@@ -55,6 +54,11 @@ def test_an_address_becomes_words_of_ssh(on: str, words: list[str]) -> None:
 def test_anything_else_is_refused_with_the_right_form(on: str) -> None:
     with pytest.raises(BadArgument, match="write `here`, or ssh://USER@HOST:PORT"):
         parse_host(on)
+
+
+def test_a_bare_name_is_told_how_a_host_is_written() -> None:
+    with pytest.raises(BadArgument, match="write ssh://login1 for the host login1"):
+        parse_host("login1")
 
 
 def test_a_password_in_an_address_is_refused() -> None:

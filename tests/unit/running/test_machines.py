@@ -26,6 +26,14 @@ def test_an_unknown_machine_is_refused_with_the_nearest() -> None:
         find("ctsss")
 
 
+def test_a_host_where_a_machine_is_asked_for_is_told_how_hosts_are_written() -> None:
+    with pytest.raises(ValueError, match="another host as ssh://login1"):
+        find("login1")
+    for written in ("SSH://login1", "ssh:login1", Path("ssh://login1")):
+        with pytest.raises(ValueError, match=r"is no simulated machine\. Another host is written ssh://"):
+            find(written)
+
+
 def test_a_file_that_is_like_another_beside_it_means_the_same_from_anywhere(tmp_path: Path) -> None:
     (tmp_path / "base.toml").write_text(BASE)
     (tmp_path / "mine.toml").write_text('like = "base.toml"\ntitle = "mine"\n[processors]\ncount = 3\n')
