@@ -99,5 +99,5 @@ def test_a_mistake_is_told_in_words_and_nothing_runs(
 
 def test_a_host_that_is_none_is_refused_before_anything_is_metered(bench: Bench) -> None:
     refused = bench.loadgo("meter", "--on", "login1", status=2).stderr
-    assert "write here, or ssh://USER@HOST:PORT" in refused.replace("`", "")
+    assert "write ssh://login1 for the host login1" in refused
     assert "metering" not in refused
