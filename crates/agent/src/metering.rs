@@ -59,7 +59,7 @@ fn watch(connection: &Connection, meter: HostMeter, folder: &Path) -> Result<Met
     let run_toml = fs::read(folder.join("run.toml")).map_err(|error| refused(format!("run.toml cannot be read: {error}")))?;
     connection.send(Kind::Origin, &meter.origin_ns().to_be_bytes());
     connection.send(Kind::RunToml, &run_toml);
-    let sender = TableSender::start(connection, folder).map_err(refused)?;
+    let sender = TableSender::start(connection, folder).map_err(|unsent| refused(unsent.to_string()))?;
     let decide = || if connection.stop.is_set() { Decision::Stop } else { Decision::Continue };
     let metered = meter.watch(|_| decide());
     let unsent = sender.end();

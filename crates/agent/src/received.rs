@@ -103,7 +103,7 @@ impl ReceivedRecords {
         if self.bytes > self.allowance.bytes_after(self.begun.elapsed()) {
             return Err(damaged("more bytes have come than a metering of this length makes"));
         }
-        let whole = table.stream.take(bytes).map_err(|reason| damaged(&reason))?;
+        let whole = table.stream.take(bytes).map_err(|damage| damaged(&damage.to_string()))?;
         write(&self.folder, number, &mut table.file, &whole)?;
         if self.tables.iter().map(|table| table.stream.incomplete().len()).sum::<usize>() > MOST_MESSAGE_BYTES {
             return Err(damaged("several messages have begun, and none is complete"));

@@ -17,7 +17,7 @@ mod stream;
 mod table;
 mod writer;
 
-pub use arrival::{ArrivingStream, MOST_MESSAGE_BYTES};
+pub use arrival::{ArrivingStream, MOST_MESSAGE_BYTES, StreamDamage};
 pub use columns::Column;
 pub use convert::{complete, finish};
 pub use disk::{Disk, DiskFile};
