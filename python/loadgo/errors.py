@@ -5,7 +5,8 @@
     │   └── UnknownName     the result of a call has nothing of this name; it is a `KeyError`, too
     ├── Mistake         a mistake in a text: a script, a machine file; with file, line and column
     ├── Refused         the host refused, before or while users were on it: what was tried, and the remedy
-    │   └── NotPossible     these hosts cannot do it in this way; another way may work
+    │   ├── NotPossible     these hosts cannot do it in this way; another way may work
+    │   └── RunTrouble      the run failed here and now, by a full disk for example; what it asked for is possible
     ├── BadRun          a run's folder is missing, is still being written, or cannot be read
     └── BadQuery        the tables have no answer to a query: the text names the tables and columns
 
@@ -85,6 +86,10 @@ class Refused(LoadgoError):
 
 class NotPossible(Refused):
     """The method is not possible on these hosts; another method may be."""
+
+
+class RunTrouble(Refused):
+    """A run that failed by the state of this host, such as a full disk, or by a defect, not by what it asked for."""
 
 
 class BadRun(LoadgoError):

@@ -209,7 +209,10 @@ fn result_dict<'py>(py: Python<'py>, finished: &Finished) -> PyResult<Bound<'py,
 pub fn refused(py: Python<'_>, refusal: &RunRefusal) -> PyErr {
     let class = match refusal {
         RunRefusal::Folder(_) => "BadRun",
-        _ => "Refused",
+        RunRefusal::Refused(_) => "Refused",
+        RunRefusal::HostTrouble(_) | RunRefusal::Caller(_) | RunRefusal::Panicked { .. } | RunRefusal::NotWhole(_) => {
+            "RunTrouble"
+        }
     };
     errors::about_arguments(py, errors::raised(py, class, (refusal.to_string(),)), &refusal.arguments())
 }

@@ -59,7 +59,7 @@ pub fn run_on_machine(request: &OnMachine, mut decide: impl FnMut(&Progress) -> 
         let (rows, folder) = (end.interactions, request.spec.folder.display());
         let attempt = format!("the disk takes no more: the run was stopped, with {rows} interactions in {folder}");
         let refusal = Refusal::new(attempt).with_remedy("make room, or end the run sooner (`until`, `duration`)");
-        return Err(refusal.about("until").about("duration").into());
+        return Err(RunRefusal::HostTrouble(refusal.about("until").about("duration")).into());
     }
     Ok(end.finished(Vec::new()))
 }

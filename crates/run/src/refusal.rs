@@ -9,6 +9,8 @@ use std::io;
 pub enum RunRefusal {
     /// This host, or the simulated machine, refuses what the run needs; one refusal or more.
     Refused(Vec<Refusal>),
+    /// A disk, a kernel or a directory of this host has no room or no permission for the run, whatever it asks for.
+    HostTrouble(Refusal),
     /// The run folder cannot be made or written.
     Folder(loadgo_store::Error),
     /// The caller failed with this reason in its callback for the progress.
@@ -27,20 +29,22 @@ pub enum RunRefusal {
 impl RunRefusal {
     /// The kernel refuses something that the driver needs.
     pub(crate) fn from_kernel(error: io::Error) -> RunRefusal {
-        Refusal::new("the kernel refuses what the driver needs").because(error).into()
+        RunRefusal::HostTrouble(Refusal::new("the kernel refuses what the driver needs").because(error))
     }
 
     /// The list of things that a run makes outside its folder cannot be written.
     pub(crate) fn from_state(error: io::Error) -> RunRefusal {
         let directory = loadgo_host::leftovers::state_directory();
         let attempt = format!("the list of what the run makes cannot be kept in {}", directory.display());
-        Refusal::new(attempt).because(error).with_remedy("make that directory yours, or set XDG_RUNTIME_DIR").into()
+        let remedy = "make that directory yours, or set XDG_RUNTIME_DIR";
+        RunRefusal::HostTrouble(Refusal::new(attempt).because(error).with_remedy(remedy))
     }
 
     /// The arguments of `loadgo.run` that this concerns.
     pub fn arguments(&self) -> Vec<&'static str> {
         match self {
             RunRefusal::Refused(refusals) => refusals.iter().flat_map(Refusal::arguments).copied().collect(),
+            RunRefusal::HostTrouble(refusal) => refusal.arguments().to_vec(),
             RunRefusal::Folder(error) => error.arguments().to_vec(),
             RunRefusal::Caller(_) | RunRefusal::Panicked { .. } | RunRefusal::NotWhole(_) => Vec::new(),
         }
@@ -93,6 +97,7 @@ impl fmt::Display for RunRefusal {
                 let lines: Vec<_> = refusals.iter().map(ToString::to_string).collect();
                 f.write_str(&lines.join("\n"))
             }
+            RunRefusal::HostTrouble(refusal) => refusal.fmt(f),
             RunRefusal::Folder(error) => write!(f, "{error}"),
             RunRefusal::Caller(reason) => write!(f, "its caller raised {reason}"),
             RunRefusal::Panicked { thread, message } => write!(f, "{thread} panicked: {message}"),

@@ -15,7 +15,7 @@ import polars as pl
 import tomlkit
 
 from loadgo.distribution.own_code import check_code
-from loadgo.errors import Refused
+from loadgo.errors import Refused, RunTrouble
 from loadgo.records.machine_file import parsed_machine
 from loadgo.running.prepared import run_machine
 from loadgo.running.simulation import SimulatedFigure, Simulation, sweep
@@ -133,24 +133,13 @@ def _script_row(task: BatchTask, script: str, point: Point, parent: Path) -> Row
         shutil.rmtree(folder, ignore_errors=True)
 
 
-_HOST_TROUBLE = (
-    "the disk takes no more",
-    "the kernel refuses what the driver needs",
-    "the list of what the run makes",
-    "records are missing: ",
-    "its caller raised ",
-    " panicked: ",
-)
-"""Words of refusals that are no property of the point: another host, or another time, gives its figures."""
-
-
 def _machine_refusal(script: str, options: dict[str, Any], folder: Path) -> str | None:
-    """Runs a script, and returns why the machine refused it; None after a run. Raises what is wrong with the host."""
+    """Runs a script, and returns why the machine refused it; None after a run. Raises `RunTrouble`."""
     try:
         run_machine(script, options, str(folder), _go_on)
+    except RunTrouble:
+        raise
     except Refused as refusal:
-        if any(words in str(refusal) for words in _HOST_TROUBLE):
-            raise
         return str(refusal).replace(str(folder), "the run's folder")
     return None
 
