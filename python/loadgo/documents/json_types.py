@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import sys
 import types
 import typing
@@ -80,7 +81,7 @@ class _Derivation:
                 if get_origin(annotation) is NotRequired:
                     optional.add(name)
                     annotation = get_args(annotation)[0]
-                words = member_words(kind).get(field)
+                words = _in_json(member_words(kind).get(field, ""))
                 properties[name] = self.schema_of(annotation) | ({"description": words} if words else {})
         required = [name for name in properties if name not in optional]
         return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
@@ -133,7 +134,7 @@ class _Derivation:
         name = kind.__name__.lstrip("_").removesuffix("Json")
         if name not in self._defined:
             self._defined[name] = kind
-            self.definitions[name] = {"description": class_words(parts[0]), **self.object_of(parts)}
+            self.definitions[name] = {"description": _in_json(class_words(parts[0])), **self.object_of(parts)}
         assert self._defined[name] is kind, f"two types of one format have the name {name}"
         return {"$ref": f"#/$defs/{name}"}
 
@@ -163,6 +164,11 @@ class _Derivation:
             return annotation
         known = _ALWAYS_KNOWN | {kind.__name__: kind for kind in self.keys}
         return eval(annotation, known | vars(module))
+
+
+def _in_json(words: str) -> str:
+    """The words of a docstring with JSON's name for None."""
+    return re.sub(r"\bNone\b", "null", re.sub(r"(^|\. )None\b", r"\1Null", words))
 
 
 def _module_of(kind: type) -> types.ModuleType:

@@ -17,7 +17,8 @@ from loadgo.notation.terms import meter_name
 if TYPE_CHECKING:
     from loadgo.running.doctor import Ability
 
-_ABILITY_KEYS = ("name", "state", "how", "why_not", "remedy")
+ABILITY_KEYS = "name state how why_not remedy"
+"""The keys of an `Ability` in JSON and the columns of its frame, in order."""
 _METER_PREFIX = "meter: "
 _STATE_WORDS = {"absent": "not here", "estimated": "in part"}
 """The words for what is missing, the worst first."""
@@ -25,11 +26,11 @@ _STATE_WORDS = {"absent": "not here", "estimated": "in part"}
 
 def ability_presentation(abilities: Sequence[Ability], *, full: bool = False) -> Presentation:
     """The parts of a list of abilities. With `full`, the document says of each how this host has it."""
-    records = tuple({key: getattr(ability, key) for key in _ABILITY_KEYS} for ability in abilities)
+    records = tuple({key: getattr(ability, key) for key in ABILITY_KEYS.split()} for ability in abilities)
     return Presentation(
         lambda: ability_document(abilities, full=full),
         lambda: json_document({"abilities": records}, {}),
-        {"abilities": lambda: frame_of(records, " ".join(_ABILITY_KEYS))},
+        {"abilities": lambda: frame_of(records, ABILITY_KEYS)},
     )
 
 

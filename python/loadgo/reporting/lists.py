@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from loadgo.running.machines import Machine
 
-_MACHINE_KEYS = ("name", "title", "processors", "commands", "source")
+MACHINE_KEYS = "name title processors commands source"
+"""The keys of a `Machine` in JSON and the columns of its frame, in order."""
 
 
 def machine_presentation(machines: Sequence[Machine]) -> Presentation:
@@ -39,12 +40,13 @@ def query_presentation(frame: pl.DataFrame) -> Presentation:
 
 def machine_list(machines: Sequence[Machine]) -> Listing:
     """The machines, in their order."""
+    keys = tuple(MACHINE_KEYS.split())
     return Listing(
         "machines",
         ("machine", "title", "processors", "source"),
         tuple((machine.name, machine.title, str(machine.processors), machine.source) for machine in machines),
-        _MACHINE_KEYS,
-        tuple(_record(machine, _MACHINE_KEYS) for machine in machines),
+        keys,
+        tuple({key: getattr(machine, key) for key in keys} for machine in machines),
         figures=frozenset({2}),
     )
 
@@ -62,7 +64,3 @@ def tariff_list() -> Listing:
         tuple(records[0]),
         records,
     )
-
-
-def _record(value: object, keys: Sequence[str]) -> dict[str, object]:
-    return {key: getattr(value, key) for key in keys}

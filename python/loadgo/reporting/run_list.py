@@ -22,16 +22,17 @@ if TYPE_CHECKING:
 
 MOST_RUNS = 20
 """Number of runs that a document lists, unless all are asked for."""
-_RUN_KEYS = ("id", "folder", "name", "system", "users", "started", "finished", "outcome", "interactions")
+RUN_KEYS = "id folder name system users started finished outcome interactions"
+"""The keys of a `RecordedRun` in JSON and the columns of its frame, in order."""
 
 
 def run_presentation(runs: Sequence[RecordedRun], *, full: bool = False) -> Presentation:
     """The parts of a list of runs. The document has the last `MOST_RUNS` of them, or with `full` all of them."""
-    records = tuple({key: getattr(run, key) for key in _RUN_KEYS} | {"folder": _folder(run)} for run in runs)
+    records = tuple({key: getattr(run, key) for key in RUN_KEYS.split()} | {"folder": _folder(run)} for run in runs)
     return Presentation(
         lambda: run_document(runs, full=full),
         lambda: json_document({"runs": records}, {}),
-        {"runs": lambda: frame_of(records, " ".join(_RUN_KEYS))},
+        {"runs": lambda: frame_of(records, RUN_KEYS)},
         answer=lambda: runs_answer(runs, len(runs)),
         text=lambda width, color: _text(run_document(runs, full=full), width, color=color),
     )

@@ -21,9 +21,15 @@ from loadgo.profiling.document import PROFILE_KEYS
 from loadgo.profiling.profile import Profile
 from loadgo.ready_message.as_json import JSON_KEYS as READY_KEYS
 from loadgo.ready_message.ready import Ready
+from loadgo.records.runs import RecordedRun
+from loadgo.reporting.ability_list import ABILITY_KEYS
 from loadgo.reporting.failed_lines import FAILED_KEYS, FailedLine
+from loadgo.reporting.lists import MACHINE_KEYS
+from loadgo.reporting.run_list import RUN_KEYS
 from loadgo.reproduction.as_data import JSON_KEYS as REPRODUCTION_KEYS
+from loadgo.running.doctor import Ability
 from loadgo.running.json_keys import JSON_KEYS as SIMULATION_KEYS
+from loadgo.running.machines import Machine
 from loadgo.running.simulation import Simulation
 from loadgo.schemas import comparison_objects, cost_objects, reproduction_objects, run_objects
 from loadgo.schemas.formats import JSON_FORMATS, JsonFormat
@@ -56,9 +62,9 @@ _PARTS: Mapping[str, tuple[tuple[type, ...], Keys]] = {
     "transfer-command": ((CommandTransfer, cost_objects.CommandTransferMore), TRANSFER_KEYS),
     "transfer-table": ((Apart,), TRANSFER_KEYS),
     "transfer-methods": ((run_objects.MethodsJson,), {}),
-    "runs": ((run_objects.RunsJson,), {}),
-    "machines": ((run_objects.MachinesJson,), {}),
-    "doctor": ((run_objects.AbilitiesJson,), {}),
+    "runs": ((run_objects.RunsJson,), {RecordedRun: RUN_KEYS}),
+    "machines": ((run_objects.MachinesJson,), {Machine: MACHINE_KEYS}),
+    "doctor": ((run_objects.AbilitiesJson,), {Ability: ABILITY_KEYS}),
     "query": ((run_objects.QueryJson,), {}),
 }
 """By format: the types whose members its JSON has, and the keys of all types in it."""

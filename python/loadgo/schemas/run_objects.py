@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from os import PathLike
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from loadgo.documents.json_types import WithMembers
 from loadgo.fitting.trial import FittedCheck
@@ -13,8 +12,11 @@ from loadgo.measures.vocabulary import DocumentVocabulary
 from loadgo.prediction.fitted import Parameter
 from loadgo.profiling.summary import ProfileSummary
 from loadgo.ready_message.ready import FigureSpread
+from loadgo.records.runs import RecordedRun
 from loadgo.reporting.failed_lines import FailedLine
 from loadgo.running.command_run import CommandRun
+from loadgo.running.doctor import Ability
+from loadgo.running.machines import Machine
 
 
 class ChartDataJson(TypedDict):
@@ -74,56 +76,22 @@ class ReadyMore(TypedDict):
     runs: Sequence[Annotated[dict[str, object], WithMembers(CommandRun, MeteredRunMore)]]
 
 
-class ListedRunJson(TypedDict):
-    """A recorded run."""
-
-    id: str
-    folder: str
-    name: str
-    system: str
-    users: int | None
-    started: datetime | None
-    finished: bool
-    outcome: str
-    interactions: int | None
-
-
 class RunsJson(TypedDict):
     """The recorded runs."""
 
-    runs: Sequence[ListedRunJson]
-
-
-class ListedMachineJson(TypedDict):
-    """A simulated machine."""
-
-    name: str
-    title: str
-    processors: int
-    commands: Sequence[str]
-    source: str
+    runs: Sequence[RecordedRun]
 
 
 class MachinesJson(TypedDict):
     """The machines that come with loadgo."""
 
-    machines: Sequence[ListedMachineJson]
-
-
-class AbilityJson(TypedDict):
-    """Something that a run may need of a host."""
-
-    name: str
-    state: Literal["exact", "estimated", "absent"]
-    how: str
-    why_not: str
-    remedy: str
+    machines: Sequence[Machine]
 
 
 class AbilitiesJson(TypedDict):
     """The list of what can be measured and controlled on a host."""
 
-    abilities: Sequence[AbilityJson]
+    abilities: Sequence[Ability]
 
 
 class QueryJson(TypedDict):
