@@ -16,7 +16,6 @@ from loadgo.hosts.address import Address
 from loadgo.hosts.control_directory import PARENT_DIRECTORY, remove_dead_directories
 from loadgo.hosts.failures import AgentSilent, LoginUnfinished
 from support.agent_hosts import FAR, AgentHost, agent_host, eventually
-from support.far_programs import sshd
 from support.outside import NEEDS_ROOT, PATIENCE_S
 
 pytestmark = NEEDS_ROOT
@@ -29,8 +28,6 @@ MOST_MEMORY_KB = 400_000
 @pytest.fixture
 def far(tmp_path: Path) -> Iterator[AgentHost]:
     """A host that an agent can be brought to."""
-    if sshd() is None:
-        pytest.skip("there is no sshd: scripts/setup dev unpacks it")
     with agent_host(tmp_path) as host:
         yield host
 

@@ -15,7 +15,6 @@ import pytest
 from loadgo.hosts.agent import Agent
 from loadgo.hosts.failures import LoginUnfinished
 from support.agent_hosts import FAR, AgentHost, agent_host, eventually
-from support.far_programs import sshd
 from support.outside import NEEDS_ROOT
 
 pytestmark = NEEDS_ROOT
@@ -28,8 +27,6 @@ OF_USER = ("LOADGO_USER", "PS1", "PROMPT_COMMAND")
 @pytest.fixture
 def far(tmp_path: Path) -> Iterator[AgentHost]:
     """A host with process ids of its own, and a script that its users type."""
-    if sshd() is None:
-        pytest.skip("there is no sshd: scripts/setup dev unpacks it")
     with agent_host(tmp_path, apart=True) as host:
         (tmp_path / "work.toml").write_text('name = "work"\nneeds = ["true"]\nthink = "none"\nlines = ["true"]\n')
         yield host

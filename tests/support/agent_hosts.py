@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import loadgo
+import pytest
 from loadgo.measures.summary import summarize
 
+from support.far_programs import sshd
 from support.outside import COMMAND, PATIENCE_S, STATE, environment
 from support.ssh_host import SshHost, ssh_host
 
@@ -102,7 +104,9 @@ class AgentHost:
 
 @contextmanager
 def agent_host(folder: Path, *, apart: bool = False) -> Iterator[AgentHost]:
-    """A host for ssh that has no agent yet. A host that is `apart` has process ids of its own."""
+    """A host for ssh that has no agent yet; `apart` with process ids of its own. The test is skipped without an sshd."""
+    if sshd() is None:
+        pytest.skip("there is no sshd: scripts/setup dev unpacks it")
     with ssh_host(folder / "far", apart=apart) as host:
         (folder / "bin").mkdir()
         there = AgentHost(host, folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -30,6 +31,19 @@ def finished(folder: Path, *arguments: str, **environment: str) -> tuple[int, st
     process = start(folder, *arguments, **environment)
     out, error = process.communicate(timeout=300)
     return process.returncode, out, error
+
+
+def interrupted(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """Interrupts a command as Ctrl-C at a terminal does: each process of its group. Returns what it has printed.
+
+    It must end with the status of an interrupt, without a traceback, and no process of it may stay.
+    """
+    os.killpg(process.pid, signal.SIGINT)
+    out, error = process.communicate(timeout=300)
+    assert process.returncode == 130, error
+    assert "Traceback" not in error
+    wait_until_gone(process.pid)
+    return out, error
 
 
 def members(session: int) -> list[int]:
