@@ -83,7 +83,6 @@ def fitted_checks(text: str, readings: Sequence[RunReading], crew: RunCrew) -> t
         trial = fitted_trial.reading
         shared_rows = trial.rows.filter(pl.col("command").is_in(reading.rows["command"].unique().to_list()))
         measured, simulated = _measured_figures(reading), _measured_figures(replace(trial, rows=shared_rows))
-
         errors = {MEAN_RESPONSE_LABEL: _mean_response_error(reading)}
         checks += [
             FittedCheck(reading.id, reading.users, name, value, simulated[name], name != "throughput", errors.get(name))

@@ -114,7 +114,7 @@ class ClockExchanges:
         if "end" not in self._best:
             return [middle, *([last] if last is not middle and last.bound_ns <= limit_ns else [])]
         if "beginning" in self._best and middle.bound_ns > limit_ns:
-            middle = min(self._middle, key=lambda one: one.bound_ns)
+            middle = min(self._middle, key=lambda exchange: exchange.bound_ns)
             return [middle] if middle.bound_ns <= limit_ns else []
         return [middle]
 
@@ -124,8 +124,8 @@ def _best_of_third(exchanges: Sequence[Exchange], third: int) -> Exchange:
     first_ns = exchanges[0].here_ns
     third_ns = (exchanges[-1].here_ns - first_ns) / 3
     begin_ns, end_ns = first_ns + third * third_ns, first_ns + (third + 1) * third_ns
-    inside = [one for one in exchanges if begin_ns <= one.here_ns <= end_ns]
-    return min(inside or exchanges, key=lambda one: one.bound_ns)
+    inside = [exchange for exchange in exchanges if begin_ns <= exchange.here_ns <= end_ns]
+    return min(inside or exchanges, key=lambda exchange: exchange.bound_ns)
 
 
 @dataclass(frozen=True)

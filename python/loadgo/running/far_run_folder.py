@@ -69,7 +69,6 @@ def tell_unplaced(folder: Path, host: Address) -> None:
     if not (folder / FAR_FOLDER / "run.toml").exists():
         return
     reason = f"the run broke off: the meters of {host} are in {FAR_FOLDER}, by its own clock"
-
     with suppress(OSError, ValueError, LoadgoError, pl.exceptions.PolarsError):
         run_toml = tomlkit.parse((folder / "run.toml").read_text(encoding="utf-8")).unwrap()
         run_toml["notes"] = [*run_toml.get("notes", []), reason]

@@ -189,15 +189,8 @@ def _shared_connection(connection: Connection, environment: dict[str, str]) -> _
     )
     assert trial.stderr is not None
     errors = ErrorOutput(trial.stderr)
-    try:
-        status = connection.wait(trial, LOGIN_TIMEOUT_S)
-    except subprocess.TimeoutExpired:
-        raise LoginUnfinished(
-            f"{connection.address}: a second log-in has not come to a shell for {LOGIN_TIMEOUT_S:.0f} s: see that "
-            "`ssh HOST exit` ends there"
-        ) from None
-    finally:
-        end_process(trial)
+    late = f"a second log-in has not come to a shell for {LOGIN_TIMEOUT_S:.0f} s: see that `ssh HOST exit` ends there"
+    status = _status_in_time(connection, trial, late)
     if status != SSH_FAILED_STATUS:
         return None
     reason = errors.last_part()
@@ -221,17 +214,23 @@ def _check_programs(connection: Connection, programs: Sequence[str]) -> None:
     )
     script = f'exec "${{SHELL:-/bin/sh}}" -lc {shlex.quote(search)}'
     process = connection.start(script, (subprocess.DEVNULL, subprocess.DEVNULL))
-    try:
-        status = connection.wait(process, LOGIN_TIMEOUT_S)
-    except subprocess.TimeoutExpired:
-        raise LoginUnfinished(
-            f"{connection.address}: the log-in shell has not come to its end in {LOGIN_TIMEOUT_S:.0f} s: a .profile or "
-            ".bash_profile must not wait for input, or for a file system that hangs"
-        ) from None
-    finally:
-        end_process(process)
+    late = (
+        f"the log-in shell has not come to its end in {LOGIN_TIMEOUT_S:.0f} s: a .profile or .bash_profile must not "
+        "wait for input, or for a file system that hangs"
+    )
+    status = _status_in_time(connection, process, late)
     if 0 <= (number := status - _FIRST_MISSING_STATUS) < len(wanted):
         raise Refused(
             f"the script needs {wanted[number]}, which {connection.address} does not have on the path of its log-in "
             "shell: install it there, or use another script"
         )
+
+
+def _status_in_time(connection: Connection, process: subprocess.Popen[bytes], late: str) -> int:
+    """The exit status of an ssh. Raises `LoginUnfinished` with the reason `late` after the time of a log-in."""
+    try:
+        return connection.wait(process, LOGIN_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        raise LoginUnfinished(f"{connection.address}: {late}") from None
+    finally:
+        end_process(process)
