@@ -104,7 +104,7 @@ class AgentHost:
 
 @contextmanager
 def agent_host(folder: Path, *, apart: bool = False) -> Iterator[AgentHost]:
-    """A host for ssh that has no agent yet; `apart` with process ids of its own. The test is skipped without an sshd."""
+    """A host for ssh that has no agent yet; `apart` with process ids of its own. Skips the test without an sshd."""
     if sshd() is None:
         pytest.skip("there is no sshd: scripts/setup dev unpacks it")
     with ssh_host(folder / "far", apart=apart) as host:
