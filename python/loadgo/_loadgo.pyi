@@ -27,7 +27,7 @@ def parse_law(text: str) -> dict[str, Any]:
 def parse_span(text: str) -> int:
     """Parses a span of time to nanoseconds. Raises `ValueError`."""
 
-def parse_limit(text: str) -> None:
+def parse_limit(text: str) -> dict[str, Any]:
     """Checks the limits of users. Raises `ValueError`."""
 
 def parse_until(text: str) -> str:

@@ -103,10 +103,14 @@ pub fn drive<'py>(
     })
 }
 
-/// Checks the limits of users; raises `ValueError` with the right form.
+/// Parses the limits of users: `memory_bytes` and `cpus`, each None without such a limit. Raises `ValueError` with the right form.
 #[pyfunction]
-fn parse_limit(text: &str) -> PyResult<()> {
-    Limit::parse(text).map(drop).map_err(refused_argument)
+fn parse_limit<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>> {
+    let limit = Limit::parse(text).map_err(refused_argument)?;
+    let values = PyDict::new(py);
+    values.set_item("memory_bytes", limit.memory_bytes)?;
+    values.set_item("cpus", limit.cpus)?;
+    Ok(values)
 }
 
 fn refused_argument(refusal: Refusal) -> PyErr {

@@ -37,9 +37,7 @@ def host_options(needs: Sequence[str], limit: str | None, usage_every: int | Non
 
     Raises `ValueError` for an invalid option, and `errors.Refused` for a missing program of `needs`.
     """
-    if limit is not None:
-        with naming("limit"):
-            _loadgo.parse_limit(limit)
+    cpu_limit(limit)
     if usage_every is not None and not 1 <= usage_every < 2**31:
         raise BadArgument(f"usage cannot be read for every {usage_every}-th interaction: at least 1, which reads each")
     _check_programs(needs)
@@ -50,6 +48,18 @@ def host_options(needs: Sequence[str], limit: str | None, usage_every: int | Non
         "usage_every": usage_every,
         **asdict(driver),
     }
+
+
+def cpu_limit(limit: str | None) -> float | None:
+    """The number of processors that a limit allows the users, such as 0.5 for `cpus=0.5`; None without such a limit.
+
+    Raises `ValueError` for an invalid limit.
+    """
+    if limit is None:
+        return None
+    with naming("limit"):
+        cpus: float | None = _loadgo.parse_limit(limit)["cpus"]
+        return cpus
 
 
 def parse_meter_tier(tier: str | None) -> str | None:

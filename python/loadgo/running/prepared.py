@@ -51,6 +51,8 @@ class PreparedRun:
     """The options of `run_script` besides the load."""
     machine: simulated_machine.SimulatedMachine | None = None
     """None on a host."""
+    cpu_limit: float | None = None
+    """The number of processors that the users of this host may use together; None without such a limit."""
 
     @property
     def system(self) -> dict[str, Any]:
@@ -77,7 +79,8 @@ def prepare_run(source: Source, on: str, settings: RunSettings) -> PreparedRun:
             raise BadArgument("`set` changes a simulated machine: name one with `on`").about("set", "on")
         options = host.host_options(script["needs"], settings.limit, settings.usage_every, settings.driver)
         further = {"meters": host.parse_meter_tier(settings.meters), "login": settings.login}
-        return PreparedRun(script, run_host, {**options, **further, **pace})
+        cpus = host.cpu_limit(settings.limit)
+        return PreparedRun(script, run_host, {**options, **further, **pace}, cpu_limit=cpus)
     if settings.login is not None:
         raise BadArgument("`login` is for this host: nobody logs in to a simulated machine").about("login", "on")
     machine = simulated_machine.prepare_machine(

@@ -28,6 +28,7 @@ from loadgo.sizing.narrowing import narrowing_of
 from loadgo.sizing.neighbours import neighbours_of, with_quiet_capacity
 from loadgo.sizing.outcomes import SearchGoal
 from loadgo.sizing.points import points_of
+from loadgo.sizing.resources import is_cpu_limit
 from loadgo.sizing.results import Capacity, ReportProgress, SearchLimits, TrialRecord
 from loadgo.sizing.rounds import SearchResult, TrialLengths
 from loadgo.sizing.site import TrialSite, keep_result, prepare_site
@@ -222,7 +223,8 @@ def search_goal(options: SearchOptions, site: TrialSite) -> SearchGoal:
     """The goal of the search. Targets or options that make no sense raise `ValueError`."""
     targets = parse_targets(options.target)
     check_commands(targets, site.commands)
-    check_resources(targets, [name for name, count in site.servers.items() if count is not None])
+    resources = [name for name, count in site.servers.items() if count is not None and not is_cpu_limit(name)]
+    check_resources(targets, resources)
     if not any(target.sense == "most" for target in targets):
         raise BadArgument(
             f"target {targets[0].text!r} is a floor, and more users only come nearer to it: add a ceiling, such as "

@@ -1,7 +1,8 @@
-"""The resources that can saturate (processors, and the stores of a simulated machine) and their utilisation."""
+"""The resources that can saturate, and their utilisation: processors, a limit on them, and a machine's stores."""
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 PROCESSORS_RESOURCE = "processors"
 LOADING_CATEGORY = "idle loading"
 """The category of time in which a swapping machine's processor waits for a program to be loaded."""
+
+_CPU_LIMIT_PREFIX = "limit cpus="
 
 ServerCounts = Mapping[str, int | None]
 """Number of servers by resource. None means any number: the resource never saturates."""
@@ -39,6 +42,29 @@ def server_counts(machine: str, processors: int) -> dict[str, int | None]:
     """The resources of a machine, from the text of its merged file, with their numbers of servers."""
     stores: dict[str, dict[str, Any]] = tomllib.loads(machine).get("storage", {})
     return {PROCESSORS_RESOURCE: processors, **{name: _server_count(store) for name, store in stores.items()}}
+
+
+def cpu_limit_servers(cpus: float | None, servers: ServerCounts) -> dict[str, int | None]:
+    """`servers` with the users' limit of processors, such as `limit cpus=0.5`, if it is less than the processors.
+
+    The limit is one resource with as many servers as it has processors, rounded up; a part of one is a slower server.
+    """
+    if cpus is None or cpus >= (servers.get(PROCESSORS_RESOURCE) or 0):
+        return dict(servers)
+    return {**servers, f"{_CPU_LIMIT_PREFIX}{cpus:g}": math.ceil(cpus)}
+
+
+def is_cpu_limit(resource: str) -> bool:
+    """Whether the resource is the users' limit of processors."""
+    return resource.startswith(_CPU_LIMIT_PREFIX)
+
+
+def cpu_limit_utilisation(servers: ServerCounts, shares: ProcessorShares | None) -> dict[str, float]:
+    """The share of the users' limit that they used; empty without a limit, or where their time was not measured."""
+    if shares is None:
+        return {}
+    limits = [resource for resource in servers if is_cpu_limit(resource)]
+    return {limit: shares.users_processors / float(limit.removeprefix(_CPU_LIMIT_PREFIX)) for limit in limits}
 
 
 def busy_spans(tables: Tables, stretch: Stretch, servers: ServerCounts) -> dict[str, pl.DataFrame]:

@@ -19,7 +19,7 @@ from loadgo.running.prepared import THIS_HOST, PreparedRun, RunDriver, RunProgre
 from loadgo.sizing.curve import Target
 from loadgo.sizing.early_end import TrialWatcher
 from loadgo.sizing.mix import UserMix, nearest_seed
-from loadgo.sizing.resources import PROCESSORS_RESOURCE, ServerCounts, server_counts
+from loadgo.sizing.resources import PROCESSORS_RESOURCE, ServerCounts, cpu_limit_servers, server_counts
 from loadgo.sizing.results import Capacity
 from loadgo.sizing.trials import CapacityTrial, TrialQuestions, trial_from
 
@@ -73,7 +73,7 @@ def prepare_site(
 def _site_servers(ready: PreparedRun) -> ServerCounts:
     """Number of servers of each resource of the system."""
     if ready.machine is None:
-        return {PROCESSORS_RESOURCE: os.cpu_count() or 1}
+        return cpu_limit_servers(ready.cpu_limit, {PROCESSORS_RESOURCE: os.cpu_count() or 1})
     return server_counts(ready.machine.parsed["text"], ready.machine.parsed["processors"])
 
 

@@ -35,6 +35,7 @@ from loadgo.sizing.resources import (
     ProcessorShares,
     ServerCounts,
     busy_spans,
+    cpu_limit_utilisation,
     loading_share,
     processor_shares,
     utilisations,
@@ -173,6 +174,7 @@ def trial_from(tables: Tables, questions: TrialQuestions) -> CapacityTrial:
     spans = busy_spans(tables, stretch, questions.servers)
     live = tables.conditions.get("system", {}).get("kind") == "host"
     total = total_time_of(tables, stretch) if live else None
+    processors = None if total is None else processor_shares(total)
     valid, why = _validity(tables, counted, questions, total)
     cost = cost_of(usage_of(rows), len(rows), classes_of(rows), questions.tariff) if len(rows) else None
     return CapacityTrial(
@@ -186,7 +188,7 @@ def trial_from(tables: Tables, questions: TrialQuestions) -> CapacityTrial:
         responses_s=responses,
         batches=batches,
         think_s=think_s,
-        utilisation=utilisations(spans),
+        utilisation={**utilisations(spans), **cpu_limit_utilisation(questions.servers, processors)},
         cost_user_hour=None if cost is None else cost.user_hour,
         faults_a_command=_column_mean(rows, "faults_major"),
         lost=_lost_records(tables, cut_short=questions.cut_short),
@@ -196,7 +198,7 @@ def trial_from(tables: Tables, questions: TrialQuestions) -> CapacityTrial:
         cut_short=questions.cut_short,
         lines_a_pass=_lines_per_pass(rows),
         classes=_class_figures(counted, questions.classes),
-        processors=None if total is None else processor_shares(total),
+        processors=processors,
         late=_late_lines(rows, questions.targets),
         unclear=_unclear_lines(counted, questions.targets),
         censored=_censored_lines(tables) if questions.cut_short else 0,

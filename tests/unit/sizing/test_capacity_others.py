@@ -17,6 +17,7 @@ from loadgo.sizing.near_line import find_crossing, quiet_crossing
 from loadgo.sizing.neighbours import neighbours_in_words, neighbours_of, with_quiet_capacity
 from loadgo.sizing.outcomes import CapacityFound, SearchGoal, Undecided
 from loadgo.sizing.points import point_of
+from loadgo.sizing.resources import ServerCounts, cpu_limit_servers
 from loadgo.sizing.results import Neighbours
 from loadgo.sizing.targets import parse_targets
 from loadgo.sizing.trials import CapacityTrial, TrialQuestions, trial_from
@@ -25,6 +26,7 @@ from support.known_capacity import MEAN, SERVERS, exact, exacts
 from support.made_trials import made_trial, slow_share
 from support.synthetic import S, Work, closed_loop
 
+HOST: ServerCounts = {"processors": 2}
 USERS = (5, 15, 25)
 OWN_S = 0.6
 WANTED = SearchGoal((MEAN,), 100, None, 10**6, 60, live=True)
@@ -60,9 +62,9 @@ def beside_others(run: Tables, share: float) -> Tables:
     return replace(run, time=time)
 
 
-def tried(run: Tables) -> CapacityTrial:
+def tried(run: Tables, servers: ServerCounts = HOST) -> CapacityTrial:
     """The trial of 6 users that has these records."""
-    return trial_from(run, TrialQuestions(6, "seed 1", parse_targets("mean < 3s"), {"processors": 2}, load_tariff()))
+    return trial_from(run, TrialQuestions(6, "seed 1", parse_targets("mean < 3s"), servers, load_tariff()))
 
 
 def test_the_demand_at_the_processors_is_the_users_own_time() -> None:
@@ -92,6 +94,30 @@ def test_the_saturation_point_is_the_same_everywhere() -> None:
     answer = answer_of(CapacityFound(34, 34, 34, 0, enough=True), capacity_result.points, WANTED, AnswerContext(first))
     assert "Processors would be saturated first, from 37.3 users on." in answer.in_words
     assert rows_by_name(table_titled(capacity_result, "Service demands"))["processors"][-1] == "37.3 users"
+
+
+def test_a_limit_on_the_users_processors_is_the_resource_that_they_saturate() -> None:
+    """The users may use half of a processor of two; an interaction takes 0.1 s of it, whatever else the host does."""
+    servers = cpu_limit_servers(0.5, {"processors": 2})
+    run = beside_others(closed_loop(6, 60, [Work("edit", 0.1)]), 0.5)
+    point = point_of([tried(run, servers)], parse_targets("mean < 3s"))
+    used = (point.users_cpu_s or 0.0) * point.throughput.value
+    assert point.utilisation["limit cpus=0.5"] == pytest.approx(used / 0.5, rel=1e-6)
+    found = models_of([point], servers)
+    assert found is not None
+    assert [demand.resource for demand in found.demands] == ["limit cpus=0.5"]
+    assert found.demands[0].seconds == pytest.approx((point.users_cpu_s or 0.0) / 0.5, rel=1e-6)
+    first = first_saturation(found)
+    assert first is not None
+    context = AnswerContext(first)
+    words = answer_of(CapacityFound(6, 6, 6, 0, enough=True), [point], WANTED, context).in_words
+    assert f"Limit cpus=0.5 {'is' if first.users <= 6 else 'would be'} saturated first" in words
+
+
+def test_a_limit_as_large_as_the_host_is_no_resource() -> None:
+    assert cpu_limit_servers(2.0, {"processors": 2}) == {"processors": 2}
+    assert cpu_limit_servers(None, {"processors": 2}) == {"processors": 2}
+    assert cpu_limit_servers(1.5, {"processors": 2}) == {"processors": 2, "limit cpus=1.5": 2}
 
 
 def test_a_trial_separates_the_users_time_from_other_work() -> None:

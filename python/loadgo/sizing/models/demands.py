@@ -8,8 +8,9 @@ point, the demand stays constant, and the upper end of its interval grows on at 
 
 The background of a resource is the work that it does whatever the users do. It is subtracted from the utilisation, and
 the users share the rest of the resource, so their demands are longer. On a host's processors, the meters measure the
-users' own time, and the background is the smallest share of other work at any point. For another resource, the
-background is the intercept of U over X, if that is significantly positive with at least three points.
+users' own time, and the background is the smallest share of other work at any point. A limit on the users' processors
+takes the place of the processors, and has no background. For another resource, the background is the intercept of U
+over X, if that is significantly positive with at least three points.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from loadgo.sizing.curve import LoadPoint
-from loadgo.sizing.resources import PROCESSORS_RESOURCE
+from loadgo.sizing.resources import PROCESSORS_RESOURCE, is_cpu_limit
 from loadgo.stats.student import student_reach
 
 FEWEST_DEMAND_INTERACTIONS = 400
@@ -80,7 +81,10 @@ class Demand:
 def demands_of(points: Sequence[LoadPoint], servers: Mapping[str, int | None]) -> tuple[Demand, ...]:
     """The demands at the resources that can saturate and were used, in the order of `servers`."""
     demands = []
+    has_cpu_limit = any(is_cpu_limit(resource) for resource in servers)
     for resource, count in servers.items():
+        if resource == PROCESSORS_RESOURCE and has_cpu_limit:
+            continue  # The limit serves the same work, and is slower.
         used_points = [point for point in points if point.utilisation.get(resource, 0.0) > 0.0]
         if not count or not used_points or is_taken_by_others(used_points, resource):
             continue
@@ -112,6 +116,8 @@ def is_taken_by_others(points: Sequence[LoadPoint], resource: str) -> bool:
 
     Then other work uses what the users leave, and the utilisation shows nothing about the users.
     """
+    if is_cpu_limit(resource):
+        return False
     if _is_mix(points) and all(point.others is None for point in points):
         return False  # In a mix, the throughput of a full resource also grows if light users get more of it.
     ordered = sorted(well_measured_points(points), key=lambda point: point.throughput.value)
@@ -141,7 +147,7 @@ def _demands_by_users(
         background = min(point.others or 0.0 for point in good_points)
         background = background if background > _BACKGROUND_SHARE else 0.0
         return background, {point.users: (point.users_cpu_s or 0.0) / (1.0 - background) for point in points}
-    background = _background(good_points, resource)
+    background = 0.0 if is_cpu_limit(resource) else _background(good_points, resource)
     used = {point.users: max(0.0, point.utilisation[resource] - background) / (1.0 - background) for point in points}
     return background, {point.users: used[point.users] * servers / point.throughput.value for point in points}
 

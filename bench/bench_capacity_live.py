@@ -1,0 +1,143 @@
+"""Whether `loadgo capacity` is right on a busy host: searches beside neighbours against long searches on a quiet one.
+
+    python bench/bench_capacity_live.py quiet RESULT.json             # long searches; run them on a quiet host
+    python bench/bench_capacity_live.py busy RESULT.json [SEARCHES]   # 20 searches beside neighbours, judged by these
+
+Three scripts take turns: two in a control group that has less than the host, so that neighbours slow them little, and
+one that competes with the neighbours for both processors. The neighbours are two programs, each with a seed of its
+own, that take a processor at random, half of the time. A search is right if its range meets that of the quiet search,
+or if its prediction for a quiet host does.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import loadgo
+from figures import figure, finish
+from machine import machine
+
+SEARCHES = 20
+NEIGHBOURS = """
+import random, sys, time
+chance = random.Random(int(sys.argv[1]))
+while True:
+    end = time.monotonic() + chance.expovariate(1 / 6)
+    while time.monotonic() < end:
+        pass
+    time.sleep(chance.expovariate(1 / 6))
+"""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A search: its script, target and limits."""
+
+    name: str
+    line: str
+    target: str
+    limit: str | None
+    max_users: int
+
+    def ask(self, folder: Path, *, shortest: str, longest: str, trials: int, seed: int) -> dict[str, object]:
+        """The answer of one search, as it is recorded."""
+        folder.mkdir(parents=True)
+        script = folder / f"{self.name}.toml"
+        login = '"bash --norc --noprofile"'
+        script.write_text(
+            f'name = "{self.name}"\nlogin = {login}\nthink = "exponential(1s)"\nlines = [{json.dumps(self.line)}]\n'
+        )
+        found = loadgo.capacity(
+            script,
+            target=self.target,
+            max_users=self.max_users,
+            limit=self.limit,
+            shortest=shortest,
+            longest=longest,
+            trials=trials,
+            seed=seed,
+            out=folder / "trials",
+        )
+        around, quiet = found.neighbours, found.neighbours and found.neighbours.quiet
+        return {
+            "question": self.name,
+            "seed": seed,
+            "in_words": found.in_words,
+            "answer": found.answer,
+            "interval": found.interval,
+            "confidence": found.confidence,
+            "quiet": None if quiet is None else (quiet.low, quiet.high),
+            "neighbours": None if around is None else (around.mean, around.least, around.most),
+            "trials": found.trials,
+            "seconds": found.seconds,
+        }
+
+
+QUESTIONS = (
+    Question("spin", "for ((i = 0; i < 30000; i++)); do :; done", "p90 < 800ms", "cpus=0.5", 32),
+    Question("sort", "seq 30000 | sort -R | md5sum", "mean < 400ms", "cpus=1", 64),
+    Question("start", "python3 -c 'import json, decimal'", "p90 < 250ms", None, 96),
+)
+
+
+def main() -> None:
+    """Makes the long searches, or those beside neighbours and their figures."""
+    phase, result = sys.argv[1], Path(sys.argv[2])
+    count = int(sys.argv[3]) if len(sys.argv) > 3 else SEARCHES
+    here = machine()
+    with tempfile.TemporaryDirectory(prefix="loadgo-searches-") as place:
+        if phase == "quiet":
+            answers = [
+                question.ask(Path(place) / question.name, shortest="20s", longest="60s", trials=14, seed=100)
+                for question in QUESTIONS
+            ]
+            result.write_text(json.dumps(answers, indent=1))
+            for answer in answers:
+                print(answer["in_words"])
+            return
+        truths = json.loads(result.read_text())
+        with _neighbours():
+            answers = []
+            for number in range(count):
+                question = QUESTIONS[number % len(QUESTIONS)]
+                ask = question.ask(Path(place) / str(number), shortest="10s", longest="20s", trials=10, seed=number)
+                answers.append(ask)
+                truth = next(truth for truth in truths if truth["question"] == question.name)
+                print(number, question.name, "right" if _right(ask, truth) else "WRONG", ask["in_words"], flush=True)
+    right = [_right(answer, truth) for answer in answers for truth in truths if truth["question"] == answer["question"]]
+    known = [answer["interval"] is not None for answer in answers]
+    figures = [
+        figure("searches with a number or a range", "", [sum(known) / len(known)], ">= 1"),
+        figure("searches that agree with the quiet search", "", [sum(right) / len(right)], ">= 0.9"),
+    ]
+    finish("capacity_live", here, figures, [f"{count} searches"], {"quiet": truths, "busy": answers})
+
+
+def _right(answer: dict, truth: dict) -> bool:
+    """Whether the range of an answer, or its prediction for a quiet host, meets the range of the long quiet search."""
+    low, high = truth["interval"]
+    ranges = [found for found in (answer["interval"], answer["quiet"]) if found is not None]
+    return any(least <= high and (most is None or most >= low) for least, most in ranges)
+
+
+@contextmanager
+def _neighbours() -> Iterator[None]:
+    """Runs two programs beside the block, each of which takes a processor half of the time."""
+    programs = [subprocess.Popen([sys.executable, "-c", NEIGHBOURS, str(seed)]) for seed in (14, 41)]
+    try:
+        yield
+    finally:
+        for program in programs:
+            program.kill()
+            program.wait()
+
+
+if __name__ == "__main__":
+    main()
