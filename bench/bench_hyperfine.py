@@ -4,8 +4,9 @@
 
 The commands are `git status` in a repository of 2,000 files, and the compilation of a C file. Each round is one
 experiment of `loadgo ab` with one user, whose shell is `sh`. It lies between two halves of hyperfine's runs, which have
-no shell of their own, so what the machine does meanwhile reaches both. A response of loadgo's includes the shell's fork
-and its next prompt.
+no shell of their own, so what the machine does meanwhile reaches both. A response of loadgo's includes the shell's work
+and the terminal's. A line that runs no program, beside each command, tells how long these take: hyperfine with a shell
+subtracts the time of an empty command in the same way.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
 import loadgo
 from figures import figure, finish
+from loadgo.pairing.run_figures import RunFigures
 from machine import machine
 
 ROUNDS, SECONDS, PAIRS = 5, 5.0, 4
@@ -36,6 +39,8 @@ class Round:
     """Mean times of one round, in seconds."""
 
     loadgo: dict[str, float]
+    empty: dict[str, float]
+    """The line without a program, in the runs of each command."""
     hyperfine: dict[str, float]
 
 
@@ -51,11 +56,14 @@ def main() -> None:
     figures = []
     for name, command in (("git status", STATUS), ("compile", COMPILE)):
         ratios = [each.loadgo[command] / each.hyperfine[command] for each in measured]
+        alone = [(each.loadgo[command] - each.empty[command]) / each.hyperfine[command] for each in measured]
         figures += [
             figure(f"{name}, loadgo ab", "ms", [1e3 * each.loadgo[command] for each in measured]),
             figure(f"{name}, hyperfine", "ms", [1e3 * each.hyperfine[command] for each in measured]),
             figure(f"{name}, loadgo : hyperfine", "", ratios),
-            figure(f"{name}, apart", "", [abs(ratio - 1) for ratio in ratios], "<= 0.05"),
+            figure(f"{name}, a line without a program", "ms", [1e3 * each.empty[command] for each in measured]),
+            figure(f"{name} without that line, loadgo : hyperfine", "", alone),
+            figure(f"{name} without that line, apart", "", [abs(ratio - 1) for ratio in alone], "<= 0.05"),
         ]
     changes = [_quotient(each.loadgo) / _quotient(each.hyperfine) for each in measured]
     figures.append(figure("compile : git status, loadgo's over hyperfine's", "", changes))
@@ -81,7 +89,8 @@ def _lay(folder: Path) -> None:
     for name, command in (("status", STATUS), ("compile", COMPILE)):
         (folder / f"{name}.toml").write_text(
             f'name = "{name}"\nlogin = "sh"\nthink = "none"\n'
-            f'lines = [{{ type = "cd {repository} && {command}", as = "{name}" }}]\n'
+            f'lines = [{{ type = "cd {repository} && {command}", as = "{name}" }}, '
+            f'{{ type = "cd {repository} && :", as = "empty" }}]\n'
         )
 
 
@@ -94,8 +103,13 @@ def _round(folder: Path, number: int, seconds: float) -> Round:
     )  # fmt: skip
     halves.append(_hyperfine(repository, seconds * PAIRS / 2))
     sides = {STATUS: [pair.a for pair in experiment.pairs], COMPILE: [pair.b for pair in experiment.pairs]}
-    responses = {command: mean((run.whole["response"] or 0.0) / 1e9 for run in runs) for command, runs in sides.items()}
-    return Round(responses, {command: mean(half[command] for half in halves) for command in sides})
+    responses = {command: _mean_s(sides[command], name) for command, name in ((STATUS, "status"), (COMPILE, "compile"))}
+    empty = {command: _mean_s(runs, "empty") for command, runs in sides.items()}
+    return Round(responses, empty, {command: mean(half[command] for half in halves) for command in sides})
+
+
+def _mean_s(runs: Sequence[RunFigures], command: str) -> float:
+    return mean((run.commands[command].response or 0.0) / 1e9 for run in runs)
 
 
 def _hyperfine(repository: Path, seconds: float) -> dict[str, float]:

@@ -114,6 +114,19 @@ def test_a_limit_on_the_users_processors_is_the_resource_that_they_saturate() ->
     assert f"Limit cpus=0.5 {'is' if first.users <= 6 else 'would be'} saturated first" in words
 
 
+def test_with_a_limit_models_name_the_waits_for_processors_that_other_work_fills() -> None:
+    points = [
+        replace(
+            exact(users), utilisation={"processors": 0.99, "limit cpus=0.5": users / 50}, users_cpu_s=OWN_S, others=0.9
+        )
+        for users in USERS
+    ]
+    found = models_of(points, cpu_limit_servers(0.5, HOST))
+    assert found is not None
+    assert [demand.resource for demand in found.demands] == ["limit cpus=0.5"]
+    assert any("Processors had no idle time" in note and "leave out the waits for them" in note for note in found.notes)
+
+
 def test_a_limit_as_large_as_the_host_is_no_resource() -> None:
     assert cpu_limit_servers(2.0, {"processors": 2}) == {"processors": 2}
     assert cpu_limit_servers(None, {"processors": 2}) == {"processors": 2}

@@ -30,6 +30,7 @@ from loadgo.sizing.models.extrapolation import (
     follow_law,
     follow_mean_values,
 )
+from loadgo.sizing.resources import is_cpu_limit
 from loadgo.theory.job_bounds import JobBounds
 from loadgo.theory.scalability import FittedLaw, fitted_law
 
@@ -232,9 +233,11 @@ def _basis_notes(points: Sequence[LoadPoint], basis: ModelBasis) -> list[str]:
         notes.append(f"Not used, since not steady or not valid: {people(*unused)}.")
     for name in dict.fromkeys(name for point in basis.points for name in point.utilisation):
         if is_taken_by_others(basis.points, name):
+            is_left_out = any(is_cpu_limit(demand.resource) for demand in basis.demands)
+            effect = "the models leave out the waits for them" if is_left_out else "the users' demand is not known"
             notes.append(
                 f"{capitalized(name)} had no idle time at any point, although the throughput grew: other work uses "
-                "what the users leave, so the users' demand is not known."
+                f"what the users leave, so {effect}."
             )
     for demand in basis.demands:
         if demand.background:
