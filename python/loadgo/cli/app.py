@@ -62,6 +62,7 @@ from loadgo.cli.transfer import transfer
 from loadgo.cli.usage_errors import PlainCommand, PlainGroup
 from loadgo.cli.watch import watch as watch_command
 from loadgo.cli.watch import with_watcher
+from loadgo.running.stopping import report_after_stop_signals
 
 if TYPE_CHECKING:
     from loadgo.documents.formats import ReportFormat
@@ -95,6 +96,7 @@ app = typer.Typer(
 
 def main() -> None:
     """Runs the command line on this process's arguments, and exits."""
+    report_after_stop_signals()
     app(prog_name="loadgo")
 
 

@@ -1,4 +1,8 @@
-"""Signals that stop work in progress: the first asks it to end in order, a second interrupt ends it at once."""
+"""Signals that stop work in progress: the first asks it to end in order, a second interrupt ends it at once.
+
+Somebody who sends SIGTERM or SIGHUP wants the process to end. So, when the work has ended in order, the signal takes
+the effect that it had before. An interrupt ends the work alone: in a notebook the result is that of what was done.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +37,21 @@ class StopRequest(threading.Event):
             part.set()
 
 
+_ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+_ends_the_process = True
+
+
+def report_after_stop_signals() -> None:
+    """Lets this process go on after SIGTERM and SIGHUP too, as the command line does to report what was done."""
+    global _ends_the_process
+    _ends_the_process = False
+
+
 @contextmanager
 def catch_stop_signals() -> Iterator[StopRequest]:
     """Within this context SIGINT, SIGTERM and SIGHUP set the `StopRequest`; a second SIGINT raises `KeyboardInterrupt`.
 
+    After it, SIGTERM and SIGHUP are sent again, unless `report_after_stop_signals` was called.
     Only the main thread receives signals. In another thread the `StopRequest` is never set.
     """
     stop = StopRequest()
@@ -57,3 +72,5 @@ def catch_stop_signals() -> Iterator[StopRequest]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        if stop.number in _ENDING_SIGNALS and _ends_the_process:
+            signal.raise_signal(stop.number)
