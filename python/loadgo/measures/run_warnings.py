@@ -29,6 +29,10 @@ _NAMED_RUNS = 3
 """Most runs that a warning names."""
 
 
+_LITTLE_DRIVER_SHARE = 0.01
+"""A driver that took less than this share of the host's time was not late by its own work."""
+
+
 @dataclass(frozen=True)
 class RunFacts:
     """The facts about a run that its warnings depend on."""
@@ -92,7 +96,7 @@ def run_warnings(facts: RunFacts) -> list[str]:
 
 def invalid_warnings(facts: RunFacts) -> list[str]:
     """The warnings about a run that did not come to its planned end, or that measured its driver."""
-    return [*_early_end(facts), *(f"INVALID: {reason}" for reason in driver_faults(facts.driver))]
+    return [*_early_end(facts), *(f"INVALID: {reason}" for reason in driver_faults(facts.driver, facts.other_work))]
 
 
 def doubt_warnings(facts: RunFacts, without: Collection[str] = ()) -> list[str]:
@@ -136,14 +140,15 @@ def warnings_of_runs(
     return [f"{_listed(which)}: {text}" for text, which in names_by_warning.items()]
 
 
-def driver_faults(driver: DriverAudit) -> list[str]:
+def driver_faults(driver: DriverAudit, other_work: OtherWork | None = None) -> list[str]:
     """The reasons why the run measured its driver and not the system, each with remedies that fit this driver."""
     faults = []
     if driver.late:
+        cause, remedy = _cause_of_lateness(driver, other_work)
         faults.append(
-            f"the driver was the bottleneck: 1 line in 100 was sent more than {duration(driver.lateness_p99_ns)} late "
-            f"({duration(driver.lateness_limit_ns)} is allowed). Run with fewer users, {_help_for_the_driver(driver)}"
-            "or drive from another machine."
+            f"{cause}: {counted(driver.late_lines, 'line')} were sent more than "
+            f"{duration(driver.lateness_limit_ns)} late (p99 {duration(driver.lateness_p99_ns)}). {remedy}, "
+            f"{_help_for_the_driver(driver)}or drive from another machine."
         )
     if driver.takes_too_much:
         faults.append(
@@ -152,6 +157,20 @@ def driver_faults(driver: DriverAudit) -> list[str]:
             "or drive from another machine over ssh."
         )
     return faults
+
+
+def _cause_of_lateness(driver: DriverAudit, other_work: OtherWork | None) -> tuple[str, str]:
+    """What made a late driver late, and the first remedy. A driver that used little was not kept by its own work."""
+    used_little = driver.host_share is not None and driver.host_share < _LITTLE_DRIVER_SHARE
+    if used_little and other_work is not None and other_work.level == "busy":
+        took = (
+            f"other work took {other_work.in_words} of the processors' time, and the driver {share(driver.host_share)}"
+        )
+        return f"the host was too busy for the driver ({took})", "Run when the host is quiet"
+    if used_little:
+        took = f"the driver took {share(driver.host_share)} of the processors' time"
+        return f"the host woke the driver late ({took})", "See the timers of `loadgo doctor`"
+    return "the driver was the bottleneck", "Run with fewer users"
 
 
 def _help_for_the_driver(driver: DriverAudit) -> str:

@@ -27,12 +27,10 @@ def late(by_ns: int) -> Tables:
 def greedy(login: str, usage: Mapping[str, str] | None = None) -> Tables:
     """A run whose driver took a quarter of the host, with these sources of usage."""
     run = closed_loop(10, 20)
-    processes = run.processes.with_columns(
-        cpu_ns=pl.when(pl.col("who").cast(pl.String) == "driver").then(500_000_000).otherwise("cpu_ns").cast(pl.UInt64)
-    )
+    run = with_driver_time(run, 500 * MS)
     system = run.conditions["system"] | {"login": login}
     conditions = run.conditions | {"system": system} | ({} if usage is None else {"usage": usage})
-    return dataclasses.replace(run, processes=processes, conditions=conditions)
+    return dataclasses.replace(run, conditions=conditions)
 
 
 def scheduled(run: Tables, scheduling: str, **more: int) -> Tables:
@@ -49,19 +47,38 @@ def test_a_driver_in_time_is_good() -> None:
     assert not warnings(summary)
 
 
+def with_driver_time(run: Tables, time_ns: int) -> Tables:
+    """The run with a driver that took so much processor time in each of its spans."""
+    driver = pl.when(pl.col("who").cast(pl.String) == "driver").then(time_ns).otherwise("cpu_ns")
+    return dataclasses.replace(run, processes=run.processes.with_columns(cpu_ns=driver.cast(pl.UInt64)))
+
+
 def test_a_late_driver_makes_the_run_invalid_in_the_first_line_of_the_report_and_says_what_to_do() -> None:
-    summary = summarize(late(2 * MS))
+    summary = summarize(with_driver_time(late(2 * MS), 40 * MS))
     assert not summary.driver.valid
     first = text_document(report_document(summary), width=200).splitlines()[0]
     assert first.startswith("INVALID: the driver was the bottleneck")
-    assert "2.00 ms late" in first
+    assert f"{summary.driver.late_lines} lines were sent more than 1.00 ms late (p99 2.00 ms)" in first
     assert "Run with fewer users" in first
 
 
+def test_fewer_users_are_no_advice_where_the_driver_took_little() -> None:
+    run = late(2 * MS)
+    (woken,) = warnings(summarize(run))
+    assert woken.startswith("INVALID: the host woke the driver late (the driver took ")
+    assert "fewer users" not in woken
+    idle = pl.when(pl.col("category").cast(pl.String) == "idle").then(pl.lit("user"))
+    categories = idle.otherwise(pl.col("category").cast(pl.String)).cast(run.time.schema["category"])
+    filled = warnings(summarize(dataclasses.replace(run, time=run.time.with_columns(category=categories))))[0]
+    assert filled.startswith("INVALID: the host was too busy for the driver (other work took ")
+    assert "Run when the host is quiet" in filled
+
+
 def test_the_advice_to_a_late_driver_names_nothing_that_it_has() -> None:
-    (real_time,) = warnings(summarize(scheduled(late(2 * MS), "fifo 10")))
-    (ordinary,) = warnings(summarize(scheduled(late(2 * MS), "other")))
-    (alone,) = warnings(summarize(scheduled(late(2 * MS), "fifo 10", processor=1)))
+    busy = with_driver_time(late(2 * MS), 40 * MS)
+    (real_time,) = warnings(summarize(scheduled(busy, "fifo 10")))
+    (ordinary,) = warnings(summarize(scheduled(busy, "other")))
+    (alone,) = warnings(summarize(scheduled(busy, "fifo 10", processor=1)))
     assert "give the driver a processor of its own" in real_time
     assert "give the driver SCHED_FIFO or a processor of its own" in ordinary
     assert alone.endswith("Run with fewer users, or drive from another machine.")
