@@ -68,6 +68,8 @@ class RunDescription:
     """The kernel meters: the table `meters`; empty where the run's folder has none."""
     usage: Mapping[str, Any]
     """The source of each interaction's usage: the table `usage`."""
+    users_run: str = ""
+    """The id of the run whose users were on this metered host, if its records lie in that run's folder; else empty."""
 
 
 @dataclass(frozen=True)
@@ -235,6 +237,7 @@ def _run_description(tables: Tables) -> RunDescription:
         limit=description.get("limit", {}),
         meters=description.get("meters", {}),
         usage=description.get("usage", {}),
+        users_run=tables.users_run,
     )
 
 
@@ -242,6 +245,12 @@ def _notes(tables: Tables, stretch: Stretch, everything: CommandSummary, total: 
     usage = tables.conditions.get("usage", {})
     sampled = int(usage.get("every", 1))
     notes = [stretch.note] if stretch.note else []
+    if tables.far_records is not None and not tables.conditions.get("finished", False):
+        host = tables.conditions.get("system", {}).get("name", "the other host")
+        notes.append(
+            f"The meters of {host} are not in these figures: they are in {tables.far_records}, by the clock there, "
+            "and `loadgo report` reads that folder."
+        )
     unanswered = everything.response.count - everything.response.answered
     if unanswered:
         notes.append(

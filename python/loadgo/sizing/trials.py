@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from loadgo.hosts.address import SSH_SCHEME
 from loadgo.measures.audit import (
     LATENESS_SHARE_OF_TARGET,
     MOST_P99_LATENESS_NS,
@@ -132,6 +133,8 @@ class CapacityTrial:
     """The share of the processors' time that waits for a program to be loaded; 0 without loading."""
     index: int = 0
     """The index of the trial in its search, from 0."""
+    host_processors: int | None = None
+    """Number of processors of the host; None on a simulated machine, and where it is not known."""
 
     @property
     def others(self) -> float | None:
@@ -172,7 +175,8 @@ def trial_from(tables: Tables, questions: TrialQuestions) -> CapacityTrial:
     batches = _batch_count(stretch.span_ns / 1e9, think_s + _mean_answered(responses))
     counted = _CountedInteractions(rows, responses, stretch, batches, _batch_indices(rows["sent_ns"], stretch, batches))
     spans = busy_spans(tables, stretch, questions.servers)
-    live = tables.conditions.get("system", {}).get("kind") == "host"
+    system = tables.conditions.get("system", {})
+    live = system.get("kind") == "host"
     total = total_time_of(tables, stretch) if live else None
     processors = None if total is None else processor_shares(total)
     valid, why = _validity(tables, counted, questions, total)
@@ -203,6 +207,7 @@ def trial_from(tables: Tables, questions: TrialQuestions) -> CapacityTrial:
         unclear=_unclear_lines(counted, questions.targets),
         censored=_censored_lines(tables) if questions.cut_short else 0,
         loading=loading_share(tables, stretch),
+        host_processors=int(system.get("processors") or 0) or None if live else None,
     )
 
 
@@ -325,6 +330,12 @@ def _lost_records(tables: Tables, *, cut_short: bool) -> int:
     return sum(loss.count for loss in group_losses(tables.lost) if loss.what not in not_lost)
 
 
+def _lost_far_meters(tables: Tables) -> int:
+    """Lost meters of another host. Without them, as over a slow network, responses are whole."""
+    is_far = str(tables.conditions.get("system", {}).get("name", "")).startswith(SSH_SCHEME)
+    return sum(loss.count for loss in group_losses(tables.lost) if loss.what == "meters") if is_far else 0
+
+
 def _censored_lines(tables: Tables) -> int:
     return sum(loss.count for loss in group_losses(tables.lost) if loss.what == _CENSORED_LOSS)
 
@@ -338,7 +349,7 @@ def _validity(
     for a trial that ended early, since its longest cycles are incomplete.
     """
     driver, lines = driver_audit(counted.rows, total, tables, None), len(counted.rows)
-    lost = _lost_records(tables, cut_short=questions.cut_short)
+    lost = _lost_records(tables, cut_short=questions.cut_short) - _lost_far_meters(tables)
     if lost > MOST_LOST_SHARE * max(lines, 1):
         return False, f"{lost:,} records were lost of {lost + lines:,}"
     late = _late_lines(counted.rows, questions.targets)
