@@ -64,7 +64,7 @@ class TrialSite:
 
     @property
     def resources(self) -> tuple[str, ...]:
-        """The resources that can saturate."""
+        """The resources that a target can name."""
         if self.live:
             return (PROCESSORS_RESOURCE,)
         return tuple(name for name, count in self.servers.items() if count is not None)
