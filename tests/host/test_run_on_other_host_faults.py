@@ -1,4 +1,4 @@
-"""What goes wrong during `run --on ssh://HOST`: a slow network, a full disk, other controllers, a killed loadgo."""
+"""Faults of `run --on ssh://HOST`: a slow network, a full disk, other controllers at the host, a killed loadgo."""
 
 import os
 import signal

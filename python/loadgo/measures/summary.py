@@ -254,8 +254,8 @@ def _notes(tables: Tables, stretch: Stretch, everything: CommandSummary, total: 
         notes.append(f"Users logged in by ssh: response times have the network in them.{clock}")
     if tables.far_records is not None and not tables.conditions.get("finished", False):
         notes.append(
-            f"The meters of {system or 'the other host'} are not in these figures: they are in {tables.far_records}, by the clock there, "
-            "and `loadgo report` reads that folder."
+            f"The meters of {system or 'the other host'} are not in these figures: they are in {tables.far_records}, "
+            "by the clock there, and `loadgo report` reads that folder."
         )
     unanswered = everything.response.count - everything.response.answered
     if unanswered:
