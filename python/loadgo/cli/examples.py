@@ -93,7 +93,6 @@ COMMAND_EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "watch": (
         ("this host", "loadgo watch"),
-        ("another host", "loadgo watch --on ssh://login1"),
         ("a run again, in this terminal", "loadgo watch last --terminal --speed 10"),
     ),
     "meter": (
@@ -102,7 +101,6 @@ COMMAND_EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "profile": (
         ("this host, as a flame graph", "loadgo profile --for 10s --format html"),
-        ("another host", "loadgo profile --on ssh://login1 --for 10s"),
         ("a command", "loadgo profile -- python3 -c 'sum(range(10**8))'"),
     ),
 }
