@@ -3,9 +3,9 @@
     python bench/bench_capacity_live.py quiet RESULT.json             # long searches; run them on a quiet host
     python bench/bench_capacity_live.py busy RESULT.json [SEARCHES]   # 20 searches beside neighbours, judged by these
 
-Three scripts take turns: two in a control group that has less than the host, so that neighbours slow them little, and
-one that competes with the neighbours for both processors. The neighbours are two programs, each with a seed of its
-own, that take a processor at random, half of the time. A search *agrees* if its range meets that of the quiet search,
+Three scripts take turns. Two have a limit below the host's processors, so that neighbours slow them little. The third
+competes with the neighbours for both processors. The neighbours are two programs, each with a seed of its own, that
+take a processor at random, half of the time. A search *agrees* if its range meets that of the quiet search,
 or if its prediction for a quiet host does. Neighbours slow users down, so a busy host holds fewer: such a range is
 *lower* if the answer names the other work. Every other answer is *false*.
 """
@@ -55,7 +55,7 @@ class Question:
         script.write_text(
             f'name = "{self.name}"\nlogin = {login}\nthink = "exponential(1s)"\nlines = [{json.dumps(self.line)}]\n'
         )
-        found = loadgo.capacity(
+        capacity = loadgo.capacity(
             script,
             target=self.target,
             max_users=self.max_users,
@@ -66,18 +66,18 @@ class Question:
             seed=seed,
             out=folder / "trials",
         )
-        around, quiet = found.neighbours, found.neighbours and found.neighbours.quiet
+        around, quiet = capacity.neighbours, capacity.neighbours and capacity.neighbours.quiet
         return {
             "question": self.name,
             "seed": seed,
-            "in_words": found.in_words,
-            "answer": found.answer,
-            "interval": found.interval,
-            "confidence": found.confidence,
+            "in_words": capacity.in_words,
+            "answer": capacity.answer,
+            "interval": capacity.interval,
+            "confidence": capacity.confidence,
             "quiet": None if quiet is None else (quiet.low, quiet.high),
             "neighbours": None if around is None else (around.mean, around.least, around.most),
-            "trials": found.trials,
-            "seconds": found.seconds,
+            "trials": capacity.trials,
+            "seconds": capacity.seconds,
         }
 
 
@@ -90,7 +90,7 @@ QUESTIONS = (
 
 def main() -> None:
     """Makes the long searches, or those beside neighbours and their figures."""
-    phase, result = sys.argv[1], Path(sys.argv[2])
+    phase, stored_answers = sys.argv[1], Path(sys.argv[2])
     count = int(sys.argv[3]) if len(sys.argv) > 3 else SEARCHES
     here = machine()
     with tempfile.TemporaryDirectory(prefix="loadgo-searches-") as place:
@@ -99,11 +99,11 @@ def main() -> None:
                 question.ask(Path(place) / question.name, shortest="20s", longest="60s", trials=14, seed=100)
                 for question in QUESTIONS
             ]
-            result.write_text(json.dumps(answers, indent=1))
+            stored_answers.write_text(json.dumps(answers, indent=1))
             for answer in answers:
                 print(answer["in_words"])
             return
-        truths = json.loads(result.read_text())
+        truths = json.loads(stored_answers.read_text())
         with _neighbours():
             answers = []
             for number in range(count):
@@ -113,7 +113,7 @@ def main() -> None:
                 truth = next(truth for truth in truths if truth["question"] == question.name)
                 ask["verdict"] = _verdict(ask, truth)
                 print(number, question.name, ask["verdict"], ask["in_words"], flush=True)
-                result.with_suffix(".busy.json").write_text(json.dumps(answers, indent=1))
+                stored_answers.with_suffix(".busy.json").write_text(json.dumps(answers, indent=1))
     verdicts = [answer["verdict"] for answer in answers]
     known = [answer["interval"] is not None for answer in answers]
     figures = [

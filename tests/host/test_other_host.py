@@ -65,10 +65,16 @@ def test_the_agent_needs_no_library_of_the_other_host() -> None:
 
 
 def test_doctor_says_of_another_host_what_it_says_there(far: AgentHost) -> None:
-    assert doctor_names(far) == [ability.name for ability in loadgo.doctor()]
+    here = [ability.name for ability in loadgo.doctor()]
+    there = doctor_names(far)
+    assert there == [name for name in here if name in there]
+    assert {"terminals", "waits of each user", "meter: total time"} <= set(there)
+    of_driver = set(here) - set(there)
+    assert {"timers", "memory limits", "TLS by the kernel"} <= of_driver
     (first,) = far.agents
     brought_at = first.stat().st_ino
     text = far.loadgo("doctor", "--on", FAR).stdout
+    assert all(name in " ".join(text.split()) for name in of_driver), "they are named as left out"
     assert f"on ssh://far ({os.uname().nodename}, Linux {os.uname().release})" in " ".join(text.split())
     assert far.agents == [first]
     assert first.stat().st_ino == brought_at, "it is brought once"

@@ -161,7 +161,10 @@ def test_the_run_goes_on_without_its_agent_and_the_loss_is_told(loss: str, far: 
     for pid in [agent] if loss == "the agent is killed" else sshd_above(agent, far):
         os.kill(pid, signal.SIGKILL)
     out = far.ended(running, 1).stdout
-    assert "the agent was lost before its answer" in " ".join(out.split())
+    words = " ".join(out.split())
+    assert "the agent was lost before its answer" in words
+    assert " until the meters were lost." in words
+    assert "then the meters were lost." in words
     tables = loadgo.tables(far.folder / "kept")
     assert run_toml(far)["outcome"] == "done"
     assert tables.lost["what"].cast(pl.String).to_list() == ["meters"]

@@ -11,8 +11,9 @@ from loadgo.cli.options import (
     DrawsOption,
     LimitOption,
     MetersOption,
+    RunSystemOption,
     SetOption,
-    SystemOption,
+    SudoOption,
     TariffOption,
     ThinkOption,
     TypingOption,
@@ -50,10 +51,11 @@ def capacity(
             help="Users of several classes, each with its script: heavy.toml=1,ordinary.toml=3,light=6.",
         ),
     ] = None,
-    on: SystemOption = "here",
+    on: RunSystemOption = "here",
+    sudo: SudoOption = False,
     max_users: Annotated[
         int | None,
-        typer.Option(help="Never log in more users; by default 10,000 on a simulated machine, 8 on this host."),
+        typer.Option(help="Never log in more users; by default 10,000 on a simulated machine, 8 on a host."),
     ] = None,
     within: Annotated[
         int | None,
@@ -69,20 +71,18 @@ def capacity(
     shortest: Annotated[
         str | None,
         typer.Option(
-            help="The shortest time of a trial; by default 30s on this host. A simulated machine counts virtual time."
+            help="The shortest time of a trial; by default 30s on a host. A simulated machine counts virtual time."
         ),
     ] = None,
-    longest: Annotated[
-        str | None, typer.Option(help="The longest time of a trial; by default 5min on this host.")
-    ] = None,
+    longest: Annotated[str | None, typer.Option(help="The longest time of a trial; by default 5min on a host.")] = None,
     trials: Annotated[
         int | None,
-        typer.Option(min=1, help="The largest number of trials; 24 on this host, 60 on a simulated machine."),
+        typer.Option(min=1, help="The largest number of trials; 24 on a host, 60 on a simulated machine."),
     ] = None,
     seed: Annotated[int, typer.Option(help="The first trial's seed; each further trial has the next seed.")] = 1,
     out: Annotated[
         Path | None,
-        typer.Option(help="The folder that keeps the trials' runs; by default runs/ on this host, none on a machine."),
+        typer.Option(help="The folder that keeps the trials' runs; by default runs/ for a host, none for a machine."),
     ] = None,
     draws: DrawsOption = None,
     workers: WorkersOption = None,
@@ -104,6 +104,7 @@ def capacity(
                 script,
                 target=target,
                 on=on,
+                sudo=sudo,
                 mix=mix,
                 max_users=max_users,
                 within=within,

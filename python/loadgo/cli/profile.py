@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from loadgo.cli.files import write_file
+from loadgo.cli.options import HostOption, SudoOption
 from loadgo.cli.output import (
     NOT_RUN_STATUS,
     STATUS_BAD_FINDING,
@@ -21,6 +24,7 @@ from loadgo.cli.output import (
 )
 from loadgo.cli.page_output import FileOption, format_option, page_output, wide_text_chars
 from loadgo.documents.formats import TableFormat
+from loadgo.hosts.address import HERE_NAME
 
 if TYPE_CHECKING:
     from loadgo.profiling.profile import Profile
@@ -34,7 +38,11 @@ def profile(
     duration: Annotated[
         str | None, typer.Option("--for", help="Length of the profile: 10s (the default without COMMAND), 5min.")
     ] = None,
-    hz: Annotated[int, typer.Option(min=1, max=20_000, help="Samples a second of each busy processor.")] = 1000,
+    hz: Annotated[
+        int | None, typer.Option(min=1, max=20_000, help="Samples a second of each busy processor; by default 1000.")
+    ] = None,
+    on: HostOption = "here",
+    sudo: SudoOption = False,
     of: Annotated[
         str | None,
         typer.Option(metavar="RUN", help="Print the profile of this run instead: a folder, its id, or last."),
@@ -52,18 +60,23 @@ def profile(
     with errors_as_messages():
         from loadgo.profiling.folded import folded as as_folded
         from loadgo.profiling.pprof import pprof as as_pprof
+        from loadgo.profiling.profile import DEFAULT_CLOCK_HZ, DEFAULT_DURATION_S
         from loadgo.profiling.profile import profile as take_profile
         from loadgo.profiling.speedscope import speedscope as as_speedscope
         from loadgo.running.command_meter import NotRun
 
         if of is None and not command and duration is None:
-            print_note("profiling this host for 10 s")
+            print_note(f"profiling {'this host' if on == HERE_NAME else on} for {DEFAULT_DURATION_S:g} s")
         if of is not None and (command or duration is not None):
             raise ValueError("--of reads an existing run: leave COMMAND and --for out")
+        _check_host(on, command, of, hz, sudo=sudo)
         page = page_output(format, output, "profile.html", beside_command=bool(command))
         check_files({"--folded": folded, "--speedscope": speedscope, "--pprof": pprof}, {"-o": page.path})
         try:
-            profiled = take_profile(command or (), duration=duration, hz=hz, of=of)
+            if on == HERE_NAME:
+                profiled = take_profile(command or (), duration=duration, hz=hz or DEFAULT_CLOCK_HZ, of=of)
+            else:
+                profiled = _profile_other_host(on, duration, sudo=sudo)
         except NotRun as refusal:
             print_error(str(refusal))
             raise typer.Exit(refusal.status) from None
@@ -77,6 +90,35 @@ def profile(
             )
         lost_status = STATUS_BAD_FINDING if _has_lost(profiled) else STATUS_GOOD
         raise typer.Exit(profiled.status or lost_status)
+
+
+def _check_host(on: str, command: Sequence[str] | None, of: str | None, hz: int | None, *, sudo: bool) -> None:
+    """Raises `ValueError` for what the profile of this host, or of another, does not have."""
+    from loadgo.hosts.address import parse_host
+
+    if parse_host(on) is None:
+        if sudo:
+            raise ValueError("--sudo is for another host: name one with --on")
+        return
+    if command:
+        raise ValueError("--on profiles another host as a whole: run `loadgo profile -- COMMAND` on that host")
+    if of is not None:
+        raise ValueError("--of reads an existing run: leave --on out")
+    if hz is not None:
+        raise ValueError("--on has the clock of the exact meters, 1000 samples a second: leave --hz out")
+
+
+def _profile_other_host(on: str, duration: str | None, *, sudo: bool) -> Profile:
+    """The profile of another host, from the exact meters that its agent runs. Raises what `loadgo.meter` raises."""
+    from loadgo.metering.meter import meter
+    from loadgo.profiling.profile import DEFAULT_DURATION_S, INTERRUPTED_STATUS, profile_of
+
+    with TemporaryDirectory(prefix="loadgo-profile-", ignore_cleanup_errors=True) as temporary:
+        folder = Path(temporary) / "host"
+        metered = meter(on=on, sudo=sudo, duration=duration or DEFAULT_DURATION_S, meters="exact", out=folder)
+        profiled = profile_of(folder)
+    status = INTERRUPTED_STATUS if metered.outcome == "stopped" else 0
+    return replace(profiled, of=on, notes=(*profiled.notes, *metered.notes), status=status)
 
 
 def _has_lost(profiled: Profile) -> bool:

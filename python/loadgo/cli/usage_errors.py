@@ -29,6 +29,10 @@ _PATH_OPTIONS = ("--out", "--output", "-o", "--report", "--csv", "--into")
 """Options that take a path in every command that has them."""
 
 
+_FOR_THIS_HOST = ("ready", "record", "transfer")
+"""Commands that measure, and have no `--on`: an agent on another host runs no commands of users."""
+
+
 _METAVARS = {"bool": "", "int": "N", "float": "NUMBER", "str": "TEXT", "Path": "PATH"}
 """The word for an option's value in the help, by Python's type. A flag has none."""
 
@@ -94,6 +98,7 @@ class PlainCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Reads the arguments. Raises `typer.BadParameter` for a value that makes no sense."""
         _check_paths(args)
+        _check_host(str(self.name), args)
         try:
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:
@@ -110,9 +115,23 @@ def _unread_help_as_error() -> Iterator[None]:
         raise BrokenPipeError from None
 
 
+def _check_host(command: str, args: list[str]) -> None:
+    """Raises `typer.BadParameter` for another host as the place of a command that is for this host alone."""
+    if command in _FOR_THIS_HOST and any(word.split("=")[0] == "--on" for word in _own_words(args)):
+        there = f"ssh -t HOST loadgo {command} …"
+        raise typer.BadParameter(
+            f"`loadgo {command}` is for this host alone: run it on the other host, by `{there}`", param_hint="'--on'"
+        )
+
+
+def _own_words(args: list[str]) -> list[str]:
+    """The words before `--`, without those of a command that loadgo runs."""
+    return args[: args.index("--")] if "--" in args else args
+
+
 def _check_paths(args: list[str]) -> None:
     """Raises `typer.BadParameter` for an empty path, which would be the present folder."""
-    words = args[: args.index("--")] if "--" in args else args
+    words = _own_words(args)
     for name in _PATH_OPTIONS:
         if f"{name}=" in words or (name, "") in pairwise(words):
             raise typer.BadParameter("it is empty: name a path, or leave the option out", param_hint=f"'{name}'")

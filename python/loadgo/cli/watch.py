@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 import loadgo
+from loadgo.cli.options import HostOption, SudoOption
 from loadgo.cli.output import STATUS_GOOD, errors_as_messages, print_error, print_note, print_output, wants_color
 
 ReportProgress = Callable[[dict[str, Any]], None]
@@ -31,7 +32,7 @@ _OTHER_SCREEN, _FIRST_SCREEN = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
 
 def watch(
     run: Annotated[
-        str | None, typer.Argument(metavar="RUN", help="A run's folder, its id, or last; this host, if none.")
+        str | None, typer.Argument(metavar="RUN", help="A run's folder, its id, or last; a host, if none.")
     ] = None,
     terminal: Annotated[bool, typer.Option("--terminal", help="Show it in this terminal, not in a browser.")] = False,
     window: Annotated[str, typer.Option(help="The length of the past that is shown: 60s, 10min.")] = "60s",
@@ -50,11 +51,13 @@ def watch(
     ] = None,
     meters: Annotated[
         Literal["cheap", "exact"] | None,
-        typer.Option(help="The meters of this host without a run: exact has each page fault too, and costs more."),
+        typer.Option(help="The meters of a host without a run: exact has each page fault too, and costs more."),
     ] = None,
+    on: HostOption = "here",
+    sudo: SudoOption = False,
     leaves: Annotated[bool, typer.Option("--leave", help="Serve only while the run goes.")] = False,
 ) -> None:
-    """Shows this host, a run while it goes, or a finished run again: in a browser, or with --terminal here."""
+    """Shows a host, a run while it goes, or a finished run again: in a browser, or with --terminal here."""
     with errors_as_messages():
         # One thread reads the tables, since the watched system may be this host.
         os.environ.setdefault("POLARS_MAX_THREADS", "1")
@@ -62,7 +65,7 @@ def watch(
         if speed is not None and once:
             raise ValueError("--once is one picture, and --speed plays many: name its moment with --at")
         with loadgo.watch(
-            run, window=window, at=at, speed=speed, target=target, model=model, meters=meters
+            run, window=window, at=at, speed=speed, target=target, model=model, meters=meters, on=on, sudo=sudo
         ) as watching:
             if not (terminal or once):
                 watching.serve(print_note, port, leave=leaves)

@@ -137,9 +137,10 @@ def _read_run(number: int, run: str | PathLike[str]) -> RunReading:
     if int(conditions.get("load", {}).get("users") or 0) < 1:
         raise BadArgument(f"{name} has no number of users")
     login = str(conditions.get("system", {}).get("login", ""))
-    if is_remote(conditions):
+    if is_remote(conditions) and not conditions.get("usage", {}).get("cpu"):
         raise BadArgument(
-            f"{name} had its users on another machine ({login}), where their usage was not metered: run loadgo there"
+            f"{name} had its users on another host ({login}), where what each interaction used was not measured: make "
+            "the run by a loadgo on that host"
         )
     stretch = stretch_of(tables)
     rows = _interaction_rows(number, tables, stretch)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
+from loadgo.measures.audit import is_remote
 from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.notation.figures import share
 from loadgo.records.interactions import CPU_NS, IS_MEASURED
@@ -59,8 +60,8 @@ class OtherWork:
 def other_work_of(tables: Tables, stretch: Stretch, total: TotalTime | None) -> OtherWork | None:
     """The other work during the stretch, whose processors' time is `total`.
 
-    Where the users' time was not measured by itself, the processor time of their lines stands for it. None on a
-    simulated machine, and where too little was measured.
+    Where the users' time was not measured by itself, the processor time of their lines stands for it. A host that users
+    logged in to by ssh has no driver. None on a simulated machine, and where too little was measured.
     """
     if total is None or not total.total_ns or not _is_host(tables):
         return None
@@ -68,9 +69,10 @@ def other_work_of(tables: Tables, stretch: Stretch, total: TotalTime | None) -> 
     if total.others_share is not None:
         return OtherWork(total.others_share, error)
     account, users_ns = total.account, _line_time_ns(tables, stretch)
-    if users_ns is None or account.driver_ns is None:
+    has_driver = account.driver_ns is not None or is_remote(tables.conditions)
+    if users_ns is None or not has_driver:
         return None
-    rest_ns = account.busy_ns - users_ns - account.driver_ns - (account.meters_ns or 0)
+    rest_ns = account.busy_ns - users_ns - (account.driver_ns or 0) - (account.meters_ns or 0)
     others_share = replace(total, account=replace(account, unattributed_ns=rest_ns)).others_share
     return None if others_share is None else OtherWork(others_share, error, at_most=True)
 

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from loadgo.errors import UnknownName
+from loadgo.hosts.address import SSH_SCHEME
 from loadgo.measures.audit import DriverAudit, Loss, SessionCounts, count_sessions, driver_audit, group_losses
 from loadgo.measures.charged_use import shared_holdings
 from loadgo.measures.charges import Cost, SharedHoldings, cost_of, interaction_cost
@@ -30,6 +31,7 @@ from loadgo.measures.usage import (
     usage_of,
 )
 from loadgo.measures.whose_time import WhoseTime, whose_time_of
+from loadgo.notation.figures import duration
 from loadgo.records.interactions import TimeByClass, classes_of, span_in_waits
 from loadgo.records.phases import Stretch, classified_in, stretch_of
 from loadgo.records.prediction import Prediction
@@ -68,6 +70,8 @@ class RunDescription:
     """The kernel meters: the table `meters`; empty where the run's folder has none."""
     usage: Mapping[str, Any]
     """The source of each interaction's usage: the table `usage`."""
+    users_run: str = ""
+    """The id of the run whose users were on this metered host, if its records lie in that run's folder; else empty."""
 
 
 @dataclass(frozen=True)
@@ -235,6 +239,7 @@ def _run_description(tables: Tables) -> RunDescription:
         limit=description.get("limit", {}),
         meters=description.get("meters", {}),
         usage=description.get("usage", {}),
+        users_run=tables.users_run,
     )
 
 
@@ -242,6 +247,16 @@ def _notes(tables: Tables, stretch: Stretch, everything: CommandSummary, total: 
     usage = tables.conditions.get("usage", {})
     sampled = int(usage.get("every", 1))
     notes = [stretch.note] if stretch.note else []
+    system = str(tables.conditions.get("system", {}).get("name", ""))
+    if system.startswith(SSH_SCHEME) and len(tables.sessions):
+        bound_ns = tables.conditions.get("clock", {}).get("bound_ns")
+        clock = f" The clock of {system} is known within {duration(bound_ns)}." if bound_ns is not None else ""
+        notes.append(f"Users logged in by ssh: response times have the network in them.{clock}")
+    if tables.far_records is not None and not tables.conditions.get("finished", False):
+        notes.append(
+            f"The meters of {system or 'the other host'} are not in these figures: they are in {tables.far_records}, "
+            "by the clock there, and `loadgo report` reads that folder."
+        )
     unanswered = everything.response.count - everything.response.answered
     if unanswered:
         notes.append(

@@ -15,7 +15,7 @@ from loadgo.pairing.run_figures import CommandMeans, RunFigures, log_ratio
 from loadgo.pairing.variant import Variant
 from loadgo.pairing.words import about, advice, answer, figure, interval_text, notes, relative, warnings
 from loadgo.running.load import Load
-from loadgo.running.prepared import THIS_HOST
+from loadgo.running.prepared import is_host
 
 JSON_KEYS: Keys = {
     Variant: "script on set limit before login",
@@ -90,7 +90,7 @@ def _pairs_table(experiment: Experiment) -> Table:
         Column(name_of(measure), tuple(_pair_change(pair, measure) for pair in pairs))
         for measure in experiment.decisive
     ]
-    if experiment.a.on == THIS_HOST:
+    if is_host(experiment.a.on):
         columns.append(Column("other work in A", tuple(share(pair.a.others_share) for pair in pairs), spare=1))
         columns.append(Column("other work in B", tuple(share(pair.b.others_share) for pair in pairs), spare=1))
     return Table("Pair by pair", tuple(columns))

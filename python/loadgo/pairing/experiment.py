@@ -25,8 +25,16 @@ from loadgo.pairing.variant import Variant
 from loadgo.records.runs import EXPERIMENT_FILE
 from loadgo.running.bundled import find_script
 from loadgo.running.folders import new_folder
+from loadgo.running.kept_connections import keep_connections
 from loadgo.running.load import Load, LoadKeywords, Metering, with_keywords
-from loadgo.running.prepared import THIS_HOST, ReportProgress, parse_script_file
+from loadgo.running.prepared import (
+    THIS_HOST,
+    ReportProgress,
+    RunSettings,
+    is_host,
+    parse_script_file,
+    prepare_system,
+)
 from loadgo.running.run import Run, run
 from loadgo.running.stopping import StopRequest, catch_stop_signals
 
@@ -48,6 +56,7 @@ def ab(
     a: Variant | str | Path,
     b: Variant | str | Path,
     *,
+    sudo: bool = False,
     load: Load = USUAL_LOAD,
     margin: str | float = DEFAULT_MARGIN_SHARE,
     measures: Sequence[str] = DECISIVE_MEASURES,
@@ -68,6 +77,7 @@ def ab(
         a: The first variant: a script, or a `Variant`, which is a script with a system, limits, and a command before
             each run.
         b: The second variant. The same variant twice shows how much runs of one system differ by themselves.
+        sudo: Whether the agents on other hosts run by `sudo`.
         load: The load of each run. Its fields are keywords too, as in `loadgo.run`: `users`, `duration`, `think` and
             others.
         margin: The relative change that is too small to matter, such as `5%`.
@@ -97,7 +107,10 @@ def ab(
         load = Load()
     load, limit, metering = with_keywords(load, None, Metering(), plain)
     variants = {"A": with_login(_variant(a, limit)), "B": with_login(_variant(b, limit))}
-    _check(variants["A"], variants["B"], measures, most_pairs)
+    _check(variants["A"], variants["B"], measures, most_pairs, sudo=sudo)
+    for variant in variants.values():
+        if variant.is_on_other_host:
+            _check_settings(variant, load, metering, sudo=sudo)
     folder = new_folder(out, f"ab-{Path(variants['A'].script).stem}", datetime.now(UTC))
     if folder.exists() and any(folder.iterdir()):
         raise BadArgument(f"`out`: {folder} is not empty: name a new folder").about("out")
@@ -105,8 +118,9 @@ def ab(
         variants["A"], variants["B"], load, margin_share(margin), tuple(measures), (), (), None, folder
     )
     limit_s = None if time_limit is None else span_s(time_limit, "time_limit")
-    running = _RunningExperiment(experiment, metering, tariff, progress, most_pairs, limit_s, run_progress)
-    return running.all_pairs()
+    running = _RunningExperiment(experiment, metering, tariff, progress, most_pairs, limit_s, run_progress, sudo=sudo)
+    with keep_connections():
+        return running.all_pairs()
 
 
 class _RunningExperiment:
@@ -121,6 +135,8 @@ class _RunningExperiment:
         most_pairs: int,
         limit_s: float | None,
         run_progress: ReportProgress | None,
+        *,
+        sudo: bool,
     ) -> None:
         self.experiment = experiment
         self.metering = metering
@@ -129,6 +145,7 @@ class _RunningExperiment:
         self.most_pairs = most_pairs
         self.limit_s = limit_s
         self.run_progress = run_progress
+        self.sudo = sudo
         self.began = time.monotonic()
         self.attempts = 0
         self.order = random.Random(experiment.load.seed)
@@ -161,7 +178,12 @@ class _RunningExperiment:
             self._prepare(letter, stop)
             if stop.is_set():
                 return
-            finished = self._run(letter, seed)
+            try:
+                finished = self._run(letter, seed)
+            except KeyboardInterrupt:
+                if not (self.experiment.pairs and stop.is_set()):
+                    raise
+                return
             if self.attempts == 1:
                 self._write_result()
             if finished.outcome == "stopped":
@@ -211,6 +233,7 @@ class _RunningExperiment:
         return run(
             variant.script,
             on=variant.on,
+            sudo=self.sudo and variant.is_on_other_host,
             login=variant.login,
             load=replace(self.experiment.load, seed=seed),
             limit=variant.limit,
@@ -247,7 +270,9 @@ class _RunningExperiment:
 
 def why_left_out(finished: Run) -> str:
     """The reason why a run does not measure its variant; empty for a good run."""
-    lost = sum(loss.count for loss in finished.summary.losses)
+    is_far = str(finished.summary.run.system.get("name", "")).startswith(SSH_SCHEME)
+    # Without the meters of another host, as over a slow network, responses are whole.
+    lost = sum(loss.count for loss in finished.summary.losses if not (is_far and loss.what == "meters"))
     if finished.outcome == "failed":
         return "it failed: " + "; ".join(finished.notes[-1:])
     if not finished.summary.driver.valid:
@@ -270,7 +295,7 @@ def with_login(variant: Variant) -> Variant:
     return variant if login == USUAL_LOGIN else replace(variant, login=login)
 
 
-def _check(a: Variant, b: Variant, measures: Sequence[str], most_pairs: int) -> None:
+def _check(a: Variant, b: Variant, measures: Sequence[str], most_pairs: int, *, sudo: bool) -> None:
     if unknown := [measure for measure in measures if measure not in RUN_MEASURES]:
         raise BadArgument(f"`measures`: {unknown[0]!r} is not a measure: write one of {', '.join(RUN_MEASURES)}").about(
             "measures"
@@ -279,14 +304,19 @@ def _check(a: Variant, b: Variant, measures: Sequence[str], most_pairs: int) -> 
         raise BadArgument("`measures`: name at least one").about("measures")
     if most_pairs < 1:
         raise BadArgument(f"`most_pairs={most_pairs}` is too few: write at least 1").about("most_pairs")
-    for variant in (a, b):
-        if str(variant.on).startswith(SSH_SCHEME):
-            raise BadArgument(
-                f"`on={variant.on}`: `ab` does not take another host: log users in to it with `login`, such as "
-                "`ssh HOST`"
-            ).about("on", "login")
-    if (a.on == THIS_HOST) != (b.on == THIS_HOST):
-        raise BadArgument("one variant runs here and one on a simulated machine: compare them with `loadgo compare`")
+    if is_host(a.on) != is_host(b.on):
+        raise BadArgument(
+            "one variant runs on a host and one on a simulated machine: compare them with `loadgo compare`"
+        )
+    if sudo and not (a.is_on_other_host or b.is_on_other_host):
+        raise BadArgument("`sudo` is for another host: name one with `on`").about("sudo", "on")
+
+
+def _check_settings(variant: Variant, load: Load, metering: Metering, *, sudo: bool) -> None:
+    """Raises what a run of the variant would raise before its first log-in."""
+    pace, meters = (load.think, load.typing), (metering.usage_every, metering.meters)
+    settings = RunSettings(*pace, variant.set, variant.limit, *meters, login=variant.login)
+    prepare_system(find_script(variant.script), variant.on, settings, sudo=sudo)
 
 
 def _other(letter: Letter) -> Letter:

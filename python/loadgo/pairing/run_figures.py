@@ -47,7 +47,7 @@ class RunFigures:
     fit_warnings: tuple[str, ...] = ()
     """Reasons to doubt the fit of a simulated machine."""
     is_elsewhere: bool = False
-    """Whether the users' programs ran on another host, which loadgo did not meter."""
+    """Whether the users' programs ran on another host."""
 
 
 def figures_of(run: Run) -> RunFigures:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadgo.errors import Refused
+from loadgo.hosts.address import SSH_SCHEME
 
 MOST_ERROR_CHARS = 300
 """The error has at most this many characters of a failing command's output: the last ones."""
@@ -19,7 +20,7 @@ class Variant:
     script: str | Path
     """A bundled script's name, or the path of a script."""
     on: str = "here"
-    """`here`, which is this host, or a simulated machine: a bundled machine's name or the path of a machine file."""
+    """`here`, which is this host, `ssh://HOST` for another host, a bundled machine's name, or a machine file's path."""
     set: tuple[str, ...] = ()
     """Changes of the machine's values: `processors.speed=2`."""
     limit: str | None = None
@@ -28,6 +29,11 @@ class Variant:
     """A shell command that runs before each run of this variant. It is not measured."""
     login: str | None = None
     """The command that logs users in to this host, in place of the script's: `ssh host`, `su - guest`."""
+
+    @property
+    def is_on_other_host(self) -> bool:
+        """Whether an agent meters the host that users log in to."""
+        return str(self.on).startswith(SSH_SCHEME)
 
     @property
     def description(self) -> str:

@@ -13,7 +13,7 @@ from loadgo.notation.margin import margin_in_words
 from loadgo.notation.measures import name_of, percent
 from loadgo.pairing.results import MOST_FORECAST_PAIRS, Change, Experiment, Pair
 from loadgo.pairing.run_figures import RunFigures, common_commands
-from loadgo.running.prepared import THIS_HOST
+from loadgo.running.prepared import is_host
 from loadgo.stats.resample import Interval
 
 
@@ -114,19 +114,20 @@ def _busy(experiment: Experiment) -> list[str]:
     runs = [*_runs(experiment.pairs, "A"), *_runs(experiment.pairs, "B")]
     shares = [run.others_share for run in runs if run.others_share is not None]
     busy = [other for other in shares if other > BUSY_SHARE]
-    if not busy or experiment.a.on != THIS_HOST:
+    if not busy or not is_host(experiment.a.on):
         return []
     times = (
         f"busy with other things in {len(busy)} of {len(runs)} runs: up to {share(max(busy))} of its processors' time"
     )
-    if is_elsewhere(experiment):
+    if _is_driver_metered(experiment):
         return [f"This host, from which users log in, was {times}. Their lines may be sent late and seen late."]
     return [f"The host was {times}. The figures are those of a busy host; the difference holds for that."]
 
 
-def is_elsewhere(experiment: Experiment) -> bool:
-    """Whether users of A or B were on another host, which loadgo did not meter."""
-    return any(pair.a.is_elsewhere or pair.b.is_elsewhere for pair in experiment.pairs)
+def _is_driver_metered(experiment: Experiment) -> bool:
+    """Whether users of A or B were on another host while loadgo metered this one."""
+    sides = ((experiment.a, _runs(experiment.pairs, "A")), (experiment.b, _runs(experiment.pairs, "B")))
+    return any(run.is_elsewhere and not variant.is_on_other_host for variant, runs in sides for run in runs)
 
 
 def _why_unknown(experiment: Experiment) -> str:
@@ -136,7 +137,7 @@ def _why_unknown(experiment: Experiment) -> str:
         return ""
     return (
         f" The users of {' and '.join(letters)} were on another host, where loadgo measures responses and throughput "
-        "alone."
+        "alone, and not what each interaction uses."
     )
 
 
@@ -211,16 +212,32 @@ def notes(experiment: Experiment) -> list[tuple[str, str]]:
 
 def _other_work(experiment: Experiment) -> list[tuple[str, str]]:
     """A note on the share of other work in the runs of each variant; none on a simulated machine."""
-    if experiment.a.on != THIS_HOST:
+    if not is_host(experiment.a.on):
         return []
+    unknown = _unmetered_others(experiment)
+    if unknown:
+        return [
+            ("Other work", f"Its share is not known on {' and '.join(unknown)}: it takes the users' own usage there.")
+        ]
     texts = []
     for letter in "AB":
         shares = [run.others_share for run in _runs(experiment.pairs, letter) if run.others_share is not None]
         if not shares:
             return []
         texts.append(f"{share(median(shares))} ({share(min(shares))} to {share(max(shares))}) in {letter}'s runs")
-    whose = "this host's, not of the hosts logged in to," if is_elsewhere(experiment) else "the"
+    whose = "this host's, not of the hosts logged in to," if _is_driver_metered(experiment) else "the"
     return [("Other work", f"The median of its share of {whose} processors' time is {texts[0]}, and {texts[1]}.")]
+
+
+def _unmetered_others(experiment: Experiment) -> list[str]:
+    """The other hosts that users of A or B ran on and whose share of other work no run measured."""
+    sides = ((experiment.a, _runs(experiment.pairs, "A")), (experiment.b, _runs(experiment.pairs, "B")))
+    hosts = [
+        str(variant.on)
+        for variant, runs in sides
+        if variant.is_on_other_host and runs and all(run.others_share is None for run in runs)
+    ]
+    return list(dict.fromkeys(hosts))
 
 
 def _runs(pairs: Sequence[Pair], letter: str) -> list[RunFigures]:

@@ -25,6 +25,8 @@ from loadgo.running.stopping import catch_stop_signals
 PROFILE_PERIOD_S = 1.0
 DEFAULT_CLOCK_HZ = 1000
 MOST_CLOCK_HZ = 20_000
+DEFAULT_DURATION_S = 10.0
+"""Length of the profile of a host, if none is given."""
 INTERRUPTED_STATUS = 130
 """Exit status after an interrupt."""
 KERNEL_SEGMENT = "[kernel]"
@@ -156,7 +158,7 @@ def profile(
     if words:
         check_program(words[0])
     seconds = _seconds(duration)
-    return _live(words, seconds if seconds is not None or words else 10.0, hz)
+    return _live(words, seconds if seconds is not None or words else DEFAULT_DURATION_S, hz)
 
 
 def _seconds(duration: str | float | None) -> float | None:

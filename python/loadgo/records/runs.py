@@ -25,6 +25,8 @@ from loadgo.records.run_file_values import check_values
 LAST_RUN_NAME = "last"
 CAPACITY_FILE = "capacity.json"
 """The result of `loadgo capacity --out`, in the folder that has the folders of its trials."""
+FAR_FOLDER = "other-host"
+"""The folder of another host's records in the folder of a run whose users log in there, while the run goes."""
 EXPERIMENT_FILE = "experiment.json"
 """The result of `loadgo ab`, in a folder whose runs are those of the experiment; their names end in `-a` and `-b`."""
 

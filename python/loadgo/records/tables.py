@@ -17,9 +17,9 @@ from loadgo import _loadgo
 from loadgo.errors import BadRun
 from loadgo.records.machine_file import fit_warnings_in
 from loadgo.records.prediction import Prediction, read_prediction
-from loadgo.records.run_file import check_path, read_run_file
+from loadgo.records.run_file import RUN_FILE, check_path, read_run_file
 from loadgo.records.run_file_values import check_values
-from loadgo.records.runs import LAST_RUN_NAME, find_run
+from loadgo.records.runs import FAR_FOLDER, LAST_RUN_NAME, find_run
 
 RUN_FORMAT = 1
 
@@ -72,6 +72,10 @@ class Tables:
     """Reasons to doubt the fit of the machine that the run was simulated on."""
     part_ns: tuple[int, int] | None = None
     """The part of the run that the frames hold, in nanoseconds since its beginning; None for all of it."""
+    far_records: Path | None = None
+    """The folder of another host's records that are not in the frames, if there is one."""
+    users_run: str = ""
+    """The id of the run whose users were on the host of these records, if they are in its folder; else empty."""
 
     def frames(self) -> dict[str, pl.DataFrame]:
         """The frames by their tables' names."""
@@ -96,9 +100,23 @@ def tables(run: str | PathLike[str] = LAST_RUN_NAME) -> Tables:
     _check_main_tables(folder, conditions)
     frames: dict[str, Any] = {name: read_table(folder, name) for name in COLUMNS_BY_TABLE}
     frames["lost"] = pl.concat([frames["lost"], losses_from_conditions(conditions)])
+    far_records = folder / FAR_FOLDER
     return Tables(
-        **frames, conditions=conditions, prediction=read_prediction(folder), fit_warnings=fit_warnings_in(folder)
+        **frames,
+        conditions=conditions,
+        prediction=read_prediction(folder),
+        fit_warnings=fit_warnings_in(folder),
+        far_records=far_records if (far_records / RUN_FILE).exists() else None,
+        users_run=_users_run(folder),
     )
+
+
+def _users_run(folder: Path) -> str:
+    """The id of the run in whose folder another host's records lie; empty for any other folder."""
+    absolute = folder.absolute()
+    if absolute.name != FAR_FOLDER or not (absolute.parent / RUN_FILE).exists():
+        return ""
+    return absolute.parent.name
 
 
 _MAIN_TABLES = ("interactions", "sessions")

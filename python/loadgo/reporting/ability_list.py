@@ -50,17 +50,31 @@ def ability_document(abilities: Sequence[Ability], *, full: bool = False) -> Doc
     elif here:
         hint = "`loadgo doctor --full` says how each of them is measured."
         sections.append(Remarks((f"{len(here)} are to be had: {_short_list(here)}.", hint)))
+    left_out = getattr(abilities, "left_out", ())
+    if left_out:
+        sections.append(Remarks((_left_out_in_words(left_out),)))
     return Document("doctor", ability_answer(abilities), tuple(sections))
 
 
 def ability_answer(abilities: Sequence[Ability]) -> str:
     """The answer in a sentence: how much of what loadgo can do it can do on this host, or on another."""
     place = getattr(abilities, "place", "here")
+    is_far = bool(getattr(abilities, "left_out", ()))
+    whose = (
+        f"the {len(abilities)} abilities that loadgo uses there" if is_far else f"loadgo's {len(abilities)} abilities"
+    )
     counts = Counter(map(_missing_state, abilities))
     if counts[""] == len(abilities):
-        return f"All of loadgo's {len(abilities)} abilities are to be had {place}."
+        return f"All of {whose} are to be had {place}."
     missing = [f"{counts[state]} {words}" for state, words in _STATE_WORDS.items() if counts[state]]
-    return f"{counts['']} of loadgo's {len(abilities)} abilities are to be had {place}; {', '.join(missing)}."
+    return f"{counts['']} of {whose} are to be had {place}; {', '.join(missing)}."
+
+
+def _left_out_in_words(names: Sequence[str]) -> str:
+    return (
+        f"Not in this list, since loadgo uses them only on the host where it runs: {'; '.join(names)}. "
+        "`ssh HOST loadgo doctor` has them, for a host that is to be the driver's."
+    )
 
 
 def _missing_state(ability: Ability) -> str:

@@ -124,6 +124,15 @@ def covers_far_less_or_more(summary: Summary) -> bool:
     return summary.total_time is not None and _difference(summary, summary.total_time) > _FAR_COVERAGE_TOLERANCE
 
 
+def lost_meters(summary: Summary) -> bool:
+    """Whether the meters were lost before the end of the stretch, so that their spans cover its beginning alone."""
+    is_lost = any(loss.what == "meters" for loss in summary.losses)
+    total_time = summary.total_time
+    return (
+        is_lost and total_time is not None and total_time.span_ns < (1 - _COVERAGE_TOLERANCE) * summary.stretch.span_ns
+    )
+
+
 def _difference(summary: Summary, total_time: TotalTime) -> float:
     """The difference between the meters' spans and the stretch of the figures, as a share of the stretch."""
     span_ns = summary.stretch.span_ns
@@ -137,6 +146,11 @@ def _coverage(summary: Summary, total_time: TotalTime) -> str:
     stretch = summary.stretch
     steady = "the steady phase" if stretch.name == "steady" else "this part of the run" if stretch.chosen else "the run"
     span = duration(total_time.span_ns)
+    if lost_meters(summary):
+        return (
+            f"The tables of processors' time and of the meters cover the first {span} of {steady} "
+            f"({duration(stretch.span_ns)}): then the meters were lost."
+        )
     if total_time.span_ns < stretch.span_ns:
         return (
             f"The tables of processors' time and of the meters cover {span} of {steady} ({duration(stretch.span_ns)}): "

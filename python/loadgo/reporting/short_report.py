@@ -253,9 +253,16 @@ def _limits(summary: Summary, view: View) -> list[Note]:
     """Notes on what the figures leave out, and on what was not measured."""
     of_usage = [str(note) for note in summary.run.usage.get("notes", [])]
     notes = [note for note in summary.notes if note not in of_usage]
-    notes += ["Not all usage was measured: the full report says what is missing, and why."] if of_usage else []
+    if of_usage and _lacks_usage(summary):
+        notes.append("Not all usage was measured: the full report says what is missing, and why.")
     notes += [line] if (line := not_apart(summary)) and view.by is not None else []
     return [("Note", note) for note in notes]
+
+
+def _lacks_usage(summary: Summary) -> bool:
+    """Whether the processor time, the faults or a wait of the interactions is not known."""
+    usage = summary.everything.usage
+    return None in (usage.cpu_ns, usage.faults_minor, usage.ready_wait_ns, usage.paging_wait_ns, usage.io_wait_ns)
 
 
 def _rest(run: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from loadgo.hosts.address import SSH_SCHEME
-from loadgo.measures.other_work import busy_clause
+from loadgo.measures.other_work import BUSY_SHARE, busy_clause
 from loadgo.measures.run_warnings import doubt_warnings, facts_in, invalid_warnings
 from loadgo.measures.summary import CommandSummary, Summary
 from loadgo.notation.figures import (
@@ -24,16 +24,22 @@ from loadgo.notation.figures import (
 )
 from loadgo.reporting.audit_words import driver_line, little_line, typing_line, usage_line
 from loadgo.reporting.prediction import prediction_answer, prediction_words
-from loadgo.reporting.processor_time_words import metered_answer, time_lines, without_load
+from loadgo.reporting.processor_time_words import lost_meters, metered_answer, time_lines, without_load
 from loadgo.reporting.simulated_machine import machine, simulated, virtual_time
 from loadgo.reporting.view import View
 from loadgo.stats.quantiles import REPORTED_QUANTILES, samples_needed
+
+_MOST_BUSY_PROGRAMS = 3
+"""Most programs that a note on a busy host names."""
 
 
 def title(summary: Summary) -> str:
     """The run's name and load: `typical user: 20 users, closed load, …`."""
     if without_load(summary):
-        return f"{summary.run.name or summary.run.id or 'this host'}: metered without a load"
+        host = summary.run.name or summary.run.id or "this host"
+        if summary.run.users_run:
+            return f"{host}: its meters during the run {summary.run.users_run}, whose users are not in this report"
+        return f"{host}: metered without a load"
     limits = limits_in_words(summary)
     held = f"; users held to {limits}" if limits else ""
     return f"{summary.run.name or summary.run.id or 'a run'}: {people(summary.run.users)}, {load(summary)}{held}"
@@ -122,6 +128,22 @@ def _partly_busy(summary: Summary) -> str:
     return f"{clause}. That may have lengthened the response times." if clause else ""
 
 
+def _busy_programs(summary: Summary) -> str:
+    """The programs that kept another host busy, if it is not known whose they were; empty for a host that is quiet."""
+    total_time, host = summary.total_time, str(summary.run.system.get("name", ""))
+    if not host.startswith(SSH_SCHEME) or summary.other_work is not None or total_time is None:
+        return ""
+    shares = [(total_time.share_of(row.cpu_ns) or 0.0, row.name) for row in summary.whose_time.processes]
+    largest = sorted(shares, reverse=True)[:_MOST_BUSY_PROGRAMS]
+    busy = [f"{name} {share(part)}" for part, name in largest if part > BUSY_SHARE]
+    if not busy:
+        return ""
+    return (
+        f"The programs that used most of the processors' time of {host}: {', '.join(busy)}. Which of that was the "
+        "users' is not known: if others ran them, these are the figures of a busy host."
+    )
+
+
 def fine_print(summary: Summary, view: View | None = None) -> list[tuple[str, str]]:
     """The notes below the tables as label and sentence. A label may occur several times."""
     if without_load(summary):
@@ -135,6 +157,7 @@ def fine_print(summary: Summary, view: View | None = None) -> list[tuple[str, st
         ("Driver", driver_line(summary)),
         *(("Driver", note) for note in summary.driver.notes),
         ("Neighbours", _partly_busy(summary)),
+        ("Neighbours", _busy_programs(summary)),
         ("Audit", "There is nothing to audit." if summary.audit is None else little_line(summary.audit)),
         ("Audit", usage_line(summary.usage_audit)),
         ("Cost", _tariff(summary)),
@@ -342,7 +365,9 @@ def _busy(summary: Summary) -> str:
     total_time = summary.total_time
     if total_time is None:
         return ""
-    return f"; the processors were {share(total_time.busy_share)} busy"
+    lost = lost_meters(summary)
+    until = f" in the {duration(total_time.span_ns)} until the meters were lost" if lost else ""
+    return f"; the processors were {share(total_time.busy_share)} busy{until}"
 
 
 def _unmeasured(row: CommandSummary) -> bool:

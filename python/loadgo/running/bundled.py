@@ -66,7 +66,7 @@ def _source_path(requested: str | Path, folder: Path, kind: str) -> Path:
     if kind == "machine" and str(requested).casefold().startswith("ssh:"):
         raise BadArgument(
             f"{requested} is no simulated machine. Another host is written ssh://USER@HOST:PORT, of which only HOST is "
-            "needed; `run`, `meter` and `doctor` take one."
+            "needed; `run`, `capacity`, `ab`, `meter`, `profile`, `watch` and `doctor` take one."
         )
     if path.is_dir():
         raise BadArgument(f"{path} is a folder; a {kind} is a TOML file")

@@ -30,13 +30,33 @@ class Ability:
     """Advice that makes it better; empty if none is known."""
 
 
+_DRIVER_HOST_ABILITIES = (
+    "a driver that is never kept waiting (SCHED_FIFO)",
+    "a processor for the driver alone",
+    "a paging device for the run (a limit's swap=)",
+    "memory limits",
+    "processor limits",
+    "a clock without a system call",
+    "timers",
+    "rings of calls (io_uring)",
+    "TLS by the kernel",
+    "sending without a copy (MSG_ZEROCOPY)",
+    "meter: a command's sockets",
+)
+"""Abilities that loadgo uses only on the host where it runs: for its driver, for limits, and for transfers."""
+
+
 class AbilityList(Result, list[Ability], presented_by="loadgo.reporting.ability_list:ability_presentation"):
     """A list of a host's abilities."""
 
-    def __init__(self, abilities: Iterable[Ability] = (), place: str = HERE_NAME) -> None:
+    def __init__(
+        self, abilities: Iterable[Ability] = (), place: str = HERE_NAME, left_out: tuple[str, ...] = ()
+    ) -> None:
         super().__init__(abilities)
         self.place = place
         """`here`, or words for the other host that has these abilities."""
+        self.left_out = left_out
+        """The names of abilities that loadgo uses only on the host where it runs, if the list is of another."""
 
 
 def doctor(*, on: str = HERE_NAME, sudo: bool = False) -> AbilityList:
@@ -48,7 +68,7 @@ def doctor(*, on: str = HERE_NAME, sudo: bool = False) -> AbilityList:
 
     Returns:
         A list of `Ability`: each with its `state` (`exact`, `estimated` or `absent`), the means, the reason why it is
-        no better, and the remedy.
+        no better, and the remedy. The list of another host leaves out what only the host of the driver needs.
 
     Raises:
         loadgo.errors.BadArgument: `on` is no host; it is a `ValueError`.
@@ -66,7 +86,9 @@ def doctor(*, on: str = HERE_NAME, sudo: bool = False) -> AbilityList:
     with catch_stop_signals() as stop, open_agent(host, sudo=sudo, stop=stop) as agent:
         (answer,) = (body for kind, body in agent.ask({"do": "doctor"}, length_s=0.0) if kind == "answer")
         place = f"on {host} ({agent.host.hostname}, Linux {agent.host.kernel})"
-    return AbilityList(map(_far_ability, parse_json(host, answer, list)), place)
+    abilities = list(map(_far_ability, parse_json(host, answer, list)))
+    left_out = tuple(ability.name for ability in abilities if ability.name in _DRIVER_HOST_ABILITIES)
+    return AbilityList((ability for ability in abilities if ability.name not in left_out), place, left_out)
 
 
 def _ability(ability: Mapping[str, Any]) -> Ability:

@@ -15,9 +15,8 @@ from loadgo.hosts.agent import Agent, Frame, parse_json, texts_of
 from loadgo.hosts.connection import raise_if_stopped
 from loadgo.hosts.failures import WrongFrames
 from loadgo.hosts.far_records import FarRecords
+from loadgo.records.runs import FAR_FOLDER
 
-FAR_FOLDER = "other-host"
-"""The folder of the agent's records, in the run's folder while the run goes."""
 MOST_WAITING_BYTES = 64 << 20
 """Largest number of bytes that wait in memory for the run's folder, which is made some seconds after the first came."""
 _LOOK_EVERY_S = 0.1

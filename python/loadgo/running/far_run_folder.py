@@ -14,7 +14,8 @@ from loadgo.errors import BadRun, LoadgoError
 from loadgo.hosts.address import Address
 from loadgo.hosts.clock import FarClock
 from loadgo.notation.figures import duration
-from loadgo.running.far_metering import FAR_FOLDER, FarMeteringEnd
+from loadgo.records.runs import FAR_FOLDER
+from loadgo.running.far_metering import FarMeteringEnd
 
 if TYPE_CHECKING:
     import polars as pl

@@ -14,7 +14,7 @@ from typing import Any
 from loadgo.errors import BadArgument, Refused
 from loadgo.hosts.address import Address
 from loadgo.hosts.agent import agent_over
-from loadgo.hosts.connection import CONNECT_TIMEOUT_S, LOGIN_TIMEOUT_S, Connection, connect, end_process
+from loadgo.hosts.connection import CONNECT_TIMEOUT_S, LOGIN_TIMEOUT_S, Connection, end_process
 from loadgo.hosts.delivery import find_agent_program
 from loadgo.hosts.error_output import ErrorOutput
 from loadgo.hosts.failures import (
@@ -28,6 +28,7 @@ from loadgo.hosts.failures import (
 from loadgo.running.bundled import Source
 from loadgo.running.far_metering import FarMetering
 from loadgo.running.far_run_folder import complete_run, tell_unplaced
+from loadgo.running.kept_connections import connection_for_run
 from loadgo.running.stopping import catch_stop_signals
 
 MOST_STARTING_SESSIONS = 8
@@ -77,7 +78,7 @@ class OtherHostDriver:
     ) -> Progress:
         """Runs a script's text into a folder. Raises what `_loadgo.run_host` raises, and the branches of `NoAgent`."""
         program, environment = find_agent_program(), user_environment(script, options, folder)
-        with catch_stop_signals() as stop, connect(self.host, program.question, stop) as connection:
+        with catch_stop_signals() as stop, connection_for_run(self.host, program, stop) as connection:
             # Before the agent starts: it ends itself when it hears nothing for 30 s.
             shared = _shared_connection(connection, environment)
             _check_programs(connection, self.needs)

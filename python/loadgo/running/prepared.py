@@ -60,6 +60,23 @@ class PreparedRun:
         return {} if self.machine is None else self.machine.system
 
 
+def prepare_system(source: Source, on: str, settings: RunSettings, *, sudo: bool) -> PreparedRun:
+    """Checks a script and the system `on`: a host, this one or another, or a machine. Raises what `prepare_run` raises.
+
+    `sudo` is for the agent on another host.
+    """
+    if str(on).startswith(SSH_SCHEME):
+        return prepare_other_host(source, on, settings, sudo=sudo)
+    if sudo:
+        raise BadArgument("`sudo` is for another host: name one with `on`").about("sudo", "on")
+    return prepare_run(source, on, settings)
+
+
+def is_host(on: str) -> bool:
+    """Whether the system `on` is a host, this one or another, and not a simulated machine."""
+    return on == THIS_HOST or str(on).startswith(SSH_SCHEME)
+
+
 def prepare_run(source: Source, on: str, settings: RunSettings) -> PreparedRun:
     """Checks a script and the system `on`.
 
@@ -72,7 +89,7 @@ def prepare_run(source: Source, on: str, settings: RunSettings) -> PreparedRun:
     script = parse_script_file(source)
     if str(on).startswith(SSH_SCHEME):
         raise BadArgument(
-            f"`on={on}`: another host is for `run`, `meter` and `doctor`: start this on that host, or use `run`"
+            f"`on={on}`: another host is for `run`, `capacity`, `ab`, `meter` and `doctor`: start this on that host"
         ).about("on")
     if on == THIS_HOST:
         if settings.set:

@@ -15,7 +15,6 @@ from loadgo import _loadgo
 from loadgo.distribution.choice import WorkerChoice
 from loadgo.documents.result import Result
 from loadgo.errors import BadArgument, LoadgoError, Refused, naming
-from loadgo.hosts.address import SSH_SCHEME
 from loadgo.measures.tariff import tariff_on
 from loadgo.notation import quantities
 from loadgo.running import bundled
@@ -28,8 +27,8 @@ from loadgo.running.prepared import (
     RunDriver,
     RunProgress,
     RunSettings,
-    prepare_other_host,
     prepare_run,
+    prepare_system,
 )
 from loadgo.running.stopping import catch_stop_signals
 
@@ -156,7 +155,7 @@ def run(
     settings = RunSettings(
         load.think, load.typing, _texts(set), limit, metering.usage_every, metering.meters, driver, login
     )
-    ready = _prepared(source, on, settings, sudo=sudo)
+    ready = prepare_system(source, on, settings, sudo=sudo)
     choice.check(is_simulated=ready.machine is not None)
     if ready.machine is None and draws:
         raise BadArgument("`draws` predicts with a simulated machine: name one with `on`").about("draws", "on")
@@ -207,14 +206,6 @@ def _passes(load: Load, ready: PreparedRun) -> int | None:
     """Users of an open load leave after their passes; those of a closed load repeat the script until the load ends."""
     repeats = load.arrivals is None and (load.duration is not None or load.until is not None)
     return passes_of_users(load.passes, ready.script["passes"], until_load_ends=repeats)
-
-
-def _prepared(source: bundled.Source, on: str, settings: RunSettings, *, sudo: bool) -> PreparedRun:
-    if str(on).startswith(SSH_SCHEME):
-        return prepare_other_host(source, on, settings, sudo=sudo)
-    if sudo:
-        raise BadArgument("`sudo` is for another host: name one with `on`").about("sudo", "on")
-    return prepare_run(source, on, settings)
 
 
 def _texts(given: Sequence[str]) -> tuple[str, ...]:

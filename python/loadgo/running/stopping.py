@@ -37,6 +37,8 @@ class StopRequest(threading.Event):
             part.set()
 
 
+_requests: list[StopRequest] = []
+"""The requests of the contexts in which the main thread is, the innermost last."""
 _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 _ends_the_process = True
 
@@ -51,19 +53,22 @@ def report_after_stop_signals() -> None:
 def catch_stop_signals() -> Iterator[StopRequest]:
     """Within this context SIGINT, SIGTERM and SIGHUP set the `StopRequest`; a second SIGINT raises `KeyboardInterrupt`.
 
-    After it, SIGTERM and SIGHUP are sent again, unless `report_after_stop_signals` was called.
+    A context within another sets the outer `StopRequest` too. After it, SIGTERM and SIGHUP are sent again, unless
+    `report_after_stop_signals` was called.
     Only the main thread receives signals. In another thread the `StopRequest` is never set.
     """
     stop = StopRequest()
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
+    _requests.append(stop)
 
     def on_signal(number: int, _frame: object) -> None:
         if stop.is_set() and number == signal.SIGINT:
             raise KeyboardInterrupt
-        stop.number = number
-        stop.set()
+        for request in _requests:
+            request.number = number
+            request.set()
 
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.signal(number, on_signal) for number in numbers}
@@ -72,5 +77,6 @@ def catch_stop_signals() -> Iterator[StopRequest]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        _requests.remove(stop)
         if stop.number in _ENDING_SIGNALS and _ends_the_process:
             signal.raise_signal(stop.number)

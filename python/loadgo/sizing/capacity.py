@@ -16,6 +16,7 @@ from loadgo.notation.quantities import span_s, user_count
 from loadgo.prediction.predict import DrawPlan, plan_draws
 from loadgo.running.folders import check_out
 from loadgo.running.host import DEFAULT_DRIVER, Driver
+from loadgo.running.kept_connections import keep_connections
 from loadgo.running.prepared import ReportProgress as ReportTrial
 from loadgo.running.prepared import RunSettings
 from loadgo.running.stopping import catch_stop_signals
@@ -28,8 +29,7 @@ from loadgo.sizing.narrowing import narrowing_of
 from loadgo.sizing.neighbours import neighbours_of, with_quiet_capacity
 from loadgo.sizing.outcomes import SearchGoal
 from loadgo.sizing.points import points_of
-from loadgo.sizing.resources import is_cpu_limit
-from loadgo.sizing.results import Capacity, ReportProgress, SearchLimits, TrialRecord
+from loadgo.sizing.results import Capacity, Neighbours, ReportProgress, SearchLimits, TrialRecord
 from loadgo.sizing.rounds import SearchResult, TrialLengths
 from loadgo.sizing.site import TrialSite, keep_result, prepare_site
 from loadgo.sizing.site_search import SiteSearch, search_all_drawn
@@ -40,11 +40,11 @@ from loadgo.sizing.trials import CapacityTrial
 DEFAULT_MAX_USERS_MACHINE = 10_000
 """Default of the largest number of users on a simulated machine."""
 DEFAULT_MAX_USERS_HOST = 8
-"""Default of the largest number of users on this host."""
+"""Default of the largest number of users on a host."""
 DEFAULT_MOST_TRIALS_MACHINE, DEFAULT_MOST_TRIALS_HOST = 60, 24
 """Defaults of the largest number of trials; a trial on a host takes real time."""
 DEFAULT_SHORTEST_TRIAL_S, DEFAULT_LONGEST_TRIAL_S = 30.0, 300.0
-"""Defaults of the shortest and the longest trial on this host."""
+"""Defaults of the shortest and the longest trial on a host."""
 MOST_TRIAL_INTERACTIONS = 200_000
 """Most interactions of one trial."""
 
@@ -65,6 +65,8 @@ class SearchOptions:
     out: Path | None = None
     draws: int | None = None
     choice: WorkerChoice = DEFAULT_CHOICE
+    sudo: bool = False
+    """Whether the agent on another host runs by `sudo`."""
 
 
 def capacity(
@@ -72,6 +74,7 @@ def capacity(
     *,
     target: str | Sequence[str],
     on: str = "here",
+    sudo: bool = False,
     max_users: int | None = None,
     mix: str | None = None,
     within: int | None = None,
@@ -102,8 +105,10 @@ def capacity(
         script: A bundled script's name, or the path of a script. None with `mix`.
         target: One or more conditions: `p90 < 2s`, `mean(edit) < 500ms`, `errors < 1%`, `busy(processors) < 80%`,
             `throughput > 3/s`. All must hold.
-        on: `here`, which is this host, or a simulated machine's name or file.
-        max_users: The largest number of users in a trial. By default 10,000 on a simulated machine, 8 on this host.
+        on: `here`, which is this host, another host (`ssh://USER@HOST:PORT`), or a simulated machine's name or file.
+            Users of another host log in through its sshd, and all trials share one log-in of loadgo.
+        sudo: Whether the agent on another host runs by `sudo`.
+        max_users: The largest number of users in a trial. By default 10,000 on a simulated machine, 8 on a host.
         mix: Users of several classes instead of `script`, such as `heavy.toml=1,ordinary.toml=3`.
         within: The search ends when the ends of the answer's interval differ by at most this many users. By default
             2 % of the answer, and at least 1.
@@ -114,13 +119,13 @@ def capacity(
         meters: The meters of a host: `none`, `cheap` or `exact`.
         driver: How the driver runs: its priority and processor.
         shortest: The shortest trial, in seconds or as a text such as `30s`, by the system's clock. By default 30 s on
-            this host.
-        longest: The longest trial. By default 5 min on this host.
-        trials: The largest number of trials. By default 60 on a simulated machine, 24 on this host.
+            a host.
+        longest: The longest trial. By default 5 min on a host.
+        trials: The largest number of trials. By default 60 on a simulated machine, 24 on a host.
         seed: The first trial's seed. Each further trial has the next seed.
         tariff: Prices of the resources: a tariff's name, `NAME:SHIFT`, or the path of a TOML file.
         out: The folder that keeps the trials' runs, and the result as `capacity.json`. By default the runs are in
-            `runs/` on this host, and not kept on a machine.
+            `runs/` for a host, and not kept on a machine.
         draws: For a fitted machine, the number of further searches, each with parameters drawn from the fit's
             covariance. They add the uncertainty of the fit to the answer's interval. By default 20; 0 for none.
         workers: For a simulated machine, who makes these searches: a number of processes, `dask`, or the address of a
@@ -161,6 +166,7 @@ def capacity(
             out=None if out is None else Path(out),
             draws=draws,
             choice=WorkerChoice(workers, executor),
+            sudo=sudo,
         ),
         RunSettings(think, typing, tuple(set), limit, None, meters, driver),
         progress,
@@ -178,7 +184,8 @@ def find_capacity(
     trial_progress: ReportTrial | None = None,
 ) -> Capacity:
     """Finds the capacity of `on` for users who type `script`. Raises the errors of `loadgo.capacity`."""
-    site = prepare_site(_script_or_mix(script, options.mix), on, settings, tariff=options.tariff, out=options.out)
+    script_or_mix = _script_or_mix(script, options.mix)
+    site = prepare_site(script_or_mix, on, settings, sudo=options.sudo, tariff=options.tariff, out=options.out)
     options.choice.check(is_simulated=not site.live)
     search = SiteSearch(site, search_goal(options, site), trial_lengths(options, site), options.seed)
     goal, lengths = search.goal, search.lengths
@@ -188,7 +195,7 @@ def find_capacity(
             progress(lengths.search_in_words(goal.most_trials))
         elif plan is None and options.choice.is_named:
             progress("no draws of a fit are searched, and trials follow each other: the workers have nothing to do")
-    with catch_stop_signals() as stop, options.choice.opened() as workers:
+    with catch_stop_signals() as stop, options.choice.opened() as workers, keep_connections():
         search_result = search.result(stop, progress, None if progress is None else trial_progress)
         doubt: FitDoubt | NoFitDoubt | None = None
         if plan is not None and search_result.trials:
@@ -201,7 +208,7 @@ def find_capacity(
 
 
 def _draw_plan(site: TrialSite, options: SearchOptions) -> DrawPlan | None:
-    """The draws of a fitted machine; None on this host, and for a machine without a covariance of its parameters."""
+    """The draws of a fitted machine; None on a host, and for a machine without a covariance of its parameters."""
     if site.live:
         if options.draws:
             raise BadArgument("`draws` needs a fitted machine: name one with `on`").about("draws", "on")
@@ -223,8 +230,7 @@ def search_goal(options: SearchOptions, site: TrialSite) -> SearchGoal:
     """The goal of the search. Targets or options that make no sense raise `ValueError`."""
     targets = parse_targets(options.target)
     check_commands(targets, site.commands)
-    resources = [name for name, count in site.servers.items() if count is not None and not is_cpu_limit(name)]
-    check_resources(targets, resources)
+    check_resources(targets, site.resources)
     if not any(target.sense == "most" for target in targets):
         raise BadArgument(
             f"target {targets[0].text!r} is a floor, and more users only come nearer to it: add a ceiling, such as "
@@ -281,7 +287,8 @@ def assemble_capacity(
     classes = site.mix.classes if site.mix is not None else ()
     all_trials = (*search_result.trials, *search_result.left_out)
     refused = {trial.users: trial.refused for trial in all_trials if trial.refused}
-    models = models_of(points, site.servers, classes)
+    servers = site.servers_in(search_result.in_order)
+    models = models_of(points, servers, classes)
     first = first_saturation(models)
     outcome = search_result.outcome
     neighbours = with_quiet_capacity(neighbours_of(used), outcome, used, goal)
@@ -309,11 +316,15 @@ def assemble_capacity(
         seconds=sum(trial.elapsed_s for trial in all_trials),
         classes=classes,
         limits=SearchLimits(goal.max_users, options.max_users is not None, lengths.longest_s, goal.most_trials),
-        servers=site.servers,
+        servers=servers,
         currency=site.tariff.currency if has_prices else "",
         tariff=f"{site.tariff.label}: {site.tariff.in_words()}" if has_prices else "",
         models=models,
-        notes=(*_search_notes(search_result, points), *_no_doubt_notes(doubt_or_reason)),
+        notes=(
+            *_search_notes(search_result, points),
+            *_unknown_neighbours(site, neighbours),
+            *_no_doubt_notes(doubt_or_reason),
+        ),
         each_trial=tuple(_trial_record(trial, search_result, goal) for trial in search_result.in_order),
         neighbours=neighbours,
         narrowing=narrowing,
@@ -349,6 +360,16 @@ def _no_doubt_notes(doubt: FitDoubt | NoFitDoubt | None) -> tuple[str, ...]:
     if not isinstance(doubt, NoFitDoubt):
         return ()
     return (f"the uncertainty of the fit: {doubt.why}, so the interval is for the machine exactly as fitted.",)
+
+
+def _unknown_neighbours(site: TrialSite, neighbours: Neighbours | None) -> tuple[str, ...]:
+    """A note on other work of another host, if its share was not measured."""
+    if neighbours is not None or not site.is_other_host:
+        return ()
+    return (
+        f"the share of other work in the time of {site.on}: what the users themselves use there is not measured. "
+        f"loadgo meter --on {site.on} --for 10s --full shows its programs, when nobody is logged in for a trial.",
+    )
 
 
 def _search_notes(search_result: SearchResult, points: Sequence[LoadPoint]) -> tuple[str, ...]:

@@ -154,6 +154,10 @@ class _Rounds:
                 if not self._count:
                     raise
                 return f"a trial with {people(step.users)} failed: {error_in_words(error)}"
+            except KeyboardInterrupt:
+                if not (self._count and self._stop.is_set()):
+                    raise
+                return _STOPPED_REASON
             is_last = self._count + 1 >= self._goal.most_trials
             if trial.interrupted:
                 self._left_out.append(trial)

@@ -15,7 +15,15 @@ from loadgo.measures.tariff import Tariff, tariff_on
 from loadgo.records.runs import CAPACITY_FILE
 from loadgo.running import bundled
 from loadgo.running.folders import new_folder
-from loadgo.running.prepared import THIS_HOST, PreparedRun, RunDriver, RunProgress, RunSettings, prepare_run
+from loadgo.running.prepared import (
+    THIS_HOST,
+    PreparedRun,
+    RunDriver,
+    RunProgress,
+    RunSettings,
+    is_host,
+    prepare_system,
+)
 from loadgo.sizing.curve import Target
 from loadgo.sizing.early_end import TrialWatcher
 from loadgo.sizing.mix import UserMix, nearest_seed
@@ -35,6 +43,7 @@ class TrialSite:
     commands: tuple[str, ...]
     """The commands of the script, each once."""
     servers: ServerCounts
+    """Number of servers by resource. That of another host's processors is not known before its first trial."""
     tariff: Tariff
     out: Path | None
     """The folder that keeps the folders of trials; None for the default."""
@@ -45,24 +54,47 @@ class TrialSite:
 
     @property
     def live(self) -> bool:
-        """Whether the system is this host, which others may use."""
-        return self.on == THIS_HOST
+        """Whether the system is a host, this one or another, which others may use."""
+        return is_host(self.on)
+
+    @property
+    def is_other_host(self) -> bool:
+        """Whether users log in to another host."""
+        return self.live and self.on != THIS_HOST
+
+    @property
+    def resources(self) -> tuple[str, ...]:
+        """The resources that a target can name."""
+        if self.live:
+            return (PROCESSORS_RESOURCE,)
+        return tuple(name for name, count in self.servers.items() if count is not None)
+
+    def servers_in(self, trials: Sequence[CapacityTrial]) -> ServerCounts:
+        """Number of servers by resource, with what the trials have found."""
+        found = [trial.host_processors for trial in trials if trial.host_processors is not None]
+        return {PROCESSORS_RESOURCE: found[-1]} if self.is_other_host and found else self.servers
 
 
 def prepare_site(
-    script: str | Path | UserMix, on: str, settings: RunSettings, *, tariff: str = "default", out: Path | None = None
+    script: str | Path | UserMix,
+    on: str,
+    settings: RunSettings,
+    *,
+    sudo: bool = False,
+    tariff: str = "default",
+    out: Path | None = None,
 ) -> TrialSite:
     """Prepares a script or a mix on the system `on`. Raises the errors of `loadgo.run` before the first log-in."""
     mix = script if isinstance(script, UserMix) else None
     source = script.source if isinstance(script, UserMix) else bundled.find_script(script)
-    ready = prepare_run(source, on, settings)
+    ready = prepare_system(source, on, settings, sudo=sudo)
     return TrialSite(
         source=source,
         on=on,
         drive=ready.run_script,
         options={"script": source.requested, "command": [], **ready.options},
         commands=tuple(dict.fromkeys(str(name) for _, name in ready.script["lines"])),
-        servers=_site_servers(ready),
+        servers=_site_servers(on, ready),
         tariff=tariff_on(tariff, ready.system),
         out=out,
         mix=mix,
@@ -70,9 +102,11 @@ def prepare_site(
     )
 
 
-def _site_servers(ready: PreparedRun) -> ServerCounts:
-    """Number of servers of each resource of the system."""
+def _site_servers(on: str, ready: PreparedRun) -> ServerCounts:
+    """Number of servers of each resource of the system; empty for another host."""
     if ready.machine is None:
+        if on != THIS_HOST:
+            return {}
         return cpu_limit_servers(ready.cpu_limit, {PROCESSORS_RESOURCE: os.cpu_count() or 1})
     return server_counts(ready.machine.parsed["text"], ready.machine.parsed["processors"])
 

@@ -17,17 +17,12 @@ from numpy.typing import NDArray
 
 from loadgo.measures.audit import (
     LATENESS_SHARE_OF_TARGET,
-    MOST_P99_LATENESS_NS,
     count_sessions,
-    driver_audit,
-    group_losses,
 )
 from loadgo.measures.charges import cost_of
-from loadgo.measures.littles_law import little_closed
 from loadgo.measures.tariff import Tariff
-from loadgo.measures.total_time import TotalTime, total_time_of
+from loadgo.measures.total_time import total_time_of
 from loadgo.measures.usage import usage_of
-from loadgo.notation.figures import share
 from loadgo.records.interactions import classes_of
 from loadgo.records.phases import Stretch, classified_in, stretch_of
 from loadgo.sizing.curve import ClassFigures, Target
@@ -40,6 +35,7 @@ from loadgo.sizing.resources import (
     processor_shares,
     utilisations,
 )
+from loadgo.sizing.validity import censored_lines, late_lines, lost_records, validity_of
 from loadgo.stats.resample import Floats
 
 if TYPE_CHECKING:
@@ -53,16 +49,6 @@ BATCH_CYCLES = 5.0
 """Shortest batch in cycles of a user. In a trial too short for six of these, batches are shorter."""
 
 _ERROR_OUTCOMES = ("failed", "timeout", "died")
-MOST_LOST_SHARE = 0.01
-"""A trial with more lost records than this share of its interactions is not valid."""
-_USER_LOSSES = ("session", "log-in")
-"""Losses that are counted as users who died or were refused, and not as lost records."""
-_CENSORED_LOSS = "interaction"
-"""Lines in flight when the trial was ended on purpose. They are censored observations, and no lost records."""
-MOST_LATE_SHARE = 0.1
-"""A trial is not valid if the driver sent more than this share of its lines late, as `_late_lines` counts them."""
-MOST_LATENESS_OF_CYCLE = 0.05
-"""A trial is not valid if lateness is more than this share of the users' time: the load was less than asked."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +109,7 @@ class CapacityTrial:
     processors: ProcessorShares | None = None
     """The use of the processors; None where it was not measured."""
     late: int = 0
-    """Number of lines that the driver sent late, as `_late_lines` counts them."""
+    """Number of lines that the driver sent late, as `validity.late_lines` counts them."""
     unclear: int = 0
     """Late lines whose response is nearer to the limit than they were late; no share of slow lines counts them."""
     censored: int = 0
@@ -132,6 +118,8 @@ class CapacityTrial:
     """The share of the processors' time that waits for a program to be loaded; 0 without loading."""
     index: int = 0
     """The index of the trial in its search, from 0."""
+    host_processors: int | None = None
+    """Number of processors of the host; None on a simulated machine, and where it is not known."""
 
     @property
     def others(self) -> float | None:
@@ -172,10 +160,12 @@ def trial_from(tables: Tables, questions: TrialQuestions) -> CapacityTrial:
     batches = _batch_count(stretch.span_ns / 1e9, think_s + _mean_answered(responses))
     counted = _CountedInteractions(rows, responses, stretch, batches, _batch_indices(rows["sent_ns"], stretch, batches))
     spans = busy_spans(tables, stretch, questions.servers)
-    live = tables.conditions.get("system", {}).get("kind") == "host"
+    system = tables.conditions.get("system", {})
+    live = system.get("kind") == "host"
     total = total_time_of(tables, stretch) if live else None
     processors = None if total is None else processor_shares(total)
-    valid, why = _validity(tables, counted, questions, total)
+    late = late_lines(rows, questions.targets)
+    valid, why = validity_of(tables, rows, stretch, total, late, cut_short=questions.cut_short)
     cost = cost_of(usage_of(rows), len(rows), classes_of(rows), questions.tariff) if len(rows) else None
     return CapacityTrial(
         users=questions.users,
@@ -191,7 +181,7 @@ def trial_from(tables: Tables, questions: TrialQuestions) -> CapacityTrial:
         utilisation={**utilisations(spans), **cpu_limit_utilisation(questions.servers, processors)},
         cost_user_hour=None if cost is None else cost.user_hour,
         faults_a_command=_column_mean(rows, "faults_major"),
-        lost=_lost_records(tables, cut_short=questions.cut_short),
+        lost=lost_records(tables, cut_short=questions.cut_short),
         refused=count_sessions(tables.sessions).refused,
         valid=valid,
         why=why,
@@ -199,10 +189,11 @@ def trial_from(tables: Tables, questions: TrialQuestions) -> CapacityTrial:
         lines_a_pass=_lines_per_pass(rows),
         classes=_class_figures(counted, questions.classes),
         processors=processors,
-        late=_late_lines(rows, questions.targets),
+        late=late,
         unclear=_unclear_lines(counted, questions.targets),
-        censored=_censored_lines(tables) if questions.cut_short else 0,
+        censored=censored_lines(tables) if questions.cut_short else 0,
         loading=loading_share(tables, stretch),
+        host_processors=int(system.get("processors") or 0) or None if live else None,
     )
 
 
@@ -301,13 +292,6 @@ def _is_unclear(target: Target, counted: _CountedInteractions) -> NDArray[np.boo
     return unclear
 
 
-def _late_lines(rows: pl.DataFrame, targets: Sequence[Target]) -> int:
-    """Number of lines that were late by over 5 % of the shortest response limit; without such a limit, by over 1 ms."""
-    limits_ns = [1e9 * target.limit for target in targets if target.share is not None or target.measure == "mean"]
-    most_ns = LATENESS_SHARE_OF_TARGET * min(limits_ns) if limits_ns else MOST_P99_LATENESS_NS
-    return int((rows["lateness_ns"].cast(pl.Float64) > most_ns).sum())
-
-
 def _busy_sums(spans: pl.DataFrame | None, counted: _CountedInteractions) -> BatchSums:
     if spans is None:
         return BatchSums(np.zeros(counted.batches), np.zeros(counted.batches))
@@ -318,55 +302,6 @@ def _busy_sums(spans: pl.DataFrame | None, counted: _CountedInteractions) -> Bat
         for name in ("busy", "whole")
     )
     return BatchSums(busy, whole)
-
-
-def _lost_records(tables: Tables, *, cut_short: bool) -> int:
-    not_lost = (*_USER_LOSSES, _CENSORED_LOSS) if cut_short else _USER_LOSSES
-    return sum(loss.count for loss in group_losses(tables.lost) if loss.what not in not_lost)
-
-
-def _censored_lines(tables: Tables) -> int:
-    return sum(loss.count for loss in group_losses(tables.lost) if loss.what == _CENSORED_LOSS)
-
-
-def _validity(
-    tables: Tables, counted: _CountedInteractions, questions: TrialQuestions, total: TotalTime | None
-) -> tuple[bool, str]:
-    """Whether the trial is valid, and the reason if not: lost records, a late driver, or a broken Little's law.
-
-    A few late lines make no trial invalid, since a response is measured from its own sending. The law is not checked
-    for a trial that ended early, since its longest cycles are incomplete.
-    """
-    driver, lines = driver_audit(counted.rows, total, tables, None), len(counted.rows)
-    lost = _lost_records(tables, cut_short=questions.cut_short)
-    if lost > MOST_LOST_SHARE * max(lines, 1):
-        return False, f"{lost:,} records were lost of {lost + lines:,}"
-    late = _late_lines(counted.rows, questions.targets)
-    if late > max(MOST_LATE_SHARE * lines, 1) or _lateness_of_cycle(counted.rows) > MOST_LATENESS_OF_CYCLE:
-        return False, f"{late:,} of {lines:,} lines were sent too late{_other_work_in_words(total)}"
-    if driver.takes_too_much:
-        return False, f"the driver took {share(driver.host_share)} of the processors' time"
-    audit = None if questions.cut_short else little_closed(counted.rows, tables.sessions, counted.stretch)
-    if audit is not None and audit.verdict == "broken":
-        return (
-            False,
-            f"Little's law does not hold: {audit.measured:.1f} users measured, {audit.computed:.1f} computed",
-        )
-    return True, ""
-
-
-def _lateness_of_cycle(rows: pl.DataFrame) -> float:
-    """The share of lateness in the users' time."""
-    classes = classes_of(rows)
-    return classes.driver_ns / classes.total_ns if classes.total_ns else 0.0
-
-
-def _other_work_in_words(total: TotalTime | None) -> str:
-    """A clause on other work; empty where it was not measured."""
-    shares = None if total is None else processor_shares(total)
-    if shares is None:
-        return ""
-    return f" while other work took {share(shares.others)} of the processors' time"
 
 
 def _lines_per_pass(rows: pl.DataFrame) -> float | None:

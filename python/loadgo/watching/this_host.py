@@ -1,4 +1,4 @@
-"""Watching this host without a run: meters it into a temporary folder, which is deleted when the watching ends."""
+"""Watching a host without a run: meters it into a temporary folder, which is deleted when the watching ends."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 from loadgo.errors import LoadgoError, Refused
+from loadgo.hosts.address import HERE_NAME
 from loadgo.running.process_call import ProcessCall
 
 _START_TIMEOUT_S = 60.0
@@ -18,40 +19,43 @@ _POLL_PERIOD_S = 0.1
 
 
 @contextmanager
-def metered(tier: Literal["cheap", "exact"] = "cheap", every: str = "1s") -> Iterator[Path]:
-    """Meters this host in the background, and yields the folder. Raises `errors.Refused` if metering cannot begin."""
+def metered(
+    tier: Literal["cheap", "exact"] = "cheap", every: str = "1s", *, on: str = HERE_NAME, sudo: bool = False
+) -> Iterator[Path]:
+    """Meters a host in the background, and yields the folder. Raises `errors.Refused` if metering cannot begin.
+
+    The process in the background has no terminal, on which ssh could ask for a password.
+    """
     with TemporaryDirectory(prefix="loadgo-watch-", ignore_cleanup_errors=True) as temporary:
         folder = Path(temporary) / "host"
-        metering = ProcessCall(_meter, folder=folder, tier=tier, every=every)
+        metering = ProcessCall(_meter, folder=folder, tier=tier, every=every, on=on, sudo=sudo)
         try:
-            _await(metering, folder)
+            _await(metering, folder, "this host" if on == HERE_NAME else on)
             yield folder
         finally:
             metering.end()
 
 
-def _meter(folder: Path, tier: Literal["cheap", "exact"], every: str) -> None:
+def _meter(folder: Path, tier: Literal["cheap", "exact"], every: str, on: str, sudo: bool) -> None:
     """Meters into `folder` until it is interrupted. Deletes the folder, because the caller may have ended."""
     from loadgo.metering.meter import meter
 
     try:
         with suppress(KeyboardInterrupt):
-            meter(meters=tier, every=every, out=folder)
+            meter(meters=tier, every=every, out=folder, on=on, sudo=sudo)
     finally:
         shutil.rmtree(folder.parent, ignore_errors=True)
 
 
-def _await(metering: ProcessCall, folder: Path) -> None:
+def _await(metering: ProcessCall, folder: Path, host: str) -> None:
     """Waits until the folder can be followed."""
     until = time.monotonic() + _START_TIMEOUT_S
     while not ((folder / "run.toml").exists() and (folder / "time.arrows").exists()):
         if metering.ended:
             reason = _reason(metering)
-            raise Refused(
-                f"this host could not be metered: {reason}; a run can be watched by whoever may read its folder"
-            )
+            raise Refused(f"{host} could not be metered: {reason}; a run can be watched by whoever may read its folder")
         if time.monotonic() > until:
-            raise Refused(f"the metering of this host has not begun within {_START_TIMEOUT_S:.0f} s")
+            raise Refused(f"the metering of {host} has not begun within {_START_TIMEOUT_S:.0f} s")
         time.sleep(_POLL_PERIOD_S)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loadgo.errors import BadArgument
+from loadgo.hosts.address import HERE_NAME, parse_host
 from loadgo.notation.quantities import span_s
 from loadgo.records.following import Following, follow
 from loadgo.watching.expected import Expected, Model, in_background
@@ -21,7 +22,7 @@ Size = Callable[[], os.terminal_size]
 
 _SHORTEST_WINDOW_NS = 1_000_000
 _FIRST_SPANS_S = 2.5
-"""Time for which this host is metered before its first screen, so that there are spans to show."""
+"""Time for which a host is metered before its first screen, so that there are spans to show."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Watching:
     target_ns: float | None
     model: Model | None
     live: bool
-    """Whether this host is watched, not a run."""
+    """Whether a host is watched, not a run."""
 
     def picture(self, width: int = 80, height: int = 24, *, color: bool = False) -> str:
         """Returns one picture as text; waits until there is something to show, and for the model's answer.
@@ -95,20 +96,25 @@ def watch(
     target: float | str | None = None,
     model: str | os.PathLike[str] | None = None,
     meters: Literal["cheap", "exact"] | None = None,
+    on: str = HERE_NAME,
+    sudo: bool = False,
 ) -> Iterator[Watching]:
-    """Watches a run while it goes, a recorded run again, or this host: as text, or as a page in a browser.
+    """Watches a run while it goes, a recorded run again, or a host: as text, or as a page in a browser.
 
         with loadgo.watch("last", at="30s") as watching:
             print(watching.picture())
 
     Args:
-        run: A run's folder, its id or `last`. None watches this host.
+        run: A run's folder, its id or `last`. None watches a host.
         window: The length of the past that is shown, in seconds or as a text such as `60s`.
         at: The time in a recorded run at which the display begins.
         speed: How many times as fast as it was a recorded run is played.
         target: The response time that matters, in seconds or as a text.
         model: The source of expected figures, shown beside: a fitted machine's file, which is run for them, or a run.
-        meters: The meters of this host, `cheap` (the default) or `exact`.
+        meters: The meters of the host, `cheap` (the default) or `exact`.
+        on: The host: `here`, or `ssh://USER@HOST:PORT`, to which an agent is brought (see docs/hosts.md). The log-in
+            must need no password.
+        sudo: Whether the agent on another host runs by `sudo`.
 
     Returns:
         A context manager that gives a `Watching`. Its `picture()` is one picture as text, `pictures(size)` are pictures
@@ -129,9 +135,14 @@ def watch(
     if model is not None and run is None:
         raise BadArgument("`model` needs a run to compare with: name one, or last").about("model")
     if run is not None and meters is not None:
-        raise BadArgument("`meters` is for this host alone: those of a run were chosen when it began").about("meters")
+        raise BadArgument("`meters` is for a host alone: those of a run were chosen when it began").about("meters")
+    host = parse_host(on)
+    if run is not None and host is not None:
+        raise BadArgument("`on` is for a host without a run: leave out the run or `on`").about("on")
+    if sudo and host is None:
+        raise BadArgument("`sudo` is for another host: name one with `on`").about("sudo", "on")
     with ExitStack() as ends:
-        following = follow(ends.enter_context(metered(meters or "cheap")) if run is None else run)
+        following = follow(ends.enter_context(metered(meters or "cheap", on=on, sudo=sudo)) if run is None else run)
         expected_by = None if model is None else Model(os.fspath(model), following.folder)
         if expected_by is not None:
             expected_by.check()

@@ -172,6 +172,8 @@ SOME_ABILITIES = AbilityList(
 def test_the_doctor_says_first_what_is_missing_with_its_whole_remedy() -> None:
     assert ability_answer(SOME_ABILITIES) == "3 of loadgo's 5 abilities are to be had here; 1 not here, 1 in part."
     assert ability_answer(SOME_ABILITIES[:1]) == "All of loadgo's 1 abilities are to be had here."
+    there = AbilityList(SOME_ABILITIES, "on ssh://far", ("timers",))
+    assert ability_answer(there).startswith("3 of the 5 abilities that loadgo uses there are to be had on ssh://far;")
     text = str(SOME_ABILITIES.report("text", width=80))
     lines = text.splitlines()
     assert max(map(len, lines)) <= 80

@@ -101,3 +101,26 @@ def test_a_host_that_is_none_is_refused_before_anything_is_metered(bench: Bench)
     refused = bench.loadgo("meter", "--on", "login1", status=2).stderr
     assert "write ssh://login1 for the host login1" in refused
     assert "metering" not in refused
+
+
+@pytest.mark.parametrize("command", [["ready", "--", "true"], ["record", "new.toml"], ["transfer", "--size", "1M"]])
+def test_a_command_that_is_for_this_host_alone_says_how_it_is_run_on_another(command: list[str]) -> None:
+    name, *others = command
+    for words in (["--on", "ssh://far"], ["--on=ssh://far"]):
+        result = CliRunner().invoke(app, [name, *words, *others])
+        assert result.exit_code == 2
+        assert f"ssh -t HOST loadgo {name} …" in " ".join(result.output.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--", "true"], "--on profiles another host as a whole"),
+        (["--of", "last"], "leave --on out"),
+        (["--hz", "10"], "leave --hz out"),
+    ],
+)
+def test_what_the_profile_of_another_host_does_not_have_is_refused(words: list[str], reason: str) -> None:
+    result = CliRunner().invoke(app, ["profile", "--on", "ssh://far", *words])
+    assert result.exit_code == 2
+    assert reason in " ".join(result.output.split())

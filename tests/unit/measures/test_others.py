@@ -9,8 +9,9 @@ from loadgo.comparison.document import comparison_document
 from loadgo.comparison.side import side_of_runs
 from loadgo.measures.other_work import OtherWork
 from loadgo.measures.summary import summarize
-from loadgo.records.tables import Tables
-from loadgo.reporting.words import fine_print, warnings
+from loadgo.notation.figures import duration
+from loadgo.records.tables import COLUMNS_BY_TABLE, Tables, with_columns
+from loadgo.reporting.words import answer, fine_print, warnings
 from support.synthetic import closed_loop
 
 
@@ -95,3 +96,51 @@ def test_a_share_is_a_warning_only_if_its_error_is_smaller_than_what_is_above_th
     share: float, error: float, level: str
 ) -> None:
     assert OtherWork(share, error).level == level
+
+
+def far_run(others: float, *, usage: bool) -> Tables:
+    """A run on another host, whose agent meters processes by name; `usage` says whether that of lines is known."""
+    run = beside(others)
+    owner = run.processes["who"].cast(pl.String)
+    spans = run.time.group_by("at_ns", "span_ns").agg(cpu_ns=(pl.col("time_ns").sum() * others).cast(pl.UInt64))
+    busy = spans.with_columns(who=pl.lit("cc1").cast(pl.Categorical))
+    processes = pl.concat([run.processes.filter(~owner.is_in(["users", "driver"])), busy], how="diagonal_relaxed")
+    interactions = run.interactions
+    if not usage:
+        interactions = interactions.with_columns(
+            cpu_user_ns=pl.lit(None, pl.UInt64), cpu_system_ns=pl.lit(None, pl.UInt64)
+        )
+    system = {"kind": "host", "name": "ssh://far", "processors": 1}
+    conditions = {**run.conditions, "system": {**run.conditions.get("system", {}), **system}}
+    processes = with_columns(processes, COLUMNS_BY_TABLE["processes"])
+    return dataclasses.replace(run, interactions=interactions, processes=processes, conditions=conditions)
+
+
+def test_other_work_of_another_host_is_at_most_what_no_line_used() -> None:
+    (warning,) = warnings(summarize(far_run(0.2, usage=True)))
+    assert warning.startswith("The host was busy with other things: at most ")
+
+
+def test_the_busy_programs_of_another_host_are_told_where_nobody_knows_whose_they_are() -> None:
+    summary = summarize(far_run(0.2, usage=False))
+    assert summary.other_work is None
+    assert warnings(summary) == []
+    (note,) = (text for label, text in fine_print(summary) if label == "Neighbours")
+    assert note.startswith("The programs that used most of the processors' time of ssh://far: cc1 20.0 %.")
+    assert not [label for label, _ in fine_print(summarize(far_run(0.05, usage=False))) if label == "Neighbours"]
+
+
+def test_the_headline_says_in_which_time_the_processors_were_metered_before_the_meters_were_lost() -> None:
+    run = far_run(0.2, usage=False)
+    lost = pl.DataFrame({"at_ns": [0], "what": ["meters"], "count": [1], "reason": ["the agent was lost"]})
+    ends = sorted(run.time["at_ns"].unique())
+    first = [frame.filter(pl.col("at_ns") <= ends[len(ends) // 3]) for frame in (run.time, run.processes)]
+    cut = dataclasses.replace(run, time=first[0], processes=first[1], lost=with_columns(lost, COLUMNS_BY_TABLE["lost"]))
+    summary = summarize(cut)
+    assert summary.total_time is not None
+    span = duration(summary.total_time.span_ns)
+    assert f" busy in the {span} until the meters were lost." in answer(summary)
+    (coverage,) = (text for label, text in fine_print(summary) if label == "Coverage")
+    assert f"cover the first {span} of the steady phase" in coverage
+    assert coverage.endswith("then the meters were lost.")
+    assert " until the meters were lost" not in answer(summarize(run))

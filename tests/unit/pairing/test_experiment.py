@@ -4,6 +4,7 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import loadgo
 import polars as pl
@@ -212,17 +213,28 @@ def test_a_folder_that_is_not_empty_is_refused_unchanged(place: Path, variant: V
 
 
 def test_a_host_and_a_simulated_machine_are_refused_as_variants(variant: Variant) -> None:
-    with pytest.raises(BadArgument, match="one variant runs here and one on a simulated machine"):
+    with pytest.raises(BadArgument, match="one variant runs on a host and one on a simulated machine"):
         ab(variant, Variant("light"))
 
 
-@pytest.mark.parametrize("other", ["here", "multics-645", "ssh://new"])
-def test_another_host_is_refused_as_a_variant(place: Path, other: str) -> None:
-    far = Variant("light", on="ssh://old")
-    for pair in ((far, Variant("light", on=other)), (Variant("light", on=other), far)):
-        with pytest.raises(BadArgument, match="`ab` does not take another host"):
-            ab(*pair, out=place / "far")
-    assert not (place / "far").exists()
+@pytest.mark.parametrize(
+    ("far", "reason"),
+    [
+        ({"login": "ssh old"}, "`login` is for this host"),
+        ({"limit": "cpus=1"}, "`limit` is for users of this host"),
+        ({"set": ("processors.speed=2",)}, "`set` changes a simulated machine"),
+    ],
+)
+def test_a_variant_on_another_host_has_no_log_in_limit_or_setting_of_its_own(
+    place: Path, far: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(BadArgument, match=reason):
+        ab(Variant("light", on="ssh://old", **far), "light", out=place / "far")
+
+
+def test_sudo_is_for_agents_on_other_hosts() -> None:
+    with pytest.raises(BadArgument, match="`sudo` is for another host"):
+        ab("light", "light", sudo=True)
 
 
 def test_a_log_in_to_a_simulated_machine_is_refused(variant: Variant) -> None:

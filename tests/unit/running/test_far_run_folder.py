@@ -11,7 +11,8 @@ import pytest
 from loadgo.errors import BadArgument
 from loadgo.hosts.address import Address
 from loadgo.hosts.clock import Exchange, FarClock
-from loadgo.running.far_metering import FAR_FOLDER, FarMeteringEnd
+from loadgo.records.runs import FAR_FOLDER
+from loadgo.running.far_metering import FarMeteringEnd
 from loadgo.running.far_run_folder import complete_run, tell_unplaced
 from loadgo.running.other_host import log_in_command
 from support.places import PROJECT
@@ -133,8 +134,12 @@ def test_what_a_run_on_another_host_does_not_have_is_refused(
 def test_sudo_and_other_hosts_are_for_the_calls_that_have_them() -> None:
     with pytest.raises(BadArgument, match="`sudo` is for another host"):
         loadgo.run("light", sudo=True)
-    with pytest.raises(BadArgument, match="another host is for `run`, `meter` and `doctor`"):
-        loadgo.capacity("light", on=FAR, target="p90 < 2s")
+    with pytest.raises(BadArgument, match="`sudo` is for another host"):
+        loadgo.capacity("light", sudo=True, target="p90 < 2s")
+    with pytest.raises(BadArgument, match="`limit` is for users of this host"):
+        loadgo.capacity("light", on=FAR, limit="cpus=1", target="p90 < 2s")
+    with pytest.raises(BadArgument, match="`on` is for a host without a run"), loadgo.watch("last", on=FAR):
+        pass
 
 
 def test_users_log_in_by_a_connection_of_their_own() -> None:

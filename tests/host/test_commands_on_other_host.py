@@ -1,0 +1,93 @@
+"""`capacity`, `ab`, `profile` and `watch` on another host: one log-in for all runs, and an agent's meters."""
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import loadgo
+import pytest
+from support.agent_hosts import FAR, AgentHost, agent_host, eventually
+from support.outside import NEEDS_ROOT
+
+pytestmark = NEEDS_ROOT
+
+SCRIPT = """
+name  = "far work"
+think = "uniform(20ms, 60ms)"
+lines = [{ type = "true", as = "nothing", status = 0 }]
+"""
+
+
+@pytest.fixture
+def far(tmp_path: Path) -> Iterator[AgentHost]:
+    """A host with process ids of its own, whose `ssh` writes down the log-ins of agents, and a script."""
+    with agent_host(tmp_path, apart=True) as host:
+        (tmp_path / "work.toml").write_text(SCRIPT)
+        ssh = tmp_path / "bin" / "ssh"
+        count = f'case "$*" in *ControlMaster=yes*) echo >>{tmp_path}/log-ins ;; esac'
+        ssh.write_text(ssh.read_text().replace("#!/bin/sh\n", f"#!/bin/sh\n{count}\n"))
+        yield host
+
+
+def log_ins(far: AgentHost) -> int:
+    """The number of log-ins of loadgo itself, without those of users."""
+    return len((far.folder / "log-ins").read_text())
+
+
+def search_words(trials: int, length: str) -> list[str]:
+    lengths = ["--shortest", length, "--longest", length, "--trials", str(trials)]
+    return ["capacity", "work.toml", "--target", "p90 < 20s", "--on", FAR, "--max-users", "2", *lengths]
+
+
+def test_a_search_on_another_host_logs_in_once_and_each_trial_has_that_host_s_meters(far: AgentHost) -> None:
+    out = far.loadgo(*search_words(3, "2s"), "--out", "kept", "--format", "json").stdout
+    answer = json.loads(out)
+    assert answer["answer"] == 2, answer["in_words"]
+    assert (answer["on"], answer["servers"]) == (FAR, {"processors": os.cpu_count()})
+    assert answer["neighbours"] is None
+    assert f"the share of other work in the time of {FAR}" in " ".join(answer["notes"])
+    assert all(0 < point["utilisation"]["processors"] <= 1 for point in answer["points"])
+    trials = sorted(path for path in (far.folder / "kept").iterdir() if path.is_dir())
+    assert len(trials) == answer["trials"] >= 2
+    for trial in trials:
+        tables = loadgo.tables(trial)
+        assert tables.conditions["system"]["name"] == FAR
+        assert len(tables.time) > 0
+    assert log_ins(far) == 1
+
+
+def test_an_interrupt_of_a_search_on_another_host_keeps_the_complete_trials(far: AgentHost) -> None:
+    running = far.start(*search_words(20, "3s"), "--within", "1", "--out", "kept")
+    kept = far.folder / "kept"
+    eventually(
+        lambda: running.poll() is not None or (kept.exists() and len([*kept.glob("trial-*/interactions.*")]) > 1),
+        "no second trial begins",
+    )
+    running.send_signal(signal.SIGINT)
+    ended = far.ended(running, 130)
+    assert "The search was stopped" in " ".join(ended.stdout.split()), ended.stdout
+    assert "users" in ended.stdout
+
+
+def test_pairs_of_runs_on_another_host_share_a_log_in_and_what_is_not_known_is_told(far: AgentHost) -> None:
+    words = ("work.toml", "--on-b", FAR, "--for", "1s", "--pairs", "2", "--out", "kept")
+    out = " ".join(far.loadgo("ab", *words).stdout.split())
+    document: dict[str, Any] = json.loads((far.folder / "kept" / "experiment.json").read_text())
+    assert [document[side]["on"] for side in "ab"] == ["here", FAR]
+    assert len(document["pairs"]) == 2
+    assert all(pair["b"]["measures"]["response"] > 0 for pair in document["pairs"])
+    assert "Not known on both sides, so without a verdict: CPU. The users of B were on another host" in out
+    assert f"Its share is not known on {FAR}" in out
+    assert log_ins(far) == 1
+
+
+def test_another_host_is_profiled_and_watched_by_its_exact_meters(far: AgentHost) -> None:
+    profile = json.loads(far.loadgo("profile", "--on", FAR, "--for", "2s", "--format", "json").stdout)
+    assert profile["of"] == FAR
+    assert profile["segments"]
+    assert profile["stacks"]
+    picture = far.loadgo("watch", "--on", FAR, "--once").stdout
+    assert "processors" in picture.lower()

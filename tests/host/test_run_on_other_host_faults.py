@@ -1,0 +1,133 @@
+"""Faults of `run --on ssh://HOST`: a slow network, a full disk, other controllers at the host, a killed loadgo."""
+
+import os
+import signal
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import loadgo
+import polars as pl
+import pytest
+from support.agent_hosts import FAR, AgentHost, agent_host, eventually
+from support.outside import NEEDS_ROOT
+from support.slow_network import proxy_command
+
+pytestmark = NEEDS_ROOT
+
+SCRIPT = """
+name  = "far work"
+think = "uniform(0.1s, 0.3s)"
+needs = ["true"]
+lines = ["true"]
+"""
+ROUND_TRIP_S = 0.1
+"""The clocks are known to half of this; a busy machine may add as much again before they are not known."""
+
+
+@pytest.fixture
+def far(tmp_path: Path) -> Iterator[AgentHost]:
+    """A host with process ids of its own, and a script that its users type."""
+    with agent_host(tmp_path, apart=True) as host:
+        (tmp_path / "work.toml").write_text(SCRIPT)
+        yield host
+
+
+def run_words(*more: str, users: int = 2) -> list[str]:
+    return ["run", "work.toml", "--on", FAR, "--users", str(users), "--out", "kept", *more]
+
+
+def run_toml(far: AgentHost, run: str = "kept") -> dict[str, Any]:
+    return tomllib.loads((far.folder / run / "run.toml").read_text())
+
+
+def under_way(far: AgentHost, *words: str, records: str) -> subprocess.Popen[str]:
+    """A loadgo whose records of the other host come into the folder `records`."""
+    running = far.start(*words)
+    stream = far.folder / records / "time.arrows"
+    eventually(
+        lambda: running.poll() is not None or (stream.exists() and stream.stat().st_size > 2500), "no records come"
+    )
+    assert running.poll() is None, running.communicate()
+    return running
+
+
+def words_of(text: str) -> str:
+    return " ".join(text.split())
+
+
+def losses(far: AgentHost) -> list[str]:
+    """The reasons of lost meters."""
+    lost = loadgo.tables(far.folder / "kept").lost.cast({"what": pl.String, "reason": pl.String})
+    return lost.filter(what="meters")["reason"].to_list()
+
+
+def test_a_run_over_a_slow_network_with_losses_is_whole_and_its_clock_is_known_as_well_as_that_allows(
+    far: AgentHost,
+) -> None:
+    far.loadgo("doctor", "--on", FAR, "--format", "json")  # brings the agent, which would take minutes
+    far.with_ssh("-o", f"ProxyCommand={proxy_command(far.host.port, round_trip_s=ROUND_TRIP_S, loss=0.05)}")
+    far.run(*run_words("--for", "4s")[1:-2])
+    run, tables = run_toml(far), loadgo.tables(far.folder / "kept")
+    assert run["outcome"] == "done"
+    responses = (tables.interactions["ready_ns"] - tables.interactions["sent_ns"]).drop_nulls()
+    assert responses.min() >= ROUND_TRIP_S * 1e9, "the network is part of a response"
+    assert run["clock"]["bound_ns"] >= ROUND_TRIP_S * 1e9 / 2, "it is half of a round trip"
+    for exchange in run["clock"]["exchanges"]:
+        assert abs(exchange["offset_ns"]) <= exchange["bound_ns"], "both ends read the same clock"
+    assert len(tables.time) > 0
+    assert any("whose clock is known within" in note for note in run["notes"])
+
+
+def test_a_full_disk_there_during_a_run_takes_the_last_meters_and_nothing_else(far: AgentHost) -> None:
+    running = under_way(far, *run_words("--for", "10min"), records="kept/other-host")
+    with suppress(OSError), (far.root / "var/tmp/full").open("wb", buffering=0) as file:
+        while file.write(bytes(1 << 20)):
+            pass
+    running.send_signal(signal.SIGINT)
+    out = words_of(far.ended(running, 130).stdout)
+    (far.root / "var/tmp/full").unlink()
+    assert "make room on that host in /var/tmp" in out
+    (reason,) = losses(far)
+    assert "the agent there cannot write its last records" in reason
+    tables = loadgo.tables(far.folder / "kept")
+    assert run_toml(far)["outcome"] == "stopped"
+    assert len(tables.interactions) > 0
+    assert len(tables.time) > 0
+
+
+def test_controllers_at_one_host_do_not_disturb_each_other_even_if_one_hangs(far: AgentHost) -> None:
+    hanging = under_way(far, "meter", "--on", FAR, "--for", "10min", "--out", "hanging", "--quiet", records="hanging")
+    (old_agent,) = far.agent_pids()
+    hanging.send_signal(signal.SIGSTOP)
+    try:
+        run = far.start(*run_words("--for", "3s", "--quiet"))
+        meter = far.start("meter", "--on", FAR, "--for", "2s", "--out", "metered", "--quiet")
+        for running in (run, meter):
+            _, err = running.communicate()
+            assert running.returncode in (0, 1), err
+        assert losses(far) == []
+        assert run_toml(far, "metered")["outcome"] == "done"
+        assert far.agent_pids() in ([old_agent], [])  # after 30 s without a word it ends by itself
+    finally:
+        hanging.send_signal(signal.SIGCONT)
+    hanging.send_signal(signal.SIGINT)
+    far.ended(hanging, 130, 2)
+    assert len(loadgo.tables(far.folder / "hanging").time) > 0
+
+
+def test_the_report_of_a_killed_run_names_the_records_of_the_other_host_and_they_say_whose_they_are(
+    far: AgentHost,
+) -> None:
+    running = under_way(far, *run_words("--for", "10min"), records="kept/other-host")
+    running.kill()
+    far.ended(running, -signal.SIGKILL)
+    report = words_of(far.loadgo("report", "kept").stdout)
+    assert f"The meters of {FAR} are not in these figures: they are in" in report
+    assert f"{os.path.join('kept', 'other-host')}" in report
+    title = words_of(far.loadgo("report", "kept/other-host").stdout)
+    assert f"{FAR}: its meters during the run kept, whose users are not in this report" in title
+    assert "without a load" not in title
