@@ -5,8 +5,8 @@
 The commands are `git status` in a repository of 2,000 files, and the compilation of a C file. Each round is one
 experiment of `loadgo ab` with one user, whose shell is `sh`. It lies between two halves of hyperfine's runs, which have
 no shell of their own, so what the machine does meanwhile reaches both. A response of loadgo's includes the shell's work
-and the terminal's. Beside each command, a line that runs no program tells how long these take. hyperfine with a shell
-subtracts the time of an empty command in the same way.
+and the terminal's. Beside each command, a line that runs no program tells how long these take. With a shell, hyperfine
+itself subtracts the time of an empty command.
 """
 
 from __future__ import annotations
