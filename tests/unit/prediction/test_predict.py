@@ -2,9 +2,7 @@
 
 import json
 import math
-import os
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +20,7 @@ from loadgo.prediction.predict import plan_draws, predict
 from loadgo.records.prediction import PREDICTION_FILE, read_prediction
 from loadgo.records.tables import tables
 from loadgo.reporting.words import answer as answer_of
+from support.command_line import typed
 from support.fitted_machine import CORRELATION, DOUBT, laid, machine, truth
 
 
@@ -290,9 +289,7 @@ def test_a_prediction_that_is_damaged_is_told_so(room: Path) -> None:
 
 def command(*arguments: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
     """`loadgo ARGUMENTS` in `folder`, as a person would type it."""
-    words = [sys.executable, "-m", "loadgo", *map(str, arguments)]
-    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
-    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    return typed(folder, *arguments, status=None)
 
 
 def test_the_command_predicts_of_its_own_accord_and_judges_with_an_exit_status(room: Path) -> None:
