@@ -70,13 +70,13 @@ def test_help_loads_nothing_of_the_analysis() -> None:
 def test_a_mistake_in_a_script_has_its_file_line_and_column(tmp_path: Path) -> None:
     script = tmp_path / "wrong.toml"
     script.write_text('name = "wrong"\nlogin = "sh"\nthink = "uniform(9s, 1s)"\nlines = ["true"]\n')
-    assert "wrong.toml, line 3, column " in loadgo("run", script, folder=tmp_path, status=2).stderr
+    assert "wrong.toml, line 3, column " in typed(tmp_path, "run", script, status=2).stderr
 
 
 def test_a_file_that_is_no_text_is_refused_with_the_place(tmp_path: Path) -> None:
     script = tmp_path / "binary.toml"
     script.write_bytes(b'name = "x"\nlogin = "\xff"\n')
-    assert "binary.toml:2: byte 21 of the file is not UTF-8" in loadgo("run", script, folder=tmp_path, status=2).stderr
+    assert "binary.toml:2: byte 21 of the file is not UTF-8" in typed(tmp_path, "run", script, status=2).stderr
 
 
 def test_a_run_is_recorded_and_reported_in_every_format(quick: Path, tmp_path: Path) -> None:

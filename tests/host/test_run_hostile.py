@@ -226,7 +226,7 @@ def test_two_runs_at_once_do_not_disturb_each_other(bench: Bench) -> None:
 
 
 def test_a_mistake_in_a_script_has_file_line_and_column_and_nothing_is_made(bench: Bench) -> None:
-    result = bench.loadgo(
+    result = bench.typed(
         "run", bench.script('name = "x"\nlines = ["true", { tipe = "x" }]\n'), "--out", "run", status=2
     )
     assert "asked.toml, line 2, column 20: a line has no `tipe`; did you mean `type`?" in result.stderr

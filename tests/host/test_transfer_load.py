@@ -144,6 +144,6 @@ def test_a_grid_at_two_loads_is_told_by_the_command(tmp_path: Path) -> None:
     ],
 )
 def test_loads_and_rounds_that_make_no_sense_are_refused(tmp_path: Path, options: list[str], told: str) -> None:
-    result = Bench(tmp_path).loadgo("transfer", "--to", "127.0.0.1:1", "--size", "4096", *options, status=2)
+    result = Bench(tmp_path).typed("transfer", "--to", "127.0.0.1:1", "--size", "4096", *options, status=2)
     assert told in " ".join(result.stderr.split())
     assert not list(tmp_path.iterdir())
