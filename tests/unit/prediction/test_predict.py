@@ -201,13 +201,15 @@ def test_a_comparison_takes_a_prediction_as_its_runs_and_judges_with_its_doubt(
     file = room / "as-fitted.toml"
     file.write_text(machine(fit=False))
     measured = loadgo.run(room / "two-commands.toml", on=str(file), users=20, seed=77, out=room / "measured")
-    comparison = compare(predicted, measured, judge=True, within="100%")
+    comparison = compare(predicted, measured, by="command", judge=True, within="100%")
     assert comparison.predicted, comparison.judged
-    response = compare(predicted, measured, judge=True).judged[0]
+    response = compare(predicted, measured, by="command", judge=True).judged[0]
     assert (response.judgement, response.doubt is None) == ("too wide to judge", False)
     file.write_text(machine(edit_ms=150.0, fit=False))
     slow = loadgo.run(room / "two-commands.toml", on=str(file), users=20, seed=77, out=room / "slow")
-    judged = {one.measure: one.judgement for one in compare(predicted, slow, judge=True, within="100%").judged}
+    judged = {
+        one.measure: one.judgement for one in compare(predicted, slow, by="command", judge=True, within="100%").judged
+    }
     assert judged["cpu"] == "outside"
 
 
@@ -301,7 +303,9 @@ def test_the_command_predicts_of_its_own_accord_and_judges_with_an_exit_status(r
     assert command(*load, "--draws", "0", "--out", "no-draws", folder=room).returncode == 0
     assert read_prediction(room / "no-draws") is None
     judged = {
-        within: command("compare", "by-command", "no-draws", "--judge", "--within", within, folder=room)
+        within: command(
+            "compare", "by-command", "no-draws", "--by", "command", "--judge", "--within", within, folder=room
+        )
         for within in ("150%", "5%")
     }
     assert [one.returncode for one in judged.values()] == [0, 1]

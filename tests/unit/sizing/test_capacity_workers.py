@@ -12,7 +12,7 @@ from support.fitted_machine import SCRIPT, machine
 from support.processes import interrupted, start, wait_until, workers_of
 from support.sweeps import LastFirst
 
-OPTIONS = ("script.toml", "--target", "p90 < 2s", "--on", "fitted.toml", "--within", "4")
+OPTIONS = ("script.toml", "--target", "p90 < 2s", "--on", "fitted.toml", "--within", "12")
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def site(tmp_path: Path) -> Path:
 def test_the_answer_is_the_same_bytes_by_threads_processes_and_an_executor(site: Path) -> None:
     def answer(**workers: object) -> str:
         found = loadgo.capacity(
-            site / "script.toml", target="p90 < 2s", on=str(site / "fitted.toml"), within=4, draws=5, **workers
+            site / "script.toml", target="p90 < 2s", on=str(site / "fitted.toml"), within=12, draws=5, **workers
         )
         assert found.fit_doubt is not None
         assert found.fit_doubt.draws == 5
