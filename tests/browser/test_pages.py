@@ -75,6 +75,20 @@ def shown(request: pytest.FixtureRequest, browser: Browser, pages: dict[str, Pat
         yield page
 
 
+@pytest.fixture(scope="module")
+def report(browser: Browser, pages: dict[str, Path]) -> Iterator[Page]:
+    """The report on a wide screen, opened once for tests each of which changes something else on it."""
+    with opened(browser, pages["report"]) as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def report_on_phone(browser: Browser, pages: dict[str, Path]) -> Iterator[Page]:
+    """The report on a phone, opened once for tests that leave it as it was."""
+    with opened(browser, pages["report"], PHONE) as page:
+        yield page
+
+
 def looked_at(page: Page, size: tuple[int, int] = WIDE, scheme: Any = "light") -> None:
     """Gives the page its size and its colours, in which its charts are drawn again."""
     page.emulate_media(color_scheme=scheme, media="screen")
@@ -95,21 +109,22 @@ def test_on_a_phone_only_tables_scroll_sideways(shown: Page) -> None:
     assert serious(shown) == []
 
 
-def test_no_name_of_a_category_is_cut_on_a_phone(browser: Browser, pages: dict[str, Path]) -> None:
-    with opened(browser, pages["report"], PHONE) as page:
-        assert page.get_by_text("idle: waiting for a page").count()
-        assert [name for name in page.evaluate(CUT_WORDS) if name.startswith("idle")] == []
+def test_no_name_of_a_category_is_cut_on_a_phone(report_on_phone: Page) -> None:
+    assert report_on_phone.get_by_text("idle: waiting for a page").count()
+    assert [name for name in report_on_phone.evaluate(CUT_WORDS) if name.startswith("idle")] == []
 
 
-def test_a_table_that_is_cut_shows_a_shade_where_it_goes_on(browser: Browser, pages: dict[str, Path]) -> None:
-    with opened(browser, pages["report"], PHONE) as page:
-        table = page.locator(".scroll:has(table)").first
-        table.scroll_into_view_if_needed()
-        shaded = [edge_of(page, table, left) for left in ("0", "table.scrollWidth")]
-        page.add_style_tag(content=".scroll { background: none !important; }")
-        plain = [edge_of(page, table, left) for left in ("0", "table.scrollWidth")]
-        assert shaded[0] != plain[0]
-        assert shaded[1] == plain[1]
+def test_a_table_that_is_cut_shows_a_shade_where_it_goes_on(report_on_phone: Page) -> None:
+    page = report_on_phone
+    table = page.locator(".scroll:has(table)").first
+    table.scroll_into_view_if_needed()
+    shaded = [edge_of(page, table, left) for left in ("0", "table.scrollWidth")]
+    style = page.add_style_tag(content=".scroll { background: none !important; }")
+    plain = [edge_of(page, table, left) for left in ("0", "table.scrollWidth")]
+    style.evaluate("tag => tag.remove()")
+    table.evaluate("table => { table.scrollLeft = 0; }")
+    assert shaded[0] != plain[0]
+    assert shaded[1] == plain[1]
 
 
 def edge_of(page: Page, table: Locator, left: str) -> bytes:
@@ -121,17 +136,16 @@ def edge_of(page: Page, table: Locator, left: str) -> bytes:
     return page.screenshot(clip=clip)
 
 
-def test_the_p90_is_on_the_screen_of_a_phone(browser: Browser, pages: dict[str, Path]) -> None:
-    with opened(browser, pages["report"], PHONE) as page:
-        table = page.locator("section:has(#response-time) table")
-        heads = table.locator("thead th")
-        texts = heads.all_inner_texts()
-        p90 = next(at for at, text in enumerate(texts) if text.startswith("p90"))
-        for cell in (heads.nth(p90), table.locator("tbody tr").last.locator("td").nth(p90 - 1)):
-            box = cell.bounding_box()
-            assert box is not None
-            assert box["x"] >= 0
-            assert box["x"] + box["width"] <= PHONE[0]
+def test_the_p90_is_on_the_screen_of_a_phone(report_on_phone: Page) -> None:
+    table = report_on_phone.locator("section:has(#response-time) table")
+    heads = table.locator("thead th")
+    texts = heads.all_inner_texts()
+    p90 = next(at for at, text in enumerate(texts) if text.startswith("p90"))
+    for cell in (heads.nth(p90), table.locator("tbody tr").last.locator("td").nth(p90 - 1)):
+        box = cell.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= PHONE[0]
 
 
 def test_each_line_of_the_contents_leads_to_a_heading(shown: Page) -> None:
@@ -145,27 +159,24 @@ def test_each_line_of_the_contents_leads_to_a_heading(shown: Page) -> None:
     assert len(set(headings)) == len(headings)
 
 
-def test_a_link_opens_the_section_that_it_leads_to(browser: Browser, pages: dict[str, Path]) -> None:
-    with opened(browser, pages["report"]) as page:
-        section = page.locator("details:has(#own-time)")
-        assert section.get_attribute("open") is None
-        page.locator(".contents a[href='#own-time']").click()
-        page.wait_for_timeout(100)
-        assert section.get_attribute("open") is not None
+def test_a_link_opens_the_section_that_it_leads_to(report: Page) -> None:
+    section = report.locator("details:has(#own-time)")
+    assert section.get_attribute("open") is None
+    report.locator(".contents a[href='#own-time']").click()
+    report.wait_for_timeout(100)
+    assert section.get_attribute("open") is not None
 
 
-def test_each_chart_stands_beside_its_table(browser: Browser, pages: dict[str, Path]) -> None:
-    with opened(browser, pages["report"]) as page:
-        for table, chart in (("response-time", "response"), ("processors-time", "time"), ("faults", "faults")):
-            assert page.locator(f"section:has(#{table}) #chart-{chart}").count() == 1
+def test_each_chart_stands_beside_its_table(report: Page) -> None:
+    for table, chart in (("response-time", "response"), ("processors-time", "time"), ("faults", "faults")):
+        assert report.locator(f"section:has(#{table}) #chart-{chart}").count() == 1
 
 
-def test_a_share_under_the_pointer_is_written_as_in_the_texts(browser: Browser, pages: dict[str, Path]) -> None:
-    with opened(browser, pages["report"]) as page:
-        page.locator("#chart-time svg .mark-rect path").first.hover(force=True)
-        tooltip = page.locator("#vg-tooltip-element")
-        tooltip.wait_for()
-        assert re.search(r"share\s+\d[\d.]* %", tooltip.inner_text())
+def test_a_share_under_the_pointer_is_written_as_in_the_texts(report: Page) -> None:
+    report.locator("#chart-time svg .mark-rect path").first.hover(force=True)
+    tooltip = report.locator("#vg-tooltip-element")
+    tooltip.wait_for()
+    assert re.search(r"share\s+\d[\d.]* %", tooltip.inner_text())
 
 
 BESIDE = {

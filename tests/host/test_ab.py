@@ -79,7 +79,7 @@ def test_one_script_on_two_hosts(bench: Bench, needs_sshd: None) -> None:
     assert next(change["verdict"] for change in document["changes"] if change["measure"] == "cpu") == "worse"
     kept = [bench.tables(f"kept/001-{side}").conditions["system"]["login"] for side in "ab"]
     assert kept == logins
-    shown = bench.loadgo("report", "kept").stdout
+    shown = bench.typed("report", "kept").stdout
     assert all(f"login `{login}`" in " ".join(shown.split()) for login in logins)
 
 

@@ -5,10 +5,12 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
-from support.outside import NEEDS_ROOT, PATIENCE_S, Bench
+from support.command_line import typed
+from support.outside import LOOK_EVERY_S, NEEDS_ROOT, PATIENCE_S, Bench
 
 COMMAND = [sys.executable, "-m", "loadgo"]
 QUICK = 'name = "quick"\nlogin = "sh"\nthink = "none"\nlines = ["true", "echo hello"]\n'
@@ -68,34 +70,34 @@ def test_help_loads_nothing_of_the_analysis() -> None:
 def test_a_mistake_in_a_script_has_its_file_line_and_column(tmp_path: Path) -> None:
     script = tmp_path / "wrong.toml"
     script.write_text('name = "wrong"\nlogin = "sh"\nthink = "uniform(9s, 1s)"\nlines = ["true"]\n')
-    assert "wrong.toml, line 3, column " in loadgo("run", script, folder=tmp_path, status=2).stderr
+    assert "wrong.toml, line 3, column " in typed(tmp_path, "run", script, status=2).stderr
 
 
 def test_a_file_that_is_no_text_is_refused_with_the_place(tmp_path: Path) -> None:
     script = tmp_path / "binary.toml"
     script.write_bytes(b'name = "x"\nlogin = "\xff"\n')
-    assert "binary.toml:2: byte 21 of the file is not UTF-8" in loadgo("run", script, folder=tmp_path, status=2).stderr
+    assert "binary.toml:2: byte 21 of the file is not UTF-8" in typed(tmp_path, "run", script, status=2).stderr
 
 
 def test_a_run_is_recorded_and_reported_in_every_format(quick: Path, tmp_path: Path) -> None:
     loadgo("run", quick, "--users", "3", "--passes", "4", "--out", "kept", folder=tmp_path)
-    assert "3 users" in loadgo("report", "kept", folder=tmp_path).stdout
-    assert json.loads(loadgo("report", "kept", "--format", "json", folder=tmp_path).stdout)
+    shown = loadgo("report", "kept", folder=tmp_path).stdout
+    assert "3 users" in shown
+    assert typed(tmp_path, "report", "kept").stdout == shown, "a process says what is said here"
+    assert json.loads(typed(tmp_path, "report", "kept", "--format", "json").stdout)
     for drawn, begins in (("html", b"<!"), ("svg", b"<svg"), ("png", b"\x89PNG")):
-        loadgo("report", "kept", "--format", drawn, folder=tmp_path)
+        typed(tmp_path, "report", "kept", "--format", drawn)
         assert (tmp_path / "kept" / f"report.{drawn}").read_bytes().lower().startswith(begins.lower())
-    answer = loadgo(
-        "query", "SELECT count(*) AS n FROM interactions", "--run", "kept", "--format", "csv", folder=tmp_path
-    )
+    answer = typed(tmp_path, "query", "SELECT count(*) AS n FROM interactions", "--run", "kept", "--format", "csv")
     assert answer.stdout.split() == ["n", "24"]
-    counted = loadgo("query", "SELECT count(*) AS n FROM interactions", "kept", "--format", "csv", folder=tmp_path)
+    counted = typed(tmp_path, "query", "SELECT count(*) AS n FROM interactions", "kept", "--format", "csv")
     assert counted.stdout == answer.stdout
 
 
 def test_a_quiet_run_prints_its_folder_and_the_list_of_runs_has_it(quick: Path, tmp_path: Path) -> None:
     folder = loadgo("run", quick, "--quiet", folder=tmp_path).stdout.strip()
     assert folder.startswith("runs/")
-    assert Path(folder).name in loadgo("runs", folder=tmp_path).stdout
+    assert Path(folder).name in typed(tmp_path, "runs").stdout
 
 
 def test_a_condition_that_holds_fails_the_run(quick: Path, tmp_path: Path) -> None:
@@ -149,7 +151,7 @@ def wait_for_records(stream: Path, running: subprocess.Popen[str]) -> None:
     while running.poll() is None:
         if stream.exists() and stream.stat().st_size > 4096:
             return
-        os.sched_yield()
+        time.sleep(LOOK_EVERY_S)
     pytest.fail("the run ended by itself")
 
 

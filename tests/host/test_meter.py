@@ -101,7 +101,7 @@ def metered(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("format", ["text", "html", "json", "csv", "md"])
 def test_a_report_of_a_metered_command_has_every_format(bench: Bench, metered: Path, format: str) -> None:
-    assert bench.loadgo("report", str(metered), "--format", format, "--phases", "all", "--output", "-").stdout
+    assert bench.typed("report", str(metered), "--format", format, "--phases", "all", "--output", "-").stdout
 
 
 def test_the_records_of_a_metered_command_can_be_queried(metered: Path) -> None:
@@ -117,8 +117,8 @@ def test_a_command_that_cannot_be_run_is_refused_as_a_shell_does(bench: Bench) -
 
 
 def test_what_makes_no_sense_is_refused_before_anything_is_loaded(bench: Bench) -> None:
-    assert "leave --for out" in bench.loadgo("meter", "--for", "1s", "--", "true", status=2).stderr
-    assert "out of range" in bench.loadgo("meter", "--every", "1ms", "--for", "1s", status=2).stderr
+    assert "leave --for out" in bench.typed("meter", "--for", "1s", "--", "true", status=2).stderr
+    assert "out of range" in bench.typed("meter", "--every", "1ms", "--for", "1s", status=2).stderr
     with pytest.raises(ValueError, match="choose cheap or exact"):
         loadgo.meter(("true",), meters="none", out=bench.folder / "kept")
     assert not (bench.folder / "kept").exists()
@@ -157,7 +157,7 @@ def test_a_killed_one_leaves_readable_records_and_no_program(bench: Bench) -> No
     assert all_unloaded(programs)
     (found,) = loadgo.runs(bench.folder)
     assert found.outcome == "killed"
-    assert "killed" in bench.loadgo("report", "kept", status=0).stdout
+    assert "killed" in bench.typed("report", "kept").stdout
 
 
 def test_two_at_once_have_each_their_own_account(bench: Bench) -> None:

@@ -5,12 +5,14 @@ import signal
 import subprocess
 import sys
 import termios
+import time
 from pathlib import Path
 
 import loadgo
 import pytest
 from loadgo import _loadgo
 from loadgo.errors import Mistake, Refused
+from support.outside import LOOK_EVERY_S
 from support.sittings import PROMPT, RECORD, Sitting, sitting, typed
 
 SECRET = "hunter2-of-mine"
@@ -98,6 +100,7 @@ def _await_no_echo(person: Sitting) -> None:
                 return
         finally:
             os.close(slave)
+        time.sleep(LOOK_EVERY_S)
 
 
 def test_a_program_that_reads_lines_is_known_by_its_prompt(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from loadgo.transfers.csv_table import read_table
 from loadgo.transfers.grid import grid_csv
 from loadgo.transfers.transfer import Served
 from support.far_end import waiting
-from support.outside import PATIENCE_S, Bench, finished, wait_until
+from support.outside import LOOK_EVERY_S, PATIENCE_S, Bench, finished, wait_until
 from support.remote_transfers import TRANSFERS
 
 AT_ONCE = ("--think", "none", "--typing", "none")
@@ -97,7 +97,7 @@ def test_a_run_that_is_killed_leaves_no_batch_host(bench: Bench) -> None:
     give_up = time.monotonic() + PATIENCE_S
     while batch_host_of(bench):
         assert time.monotonic() < give_up, "it goes on without its run"
-        os.sched_yield()
+        time.sleep(LOOK_EVERY_S)
     bench.loadgo("run", bench.script('lines = ["true"]'), "--quiet", "--out", "next")  # clears the rest away
 
 

@@ -100,7 +100,7 @@ def test_a_full_disk_loses_rows_that_are_counted_to_the_last(bench: Bench, small
     assert lost["count"].sum() > 0
     # 2 where the streams have left no room for Parquet: they stay then.
     assert told.returncode == (2 if list((small_disk / "run").glob("*.arrows")) else 1)
-    report = bench.loadgo("report", "disk/run").stdout
+    report = bench.typed("report", "disk/run").stdout
     assert "No space left on device" in report
     assert "records are lost" in "\n".join(report.splitlines()[:6])
 
@@ -120,7 +120,7 @@ def test_a_disk_that_is_full_at_the_end_leaves_the_streams_to_read(bench: Bench,
     assert "make room" in told.stderr
     ballast.unlink()
     assert len(bench.tables("disk/run").interactions) > 0
-    assert "was killed" in bench.loadgo("report", "disk/run").stdout
+    assert "was killed" in bench.typed("report", "disk/run").stdout
     assert left_behind(bench) == []
 
 
@@ -205,7 +205,7 @@ def test_without_privilege_it_runs_with_what_there_is_and_says_what_is_missing(b
     missing = [*kept.conditions["notes"], *kept.conditions["usage"]["notes"], *kept.conditions["driver"]["notes"]]
     assert any("no control group" in note for note in missing)
     assert any("SCHED_FIFO" in note for note in missing)
-    words = " ".join(bench.loadgo("report", "kept", "--full").stdout.split())
+    words = " ".join(bench.typed("report", "kept", "--full").stdout.split())
     assert "without SCHED_FIFO" in words
     assert "CPU from /proc" in words
     assert left_behind(bench) == []
@@ -226,7 +226,7 @@ def test_two_runs_at_once_do_not_disturb_each_other(bench: Bench) -> None:
 
 
 def test_a_mistake_in_a_script_has_file_line_and_column_and_nothing_is_made(bench: Bench) -> None:
-    result = bench.loadgo(
+    result = bench.typed(
         "run", bench.script('name = "x"\nlines = ["true", { tipe = "x" }]\n'), "--out", "run", status=2
     )
     assert "asked.toml, line 2, column 20: a line has no `tipe`; did you mean `type`?" in result.stderr
@@ -295,8 +295,8 @@ def kept(bench: Bench, recorded: Path) -> Path:
 def test_a_damaged_run_is_refused_in_words(damage: object, words: str, kept: Path, bench: Bench) -> None:
     assert callable(damage)
     damage(kept)
-    assert words in bench.loadgo("report", str(kept), status=2).stderr
-    bench.loadgo("runs")
+    assert words in bench.typed("report", str(kept), status=2).stderr
+    bench.typed("runs")
 
 
 @pytest.mark.parametrize("conditions", ["", "format = 1\n", 'format = 1\nload = "much"\n', 'format = "one"\n'])
@@ -313,14 +313,14 @@ def test_a_folder_of_somebody_else_gives_a_report_or_words(conditions: str, benc
 
 @pytest.mark.parametrize("sql", ["", "nonsense", "SELECT nothing FROM interactions", "SELECT * FROM nowhere"])
 def test_a_question_without_an_answer_names_what_there_is(sql: str, kept: Path, bench: Bench) -> None:
-    result = bench.loadgo("query", sql, "--run", str(kept), status=2)
+    result = bench.typed("query", sql, "--run", str(kept), status=2)
     assert "interactions: user, pass, line" in result.stderr
     assert len(bench.tables("kept").interactions) == 6
 
 
 def test_a_question_cannot_harm_the_records(kept: Path, bench: Bench) -> None:
     for question in ("DROP TABLE interactions", "DELETE FROM interactions"):
-        result = bench.loadgo("query", question, "--run", str(kept), status=2)
+        result = bench.typed("query", question, "--run", str(kept), status=2)
         assert "a query changes nothing in a run" in result.stderr
     assert len(bench.tables("kept").interactions) == 6
 

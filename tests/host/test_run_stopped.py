@@ -116,7 +116,7 @@ def kill_in_the_middle(bench: Bench, run_id: str, *options: str, before: tuple[s
 def test_after_a_kill_the_records_are_read_and_the_report_says_so(bench: Bench, request: pytest.FixtureRequest) -> None:
     run_id = named(request)
     kill_in_the_middle(bench, run_id)
-    result = bench.loadgo("report", run_id)
+    result = bench.typed("report", run_id)
     assert "killed" in result.stdout.splitlines()[0]
     kept = bench.tables(run_id).interactions
     assert len(kept) > 100
@@ -130,7 +130,7 @@ def test_a_killed_run_keeps_its_conditions(bench: Bench, request: pytest.Fixture
     run_id = named(request)
     kill_in_the_middle(bench, run_id, "--fail-if", "p50 > 1h", "--fail-if", "p50(echo) > 1ns")
     assert bench.tables(run_id).conditions["fail_if"] == [{"condition": "p50 > 1h"}, {"condition": "p50(echo) > 1ns"}]
-    reported = json.loads(bench.loadgo("report", run_id, "--format", "json").stdout)["fail_if"]
+    reported = json.loads(bench.typed("report", run_id, "--format", "json").stdout)["fail_if"]
     assert [(result["condition"], result["holds"]) for result in reported] == [
         ("p50 > 1h", False),
         ("p50(echo) > 1ns", True),

@@ -46,7 +46,7 @@ def worked(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 def report_of(bench: Bench, run: str) -> dict[str, Any]:
     """The report of a run as its figures."""
-    told: dict[str, Any] = json.loads(bench.loadgo("report", run, "--format", "json").stdout)
+    told: dict[str, Any] = json.loads(bench.typed("report", run, "--format", "json").stdout)
     return told
 
 
@@ -242,4 +242,4 @@ def test_python_and_the_command_line_make_the_same_run(bench: Bench, monkeypatch
     assert not run.summary.losses
     assert loadgo.tables(run).interactions.equals(bench.tables("python").interactions)
     assert {"phase", "at_s", "users_logged_in", "users", "interactions"} <= set(told[0])
-    assert loadgo.report(run, full=True) == bench.loadgo("report", "python", "--full").stdout
+    assert loadgo.report(run, full=True) == bench.typed("report", "python", "--full").stdout

@@ -223,7 +223,7 @@ def test_from_python() -> None:
     ],
 )
 def test_options_that_do_not_belong_together_are_refused(tmp_path: Path, options: list[str], told: str) -> None:
-    result = Bench(tmp_path).loadgo("transfer", "--to", "127.0.0.1:9", *options, status=2)
+    result = Bench(tmp_path).typed("transfer", "--to", "127.0.0.1:9", *options, status=2)
     assert told in result.stderr
 
 

@@ -41,13 +41,13 @@ NOBODY_THERE = ("--to", "127.0.0.1:1", "--size", "1")
 )
 def test_what_makes_no_sense_is_refused_in_words(bench: Bench, words: tuple[str, ...], told: str) -> None:
     before = sorted(path.name for path in bench.folder.iterdir())
-    assert told in " ".join(bench.loadgo("transfer", *words, status=2).stderr.split())
+    assert told in " ".join(bench.typed("transfer", *words, status=2).stderr.split())
     assert sorted(path.name for path in bench.folder.iterdir()) == before
     assert (bench.folder / "there").read_text() == "mine\n"
 
 
 def test_the_methods_are_listed_where_output_goes(bench: Bench) -> None:
-    assert "bytes a call" in bench.loadgo("transfer", "--methods").stdout
+    assert "bytes a call" in bench.typed("transfer", "--methods").stdout
 
 
 def test_nothing_to_move_comes_over_whole(bench: Bench) -> None:

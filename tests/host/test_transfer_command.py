@@ -207,7 +207,7 @@ def test_what_a_command_cannot_be_told_is_refused_before_it_runs(
     bench: Bench, options: tuple[str, ...], said: str
 ) -> None:
     (bench.folder / "other.csv").write_text("bytes,direction,cpu_s\n1,s,1\n")
-    result = bench.loadgo("transfer", *options, "--", "touch", "ran", status=2)
+    result = bench.typed("transfer", *options, "--", "touch", "ran", status=2)
     assert said in " ".join(result.stderr.split())
     assert not (bench.folder / "ran").exists()
 

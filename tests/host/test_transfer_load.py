@@ -12,7 +12,7 @@ from loadgo.errors import Refused
 from loadgo.transfers.background_load import MOST_BUSY_PROCESSES, at_loads, busy_processes, loads_of, merged, running
 from loadgo.transfers.csv_table import read_table
 from loadgo.transfers.transfer import Transferred
-from support.outside import Bench
+from support.outside import LOOK_EVERY_S, Bench
 
 PATIENCE_S = 60.0
 
@@ -30,7 +30,7 @@ def until(seen: Callable[[], bool]) -> None:
     give_up = time.monotonic() + PATIENCE_S
     while not seen():
         assert time.monotonic() < give_up, "what was waited for did not come"
-        os.sched_yield()
+        time.sleep(LOOK_EVERY_S)
 
 
 def busy_ns(pid: int) -> int:
@@ -144,6 +144,6 @@ def test_a_grid_at_two_loads_is_told_by_the_command(tmp_path: Path) -> None:
     ],
 )
 def test_loads_and_rounds_that_make_no_sense_are_refused(tmp_path: Path, options: list[str], told: str) -> None:
-    result = Bench(tmp_path).loadgo("transfer", "--to", "127.0.0.1:1", "--size", "4096", *options, status=2)
+    result = Bench(tmp_path).typed("transfer", "--to", "127.0.0.1:1", "--size", "4096", *options, status=2)
     assert told in " ".join(result.stderr.split())
     assert not list(tmp_path.iterdir())

@@ -27,7 +27,7 @@ from loadgo.watching.play import Clock, screens
 from loadgo.watching.state_signs import STATE_SIGNS
 from loadgo.watching.terminal import ScreenContext, screen
 from loadgo.watching.window import USER_STATES, window_of
-from support.outside import COMMAND, PATIENCE_S, environment
+from support.outside import COMMAND, LOOK_EVERY_S, PATIENCE_S, environment
 from support.watched import asked
 
 S = 1_000_000_000
@@ -219,6 +219,7 @@ def test_a_run_that_grows_is_followed_and_comes_out_as_its_tables(tmp_path: Path
         if (folder / "interactions.arrows").exists() and (folder / "run.toml").exists():
             following = follow(folder)
             counts += [len(following.all_tables().interactions) for _ in range(2)]
+        time.sleep(LOOK_EVERY_S)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, said.decode()

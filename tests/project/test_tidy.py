@@ -228,3 +228,10 @@ def unexplained(manifest: Path) -> list[str]:
 def test_each_dependency_has_its_reason_beside_it() -> None:
     bare = [line for path in committed(".toml") if path.name == "Cargo.toml" for line in unexplained(path)]
     assert not bare, bare
+
+
+def test_the_check_names_each_folder_of_tests() -> None:
+    """A step of `scripts/check` collects the folders that it names, so a folder that no step names is never run."""
+    paths = [path for path in committed(".py") if path.parts[0] == "tests" and path.name.startswith("test_")]
+    named = set(re.findall(r"\btests/(\w+)", text(Path("scripts/check"))))
+    assert {path.parts[1] for path in paths} == named

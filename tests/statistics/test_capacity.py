@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +24,7 @@ from support.capacity_systems import (
     search_goal,
     trial_runner,
 )
+from support.command_line import typed
 
 pytestmark = pytest.mark.statistical
 
@@ -161,20 +160,13 @@ def test_an_empty_script_is_refused_with_its_place(tmp_path: Path) -> None:
 
 def test_the_command_tells_the_answer_and_ends_as_the_finding_asks(tmp_path: Path) -> None:
     script, machine = paths(tmp_path)
-
-    def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-        asked = [sys.executable, "-m", "loadgo", "capacity", script, "--on", machine, *arguments]
-        return subprocess.run(asked, capture_output=True, text=True, cwd=tmp_path, check=False)
-
-    good = command("--target", "p90 < 4s", "--max-users", "5", "--quiet")
-    assert good.returncode == 0
+    command = ("capacity", script, "--on", machine)
+    good = typed(tmp_path, *command, "--target", "p90 < 4s", "--max-users", "5", "--quiet")
     assert good.stdout.startswith("All tried numbers of users, up to the limit of 5")
     assert good.stderr == ""
-    bad = command("--target", "p90 < 1ms")
-    assert bad.returncode == 1
+    bad = typed(tmp_path, *command, "--target", "p90 < 1ms", status=1)
     assert "1 user, " in bad.stderr
-    wrong = command("--target", "p90 < 1s", "--max-users", "0")
-    assert wrong.returncode == 2
+    wrong = typed(tmp_path, *command, "--target", "p90 < 1s", "--max-users", "0", status=2)
     assert "0 users are out of range" in wrong.stderr
 
 

@@ -74,9 +74,9 @@ def test_two_runs_that_are_alike_are_called_different_no_more_often_than_is_said
 
 
 def alike(seed: int, factor: float = 1.0) -> Side:
-    """A run of 8 users who differ by chance alone, 30 interactions each, which all take `factor` times as long."""
+    """A run of 8 users who differ by chance alone, 10 interactions each, which all take `factor` times as long."""
     random = np.random.default_rng(seed)
-    own = side(seed, MEAN, users=8, passes=30)
+    own = side(seed, MEAN, users=8, passes=10)
     times = pl.Series(factor * MEAN * random.lognormal(0, 1, len(own.rows)))
     return replace(own, kind="machine", rows=own.rows.with_columns(response=times, cpu=times))
 

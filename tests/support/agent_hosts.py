@@ -18,7 +18,7 @@ import pytest
 from loadgo.measures.summary import summarize
 
 from support.far_programs import sshd
-from support.outside import COMMAND, PATIENCE_S, STATE, environment
+from support.outside import COMMAND, LOOK_EVERY_S, PATIENCE_S, STATE, environment
 from support.ssh_host import SshHost, ssh_host
 
 FAR = "ssh://far"
@@ -143,7 +143,7 @@ def eventually(holds: Callable[[], bool], otherwise: str) -> None:
     give_up = time.monotonic() + PATIENCE_S
     while not holds():
         assert time.monotonic() < give_up, otherwise
-        os.sched_yield()
+        time.sleep(LOOK_EVERY_S)
 
 
 def _program(pid: int) -> str:

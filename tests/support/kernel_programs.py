@@ -11,7 +11,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from support.outside import PATIENCE_S
+from support.outside import LOOK_EVERY_S, PATIENCE_S
 
 _BPF = {"x86_64": 321, "aarch64": 280}.get(platform.machine(), 321)
 _FD_BY_ID = 13
@@ -49,7 +49,7 @@ def all_unloaded(numbers: set[int]) -> bool:
     while any(loaded(number) for number in numbers):
         if time.monotonic() > give_up:
             return False
-        os.sched_yield()
+        time.sleep(LOOK_EVERY_S)
     return True
 
 

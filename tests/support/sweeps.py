@@ -22,6 +22,8 @@ batch = 5
 """
 POINTS = 24
 """Number of points of `GRID`."""
+LONG_GRID = 'machine = "repairman.toml"\nusers = [3, 4]\nseeds = 20\nuntil = "interactions=200000"\nbatch = 1\n'
+"""Forty points that take a few seconds together."""
 
 
 def own_load_grid(folder: Path, text: str = GRID) -> Path:

@@ -100,10 +100,10 @@ def _sides_layers(frame: pl.DataFrame, names: list[str], ticks: list[float]) -> 
     color = alt.Color("side:N", title=None, scale=_SIDES)
     base = alt.Chart(frame).encode(y=alt.Y("row:N", sort=names, title=None), yOffset=offset, color=color)
     x = alt.X("low:Q", scale=scale, axis=axis)
-    rule = base.transform_filter("datum.low != null").mark_rule(strokeWidth=2).encode(x=x, x2="high:Q")
+    rule = base.transform_filter("datum.low != null").mark_rule(strokeWidth=2).encode(x=x, x2=alt.X2("high:Q"))
     shape = alt.Shape("side:N", title=None, scale=alt.Scale(domain=["A", "B"], range=["circle", "diamond"]))
     point = base.mark_point(filled=True, size=70, opacity=1)
-    tooltip = ["row:N", "side:N", "mean:N"]
+    tooltip = [alt.Tooltip("row:N"), alt.Tooltip("side:N"), alt.Tooltip("mean:N")]
     return alt.layer(rule, point.encode(x=alt.X("at:Q", scale=scale, axis=axis), shape=shape, tooltip=tooltip))
 
 
@@ -136,8 +136,14 @@ def _changes(measure: str, rows: list[ChartRow]) -> Chart | None:
     scale_x = alt.Scale(type="log", nice=False, domain=[low, high], padding=10)
     x = alt.X("change:Q", scale=scale_x, axis=axis)
     rule = base.transform_filter("datum.low != null").mark_rule(strokeWidth=2)
-    rule = rule.encode(x=alt.X("low:Q", scale=scale_x, axis=axis), x2="high:Q")
-    tooltip = ["row:N", "said:N", alt.Tooltip("interval:N", title="95 % interval"), "B is:N", "count:N"]
+    rule = rule.encode(x=alt.X("low:Q", scale=scale_x, axis=axis), x2=alt.X2("high:Q"))
+    tooltip = [
+        alt.Tooltip("row:N"),
+        alt.Tooltip("said:N"),
+        alt.Tooltip("interval:N", title="95 % interval"),
+        "B is:N",
+        alt.Tooltip("count:N"),
+    ]
     point = base.mark_point(filled=True, size=70, opacity=1).encode(x=x, tooltip=tooltip)
     none = alt.Chart(pl.DataFrame({"none": [1.0]})).mark_rule(strokeWidth=1).encode(x=alt.X("none:Q", scale=scale_x))
     caption = "B against A, logarithmic."
@@ -174,9 +180,9 @@ def _distribution(distribution: Distribution) -> Chart:
             ),
             color=alt.Color("side:N", title=None, scale=_SIDES),
             strokeDash=alt.StrokeDash("side:N", title=None, scale=alt.Scale(domain=["A", "B"], range=[[5, 3], [1, 0]])),
-            order="share:Q",
+            order=alt.Order("share:Q"),
             tooltip=[
-                "side:N",
+                alt.Tooltip("side:N"),
                 alt.Tooltip("share:Q", format=".1%"),
                 alt.Tooltip("time_s:Q", title="time (s)", format=",.4~r"),
             ],

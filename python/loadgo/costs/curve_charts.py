@@ -69,7 +69,7 @@ def cost_chart(curve: Curve, name: str) -> Chart:
     line = base.mark_line(strokeWidth=1.5).encode(x=x, y=y, color=color)
     points = base.mark_point(filled=True, size=60, opacity=1).encode(x=x, y=y, color=color, tooltip=tips)
     intervals = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.5)
-    rule = intervals.encode(x=x, y=alt.Y("low:Q", title=money, scale=scale), y2="high:Q", color=color)
+    rule = intervals.encode(x=x, y=alt.Y("low:Q", title=money, scale=scale), y2=alt.Y2("high:Q"), color=color)
     caption = f"{curve.tariff.in_words()}. The lines at the points are 95 % intervals, if the runs allow any."
     return chart_of(
         name, f"What an interaction costs, at {curve.tariff.label}", caption, alt.layer(line, rule, points), 240

@@ -28,13 +28,15 @@ def fairness_charts(fairness: Fairness) -> list[Chart]:
     y = alt.Y("charges:Q", scale=scale, axis=_axis("charge for the same work: B ÷ A", low, high))
     base = alt.Chart(points).encode(x=x, y=y, color=_color(points))
     tips = [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("performance", "charges")]
-    dots = base.mark_point(filled=True, size=90, opacity=1).encode(shape=_shape(points), tooltip=["shift", "by", *tips])
+    dots = base.mark_point(filled=True, size=90, opacity=1).encode(
+        shape=_shape(points), tooltip=[alt.Tooltip("shift"), alt.Tooltip("by"), *tips]
+    )
     upright = base.transform_filter("isValid(datum.charges_low)").mark_rule(strokeWidth=1.5)
     level = base.transform_filter("isValid(datum.performance_low)").mark_rule(strokeWidth=1.5)
     layers = alt.layer(
         *_fair_prices(low, high, x, y, scale),
-        upright.encode(y=alt.Y("charges_low:Q", scale=scale), y2="charges_high:Q"),
-        level.encode(x=alt.X("performance_low:Q", scale=scale), x2="performance_high:Q"),
+        upright.encode(y=alt.Y("charges_low:Q", scale=scale), y2=alt.Y2("charges_high:Q")),
+        level.encode(x=alt.X("performance_low:Q", scale=scale), x2=alt.X2("performance_high:Q")),
         dots,
     )
     caption = (
@@ -99,6 +101,8 @@ def _fair_prices(low: float, high: float, x: alt.X, y: alt.Y, scale: alt.Scale) 
         least=pl.col("charges") / (1 + FAIR_PRICE_SHARE), most=pl.col("charges") * (1 + FAIR_PRICE_SHARE)
     )
     base = alt.Chart(edges).encode(x=x)
-    band = base.mark_area(color=GREY_COLOR, opacity=0.2, clip=True).encode(y=alt.Y("least:Q", scale=scale), y2="most:Q")
+    band = base.mark_area(color=GREY_COLOR, opacity=0.2, clip=True).encode(
+        y=alt.Y("least:Q", scale=scale), y2=alt.Y2("most:Q")
+    )
     line = base.mark_line(color=GREY_COLOR, strokeDash=[4, 3], clip=True).encode(y=y)
     return [band, line]

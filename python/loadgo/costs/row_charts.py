@@ -38,8 +38,8 @@ def row_charts(priced: Priced, rows: Sequence[Row], by: str) -> list[Chart]:
     bar = base.mark_bar().encode(
         x=alt.X("amount:Q", title=unit, stack="zero", axis=axis),
         color=color,
-        order="place:Q",
-        tooltip=["row:N", "item:N", "said:N"],
+        order=alt.Order("place:Q"),
+        tooltip=[alt.Tooltip("row:N"), alt.Tooltip("item:N"), alt.Tooltip("said:N")],
     )
     layers = [bar, *_intervals(known_rows, scale, names)]
     caption = f"Means by {by}." + (" The lines are 95 % intervals." if len(layers) > 1 else "")
@@ -78,4 +78,6 @@ def _intervals(rows: Sequence[Row], scale: int, names: Sequence[str]) -> list[al
     if not known:
         return []
     y = alt.Y("row:N", sort=list(names), title=None)
-    return [alt.Chart(safe(pl.DataFrame(known))).mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", y=y)]
+    return [
+        alt.Chart(safe(pl.DataFrame(known))).mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y)
+    ]

@@ -76,10 +76,12 @@ def _layers(
         scale=alt.Scale(domain=[_LESS_LABEL, _MORE_LABEL], range=[ACCENT_COLOR, INCREASE_COLOR]),
         legend=alt.Legend(symbolType="square"),
     )
-    tooltip = ["name:N", "factor:N", alt.Tooltip("interval:N", title="95 % interval")]
-    bars = alt.Chart(steps).mark_bar(minBandSize=2).encode(x=x, x2="to:Q", y=names, color=color, tooltip=tooltip)
+    tooltip = [alt.Tooltip("name:N"), alt.Tooltip("factor:N"), alt.Tooltip("interval:N", title="95 % interval")]
+    bars = (
+        alt.Chart(steps).mark_bar(minBandSize=2).encode(x=x, x2=alt.X2("to:Q"), y=names, color=color, tooltip=tooltip)
+    )
     with_interval = steps.filter(pl.col("low").is_not_null())
-    rules = alt.Chart(with_interval).mark_rule(strokeWidth=1.5).encode(x=alt.X("low:Q"), x2="high:Q", y=no_axis)
+    rules = alt.Chart(with_interval).mark_rule(strokeWidth=1.5).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=no_axis)
     marks = (
         alt.Chart(ends)
         .mark_point(shape="stroke", angle=90, size=250, strokeWidth=3, opacity=1)

@@ -45,7 +45,7 @@ def _chart(past: History, series: HistorySeries, number: int) -> Chart:
     levels = (
         alt.Chart(_levels(series, scale))
         .mark_rule(strokeWidth=2)
-        .encode(x=alt.X("first:Q"), x2="last:Q", y=alt.Y("value:Q", axis=axis))
+        .encode(x=alt.X("first:Q"), x2=alt.X2("last:Q"), y=alt.Y("value:Q", axis=axis))
     )
     layers: list[alt.Chart] = [points, levels]
     if series.changes:

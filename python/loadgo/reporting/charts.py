@@ -74,17 +74,23 @@ def _response(summary: Summary, tables: Tables) -> Chart | None:
         .mark_rect(color=ACCENT_COLOR)
         .encode(
             x=alt.X("from_s:Q", scale=scale, axis=axis),
-            x2="to_s:Q",
+            x2=alt.X2("to_s:Q"),
             y=row,
             opacity=alt.Opacity("share:Q", legend=None, scale=alt.Scale(range=[0.12, 1])),
-            tooltip=["command:N", seconds("from_s"), seconds("to_s"), percent("share"), "count:Q"],
+            tooltip=[
+                alt.Tooltip("command:N"),
+                seconds("from_s"),
+                seconds("to_s"),
+                percent("share"),
+                alt.Tooltip("count:Q"),
+            ],
         )
     )
     intervals = points.filter((pl.col("quantile") == "p90") & pl.col("high_s").is_not_null())
     interval = (
         alt.Chart(safe(intervals))
         .mark_rule(strokeWidth=1.5)
-        .encode(x=alt.X("low_s:Q", scale=scale, axis=axis), x2="high_s:Q", y=row)
+        .encode(x=alt.X("low_s:Q", scale=scale, axis=axis), x2=alt.X2("high_s:Q"), y=row)
     )
     marks = (
         alt.Chart(safe(points))
@@ -93,7 +99,13 @@ def _response(summary: Summary, tables: Tables) -> Chart | None:
             x=alt.X("value_s:Q", scale=scale, axis=axis),
             y=row,
             shape=alt.Shape("quantile:N", title=None, scale=alt.Scale(range=["circle", "diamond", "triangle-right"])),
-            tooltip=["command:N", "quantile:N", seconds("value_s"), seconds("low_s"), seconds("high_s")],
+            tooltip=[
+                alt.Tooltip("command:N"),
+                alt.Tooltip("quantile:N"),
+                seconds("value_s"),
+                seconds("low_s"),
+                seconds("high_s"),
+            ],
         )
     )
     height = ROW_HEIGHT_PX * max(2, bins.frame["command"].n_unique())
@@ -143,8 +155,10 @@ def _over_time(
         )
     )
     marks = alt.Chart(safe(chart_data.phase_marks(tables)))
-    rule = marks.mark_rule(strokeDash=[4, 3]).encode(x="at_s:Q")
-    text = marks.mark_text(align="left", dx=4, baseline="top").encode(x="at_s:Q", y=alt.value(0), text="phase:N")
+    rule = marks.mark_rule(strokeDash=[4, 3]).encode(x=alt.X("at_s:Q"))
+    text = marks.mark_text(align="left", dx=4, baseline="top").encode(
+        x=alt.X("at_s:Q"), y=alt.value(0), text=alt.Text("phase:N")
+    )
     return chart_of(name, heading, over.caption, alt.layer(area, rule, text), 150)
 
 
@@ -159,10 +173,16 @@ def _timeline(summary: Summary, tables: Tables) -> Chart | None:
         .mark_bar(color=ACCENT_COLOR, binSpacing=0, stroke=ACCENT_COLOR if single else None, strokeWidth=0.8)
         .encode(
             x=run_time("from_s"),
-            x2="to_s:Q",
+            x2=alt.X2("to_s:Q"),
             y=alt.Y("user:O", title="user"),
             opacity=alt.Opacity("share:Q", legend=None, scale=alt.Scale(domain=[0, most], range=[0.1, 1])),
-            tooltip=["user:O", "command:N", seconds("from_s"), seconds("to_s"), percent("share")],
+            tooltip=[
+                alt.Tooltip("user:O"),
+                alt.Tooltip("command:N"),
+                seconds("from_s"),
+                seconds("to_s"),
+                percent("share"),
+            ],
         )
     )
     flat = len(waits.frame) == 1
@@ -186,14 +206,14 @@ def _time(summary: Summary, tables: Tables) -> Chart | None:
         .mark_rect()
         .encode(
             x=run_time("from_s"),
-            x2="to_s:Q",
+            x2=alt.X2("to_s:Q"),
             y=alt.Y("bottom:Q", axis=axis, scale=alt.Scale(nice=False)),
-            y2="top:Q",
+            y2=alt.Y2("top:Q"),
             color=alt.Color("category:N", title=None, scale=scale, legend=legend(max(map(len, names)))),
-            tooltip=["category:N", percent("share"), seconds("from_s"), seconds("to_s")],
+            tooltip=[alt.Tooltip("category:N"), percent("share"), seconds("from_s"), seconds("to_s")],
         )
     )
-    zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(strokeWidth=1).encode(y="zero:Q")
+    zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(strokeWidth=1).encode(y=alt.Y("zero:Q"))
     layers, flat = alt.layer(bars, zero), len(colors) == 1
     return chart_of("time", "Where the processors' time went", stacked.caption, layers, 260, flat=flat)
 

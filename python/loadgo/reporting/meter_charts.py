@@ -60,9 +60,9 @@ def _heat_map(name: str, heading: str, cells: ChartData) -> Chart | None:
         .mark_rect(color=ACCENT_COLOR)
         .encode(
             x=run_time("from_s"),
-            x2="to_s:Q",
+            x2=alt.X2("to_s:Q"),
             y=alt.Y("short_s:Q", axis=axis, scale=scale),
-            y2="long_s:Q",
+            y2=alt.Y2("long_s:Q"),
             opacity=alt.Opacity(
                 "per_second:Q",
                 title="a second",
@@ -74,7 +74,7 @@ def _heat_map(name: str, heading: str, cells: ChartData) -> Chart | None:
             tooltip=[
                 alt.Tooltip("count:Q", format=","),
                 alt.Tooltip("per_second:Q", title="a second", format=",.3~r"),
-                "kinds:N",
+                alt.Tooltip("kinds:N"),
                 *(seconds(field) for field in ("short_s", "long_s", "from_s", "to_s")),
             ],
         )
@@ -112,16 +112,22 @@ def _primitives(summary: Summary, tables: Tables) -> Chart | None:
         .mark_rect(color=ACCENT_COLOR)
         .encode(
             x=alt.X("short_s:Q", scale=scale, axis=axis),
-            x2="long_s:Q",
+            x2=alt.X2("long_s:Q"),
             y=row,
             opacity=alt.Opacity("share:Q", legend=None, scale=alt.Scale(range=[0.12, 1])),
-            tooltip=["name:N", seconds("short_s"), seconds("long_s"), percent("share"), "count:Q"],
+            tooltip=[
+                alt.Tooltip("name:N"),
+                seconds("short_s"),
+                seconds("long_s"),
+                percent("share"),
+                alt.Tooltip("count:Q"),
+            ],
         )
     )
     points = (
         alt.Chart(safe(means.with_columns(named)))
         .mark_point(filled=True, size=60, opacity=1)
-        .encode(x=alt.X("mean_s:Q", scale=scale, axis=axis), y=row, tooltip=["name:N", seconds("mean_s")])
+        .encode(x=alt.X("mean_s:Q", scale=scale, axis=axis), y=row, tooltip=[alt.Tooltip("name:N"), seconds("mean_s")])
     )
     height = ROW_HEIGHT_PX * max(2, bins.frame["name"].n_unique())
     layers, flat = alt.layer(strip, points), len(bins.frame) == 1
@@ -152,7 +158,7 @@ def _bars(name: str, heading: str, counted: ChartData, unit: str) -> Chart | Non
             y=alt.Y("segment:N", sort=alt.EncodingSortField("place", op="min"), title=None),
             color=alt.Color("kind:N", title=None, scale=scale, legend=_SQUARES if len(kinds) > 1 else None),
             order=alt.Order("kind:N"),
-            tooltip=["segment:N", "kind:N", alt.Tooltip("count:Q", format=",")],
+            tooltip=[alt.Tooltip("segment:N"), alt.Tooltip("kind:N"), alt.Tooltip("count:Q", format=",")],
         )
     )
     rows = counted.frame["segment"].n_unique()
@@ -190,16 +196,16 @@ def _lengths(summary: Summary, tables: Tables) -> Chart | None:
         .mark_rect()
         .encode(
             x=run_time("from_s"),
-            x2="to_s:Q",
+            x2=alt.X2("to_s:Q"),
             y=alt.Y(
                 "bottom:Q",
                 title="share of the time",
                 axis=alt.Axis(labelExpr=PERCENT_LABEL),
                 scale=alt.Scale(domain=[0, 1]),
             ),
-            y2="top:Q",
+            y2=alt.Y2("top:Q"),
             color=alt.Color("length:N", title=None, scale=alt.Scale(domain=names, range=colors), legend=_SQUARES),
-            tooltip=["length:N", percent("share"), seconds("from_s"), seconds("to_s")],
+            tooltip=[alt.Tooltip("length:N"), percent("share"), seconds("from_s"), seconds("to_s")],
         )
     )
     return chart_of("lengths", "How long the run queue was", over.caption, stack, 170, flat=len(names) == 1)

@@ -113,7 +113,7 @@ def _bands(events: Sequence[RunEvent], color: str, time: _TimeOf) -> list[alt.Ch
     if not stretches:
         return []
     band = alt.Chart(_frame(stretches)).mark_rect(color=color, opacity=0.13)
-    return [band.encode(x=time("from_s"), x2="to_s:Q")]
+    return [band.encode(x=time("from_s"), x2=alt.X2("to_s:Q"))]
 
 
 def _event_panel(events: Sequence[RunEvent]) -> _Panel:
@@ -126,7 +126,7 @@ def _event_panel(events: Sequence[RunEvent]) -> _Panel:
         color = alt.condition("datum.warning", alt.value(_WARNING_COLOR), alt.value(_PHASE_COLOR))
         tooltip = [alt.Tooltip("event:N"), seconds("from_s"), seconds("to_s")]
         base = alt.Chart(safe(_frame(events)))
-        stretch = base.mark_rect().encode(x=time("from_s"), x2="to_s:Q", y=row, color=color, tooltip=tooltip)
+        stretch = base.mark_rect().encode(x=time("from_s"), x2=alt.X2("to_s:Q"), y=row, color=color, tooltip=tooltip)
         # A moment has no length, and a short stretch too little to be seen.
         moment = base.transform_filter("datum.warning").mark_tick(thickness=2, size=0.75 * _ROW_PX)
         return [stretch, moment.encode(x=time("from_s"), y=row, color=color, tooltip=tooltip)]
@@ -153,7 +153,9 @@ def _response_panel(parts: OverTime, events: Sequence[RunEvent], command: str) -
         )
         tooltip = [alt.Tooltip(f"{name}_s:Q", title=f"{name} (s)", format=",.4~r") for name in ("p50", "p90")]
         hover = base.mark_rect(opacity=0).encode(
-            x=time("from_s"), x2="to_s:Q", tooltip=[*tooltip, "count:Q", seconds("from_s"), seconds("to_s")]
+            x=time("from_s"),
+            x2=alt.X2("to_s:Q"),
+            tooltip=[*tooltip, alt.Tooltip("count:Q"), seconds("from_s"), seconds("to_s")],
         )
         shaded = [event for event in events if event.kind in _SHADED]
         return [*_bands(shaded, _WARNING_COLOR, time), hover, *_dots(parts, time, scale, axis), _chosen(steps)]
@@ -170,7 +172,11 @@ def _dots(parts: OverTime, time: _TimeOf, scale: alt.Scale, axis: alt.Axis) -> l
     if parts.dots.is_empty():
         return []
     chosen = f"{_CHOICE} === '{EVERY_COMMAND}' || datum.command === {_CHOICE}"
-    tooltip = ["command:N", "user:O", alt.Tooltip("response_s:Q", title="response (s)", format=",.4~r")]
+    tooltip = [
+        alt.Tooltip("command:N"),
+        alt.Tooltip("user:O"),
+        alt.Tooltip("response_s:Q", title="response (s)", format=",.4~r"),
+    ]
     drawn = (
         alt.Chart(safe(parts.dots))
         .transform_filter(chosen)
@@ -206,9 +212,9 @@ def _bar_panels(frame: pl.DataFrame, title: str, colors: dict[str, str]) -> list
             .mark_rect(color=color, stroke=color, strokeWidth=0.5)
             .encode(
                 x=time("from_s"),
-                x2="to_s:Q",
+                x2=alt.X2("to_s:Q"),
                 y=alt.Y(f"{name}:Q", axis=axis, scale=alt.Scale(zero=True)),
-                y2=alt.datum(0),
+                y2=alt.Y2Datum(0),
                 tooltip=[*tooltip, seconds("from_s"), seconds("to_s")],
             )
             for name, color in colors.items()

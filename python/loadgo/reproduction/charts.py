@@ -56,10 +56,15 @@ def _ratio_chart(reproduced: ReproducedDocument) -> Chart | None:
                 title=None,
                 scale=alt.Scale(domain=list(_VERDICT_COLORS), range=list(_VERDICT_COLORS.values())),
             ),
-            tooltip=["figure:N", "printed:N", alt.Tooltip("ratio:Q", format=".3~g"), "verdict:N"],
+            tooltip=[
+                alt.Tooltip("figure:N"),
+                alt.Tooltip("printed:N"),
+                alt.Tooltip("ratio:Q", format=".3~g"),
+                alt.Tooltip("verdict:N"),
+            ],
         )
     )
-    line_at_one = alt.Chart(pl.DataFrame({"one": [1.0]})).mark_rule(strokeDash=[4, 3]).encode(x="one:Q")
+    line_at_one = alt.Chart(pl.DataFrame({"one": [1.0]})).mark_rule(strokeDash=[4, 3]).encode(x=alt.X("one:Q"))
     caption = f"{len(rows)} predicted figures; at the dashed line, ours equals the printed figure."
     if beyond := sum(row["ratio"] != row["drawn"] for row in rows):
         caption += f" {beyond} of them, off by a factor of more than {_MOST_DRAWN_RATIO:g}, are drawn at the edge."
@@ -112,7 +117,11 @@ def _areas(plot: Plot) -> list[alt.Chart]:
     rectangles = (
         alt.Chart(frame)
         .mark_rect(fillOpacity=0.12, fill=ACCENT_COLOR, stroke=ACCENT_COLOR, strokeDash=[3, 3])
-        .encode(x="x:Q", x2="x2:Q", y="y:Q", y2="y2:Q")
+        .encode(x=alt.X("x:Q"), x2=alt.X2("x2:Q"), y=alt.Y("y:Q"), y2=alt.Y2("y2:Q"))
     )
-    names = alt.Chart(frame).mark_text(dy=-8, fontSize=11).encode(x="middle:Q", y="y2:Q", text="name:N")
+    names = (
+        alt.Chart(frame)
+        .mark_text(dy=-8, fontSize=11)
+        .encode(x=alt.X("middle:Q"), y=alt.Y("y2:Q"), text=alt.Text("name:N"))
+    )
     return [rectangles, names]

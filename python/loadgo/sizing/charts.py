@@ -137,11 +137,11 @@ def _busy_chart(capacity: Capacity) -> Chart | None:
     if lines:
         base = _users_chart(capacity, lines).encode(color=color)
         uncertainty = base.transform_filter("datum.low != null").mark_area(opacity=0.16, clip=True)
-        layers.append(uncertainty.encode(y=axis.encoding("low"), y2="high:Q", detail="beyond:N"))
+        layers.append(uncertainty.encode(y=axis.encoding("low"), y2=alt.Y2("high:Q"), detail=alt.Detail("beyond:N")))
         layers.append(
             base.mark_line(strokeWidth=2, clip=True).encode(y=axis.encoding("value"), strokeDash=_EXTRAPOLATION_DASH)
         )
-    tooltip = ["what:N", "users:Q", alt.Tooltip("value:Q", title="busy", format=axis.format)]
+    tooltip = [alt.Tooltip("what:N"), alt.Tooltip("users:Q"), alt.Tooltip("value:Q", title="busy", format=axis.format)]
     points = _users_chart(capacity, measured_busy(capacity, names)).mark_point(filled=True, size=60, opacity=1)
     layers.append(points.encode(y=axis.encoding("value"), color=color, tooltip=tooltip))
     caption = f"For each server of a resource. Points are measured{', lines are mean values' if lines else ''}."
@@ -168,7 +168,7 @@ def _cost_chart(capacity: Capacity) -> Chart | None:
     title = f"{capacity.currency} a user-hour"
     base = _users_chart(capacity, dots).encode(y=alt.Y("value:Q", title=title, scale=alt.Scale(zero=True)))
     line = base.mark_line(strokeWidth=1.5, color=ACCENT_COLOR)
-    tooltip = ["users:Q", alt.Tooltip("value:Q", title=title, format=",.4~r")]
+    tooltip = [alt.Tooltip("users:Q"), alt.Tooltip("value:Q", title=title, format=",.4~r")]
     point = base.mark_point(filled=True, size=60, opacity=1).encode(tooltip=tooltip)
     layered = alt.layer(*_answer_layers(capacity), line, point)
     at = f", at {capacity.tariff}" if capacity.tariff else ""
@@ -194,7 +194,11 @@ def _faults_chart(capacity: Capacity) -> Chart | None:
         x=alt.X("faults:Q", title="page faults a command", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=12)),
         y=alt.Y("users:Q", title="users", scale=alt.Scale(zero=True)),
         color=alt.Color("what:N", title=None, scale=scale, legend=_legend()),
-        tooltip=["what:N", alt.Tooltip("faults:Q", format=",.4~r"), alt.Tooltip("users:Q", format=",.3~r")],
+        tooltip=[
+            alt.Tooltip("what:N"),
+            alt.Tooltip("faults:Q", format=",.4~r"),
+            alt.Tooltip("users:Q", format=",.3~r"),
+        ],
     )
     layered = alt.layer(
         *_answer_level(capacity), base.mark_line(strokeWidth=1.5), base.mark_point(filled=True, size=60, opacity=1)
@@ -212,7 +216,7 @@ def _layers(capacity: Capacity, shown: _CurveLayers) -> alt.LayerChart | alt.Fac
     axis, layers = shown.axis, list[alt.Chart]()
     if shown.area:
         allowed = _users_chart(capacity, shown.area).mark_area(color=GREY_COLOR, opacity=0.13, clip=True)
-        layers.append(allowed.encode(y=axis.encoding("low"), y2="high:Q"))
+        layers.append(allowed.encode(y=axis.encoding("low"), y2=alt.Y2("high:Q")))
     layers += _answer_layers(capacity)
     if shown.lines:
         model_names = [name for name in _MODEL_COLORS if any(line["what"] == name for line in shown.lines)]
@@ -221,20 +225,24 @@ def _layers(capacity: Capacity, shown: _CurveLayers) -> alt.LayerChart | alt.Fac
             color=alt.Color("what:N", title=None, scale=scale, legend=_legend())
         )
         uncertainty = base.transform_filter("datum.low != null").mark_area(opacity=0.16, clip=True)
-        layers.append(uncertainty.encode(y=axis.encoding("low"), y2="high:Q", detail="beyond:N"))
+        layers.append(uncertainty.encode(y=axis.encoding("low"), y2=alt.Y2("high:Q"), detail=alt.Detail("beyond:N")))
         layers.append(
             base.mark_line(strokeWidth=2, clip=True).encode(y=axis.encoding("value"), strokeDash=_EXTRAPOLATION_DASH)
         )
     layers += shown.limits
     base = _users_chart(capacity, shown.dots)
     intervals = base.transform_filter("datum.low != null").mark_rule(strokeWidth=1.5, clip=True)
-    layers.append(intervals.encode(y=axis.encoding("low"), y2="high:Q"))
+    layers.append(intervals.encode(y=axis.encoding("low"), y2=alt.Y2("high:Q")))
     tooltips = [alt.Tooltip(f"{name}:Q", title=title, format=axis.format) for name, title in _POINT_TOOLTIPS]
     point = base.mark_point(filled=True, size=60, opacity=1, clip=True)
     has_several = len({dot["what"] for dot in shown.dots}) > 1
     shape_legend = alt.Legend(orient="bottom") if has_several else None
     shape = alt.Shape("what:N", title=None, scale=_SHAPES, legend=shape_legend)
-    layers.append(point.encode(y=axis.encoding("value"), shape=shape, tooltip=["what:N", "users:Q", *tooltips]))
+    layers.append(
+        point.encode(
+            y=axis.encoding("value"), shape=shape, tooltip=[alt.Tooltip("what:N"), alt.Tooltip("users:Q"), *tooltips]
+        )
+    )
     return alt.layer(*layers)
 
 
@@ -256,27 +264,34 @@ def _limit_layers(scale: ResponseScale, top: float) -> list[alt.Chart]:
     frame = safe(
         pl.DataFrame({"limit": [target.limit for target in targets], "target": [target.text for target in targets]})
     )
-    rule = alt.Chart(frame).mark_rule(strokeDash=[2, 3]).encode(y="limit:Q")
+    rule = alt.Chart(frame).mark_rule(strokeDash=[2, 3]).encode(y=alt.Y("limit:Q"))
     text = alt.Chart(frame).mark_text(align="left", baseline="bottom", dx=4, dy=-2)
-    return [rule, text.encode(x=alt.value(0), y="limit:Q", text="target:N")]
+    return [rule, text.encode(x=alt.value(0), y=alt.Y("limit:Q"), text=alt.Text("target:N"))]
 
 
 def _answer_layers(capacity: Capacity) -> list[alt.Chart]:
     """A line at the answer, and its interval as a band."""
     if not capacity.answer:
         return []
-    line = alt.Chart(pl.DataFrame({"answer": [capacity.answer]})).mark_rule(strokeDash=[4, 3]).encode(x="answer:Q")
+    line = (
+        alt.Chart(pl.DataFrame({"answer": [capacity.answer]})).mark_rule(strokeDash=[4, 3]).encode(x=alt.X("answer:Q"))
+    )
     if capacity.interval is None or capacity.interval[1] is None or capacity.interval[0] == capacity.interval[1]:
         return [line]
     frame = pl.DataFrame({"least": [capacity.interval[0]], "most": [capacity.interval[1]]})
-    return [alt.Chart(frame).mark_rect(color=GREY_COLOR, opacity=0.2).encode(x="least:Q", x2="most:Q"), line]
+    return [
+        alt.Chart(frame).mark_rect(color=GREY_COLOR, opacity=0.2).encode(x=alt.X("least:Q"), x2=alt.X2("most:Q")),
+        line,
+    ]
 
 
 def _answer_level(capacity: Capacity) -> list[alt.Chart]:
     """A horizontal line at the answer."""
     if not capacity.answer:
         return []
-    return [alt.Chart(pl.DataFrame({"answer": [capacity.answer]})).mark_rule(strokeDash=[4, 3]).encode(y="answer:Q")]
+    return [
+        alt.Chart(pl.DataFrame({"answer": [capacity.answer]})).mark_rule(strokeDash=[4, 3]).encode(y=alt.Y("answer:Q"))
+    ]
 
 
 def _answer_words(capacity: Capacity) -> str:

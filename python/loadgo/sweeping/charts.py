@@ -101,7 +101,7 @@ def _lines(frame: pl.DataFrame, sweep: Sweep, shown: list[str]) -> alt.LayerChar
     y = alt.Y("value:Q", axis=_axis(sweep))
     intervals = base.transform_filter("datum.low != null").mark_rule(strokeWidth=1.5)
     return alt.layer(
-        intervals.encode(y=alt.Y("low:Q", axis=_axis(sweep)), y2="high:Q"),
+        intervals.encode(y=alt.Y("low:Q", axis=_axis(sweep)), y2=alt.Y2("high:Q")),
         base.mark_line(strokeWidth=1.5).encode(y=y),
         base.mark_point(filled=True, size=50, opacity=1).encode(y=y, tooltip=_tooltips("users:Q")),
     )
@@ -113,5 +113,5 @@ def _bars(frame: pl.DataFrame, sweep: Sweep) -> alt.LayerChart | alt.FacetChart:
     intervals = base.transform_filter("datum.low != null").mark_rule(strokeWidth=1.5)
     return alt.layer(
         base.mark_point(filled=True, size=50, opacity=1).encode(x=x, tooltip=_tooltips("series:N")),
-        intervals.encode(x=alt.X("low:Q", axis=_axis(sweep)), x2="high:Q"),
+        intervals.encode(x=alt.X("low:Q", axis=_axis(sweep)), x2=alt.X2("high:Q")),
     )

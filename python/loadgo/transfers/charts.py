@@ -168,7 +168,7 @@ def _price_chart(breakdown: Apart) -> Chart | None:
         marks = alt.Chart(safe(pl.DataFrame(crossing_rows))).mark_point(
             size=90, shape="diamond", strokeWidth=2, color=WARM_COLOR
         )
-        layers.append(marks.encode(x=x, y=y, tooltip=["what:N", alt.Tooltip("x:Q", format=".3~s")]))
+        layers.append(marks.encode(x=x, y=y, tooltip=[alt.Tooltip("what:N"), alt.Tooltip("x:Q", format=".3~s")]))
     caption = (
         f"Curves: the processor, from the parts of a {unit} and a byte. Grey: the network, "
         f"{price_of(network, breakdown.prices.currency)}. Left of a diamond the processor is dearer."
@@ -194,7 +194,11 @@ def _levels_chart(breakdown: Apart) -> Chart:
     base = alt.Chart(frame).encode(x=x, color=color)
     line = base.mark_line(strokeWidth=1.5).encode(y=y)
     dots = base.mark_point(filled=True, size=60, opacity=1).encode(y=y, tooltip=tips)
-    rule = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q"), y2="high:Q")
+    rule = (
+        base.transform_filter("isValid(datum.low)")
+        .mark_rule(strokeWidth=1.5)
+        .encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
+    )
     caption = "The same transfers at each load; the lines at the points are 95 % intervals."
     return chart_of(
         "transfer-load", "Real and processor time a bit against load", caption, alt.layer(line, rule, dots), 240

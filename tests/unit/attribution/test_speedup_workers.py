@@ -8,7 +8,8 @@ from pathlib import Path
 import loadgo
 import pytest
 from loadgo.errors import BadArgument
-from support.processes import finished, interrupted, start, wait_until
+from support.command_line import typed
+from support.processes import interrupted, start, wait_until
 from support.small_machine import laid
 
 
@@ -40,8 +41,7 @@ def test_an_interrupt_ends_the_command_and_its_workers(tmp_path: Path, workers: 
 
 
 def test_runs_that_were_measured_have_no_work_for_workers(tmp_path: Path) -> None:
-    status, _, error = finished(tmp_path, "speedup", "--measured", "=a", "--workers", "2")
-    assert status == 2
-    assert "leave the script, --change, --to and --workers out" in " ".join(error.split())
+    refused = typed(tmp_path, "speedup", "--measured", "=a", "--workers", "2", status=2)
+    assert "leave the script, --change, --to and --workers out" in " ".join(refused.stderr.split())
     with pytest.raises(BadArgument, match="write a number of processes"):
         loadgo.speedup("light", on="ctss", changes=["processors.speed=2"], workers=0)

@@ -47,7 +47,7 @@ def test_after_a_kill_the_records_are_read_and_the_report_says_so(bench: Bench) 
     wait_until(lambda: len(bench.tables("kept").interactions) > 1000, running)
     running.kill()
     running.communicate()
-    result = bench.loadgo("report", "kept")
+    result = bench.typed("report", "kept")
     assert "killed" in result.stdout.splitlines()[0]
     assert len(bench.tables("kept").interactions) > 1000
 
@@ -60,7 +60,7 @@ def quick(bench: Bench) -> tuple[str, ...]:
 
 
 def test_the_disk_may_be_slower_than_the_machine_and_no_row_is_lost(bench: Bench, quick: tuple[str, ...]) -> None:
-    bench.loadgo(*quick, "--users", "50", "--until", "interactions=400000")
+    bench.typed(*quick, "--users", "50", "--until", "interactions=400000")
     (run,) = (bench.folder / "runs").iterdir()
     told = bench.tables(str(run))
     assert len(told.interactions) >= 400_000
@@ -91,54 +91,54 @@ def test_a_run_ends_when_the_disk_takes_no_more(bench: Bench, quick: tuple[str, 
     ],
 )
 def test_what_makes_no_sense_is_told_in_words(bench: Bench, options: tuple[str, ...], words: str) -> None:
-    result = bench.loadgo("run", "small.toml", "--on", "small-machine.toml", *options, "--out", "kept", status=2)
+    result = bench.typed("run", "small.toml", "--on", "small-machine.toml", *options, "--out", "kept", status=2)
     assert words in result.stderr
 
 
 def test_an_unknown_command_is_refused_before_anything_is_made(bench: Bench) -> None:
     (bench.folder / "small-machine.toml").write_text(MACHINE.partition('[commands."*"]')[0])
-    result = bench.loadgo("run", "small.toml", "--on", "small-machine.toml", "--out", "kept", status=2)
+    result = bench.typed("run", "small.toml", "--on", "small-machine.toml", "--out", "kept", status=2)
     assert "does not know edit, ls" in result.stderr
     assert not (bench.folder / "kept").exists()
 
 
 def test_an_unknown_machine_is_told_with_those_there_are(bench: Bench) -> None:
-    result = bench.loadgo("run", "light", "--on", "multics-654", status=2)
+    result = bench.typed("run", "light", "--on", "multics-654", status=2)
     assert "multics-645" in result.stderr
 
 
 def test_the_bundled_machines_are_listed_and_printed(bench: Bench) -> None:
-    listed = bench.loadgo("machines").stdout
+    listed = bench.typed("machines").stdout
     assert all(name in listed for name in ("ctss", "multics-645", "multics-6180", "tenex"))
-    printed = bench.loadgo("machines", "multics-645").stdout
+    printed = bench.typed("machines", "multics-645").stdout
     (bench.folder / "mine.toml").write_text(printed)
-    bench.loadgo("run", "typical-user", "--on", "mine.toml", "--users", "4", "--out", "kept")
-    merged = bench.loadgo("machines", "multics-645", "--set", "memory.frames=384").stdout
+    bench.typed("run", "typical-user", "--on", "mine.toml", "--users", "4", "--out", "kept")
+    merged = bench.typed("machines", "multics-645", "--set", "memory.frames=384").stdout
     assert "frames = 384" in merged
 
 
 def test_a_condition_can_fail_a_run_on_a_machine(bench: Bench) -> None:
     options = ("--on", "small-machine.toml", "--users", "4", "--out", "kept", "--fail-if", "p50 > 1ms")
-    result = bench.loadgo("run", "small.toml", *options, status=1)
+    result = bench.typed("run", "small.toml", *options, status=1)
     assert "failed:" in result.stderr
     assert "Failed: p50 is" in result.stdout
 
 
 def test_the_results_of_conditions_are_kept_and_others_can_be_asked_later(bench: Bench) -> None:
     options = ("--on", "small-machine.toml", "--users", "4", "--out", "kept", "--fail-if", "p50 > 1h")
-    bench.loadgo("run", "small.toml", *options, "--quiet")
+    bench.typed("run", "small.toml", *options, "--quiet")
     kept = tomllib.loads((bench.folder / "kept" / "run.toml").read_text())["fail_if"]
     assert [(result["condition"], result["holds"]) for result in kept] == [("p50 > 1h", False)]
-    assert kept[0]["text"] in bench.loadgo("report", "kept").stdout
-    reported = json.loads(bench.loadgo("report", "kept", "--format", "json").stdout)
+    assert kept[0]["text"] in bench.typed("report", "kept").stdout
+    reported = json.loads(bench.typed("report", "kept", "--format", "json").stdout)
     assert reported["fail_if"] == kept
-    outcome = bench.loadgo("report", "kept", "--fail-if", "p50 > 1ms", "--format", "json", status=1)
+    outcome = bench.typed("report", "kept", "--fail-if", "p50 > 1ms", "--format", "json", status=1)
     assert "failed: p50 is" in outcome.stderr
     assert [(result["condition"], result["holds"]) for result in json.loads(outcome.stdout)["fail_if"]] == [
         ("p50 > 1ms", True)
     ]
-    bench.loadgo("report", "kept", "--fail-if", "p50 > 1h")
-    unknown = bench.loadgo("report", "kept", "--fail-if", "p50(nobody) > 1ms", status=2)
+    bench.typed("report", "kept", "--fail-if", "p50 > 1h")
+    unknown = bench.typed("report", "kept", "--fail-if", "p50(nobody) > 1ms", status=2)
     assert "--fail-if, column 5: there is no command 'nobody'" in unknown.stderr
 
 
@@ -146,16 +146,16 @@ def test_a_doubtful_fit_is_said_by_each_command_that_uses_the_machine(bench: Ben
     doubt = "the machine's mean response is -54 % off"
     (bench.folder / "fitted.toml").write_text(f'{MACHINE}\n[fit]\nruns = ["r"]\nwarnings = ["{doubt}"]\n')
     for name in ("a", "b"):
-        ran = bench.loadgo("run", "small.toml", "--on", "fitted.toml", "--users", "2", "--out", name)
+        ran = bench.typed("run", "small.toml", "--on", "fitted.toml", "--users", "2", "--out", name)
         assert ran.stdout.startswith(f"The machine's fit is doubtful: {doubt}.")
-    assert f"a: The machine's fit is doubtful: {doubt}." in bench.loadgo("compare", "a", "b").stdout.replace("\n", " ")
-    searched = bench.loadgo("capacity", "small.toml", "--on", "fitted.toml", "--target", "p90 < 1h", "--max-users", "2")
+    assert f"a: The machine's fit is doubtful: {doubt}." in bench.typed("compare", "a", "b").stdout.replace("\n", " ")
+    searched = bench.typed("capacity", "small.toml", "--on", "fitted.toml", "--target", "p90 < 1h", "--max-users", "2")
     assert doubt in searched.stderr
-    assert doubt in bench.loadgo("machines", "fitted.toml", "--set", "processors.speed=2").stdout
+    assert doubt in bench.typed("machines", "fitted.toml", "--set", "processors.speed=2").stdout
     pairs = ("--set-b", "processors.speed=2", "--pairs", "1", "--out", "pairs")
-    assert doubt in bench.loadgo("ab", "small.toml", "--on", "fitted.toml", *pairs).stderr
+    assert doubt in bench.typed("ab", "small.toml", "--on", "fitted.toml", *pairs).stderr
     change = ("--change", "processors.speed=2", "--runs", "1")
-    assert doubt in bench.loadgo("speedup", "small.toml", "--on", "fitted.toml", *change).stderr
+    assert doubt in bench.typed("speedup", "small.toml", "--on", "fitted.toml", *change).stderr
 
 
 @pytest.mark.parametrize(
@@ -177,13 +177,13 @@ def test_a_fitted_machine_can_come_through_a_pipe_which_is_read_once(bench: Benc
 def test_a_machine_is_simulated_under_its_own_load(bench: Bench) -> None:
     load = '[[load]]\nname = "terminals"\nusers = 10\nthink = "exponential(3s)"\ncommands = ["compile"]\n'
     (bench.folder / "loaded.toml").write_text(f"{MACHINE}\n{load}")
-    told = bench.loadgo("simulate", "loaded.toml", "--until", "interactions=30000").stdout
+    told = bench.typed("simulate", "loaded.toml", "--until", "interactions=30000").stdout
     assert "Little's law holds" in told
-    refused = bench.loadgo("simulate", "small-machine.toml", status=2)
+    refused = bench.typed("simulate", "small-machine.toml", status=2)
     assert "[[load]]" in refused.stderr
 
 
 def test_a_document_is_reproduced(bench: Bench) -> None:
-    told = bench.loadgo("reproduce", "ctss-trivial", "--format", "csv").stdout
+    told = bench.typed("reproduce", "ctss-trivial", "--format", "csv").stdout
     assert told.startswith("document,id,")
     assert ",predicted,within," in told

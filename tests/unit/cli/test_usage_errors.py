@@ -41,7 +41,7 @@ def bench(tmp_path: Path) -> Bench:
 def test_a_value_that_makes_no_sense_is_refused_in_plain_words(
     bench: Bench, arguments: tuple[str, ...], words: str
 ) -> None:
-    completed = bench.loadgo(*arguments, status=2)
+    completed = bench.typed(*arguments, status=2)
     shown = " ".join(completed.stderr.replace("│", " ").split())
     assert words in shown
     assert "Input should be" not in shown
@@ -50,7 +50,7 @@ def test_a_value_that_makes_no_sense_is_refused_in_plain_words(
 
 
 def test_help_shows_the_name_of_an_extra(bench: Bench) -> None:
-    assert "loadgo[otel]" in bench.loadgo("meter", "--help").stdout
+    assert "loadgo[otel]" in bench.typed("meter", "--help").stdout
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_mistake_is_told_in_words_and_nothing_runs(
 
 
 def test_a_host_that_is_none_is_refused_before_anything_is_metered(bench: Bench) -> None:
-    refused = bench.loadgo("meter", "--on", "login1", status=2).stderr
+    refused = bench.typed("meter", "--on", "login1", status=2).stderr
     assert "write ssh://login1 for the host login1" in refused
     assert "metering" not in refused
 

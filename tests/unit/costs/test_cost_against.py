@@ -10,7 +10,7 @@ import loadgo
 import pytest
 from loadgo.costs.fairness import Fairness, cost_against
 from loadgo.published import catalogue
-from support.outside import COMMAND, environment
+from support.command_line import typed
 from support.small_machine import laid
 
 A, B = "csr-rfc-20:645", "csr-rfc-20:6180"
@@ -165,10 +165,7 @@ def test_two_currencies_and_two_scripts_are_refused(room: Path, tmp_path: Path) 
 
 def command(*arguments: str | Path, folder: Path, status: int = 0) -> subprocess.CompletedProcess[str]:
     """`loadgo cost` with these arguments, and the exit status that it must have."""
-    words = [*COMMAND, "cost", *map(str, arguments)]
-    result = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, env=environment())
-    assert result.returncode == status, result.stderr
-    return result
+    return typed(folder, "cost", *arguments, status=status)
 
 
 def test_the_command_prices_holds_lists_and_prints(room: Path, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import math
 import shutil
-import subprocess
 import tomllib
 from pathlib import Path
 
@@ -11,14 +10,9 @@ import polars as pl
 import pytest
 from loadgo.errors import Mistake, Refused
 from loadgo.fitting.fit import fit
-from support.outside import COMMAND, environment
+from support.command_line import typed
 from support.places import TESTS
 from support.small_machine import laid
-
-
-def typed(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command line, from outside."""
-    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, env=environment(), check=False)
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +64,7 @@ def test_lost_records_are_said_and_the_exit_status_is_bad(room: Path) -> None:
     )
     fitted = fit(folder)
     assert any(warning.startswith("12 records of these runs are lost") for warning in fitted.warnings)
-    done = typed("fit", str(folder), "-o", str(room / "lossy.toml"))
-    assert done.returncode == 1
+    done = typed(room, "fit", folder, "-o", "lossy.toml", status=1)
     assert "12 records of these runs are lost" in done.stderr
     assert (room / "lossy.toml").exists()
 
@@ -79,8 +72,8 @@ def test_lost_records_are_said_and_the_exit_status_is_bad(room: Path) -> None:
 def test_an_output_that_exists_is_not_replaced_unless_that_is_said(room: Path) -> None:
     output = room / "mine.toml"
     output.write_text("precious")
-    done = typed("fit", str(room / "good"), "-o", str(output))
-    assert (done.returncode, output.read_text()) == (2, "precious")
+    done = typed(room, "fit", "good", "-o", output, status=2)
+    assert output.read_text() == "precious"
     assert "--force" in done.stderr
     fit(room / "good", output=output, force=True)
     assert "[fit]" in output.read_text()
@@ -123,8 +116,7 @@ def test_a_command_typed_hardly_ever_is_said_to_be_known_as_little(room: Path) -
 
 
 def test_the_standard_output_has_the_file_alone(room: Path) -> None:
-    done = typed("fit", str(room / "good"), "-o", "-", "--name", "mine")
-    assert done.returncode == 0
+    done = typed(room, "fit", "good", "-o", "-", "--name", "mine")
     assert tomllib.loads(done.stdout)["title"] == "mine"
 
 

@@ -12,7 +12,7 @@ from loadgo.errors import BadArgument, Refused
 from loadgo.fitting.reading import read_runs
 from loadgo.fitting.trial import fitted_checks
 from loadgo.running.worker_runs import RunCrew
-from support.processes import finished
+from support.command_line import typed
 from support.small_machine import laid
 
 
@@ -34,8 +34,8 @@ def test_the_machine_is_the_same_by_threads_processes_and_an_executor(runs: list
     for fit in fits:
         assert fit.text == by_threads.text
         assert fit.report("json") == by_threads.report("json")
-    status, _, error = finished(tmp_path, "fit", *map(str, runs), "--workers", "2", "-o", "machine.toml")
-    assert status in (0, 1), error
+    told = typed(tmp_path, "fit", *runs, "--workers", "2", "-o", "machine.toml", status=None)
+    assert told.returncode in (0, 1), told.stderr
     assert (tmp_path / "machine.toml").read_text() == by_threads.text
     with pytest.raises(BadArgument, match="write a number of processes"):
         loadgo.fit(*runs, workers="many")

@@ -2,9 +2,7 @@
 
 import json
 import math
-import os
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +20,7 @@ from loadgo.prediction.predict import plan_draws, predict
 from loadgo.records.prediction import PREDICTION_FILE, read_prediction
 from loadgo.records.tables import tables
 from loadgo.reporting.words import answer as answer_of
+from support.command_line import typed
 from support.fitted_machine import CORRELATION, DOUBT, laid, machine, truth
 
 
@@ -202,13 +201,15 @@ def test_a_comparison_takes_a_prediction_as_its_runs_and_judges_with_its_doubt(
     file = room / "as-fitted.toml"
     file.write_text(machine(fit=False))
     measured = loadgo.run(room / "two-commands.toml", on=str(file), users=20, seed=77, out=room / "measured")
-    comparison = compare(predicted, measured, judge=True, within="100%")
+    comparison = compare(predicted, measured, by="command", judge=True, within="100%")
     assert comparison.predicted, comparison.judged
-    response = compare(predicted, measured, judge=True).judged[0]
+    response = compare(predicted, measured, by="command", judge=True).judged[0]
     assert (response.judgement, response.doubt is None) == ("too wide to judge", False)
     file.write_text(machine(edit_ms=150.0, fit=False))
     slow = loadgo.run(room / "two-commands.toml", on=str(file), users=20, seed=77, out=room / "slow")
-    judged = {one.measure: one.judgement for one in compare(predicted, slow, judge=True, within="100%").judged}
+    judged = {
+        one.measure: one.judgement for one in compare(predicted, slow, by="command", judge=True, within="100%").judged
+    }
     assert judged["cpu"] == "outside"
 
 
@@ -290,9 +291,7 @@ def test_a_prediction_that_is_damaged_is_told_so(room: Path) -> None:
 
 def command(*arguments: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
     """`loadgo ARGUMENTS` in `folder`, as a person would type it."""
-    words = [sys.executable, "-m", "loadgo", *map(str, arguments)]
-    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
-    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    return typed(folder, *arguments, status=None)
 
 
 def test_the_command_predicts_of_its_own_accord_and_judges_with_an_exit_status(room: Path) -> None:
@@ -304,7 +303,9 @@ def test_the_command_predicts_of_its_own_accord_and_judges_with_an_exit_status(r
     assert command(*load, "--draws", "0", "--out", "no-draws", folder=room).returncode == 0
     assert read_prediction(room / "no-draws") is None
     judged = {
-        within: command("compare", "by-command", "no-draws", "--judge", "--within", within, folder=room)
+        within: command(
+            "compare", "by-command", "no-draws", "--by", "command", "--judge", "--within", within, folder=room
+        )
         for within in ("150%", "5%")
     }
     assert [one.returncode for one in judged.values()] == [0, 1]

@@ -7,8 +7,9 @@ from pathlib import Path
 import loadgo
 import pytest
 from loadgo.errors import BadArgument, Mistake
+from support.command_line import typed
 from support.fitted_machine import SCRIPT, machine
-from support.processes import finished, interrupted, start, wait_until, workers_of
+from support.processes import interrupted, start, wait_until, workers_of
 
 
 @pytest.fixture
@@ -53,9 +54,8 @@ def test_a_run_of_this_host_and_a_choice_that_makes_no_sense_are_refused(site: P
         loadgo.run(site / "script.toml", workers=2, out=site / "out")
     with pytest.raises(BadArgument, match="a host is measured"):
         loadgo.run(site / "script.toml", on="ssh://nobody@127.0.0.1:9", workers=2, out=site / "out")
-    status, _, error = finished(site, "run", "script.toml", "--workers", "2")
-    assert status == 2
-    assert "--workers are for simulations, and a host is measured" in " ".join(error.split())
+    refused = typed(site, "run", "script.toml", "--workers", "2", status=2)
+    assert "--workers are for simulations, and a host is measured" in " ".join(refused.stderr.split())
     with pytest.raises(BadArgument, match="write a number of processes"):
         loadgo.run(site / "script.toml", on=str(site / "fitted.toml"), workers=0, out=site / "out")
     assert not (site / "out").exists()

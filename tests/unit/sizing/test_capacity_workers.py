@@ -7,11 +7,12 @@ from pathlib import Path
 import loadgo
 import pytest
 from loadgo.errors import BadArgument
+from support.command_line import typed
 from support.fitted_machine import SCRIPT, machine
-from support.processes import finished, interrupted, start, wait_until, workers_of
+from support.processes import interrupted, start, wait_until, workers_of
 from support.sweeps import LastFirst
 
-OPTIONS = ("script.toml", "--target", "p90 < 2s", "--on", "fitted.toml", "--within", "4")
+OPTIONS = ("script.toml", "--target", "p90 < 2s", "--on", "fitted.toml", "--within", "12")
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def site(tmp_path: Path) -> Path:
 def test_the_answer_is_the_same_bytes_by_threads_processes_and_an_executor(site: Path) -> None:
     def answer(**workers: object) -> str:
         found = loadgo.capacity(
-            site / "script.toml", target="p90 < 2s", on=str(site / "fitted.toml"), within=4, draws=5, **workers
+            site / "script.toml", target="p90 < 2s", on=str(site / "fitted.toml"), within=12, draws=5, **workers
         )
         assert found.fit_doubt is not None
         assert found.fit_doubt.draws == 5
@@ -48,19 +49,17 @@ def test_the_command_takes_workers_and_an_interrupt_ends_them(site: Path) -> Non
 
 def test_workers_of_a_machine_that_was_not_fitted_have_nothing_to_do(site: Path) -> None:
     (site / "fitted.toml").write_text(machine(fit=False))
-    status, out, error = finished(site, "capacity", *OPTIONS, "--workers", "2")
-    assert status == 0
-    assert "the workers have nothing to do" in error
-    assert finished(site, "capacity", *OPTIONS)[1] == out
+    told = typed(site, "capacity", *OPTIONS, "--workers", "2")
+    assert "the workers have nothing to do" in told.stderr
+    assert typed(site, "capacity", *OPTIONS).stdout == told.stdout
 
 
 def test_a_search_on_this_host_refuses_workers(site: Path) -> None:
     with pytest.raises(BadArgument, match="`workers` are for simulations, and a host is measured"):
         loadgo.capacity(site / "script.toml", target="p90 < 2s", workers=2)
-    status, _, error = finished(site, "capacity", "script.toml", "--target", "p90 < 2s", "--workers", "2")
-    assert status == 2
+    refused = typed(site, "capacity", "script.toml", "--target", "p90 < 2s", "--workers", "2", status=2)
     assert "--workers are for simulations, and a host is measured: leave them out, or name a machine with --on" in (
-        " ".join(error.split())
+        " ".join(refused.stderr.split())
     )
     with pytest.raises(BadArgument, match="write a number of processes"):
         loadgo.capacity(site / "script.toml", target="p90 < 2s", on=str(site / "fitted.toml"), workers="many")

@@ -7,15 +7,15 @@ import signal
 from pathlib import Path
 
 import pytest
+from support.command_line import typed
 from support.processes import finished, start, wait_for_points, wait_until_gone, workers_of
-from support.sweeps import contents, own_load_grid
-
-LONG_GRID = 'machine = "repairman.toml"\nusers = [3, 4]\nseeds = 20\nuntil = "interactions=200000"\nbatch = 1\n'
-"""Forty points that take a few seconds together."""
+from support.sweeps import LONG_GRID, contents, own_load_grid
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_a_stopped_sweep_leaves_no_process_and_goes_on_where_it_stood(tmp_path: Path, number: signal.Signals) -> None:
+def test_a_stopped_sweep_leaves_no_process_and_goes_on_where_it_stood(
+    long_sweep: Path, tmp_path: Path, number: signal.Signals
+) -> None:
     own_load_grid(tmp_path, LONG_GRID)
     process = start(tmp_path, "sweep", "grid.toml", "--workers", "2", "--out", "out")
     done = wait_for_points(tmp_path / "out", 3)
@@ -33,8 +33,7 @@ def test_a_stopped_sweep_leaves_no_process_and_goes_on_where_it_stood(tmp_path: 
     assert status == 0
     assert out.startswith("40 points: the mean response is least, ")
     assert {file: file.stat().st_mtime_ns for file in done} == done
-    assert finished(tmp_path, "sweep", "grid.toml", "--workers", "1", "--out", "whole")[0] == 0
-    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+    assert contents(tmp_path / "out") == contents(long_sweep / "whole")
 
 
 def test_a_worker_that_is_killed_costs_no_point_and_is_reported(tmp_path: Path) -> None:
@@ -54,27 +53,22 @@ def test_a_worker_that_is_killed_costs_no_point_and_is_reported(tmp_path: Path) 
 def test_exit_statuses_of_merge(tmp_path: Path) -> None:
     own_load_grid(tmp_path)
     for number in (1, 2):
-        assert finished(tmp_path, "sweep", "grid.toml", "--part", f"{number}/2", "--out", f"parts/{number}")[0] == 0
-    status, _, error = finished(tmp_path, "merge", "parts/1", "--out", "whole")
-    assert status == 2
-    assert "part 2/2 is missing" in error
-    status, _, error = finished(tmp_path, "merge", "parts/1", "parts/1", "parts/2", "--out", "whole")
-    assert status == 2
-    assert "part 1 is there 2 times" in error
-    status, out, error = finished(tmp_path, "merge", "parts/2", "parts/1", "--out", "whole")
-    assert status == 0
-    assert out.startswith("24 points: ")
-    assert error.strip() == "the points are in whole"
+        typed(tmp_path, "sweep", "grid.toml", "--part", f"{number}/2", "--out", f"parts/{number}")
+    alone = typed(tmp_path, "merge", "parts/1", "--out", "whole", status=2)
+    assert "part 2/2 is missing" in alone.stderr
+    twice = typed(tmp_path, "merge", "parts/1", "parts/1", "parts/2", "--out", "whole", status=2)
+    assert "part 1 is there 2 times" in twice.stderr
+    both = typed(tmp_path, "merge", "parts/2", "parts/1", "--out", "whole")
+    assert both.stdout.startswith("24 points: ")
+    assert both.stderr.strip() == "the points are in whole"
 
 
 def test_mistakes_end_in_words_with_their_place(tmp_path: Path) -> None:
     own_load_grid(tmp_path, 'machine = "repairman.toml"\nuser = 3\n')
-    status, out, error = finished(tmp_path, "sweep", "grid.toml")
-    assert (status, out) == (2, "")
-    assert error.strip() == "loadgo: grid.toml, line 2, column 1: user is not known; did you mean users?"
-    status, _, error = finished(tmp_path, "sweep", "grid.toml", "--part", "4/3", "--out", "x")
-    assert status == 2
-    assert error.strip() == "loadgo: --part 4/3: write it as 3/40, from 1/40 to 40/40"
-    status, _, error = finished(tmp_path, "sweep", "grid.toml", "--workers", "0")
-    assert status == 2
-    assert "--workers 0: write a number of processes from 1" in error
+    misspelt = typed(tmp_path, "sweep", "grid.toml", status=2)
+    assert misspelt.stdout == ""
+    assert misspelt.stderr.strip() == "loadgo: grid.toml, line 2, column 1: user is not known; did you mean users?"
+    beyond = typed(tmp_path, "sweep", "grid.toml", "--part", "4/3", "--out", "x", status=2)
+    assert beyond.stderr.strip() == "loadgo: --part 4/3: write it as 3/40, from 1/40 to 40/40"
+    nobody = typed(tmp_path, "sweep", "grid.toml", "--workers", "0", status=2)
+    assert "--workers 0: write a number of processes from 1" in nobody.stderr

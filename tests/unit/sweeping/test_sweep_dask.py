@@ -14,18 +14,7 @@ from pathlib import Path
 import pytest
 from loadgo.errors import Refused
 from support.processes import finished, interrupted, members, start, wait_for_points, wait_until, wait_until_gone
-from support.sweeps import contents, own_load_grid
-
-LONG_GRID = 'machine = "repairman.toml"\nusers = [3, 4]\nseeds = 20\nuntil = "interactions=200000"\nbatch = 1\n'
-
-
-@pytest.fixture(scope="module")
-def by_processes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a grid, and its sweep by a process of this host in `whole`."""
-    folder = tmp_path_factory.mktemp("dask")
-    own_load_grid(folder, LONG_GRID)
-    assert finished(folder, "sweep", "grid.toml", "--workers", "1", "--out", "whole")[0] == 0
-    return folder
+from support.sweeps import contents
 
 
 def certificates(folder: Path) -> dict[str, str]:
@@ -79,13 +68,13 @@ def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[st
             wait_until_gone(process.pid)
 
 
-def test_a_cluster_of_this_host_gives_the_same_bytes_and_ends(by_processes: Path, tmp_path: Path) -> None:
-    process = start(by_processes, "sweep", "grid.toml", "--workers", "dask", "--out", str(tmp_path / "out"))
+def test_a_cluster_of_this_host_gives_the_same_bytes_and_ends(long_sweep: Path, tmp_path: Path) -> None:
+    process = start(long_sweep, "sweep", "grid.toml", "--workers", "dask", "--out", str(tmp_path / "out"))
     out, error = process.communicate(timeout=300)
     assert process.returncode == 0, error
     assert out.startswith("40 points: ")
     assert "Traceback" not in error
-    assert contents(tmp_path / "out") == contents(by_processes / "whole")
+    assert contents(tmp_path / "out") == contents(long_sweep / "whole")
     wait_until_gone(process.pid)
 
 
@@ -102,29 +91,27 @@ def test_a_cluster_of_this_host_is_encrypted(tmp_path: Path) -> None:
     assert address.startswith("tls://127.0.0.1:")
 
 
-def test_an_interrupt_ends_the_cluster_and_the_sweep_goes_on_elsewhere(by_processes: Path, tmp_path: Path) -> None:
-    process = start(by_processes, "sweep", "grid.toml", "--workers", "dask", "--out", str(tmp_path / "out"))
+def test_an_interrupt_ends_the_cluster_and_the_sweep_goes_on_elsewhere(long_sweep: Path, tmp_path: Path) -> None:
+    process = start(long_sweep, "sweep", "grid.toml", "--workers", "dask", "--out", str(tmp_path / "out"))
     done = wait_for_points(tmp_path / "out", 2)
     out, _ = interrupted(process)
     assert "The sweep was stopped: " in out
-    assert finished(by_processes, "sweep", "grid.toml", "--workers", "2", "--out", str(tmp_path / "out"))[0] == 0
+    assert finished(long_sweep, "sweep", "grid.toml", "--workers", "2", "--out", str(tmp_path / "out"))[0] == 0
     assert {file: file.stat().st_mtime_ns for file in done} == done
-    assert contents(tmp_path / "out") == contents(by_processes / "whole")
+    assert contents(tmp_path / "out") == contents(long_sweep / "whole")
 
 
 def test_a_scheduler_gives_the_same_bytes_also_when_a_worker_is_killed(
-    by_processes: Path, tmp_path: Path, cluster: tuple[str, dict[str, str], list[int]]
+    long_sweep: Path, tmp_path: Path, cluster: tuple[str, dict[str, str], list[int]]
 ) -> None:
     address, settings, workers = cluster
-    process = start(
-        by_processes, "sweep", "grid.toml", "--workers", address, "--out", str(tmp_path / "out"), **settings
-    )
+    process = start(long_sweep, "sweep", "grid.toml", "--workers", address, "--out", str(tmp_path / "out"), **settings)
     wait_for_points(tmp_path / "out", 2)
     os.killpg(workers[0], signal.SIGKILL)
     out, error = process.communicate(timeout=300)
     assert process.returncode == 0, error
     assert out.startswith("40 points: ")
-    assert contents(tmp_path / "out") == contents(by_processes / "whole")
+    assert contents(tmp_path / "out") == contents(long_sweep / "whole")
     assert members(workers[1]), "loadgo ends no worker that it did not start"
 
 
