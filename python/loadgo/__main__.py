@@ -5,7 +5,7 @@ import signal
 import sys
 
 _INTERRUPTED_STATUS = 130
-"""That of `loadgo.cli.output`, which may not be loaded when it is needed."""
+"""The status of `loadgo.cli.output`, which may not be loaded when it is needed."""
 
 
 def main() -> None:
@@ -32,8 +32,8 @@ def main() -> None:
 def _settle_interrupts() -> None:
     """Lets a further interrupt end the process at once, and Python forget the earlier ones.
 
-    Python ends by the signal, whatever the exit status, if an interrupt came in code that it ran from a text, as in the
-    making of a dataclass. Running a text forgets that.
+    After `-m`, Python ends by the signal and not with the status if an interrupt came in code that it ran from a text.
+    A dataclass is made of such code. Running another text forgets that.
     """
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, lambda *_: os._exit(_INTERRUPTED_STATUS))

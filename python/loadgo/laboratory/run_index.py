@@ -36,8 +36,8 @@ INDEX_FORMAT = 1
 MOST_CACHE_BYTES = 256_000_000
 """Largest cache that is read. A thousand runs have some megabytes."""
 
-_READ_AT_ONCE = 50
-"""Number of descriptions that are read before others may ask for the list."""
+_MOST_DESCRIPTIONS = 50
+"""Largest number of descriptions that are read before others may ask for the list."""
 _CHANGING_OUTCOMES = ("running", "killed")
 """Outcomes that change without a change of `run.toml`."""
 
@@ -95,7 +95,7 @@ class RunIndex:
         with self._lock:
             # The names of runs begin with their dates.
             names = sorted((run.name for run in self.runs if run.outcome == NOT_READ), reverse=True)
-            now = set(names[:_READ_AT_ONCE])
+            now = set(names[:_MOST_DESCRIPTIONS])
             if now:
                 self._set([_read(run) if run.name in now else run for run in self.runs], self.experiments)
             return len(names) - len(now)
