@@ -221,3 +221,22 @@ def test_a_row_keeps_the_focus_when_the_list_is_drawn_again(browser: Browser, ad
         row(page, "0005").get_by_role("button", name="compare").focus()
         page.evaluate("showRows(false)")
         assert page.evaluate("document.activeElement.ariaLabel") == "compare 0005"
+
+
+def test_a_list_that_comes_again_draws_only_the_rows_that_changed(browser: Browser, address: Served) -> None:
+    with opened(browser, address) as page:
+        page.evaluate("for (const row of document.querySelectorAll('#runs tbody tr')) row.wasThere = true")
+        before = names(page)
+        page.evaluate(
+            "const again = run => run.name === '0005' ? { ...run, p90: '7 s' } : run;"
+            "laboratory.list.runs = laboratory.list.runs.map(again);"
+            "laboratory.list.runs.unshift({ ...laboratory.list.runs[0], name: 'new' }); showRows(false)"
+        )
+        assert names(page) == ["new", *before]
+        made = page.eval_on_selector_all(
+            "#runs tbody tr", "rows => rows.filter(row => !row.wasThere).map(row => row.dataset.run)"
+        )
+        assert made == ["new", "0005"]
+        assert "7 s" in row(page, "0005").inner_text()
+        page.evaluate("laboratory.list.runs.shift(); showRows(false)")
+        assert names(page) == before

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -83,14 +83,24 @@ def test_a_run_can_be_stopped_at_every_stage(
         assert whole.lost["what"].to_list() == ["interaction"], "the line that was not answered is told"
 
 
-def test_a_second_interrupt_ends_it_too_and_leaves_nothing(bench: Bench, request: pytest.FixtureRequest) -> None:
-    run_id = named(request)
+def test_a_second_interrupt_however_soon_ends_it_too_names_the_folder_and_leaves_nothing(
+    bench: Bench, request: pytest.FixtureRequest
+) -> None:
+    """The second comes in the stop of the run, in its summary, or in its report."""
+    gaps_s = (0.0, 0.2, 0.5)
+    script, _, stage = STAGES["warm-up"]
+    idle = bench.script(script)
     with nothing_left(bench):
-        running = bench.start("run", bench.script(BUSY), "--out", run_id)
-        wait_until(is_at(bench, run_id, "steady"), running)
-        running.send_signal(signal.SIGINT)
-        running.send_signal(signal.SIGINT)
-        ended(running, 130)
+        runs = {f"{named(request)}-{number}": gap_s for number, gap_s in enumerate(gaps_s)}
+        all_running = {run_id: bench.start("run", idle, "--out", run_id) for run_id in runs}
+        for run_id, running in all_running.items():
+            wait_until(is_at(bench, run_id, stage), running)
+            running.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                running.wait(runs[run_id])
+            running.send_signal(signal.SIGINT)
+        for run_id, running in all_running.items():
+            assert run_id in ended(running, 130).stderr
 
 
 def test_what_a_user_left_in_the_background_is_ended_with_the_run(bench: Bench, request: pytest.FixtureRequest) -> None:

@@ -46,7 +46,10 @@ class ChangingLine:
 
 @contextmanager
 def changing_line(console: Console) -> Iterator[ChangingLine]:
-    """Yields the line of `console` that changes; it is removed at the end. A full disk there ends no run."""
+    """Yields the line of `console` that changes; it is removed at the end.
+
+    A full disk there, or a terminal that was closed, ends no command.
+    """
 
     def note(text: str) -> None:
         with suppress(OSError):
@@ -58,12 +61,26 @@ def changing_line(console: Console) -> Iterator[ChangingLine]:
     from rich.live import Live
     from rich.text import Text
 
-    with Live(console=console, transient=True, auto_refresh=False) as live:
+    live, is_writable = Live(console=console, transient=True, auto_refresh=False), False
+    with suppress(OSError):
+        live.start()
+        is_writable = True
 
-        def write(line: str) -> None:
-            live.update(Text(line, no_wrap=True, overflow="crop"), refresh=True)
+    def write(line: str) -> None:
+        nonlocal is_writable
+        # A terminal that refused a line gets no more: rich keeps what was refused, and would write it all each time.
+        if is_writable:
+            is_writable = False
+            with suppress(OSError):
+                live.update(Text(line, no_wrap=True, overflow="crop"), refresh=True)
+                is_writable = True
 
+    try:
         yield ChangingLine(write, note, lambda: console.width, is_terminal=True)
+    finally:
+        if is_writable:
+            with suppress(OSError):
+                live.stop()
 
 
 @contextmanager

@@ -12,7 +12,6 @@ from loadgo.costs.words import curve_chart_name, of_scale
 from loadgo.documents.chart import ACCENT_COLOR, Chart, chart_of, safe
 from loadgo.documents.log_axis import log_ticks
 from loadgo.documents.palette import WARM_COLOR
-from loadgo.notation.figures import money_scale
 
 _LOG_AXIS_RATIO = 10.0
 """Least ratio of the largest value to the smallest for which an axis is logarithmic."""
@@ -51,7 +50,7 @@ def curve_frame(curve: Curve, scale: int = 1) -> pl.DataFrame:
 
 def cost_chart(curve: Curve, name: str) -> Chart:
     """The cost of an interaction by the number of users, with the interval of each point."""
-    count = money_scale([curve.cheapest.interaction.value if curve.cheapest else None])
+    count = curve.tariff.counted
     frame = safe(curve_frame(curve, count))
     x = alt.X("users:Q", title="users", scale=_scale(frame["users"]), axis=alt.Axis(values=_ticks(frame), format="d"))
     scale = _scale(frame["cost"])

@@ -10,7 +10,7 @@ from loadgo.costs.words import COST_SENTENCE_STARTS, UNKNOWN_COST_ANSWER, curve_
 from loadgo.documents.document import SignPicture
 from loadgo.documents.signs import bar
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import digits, duration, money, money_scale, number, people, share
+from loadgo.notation.figures import digits, duration, money, number, people, share
 
 _MOST_BAR_CHARS = 72
 """The largest number of characters of a bar, as in the other pictures for a terminal."""
@@ -23,7 +23,7 @@ def curve_answer(tariff_curves: Sequence[Curve]) -> str:
     curve = next((curve for curve in tariff_curves if curve.times is not None), None)
     if curve is None or curve.dearest is None or curve.cheapest is None:
         return UNKNOWN_COST_ANSWER
-    scale = money_scale([curve.cheapest.interaction.value])
+    scale = curve.tariff.counted
     most, least = (
         f"{money(load.interaction.value, curve.tariff.currency, scale)} with {people(load.users)}"
         for load in (curve.dearest, curve.cheapest)
@@ -73,7 +73,7 @@ def curve_notes(costs: Costs, tariff_curves: Sequence[Curve]) -> list[tuple[str,
 
 def _loads(curve: Curve, chart: str) -> Table:
     loads, currency = curve.loads, curve.tariff.currency
-    scale = money_scale([curve.cheapest.interaction.value if curve.cheapest else None])
+    scale = curve.tariff.counted
     columns = [
         Column("users", tuple(number(load.users) for load in loads)),
         Column("interactions/s", tuple(number(load.throughput) for load in loads), spare=2),
@@ -99,7 +99,7 @@ def _commands(costs: Costs, curve: Curve) -> Table:
         {row.name: row.each.value for row in priced.rows} | {"all": load.interaction.value}
         for priced, load in zip(priced_loads, curve.loads, strict=True)
     ]
-    scale = max(money_scale([cost_by_command["all"]]) for cost_by_command in costs_by_load)
+    scale = tariff.counted
     columns = [Column("command", (*names, "all"))]
     for index, (point, cost_by_command) in enumerate(zip(costs.points, costs_by_load, strict=True)):
         is_inner = 0 < index < len(costs_by_load) - 1
@@ -111,7 +111,7 @@ def _commands(costs: Costs, curve: Curve) -> Table:
 def _bars(curve: Curve) -> Callable[[int], Sequence[str]]:
     """Draws a bar for each load, on a scale from zero to the highest cost."""
     loads, currency = curve.loads, curve.tariff.currency
-    scale = money_scale([curve.cheapest.interaction.value if curve.cheapest else None])
+    scale = curve.tariff.counted
     names = [people(load.users) for load in loads]
     cells = [money(load.interaction.value, currency, scale) for load in loads]
     most = max(load.interaction.value or 0.0 for load in loads)

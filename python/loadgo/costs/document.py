@@ -30,7 +30,6 @@ from loadgo.notation.figures import (
     digits,
     duration,
     money,
-    money_scale,
     number,
     people,
     share,
@@ -92,7 +91,7 @@ def answer(point: Point) -> str:
     priced = next((priced for priced in point.priced if priced.known), point.priced[0])
     if not priced.known:
         return UNKNOWN_COST_ANSWER
-    scale = money_scale([priced.interaction.value])
+    scale = priced.tariff.counted
     currency = priced.tariff.currency
     each = money(priced.interaction.value, currency, scale)
     bounds = f" ({interval(priced.interaction.interval, currency, scale)})" if priced.interaction.interval else ""
@@ -133,9 +132,9 @@ def _scope(point: Point) -> str:
 
 
 def _at_tariffs(point: Point) -> Table:
-    """A row for each tariff. The lowest cost decides for how many interactions costs are printed."""
+    """A row for each tariff. The lowest prices decide for how many interactions costs are printed."""
     uses = point.priced
-    scale = max(money_scale([use.interaction.value]) for use in uses)
+    scale = max(use.tariff.counted for use in uses)
     has_intervals = any(use.interaction.interval for use in uses)
     has_uncharged = any(use.uncharged is not None for use in uses)
     columns = [
@@ -154,7 +153,7 @@ def _at_tariffs(point: Point) -> Table:
 def _rows_table(costs: Costs, priced: Priced) -> Table:
     """A row for each command or user, and a row for all. Of more than `_MOST_ROWS`, the dearest are shown."""
     rows = [*shown(priced), priced.everything]
-    currency, scale = priced.tariff.currency, money_scale([row.each.value for row in priced.rows])
+    currency, scale = priced.tariff.currency, priced.tariff.counted
     total = priced.everything.total
     items = [rate.item for rate in priced.rates] if len(priced.rates) > 1 else []
     columns = [

@@ -11,7 +11,7 @@ from loadgo.costs.priced import Priced, Row
 from loadgo.costs.words import cost_by, is_told, of_scale
 from loadgo.documents.chart import ROW_HEIGHT_PX, Chart, chart_of, legend, safe
 from loadgo.documents.palette import SERIES_COLORS
-from loadgo.notation.figures import money, money_scale
+from loadgo.notation.figures import money
 
 _NAME = "cost-rows"
 
@@ -19,7 +19,7 @@ _NAME = "cost-rows"
 def row_charts(priced: Priced, rows: Sequence[Row], by: str) -> list[Chart]:
     """The chart of the rows whose cost can be told. Empty for fewer than two, and where nothing is charged."""
     known_rows = [row for row in rows if is_told(row) and row.each.value is not None]
-    scale = money_scale([row.each.value for row in known_rows])
+    scale = priced.tariff.counted
     bars = [bar for row in known_rows for bar in _bars(row, priced, scale)]
     if len(known_rows) < 2 or not bars:
         return []
@@ -46,7 +46,7 @@ def row_charts(priced: Priced, rows: Sequence[Row], by: str) -> list[Chart]:
     return [
         chart_of(
             _NAME,
-            cost_by(by, scale, priced.tariff),
+            cost_by(by, priced.tariff),
             caption,
             alt.layer(*layers),
             ROW_HEIGHT_PX * max(2, len(known_rows)),

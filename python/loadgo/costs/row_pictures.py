@@ -9,7 +9,7 @@ from loadgo.costs.priced import Priced, Row
 from loadgo.costs.words import cost_by, is_told
 from loadgo.documents.document import SignPicture
 from loadgo.documents.signs import bar, cut
-from loadgo.notation.figures import money, money_scale
+from loadgo.notation.figures import money
 
 _NAME_CHARS = 24
 _MOST_BAR_CHARS = 72
@@ -22,8 +22,8 @@ def row_pictures(priced: Priced, rows: Sequence[Row], by: str) -> list[SignPictu
     )
     if len(told) < 2 or not told[0].each.value:
         return []
-    scale = money_scale([row.each.value for row in told])
-    return [SignPicture(cost_by(by, scale, priced.tariff), partial(_lines, told, priced.tariff.currency, scale))]
+    tariff = priced.tariff
+    return [SignPicture(cost_by(by, tariff), partial(_lines, told, tariff.currency, tariff.counted))]
 
 
 def _lines(rows: Sequence[Row], currency: str, scale: int, width: int) -> list[str]:

@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loadgo.costs.priced import Row
-from loadgo.measures.tariff import Tariff, shifts_in_words
+from loadgo.measures.tariff import COUNTED_AT_LOW_PRICES, Tariff, shifts_in_words
 from loadgo.notation.figures import NOT_MEASURED, money
 from loadgo.stats.resample import FEWEST_STRETCH_INTERACTIONS, FEWEST_UNITS, Interval
 
-COST_SENTENCE_STARTS = {
-    1: "An interaction costs",
-    10**3: "A thousand interactions cost",
-    10**6: "A million interactions cost",
-    10**9: "A thousand million interactions cost",
-}
+COST_SENTENCE_STARTS = {1: "An interaction costs", COUNTED_AT_LOW_PRICES: "A million interactions cost"}
 """The first words of a sentence about costs, by the number of interactions that its money is for."""
 
 FAIRNESS_MEASURE_LABELS = {"cpu": "processor time", "response": "response time", "elapsed": "elapsed time"}
@@ -30,12 +25,12 @@ FEW_TEXT = "few"
 """The cell of a cost that rests on too few interactions."""
 FEW_NOTE = f"few: under {FEWEST_UNITS} interactions and no interval, too few to say what one costs. Sums contain them."
 
-_SCALES = {1: "an interaction", 10**3: "cost of 1,000", 10**6: "cost of 1,000,000", 10**9: "cost of 10⁹"}
+_SCALES = {1: "an interaction", COUNTED_AT_LOW_PRICES: "cost of 1,000,000"}
 
 
-def cost_by(by: str, scale: int, tariff: Tariff) -> str:
+def cost_by(by: str, tariff: Tariff) -> str:
     """The title of a chart of costs by command or user, with the number of interactions that the money is for."""
-    subject = "an interaction costs" if scale == 1 else f"{scale:,} interactions cost"
+    subject = "an interaction costs" if tariff.counted == 1 else f"{tariff.counted:,} interactions cost"
     return f"What {subject} by {by}, at {tariff.label}"
 
 

@@ -2,7 +2,7 @@
 
 A host has the fair discipline of Linux, with the slices that the kernel chooses for its number of processors. A
 simulated machine's run folder has its machine file, which gives the number of processors, the discipline and the
-stores. Times in the supervisor, the service of servers, and the demands of commands are fitted.
+stores. Times in the supervisor, the service of servers that had requests, and the demands of commands are fitted.
 """
 
 from __future__ import annotations
@@ -70,10 +70,7 @@ def _machine_values(reading: RunReading) -> FittedValues:
     tables = [pair for pair in tables if not pair[0].endswith(_FITTED_PROCESSOR_KEYS)]
     tables += [(dotted("multiprogramming", key), value) for key, value in machine.get("multiprogramming", {}).items()]
     for name, store in machine.get("storage", {}).items():
-        tables += [
-            (dotted("storage", name, key), value)
-            for key, value in store.items()
-            if store.get("kind") != "server" or key != "service"
-        ]
+        # A fitted service replaces that of the file. A store without requests, and the paging device, keep theirs.
+        tables += [(dotted("storage", name, key), value) for key, value in store.items()]
     assumed = "processors, discipline and devices are as the run's machine.toml has them"
     return FittedValues((), (assumed,), (("processors.speed", 1), *tables))

@@ -6,7 +6,6 @@ input. So it ends with this process, however this process ends, and then ssh rem
 
 from __future__ import annotations
 
-import math
 import os
 import select
 import shlex
@@ -14,7 +13,7 @@ import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -80,17 +79,17 @@ class Connection:
         finally:
             end_process(process)
 
-    def wait(self, process: subprocess.Popen[bytes], timeout_s: float = math.inf) -> int:
-        """Waits for an ssh to this host, and returns its exit status.
+    def wait(self, process: subprocess.Popen[bytes], is_late: Callable[[], bool] = lambda: False) -> int:
+        """Waits for an ssh to this host, and returns its exit status. `is_late` is asked ten times a second.
 
-        Raises `KeyboardInterrupt` after a stop signal, and `subprocess.TimeoutExpired`. Both end the process.
+        Raises `KeyboardInterrupt` after a stop signal, and `subprocess.TimeoutExpired` if `is_late` returns true.
+        Both end the process.
         """
-        give_up_s = time.monotonic() + timeout_s
         while True:
             try:
                 return process.wait(STOP_LOOK_EVERY_S)
             except subprocess.TimeoutExpired:
-                if not self.stop.is_set() and time.monotonic() < give_up_s:
+                if not self.stop.is_set() and not is_late():
                     continue
                 process.terminate()
                 raise_if_stopped(self.stop)

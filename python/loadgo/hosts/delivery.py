@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 import shutil
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from loadgo.hosts.failures import (
     Step,
     WrongArchitecture,
     delivery_failure,
+    delivery_stalled,
     shown,
     ssh_failure,
 )
@@ -24,6 +27,8 @@ from loadgo.hosts.failures import (
 PROGRAM_NAME = "loadgo-agent"
 UNUSED_DAYS = 30
 """Agents of other versions that no controller has used for so many days are removed from the cache."""
+MOST_STANDSTILL_S = 60.0
+"""Longest time in which no byte of the agent goes to the host. A busy disk there may take seconds for a flush."""
 _CACHE = "d=${XDG_CACHE_HOME:-$HOME/.cache}/loadgo"
 
 
@@ -70,6 +75,30 @@ class AgentProgram:
         )
 
 
+class _Sending:
+    """How far ssh has come with a file that is its standard input: the offset in the file is both processes'."""
+
+    def __init__(self, file: int) -> None:
+        self._file = file
+        self.all_bytes = os.fstat(file).st_size
+        self.sent_bytes = 0
+        """What ssh has read of the file."""
+        self._began_s = self._moved_s = time.monotonic()
+
+    @property
+    def patience_s(self) -> float:
+        """Time for the next bytes. After the last, as long again as they took: some are still on a slow network."""
+        sending_s = self._moved_s - self._began_s if self.sent_bytes >= self.all_bytes else 0.0
+        return MOST_STANDSTILL_S + sending_s
+
+    def has_stalled(self) -> bool:
+        """Whether nothing has moved for too long."""
+        now_s, sent_bytes = time.monotonic(), os.lseek(self._file, 0, os.SEEK_CUR)
+        if sent_bytes != self.sent_bytes:
+            self.sent_bytes, self._moved_s = sent_bytes, now_s
+        return now_s - self._moved_s > self.patience_s
+
+
 def find_agent_program() -> AgentProgram:
     """The agent's program beside this Python's, or on the PATH. Raises `AgentNotInstalled`."""
     beside = Path(sys.executable).parent / PROGRAM_NAME
@@ -98,9 +127,13 @@ def deliver(connection: Connection, program: AgentProgram) -> None:
         return
     script = program.delivery_script
     with program.path.open("rb") as content:
+        sending = _Sending(content.fileno())
         process = connection.start(script, (content, subprocess.DEVNULL))
         try:
-            status = connection.wait(process)
+            status = connection.wait(process, sending.has_stalled)
+        except subprocess.TimeoutExpired:
+            taken = sending.sent_bytes, sending.all_bytes
+            raise delivery_stalled(connection.address, *taken, sending.patience_s) from None
         finally:
             end_process(process)
     if status == SSH_FAILED_STATUS:

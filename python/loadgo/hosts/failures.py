@@ -51,6 +51,10 @@ class NotExecutable(NoAgent):
     """The host runs no programs from the account's cache."""
 
 
+class DeliveryStalled(NoAgent):
+    """The host takes no more of the agent's bytes, or does not come to the end of taking them."""
+
+
 class SudoRefused(NoAgent):
     """`sudo` on the host asks for a password, or refuses."""
 
@@ -132,6 +136,15 @@ def ssh_failure(address: object, errors: str | bytes) -> NoAgent:
             return failure(f"{address}: {text}: {remedy}")
     reason = text or "ssh ended without a word"
     return NoAgent(f"{address}: {reason}: see that `ssh` logs in there and runs a command")
+
+
+def delivery_stalled(address: object, sent_bytes: int, all_bytes: int, silence_s: float) -> DeliveryStalled:
+    """The error for an agent of which the host took `sent_bytes` of `all_bytes`, and then nothing for `silence_s`."""
+    taken = f"{sent_bytes:,} of {all_bytes:,} bytes were sent"
+    return DeliveryStalled(
+        f"{address}: the agent could not be brought: {taken}, and nothing has moved for {silence_s:.0f} s: see whether "
+        "a disk hangs there (`df ~/.cache`) or the network between, and try again"
+    )
 
 
 def delivery_failure(address: object, step: int, errors: str | bytes) -> NoAgent:

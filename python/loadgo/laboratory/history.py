@@ -216,6 +216,7 @@ def history_in(
     progress: Progress | None = None,
 ) -> History:
     """The history of a figure over the runs of an index. The arguments and errors are those of `history`."""
+    index.read_all()
     since_moment = _moment(since, index)
     runs, left_out = _whole_runs(index)
     model = _model_run(index, runs, figure, like)

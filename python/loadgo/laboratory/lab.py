@@ -9,7 +9,7 @@ from pathlib import Path
 
 from loadgo.errors import BadRun
 from loadgo.laboratory.lab_view import LaboratoryView
-from loadgo.laboratory.run_index import RunIndex, open_index
+from loadgo.laboratory.run_index import RunIndex, found_index
 from loadgo.laboratory.server import application
 from loadgo.notation.figures import counted
 from loadgo.records.runs import runs_folder
@@ -47,19 +47,18 @@ class Laboratory:
             self.index.save()
 
     def _keep_up(self) -> None:
-        """Reads the figures of new runs, the newest first, and looks for further runs, until the end."""
+        """Reads new runs and then their figures, the newest first, and looks for further runs, until the end."""
         while not self._ended.is_set():
-            missing = [run for run in self.index.runs if not run.damage and self.index.known_figures(run) is None]
-            for number, run in enumerate(missing):
-                self._view.unread = len(missing) - number
+            while self.index.read_some() and not self._ended.is_set():
+                pass
+            for run in self.index.without_figures():
                 if self._ended.is_set():
                     return
                 self.index.figures(run)
-            self._view.unread = 0
             self.index.save()
             self._ended.wait(_REFRESH_PERIOD_S)
             try:
-                self.index.refresh()
+                self.index.look()
             except BadRun:
                 continue
 
@@ -81,4 +80,4 @@ def lab(runs: str | os.PathLike[str] | None = None) -> Laboratory:
 
     The page runs nothing and uploads nothing. It writes only tags and notes, to `notes.json` in a run's folder.
     """
-    return Laboratory(open_index(Path(runs) if runs is not None else runs_folder()))
+    return Laboratory(found_index(Path(runs) if runs is not None else runs_folder()))

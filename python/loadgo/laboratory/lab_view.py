@@ -24,8 +24,6 @@ class LaboratoryView:
     """The runs of a folder as a page shows them. Documents are made one at a time, since each may take seconds."""
 
     index: RunIndex
-    unread: int = 0
-    """The number of runs whose figures are still to be read."""
     _making: threading.Lock = field(default_factory=threading.Lock)
     _writing: threading.Lock = field(default_factory=threading.Lock)
     """Notes are written one at a time, also where a folder cannot be locked."""
@@ -36,7 +34,7 @@ class LaboratoryView:
         return {
             "folder": readable(str(index.folder)),
             "revision": self.revision,
-            "reading": self.unread,
+            "reading": len(index.without_figures()),
             "runs": [self._row(run) for run in index.runs],
             "experiments": [{"name": one.name, "kind": one.kind} for one in index.experiments],
             "commands": self._commands(),
@@ -45,7 +43,7 @@ class LaboratoryView:
     @property
     def revision(self) -> str:
         """A text that differs when the list does, but for notes of another laboratory."""
-        return f"{self.index.revision}-{self.unread}"
+        return f"{self.index.revision}-{len(self.index.without_figures())}"
 
     def _commands(self) -> list[str]:
         known = (self.index.known_figures(run) for run in self.index.runs)

@@ -22,6 +22,9 @@ from loadgo.records.runs import CAPACITY_FILE, EXPERIMENT_FILE, RUN_FILE, outcom
 
 _TABLE_SUFFIXES = (".parquet", ".arrows")
 
+NOT_READ = "not read yet"
+"""The outcome of a run whose `run.toml` is not read yet."""
+
 Stamp = tuple[int, ...]
 """Times of change and sizes of a run's files, which change when the run does."""
 
@@ -183,6 +186,11 @@ def _stamp(folder: Path) -> Stamp:
         except OSError:
             values += [0, 0]
     return tuple(values)
+
+
+def not_read_yet(found: FoundRun) -> LaboratoryRun:
+    """The run as a list shows it before its `run.toml` is read."""
+    return LaboratoryRun(found.name, found.folder, found.stamp, found.damage, outcome=NOT_READ)
 
 
 def described(found_run: FoundRun) -> LaboratoryRun:

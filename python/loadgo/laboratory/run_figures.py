@@ -13,9 +13,9 @@ import polars as pl
 from loadgo.errors import LoadgoError
 from loadgo.measures.fail_if import figure_values
 from loadgo.measures.fail_if_figures import CONDITION_FIGURES
-from loadgo.measures.summary import CommandSummary, Summary, summarize
+from loadgo.measures.summary import CommandSummary, LoadSummary, summarize_load
 from loadgo.notation.comparisons import NamedFigure
-from loadgo.records.tables import tables
+from loadgo.records.tables import load_tables
 
 RUN_FIGURES = frozenset(" ".join(CONDITION_FIGURES.of_run.values()).split())
 """The names of figures of a whole run, which no command has."""
@@ -64,12 +64,12 @@ def figures_from_json(members: Mapping[str, Any]) -> StoredFigures:
 def figures_of(folder: Path) -> StoredFigures:
     """The figures of the steady phase of the run in `folder`. A run that cannot be read has the reason instead."""
     try:
-        return _figures_of(summarize(tables(folder), intervals=False))
+        return _figures_of(summarize_load(load_tables(folder)))
     except (*_DAMAGE, LoadgoError, pl.exceptions.PolarsError) as error:
         return StoredFigures(damage=str(error) or type(error).__name__)
 
 
-def _figures_of(summary: Summary) -> StoredFigures:
+def _figures_of(summary: LoadSummary) -> StoredFigures:
     commands = {row.name: _row(row, summary) for row in summary.commands}
     whole = _row(summary.everything, summary) | {
         name: _stored(value)
@@ -79,7 +79,7 @@ def _figures_of(summary: Summary) -> StoredFigures:
     return StoredFigures(whole, commands, unfit=_unfit(summary))
 
 
-def _row(row: CommandSummary, summary: Summary) -> dict[str, StoredValue]:
+def _row(row: CommandSummary, summary: LoadSummary) -> dict[str, StoredValue]:
     quantiles = {
         quantile.name: _NEVER if quantile.state == "never" else _stored(quantile.value_ns)
         for quantile in row.response.quantiles
@@ -94,7 +94,7 @@ def _stored(value: float | None) -> StoredValue:
     return _NEVER if math.isinf(value) else float(f"{value:.9g}")
 
 
-def _unfit(summary: Summary) -> str:
+def _unfit(summary: LoadSummary) -> str:
     lost = sum(loss.count for loss in summary.losses)
     if not summary.driver.valid:
         return "the driver was late or was the bottleneck"

@@ -18,12 +18,14 @@ from typing import Any
 
 from loadgo._loadgo import __version__
 from loadgo.laboratory.laboratory_runs import (
+    NOT_READ,
     FoundRun,
     LaboratoryExperiment,
     LaboratoryRun,
     Stamp,
     described,
     found_in,
+    not_read_yet,
     run_as_json,
     run_from_json,
 )
@@ -34,6 +36,8 @@ INDEX_FORMAT = 1
 MOST_CACHE_BYTES = 256_000_000
 """Largest cache that is read. A thousand runs have some megabytes."""
 
+_MOST_DESCRIPTIONS = 50
+"""Largest number of descriptions that are read before others may ask for the list."""
 _CHANGING_OUTCOMES = ("running", "killed")
 """Outcomes that change without a change of `run.toml`."""
 
@@ -49,7 +53,7 @@ class RunIndex:
     cache: Path | None
     """The file that keeps the figures; None keeps them in memory only."""
     runs: tuple[LaboratoryRun, ...] = ()
-    """All runs, the newest first. Broken runs come last."""
+    """All runs, the newest first. Then those that are not read yet, and broken ones come last."""
     experiments: tuple[LaboratoryExperiment, ...] = ()
     revision: int = 0
     """Grows when a run or an experiment is added, changed or removed."""
@@ -64,26 +68,51 @@ class RunIndex:
         self._figures = {name: figures for name, kept in self._stored.items() if (figures := _stored_figures(kept))}
 
     def refresh(self) -> None:
-        """Looks for new, changed and removed runs. Raises `BadRun` if the folder cannot be read."""
+        """Looks for new, changed and removed runs, and reads them. Raises `BadRun` if the folder cannot be read."""
+        self.look()
+        self.read_all()
+
+    def look(self) -> None:
+        """Looks for new, changed and removed runs, of which new ones are not read yet.
+
+        Raises `BadRun` if the folder cannot be read.
+        """
         with self._lock:
             known = {run.name: run for run in self.runs}
             found, experiments = found_in(self.folder)
-            runs = [self._current(one, known.get(one.name)) for one in found]
-            runs.sort(key=lambda run: (bool(run.damage), -run.start_s, run.name))
-            if (tuple(runs), tuple(experiments)) != (self.runs, self.experiments):
-                self.runs, self.experiments = tuple(runs), tuple(experiments)
-                self.revision += 1
+            self._set([self._current(one, known.get(one.name)) for one in found], tuple(experiments))
             self._stored = {}
-            names = {run.name for run in runs}
+            names = {run.name for run in self.runs}
             self._figures = {name: stored for name, stored in self._figures.items() if name in names}
+
+    def read_all(self) -> None:
+        """Reads the `run.toml` of all runs that are not read yet."""
+        while self.read_some():
+            pass
+
+    def read_some(self) -> int:
+        """Reads the `run.toml` of the first runs that are not read yet. Returns how many are left."""
+        with self._lock:
+            # The names of runs begin with their dates.
+            names = sorted((run.name for run in self.runs if run.outcome == NOT_READ), reverse=True)
+            now = set(names[:_MOST_DESCRIPTIONS])
+            if now:
+                self._set([_read(run) if run.name in now else run for run in self.runs], self.experiments)
+            return len(names) - len(now)
+
+    def _set(self, runs: list[LaboratoryRun], experiments: tuple[LaboratoryExperiment, ...]) -> None:
+        runs.sort(key=lambda run: (bool(run.damage), run.outcome == NOT_READ, -run.start_s, run.name))
+        if (tuple(runs), experiments) != (self.runs, self.experiments):
+            self.runs, self.experiments = tuple(runs), experiments
+            self.revision += 1
 
     def _current(self, found: FoundRun, known: LaboratoryRun | None) -> LaboratoryRun:
         """A run as it is now. One that goes on, or was killed, is read again, since its outcome changes by itself."""
-        is_same = known is not None and known.stamp == found.stamp and bool(known.damage) == bool(found.damage)
-        if known is not None and is_same and known.outcome not in _CHANGING_OUTCOMES:
-            return known
-        stored = None if known is not None or found.damage else _stored_run(found, self._stored.get(found.name))
-        return stored or described(found)
+        if known is None:
+            stored = None if found.damage else _stored_run(found, self._stored.get(found.name))
+            return stored or (described(found) if found.damage else not_read_yet(found))
+        is_same = known.stamp == found.stamp and bool(known.damage) == bool(found.damage)
+        return known if is_same and known.outcome not in _CHANGING_OUTCOMES else described(found)
 
     def run(self, name: str) -> LaboratoryRun | None:
         """The run called `name`; None if there is none."""
@@ -93,6 +122,10 @@ class RunIndex:
         """The figures of a run, if they were read before and the run has not changed since."""
         stored = self._figures.get(run.name)
         return stored[1] if stored is not None and stored[0] == run.stamp else None
+
+    def without_figures(self) -> list[LaboratoryRun]:
+        """The runs whose figures are still to be read, in the order of `runs`."""
+        return [run for run in self.runs if not run.damage and self.known_figures(run) is None]
 
     def figures(self, run: LaboratoryRun) -> StoredFigures:
         """The figures of a run, which are read if they are not known."""
@@ -129,11 +162,26 @@ class RunIndex:
             _write_cache(self.cache, {"format": INDEX_FORMAT, "loadgo": __version__, "runs": members})
 
 
+def found_index(folder: Path) -> RunIndex:
+    """The index of the laboratory in `folder`, whose new runs are not read yet.
+
+    Raises `BadRun` if the folder cannot be read.
+    """
+    index = RunIndex(folder, _cache_file(folder))
+    index.look()
+    return index
+
+
 def open_index(folder: Path) -> RunIndex:
     """The index of the laboratory in `folder`, with all its runs. Raises `BadRun` if the folder cannot be read."""
-    index = RunIndex(folder, _cache_file(folder))
-    index.refresh()
+    index = found_index(folder)
+    index.read_all()
     return index
+
+
+def _read(run: LaboratoryRun) -> LaboratoryRun:
+    """A run that was not read yet, from its `run.toml`."""
+    return described(FoundRun(run.name, run.folder, run.stamp, run.damage))
 
 
 def _cache_file(folder: Path) -> Path | None:

@@ -107,6 +107,8 @@ def driver_audit(rows: pl.DataFrame, total: TotalTime | None, tables: Tables, ta
 
 def group_losses(lost: pl.DataFrame) -> tuple[Loss, ...]:
     """Sums the rows of `lost` that have the same table and reason, the largest sum first."""
+    if lost.is_empty():
+        return ()
     grouped = (
         lost.with_columns(pl.col("what").cast(pl.String))
         .group_by("what", "reason", maintain_order=True)

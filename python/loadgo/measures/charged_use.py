@@ -127,6 +127,8 @@ def logged_in_ns(tables: Tables, stretch: Stretch) -> float:
 
 def memory_byte_ns(tables: Tables, stretch: Stretch) -> float | None:
     """The integral of the users' memory over the stretch, in bytes × ns; None where it was not measured."""
+    if tables.processes.is_empty():
+        return None
     rows = spans_in(tables.processes, stretch).filter(
         (pl.col("who").cast(pl.String) == "users") & pl.col("user").is_null() & pl.col("memory_bytes").is_not_null()
     )

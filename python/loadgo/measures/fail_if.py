@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from loadgo.measures.fail_if_figures import ConditionResult, Truth, parse_run_condition
-from loadgo.measures.summary import CommandSummary, Summary
+from loadgo.measures.summary import CommandSummary, LoadSummary, Summary
 from loadgo.notation.comparisons import Both, Comparison, Condition, ConditionError, Dimension
 from loadgo.notation.figures import digits, duration, number, plain, quantile, share
 
@@ -98,7 +98,7 @@ def _figure_in_words(condition: Comparison, row: CommandSummary, summary: Summar
     return (None, "not measured") if value is None else (value, format_figure(value, condition.dimension))
 
 
-def figure_values(row: CommandSummary, summary: Summary) -> dict[str, float | None]:
+def figure_values(row: CommandSummary, summary: LoadSummary) -> dict[str, float | None]:
     """All figures that conditions may name but quantiles, by name; None where a figure was not measured."""
     return {
         "mean": row.response.mean_ns,

@@ -21,18 +21,20 @@ from loadgo.measures.other_work import OtherWork, other_work_of
 from loadgo.measures.tariff import Tariff, tariff_on
 from loadgo.measures.total_time import TotalTime, events_by_category, total_time_of
 from loadgo.measures.usage import (
+    OUTCOME_COUNTS,
+    USAGE_MEANS,
     Outcomes,
     TypingUsage,
     Usage,
     UsageAudit,
     audit_usage,
-    outcomes_of,
+    outcomes_in,
     typing_usage_of,
-    usage_of,
+    usage_in,
 )
 from loadgo.measures.whose_time import WhoseTime, whose_time_of
 from loadgo.notation.figures import duration
-from loadgo.records.interactions import TimeByClass, classes_of, span_in_waits
+from loadgo.records.interactions import CLASS_SUMS, TimeByClass, classes_in, classes_of, span_in_waits
 from loadgo.records.phases import Stretch, classified_in, stretch_of
 from loadgo.records.prediction import Prediction
 from loadgo.stats.quantiles import Response, Sample, responses
@@ -87,23 +89,29 @@ class CommandSummary:
 
 
 @dataclass(frozen=True)
-class Summary:
-    """All figures of a report."""
+class LoadSummary:
+    """The figures that conditions and histories can name: of interactions, sessions, the driver and losses."""
 
-    run: RunDescription
     stretch: Stretch
     commands: tuple[CommandSummary, ...]
     """In the order of the script."""
     everything: CommandSummary
     """All commands together, named `all`."""
+    driver: DriverAudit
+    sessions: SessionCounts
+    losses: tuple[Loss, ...]
+
+
+@dataclass(frozen=True)
+class Summary(LoadSummary):
+    """All figures of a report."""
+
+    run: RunDescription
     classes: TimeByClass
     total_time: TotalTime | None
     whose_time: WhoseTime
     meters: Meters
     audit: LittleAudit | None
-    driver: DriverAudit
-    sessions: SessionCounts
-    losses: tuple[Loss, ...]
     cost: Cost
     notes: tuple[str, ...]
     """Sentences on what was not measured and why, and on what the figures leave out."""
@@ -144,31 +152,23 @@ def summarize(
     faults and system calls. Without `intervals`, quantiles have none, which takes less time. An unknown tariff or phase
     raises `ValueError`.
     """
-    chosen_tariff = tariff if isinstance(tariff, Tariff) else tariff_on(tariff, tables.conditions.get("system", {}))
-    stretch = stretch_of(tables, phases)
-    rows = classified_in(tables, stretch)
-    classes = classes_of(rows)
+    load = _measured_load(tables, tariff, phases)
+    stretch, rows = load.stretch, load.rows
     meters = meters_of(tables, stretch, by)
     total = total_time_of(tables, stretch, events_by_category(meters))
     run = _run_description(tables)
-    holdings = shared_holdings(tables, stretch, float(classes.total_ns))
-    commands, everything = _summarize_commands(rows, stretch, chosen_tariff, holdings, intervals=intervals)
+    summary = _load_summary(tables, load, total, None if target is None else target * 1e9, intervals=intervals)
     is_open = run.model == "open"
     return Summary(
+        **vars(summary),
         run=run,
-        stretch=stretch,
-        commands=commands,
-        everything=everything,
-        classes=classes,
+        classes=load.classes,
         total_time=total,
         whose_time=whose_time_of(tables, stretch),
         meters=meters,
         audit=little_open(tables.sessions, stretch) if is_open else little_closed(rows, tables.sessions, stretch),
-        driver=driver_audit(rows, total, tables, None if target is None else target * 1e9),
-        sessions=count_sessions(tables.sessions),
-        losses=group_losses(tables.lost),
-        cost=cost_of(everything.usage, len(rows), classes, chosen_tariff, holdings),
-        notes=_notes(tables, stretch, everything, total),
+        cost=cost_of(summary.everything.usage, len(rows), load.classes, load.tariff, load.holdings),
+        notes=_notes(tables, stretch, summary.everything, total),
         typing=typing_usage_of(rows),
         usage_audit=audit_usage(rows),
         prediction=None if tables.prediction is None else tables.prediction.of(stretch.name),
@@ -177,23 +177,74 @@ def summarize(
     )
 
 
-def _summarize_commands(
-    rows: pl.DataFrame, stretch: Stretch, tariff: Tariff, holdings: SharedHoldings, *, intervals: bool
-) -> tuple[tuple[CommandSummary, ...], CommandSummary]:
+def summarize_load(tables: Tables) -> LoadSummary:
+    """The part of `summarize` that needs the tables `LOAD_TABLES` alone: the same figures, without intervals.
+
+    It is of the steady phase, at the default tariff.
+    """
+    load = _measured_load(tables, "default", "steady")
+    return _load_summary(tables, load, total_time_of(tables, load.stretch), None, intervals=False)
+
+
+@dataclass(frozen=True)
+class _MeasuredLoad:
+    """The interactions of a stretch, with what their costs need."""
+
+    stretch: Stretch
+    rows: pl.DataFrame
+    """From `with_classes`."""
+    classes: TimeByClass
+    tariff: Tariff
+    holdings: SharedHoldings
+
+
+def _measured_load(tables: Tables, tariff: Tariff | str, phases: str) -> _MeasuredLoad:
+    chosen_tariff = tariff if isinstance(tariff, Tariff) else tariff_on(tariff, tables.conditions.get("system", {}))
+    stretch = stretch_of(tables, phases)
+    rows = classified_in(tables, stretch)
+    classes = classes_of(rows)
+    return _MeasuredLoad(
+        stretch, rows, classes, chosen_tariff, shared_holdings(tables, stretch, float(classes.total_ns))
+    )
+
+
+def _load_summary(
+    tables: Tables, load: _MeasuredLoad, total: TotalTime | None, target_ns: float | None, *, intervals: bool
+) -> LoadSummary:
+    commands, everything = _summarize_commands(load, intervals=intervals)
+    return LoadSummary(
+        stretch=load.stretch,
+        commands=commands,
+        everything=everything,
+        driver=driver_audit(load.rows, total, tables, target_ns),
+        sessions=count_sessions(tables.sessions),
+        losses=group_losses(tables.lost),
+    )
+
+
+def _summarize_commands(load: _MeasuredLoad, *, intervals: bool) -> tuple[tuple[CommandSummary, ...], CommandSummary]:
     """A row for each command in the order of the script, and a row for all commands."""
-    users = rows["user"].rank("dense").cast(pl.Int64).to_numpy() - 1 if len(rows) else np.empty(0, np.int64)
+    rows, stretch, tariff, holdings = load.rows, load.stretch, load.tariff, load.holdings
+    users = np.unique(rows["user"].to_numpy(), return_inverse=True)[1].astype(np.int64)
     unanswered = pl.col("response_ns").is_null() | pl.col("outcome").cast(pl.String).is_in(["timeout", "died"])
     values = rows.select(pl.when(unanswered).then(np.inf).otherwise(pl.col("response_ns"))).to_series().to_numpy()
     waits = span_in_waits(rows, stretch.span_ns)
     stretches = _stretch_indices(rows, stretch_count(len(rows), waits))
     sample = Sample.resampled(values, users, stretches, judged=intervals and not too_short(1, waits))
-    names = rows.with_row_index("row").group_by(pl.col("command").cast(pl.String), maintain_order=True)
-    ordered = names.agg(pl.col("line").min(), pl.col("row")).sort("line", maintain_order=True)
-    commands = []
-    for name, row_numbers in ordered.select("command", "row").iter_rows():
-        index = np.asarray(row_numbers, dtype=np.int64)
-        commands.append(_summarize_command(str(name), rows[index], sample.of(index), tariff, holdings))
-    return tuple(commands), _summarize_command("all", rows, sample, tariff, holdings)
+    aggregates = (*USAGE_MEANS, *CLASS_SUMS, *OUTCOME_COUNTS)
+    by_command = (
+        rows.lazy()
+        .with_row_index("row")
+        .group_by(pl.col("command").cast(pl.String), maintain_order=True)
+        .agg(pl.col("line").min(), pl.col("row").cast(pl.Int64), *aggregates)
+        .sort("line", maintain_order=True)
+        .collect()
+    )
+    commands = tuple(
+        _summarize_command(str(used["command"]), used, sample.of(index.to_numpy()), tariff, holdings)
+        for used, index in zip(by_command.drop("row").iter_rows(named=True), by_command["row"], strict=True)
+    )
+    return commands, _summarize_command("all", rows.select(aggregates).row(0, named=True), sample, tariff, holdings)
 
 
 def _stretch_indices(rows: pl.DataFrame, count: int) -> Integers:
@@ -207,15 +258,16 @@ def _stretch_indices(rows: pl.DataFrame, count: int) -> Integers:
 
 
 def _summarize_command(
-    name: str, rows: pl.DataFrame, sample: Sample, tariff: Tariff, holdings: SharedHoldings
+    name: str, aggregates: Mapping[str, Any], sample: Sample, tariff: Tariff, holdings: SharedHoldings
 ) -> CommandSummary:
-    usage = usage_of(rows)
-    present = classes_of(rows).total_ns / len(rows) if len(rows) else None
+    """The row of a command from the aggregates of its interactions, whose response times are in `sample`."""
+    usage, response = usage_in(aggregates), responses(sample)
+    present = classes_in(aggregates).total_ns / response.count if response.count else None
     return CommandSummary(
         name=name,
-        response=responses(sample),
+        response=response,
         usage=usage,
-        outcomes=outcomes_of(rows),
+        outcomes=outcomes_in(aggregates),
         cost=interaction_cost(usage, tariff, present_ns=present, holdings=holdings),
     )
 

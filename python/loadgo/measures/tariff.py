@@ -11,6 +11,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,11 @@ PRICE_LABELS = {
 
 MOST_PRICE = 1e15
 """Largest price, in any currency. Sums of such prices are still finite numbers."""
+
+COUNTED_AT_LOW_PRICES = 1_000_000
+"""Number of interactions whose cost is shown at low prices."""
+_LOW_PRICE = 1e-3
+"""Prices are low if a second costs less than this, and so does a megabyte of output or input."""
 
 _DESCRIPTION_KEYS = ("title", "source", "assumption", "currency")
 _TARIFF_KEYS = (*_DESCRIPTION_KEYS, *PRICE_LABELS, "shifts")
@@ -68,6 +74,16 @@ class Tariff:
         """The prices that are not 0, by the keys of `PRICE_LABELS`."""
         return {key: amount for key in PRICE_LABELS if (amount := getattr(self, key))}
 
+    @property
+    def counted(self) -> int:
+        """Number of interactions, or of runs of a command, whose cost is shown: 1, or a million at low prices.
+
+        It follows from the prices alone, so that all costs at a tariff are of the same number.
+        """
+        amounts = {"gigabyte_out": 1000, "gigabyte_in": 1000}
+        dearest = max((price / amounts.get(key, 3600) for key, price in self.prices().items()), default=0.0)
+        return COUNTED_AT_LOW_PRICES if 0.0 < dearest < _LOW_PRICE else 1
+
     def in_words(self) -> str:
         """All prices in a line, such as `$508 a CPU hour + $2 an hour logged in`."""
         prices = self.prices()
@@ -81,15 +97,22 @@ class Tariff:
 
 def bundled_tariffs() -> list[str]:
     """The names of the bundled tariffs."""
-    files = resources.files("loadgo").joinpath("data", "tariffs").iterdir()
-    return sorted(entry.name.removesuffix(".toml") for entry in files if entry.name.endswith(".toml"))
+    return sorted(_bundled_texts())
 
 
 def tariff_text(name: str) -> str:
     """The text of a bundled tariff's file. An unknown name raises `ValueError` with the names of all."""
-    if name not in bundled_tariffs():
+    if name not in _bundled_texts():
         raise BadArgument(f"tariff {name}: is not bundled; these are: {', '.join(bundled_tariffs())}")
-    return resources.files("loadgo").joinpath("data", "tariffs", f"{name}.toml").read_text(encoding="utf-8")
+    return _bundled_texts()[name]
+
+
+@cache
+def _bundled_texts() -> dict[str, str]:
+    """The text of each bundled tariff's file by name, read once: a laboratory prices a thousand runs."""
+    files = resources.files("loadgo").joinpath("data", "tariffs").iterdir()
+    texts = {entry.name: entry.read_text(encoding="utf-8") for entry in files if entry.name.endswith(".toml")}
+    return {name.removesuffix(".toml"): text for name, text in texts.items()}
 
 
 def tariff_list_rows() -> list[list[str]]:

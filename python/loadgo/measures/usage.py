@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -85,10 +87,29 @@ class Outcomes:
         return self.failed + self.timeouts + self.died
 
 
+USAGE_MEANS = (
+    *(pl.col(name).cast(pl.Float64).mean() for name in USAGE_COLUMNS),
+    pl.col("cpu_user_ns").count().alias("measured"),
+)
+"""The aggregates of interactions that `usage_in` reads."""
+OUTCOME_COUNTS = (
+    *(
+        (pl.col("outcome").cast(pl.String) == name.replace("timeouts", "timeout")).sum().alias(name)
+        for name in ("ok", "failed", "timeouts", "died", "unconfirmed")
+    ),
+    (pl.col("exit_status") == NOT_FOUND_STATUS).sum().alias("not_found"),
+)
+"""The aggregates of interactions that `outcomes_in` reads."""
+
+
 def usage_of(rows: pl.DataFrame) -> Usage:
     """The mean use of an interaction of `rows`, which have the columns of the table `interactions`."""
-    means = rows.select(pl.col(name).cast(pl.Float64).mean() for name in USAGE_COLUMNS).row(0, named=True)
-    return Usage(measured=int(rows["cpu_user_ns"].count()), **means)
+    return usage_in(rows.select(USAGE_MEANS).row(0, named=True))
+
+
+def usage_in(aggregates: Mapping[str, Any]) -> Usage:
+    """The mean use of an interaction from `USAGE_MEANS`."""
+    return Usage(**{name: aggregates[name] for name in ("measured", *USAGE_COLUMNS)})
 
 
 def typing_usage_of(rows: pl.DataFrame) -> TypingUsage | None:
@@ -109,12 +130,9 @@ def audit_usage(rows: pl.DataFrame) -> UsageAudit | None:
 
 def outcomes_of(rows: pl.DataFrame) -> Outcomes:
     """The outcomes of the interactions of `rows`."""
-    counts = dict(rows.group_by(pl.col("outcome").cast(pl.String)).len().rows())
-    return Outcomes(
-        ok=counts.get("ok", 0),
-        failed=counts.get("failed", 0),
-        timeouts=counts.get("timeout", 0),
-        died=counts.get("died", 0),
-        unconfirmed=counts.get("unconfirmed", 0),
-        not_found=int((rows["exit_status"] == NOT_FOUND_STATUS).sum()),
-    )
+    return outcomes_in(rows.select(OUTCOME_COUNTS).row(0, named=True))
+
+
+def outcomes_in(aggregates: Mapping[str, Any]) -> Outcomes:
+    """The outcomes of interactions from `OUTCOME_COUNTS`."""
+    return Outcomes(**{name: aggregates[name] for name in Outcomes.__dataclass_fields__})

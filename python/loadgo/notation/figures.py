@@ -123,10 +123,12 @@ def joined(low: str, high: str) -> str:
 
 
 def money_scale(costs: list[float | None]) -> int:
-    """The number of interactions whose cost is printed: 1, 10³, 10⁶ or 10⁹. The largest cost then has digits."""
+    """The number of interactions whose printed charge is shown: 1, or a million where all charges are small.
+
+    For costs at a tariff there is `Tariff.counted`, which is the same for all of them.
+    """
     greatest = max((cost for cost in costs if cost), default=0.0)
-    scales = [(1, 1e-3), (10**3, 1e-5), (10**6, 1e-7), (10**9, 0.0)]
-    return next(scale for scale, least in scales if greatest >= least or greatest == 0.0)
+    return 10**6 if 0.0 < greatest < 1e-3 else 1
 
 
 def money(cost: float | None, currency: str, scale: int = 1) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from loadgo.documents.document import Document, Remarks
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import NOT_MEASURED, digits, duration, joined, money, money_scale, number, plain, size
+from loadgo.notation.figures import NOT_MEASURED, digits, duration, joined, money, number, plain, size
 from loadgo.ready_message.ready import ONLY_STAGE, READY_FIGURES, FigureSpread, Ready
 from loadgo.ready_message.remarks import FIGURE_LABELS, remarks
 
@@ -133,15 +133,9 @@ def _shown(ready: Ready, figure: str, value: float | None) -> str:
     if figure == "max_resident_bytes":
         return size(value) if value is not None else f"≤ {size(ready.floor_bytes)}"
     if figure == "cost":
-        return money(value, ready.tariff.currency, _cost_scale(ready))
+        return money(value, ready.tariff.currency, ready.tariff.counted)
     return duration(value) if figure.endswith("_ns") else number(value)
 
 
 def _cost_label(ready: Ready) -> str:
-    scale = _cost_scale(ready)
-    return "cost" if scale == 1 else f"cost of {scale:,}"
-
-
-def _cost_scale(ready: Ready) -> int:
-    """The number of runs whose cost is shown, so that it has digits."""
-    return money_scale([ready.value("cost", run) for run in ready.runs])
+    return "cost" if ready.tariff.counted == 1 else f"cost of {ready.tariff.counted:,}"

@@ -41,7 +41,18 @@ def remarks(ready: Ready) -> list[str]:
         *_left_running(ready.runs),
         *_lost_records(ready.runs),
         *_cold_start(ready),
+        *_prices(ready),
     ]
+
+
+def _prices(ready: Ready) -> list[str]:
+    """The prices of the cost, and the number of runs that it is of."""
+    if not ready.runs:
+        return []
+    tariff = ready.tariff
+    runs = "one run" if tariff.counted == 1 else f"{tariff.counted:,} such runs"
+    assumed = ", an assumption" if tariff.assumption else ""
+    return [f"cost: of {runs} at {tariff.in_words()} ({tariff.label}{assumed})."]
 
 
 def _interruption(ready: Ready) -> list[str]:

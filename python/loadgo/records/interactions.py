@@ -7,7 +7,7 @@ lateness. The time from a prompt to the sending is `think_ns + typing_ns`, which
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -28,6 +28,10 @@ CLASS_COLUMNS = ("thinking_ns", "typed_ns", "driver_ns", "waiting_ns")
 
 Unlike the recorded `typing_ns`, `typed_ns` leaves out the driver's lateness.
 """
+
+
+CLASS_SUMS = (pl.col(*CLASS_COLUMNS).sum(),)
+"""The aggregates of rows of `with_classes` that `classes_in` reads."""
 
 
 def _ns(name: str) -> pl.Expr:
@@ -72,9 +76,16 @@ def with_classes(interactions: pl.DataFrame, sessions: pl.DataFrame) -> pl.DataF
     The classes are `thinking_ns`, `typed_ns`, `waiting_ns` and `driver_ns`. A wait without a prompt ends at the user's
     next prompt, or else at the end of the session. If neither is recorded, it counts as 0.
     """
+    return lazy_with_classes(interactions.lazy(), sessions).collect()
+
+
+def lazy_with_classes(interactions: pl.LazyFrame, sessions: pl.DataFrame) -> pl.LazyFrame:
+    """`with_classes` as a query, so that a choice of rows costs no further query."""
     numbers = ("planned_ns", "sent_ns", "ready_ns", "typing_ns", "think_ns")
+    ends = sessions.lazy().group_by("user").agg(pl.col("ended_ns").cast(pl.Int64).max())
     return (
-        _with_session_end(interactions.with_columns(pl.col(*numbers).cast(pl.Int64)), sessions)
+        interactions.with_columns(pl.col(*numbers).cast(pl.Int64))
+        .join(ends, on="user", how="left", maintain_order="left")
         .with_columns(
             LATENESS_NS,
             RESPONSE_NS,
@@ -93,13 +104,13 @@ def with_classes(interactions: pl.DataFrame, sessions: pl.DataFrame) -> pl.DataF
 
 def classes_of(rows: pl.DataFrame) -> TimeByClass:
     """The sums over `rows`, which come from `with_classes`."""
-    thinking, typed, driver, waiting = rows.select(pl.col(*CLASS_COLUMNS).sum()).row(0)
+    return classes_in({name: int(rows[name].sum()) for name in CLASS_COLUMNS})
+
+
+def classes_in(aggregates: Mapping[str, int]) -> TimeByClass:
+    """The sums from `CLASS_SUMS`."""
+    thinking, typed, driver, waiting = (aggregates[name] for name in CLASS_COLUMNS)
     return TimeByClass(thinking_ns=thinking, typing_ns=typed, waiting_ns=waiting, driver_ns=driver)
-
-
-def _with_session_end(interactions: pl.DataFrame, sessions: pl.DataFrame) -> pl.DataFrame:
-    ends = sessions.group_by("user").agg(pl.col("ended_ns").cast(pl.Int64).max())
-    return interactions.join(ends, on="user", how="left", maintain_order="left")
 
 
 def span_in_waits(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from loadgo.errors import BadArgument
-from loadgo.records.interactions import IS_MEASURED, with_classes
+from loadgo.records.interactions import IS_MEASURED, lazy_with_classes
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
@@ -104,33 +104,36 @@ def _chosen_part(tables: Tables, start_ns: int, end_ns: int) -> Stretch:
 
 def classified_in(tables: Tables, stretch: Stretch) -> pl.DataFrame:
     """The measured interactions of the stretch, with the columns of `with_classes`."""
-    return interactions_in(with_classes(tables.interactions, tables.sessions), stretch)
+    return lazy_with_classes(tables.interactions.lazy(), tables.sessions).filter(_is_in(stretch)).collect()
 
 
 def interactions_in(interactions: pl.DataFrame, stretch: Stretch) -> pl.DataFrame:
     """The measured interactions of the stretch."""
-    rows = interactions.filter(IS_MEASURED)
-    if stretch.name == "all":
-        return rows
-    return rows.filter(pl.col("phase").cast(pl.String) == stretch.name)
+    return interactions.filter(_is_in(stretch))
+
+
+def _is_in(stretch: Stretch) -> pl.Expr:
+    return IS_MEASURED if stretch.name == "all" else IS_MEASURED & (pl.col("phase").cast(pl.String) == stretch.name)
 
 
 def spans_in(frame: pl.DataFrame, stretch: Stretch) -> pl.DataFrame:
     """The spans of `time` or `processes` that lie wholly in the stretch; all spans if none does."""
+    if frame.is_empty():
+        return frame
     begins = pl.col("at_ns").cast(pl.Int64) - pl.col("span_ns").cast(pl.Int64)
     inside = frame.filter((begins >= stretch.start_ns) & (pl.col("at_ns") <= stretch.end_ns))
     return inside if len(inside) else frame
 
 
 def _counts(interactions: pl.DataFrame) -> dict[str, int]:
-    measured = interactions.filter(IS_MEASURED)
-    rows = measured.group_by(pl.col("phase").cast(pl.String)).len().rows()
+    measured = interactions.lazy().filter(IS_MEASURED)
+    rows = measured.group_by(pl.col("phase").cast(pl.String)).len().collect().rows()
     return {str(phase): int(count) for phase, count in rows}
 
 
 def _bounds(tables: Tables, name: str) -> tuple[int, int]:
-    rows = tables.phases.select("at_ns", pl.col("phase").cast(pl.String)).rows()
-    starts = {str(phase): int(start) for start, phase in rows}
+    names = tables.phases["phase"].cast(pl.String)
+    starts = {str(phase): int(start) for start, phase in zip(tables.phases["at_ns"], names, strict=True)}
     first, last = _first_and_last(tables.interactions)
     start = starts.get("steady" if name == "steady" else "warm-up", first)
     ends = [starts[phase] for phase in ("ramp-down", "end") if phase in starts and (name == "steady" or phase == "end")]
@@ -157,7 +160,5 @@ def _metered_bounds(tables: Tables) -> tuple[int, int]:
 def _first_and_last(interactions: pl.DataFrame) -> tuple[int, int]:
     if interactions.is_empty():
         return 0, 0
-    first, sent, ready = interactions.select(
-        pl.col("sent_ns").min(), last_sent=pl.col("sent_ns").max(), ready=pl.col("ready_ns").max()
-    ).row(0)
-    return int(first), max(int(sent), int(ready or 0))
+    sent, ready = interactions["sent_ns"], interactions["ready_ns"]
+    return int(str(sent.min())), max(int(str(sent.max())), int(str(ready.max() or 0)))

@@ -6,7 +6,9 @@ an empty frame with the right columns. `docs/run-folder.md` describes the column
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -42,6 +44,9 @@ COLUMNS_BY_TABLE: dict[str, Columns] = {
     for table, columns in _loadgo.table_columns().items()
 }
 """Every table of a run folder, and its columns, as the Rust half writes them."""
+
+LOAD_TABLES = ("interactions", "sessions", "phases", "time", "processes", "lost")
+"""The tables that the figures of a load need: all but what meters count by kind of event, and screens."""
 
 
 @dataclass(frozen=True)
@@ -96,10 +101,7 @@ def tables(run: str | PathLike[str] = LAST_RUN_NAME) -> Tables:
         loadgo.errors.BadRun: The run is missing, is still being written, or cannot be read.
     """
     folder = find_run(run)
-    conditions = read_conditions(folder)
-    _check_main_tables(folder, conditions)
-    frames: dict[str, Any] = {name: read_table(folder, name) for name in COLUMNS_BY_TABLE}
-    frames["lost"] = pl.concat([frames["lost"], losses_from_conditions(conditions)])
+    frames, conditions = _frames(folder, COLUMNS_BY_TABLE)
     far_records = folder / FAR_FOLDER
     return Tables(
         **frames,
@@ -117,6 +119,26 @@ def _users_run(folder: Path) -> str:
     if absolute.name != FAR_FOLDER or not (absolute.parent / RUN_FILE).exists():
         return ""
     return absolute.parent.name
+
+
+def load_tables(folder: Path) -> Tables:
+    """The tables `LOAD_TABLES` of the run in `folder`, for many runs one after the other. All others are empty.
+
+    It is without a prediction and warnings of a fit. Raises `BadRun` as `tables` does.
+    """
+    frames, conditions = _frames(folder, LOAD_TABLES)
+    others: dict[str, Any] = {name: _empty_table(name) for name in COLUMNS_BY_TABLE if name not in frames}
+    return Tables(**frames, **others, conditions=conditions)
+
+
+def _frames(folder: Path, names: Iterable[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The tables of a run by name, and the content of its `run.toml`."""
+    conditions = read_conditions(folder)
+    _check_main_tables(folder, conditions)
+    frames: dict[str, Any] = {name: read_table(folder, name) for name in names}
+    if conditions.get("lost"):
+        frames["lost"] = pl.concat([frames["lost"], losses_from_conditions(conditions)])
+    return frames, conditions
 
 
 _MAIN_TABLES = ("interactions", "sessions")
@@ -151,21 +173,34 @@ def read_conditions(folder: Path) -> dict[str, Any]:
 def read_table(folder: Path, name: str) -> pl.DataFrame:
     """The table `name` of the run in `folder`; empty if the run did not fill it."""
     try:
-        frame = _read_frame(folder, name)
-        _check_columns(folder, name, frame)
-        return with_columns(frame, COLUMNS_BY_TABLE[name])
+        frame = _scan(folder, name)
+        if frame is None:
+            return _empty_table(name)
+        _check_columns(folder, name, frame.collect_schema().names())
+        # In one piece: the last digit of a quotient may depend on how a column lies in memory.
+        return _lazy_with_columns(frame, COLUMNS_BY_TABLE[name]).collect().rechunk()
     except OSError as error:
         raise BadRun(f"cannot read the table {name} of {folder}: {error}") from error
     except pl.exceptions.PolarsError as error:
         raise BadRun(_damage_message(folder, name)) from error
 
 
-def _check_columns(folder: Path, name: str, frame: pl.DataFrame | None) -> None:
+def _empty_table(name: str) -> pl.DataFrame:
+    """The table `name` without rows: a copy of one, since a frame of forty columns takes half a millisecond to make."""
+    return _empty_tables()[name].clone()
+
+
+@cache
+def _empty_tables() -> dict[str, pl.DataFrame]:
+    return {name: pl.DataFrame(schema=columns) for name, columns in COLUMNS_BY_TABLE.items()}
+
+
+def _check_columns(folder: Path, name: str, names: Iterable[str]) -> None:
     """Raises `BadRun` for a file of another table: columns of this table are missing, and others are present.
 
     A run of an earlier version only lacks columns, and one of a later version only has more.
     """
-    present, expected = set(() if frame is None else frame.columns), COLUMNS_BY_TABLE[name].keys()
+    present, expected = set(names), COLUMNS_BY_TABLE[name].keys()
     if present <= expected or present >= expected:
         return
     other = next((table for table, columns in COLUMNS_BY_TABLE.items() if columns.keys() >= present), "")
@@ -191,27 +226,35 @@ def read_stream(path: Path) -> pl.DataFrame | None:
     return pl.read_ipc_stream(batches) if batches else None
 
 
-def _read_frame(folder: Path, name: str) -> pl.DataFrame | None:
-    """Reads Parquet before the stream: a run that is just ending has both for a moment, then Parquet alone."""
+def _scan(folder: Path, name: str) -> pl.LazyFrame | None:
+    """The file of a table, which is read when the frame is collected; None without a file.
+
+    Reads Parquet before the stream: a run that is just ending has both for a moment, then Parquet alone."""
     parquet, stream = _files(folder, name)
     for path in (parquet, stream):
         if path.exists() and not path.is_file():
             raise BadRun(f"{path} is not a regular file: take it from a copy")
     if not parquet.exists() and stream.exists():
         try:
-            return read_stream(stream)
+            frame = read_stream(stream)
+            return None if frame is None else frame.lazy()
         except (FileNotFoundError, BadRun):
             if not parquet.exists():
                 raise
     # The path is no pattern: a folder may be called `g[1]` or begin with `~`.
-    return pl.read_parquet(check_path(parquet), glob=False) if parquet.exists() else None
+    return pl.scan_parquet(check_path(parquet), glob=False) if parquet.exists() else None
 
 
 def with_columns(frame: pl.DataFrame | None, columns: Columns) -> pl.DataFrame:
     """`frame` with these columns and types. A missing column is filled with null. None gives an empty frame."""
     if frame is None:
         return pl.DataFrame(schema=columns)
-    missing = [pl.lit(None).alias(name) for name in columns if name not in frame.columns]
+    return _lazy_with_columns(frame.lazy(), columns).collect()
+
+
+def _lazy_with_columns(frame: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
+    present = frame.collect_schema()
+    missing = [pl.lit(None).alias(name) for name in columns if name not in present]
     return frame.with_columns(missing).select(pl.col(name).cast(kind) for name, kind in columns.items())
 
 

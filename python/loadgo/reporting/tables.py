@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loadgo.documents.table import Column, Table
 from loadgo.measures.summary import CommandSummary, Summary
-from loadgo.notation.figures import duration, interval, money, money_scale, number, quantile, share, size
+from loadgo.notation.figures import duration, interval, money, number, quantile, share, size
 from loadgo.reporting.meter_tables import meter_tables
 from loadgo.reporting.pictures import NO_PICTURES, SignPictures
 from loadgo.reporting.prediction import prediction_table
@@ -56,8 +56,8 @@ def responses(summary: Summary) -> Table:
 def usage(summary: Summary) -> Table:
     """The average use of an interaction, by command."""
     rows = _rows(summary)
-    scale = money_scale([row.cost for row in rows])
-    cost_heading = {1: "cost", 10**3: "cost/10³", 10**6: "cost/10⁶", 10**9: "cost/10⁹"}[scale]
+    scale = summary.cost.tariff.counted
+    cost_heading = "cost" if scale == 1 else "cost/10⁶"
     faults = Column("faults", tuple(number(row.usage.faults_minor) for row in rows), spare=6)
     minor = () if simulated(summary) else (faults,)  # a machine has major faults only
     columns = (

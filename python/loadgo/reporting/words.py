@@ -14,7 +14,6 @@ from loadgo.notation.figures import (
     counted,
     duration,
     money,
-    money_scale,
     number,
     people,
     quantile,
@@ -262,7 +261,7 @@ def _tariff(summary: Summary) -> str:
     if cost.user_hour is None:
         return f"Unknown, since a charged quantity was not measured ({tariff.title}{shift}: {rate})."
     hour = money(cost.user_hour, tariff.currency)
-    scale = money_scale([row.cost for row in (*summary.commands, summary.everything)])
+    scale = tariff.counted
     scale_note = f" The table's costs are of {scale:,} interactions." if scale > 1 else ""
     return f"A user's hour is {hour} at {rate} ({tariff.title}{shift}; {tariff.source}).{scale_note}"
 

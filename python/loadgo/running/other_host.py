@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+import time
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -229,8 +230,9 @@ def _check_programs(connection: Connection, programs: Sequence[str]) -> None:
 
 def _status_in_time(connection: Connection, process: subprocess.Popen[bytes], late: str) -> int:
     """The exit status of an ssh. Raises `LoginUnfinished` with the reason `late` after the time of a log-in."""
+    last_s = time.monotonic() + LOGIN_TIMEOUT_S
     try:
-        return connection.wait(process, LOGIN_TIMEOUT_S)
+        return connection.wait(process, lambda: time.monotonic() > last_s)
     except subprocess.TimeoutExpired:
         raise LoginUnfinished(f"{connection.address}: {late}") from None
     finally:

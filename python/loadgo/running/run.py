@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -173,12 +174,25 @@ def run(
 
         check_conditions(checked.fail_if, list(dict.fromkeys(name for _, name in ready.script["lines"])))
     tariff_on(tariff, ready.system)
-    result = _run_until_stopped(checked, progress)
-    if ready.machine is not None:
-        result["notes"] = [*result["notes"], *_write_transfers(source, checked.folder)]
-    if plan is not None and result["outcome"] == "done":
-        _predict(checked, plan, choice, progress)
-    return _summarised_run(checked, result, tariff)
+    with _interrupts_name(checked.folder):
+        result = _run_until_stopped(checked, progress)
+        if ready.machine is not None:
+            result["notes"] = [*result["notes"], *_write_transfers(source, checked.folder)]
+        if plan is not None and result["outcome"] == "done":
+            _predict(checked, plan, choice, progress)
+        return _summarised_run(checked, result, tariff)
+
+
+@contextmanager
+def _interrupts_name(folder: Path) -> Iterator[None]:
+    """Gives an interrupt that ends the call a note with the folder, if the run has begun."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        is_named = any(str(folder) in note for note in getattr(interrupt, "__notes__", ()))
+        if folder.is_dir() and not is_named:
+            interrupt.add_note(f"the records up to then are in {folder}")
+        raise
 
 
 def simulate_run(

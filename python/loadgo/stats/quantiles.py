@@ -91,9 +91,9 @@ class Sample:
 
     @staticmethod
     def resampled(values_ns: Floats, users: Integers, stretches: Integers, *, judged: bool = True) -> Sample:
-        """The sample with resamples of its users and of its stretches of time."""
+        """The sample with resamples of its users and of its stretches of time, which are drawn for intervals alone."""
         counts = [int(units.max()) + 1 if len(units) else 0 for units in (users, stretches)]
-        draws = [drawn(count, replicates=QUANTILE_REPLICATES) for count in counts]
+        draws = [drawn(count if judged else 0, replicates=QUANTILE_REPLICATES) for count in counts]
         return Sample(values_ns, users, stretches, draws[0], draws[1], judged)
 
     def of(self, rows: Integers) -> Sample:

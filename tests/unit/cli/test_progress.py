@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import pty
@@ -128,6 +129,30 @@ def test_a_full_disk_under_the_standard_error_ends_no_run(monkeypatch: pytest.Mo
     with open("/dev/full", "wb", buffering=0) as full, progress_bar(Console(file=io.TextIOWrapper(full))) as show:
         assert show is not None
         show(state("steady", 1.0, folder=""))
+
+
+class LostTerminal(io.StringIO):
+    """A terminal that is closed after some writings, as by a connection that was cut."""
+
+    writings = 0
+
+    def write(self, text: str) -> int:
+        """Refuses the text as the kernel does."""
+        self.writings -= 1
+        if self.writings < 0:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return len(text)
+
+
+@pytest.mark.parametrize("writings", range(6))
+def test_a_terminal_that_is_closed_ends_no_command(writings: int) -> None:
+    terminal = LostTerminal()
+    terminal.writings = writings
+    with changing_line(Console(file=terminal, force_terminal=True, width=80)) as line:
+        for number in range(3):
+            line.write(f"line {number}")
+            line.note("a note")
+    assert terminal.writings < 0, "the terminal was lost while it was in use"
 
 
 def test_quiet_and_short_commands_write_nothing() -> None:

@@ -281,3 +281,18 @@ def test_one_memory_alone_says_that_it_tells_nothing_of_another(room: Path) -> N
     made = loadgo.fit(str(run.conditions["folder"]))
     assert "headway_curve" in machine(made.text)["memory"]
     assert any("fit runs with several amounts of memory" in text for text in made.fitted.assumed)
+
+
+def test_a_server_that_nobody_asked_and_a_paging_server_keep_their_service(room: Path) -> None:
+    """No meter of a run tells the service of such servers: the file of the machine does, also of a fitted one."""
+    servers = PAGED.partition("[storage.drum]")[0] + (
+        '[storage.drum]\nkind = "server"\nservice = "exponential(8ms)"\n'
+        '[storage.tape]\nkind = "server"\nservice = "3s"\n'
+    )
+    (room / "servers.toml").write_text(servers + PAGED[PAGED.index("[supervisor]") :])
+    run = ran(room, room / "servers.toml", 3, 400)
+    made = loadgo.fit(str(run.conditions["folder"]), output=room / "servers-fitted.toml")
+    services = {name: store["service"] for name, store in machine(made.text)["storage"].items()}
+    assert services == {"drum": "exponential(8ms)", "tape": "3s"}
+    again = ran(room, room / "servers-fitted.toml", 3, 400)
+    assert machine(loadgo.fit(str(again.conditions["folder"])).text)["storage"] == machine(made.text)["storage"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from loadgo.errors import BadRun
 from loadgo.laboratory.laboratory_runs import described, found_in
-from loadgo.laboratory.run_index import RunIndex, open_index
+from loadgo.laboratory.run_index import RunIndex, found_index, open_index
 from support.made_laboratory import FIRST_START, made_run, made_runs
 
 
@@ -37,6 +37,21 @@ def test_runs_are_listed_with_the_newest_first_and_broken_ones_last(root: Path) 
     index = open_index(root)
     assert [run.name for run in index.runs] == ["0002", "0001", "0000", "no-description"]
     assert damages(index) == {"no-description": "there is no run.toml"}
+
+
+def test_runs_that_are_not_read_yet_are_listed_and_become_what_an_open_index_has(root: Path) -> None:
+    (root / "no-description").mkdir()
+    (root / "no-description" / "interactions.parquet").touch()
+    index = found_index(root)
+    revision = index.revision
+    assert {run.name: run.outcome for run in index.runs} == dict.fromkeys(
+        ("0000", "0001", "0002", "no-description"), "not read yet"
+    )
+    assert len(index.without_figures()) == 4
+    index.read_all()
+    assert index.revision > revision
+    assert index.runs == open_index(root).runs
+    assert index.read_some() == 0
 
 
 def test_a_changed_run_is_read_again_and_others_are_not(root: Path, caches: Path) -> None:

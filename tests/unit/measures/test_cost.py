@@ -181,3 +181,11 @@ def test_a_mistake_in_a_tariff_is_told_in_words(asked: str, text: str | None, sa
     with pytest.raises(ValueError, match="tariff") as mistake:
         load_tariff(asked.format(file))
     assert says in str(mistake.value)
+
+
+def test_costs_at_a_tariff_are_all_of_one_number_of_interactions() -> None:
+    """The prices alone give that number: so two runs, reports and ready messages can be compared."""
+    counted = {name: load_tariff(name).counted for name in bundled_tariffs()}
+    modern = {"cloud", "default"}
+    assert {name for name, number in counted.items() if number == 1_000_000} == modern
+    assert {number for name, number in counted.items() if name not in modern} == {1}

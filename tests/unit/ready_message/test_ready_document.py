@@ -16,13 +16,14 @@ r ls /: real 4.50 ms, CPU 4.03 ms (89.6 %), faults 106 + 0 major
   CPU, user                  1.03 ms    memory, most             ≤ 50.0 MB
   CPU, system                3.00 ms    switches, voluntary              1
   CPU wait                    120 µs    switches, involuntary            0
-  page wait                        0    cost of 1,000,000,000        $56.0
+  page wait                        0    cost of 1,000,000          $0.0560
   disk wait                        –
 
 – not measured: disk wait.
 note: delay accounting is off, and a note that is longer than a line of eighty
   characters goes on below
 ≤: the command used less memory than loadgo, at which its account begins.
+cost: of 1,000,000 such runs at $0.05 a CPU hour (default, an assumption).
 """
 NOTE = "delay accounting is off, and a note that is longer than a line of eighty characters goes on below"
 

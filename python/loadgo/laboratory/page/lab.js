@@ -1,6 +1,7 @@
 "use strict";
 // The page of a laboratory: gets the list, keeps it up to date, and does what is clicked.
 const PERIOD_MS = 5000;
+const READING_PERIOD_MS = 2000;
 const KEPT = ["text", "script", "system", "host", "outcome", "tag", "from", "to", "figure", "by"];
 
 async function refresh() {
@@ -21,7 +22,7 @@ function showList() {
   const { folder, runs, experiments, commands, reading } = laboratory.list;
   byId("folder").textContent = folder;
   const broken = runs.filter((run) => run.outcome === "broken").length;
-  const parts = [reading ? `reading the figures of ${reading.toLocaleString("en")} runs…` : "", broken ? `${broken} broken, shown last` : ""];
+  const parts = [reading ? `reading ${reading.toLocaleString("en")} runs…` : "", broken ? `${broken} broken, shown last` : ""];
   byId("state").textContent = parts.filter(Boolean).join("; ") || "All runs are read.";
   for (const name of Object.keys(FILTERS)) setOptions(byId(name), runs.map(FILTERS[name]), "any");
   setOptions(byId("tag"), runs.flatMap((run) => run.tags), "any");
@@ -141,5 +142,8 @@ byId("more").addEventListener("click", () => {
 addEventListener("beforeprint", () => drawRows(shown.length));
 byId("cancel").addEventListener("click", () => byId("notes").close());
 document.addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
-setInterval(() => { if (!document.hidden && !byId("notes").open) refresh(); }, PERIOD_MS);
-refresh();
+async function keepUp() {
+  if (!document.hidden && !byId("notes").open) await refresh();
+  setTimeout(keepUp, laboratory.list.reading ? READING_PERIOD_MS : PERIOD_MS);
+}
+keepUp();

@@ -46,7 +46,8 @@ function rowOf(run) {
     : element("th", { scope: "row" }, element("a", { href: address("report", { run: run.name }), textContent: run.name }));
   const place = element("td", { className: "words" }, run.system);
   if (run.host) place.append(element("small", { textContent: run.host }));
-  const outcome = element("td", { className: run.outcome === "done" && !run.unfit ? "" : "bad" }, run.outcome);
+  const isGood = ["done", "not read yet"].includes(run.outcome) && !run.unfit;
+  const outcome = element("td", { className: isGood ? "" : "bad" }, run.outcome);
   if (run.unfit) outcome.append(element("small", { textContent: run.unfit }));
   const words = element("td", { className: "words" });
   for (const tag of run.tags) words.append(element("span", { className: "tag", textContent: tag }));
@@ -59,6 +60,7 @@ function rowOf(run) {
     element("td", { className: "figure", textContent: run.p90 }), words, actionsOf(run));
   ["", "", "", "users", "", "", "p90"].forEach((label, i) => { if (label) row.cells[i].dataset.name = label; });
   row.dataset.run = run.name;
+  row.madeOf = JSON.stringify(run);
   row.classList.toggle("chosen", laboratory.chosen === run.name);
   return row;
 }
@@ -83,10 +85,8 @@ let shown = [];
 // Draws the rows that the filters choose: as many as were drawn before, or the first ones after a change of the filters.
 function showRows(isAnew = true) {
   const focus = focusIn(document.activeElement);
-  const body = document.querySelector("#runs tbody");
-  const drawn = isAnew ? 0 : body.rows.length;
+  const drawn = isAnew ? 0 : document.querySelector("#runs tbody").rows.length;
   shown = filtered(laboratory.list.runs);
-  body.replaceChildren();
   drawRows(Math.max(drawn, ROWS_AT_ONCE));
   restoreFocus(focus);
   const all = laboratory.list.runs.filter((run) => byId("parts").checked || !run.experiment).length;
@@ -96,10 +96,26 @@ function showRows(isAnew = true) {
   document.body.dataset.shown = String(shown.length);
 }
 
-// Draws further rows, up to `count` rows in all. A thousand rows at once would take a browser seconds.
+// Draws the first `count` rows. A row that has not changed stays, since a thousand new ones would take a browser seconds.
 function drawRows(count) {
   const body = document.querySelector("#runs tbody");
-  body.append(...shown.slice(body.rows.length, count).map(rowOf));
+  const drawn = new Map([...body.rows].map((row) => [row.dataset.run, row]));
+  let next = body.firstElementChild;
+  for (const run of shown.slice(0, count)) {
+    const old = drawn.get(run.name);
+    const row = old?.madeOf === JSON.stringify(run) ? old : rowOf(run);
+    if (old && old !== row) {
+      if (old === next) next = old.nextElementSibling;
+      old.remove();
+    }
+    if (row === next) next = next.nextElementSibling;
+    else body.insertBefore(row, next);
+  }
+  while (next) {
+    const after = next.nextElementSibling;
+    next.remove();
+    next = after;
+  }
   const left = shown.length - body.rows.length;
   const more = byId("more");
   more.hidden = left === 0;

@@ -1,0 +1,47 @@
+"""An interrupt of the command line, at any time after its loading: the status is 130, never a death by the signal."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.outside import PATIENCE_S, environment
+
+PROGRAM = """
+import os, signal, sys
+from loadgo import __main__
+from loadgo.cli import app
+
+def interrupted():
+    {what}
+
+app.main = interrupted
+try:
+    __main__.main()
+finally:
+    {at_the_end}
+"""
+HERE = "os.kill(os.getpid(), signal.SIGINT)"
+
+
+@pytest.mark.parametrize(
+    ("what", "at_the_end"),
+    [
+        (HERE, "pass"),
+        (f"exec({HERE!r})", "pass"),
+        (f"try: exec({HERE!r})\n    except KeyboardInterrupt: sys.exit(130)", "pass"),
+        ("sys.exit(130)", HERE),
+        (HERE, HERE),
+    ],
+    ids=["in the work", "in code from a text", "answered in order", "at the end", "in the work and at the end"],
+)
+def test_an_interrupt_has_the_status_130(what: str, at_the_end: str, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM.format(what=what, at_the_end=at_the_end))
+    # As a module: after `-m` Python ends by the signal of an interrupt that came in code from a text.
+    words = [sys.executable, "-m", "program"]
+    done = subprocess.run(
+        words, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, "")
