@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 from support.accessibility import LOOKS, serious
@@ -23,6 +23,7 @@ HOSTILE = "<img src=x onerror=document.title='stolen'>"
 RUNS = 24
 MANY = 230
 WIDTHS = (390, 1100, 1600)
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +91,24 @@ def test_axe_finds_nothing_serious_on_the_list_of_runs(browser: Browser, address
         for width, scheme in LOOKS:
             page.emulate_media(color_scheme=scheme)
             page.set_viewport_size({"width": width, "height": 900})
+            assert serious(page) == []
+
+
+def test_axe_finds_nothing_serious_on_the_dialog_and_on_a_document(browser: Browser, address: Served) -> None:
+    with opened(browser, address, width=390) as page:
+        row(page, "0009").get_by_role("button", name="notes of").click()
+        page.locator("#notes").wait_for()
+        tags, note = (page.locator(name).bounding_box() for name in ("#tags", "#note"))
+        assert tags is not None
+        assert note is not None
+        assert note["y"] - (tags["y"] + tags["height"]) < 60
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            assert serious(page) == []
+        page.goto(f"{address.url}compare?a=0003&b=0020")
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            drawn(page)
             assert serious(page) == []
 
 
