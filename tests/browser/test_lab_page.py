@@ -94,7 +94,7 @@ def test_axe_finds_nothing_serious_on_the_list_of_runs(browser: Browser, address
             assert serious(page) == []
 
 
-def test_axe_finds_nothing_serious_on_the_dialog_and_on_a_document(browser: Browser, address: Served) -> None:
+def test_the_dialog_of_notes_has_no_gap_and_nothing_serious_for_axe(browser: Browser, address: Served) -> None:
     with opened(browser, address, width=390) as page:
         row(page, "0009").get_by_role("button", name="notes of").click()
         page.locator("#notes").wait_for()
@@ -104,11 +104,6 @@ def test_axe_finds_nothing_serious_on_the_dialog_and_on_a_document(browser: Brow
         assert note["y"] - (tags["y"] + tags["height"]) < 60
         for scheme in SCHEMES:
             page.emulate_media(color_scheme=scheme)
-            assert serious(page) == []
-        page.goto(f"{address.url}compare?a=0003&b=0020")
-        for scheme in SCHEMES:
-            page.emulate_media(color_scheme=scheme)
-            drawn(page)
             assert serious(page) == []
 
 
