@@ -160,7 +160,7 @@ def driver_faults(driver: DriverAudit, other_work: OtherWork | None = None) -> l
 
 
 def _cause_of_lateness(driver: DriverAudit, other_work: OtherWork | None) -> tuple[str, str]:
-    """The cause that made a driver late, and the first remedy. A driver that used little was not late by its own work."""
+    """The cause that made a driver late, and the first remedy. One that used little was not late by its own work."""
     used_little = driver.host_share is not None and driver.host_share < _LITTLE_DRIVER_SHARE
     if used_little and other_work is not None and other_work.level == "busy":
         took = (
