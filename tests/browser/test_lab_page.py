@@ -95,6 +95,19 @@ def test_axe_finds_nothing_serious_on_the_list_of_runs(browser: Browser, address
             assert serious(page) == []
 
 
+def test_the_dialog_of_notes_has_no_gap_and_nothing_serious_for_axe(browser: Browser, address: Served) -> None:
+    with opened(browser, address, width=390) as page:
+        row(page, "0009").get_by_role("button", name="notes of").click()
+        page.locator("#notes").wait_for()
+        tags, note = (page.locator(name).bounding_box() for name in ("#tags", "#note"))
+        assert tags is not None
+        assert note is not None
+        assert note["y"] - (tags["y"] + tags["height"]) < 60
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            assert serious(page) == []
+
+
 def test_filters_choose_runs_and_the_address_keeps_them(browser: Browser, address: Served) -> None:
     with opened(browser, address) as page:
         page.select_option("#script", "night")

@@ -78,8 +78,34 @@ def test_pointing_at_a_moment_shows_the_values_of_all_charts_there(sight: Sight,
     counted = run_tables.interactions.filter((ready > first * width) & (ready <= (first + 1) * width)).height
     assert values["answers"].endswith(f": {number(counted / width * S)}")
     assert f"{category_name('user')} " in values["account"]
+    legend = dict(sight.tell(LEGEND))
+    assert all(f"{name} {legend[name]}" in values["account"] for name in legend if legend[name] not in ("0.0 %", "–"))
     sight.page.mouse.move(1, 1)
     assert sight.text("value-answers") == ""
+
+
+LEGEND = """() => [...document.querySelectorAll("#legend-account li")].map(item =>
+    [item.childNodes[1].textContent.trim(), item.lastChild.textContent])"""
+PLACES = """() => [...document.querySelectorAll("#series section, #series li, #heat")].map(part => {
+    const box = part.getBoundingClientRect();
+    return [box.left, box.top + scrollY, box.width, box.height].map(Math.round);
+})"""
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_pointing_and_choosing_move_nothing_on_the_page(
+    sight: Sight, run_tables: Tables, size: tuple[int, int]
+) -> None:
+    sight.page.set_viewport_size({"width": size[0], "height": size[1]})
+    reach = latest_ns(run_tables)
+    sight.window(reach, reach)
+    before = sight.tell(PLACES)
+    sight.page.focus("#series-account")
+    for key in ("End", "ArrowLeft", "Shift+ArrowLeft"):
+        sight.page.keyboard.press(key)
+        assert sight.text("value-account") != ""
+        assert sight.tell(PLACES) == before
+    assert sight.page.is_visible("#chosen")
 
 
 def test_a_drag_chooses_a_stretch_whose_report_is_a_link(sight: Sight, page: Served, run_tables: Tables) -> None:

@@ -158,7 +158,7 @@ def wait_for_records(stream: Path, running: subprocess.Popen[str]) -> None:
 def test_doctor_says_of_each_ability_whether_it_can_be_had(tmp_path: Path) -> None:
     told = loadgo("doctor", folder=tmp_path).stdout
     assert "terminals" in told
-    assert " are to be had" in told
+    assert " are available" in told
     assert max(map(len, told.splitlines())) <= 120
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import loadgo
 from loadgo.cli.app import app
+from loadgo.laboratory.history import history_in, parsed_figure
+from loadgo.laboratory.run_index import RunIndex
 from loadgo.measures.summary import summarize
 from loadgo.profiling.profile import Frame, Profile, Segment, Stack
 from loadgo.published.catalogue import document
@@ -20,15 +22,17 @@ from typer.testing import CliRunner
 from support import fitted_machine
 from support.capacity_results import capacity_of
 from support.known_capacity import exacts
+from support.made_laboratory import made_runs, scattered
 from support.places import TESTS
 from support.printed_values import as_printed
+from support.sweeps import LastFirst, own_load_grid
 from support.synthetic_meters import metered_host
 from support.transfer_rows import rounds
 from support.transfer_tables import COLUMNS, SEED
 
 PAGES = (
     "report", "report-of-a-machine", "compare", "capacity", "fit", "cost", "profile", "doctor", "transfer",
-    "transfers", "reproduce",
+    "transfers", "reproduce", "sweep", "history",
 )  # fmt: skip
 
 _MAIN, _WORK = Frame("/usr/bin/prime", "main"), Frame("/usr/bin/prime", "divide<int>(long)")
@@ -48,6 +52,21 @@ def _reproduction() -> Reproduction:
     return Reproduction(tuple(judge_document(printed, as_printed(printed, 1.04)) for printed in chosen), 0, 1.0)
 
 
+def _history(folder: Path) -> loadgo.History:
+    """A history with a change, over a few made runs."""
+    made_runs(folder, scattered([(7, 1.0), (5, 1.5)]), passes=3)
+    index = RunIndex(folder, None)
+    index.refresh()
+    return history_in(index, parsed_figure("p90(compile)"), by="version")
+
+
+def _sweep(folder: Path) -> loadgo.Sweep:
+    """A machine with two settings and three numbers of users, under its own load."""
+    folder.mkdir()
+    with LastFirst() as executor:
+        return loadgo.sweep(own_load_grid(folder), executor=executor, out=folder / "swept")
+
+
 def written_pages(folder: Path) -> dict[str, Path]:
     """The file of each page by its name, in `PAGES`."""
     script, machine = fitted_machine.laid(folder)
@@ -62,6 +81,8 @@ def written_pages(folder: Path) -> dict[str, Path]:
         "transfer": Transferred(tuple(rounds(4)), (), False).report("html"),
         "transfers": taken_apart(read_table(SEED, COLUMNS), prices("cloud")).report("html"),
         "reproduce": _reproduction().report("html"),
+        "sweep": _sweep(folder / "grid").report("html"),
+        "history": _history(folder / "runs").report("html"),
     }
     commands = {
         "compare": ("compare", f"{folder / 'n4'}", f"{folder / 'n8'}", "-o"),

@@ -56,14 +56,16 @@ def speedup_document(speedup: Speedup) -> Document:
     cross_check = road_table(speedup.roads)
     measure = _answer_measure(speedup)
     pictures = waterfall_pictures([waterfall for waterfall in waterfalls_of(speedup) if waterfall.measure == measure])
+    causes = sorted(enumerate(speedup.causes, 1), key=lambda numbered: numbered[1].measure != measure)
     tables = [
-        *(_causes_table(caused, waterfall_name(number)) for number, caused in enumerate(speedup.causes, 1)),
+        *(_causes_table(caused, waterfall_name(number)) for number, caused in causes),
         *chain_tables(speedup.bookkeeping, first_chart=len(speedup.causes) + 1),
         *([] if cross_check is None else [cross_check]),
     ]
     return Document(
         title=f"speed-up of {speedup.title}",
         answer=_answer(speedup),
+        further_answers=_without_intervals(speedup),
         warnings=(*speedup.warnings, *road_warnings(speedup.roads)),
         about=(speedup.title, *(_change_in_words(change.name, change.set) for change in speedup.changes)),
         sections=(*pictures, Charts(charts), *tables),
@@ -94,6 +96,14 @@ def _answer(speedup: Speedup) -> str:
         return f"{change}. No change has an effect."
     effects = in_words([f"{read_factor(cause.factor)} by {cause.name}" for cause in moved])
     return f"{change}. That is {effects}{', multiplied' if len(moved) > 1 else ''}."
+
+
+def _without_intervals(speedup: Speedup) -> tuple[str, ...]:
+    """A line that the factors have no intervals; none where they have."""
+    if not speedup.causes or speedup.runs >= FEWEST_UNITS:
+        return ()
+    runs = f"{speedup.runs} {_runs_in_words(speedup)}"
+    return (f"There are no intervals: {runs}, and they need {FEWEST_UNITS}. Chance alone may explain a small factor.",)
 
 
 def _b_of_a(ratio: float) -> str:

@@ -189,9 +189,11 @@ def _notes(comparison: Comparison) -> list[tuple[str, str]]:
     notes += [("Seeds", line) for line in seeds(comparison.a, comparison.b, rows)]
     sources = {side.fault_source for side in (comparison.a, comparison.b)} - {""}
     if sources:
-        notes.append(("Page time", f"is {'; '.join(sorted(sources))}."))
+        notes.append(("CPU of page faults", f"is {'; '.join(sorted(sources))}."))
     elif rows.rows:
-        notes.append(("Page time", "is not known on both sides: the processor time of page faults was not metered."))
+        notes.append(
+            ("CPU of page faults", "is not known on both sides: the processor time of page faults was not metered.")
+        )
     for letter, side in (("A", comparison.a), ("B", comparison.b)):
         notes += [(letter, note) for note in side.notes if not note.startswith("Extrapolated")]
         if side.unanswered:
@@ -222,7 +224,8 @@ def _about_intervals(comparison: Comparison) -> list[str]:
         return []
     short = [_too_short(rows.waits)] if rows.waits is not None else []
     if not any(difference.interval for difference in rows.whole.values()):
-        return [f"There are none: they need {FEWEST_UNITS} users or runs on each side, and print has neither.", *short]
+        printed = " A printed table has neither." if "printed" in (comparison.a.kind, comparison.b.kind) else ""
+        return [f"There are none: they need {FEWEST_UNITS} users or runs on each side.{printed}", *short]
     pairing = "paired by run and seed" if rows.unit == "run" else "paired by user and line"
     units = f"{rows.units[0]} and {rows.units[1]} {rows.unit}s, {pairing if rows.paired else 'not paired'}"
     with_stretches = "; or stretches of time, where that is wider" if rows.paired else ", and stretches of time"

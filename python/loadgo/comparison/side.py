@@ -214,9 +214,8 @@ def _fault_time(meters: Meters) -> tuple[float | None, str]:
     count = sum(row.count for row in timed)
     if not timed or len(timed) != len(kinds) or not count:
         return None, ""
-    return sum(
-        row.cpu_ns or 0 for row in timed
-    ) / count, "its page faults, at the mean processor time of one by the meters"
+    mean_ns = sum(row.cpu_ns or 0 for row in timed) / count
+    return mean_ns, "the number of page faults times the mean processor time of one by the meters"
 
 
 def _rows(

@@ -9,7 +9,7 @@ import polars as pl
 
 from loadgo.costs.curve import Curve
 from loadgo.costs.words import curve_chart_name, of_scale
-from loadgo.documents.chart import ACCENT_COLOR, Chart, chart_of, safe
+from loadgo.documents.chart import ACCENT_COLOR, Chart, chart_of, figure_tooltips, safe
 from loadgo.documents.log_axis import log_ticks
 from loadgo.documents.palette import WARM_COLOR
 
@@ -63,13 +63,15 @@ def cost_chart(curve: Curve, name: str) -> Chart:
         scale=alt.Scale(domain=labels, range=[_COLORS[label] for label in labels]),
         legend=_legend() if len(labels) > 1 else None,
     )
-    tips = ["users:Q", "what:N", *(alt.Tooltip(f"{field}:Q", format=".4~g") for field in ("cost", "low", "high"))]
+    tips = ["users:Q", alt.Tooltip("what:N", title="cost"), *figure_tooltips("cost", money, ".4~g")]
     base = alt.Chart(frame)
     line = base.mark_line(strokeWidth=1.5).encode(x=x, y=y, color=color)
     points = base.mark_point(filled=True, size=60, opacity=1).encode(x=x, y=y, color=color, tooltip=tips)
     intervals = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.5)
     rule = intervals.encode(x=x, y=alt.Y("low:Q", title=money, scale=scale), y2=alt.Y2("high:Q"), color=color)
-    caption = f"{curve.tariff.in_words()}. The lines at the points are 95 % intervals, if the runs allow any."
+    caption = f"{curve.tariff.in_words()}." + (
+        " The lines at the points are 95 % intervals." if frame["low"].count() else " The runs allow no intervals."
+    )
     return chart_of(
         name, f"What an interaction costs, at {curve.tariff.label}", caption, alt.layer(line, rule, points), 240
     )

@@ -32,7 +32,9 @@ def curve_answer(tariff_curves: Sequence[Curve]) -> str:
     times = f"the first is {digits(curve.times or 1.0)} times the second"
     if curve.told_apart is False:
         times = "these runs cannot tell which is higher"
-    return f"{amount} {most}, {least}: {times}, at {curve.tariff.in_words()}."
+    doubt = " These runs have no intervals, so chance alone may explain the difference."
+    sentence = f"{amount} {most}, {least}: {times}, at {curve.tariff.in_words()}."
+    return sentence + (doubt if curve.told_apart is None else "")
 
 
 def curve_tables(costs: Costs, tariff_curves: Sequence[Curve]) -> list[Table]:

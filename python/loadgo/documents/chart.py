@@ -203,6 +203,13 @@ def seconds(field: str) -> alt.Tooltip:
     return alt.Tooltip(f"{field}:Q", title=f"{words[field]} (s)", format=",.4~r")
 
 
+def figure_tooltips(field: str, title: str, number_format: str, unit: str = "") -> list[alt.Tooltip]:
+    """The tooltips of a figure in the column `field`, and of the ends of its interval, in the columns low and high."""
+    columns = ((field, title), ("low", "at least"), ("high", "at most"))
+    after = f" ({unit})" if unit else ""
+    return [alt.Tooltip(f"{name}:Q", title=f"{words}{after}", format=number_format) for name, words in columns]
+
+
 def percent(field: str) -> alt.Tooltip:
     """The tooltip of a share."""
     return alt.Tooltip(f"{field}:Q", format=".2%")

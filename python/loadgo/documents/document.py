@@ -75,6 +75,8 @@ class Document:
     warnings: tuple[str, ...] = ()
     about: tuple[str, ...] = ()
     """Lines about the systems and runs that the figures belong to."""
+    full_about: tuple[str, ...] = ()
+    """Further such lines, of the full report alone."""
     notes: tuple[tuple[str, str], ...] = ()
     """Notes as label and line. Of successive lines with the same label only the first shows it."""
     short_notes: tuple[tuple[str, str], ...] | None = None
@@ -83,8 +85,9 @@ class Document:
     """Whether a wide HTML page places the tables below the charts side by side."""
 
     def full(self) -> Document:
-        """The document with the sections of the full report."""
-        return replace(self, sections=tuple(section for section in self.sections if section.shown != "short"))
+        """The document with the sections and the lines of the full report."""
+        shown = tuple(section for section in self.sections if section.shown != "short")
+        return replace(self, sections=shown, about=(*self.about, *self.full_about), full_about=())
 
     def short(self) -> Document:
         """The document with the sections and the notes of the short report."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
@@ -64,17 +65,23 @@ def listing(
 ) -> str:
     """The rows under their headings as text. Columns in `figures`, counted from 0, are aligned to the right.
 
-    The text is empty without headings. Without a `width`, the table has the terminal's width. If that is too narrow, or
-    if the output is no terminal, the table is as wide as its cells need. Names that a user may copy are then not cut.
+    The text is empty without headings. Without a `width`, the table has the width of `asked_chars()`. If that is too
+    narrow or not known, the table is as wide as its cells need. Names that a user may copy are then not cut.
     """
     if not headings:
         return ""
     table = _table(headings, rows, figures)
     narrowest = table.columns[0].width + sum(COLUMN_GAP_CHARS + len(heading) for heading in headings[1:])
-    terminal = get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 0
+    asked = asked_chars()
     double_wide = sum(max(cell_len(cell) - len(cell) for cell in ("", *column.cells)) for column in table.columns)
-    shown = width or (terminal if terminal >= narrowest else table.width + double_wide)
+    shown = width or (asked if asked >= narrowest else table.width + double_wide)
     return text_document(Document("", "", (table,)), width=shown)
+
+
+def asked_chars() -> int:
+    """Width of the standard output: the terminal's, or that of `COLUMNS`. 0 for another output without `COLUMNS`."""
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    return get_terminal_size((100, 24)).columns if is_terminal or os.environ.get("COLUMNS", "").isdigit() else 0
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], figures: Collection[int]) -> Table:

@@ -9,9 +9,10 @@ from loadgo.documents.as_json import Keys, json_document
 from loadgo.documents.document import Document
 from loadgo.documents.table import Column, Table
 from loadgo.fitting.trial import MEAN_RESPONSE_LABEL, FittedCheck
-from loadgo.notation.figures import NOT_MEASURED, capitalized, digits, duration, in_words, people
+from loadgo.notation.figures import capitalized, digits, duration, in_words, people
 from loadgo.notation.keys import parts_of
 from loadgo.notation.laws import read_law
+from loadgo.notation.measures import percent
 from loadgo.prediction.fitted import Parameter
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def _accuracy(fit: Fit) -> str:
 
 def _off(check: FittedCheck) -> str:
     """The error of the machine; a dash where the measured figure is 0."""
-    return f"{100 * check.off:+.1f} %" if math.isfinite(check.off) else NOT_MEASURED
+    return percent(check.off if math.isfinite(check.off) else None)
 
 
 def _sentence(text: str) -> str:

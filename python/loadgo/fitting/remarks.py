@@ -35,7 +35,7 @@ def file_heading(readings: Sequence[RunReading], interactions: int, name: str | 
     script = first.conditions.get("name")
     runs = ", ".join(reading.id for reading in readings)
     source = f"fitted by loadgo to {interactions:,} interactions of {script} with {users} on {system_name}: {runs}"
-    return FileHeading(name or f"{system_name}, as {script} found it", source)
+    return FileHeading(name or f"{system_name}, fitted to {script}", source)
 
 
 def measured_load(readings: Sequence[RunReading], rows: pl.DataFrame) -> OwnLoad:

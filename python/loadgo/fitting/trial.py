@@ -69,7 +69,7 @@ class FittedCheck:
 
     def shown(self, value: float) -> str:
         """Formats a value of this figure."""
-        return duration(value) if self.timed else f"{digits(value)} /s"
+        return duration(value) if self.timed else f"{digits(value)}/s"
 
 
 def fitted_checks(text: str, readings: Sequence[RunReading], crew: RunCrew) -> tuple[FittedCheck, ...]:

@@ -23,9 +23,16 @@ def _chart(past: History, series: HistorySeries, number: int) -> Chart:
     is_time = past.figure.dimension == "time"
     scale = _NS_IN_SECONDS if is_time else 1.0
     frame = safe(_points(past, series, scale))
-    axis = alt.Axis(title=None, labelExpr=TIME_LABEL) if is_time else alt.Axis(title=None)
+    title = f"{past.figure} (a second)" if past.figure.dimension == "rate" else str(past.figure)
+    axis = alt.Axis(title=title, labelExpr=TIME_LABEL if is_time else alt.Undefined)
     y = alt.Y("value:Q", axis=axis, scale=alt.Scale(zero=bool((frame["value"] <= 0).any()), nice=True))
-    x = alt.X("run:Q", title="runs in the order of time", scale=alt.Scale(nice=False), axis=alt.Axis(format="d"))
+    run_axis = alt.Axis(format="d", tickMinStep=1)
+    x = alt.X(
+        "run:Q",
+        title="runs in the order of time",
+        scale=alt.Scale(domain=[0.5, len(frame) + 0.5], nice=False),
+        axis=run_axis,
+    )
     tips = [
         alt.Tooltip(f"{name}:N", title=title)
         for name, title in (
@@ -51,10 +58,12 @@ def _chart(past: History, series: HistorySeries, number: int) -> Chart:
     if series.changes:
         layers.append(_change_rules(past, series))
     where = f" on {series.host}" if len(past.series) > 1 else ""
-    caption = (
-        "A point is a run, in the order of their starts. A horizontal line is the mean level between two changes. An "
-        "upright line is a change: worse in red, better in green."
-    )
+    caption = "A point is a run, in the order of their starts."
+    if series.changes:
+        caption += (
+            " A horizontal line is the mean level between two changes. An upright line is a change: worse in red, "
+            "better in green, neither in grey."
+        )
     return chart_of(f"history-{number}", f"{past.figure}{where}, run by run", caption, alt.layer(*layers), _HEIGHT_PX)
 
 

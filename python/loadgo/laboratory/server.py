@@ -96,12 +96,13 @@ def _document(make: Callable[[Request], str], request: Request) -> Response:
 
 
 def _reason_page(reason: str) -> str:
-    lines = "<br>".join(escape(plain(line)) for line in reason.split("\n"))
+    lines = "\n".join(escape(plain(line)) for line in reason.replace("`", "").split("\n"))
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><title>cannot be shown · loadgo</title>'
         f'<main style="max-width:60em;margin:3em auto;padding:0 1em;font:15px/1.5 system-ui,sans-serif">'
-        f"<h1>This cannot be shown</h1><p>{lines}</p></main></html>"
+        f'<h1 style="font-size:21px">This cannot be shown</h1><pre style="white-space:pre-wrap">{lines}</pre>'
+        "<p>The list is one page back.</p></main></html>"
     )
 
 

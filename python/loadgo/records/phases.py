@@ -49,8 +49,12 @@ class Stretch:
 
     @property
     def per_second(self) -> float | None:
-        """Interactions per second; None for a stretch of an unfinished run that is too short."""
-        if self.span_ns <= 0 or (self.cut and self.span_ns < SHORTEST_RATED_SPAN_NS):
+        """Interactions per second; None for a single interaction, and for an unfinished run that is too short.
+
+        A single interaction often is the whole stretch, whose length is then its response time and not the time between
+        two interactions.
+        """
+        if self.span_ns <= 0 or self.counted == 1 or (self.cut and self.span_ns < SHORTEST_RATED_SPAN_NS):
             return None
         return self.counted / (self.span_ns / 1e9)
 

@@ -43,13 +43,13 @@ def ability_document(abilities: Sequence[Ability], *, full: bool = False) -> Doc
         sections.append(Points("Missing", tuple(map(_missing_item, missing))))
     if here and full:
         columns = (
-            Column("to be had", tuple(map(_name, here)), kind="words"),
+            Column("available", tuple(map(_name, here)), kind="words"),
             Column("how", tuple(with_micro_sign(ability.how) for ability in here), kind="words"),
         )
-        sections.append(Table("To be had", columns))
+        sections.append(Table("Available", columns))
     elif here:
         hint = "`loadgo doctor --full` says how each of them is measured."
-        sections.append(Remarks((f"{len(here)} are to be had: {_short_list(here)}.", hint)))
+        sections.append(Remarks((f"Available: {_short_list(here)}.", hint)))
     left_out = getattr(abilities, "left_out", ())
     if left_out:
         sections.append(Remarks((_left_out_in_words(left_out),)))
@@ -65,9 +65,9 @@ def ability_answer(abilities: Sequence[Ability]) -> str:
     )
     counts = Counter(map(_missing_state, abilities))
     if counts[""] == len(abilities):
-        return f"All of {whose} are to be had {place}."
+        return f"All of {whose} are available {place}."
     missing = [f"{counts[state]} {words}" for state, words in _STATE_WORDS.items() if counts[state]]
-    return f"{counts['']} of {whose} are to be had {place}; {', '.join(missing)}."
+    return f"{counts['']} of {whose} are available {place}; {', '.join(missing)}."
 
 
 def _left_out_in_words(names: Sequence[str]) -> str:

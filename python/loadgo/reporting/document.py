@@ -8,7 +8,7 @@ from loadgo.documents.document import Charts, Document
 from loadgo.measures.summary import Summary
 from loadgo.reporting import words
 from loadgo.reporting.pictures import NO_PICTURES, SignPictures
-from loadgo.reporting.short_report import short_notes, short_tables
+from loadgo.reporting.short_report import short_notes, short_tables, trust
 from loadgo.reporting.tables import report_tables
 from loadgo.reporting.view import View
 
@@ -45,6 +45,7 @@ def report_document(
         sections=(*tables[:_TABLES_ABOVE_CHARTS], Charts(charts), *tables[_TABLES_ABOVE_CHARTS:]),
         warnings=warnings,
         about=(words.title(summary), words.system(summary), words.scope(summary)),
+        full_about=tuple(f"Trust: {line}." for line in [trust(summary)] if line),
         notes=tuple(words.fine_print(summary, choices)),
         short_notes=tuple(short_notes(summary, choices, run)),
         beside=True,

@@ -217,9 +217,9 @@ def _binned_quantiles(name: str, rows: pl.DataFrame, span: tuple[int, int], widt
 
 
 def _throughput(answers: pl.DataFrame, span: tuple[int, int], width_ns: int) -> pl.DataFrame:
-    """Answers a second in every bin; 0 where none came. Empty without answers."""
+    """Answers a second in every bin; 0 where none came. Empty with fewer than two answers, which have no rate."""
     schema = {"from_s": pl.Float64, "to_s": pl.Float64, "per_second": pl.Float64}
-    if answers.is_empty():
+    if len(answers) < 2:
         return pl.DataFrame(schema=schema)
     begin_ns, end_ns = span
     begins = np.arange(begin_ns, end_ns, width_ns)

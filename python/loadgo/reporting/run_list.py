@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,6 +11,7 @@ from loadgo.documents.as_json import json_document
 from loadgo.documents.as_text import FEWEST_PAGE_CHARS, text_document
 from loadgo.documents.document import Document
 from loadgo.documents.frames import frame_of
+from loadgo.documents.listing import asked_chars
 from loadgo.documents.presentation import Presentation
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import NOT_MEASURED, quantile
@@ -105,10 +104,9 @@ def _p90(run: RecordedRun) -> str:
 
 
 def _text(document: Document, width: int | None, *, color: bool) -> str:
-    """The text as wide as the terminal. If that has no room for the ids, or is none, it is as wide as necessary."""
+    """The text as wide as the terminal or `COLUMNS`. If that has no room for the ids, it is as wide as necessary."""
     (table,) = (section for section in document.sections if isinstance(section, Table))
     if width is None:
-        is_terminal = sys.stdout is not None and sys.stdout.isatty()
-        chars = shutil.get_terminal_size((100, 24)).columns if is_terminal else 0
-        width = max(chars, table.fitting(chars).width) if is_terminal else max(table.width, FEWEST_PAGE_CHARS)
+        chars = asked_chars()
+        width = max(chars, table.fitting(chars).width) if chars else max(table.width, FEWEST_PAGE_CHARS)
     return text_document(document, width=width, color=color)

@@ -129,7 +129,7 @@ def short_notes(summary: Summary, view: View, run: str) -> list[Note]:
     Of the full report's notes it has those that say that something is wrong, and those that an option asks for.
     """
     return [
-        *_trust(summary),
+        *(("Trust", f"{line[0].upper()}{line[1:]}.") for line in [trust(summary)] if line),
         *_facts(summary),
         *_kept_notes(summary, view),
         *(("Fail if", result.text) for result in summary.fail_if if not result.failed),
@@ -139,12 +139,10 @@ def short_notes(summary: Summary, view: View, run: str) -> list[Note]:
     ]
 
 
-def _trust(summary: Summary) -> list[Note]:
-    """A line with all that is well with the driver, the audit and the records."""
+def trust(summary: Summary) -> str:
+    """A line with all that is well with the driver, the audit and the records; empty if nothing is."""
     parts = [_accounted(summary)] if without_load(summary) else [_driver(summary), _audit(summary)]
-    known = [part for part in (*parts, "" if summary.losses else "nothing lost") if part]
-    line = ", ".join(known)
-    return [("Trust", f"{line[0].upper()}{line[1:]}.")] if line else []
+    return "; ".join(part for part in (*parts, "" if summary.losses else "nothing lost") if part)
 
 
 def _driver(summary: Summary) -> str:
@@ -152,7 +150,7 @@ def _driver(summary: Summary) -> str:
     if driver.lateness_p99_ns is None or not driver.valid:
         return ""
     if simulated(summary):
-        return "no line was late, since time is virtual"
+        return "no line was late (time is virtual)"
     return f"driver good ({duration(driver.lateness_p99_ns)} late at p99)"
 
 
@@ -162,7 +160,7 @@ def _audit(summary: Summary) -> str:
     return {
         "holds": f"Little's law holds within {share(abs(summary.audit.discrepancy))}",
         "broken": "",
-        "too short to tell": "too short for Little's law",
+        "too short to tell": "too short to check by Little's law",
     }[summary.audit.verdict]
 
 

@@ -335,7 +335,8 @@ def _slowest(summary: Summary) -> str:
     name = "p90" if _has(summary.everything, "p90") else "p50"
     overall = f"{name} {quantile(summary.everything.response.quantile(name))} over all commands"
     if not _has(summary.everything, name):
-        return f"response times of {number(summary.everything.response.count)} interaction are too few for a quantile."
+        mean_ns = summary.everything.response.mean_ns
+        return "no response time is known." if mean_ns is None else f"the only response took {duration(mean_ns)}."
     rows = [row for row in summary.commands if _has(row, name)]
     if len(rows) < 2:
         return f"{overall}."
@@ -353,6 +354,8 @@ def _throughput(summary: Summary) -> str:
     stretch = summary.stretch
     if stretch.span_ns <= 0:
         return ""
+    if stretch.per_second is None and stretch.counted == 1:
+        return "The throughput is not known from one interaction."
     if stretch.per_second is None:
         return f"The throughput is not known: the records cover {duration(stretch.span_ns)} of this."
     per_second = number(stretch.per_second)

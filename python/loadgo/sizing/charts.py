@@ -12,7 +12,16 @@ from dataclasses import dataclass
 import altair as alt
 import polars as pl
 
-from loadgo.documents.chart import ACCENT_COLOR, PERCENT_LABEL, TIME_LABEL, Chart, chart_of, legend, safe
+from loadgo.documents.chart import (
+    ACCENT_COLOR,
+    PERCENT_LABEL,
+    TIME_LABEL,
+    Chart,
+    chart_of,
+    figure_tooltips,
+    legend,
+    safe,
+)
 from loadgo.documents.palette import GREY_COLOR, SERIES_COLORS, WARM_COLOR
 from loadgo.sizing.chart_data import (
     BOUNDS_LABEL,
@@ -54,6 +63,8 @@ class _FigureAxis:
     format: str
     label: str | None = None
     """The Vega expression of the axis labels; None for the usual ones."""
+    unit: str = ""
+    """The unit of the values, for tooltips; empty where the title names it."""
 
     def encoding(self, field: str) -> alt.Y:
         """The encoding of one field on this axis."""
@@ -118,7 +129,7 @@ def _response_chart(capacity: Capacity, scale: ResponseScale, name: str) -> Char
     limits = [target.limit for target in scale.limits]
     top = axis_end(dots, lines, limits)
     title = "mean response time" if scale.measure == "mean" else f"{scale.measure} of the response time"
-    axis = _FigureAxis(title, top, ",.4~r", f"datum.value == 0 ? '0' : {TIME_LABEL}")
+    axis = _FigureAxis(title, top, ",.4~r", f"datum.value == 0 ? '0' : {TIME_LABEL}", "s")
     layered = _layers(capacity, _CurveLayers(dots, lines, area, axis, _limit_layers(scale, top)))
     has_models = capacity.models is not None and bool(capacity.models.models)
     caption = " ".join(filter(None, (_caption(capacity), scale_words(scale) if has_models else "")))
@@ -189,9 +200,10 @@ def _faults_chart(capacity: Capacity) -> Chart | None:
         for faults, users in saturations
         if users is not None
     ]
+    faults_axis = alt.Axis(tickCount=12, labelOverlap="greedy", labelSeparation=6)
     scale = alt.Scale(domain=["measured", "saturation point"], range=[ACCENT_COLOR, WARM_COLOR])
     base = alt.Chart(pl.DataFrame(rows)).encode(
-        x=alt.X("faults:Q", title="page faults a command", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=12)),
+        x=alt.X("faults:Q", title="page faults a command", scale=alt.Scale(zero=True), axis=faults_axis),
         y=alt.Y("users:Q", title="users", scale=alt.Scale(zero=True)),
         color=alt.Color("what:N", title=None, scale=scale, legend=_legend()),
         tooltip=[
@@ -233,20 +245,19 @@ def _layers(capacity: Capacity, shown: _CurveLayers) -> alt.LayerChart | alt.Fac
     base = _users_chart(capacity, shown.dots)
     intervals = base.transform_filter("datum.low != null").mark_rule(strokeWidth=1.5, clip=True)
     layers.append(intervals.encode(y=axis.encoding("low"), y2=alt.Y2("high:Q")))
-    tooltips = [alt.Tooltip(f"{name}:Q", title=title, format=axis.format) for name, title in _POINT_TOOLTIPS]
+    tooltips = figure_tooltips("value", axis.title, axis.format, axis.unit)
     point = base.mark_point(filled=True, size=60, opacity=1, clip=True)
     has_several = len({dot["what"] for dot in shown.dots}) > 1
     shape_legend = alt.Legend(orient="bottom") if has_several else None
     shape = alt.Shape("what:N", title=None, scale=_SHAPES, legend=shape_legend)
     layers.append(
         point.encode(
-            y=axis.encoding("value"), shape=shape, tooltip=[alt.Tooltip("what:N"), alt.Tooltip("users:Q"), *tooltips]
+            y=axis.encoding("value"),
+            shape=shape,
+            tooltip=[alt.Tooltip("what:N", title="from"), alt.Tooltip("users:Q"), *tooltips],
         )
     )
     return alt.layer(*layers)
-
-
-_POINT_TOOLTIPS = (("value", "value"), ("low", "at least"), ("high", "at most"))
 
 
 def _users_chart(capacity: Capacity, rows: Sequence[CurvePoint]) -> alt.Chart:

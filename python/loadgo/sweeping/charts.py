@@ -8,11 +8,20 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from loadgo.documents.chart import FIGURE_LABEL, PERCENT_LABEL, TIME_LABEL, Chart, chart_of, legend, safe
+from loadgo.documents.chart import (
+    FIGURE_LABEL,
+    PERCENT_LABEL,
+    TIME_LABEL,
+    Chart,
+    chart_of,
+    figure_tooltips,
+    legend,
+    safe,
+)
 from loadgo.documents.palette import SERIES_COLORS
 from loadgo.notation.figures import counted, number
 from loadgo.sweeping.results import Sweep
-from loadgo.sweeping.words import MEASURE_NAMES, series_in_words
+from loadgo.sweeping.words import series_in_words
 
 MOST_SERIES = 6
 """Largest number of lines in the chart: as many as there are colours."""
@@ -29,15 +38,17 @@ def sweep_charts(sweep: Sweep) -> list[Chart]:
     frame = safe(pl.DataFrame([row for row in rows if row["series"] in shown], schema_overrides=_ENDS))
     over_users = frame["users"].null_count() == 0
     left_out = len(names) - len(shown)
-    caption = "Points have their 95 % intervals."
+    caption = "Points have their 95 % intervals." if frame["low"].count() else ""
     if left_out:
-        caption += f" The lines with the smallest and the largest figures, of {len(names)}; the table has all."
+        caption += (
+            f" Shown are the lines with the smallest and the largest figures, of {len(names)}; the table has all."
+        )
     without = sweep.points_without(sweep.measure)
     if without:
         caption += f" {counted(without, 'point')} of {number(sweep.points)} without this figure are left out."
     drawing = _lines(frame, sweep, shown) if over_users else _bars(frame, sweep)
-    name = MEASURE_NAMES[sweep.measure]
-    return [chart_of("sweep", name[0].upper() + name[1:], caption, drawing, _HEIGHT_PX)]
+    heading = {"throughput": "Throughput", "busy": "Processors' busy time"}.get(sweep.measure)
+    return [chart_of("sweep", heading or f"Response time: {sweep.measure}", caption.strip(), drawing, _HEIGHT_PX)]
 
 
 _ENDS = {"low": pl.Float64(), "high": pl.Float64(), "users": pl.UInt32()}
@@ -68,15 +79,25 @@ def _shown_series(names: list[str], rows: list[dict[str, Any]]) -> list[str]:
     return [name for name in names if name in chosen]
 
 
+_FIGURE_TITLES = {"throughput": "interactions a second", "busy": "busy", "mean": "mean response time"}
+_LABELS = {"throughput": FIGURE_LABEL, "busy": PERCENT_LABEL}
+_TOOLTIP_FORMATS = {"throughput": ",.4~r", "busy": ".1%"}
+
+
 def _axis(sweep: Sweep) -> alt.Axis:
-    labels = {"throughput": FIGURE_LABEL, "busy": PERCENT_LABEL}
-    title = {"throughput": "interactions a second", "busy": "busy"}.get(sweep.measure, "response time")
-    return alt.Axis(title=title, labelExpr=labels.get(sweep.measure, f"datum.value == 0 ? '0' : {TIME_LABEL}"))
+    label = _LABELS.get(sweep.measure, f"datum.value == 0 ? '0' : {TIME_LABEL}")
+    return alt.Axis(title=_figure_title(sweep), labelExpr=label)
 
 
-def _tooltips(field: str) -> list[Any]:
-    ends = [("value", "value"), ("low", "at least"), ("high", "at most")]
-    return [field, "series:N", *(alt.Tooltip(f"{name}:Q", title=title, format=",.4~r") for name, title in ends)]
+def _figure_title(sweep: Sweep) -> str:
+    return _FIGURE_TITLES.get(sweep.measure, f"{sweep.measure} of the response time")
+
+
+def _tooltips(sweep: Sweep, *fields: str) -> list[Any]:
+    unit = "" if sweep.measure in _LABELS else "s"
+    number_format = _TOOLTIP_FORMATS.get(sweep.measure, ",.4~r")
+    figures = figure_tooltips("value", _figure_title(sweep), number_format, unit)
+    return [*fields, alt.Tooltip("series:N", title="on"), *figures]
 
 
 def _legend(shown: list[str]) -> alt.Legend | None:
@@ -94,7 +115,7 @@ _SHORT_NAME_CHARS = 16
 def _lines(frame: pl.DataFrame, sweep: Sweep, shown: list[str]) -> alt.LayerChart | alt.FacetChart:
     scale = alt.Scale(domain=shown, range=list(SERIES_COLORS[: len(shown)]))
     color = alt.Color("series:N", title=None, scale=scale, legend=_legend(shown))
-    axis = alt.Axis(tickMinStep=1, tickCount=12, labelOverlap="greedy")
+    axis = alt.Axis(values=_round_users(frame["users"]), format="d", labelOverlap="greedy")
     base = alt.Chart(frame).encode(
         x=alt.X("users:Q", title="users", axis=axis, scale=alt.Scale(zero=False, nice=False, padding=8)), color=color
     )
@@ -103,8 +124,21 @@ def _lines(frame: pl.DataFrame, sweep: Sweep, shown: list[str]) -> alt.LayerChar
     return alt.layer(
         intervals.encode(y=alt.Y("low:Q", axis=_axis(sweep)), y2=alt.Y2("high:Q")),
         base.mark_line(strokeWidth=1.5).encode(y=y),
-        base.mark_point(filled=True, size=50, opacity=1).encode(y=y, tooltip=_tooltips("users:Q")),
+        base.mark_point(filled=True, size=50, opacity=1).encode(y=y, tooltip=_tooltips(sweep, "users:Q")),
     )
+
+
+_MOST_USER_TICKS = 12
+
+
+def _round_users(users: pl.Series) -> list[int]:
+    """The numbers of users on the axis: those of the points, or whole numbers at even distances if they are many."""
+    known = users.unique().sort().to_list()
+    if len(known) <= _MOST_USER_TICKS:
+        return known
+    least, most = known[0], known[-1]
+    step = max(1, -(-(most - least) // _MOST_USER_TICKS))
+    return list(range(least, most + 1, step))
 
 
 def _bars(frame: pl.DataFrame, sweep: Sweep) -> alt.LayerChart | alt.FacetChart:
@@ -112,6 +146,6 @@ def _bars(frame: pl.DataFrame, sweep: Sweep) -> alt.LayerChart | alt.FacetChart:
     x = alt.X("value:Q", axis=_axis(sweep))
     intervals = base.transform_filter("datum.low != null").mark_rule(strokeWidth=1.5)
     return alt.layer(
-        base.mark_point(filled=True, size=50, opacity=1).encode(x=x, tooltip=_tooltips("series:N")),
+        base.mark_point(filled=True, size=50, opacity=1).encode(x=x, tooltip=_tooltips(sweep)),
         intervals.encode(x=alt.X("low:Q", axis=_axis(sweep)), x2=alt.X2("high:Q")),
     )

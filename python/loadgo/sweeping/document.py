@@ -112,7 +112,7 @@ def _tables(sweep: Sweep) -> list[Table]:
     columns += [_values(name, rows, spare) for name, spare in others.items() if _is_known(name, rows)]
     if any(row.figures["errors"].value for row in rows if "errors" in row.figures):
         columns.append(_values("errors", rows))
-    table = Table("Configurations", tuple(columns))
+    table = Table("Configurations", tuple(columns), name_width=None)
     if len(rows) <= MOST_TABLE_ROWS:
         return [table]
     foot = f"{len(rows) - MOST_TABLE_ROWS:,} more configurations are in the other formats."

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import altair as alt
 import polars as pl
 
-from loadgo.documents.chart import ACCENT_COLOR, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of, legend, safe
+from loadgo.documents.chart import (
+    ACCENT_COLOR,
+    ROW_HEIGHT_PX,
+    TIME_LABEL,
+    Chart,
+    chart_of,
+    figure_tooltips,
+    legend,
+    safe,
+)
 from loadgo.documents.log_axis import log_ticks
 from loadgo.documents.palette import GREY_COLOR, SERIES_COLORS, WARM_COLOR
 from loadgo.notation.figures import price_of
@@ -111,16 +121,17 @@ def _cost_chart(breakdown: Apart) -> Chart | None:
         "method:N",
         "end:N",
         alt.Tooltip("x:Q", title=x_title),
-        "bytes:Q",
-        alt.Tooltip("y:Q", format=".3~s"),
-        "of:Q",
+        alt.Tooltip("bytes:Q", format=","),
+        alt.Tooltip("y:Q", title="processor time a bit (s)", format=".3~s"),
+        alt.Tooltip("of:Q", title="transfers"),
     ]
     base = alt.Chart(frame).encode(x=x, y=y, color=color)
     line = (
         base.transform_filter("datum.on").mark_line(strokeWidth=1.5).encode(strokeDash=_dash(_ends_of_points(points)))
     )
+    ends, methods = _ends_of_points(points), {point.method for point in points}
     dots = base.mark_point(filled=True, size=45).encode(
-        shape=_shape(_ends_of_points(points)),
+        shape=_shape(ends) if len(methods) > 1 else _shape_with_legend(ends),
         opacity=alt.condition("datum.on", alt.value(1.0), alt.value(0.28)),
         tooltip=tips,
     )
@@ -168,11 +179,17 @@ def _price_chart(breakdown: Apart) -> Chart | None:
         marks = alt.Chart(safe(pl.DataFrame(crossing_rows))).mark_point(
             size=90, shape="diamond", strokeWidth=2, color=WARM_COLOR
         )
-        layers.append(marks.encode(x=x, y=y, tooltip=[alt.Tooltip("what:N"), alt.Tooltip("x:Q", format=".3~s")]))
+        layers.append(
+            marks.encode(
+                x=x, y=y, tooltip=[alt.Tooltip("what:N"), alt.Tooltip("x:Q", title=f"bytes a {unit}", format=".3~s")]
+            )
+        )
     caption = (
         f"Curves: the processor, from the parts of a {unit} and a byte. Grey: the network, "
-        f"{price_of(network, breakdown.prices.currency)}. Left of a diamond the processor is dearer."
+        f"{price_of(network, breakdown.prices.currency)}."
     )
+    if crossing_rows:
+        caption += " Left of a diamond the processor is dearer."
     return chart_of("transfer-price", "The processor's price against the network's", caption, alt.layer(*layers), 280)
 
 
@@ -190,7 +207,8 @@ def _levels_chart(breakdown: Apart) -> Chart:
     color = alt.Color(
         "what:N", title=None, scale=alt.Scale(domain=names, range=[WARM_COLOR, ACCENT_COLOR]), legend=legend()
     )
-    tips = ["what:N", *(alt.Tooltip(f"{field}:Q", format=".4~g") for field in ("load", "value", "low", "high"))]
+    figures = figure_tooltips("value", "times that of the lowest load", ".4~g")
+    tips = [alt.Tooltip("what:N", title="of"), alt.Tooltip("load:Q", format=".4~g"), *figures]
     base = alt.Chart(frame).encode(x=x, color=color)
     line = base.mark_line(strokeWidth=1.5).encode(y=y)
     dots = base.mark_point(filled=True, size=60, opacity=1).encode(y=y, tooltip=tips)
@@ -237,7 +255,12 @@ def _stretch_chart(breakdown: Apart) -> Chart | None:
     stretches = [float(str(row["stretch"])) for row in rows]
     axis = alt.Axis(format="~g", values=log_ticks(min(stretches), max(stretches)))
     y = alt.Y("stretch:Q", title="real over processor time", scale=_LOG, axis=axis)
-    tips = ["end:N", "bytes:Q", alt.Tooltip("load:Q"), alt.Tooltip("stretch:Q", format=".3~g")]
+    tips = [
+        "end:N",
+        alt.Tooltip("bytes:Q", format=","),
+        alt.Tooltip("load:Q"),
+        alt.Tooltip("stretch:Q", title="real over processor time", format=".3~g"),
+    ]
     dots = (
         alt.Chart(pl.DataFrame(rows))
         .mark_point(filled=True, size=45, opacity=0.8)
@@ -271,7 +294,8 @@ def _size_axis(sizes: Sequence[float]) -> alt.Axis:
 def _color(field: str, names: Sequence[str]) -> alt.Color:
     shown_names = sorted(set(names))
     colors = [_COLORS[index % len(_COLORS)] for index in range(len(shown_names))]
-    return alt.Color(f"{field}:N", title=None, scale=alt.Scale(domain=shown_names, range=colors), legend=legend())
+    shown_legend = legend() if len(shown_names) > 1 else None
+    return alt.Color(f"{field}:N", title=None, scale=alt.Scale(domain=shown_names, range=colors), legend=shown_legend)
 
 
 def _ends_of_points(points: Sequence[TransferPoint] | Sequence[PricedMethod]) -> list[str]:
@@ -279,21 +303,34 @@ def _ends_of_points(points: Sequence[TransferPoint] | Sequence[PricedMethod]) ->
 
 
 def _legend_ends(nouns: Iterable[str]) -> list[str]:
-    """The ends that a legend names: sent, received, and both ways if a transfer has that."""
-    shown = set(nouns) | {DIRECTION_NOUNS["s"], DIRECTION_NOUNS["r"]}
+    """The ends that a legend names, in their fixed order: sent, received, and both ways."""
+    shown = set(nouns)
     return [noun for noun in DIRECTION_NOUNS.values() if noun in shown]
 
 
+def _signs_of_ends(ends: Sequence[str], signs: Sequence[Any]) -> alt.Scale:
+    """A scale on which each end has its own sign, whichever ends a chart shows."""
+    every = list(DIRECTION_NOUNS.values())
+    return alt.Scale(domain=list(ends), range=[signs[every.index(end)] for end in ends])
+
+
 def _ends_color(ends: Sequence[str]) -> alt.Color:
-    scale = alt.Scale(domain=list(ends), range=[ACCENT_COLOR, WARM_COLOR, GREY_COLOR][: len(ends)])
+    scale = _signs_of_ends(ends, [ACCENT_COLOR, WARM_COLOR, GREY_COLOR])
     return alt.Color("end:N", title=None, scale=scale, legend=legend())
 
 
 def _shape(ends: Sequence[str]) -> alt.Shape:
-    scale = alt.Scale(domain=list(ends), range=_SHAPES[: len(ends)])
+    scale = _signs_of_ends(ends, _SHAPES)
     return alt.Shape("end:N", title=None, scale=scale, legend=None)
 
 
+def _shape_with_legend(ends: Sequence[str]) -> alt.Shape:
+    """The shapes of the ends, in a chart whose colours have no legend that tells the ends apart."""
+    shape = _shape(ends)
+    shape["legend"] = alt.Legend(title=None)
+    return shape
+
+
 def _dash(ends: Sequence[str]) -> alt.StrokeDash:
-    scale = alt.Scale(domain=list(ends), range=_DASHES[: len(ends)])
+    scale = _signs_of_ends(ends, _DASHES)
     return alt.StrokeDash("end:N", title=None, scale=scale, legend=alt.Legend(title=None))

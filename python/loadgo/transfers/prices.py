@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from loadgo.errors import BadArgument
 from loadgo.measures.tariff import Tariff, load_tariff
-from loadgo.notation.figures import price_of
+from loadgo.notation.figures import counted, price_of
 from loadgo.transfers.row import BITS_PER_GIGABYTE, Row
 
 
@@ -45,7 +45,7 @@ def prices(tariff: str = "default", network: str | None = None, *, processors: i
         raise BadArgument(f"tariff {host.label} has no price for processor time: it needs cpu_hour or machine_hour")
     about = f"{host.title}: {host.in_words()}{', an assumption' if host.assumption else ''}"
     if host.machine_hour:
-        about += f", which {processors} processors share"
+        about += f", shared by {counted(processors, 'processor')}"
     gigabyte = host.gigabyte_out or None
     if network is not None:
         gigabyte, source = _network(network, host)

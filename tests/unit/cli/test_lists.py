@@ -14,7 +14,7 @@ from typing import Any
 import loadgo
 import pytest
 from loadgo.cli.app import app
-from loadgo.documents.listing import Listing, listing_presentation
+from loadgo.documents.listing import Listing, listing, listing_presentation
 from loadgo.measures.steady_responses import headline_of
 from loadgo.notation.figures import duration
 from loadgo.records.runs import RunList, read_run
@@ -170,15 +170,15 @@ SOME_ABILITIES = AbilityList(
 
 
 def test_the_doctor_says_first_what_is_missing_with_its_whole_remedy() -> None:
-    assert ability_answer(SOME_ABILITIES) == "3 of loadgo's 5 abilities are to be had here; 1 not here, 1 in part."
-    assert ability_answer(SOME_ABILITIES[:1]) == "All of loadgo's 1 abilities are to be had here."
+    assert ability_answer(SOME_ABILITIES) == "3 of loadgo's 5 abilities are available here; 1 not here, 1 in part."
+    assert ability_answer(SOME_ABILITIES[:1]) == "All of loadgo's 1 abilities are available here."
     there = AbilityList(SOME_ABILITIES, "on ssh://far", ("timers",))
-    assert ability_answer(there).startswith("3 of the 5 abilities that loadgo uses there are to be had on ssh://far;")
+    assert ability_answer(there).startswith("3 of the 5 abilities that loadgo uses there are available on ssh://far;")
     text = str(SOME_ABILITIES.report("text", width=80))
     lines = text.splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[:8] == [
-        "3 of loadgo's 5 abilities are to be had here; 1 not here, 1 in part.",
+        "3 of loadgo's 5 abilities are available here; 1 not here, 1 in part.",
         "",
         "Missing",
         "· swap: not here",
@@ -193,7 +193,7 @@ def test_the_doctor_says_first_what_is_missing_with_its_whole_remedy() -> None:
         "    why: timers are late",
         "    remedy: a less loaded host",
         "",
-        "3 are to be had: terminals; the meters of clock profile, run queue.",
+        "Available: terminals; the meters of clock profile, run queue.",
         "`loadgo doctor --full` says how each of them is measured.",
     ]
 
@@ -201,7 +201,7 @@ def test_the_doctor_says_first_what_is_missing_with_its_whole_remedy() -> None:
 def test_the_doctor_in_full_says_how() -> None:
     rows = printed_rows.html_rows(str(SOME_ABILITIES.report("html", full=True)))
     assert rows == [
-        ["to be had", "how"],
+        ["available", "how"],
         ["terminals", "3 of 4096 in use"],
         ["meter: clock profile", "by samples on a clock"],
         ["meter: run queue", "every event"],
@@ -268,6 +268,16 @@ def test_a_list_of_runs_fits_the_terminal_and_keeps_ids_dates_and_answers(width:
     began = runs[0].started
     assert began is not None
     assert table.columns[1].cells[0] == f" 1 Mar {began.astimezone():%H:%M}"
+
+
+def test_a_list_in_a_pipe_has_the_width_of_columns_where_that_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = RunList(replace(run, id=f"2026-03-01T08-00-00-{run.id}", name="n" * 40) for run in recorded_runs(3))
+    records = [{"a": "x" * 20, "b": "word " * 30}]
+    for columns, fits in (("80", True), ("", False)):
+        monkeypatch.setenv("COLUMNS", columns)
+        texts = [str(runs.report("text")), listing(("a", "b"), [tuple(record.values()) for record in records])]
+        assert [max(map(len, text.splitlines())) <= 80 for text in texts] == [fits, fits]
+        assert all(run.id in texts[0] for run in runs)
 
 
 def test_the_p90_of_a_list_is_the_reports(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from loadgo.fitting.uncertainty import fit_covariance, log_interval, resample_gr
 from loadgo.notation.figures import digits, duration
 from loadgo.notation.keys import parts_of
 from loadgo.notation.laws import read_law
+from loadgo.notation.measures import percent
 from loadgo.prediction.fitted import drawn_settings, fitted_in
 from support.printed_rows import html_rows, markdown_rows
 
@@ -179,7 +180,7 @@ def test_a_fit_has_the_same_figures_in_all_formats(made: loadgo.Fit) -> None:
     assert len(members["checks"]) == 4
     for members_of_check, check in zip(members["checks"], checks, strict=True):
         assert (members_of_check["measured"], members_of_check["machine"]) == (check.measured, check.machine)
-        off = f"{100 * (check.machine / check.measured - 1):+.1f} %"
+        off = percent(check.machine / check.measured - 1)
         rows.append([check.figure, "5", check.shown(check.measured), check.shown(check.machine), off])
     assert html_rows(shown["html"]) == rows
     assert markdown_rows(shown["md"]) == rows

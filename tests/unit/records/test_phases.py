@@ -9,6 +9,7 @@ from loadgo.measures.fail_if_figures import parse_run_condition
 from loadgo.measures.summary import summarize
 from loadgo.records.phases import interactions_in, stretch_of
 from loadgo.records.tables import Tables
+from loadgo.reporting.over_time import over_time
 from loadgo.reporting.words import answer
 from support.synthetic import S, closed_loop, empty_run, frame, interaction, run_of
 
@@ -52,27 +53,39 @@ def test_a_killed_run_ends_with_its_last_record() -> None:
     assert stretch_of(killed).end_ns == run.interactions["ready_ns"].to_numpy().max()
 
 
-def killed_after_a_line(sampled_s: float) -> Tables:
-    """One line of a user, 2.6 ms after the load was whole; killed after its last sample of the processors' time."""
-    run = run_of([interaction(1, 1.2549, 0.0026)], finished=False, outcome="")
+def killed_after_two_lines(sampled_s: float) -> Tables:
+    """Two lines of a user, 2.6 ms after the load was whole; killed after its last sample of the processors' time."""
+    rows = [interaction(1, at, 0.001) for at in (1.2549, 1.2565)]
+    run = run_of(rows, finished=False, outcome="")
     steady = {"at_ns": round(1.2549 * S), "phase": "steady"}
     sample = {"at_ns": round(sampled_s * S), "span_ns": S // 10, "processor": 0, "category": "idle", "time_ns": S // 10}
     return dataclasses.replace(run, phases=frame([steady], "phases"), time=frame([sample], "time"))
 
 
 def test_a_killed_run_covers_the_time_until_its_last_sample() -> None:
-    stretch = stretch_of(killed_after_a_line(5.2549))
+    stretch = stretch_of(killed_after_two_lines(5.2549))
     assert (stretch.cut, stretch.end_ns) == (True, round(5.2549 * S))
-    assert stretch.per_second == pytest.approx(0.25)
-    assert "0.250 interactions a second" in answer(summarize(killed_after_a_line(5.2549)))
+    assert stretch.per_second == pytest.approx(0.5)
+    assert "0.500 interactions a second" in answer(summarize(killed_after_two_lines(5.2549)))
 
 
 def test_a_killed_run_that_covers_hardly_any_time_has_no_rate_and_says_why() -> None:
-    """One interaction in 2.6 ms are not 388 a second."""
-    summary = summarize(killed_after_a_line(1.3))
+    """Two interactions in 2.6 ms are not 769 a second."""
+    summary = summarize(killed_after_two_lines(1.3))
     assert summary.stretch.per_second is None
     assert "The throughput is not known: the records cover 45.1 ms of this." in answer(summary)
     assert evaluate(parse_run_condition("throughput < 1/s"), summary).holds is None
+
+
+def test_one_interaction_has_no_rate_and_its_response_time_is_the_answer() -> None:
+    """One interaction of 3.5 ms is not 286 a second."""
+    run = run_of([interaction(1, 2, 0.0035)])
+    summary = summarize(run)
+    assert summary.stretch.per_second is None
+    said = answer(summary)
+    assert "the only response took 3.50 ms." in said
+    assert "The throughput is not known from one interaction." in said
+    assert over_time(summary, run).throughput.is_empty()
 
 
 def test_a_stopped_run_whose_lines_were_in_progress_has_no_rate_of_a_moment() -> None:

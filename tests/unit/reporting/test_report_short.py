@@ -40,7 +40,7 @@ delete           166   44.4 ms    30.5–57.3 ms   149 ms      111–194 ms   27
 
 all commands   1,150   42.7 ms    40.0–46.9 ms   136 ms      125–144 ms   254 ms   60.1 ms        0
 
-Trust       Driver good (20.0 µs late at p99), Little's law holds within 1.1 %, nothing lost.
+Trust       Driver good (20.0 µs late at p99); Little's law holds within 1.1 %; nothing lost.
 Processors  89.5 % idle
             7.5 % user
 Response    17.7 % waiting for a processor, 10.6 ms of 60.1 ms on average

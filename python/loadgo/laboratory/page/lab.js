@@ -4,6 +4,8 @@ const PERIOD_MS = 5000;
 const READING_PERIOD_MS = 2000;
 const KEPT = ["text", "script", "system", "host", "outcome", "tag", "from", "to", "figure", "by"];
 
+const EXPERIMENTS = { ab: "two variants run in pairs", capacity: "the search for a capacity" };
+
 async function refresh() {
   try {
     const answer = await fetch(address("runs", { revision: laboratory.list.revision ?? "" }));
@@ -41,7 +43,7 @@ function showList() {
   byId("figures").replaceChildren(...figures.map((value) => element("option", { value })));
   byId("experiments").hidden = !experiments.length;
   byId("experiment-list").replaceChildren(...experiments.map(({ name, kind }) =>
-    element("li", {}, element("a", { href: address("experiment", { name, kind }), textContent: name }), ` (${kind})`)));
+    element("li", {}, element("a", { href: address("experiment", { name, kind }), textContent: name }), `, ${EXPERIMENTS[kind] ?? kind}`)));
   showRows(restoreFilters());
   document.body.dataset.reading = String(reading);
 }

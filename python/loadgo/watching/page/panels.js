@@ -11,6 +11,7 @@ export const $ = id => document.getElementById(id);
 
 const SERIES = [["busy", "Processors busy"], ["ready", "Run queue, length"], ["faults", "Page faults a second"], ["answers", "Answers a second"],
                 ["responses", "Response time, p90"], ["account", "Processors' time by category"], ["memory", "Memory"]];
+const TITLES = Object.fromEntries(SERIES);
 
 /** The small charts by name, as they were drawn last: {element, columns, redraw(), words(column)}. */
 export const charts = new Map();
@@ -23,7 +24,7 @@ export function prepare() {
   for (const [name, title] of SERIES) {
     const part = document.createElement("section"), head = document.createElement("h2"), now = document.createElement("span"), drawn = document.createElement("canvas"), value = document.createElement("p");
     [part.id, now.id, drawn.id, value.id, now.className, value.className] = [`part-${name}`, `now-${name}`, `series-${name}`, `value-${name}`, "now", "about value"];
-    head.append(title + ": ", now);
+    head.append(title, now);
     drawn.setAttribute("height", name === "account" || name === "memory" ? "140" : "104");
     drawn.setAttribute("role", "img");
     drawn.tabIndex = 0;
@@ -52,6 +53,13 @@ function known(values) { return Array.from(values).filter(value => !Number.isNaN
 
 function mean(values) { const told = known(values); return told.length ? told.reduce((a, b) => a + b, 0) / told.length : null; }
 
+/** The heading of a chart: its title, and what there is to say of the window, if anything. */
+function headed(name, text) {
+  const now = $(`now-${name}`), title = TITLES[name] + (text ? ": " : "");
+  if (now.previousSibling.textContent !== title) now.previousSibling.textContent = title;
+  if (now.textContent !== text) now.textContent = text;
+}
+
 /** Draws a series, and says its mean over the window and, where a column is long enough for one, its largest value. */
 function series(name, values, words, window, { caption = null, most = true, ...settings } = {}) {
   const told = known(values), list = Array.from(values);
@@ -59,25 +67,29 @@ function series(name, values, words, window, { caption = null, most = true, ...s
     const over = settings.over ? `, ${words(settings.over[column])} waited for a device` : "";
     return Number.isNaN(list[column]) ? settings.dots ? "too few answers for a p90" : "not measured" : words(list[column]) + over;
   });
-  $(`now-${name}`).textContent = !told.length && !(settings.dots || []).length ? "not measured" : caption ?? `${words(mean(values))} on the mean${most ? `, most ${words(Math.max(...told))}` : ""}`;
+  headed(name, !told.length && !(settings.dots || []).length ? "not measured" : caption ?? `${words(mean(values))} on the mean${most ? `, most ${words(Math.max(...told))}` : ""}`);
   $(`series-${name}`).setAttribute("aria-label", $(`part-${name}`).querySelector("h2").textContent);
 }
 
-/** Draws a small chart, and keeps how, so that what is pointed at can be drawn over it. */
-function show(name, columns, window, draw, words) {
+/** Draws a small chart, and keeps how, so that what is pointed at can be drawn over it; `legend(column)` fills the legend of a chart that has one. */
+function show(name, columns, window, draw, words, legend = null) {
   const element = $(`series-${name}`);
   const redraw = () => { draw(); drawPointed(element, window, pointed.moment, pointed.stretch); };
-  charts.set(name, { element, columns, window, redraw, words });
+  charts.set(name, { element, columns, window, redraw, words, legend });
   redraw();
   drawValue(name);
 }
 
-/** The chart's value at the moment that is pointed at, as a line below it. */
+/** The chart's value at the moment that is pointed at: a line below it, or the figures of its legend, where the line is heard only. */
 export function drawValue(name) {
-  const { columns, words, window: { start, end } } = charts.get(name), { moment: at } = pointed, width = (end - start) / columns;
+  const { columns, words, legend, window: { start, end } } = charts.get(name), { moment: at } = pointed, width = (end - start) / columns;
   const column = at === null || at < start || at > end ? null : Math.min(columns - 1, Math.floor((at - start) / width));
-  const text = column === null ? "" : `${moment(start + column * width)} to ${moment(start + (column + 1) * width)}: ${words(column)}`;
-  if ($(`value-${name}`).textContent !== text) $(`value-${name}`).textContent = text;
+  const line = $(`value-${name}`), range = column === null ? "" : `${moment(start + column * width)} to ${moment(start + (column + 1) * width)}: `;
+  const text = column === null ? "" : range + words(column);
+  if (legend) legend(column);
+  if (line.textContent === text) return;
+  line.textContent = legend ? range : text;
+  if (legend && text) line.append(Object.assign(document.createElement("span"), { className: "heard", textContent: words(column) }));
 }
 
 const SHORT_NS = 1e8;
@@ -88,24 +100,51 @@ export function drawMoving(found, answered, response, target, window) {
   series("busy", found.busy, share, window, { top: 1 });
   series("ready", found.ready, number, window);
   series("faults", found.faults, number, window, { over: Array.from(found.major), most });
-  if (waited !== null) $("now-faults").textContent += ` (${number(waited)} waited for a device)`;
+  if (waited !== null) $("now-faults").textContent += ` (orange: ${number(waited)} waited for a device)`;
   if (answered) series("answers", answered, number, window, { most: (end - start) / bins >= SHORT_NS });
-  if (response) series("responses", response.drawn, duration, window, { bound: target, dots: response.dots, caption: response.p90 === null ? "few answers" : `${duration(response.p90)} in all` });
+  if (response) series("responses", response.drawn, duration, window, { bound: target, dots: response.dots, caption: response.p90 === null ? "few answers" : `${duration(response.p90)} in all${response.dots.length ? "; a dot is an answer" : ""}` });
   stack("memory", found.memory, null, bytes, window);
 }
 
-/** Parts upon one another. A part without a colour of its own has one in turn. */
+const ownColours = new Map();
+
+/** The colour of a part that has none of its own: the next one when the part is first seen, and the same from then on. */
+function colourOf(part) {
+  if (part.quiet) return QUIET;
+  if (!ownColours.has(part.name)) ownColours.set(part.name, STACK[ownColours.size % STACK.length]);
+  return ownColours.get(part.name);
+}
+
+/** Parts upon one another. */
 function stack(name, parts, most, told, window) {
   const list = parts.filter(part => part.drawn.some(value => value > (most || 0) / 1000)), columns = list.length ? list[0].drawn.length : 0;
-  list.forEach((part, at) => { part.colour ??= (part.quiet ? QUIET : STACK[at % STACK.length]); });
+  list.forEach(part => { part.colour ??= colourOf(part); });
   let full = most;
   for (let column = 0; !most && column < columns; column++) full = Math.max(full || 0, list.reduce((sum, part) => sum + (part.drawn[column] || 0), 0));
   full = most || roundUp(full);
-  show(name, columns || 1, window, () => drawStack($(`series-${name}`), list, full, { ...window, words: told }), column => list.filter(part => part.drawn[column] > 0).map(part => `${part.name} ${told(part.drawn[column])}`).join(", ") || "not measured");
-  $(`legend-${name}`).replaceChildren(...list.map(part => entry(part.colour, `${part.name} ${told(part.share ?? last(part.drawn))}`)));
-  $(`now-${name}`).textContent = list.length ? "" : "not measured";
+  const words = column => list.filter(part => part.drawn[column] > 0).map(part => `${part.name} ${told(part.drawn[column])}`).join(", ") || "not measured";
+  const legend = column => fillLegend(name, list, part => told(part === undefined ? most ? 0 : null : column === null ? part.share ?? last(part.drawn) : part.drawn[column]));
+  show(name, columns || 1, window, () => drawStack($(`series-${name}`), list, full, { ...window, words: told }), words, legend);
+  headed(name, list.length ? "" : "not measured");
   $(`series-${name}`).setAttribute("aria-label", `${name}: ${list.map(part => `${part.name} ${told(last(part.drawn))}`).join(", ")}`);
 }
+
+const legends = new Map();
+
+/** Writes the figure of each part behind its name. A part that was once seen keeps its place, so that the page does not move. */
+function fillLegend(name, list, figure) {
+  if (!legends.has(name)) legends.set(name, new Map());
+  const kept = legends.get(name), now = new Map(list.map(part => [part.name, part])), isNew = list.some(part => !kept.has(part.name));
+  for (const part of list.filter(part => !kept.has(part.name))) {
+    const item = entry(part.colour, `${part.name} `), value = document.createElement("span");
+    item.append(value);
+    kept.set(part.name, { item, value });
+  }
+  for (const [part, { value }] of kept) { const text = figure(now.get(part)); if (value.textContent !== text) value.textContent = text; }
+  if (isNew) $(`legend-${name}`).replaceChildren(...[...kept].sort(([a], [b]) => PALETTE.indexOf(a) - PALETTE.indexOf(b)).map(([, one]) => one.item));
+}
+
+const PALETTE = Object.values(CATEGORIES).map(category => category.name);
 
 /** A category's term as a cell: its text, no class, and its sentence. */
 function term(category) { const known = CATEGORIES[category]; return known ? [known.name, "", known.meaning] : [category, ""]; }
