@@ -302,6 +302,7 @@ def assemble_capacity(
     return Capacity(
         script=site.source.requested,
         on=site.on,
+        settings=site.settings,
         targets=goal.targets,
         end=answer.end,
         answer=answer.users,

@@ -48,7 +48,8 @@ def capacity_document(capacity: Capacity) -> Document:
 def _about_lines(capacity: Capacity) -> tuple[str, ...]:
     mix = ", ".join(f"{mix_class.name} {mix_class.weight}" for mix_class in capacity.classes)
     targets = "; ".join(target.text for target in capacity.targets)
-    return (f"{capacity.script} on {capacity.on}", f"targets: {targets}", *((f"mix: {mix}",) if mix else ()))
+    system = ", ".join([f"{capacity.script} on {capacity.on}", *capacity.settings])
+    return (system, f"targets: {targets}", *((f"mix: {mix}",) if mix else ()))
 
 
 def _capacity_warnings(capacity: Capacity) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from loadgo.theory.scalability import FittedLaw, Scalability
 
 JSON_KEYS: dict[type, str] = {
     Capacity: (
-        "bad script on targets end answer interval confidence in_words binding saturates_first points "
+        "bad script on settings targets end answer interval confidence in_words binding saturates_first points "
         "interactions_spent trials seconds classes limits servers currency tariff models notes each_trial neighbours "
         "narrowing fit_doubt fit_warnings"
     ),

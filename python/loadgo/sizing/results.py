@@ -152,6 +152,8 @@ class Capacity(Result, presented_by="loadgo.sizing.presentation:presentation"):
     """The tariff of `cost_user_hour` with its prices, in words; empty where nothing has a price."""
     fit_warnings: tuple[str, ...] = ()
     """Reasons to doubt the fit of a fitted machine."""
+    settings: tuple[str, ...] = ()
+    """The settings of the search that replace the script's or the machine's, in words: `limit cpus=0.5`."""
     narrowing: Narrowing | None = None
     """Trials that would narrow the answer; None where it is narrow enough, or where more trials would not help."""
 

@@ -51,6 +51,8 @@ class TrialSite:
     """The classes of users; None if all users type one script."""
     fit_warnings: tuple[str, ...] = ()
     """The reasons to doubt the fit of a fitted machine."""
+    settings: tuple[str, ...] = ()
+    """The caller's settings in words: `think exponential(1s)`, `limit cpus=0.5`."""
 
     @property
     def live(self) -> bool:
@@ -99,6 +101,7 @@ def prepare_site(
         out=out,
         mix=mix,
         fit_warnings=() if ready.machine is None else ready.machine.fit_warnings,
+        settings=_settings_in_words(settings),
     )
 
 
@@ -109,6 +112,11 @@ def _site_servers(on: str, ready: PreparedRun) -> ServerCounts:
             return {}
         return cpu_limit_servers(ready.cpu_limit, {PROCESSORS_RESOURCE: os.cpu_count() or 1})
     return server_counts(ready.machine.parsed["text"], ready.machine.parsed["processors"])
+
+
+def _settings_in_words(settings: RunSettings) -> tuple[str, ...]:
+    named = {"think": settings.think, "typing": settings.typing, "limit": settings.limit, "meters": settings.meters}
+    return (*(f"{name} {value}" for name, value in named.items() if value is not None), *settings.set)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import pytest
 from loadgo.documents.chart import png
 from loadgo.documents.render import DOCUMENT_FORMATS
 from loadgo.documents.table import Table
+from loadgo.running.prepared import RunSettings
 from loadgo.sizing.chart_data import axis_end, extended_curve, model_curve, response_scales
 from loadgo.sizing.charts import capacity_charts
 from loadgo.sizing.curve import MeasuredFigure, MixClass, Target, TargetVerdict
@@ -17,6 +18,7 @@ from loadgo.sizing.document import capacity_document
 from loadgo.sizing.models.models import models_of
 from loadgo.sizing.pictures import capacity_pictures
 from loadgo.sizing.results import Capacity, Neighbours
+from loadgo.sizing.site import prepare_site
 from loadgo.theory.networks import Class as Population
 from loadgo.theory.networks import Station
 from loadgo.theory.populations import populations
@@ -263,3 +265,12 @@ def test_a_price_names_its_tariff(made: Capacity) -> None:
 
 def test_one_point_has_no_picture() -> None:
     assert capacity_pictures(capacity_of([exact(5)])) == ()
+
+
+def test_the_first_lines_have_the_settings_of_the_search(mix: Capacity) -> None:
+    site = prepare_site("light", "ctss", RunSettings(think="exponential(8s)", typing=12.0, set=("processors.speed=2",)))
+    assert site.settings == ("think exponential(8s)", "typing 12.0", "processors.speed=2")
+    searched = replace(mix, script="light", on="ctss", settings=site.settings)
+    first = capacity_document(searched).about[0]
+    assert first == "light on ctss, think exponential(8s), typing 12.0, processors.speed=2"
+    assert searched.to_dict()["settings"] == list(site.settings)
