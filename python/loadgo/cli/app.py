@@ -311,6 +311,7 @@ def _print_run(finished: loadgo.Run, format: ReportFormat, tariff: str, *, full:
         except OSError:
             print_note(place)
             raise
+        _print_reasons(finished)
         return
     try:
         content = loadgo.report(finished, format=format, tariff=tariff, color=wants_color(), full=full)
@@ -318,6 +319,16 @@ def _print_run(finished: loadgo.Run, format: ReportFormat, tariff: str, *, full:
     finally:
         notes = notes_without_leftovers(finished.notes, finished.left_behind)
         print_note("\n".join((*notes, place)))
+
+
+def _print_reasons(finished: loadgo.Run) -> None:
+    """Prints the reasons for the exit status of a bad run, whose report nobody sees. Conditions are printed anyway."""
+    from loadgo.measures.run_warnings import doubt_warnings, facts_in, invalid_warnings
+
+    if finished.bad:
+        facts = facts_in(finished.summary)
+        for text in (*invalid_warnings(facts), *doubt_warnings(facts)):
+            print_error(text)
 
 
 def _print_failed_conditions(results: Iterable[ConditionResult]) -> None:

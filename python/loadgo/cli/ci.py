@@ -109,8 +109,10 @@ def condition_checks(summary: Summary) -> list[Check]:
 def run_checks(finished: Run) -> list[Check]:
     """The conditions of a run, and what else makes it bad: its end, the driver, and lost records."""
     from loadgo.documents.as_junit import Check
+    from loadgo.measures.run_warnings import driver_faults
 
     summary = finished.summary
+    faults = " ".join(driver_faults(summary.driver, summary.other_work))
     lost = sum(loss.count for loss in summary.losses)
     valid, done = summary.driver.valid, finished.outcome == "done"
     return [
@@ -119,7 +121,7 @@ def run_checks(finished: Run) -> list[Check]:
         Check(
             "the driver was in time",
             "passed" if valid else "failed",
-            "the run measures the system" if valid else "the driver was late or was the bottleneck",
+            "the run measures the system" if valid else faults,
         ),
         Check("no records were lost", "failed" if lost else "passed", f"{lost:,} records were lost"),
     ]

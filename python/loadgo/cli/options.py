@@ -38,7 +38,7 @@ FullOption = Annotated[
 ]
 TopOption = Annotated[int | None, typer.Option(min=1, metavar="N", help="The largest number of rows of a long table.")]
 QuietOption = Annotated[
-    bool, typer.Option("--quiet", "-q", help="No progress and no report; only the run's folder is printed.")
+    bool, typer.Option("--quiet", "-q", help="No progress and no report: the run's folder alone, and what is wrong.")
 ]
 ReportFileOption = Annotated[
     Path | None,

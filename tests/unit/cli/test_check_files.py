@@ -2,14 +2,22 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 from xml.etree import ElementTree
 
+import loadgo
+import polars as pl
 import pytest
-from loadgo.cli.app import app
+from loadgo.cli.app import _print_reasons, app
+from loadgo.cli.ci import run_checks
+from loadgo.measures.summary import summarize
 from support.made_laboratory import FIRST_START, made_run
 from support.outside import NEEDS_FULL_DEVICE
 from support.small_machine import laid
+from support.synthetic import closed_loop
 from typer.testing import CliRunner
 
 
@@ -172,3 +180,17 @@ def test_a_file_without_a_name_of_its_own_is_refused_before_the_work(
 def test_a_device_may_take_both_files(slow: Path) -> None:
     files = ("--junit", "/dev/null", "--summary", "/dev/null")
     assert invoked("report", slow, "--fail-if", "p90(compile) > 9s", *files)[0] == 0
+
+
+def test_a_late_driver_has_its_cause_in_the_checks_and_after_a_quiet_run(capsys: pytest.CaptureFixture[str]) -> None:
+    run = closed_loop(10, 20)
+    planned = (pl.col("sent_ns").cast(pl.Int64) - 2_000_000).clip(0).cast(pl.UInt64)
+    late = summarize(replace(run, interactions=run.interactions.with_columns(planned_ns=planned)))
+    finished = cast("loadgo.Run", SimpleNamespace(summary=late, outcome="done", bad=True))
+    (in_time,) = (check for check in run_checks(finished) if check.name == "the driver was in time")
+    assert in_time.verdict == "failed"
+    assert "lines were sent more than 1.00 ms late (p99 2.00 ms)" in in_time.text
+    _print_reasons(finished)
+    told = " ".join(capsys.readouterr().err.split())
+    assert "INVALID: the host woke the driver late" in told
+    assert "lines were sent more than 1.00 ms late (p99 2.00 ms)" in told
