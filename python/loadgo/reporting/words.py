@@ -50,8 +50,14 @@ def limits_in_words(summary: Summary) -> str:
     parts = [f"memory {size(limit['memory_bytes'])}"] if "memory_bytes" in limit else []
     if "cpus" in limit:
         parts.append(f"{setting(limit['cpus'])} processor{'' if limit['cpus'] == 1 else 's'}")
-    parts += [f"paging to {limit['swap']}"] if "swap" in limit else []
+    parts += [f"paging to {_paging_device(str(limit['swap']))}"] if "swap" in limit else []
     return ", ".join(parts)
+
+
+def _paging_device(swap: str) -> str:
+    """The users' paging device, as `zram of 1.07 GB`, from a text such as `zram:1073741824`."""
+    kind, _, count = swap.partition(":")
+    return f"{kind} of {size(int(count))}" if count.isdigit() else swap
 
 
 def load(summary: Summary) -> str:

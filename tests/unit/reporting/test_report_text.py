@@ -246,11 +246,11 @@ def test_sampled_usage_is_said_to_be_sampled() -> None:
 
 def test_conditions_and_sources_are_told() -> None:
     run = closed_loop(20, 10, SCRIPT)
-    limit = {"memory_bytes": 256_000_000, "cpus": 1.0, "swap": "zram:1G"}
+    limit = {"memory_bytes": 256_000_000, "cpus": 1.0, "swap": "zram:1000000000"}
     text = report(dataclasses.replace(run, conditions=run.conditions | {"limit": limit}), 200)
     assert "Usage       CPU from cgroup v2, faults from taskstats, waits from taskstats." in text
     assert "load average 0.10 0.20 0.30 before and 1.10 0.40 0.30 at the end; 1 others logged in" in text
-    assert "users held to memory 256 MB, 1 processor, paging to zram:1G." in text
+    assert "users held to memory 256 MB, 1 processor, paging to zram of 1.00 GB." in text
     assert "the kernel answered FIFO 10" in text
 
 

@@ -149,7 +149,7 @@ fn memory(plan: &Plan<'_>) -> Option<Finding> {
         Finding::new(
             wanted > 2 * available,
             format!("{} sessions of `{}` need about {}, and {} are free", plan.users, plan.login, mb(wanted), mb(available)),
-            "fewer users, a smaller shell, or a paging device (`limit=swap=zram:SIZE`)",
+            "fewer users, a smaller shell, or a paging device (`limit` with swap=zram:SIZE)",
         )
     };
     (wanted > available).then(finding)
@@ -235,7 +235,8 @@ fn number(path: impl AsRef<Path>) -> Option<u64> {
 }
 
 fn mb(bytes: u64) -> String {
-    format!("{:.1} MB", bytes as f64 / 1e6)
+    let megabytes = bytes as f64 / 1e6;
+    if megabytes < 1e3 { format!("{megabytes:.1} MB") } else { format!("{:.1} GB", megabytes / 1e3) }
 }
 
 #[cfg(test)]
