@@ -12,6 +12,7 @@ import loadgo
 import polars as pl
 import pytest
 from loadgo.measures.summary import summarize
+from loadgo.records.tables import read_stream
 from support.agent_hosts import FAR, AgentHost, agent_host, eventually
 from support.far_programs import sshd
 from support.outside import NEEDS_ROOT
@@ -67,7 +68,7 @@ def test_a_run_on_another_host_is_one_folder_with_the_meters_of_that_host(far: A
     report = far.run(*options("--for", "5s")).stdout
     run = run_toml(far)
     assert (run["kind"], run["outcome"], run["system"]["name"]) == ("run", "done", FAR)
-    assert (run["meters"]["tier"], run["usage"]["cpu"]) == ("cheap", "")
+    assert run["meters"]["tier"] == "cheap"
     assert f"({FAR})" in report
     assert any("response times have the network in them" in note for note in run["notes"])
     assert sorted(path.name for path in (far.folder / "kept").iterdir() if path.suffix != ".parquet") == [
@@ -77,7 +78,11 @@ def test_a_run_on_another_host_is_one_folder_with_the_meters_of_that_host(far: A
     tables = loadgo.tables(far.folder / "kept")
     assert len(tables.interactions) > 20
     assert tables.interactions["bytes_out"].unique().to_list() == [NOTES_BYTES]
-    assert tables.interactions["cpu_user_ns"].null_count() == len(tables.interactions)
+    known = tables.interactions.filter(pl.col("cpu_user_ns").is_not_null())
+    assert f"({len(known)} interactions of {len(tables.interactions)})" in run["usage"]["notes"][-1]
+    assert len(known) > 0
+    assert (known["cpu_user_ns"] + known["cpu_system_ns"] > 0).all()
+    assert known["faults_minor"].null_count() == 0
     spans = tables.time.unique("at_ns").sort("at_ns")
     assert 4 <= len(spans) <= run["wall_s"] + 2
     assert (spans["at_ns"] >= spans["span_ns"]).all()
@@ -157,6 +162,8 @@ def _is_below(pid: int, far: AgentHost) -> bool:
 @pytest.mark.parametrize("loss", ["the agent is killed", "its connection is cut"])
 def test_the_run_goes_on_without_its_agent_and_the_loss_is_told(loss: str, far: AgentHost) -> None:
     running = run_under_way(far, "--for", "30s")
+    heard_ns = read_until_ns(far)
+    eventually(lambda: read_until_ns(far) > heard_ns, "the accounts are not read any more")
     (agent,) = far.agent_pids()
     for pid in [agent] if loss == "the agent is killed" else sshd_above(agent, far):
         os.kill(pid, signal.SIGKILL)
@@ -167,9 +174,20 @@ def test_the_run_goes_on_without_its_agent_and_the_loss_is_told(loss: str, far: 
     assert "then the meters were lost." in words
     tables = loadgo.tables(far.folder / "kept")
     assert run_toml(far)["outcome"] == "done"
+    assert tables.sessions["outcome"].cast(pl.String).to_list() == 3 * ["done"], "the shells go on without the agent"
+    lines = tables.interactions.sort("sent_ns")["cpu_user_ns"].is_not_null().to_list()
+    assert any(lines)
+    assert not any(lines[-3:]), "nobody read the accounts any more"
     assert tables.lost["what"].cast(pl.String).to_list() == ["meters"]
     last_line_ns, last_span_ns = tables.interactions["sent_ns"].max(), tables.time["at_ns"].max()
     assert last_line_ns > last_span_ns > 0  # type: ignore[operator]  # both are numbers
+
+
+def read_until_ns(far: AgentHost) -> int:
+    """The last instant, on the clock there, until which all accounts were read, as far as is known here."""
+    readings = read_stream(far.folder / "kept" / "other-host" / "session_usage.arrows")
+    assert readings is not None
+    return int(readings.filter(pl.col("user").is_null())["at_ns"].max() or 0)  # type: ignore[arg-type]
 
 
 def test_the_meters_that_an_account_may_not_have_are_told_and_processor_times_are_there(far: AgentHost) -> None:
@@ -216,6 +234,45 @@ def test_a_program_that_is_missing_there_is_told_before_anybody_logs_in(far: Age
     err = far.loadgo(*run_words(), status=2).stderr
     assert f"the script needs no-such-program, which {FAR} does not have" in err
     assert not (far.folder / "kept").exists()
+
+
+LOOP = "n=0; while [ $n -lt 200000 ]; do n=$((n+1)); done"
+LOOPING = f"./far-loop -c '{LOOP}'"
+FAULTS = 20_000
+TOUCHING = f"m = mmap.mmap(-1, {FAULTS} << 12); [m.__setitem__(n << 12, 1) for n in range({FAULTS})]"
+FAULTING = f"python3 -I -c 'import mmap; {TOUCHING}'"
+USING = f"""
+name  = "far use"
+login = "bash"
+think = "fixed(0.4s)"
+needs = ["bash", "python3"]
+lines = ['ln -sf "$(command -v sh)" far-loop', {LOOPING!r}, {FAULTING!r}]
+"""
+
+
+def test_what_interactions_use_there_is_what_the_kernel_s_meters_see(tmp_path: Path) -> None:
+    with agent_host(tmp_path, other_boot=True) as far:
+        (tmp_path / "work.toml").write_text(USING)
+        far.run("work.toml", "--on", FAR, "--users", "2", "--passes", "3", out="use-of-far")
+        tables = loadgo.tables(tmp_path / "use-of-far")
+    usage = tables.conditions["usage"]
+    assert usage["cpu"].startswith("cgroup")
+    assert (usage["faults"], usage["waits"]) == ("taskstats", "taskstats")
+    mean = summarize(tables)
+    assert any("CPU is known for" in note for note in mean.notes)
+    loop, faulting = (next(row for row in mean.commands if row.name == name) for name in ("./far-loop", "python3"))
+    assert min(loop.usage.measured, faulting.usage.measured) >= 3, "a busy host may spoil some"
+    looped = tables.processes.filter(pl.col("who").cast(pl.String) == "far-loop")
+    assert loop.usage.cpu_ns == pytest.approx(looped["cpu_ns"].sum() / 6, rel=0.2)
+    assert FAULTS < faulting.usage.faults_minor < FAULTS + 4000  # type: ignore[operator]
+    users = tables.processes.filter(pl.col("who").cast(pl.String) == "users")
+    assert users["cpu_ns"].sum() >= 6 * 0.8 * loop.usage.cpu_ns
+    assert not groups_named("use-of-far")
+
+
+def groups_named(run: str) -> list[Path]:
+    """The control groups of a run that are still there."""
+    return [*Path("/sys/fs/cgroup").glob(f"**/loadgo-{run}-*")]
 
 
 def test_a_shell_over_ssh_that_leads_to_this_host_has_its_usage(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ mount -t tmpfs none /run
 mount -t tmpfs -o size=64m none /var/tmp
 mkdir /run/sshd
 for name in passwd shadow; do mount --bind "$1/$name" "/etc/$name"; done
+[ ! -e "$1/boot_id" ] || mount --bind "$1/boot_id" /proc/sys/kernel/random/boot_id
 shift
 exec "$@"
 """
@@ -116,13 +117,16 @@ def sshd() -> tuple[str, ...] | None:
     return ("env", f"LD_LIBRARY_PATH={libraries}", str(unpacked))
 
 
-def over_ssh(folder: Path, shell: str = "/bin/sh", *, apart: bool = False) -> tuple[str, ...]:
+def over_ssh(folder: Path, shell: str = "/bin/sh", *, apart: bool = False, other_boot: bool = False) -> tuple[str, ...]:
     """The program of a far end that is a host for ssh: keys and accounts are laid into `folder`; needs root.
 
-    The account's shell is `shell`. A host that is `apart` has process ids of its own: no shell on it is followed.
+    The account's shell is `shell`. A host that is `apart` has process ids of its own, so that no driver here follows
+    its shells. With `other_boot` none does either, since its kernel seems to be another; process ids are this host's.
     """
     server = sshd()
     assert server is not None
+    if other_boot:
+        (folder / "boot_id").write_text("00000000-0000-4000-8000-000000000000\n")
     for name in ("host_key", "key"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True)
     home = folder / "home"

@@ -37,13 +37,15 @@ class SshHost:
 
 
 @contextmanager
-def ssh_host(folder: Path, shell: str = "/bin/bash", *, apart: bool = False) -> Iterator[SshHost]:
+def ssh_host(
+    folder: Path, shell: str = "/bin/bash", *, apart: bool = False, other_boot: bool = False
+) -> Iterator[SshHost]:
     """A host for ssh whose keys, account and home lie in `folder`. Its sshd ends with the context. Needs root.
 
-    A host that is `apart` has process ids of its own.
+    A host that is `apart` has process ids of its own; with `other_boot` its kernel has another boot id.
     """
     folder.mkdir()
-    words = over_ssh(folder, shell, apart=apart)
+    words = over_ssh(folder, shell, apart=apart, other_boot=other_boot)
     port = _free_port()
     listen = ("-D", "-o", "ListenAddress=127.0.0.1", "-p", str(port), "-o", "MaxStartups=100", "-o", "PidFile=none")
     by_connection = words.index("-i")

@@ -36,6 +36,8 @@ pub enum Kind {
     /// From the agent, before a metering's first `run.toml`: the beginning of the metering on its monotonic clock, in nanoseconds, as
     /// 8 bytes, big-endian.
     Origin,
+    /// From the agent, before a metering's first `run.toml`: the directory in which sessions announce themselves.
+    Sessions,
     /// From the agent: the text of `run.toml`, at the beginning and at the end of a metering.
     RunToml,
     /// From the agent: the number of a table, and the next bytes of its stream.
@@ -47,13 +49,14 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [(Kind, u8); 10] = [
+    const ALL: [(Kind, u8); 11] = [
         (Kind::Hello, b'H'),
         (Kind::Request, b'Q'),
         (Kind::Beat, b'B'),
         (Kind::Stop, b'S'),
         (Kind::Clock, b'C'),
         (Kind::Origin, b'O'),
+        (Kind::Sessions, b'U'),
         (Kind::RunToml, b'T'),
         (Kind::Table, b'M'),
         (Kind::Answer, b'A'),

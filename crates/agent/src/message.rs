@@ -49,6 +49,9 @@ pub struct MeterRequest {
     pub duration_s: Option<f64>,
     /// The controller's command line, for the record.
     pub command_line: Vec<String>,
+    /// The largest number of a user, where users of the controller log in to this host and are to be measured one by one.
+    #[serde(default)]
+    pub users: Option<u32>,
 }
 
 /// One ability of a host, as `loadgo doctor` shows it.

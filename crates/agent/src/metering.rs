@@ -4,12 +4,14 @@ use crate::connection::Connection;
 use crate::table_sender::TableSender;
 use loadgo_agent::frame::Kind;
 use loadgo_agent::message::{MeterAnswer, MeterRequest, RefusalAnswer};
+use loadgo_host::followed::Expected;
 use loadgo_host::leftovers::{Leftovers, Thing, clear_stale, state_directory};
 use loadgo_host::refusal::Refusal;
 use loadgo_run::{Decision, Failure, HostMeter, MeterOrder, MeteringResult, RunRefusal, TierAsked};
 use loadgo_store::Error as StoreError;
 use std::fs::{self, DirBuilder};
 use std::hash::{BuildHasher as _, RandomState};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -50,14 +52,26 @@ fn begin(request: &MeterRequest, folder: &Path) -> Result<HostMeter, RefusalAnsw
         length: request.duration_s.map(seconds).transpose()?,
         command: Vec::new(),
         command_line: request.command_line.clone(),
+        sessions: request.users.map(|users| expected(&request.id, users)),
     };
     HostMeter::begin(order).map_err(of_failure)
+}
+
+/// The sessions of the controller's users. They log in to the account that has started this agent, perhaps by sudo.
+fn expected(id: &str, users: u32) -> Expected {
+    let own = rustix::process::geteuid();
+    let by_sudo = std::env::var("SUDO_UID").ok().and_then(|id| id.parse().ok()).filter(|_| own.is_root());
+    let directory = temporary_path("-sessions");
+    Expected { id: id.to_owned(), directory, owner: by_sudo.unwrap_or(own.as_raw()), users }
 }
 
 /// Meters until the end, and sends the records meanwhile.
 fn watch(connection: &Connection, meter: HostMeter, folder: &Path) -> Result<MeterAnswer, RefusalAnswer> {
     let run_toml = fs::read(folder.join("run.toml")).map_err(|error| refused(format!("run.toml cannot be read: {error}")))?;
     connection.send(Kind::Origin, &meter.origin_ns().to_be_bytes());
+    if let Some(directory) = meter.announced_in() {
+        connection.send(Kind::Sessions, directory.as_os_str().as_bytes());
+    }
     connection.send(Kind::RunToml, &run_toml);
     let sender = TableSender::start(connection, folder).map_err(|unsent| refused(unsent.to_string()))?;
     let decide = || if connection.stop.is_set() { Decision::Stop } else { Decision::Continue };
@@ -92,6 +106,13 @@ fn refused(reason: String) -> RefusalAnswer {
 /// The directory for records that are being sent. It is on a disk: the state directory lies in memory.
 const RECORDS_DIRECTORY: &str = "/var/tmp";
 
+/// A path for a directory of this process, with `ending` at its end.
+fn temporary_path(ending: &str) -> PathBuf {
+    let place = Some(PathBuf::from(RECORDS_DIRECTORY)).filter(|place| place.is_dir()).unwrap_or_else(state_directory);
+    // Others may write there, so they must not be able to make this name before us.
+    place.join(format!("loadgo-agent-{}-{:016x}{ending}", std::process::id(), RandomState::new().hash_one(0)))
+}
+
 /// A folder of this process alone on a disk. The next loadgo on this host removes it if this agent is killed.
 struct TemporaryFolder {
     path: PathBuf,
@@ -100,9 +121,7 @@ struct TemporaryFolder {
 
 impl TemporaryFolder {
     fn make(id: &str) -> Result<TemporaryFolder, RefusalAnswer> {
-        let place = Some(PathBuf::from(RECORDS_DIRECTORY)).filter(|place| place.is_dir()).unwrap_or_else(state_directory);
-        // Others may write there, so they must not be able to make this name before us.
-        let path = place.join(format!("loadgo-agent-{}-{:016x}", std::process::id(), RandomState::new().hash_one(0)));
+        let path = temporary_path("");
         let made = Leftovers::begin(id).and_then(|mut leftovers| {
             leftovers.note(Thing::Home(path.clone()))?;
             DirBuilder::new().mode(0o700).create(&path)?;

@@ -311,6 +311,24 @@ impl MemoryRow {
     }
 }
 
+/// A row of `session_usage`: what a session used between two readings of its account, on a host whose driver is elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionUsageRow {
+    /// The end of the second reading.
+    pub at: Instant,
+    /// Time from the beginning of the first reading to `at`; 0 in the first row of a session.
+    pub span_ns: u64,
+    /// The user; `None`: a sign that all accounts were read until `at`. Accounts without use have no row.
+    pub user: Option<UserId>,
+    /// Resources that the session took in the span.
+    pub usage: Usage,
+    /// Clock ticks that found the session's processes in their programs, in microseconds. Ticks of a process come with its end, so
+    /// that only whole lines can be divided into user and system time.
+    pub user_ticks_us: u64,
+    /// Clock ticks that found them in the system, in microseconds.
+    pub system_ticks_us: u64,
+}
+
 /// Rows of all meter tables for one span.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MeterRows {
@@ -330,14 +348,16 @@ pub struct MeterRows {
     pub stacks: Vec<StackRow>,
     /// Rows of `memory`.
     pub memory: Vec<MemoryRow>,
+    /// Rows of `session_usage`.
+    pub session_usage: Vec<SessionUsageRow>,
 }
 
 impl MeterRows {
     /// Number of rows, and the end of the span of the first `time` row.
     pub fn rows(&self) -> (u64, Instant) {
-        let counts = [self.time.len(), self.processes.len(), self.faults.len(), self.segments.len()];
-        let count =
-            counts.iter().sum::<usize>() + self.primitives.len() + self.queue.len() + self.stacks.len() + self.memory.len();
+        let by_span = [self.time.len(), self.processes.len(), self.faults.len(), self.segments.len()];
+        let others = [self.primitives.len(), self.queue.len(), self.stacks.len(), self.memory.len(), self.session_usage.len()];
+        let count = by_span.iter().chain(&others).sum::<usize>();
         (count as u64, self.time.first().map_or(Instant(0), |row| row.at))
     }
 }

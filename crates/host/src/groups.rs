@@ -216,7 +216,7 @@ const CLIENTS: &str = "clients";
 const REMEDY: &str = "run as root, or inside a subtree that is yours: systemd-run --user --scope -p Delegate=yes loadgo …";
 
 /// The trees that can keep accounts, the best first.
-fn in_order_of_worth(found: &[Hierarchy]) -> Vec<&Hierarchy> {
+pub(crate) fn in_order_of_worth(found: &[Hierarchy]) -> Vec<&Hierarchy> {
     let v1 = found.iter().filter(|hierarchy| hierarchy.version == Version::V1 && hierarchy.has("cpuacct"));
     let v2 = found.iter().filter(|hierarchy| hierarchy.version == Version::V2);
     v1.chain(v2).collect()
@@ -226,7 +226,7 @@ fn in_order_of_worth(found: &[Hierarchy]) -> Vec<&Hierarchy> {
 static RUNS: AtomicU32 = AtomicU32::new(0);
 
 /// The name of the run's group; no two runs share one, also within a second or a process.
-fn group_name(run_id: &str) -> String {
+pub(crate) fn group_name(run_id: &str) -> String {
     let safe: String =
         run_id.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' }).take(80).collect();
     let number = RUNS.fetch_add(1, Ordering::Relaxed);

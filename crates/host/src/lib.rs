@@ -2,11 +2,13 @@
 //!
 //! `terminals` logs users in and types, and `usage` reads the resources that each interaction used. `groups` and `limits` hold
 //! the users' control groups and their limits. `leftovers` undoes changes that a run made, and `commands` runs single programs.
-//! `doctor` answers which measurements this host permits, and `conditions` describes the host.
+//! `followed` measures sessions whose driver is on another host. `doctor` answers which measurements this host permits, and `conditions` describes the host.
 
+mod beginning;
 pub mod commands;
 pub mod conditions;
 pub mod doctor;
+pub mod followed;
 pub mod groups;
 pub mod leftovers;
 pub mod limits;

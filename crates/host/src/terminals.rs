@@ -3,8 +3,9 @@
 //! `host` is the system under test. `session` is one user's state without any system call. `starting` has the threads that start
 //! sessions, and `farewells` gives sessions that remove files the time to do so. `login` prepares the command and the environment
 //! of a session, and `typed_files` the lines typed before it counts. `questions` recognises a log-in that waits for an answer, and
-//! `place` a session by `ssh` whose shell is on this host.
+//! `place` a session by `ssh` whose shell is on this host. `announcement` is for sessions on a host with an agent.
 
+pub mod announcement;
 mod farewells;
 pub mod host;
 pub mod login;

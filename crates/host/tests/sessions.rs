@@ -100,6 +100,7 @@ fn run_with(text: &str, load: OfferedLoad) -> (Kept, SessionCounts) {
         by_place: Arc::default(),
         own_directories: false,
         of_account: false,
+        announced_in: None,
     };
     let mut host = Host::new(setting, meter, groups, &StopRequest::default()).expect("an event loop");
     let mut kept = Kept::default();

@@ -65,6 +65,7 @@ fn name_of(kind: Kind) -> &'static str {
         Kind::Stop => "stop",
         Kind::Clock => "clock",
         Kind::Origin => "origin",
+        Kind::Sessions => "sessions",
         Kind::RunToml => "run.toml",
         Kind::Table => "table",
         Kind::Answer => "answer",

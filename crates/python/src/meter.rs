@@ -94,6 +94,7 @@ fn order(options: MeterOptions) -> PyResult<MeterOrder> {
         length: options.duration_s.map(Duration::from_secs_f64),
         command: options.command,
         command_line: options.command_line,
+        sessions: None,
     })
 }
 

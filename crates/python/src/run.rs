@@ -62,6 +62,9 @@ struct HostOptions {
     /// The `run.toml` of that host's agent.
     #[pyo3(default)]
     other_host: Option<String>,
+    /// The directory of that host in which sessions announce themselves to the agent.
+    #[pyo3(default)]
+    other_host_sessions: Option<String>,
 }
 
 /// Runs a script on this host into `folder`.
@@ -154,6 +157,8 @@ pub fn load_request(py: Python<'_>, script_text: &str, options: LoadOptions, fol
 }
 
 fn request(spec: RunSpec, options: HostOptions) -> PyResult<Request> {
+    let other_host = options.other_host.as_deref().map(OtherHost::parse).transpose().map_err(refused_argument)?;
+    let with_sessions = |host: OtherHost| host.with_sessions(options.other_host_sessions.clone());
     Ok(Request {
         spec,
         limit: options.limit.as_deref().map(Limit::parse).transpose().map_err(refused_argument)?,
@@ -162,7 +167,7 @@ fn request(spec: RunSpec, options: HostOptions) -> PyResult<Request> {
         usage_every: options.usage_every,
         homes: PathBuf::from(options.homes),
         search_path: options.search_path,
-        other_host: options.other_host.as_deref().map(OtherHost::parse).transpose().map_err(refused_argument)?,
+        other_host: other_host.map(with_sessions).transpose().map_err(refused_argument)?,
     })
 }
 

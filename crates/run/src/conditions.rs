@@ -11,7 +11,7 @@ use loadgo_host::usage::sources::Sources;
 
 /// Describes the host of a run before it begins: this one, or the other that users log in to.
 pub(crate) fn here(request: &Request) -> Setting {
-    if let Some(OtherHost { system, conditions }) = request.other_host.clone() {
+    if let Some(OtherHost { system, conditions, .. }) = request.other_host.clone() {
         let (system, conditions) = (SystemPart::OtherHost(system), ConditionsPart::OtherHost(conditions));
         return Setting { system, conditions, limit: None };
     }

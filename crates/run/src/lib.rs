@@ -10,6 +10,7 @@ mod commands;
 mod conditions;
 mod driver;
 mod finished;
+mod following;
 mod host;
 mod machine;
 mod meter;

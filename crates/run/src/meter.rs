@@ -5,6 +5,7 @@
 
 use crate::clock::Clock;
 use crate::conditions;
+use crate::following::{Following, FollowingEnd};
 use crate::metering::{self, TierAsked};
 use crate::progress::Decision;
 use crate::refusal::{Failure, RunRefusal};
@@ -15,15 +16,17 @@ use loadgo_core::record::{InteractionRow, LostRow, MeterRows, Outcome, Phase, Re
 use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
 use loadgo_host::commands::oneshot::{Oneshot, Run, Streams, Warmth};
+use loadgo_host::followed::{Expected, FollowedSessions};
 use loadgo_host::refusal::Refusal;
 use loadgo_host::usage::sampler::OurThreads;
+use loadgo_host::usage::sources::Sources;
 use loadgo_meters::Meters;
 use loadgo_store::{DriverRecorder, Folder, RowSender, WhenFull};
 use loadgo_sys::child::Exit;
 use loadgo_sys::clock::monotonic_ns;
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicI32;
 use std::thread;
@@ -53,6 +56,8 @@ pub struct MeterOrder {
     pub command: Vec<OsString>,
     /// The command line, for the record.
     pub command_line: Vec<String>,
+    /// The sessions of a driver elsewhere, if any, which are measured one by one.
+    pub sessions: Option<Expected>,
 }
 
 /// State of the metering, which the calling thread receives ten times a second and whenever there are new rows.
@@ -86,6 +91,7 @@ pub struct HostMeter {
     meters: Option<Meters>,
     running: Running,
     oneshot: Option<Oneshot>,
+    sessions: Option<FollowedSessions>,
 }
 
 impl HostMeter {
@@ -107,6 +113,16 @@ impl HostMeter {
             }
             run_toml.usage(conditions::usage_part(oneshot.sources()));
         }
+        let sessions = order.sessions.clone().map(FollowedSessions::begin).transpose();
+        match &sessions {
+            Ok(None) => {}
+            Ok(Some(sessions)) => run_toml.usage(conditions::usage_part(&sessions.sources())),
+            Err(refusal) => {
+                let notes = vec![refusal.to_string()];
+                run_toml.usage(conditions::usage_part(&Sources { notes, every: 1, ..Sources::default() }));
+            }
+        }
+        let sessions = sessions.ok().flatten();
         let folder = order.folder.as_ref().map(|folder| Folder::create(folder, &run_toml.toml())).transpose()?;
         let mut running = Running::begin(run_toml, folder);
         running.clock = clock;
@@ -114,12 +130,17 @@ impl HostMeter {
             Ok(records) => records.map(|(recorder, _)| recorder),
             Err(refusal) => return Err(running.end::<()>(Err(refusal), "done").expect_err("it is returned as it is")),
         };
-        Ok(HostMeter { order, recorder, meters, running, oneshot })
+        Ok(HostMeter { order, recorder, meters, running, oneshot, sessions })
     }
 
     /// The beginning of the metering on this host's monotonic clock, in nanoseconds.
     pub fn origin_ns(&self) -> u64 {
         self.running.clock.origin_ns()
+    }
+
+    /// The directory in which the sessions of a driver elsewhere announce themselves, if they are measured.
+    pub fn announced_in(&self) -> Option<&Path> {
+        self.sessions.as_ref().map(FollowedSessions::directory)
     }
 
     /// The id of the command while it runs, else 0; `None` without a command.
@@ -134,12 +155,16 @@ impl HostMeter {
     /// [`Failure`] when the command cannot be run, or the records cannot be kept.
     pub fn watch(self, decide: impl FnMut(&MeteringProgress<'_>) -> Decision) -> Result<MeteringResult, Failure> {
         // Locals are dropped in the reverse of this order.
-        let HostMeter { order, mut oneshot, mut running, recorder, meters } = self;
+        let HostMeter { order, mut oneshot, mut running, recorder, meters, sessions } = self;
         let origin_ns = running.clock.origin_ns();
         let groups = oneshot.as_ref().and_then(Oneshot::groups);
         let subject = SampledParts { groups, meters, origin_ns };
         let (sink, writer) = running.recording().map(|recording| (recording.row_sender(), recording.tid() as i32)).unzip();
-        let threads = OurThreads { driver: Vec::new(), meters: writer.into_iter().collect() };
+        let following = sessions.zip(sink.clone()).map(|(sessions, sink)| Following::start(sessions, sink, origin_ns));
+        let following = following.transpose().map_err(RunRefusal::from_kernel);
+        let (following, unfollowed) = following.map_or_else(|refusal| (None, Some(refusal)), |following| (following, None));
+        let meter_threads = writer.into_iter().chain(following.as_ref().map(Following::thread_id));
+        let threads = OurThreads { driver: Vec::new(), meters: meter_threads.collect() };
         let round = Box::new(SampledHost::begin(subject, threads));
         let mut spans = MeteringLoop { round, sink, order: &order, origin_ns, decide, decision: Decision::Continue };
         let (stopped, ran) = match &mut oneshot {
@@ -150,6 +175,7 @@ impl HostMeter {
             running.update_meters(&state);
         }
         let ran = ran.transpose().map_err(|reason| cannot_run(&order, reason));
+        let followed = following.map_or_else(FollowingEnd::default, Following::end);
         if let Some(recorder) = recorder {
             record(recorder, &order, ran.as_ref().ok().and_then(Option::as_ref));
         }
@@ -160,9 +186,12 @@ impl HostMeter {
         running.leftovers = oneshot.map(Oneshot::into_leftovers);
         let (ran, end) = running.end(ran, if stopped { "stopped" } else { "done" })?;
         let mut notes = ran.as_ref().map_or_else(Vec::new, |(run, _)| notes(run));
-        notes.extend_from_slice(&end.left_behind);
+        let left_behind = [followed.left_behind, end.left_behind].concat();
+        notes.extend(unfollowed.map(|refusal| format!("what the sessions used is not known: {refusal}")));
+        notes.extend(followed.notes);
+        notes.extend_from_slice(&left_behind);
         let exit = ran.map(|(run, _)| run.exit);
-        Ok(MeteringResult { outcome: end.outcome, exit, notes, left_behind: end.left_behind })
+        Ok(MeteringResult { outcome: end.outcome, exit, notes, left_behind })
     }
 }
 

@@ -4,6 +4,7 @@ use loadgo_host::doctor::preflight::{Finding, Plan, preflight, raise_descriptor_
 use loadgo_host::limits::Limit;
 use loadgo_host::refusal::Refusal;
 use loadgo_host::scheduling::{Class, Wanted, may_bind};
+use loadgo_host::terminals::announcement::is_plain_path;
 use loadgo_host::terminals::login::Login;
 use loadgo_sys::program_file::program_file;
 use std::ffi::OsStr;
@@ -45,6 +46,8 @@ pub struct OtherHost {
     pub system: toml::Table,
     /// The section `conditions`.
     pub conditions: toml::Table,
+    /// The directory there in which sessions announce themselves, if the agent measures what they use.
+    pub sessions: Option<String>,
 }
 
 impl OtherHost {
@@ -55,7 +58,18 @@ impl OtherHost {
     pub fn parse(run_toml: &str) -> Result<OtherHost, Refusal> {
         let table: toml::Table = run_toml.parse().map_err(|error: toml::de::Error| format!("run.toml: {}", error.message()))?;
         let section = |name: &str| table.get(name).and_then(toml::Value::as_table).cloned().unwrap_or_default();
-        Ok(OtherHost { system: section("system"), conditions: section("conditions") })
+        Ok(OtherHost { system: section("system"), conditions: section("conditions"), sessions: None })
+    }
+
+    /// This host with the directory in which sessions announce themselves there.
+    ///
+    /// # Errors
+    /// It is no path that can be typed into every shell.
+    pub fn with_sessions(self, directory: Option<String>) -> Result<OtherHost, Refusal> {
+        match directory {
+            Some(path) if !is_plain_path(&path) => Err(Refusal::new(format!("the agent names no directory: {path:?}"))),
+            sessions => Ok(OtherHost { sessions, ..self }),
+        }
     }
 }
 

@@ -40,6 +40,7 @@ impl Prepared {
             by_place: Arc::clone(&self.by_place),
             own_directories: request.other_host.is_some(),
             of_account: request.other_host.is_some(),
+            announced_in: request.other_host.as_ref().and_then(|host| host.sessions.clone()),
         }
     }
 

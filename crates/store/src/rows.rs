@@ -187,6 +187,7 @@ impl QueuedRows {
         sampled.queue.append(&mut sample.queue);
         sampled.stacks.append(&mut sample.stacks);
         sampled.memory.append(&mut sample.memory);
+        sampled.session_usage.append(&mut sample.session_usage);
     }
 
     /// Number of rows, including those that were dropped.

@@ -10,7 +10,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use loadgo_core::record::{
     FaultRow, LostRow, MemoryRow, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, ScreenRow, SegmentRow, SessionRow,
-    StackRow, TimeRow,
+    SessionUsageRow, StackRow, TimeRow,
 };
 use loadgo_core::time::Instant;
 
@@ -187,6 +187,22 @@ tables! {
         sent_ns: u64 = row.sent.0,
         until: Text = &row.until,
         screen: Text = &row.screen,
+    }
+
+    /// Usage of sessions between two readings of their accounts, where the driver is on another host.
+    SessionUsage, session_usage(rows: &[SessionUsageRow]), row {
+        at_ns: u64 = row.at.0,
+        span_ns: u64 = row.span_ns,
+        user: Option<u32> = row.user,
+        cpu_user_ns: Option<u64> = row.usage.cpu_user_ns,
+        cpu_system_ns: Option<u64> = row.usage.cpu_system_ns,
+        faults_minor: Option<u64> = row.usage.faults_minor,
+        faults_major: Option<u64> = row.usage.faults_major,
+        ready_wait_ns: Option<u64> = row.usage.ready_wait_ns,
+        paging_wait_ns: Option<u64> = row.usage.paging_wait_ns,
+        io_wait_ns: Option<u64> = row.usage.io_wait_ns,
+        user_ticks_us: u64 = row.user_ticks_us,
+        system_ticks_us: u64 = row.system_ticks_us,
     }
 }
 

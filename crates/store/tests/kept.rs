@@ -10,7 +10,7 @@ use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array as _, RecordBatch};
 use loadgo_core::record::{
     FaultRow, InteractionRow, LostRow, MemoryRow, MeterRows, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, Recorder,
-    ScreenRow, SegmentRow, SessionRow, StackRow, TimeRow,
+    ScreenRow, SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow,
 };
 use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
@@ -118,6 +118,8 @@ fn meters_of(at: Instant, count: u64) -> MeterRows {
     let queue = QueueRow { at, span_ns: 9, queue: "processors".into(), measure: "ready", value: 0.25 };
     let memory =
         MemoryRow { user: Some(1), resident_bytes: Some(4096), taken_pages: Some(count), ..MemoryRow::of(at, 9, "users".into()) };
+    let (user, usage) = (Some(1), Usage::default());
+    let session_usage = SessionUsageRow { at, span_ns: 9, user, usage, user_ticks_us: 4000, system_ticks_us: 0 };
     MeterRows {
         memory: vec![memory],
         faults: vec![fault, slow],
@@ -125,6 +127,7 @@ fn meters_of(at: Instant, count: u64) -> MeterRows {
         segments: vec![segment],
         queue: vec![queue],
         stacks: vec![stack_of(at, count)],
+        session_usage: vec![session_usage],
         ..MeterRows::default()
     }
 }

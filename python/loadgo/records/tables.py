@@ -69,6 +69,7 @@ class Tables:
     stacks: pl.DataFrame
     memory: pl.DataFrame
     screens: pl.DataFrame
+    session_usage: pl.DataFrame
     conditions: dict[str, Any]
     """The content of `run.toml`."""
     prediction: Prediction | None = None

@@ -47,6 +47,7 @@ class FarMetering:
         self._waiting: list[Frame] = []
         self._waiting_bytes = 0
         self._toml = b""
+        self._sessions: str | None = None
         self._has_folder, self._stop = threading.Event(), threading.Event()
         self._answer: dict[str, Any] = {}
         self._failure: LoadgoError | None = None
@@ -85,6 +86,11 @@ class FarMetering:
         described["system"]["login"] = login
         return tomlkit.dumps(described)
 
+    @property
+    def sessions(self) -> str | None:
+        """The directory there in which sessions announce themselves, once there is a first `run.toml`; else None."""
+        return self._sessions
+
     def folder_exists(self) -> None:
         """Says that the run's folder exists, into which the records go."""
         self._has_folder.set()
@@ -119,6 +125,8 @@ class FarMetering:
         """Takes a frame into the records, or keeps it until there is a folder for them."""
         if kind == "run.toml" and not self._toml:
             self._toml = body
+        if kind == "sessions":
+            self._sessions = body.decode("utf-8", "replace")
         if kind == "answer":
             self._answer = parse_json(self._agent.address, body, dict)
         elif kind in ("origin", "run.toml", "table"):

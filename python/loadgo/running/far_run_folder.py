@@ -13,22 +13,24 @@ from typing import TYPE_CHECKING, Any
 from loadgo.errors import BadRun, LoadgoError
 from loadgo.hosts.address import Address
 from loadgo.hosts.clock import FarClock
-from loadgo.notation.figures import duration
+from loadgo.notation.figures import counted, duration, number, share
 from loadgo.records.runs import FAR_FOLDER
 from loadgo.running.far_metering import FarMeteringEnd
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from loadgo.running.far_usage import UsageCounts
+
 WIDEST_BOUND_NS = 100_000_000
 """Records cover a second each: from a tenth of it on, nobody knows which of them belong to the steady phase."""
-METER_TABLES = ("time", "processes", "faults", "segments", "primitives", "queue", "stacks", "memory")
+METER_TABLES = ("time", "processes", "faults", "segments", "primitives", "queue", "stacks", "memory", "session_usage")
 """The tables that an agent fills, whose rows cover a span."""
 _LAST_INSTANT_NS = 1 << 62
 """After 146 years. What another host sends need not be true, and later instants do not fit into signed 64 bits."""
 _DRIVER = "driver"
 """The driver's row of `processes`: an agent has no driver."""
-_NOT_MEASURED = "what each interaction used on {host} is not measured: it takes loadgo on that host itself"
+_NOT_MEASURED = "what each interaction used on {host} is not measured: its agent has followed no session"
 _ABOUT = (
     "users logged in to {host} by ssh, and the driver ran on {driver}: response times have the network in them, and "
     "the meters are those of {host}{clock}"
@@ -46,11 +48,13 @@ def complete_run(
     missing = [f"the meters of {host} are incomplete: {reason}"] if reason else []
     notes = [*ended.notes, *ended.left_behind, *missing]
     try:
+        usage = None
         if clock is not None and ended.origin_ns is not None and not doubt:
             _place_tables(folder, _RunClock(clock, ended.origin_ns, int(run_result["origin_ns"])))
+            usage = _charge_interactions(folder, clock.bound_ns)
         for loss in missing:
             _add_loss(folder, loss)
-        _complete_run_toml(folder, host, clock, int(run_result["origin_ns"]), notes)
+        _complete_run_toml(folder, host, clock, int(run_result["origin_ns"]), notes, usage)
     except (OSError, pl.exceptions.PolarsError, ValueError, TypeError, OverflowError) as refusal:
         raise BadRun(f"{folder} has no meters of {host}: {refusal}; they are in {folder / FAR_FOLDER}") from refusal
     if not doubt:
@@ -128,6 +132,25 @@ def _place_tables(folder: Path, run_clock: _RunClock) -> None:
     _write(folder, "lost", pl.concat([read_table(folder, "lost"), _placed(pl.concat(lost), run_clock)]))
 
 
+def _charge_interactions(folder: Path, bound_ns: int) -> UsageCounts | None:
+    """Gives each interaction what it used there. None if the agent has followed no session."""
+    import polars as pl
+
+    from loadgo.records.tables import read_table
+    from loadgo.running.far_usage import FarProcessors, charge
+
+    readings = read_table(folder, "session_usage")
+    if readings.filter(pl.col("user").is_not_null()).is_empty():
+        return None
+    far = _far_run_toml(folder)
+    step_ns = int(far.get("usage", {}).get("cpu_resolution_ns", 1))
+    processors = FarProcessors(int(far.get("system", {}).get("processors") or 1), step_ns)
+    interactions, sessions = read_table(folder, "interactions"), read_table(folder, "sessions")
+    charged, counts = charge(interactions, sessions, readings, bound_ns, processors)
+    _write(folder, "interactions", charged)
+    return counts
+
+
 def _placed(rows: pl.DataFrame, run_clock: _RunClock) -> pl.DataFrame:
     """The rows with `at_ns` on the run's clock; an instant before the run's beginning becomes 0.
 
@@ -166,7 +189,9 @@ def _far_run_toml(folder: Path) -> dict[str, Any]:
     return tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
 
-def _complete_run_toml(folder: Path, host: Address, clock: FarClock | None, origin_ns: int, notes: list[str]) -> None:
+def _complete_run_toml(
+    folder: Path, host: Address, clock: FarClock | None, origin_ns: int, notes: list[str], usage: UsageCounts | None
+) -> None:
     """Adds the agent's last description, the clocks and `notes` to `run.toml`."""
     import tomlkit
 
@@ -175,14 +200,40 @@ def _complete_run_toml(folder: Path, host: Address, clock: FarClock | None, orig
     for section in ("conditions", "meters"):
         if section in far:
             run_toml[section] = far[section]
-    if not run_toml.get("usage", {}).get("cpu"):
-        run_toml.setdefault("usage", {})["notes"] = [_NOT_MEASURED.format(host=host)]
+    _complete_usage(run_toml, far, host, usage)
     known = "" if clock is None else f", whose clock is known within {duration(clock.bound_ns)}"
     driver = run_toml.get("driver", {}).get("hostname", "this host")
     run_toml["notes"] = [*run_toml.get("notes", []), _ABOUT.format(host=host, driver=driver, clock=known), *notes]
     if clock is not None:
         run_toml["clock"] = _clock_section(clock, origin_ns)
     _write_run_toml(folder, run_toml)
+
+
+def _complete_usage(run_toml: dict[str, Any], far: dict[str, Any], host: Address, counts: UsageCounts | None) -> None:
+    """Says where usage comes from: from the agent, from this host if ssh led to it, or from nowhere."""
+    own = run_toml.setdefault("usage", {})
+    of_agent = far.get("usage", {})
+    if counts is None or not counts.all or counts.elsewhere == counts.all:
+        if not own.get("cpu"):
+            own["notes"] = [_NOT_MEASURED.format(host=host), *of_agent.get("notes", [])]
+        return
+    run_toml["usage"] = {**of_agent, "notes": [*of_agent.get("notes", []), *_usage_words(host, counts)]}
+
+
+def _usage_words(host: Address, counts: UsageCounts) -> list[str]:
+    """The share of the interactions whose usage is known, and why that of the others is not."""
+    reasons = (
+        (counts.between, "two lines of a user followed each other too fast for a reading between them"),
+        (counts.not_followed, "the agent did not follow the session"),
+        (counts.cut_off, "the agent was lost before the next reading"),
+    )
+    known = counts.known + counts.elsewhere
+    about = (
+        f"usage was read on {host} every 50 ms: CPU is known for {share(known / counts.all)} of the interactions "
+        f"({counted(known, 'interaction')} of {number(counts.all)})"
+    )
+    why_not = [f"{number(count)}: {reason}" for count, reason in reasons if count]
+    return ["; ".join((about, *why_not))]
 
 
 def _write_run_toml(folder: Path, run_toml: dict[str, Any]) -> None:

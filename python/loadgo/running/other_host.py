@@ -89,10 +89,11 @@ class OtherHostDriver:
                 try:
                     with metering:
                         recorded_login = log_in_command(self.host, self.login, "SOCKET" if shared else None)
-                        far = {
+                        far: dict[str, Any] = {
                             "login": log_in_command(self.host, self.login, shared.socket if shared else None),
                             "other_host": metering.first_toml(recorded_login, stop),
                         }
+                        far["other_host_sessions"] = metering.sessions
 
                         def report_with_folder(state: Progress) -> bool:
                             metering.folder_exists()
@@ -117,6 +118,7 @@ class OtherHostDriver:
             "every_s": 1.0,
             "duration_s": None,
             "command_line": options["command"],
+            "users": options["users"],
         }
 
 

@@ -1,7 +1,9 @@
 //! The processor time that the kernel has charged to a control group, in nanoseconds.
 
+use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::sync::Arc;
 
 use loadgo_core::system::UserId;
@@ -56,6 +58,18 @@ impl Accounts {
             Version::V1 => 1,
             Version::V2 => 1000,
         }
+    }
+
+    /// The kind of the tree.
+    pub(crate) fn version(&self) -> Version {
+        self.version
+    }
+
+    /// Opens and reads the account of the group `path`, which need not be one of the run's.
+    pub(crate) fn open_group(&self, path: &Path) -> io::Result<OpenedAccount> {
+        let file = OwnedFd::from(File::open(path.join(self.file()))?);
+        let charged_ns = Some(self.read(&file)?);
+        Ok(OpenedAccount { file: Some(file), charged_ns })
     }
 
     /// Opens the account of `user`, to be read often.

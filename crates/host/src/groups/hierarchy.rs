@@ -34,8 +34,13 @@ impl Hierarchy {
 
 /// The hierarchies of this host, in the order of their mounts.
 pub fn hierarchies() -> Vec<Hierarchy> {
+    hierarchies_of("self")
+}
+
+/// The hierarchies of this host like [`hierarchies`], with the groups of the process `pid` as [`Hierarchy::own`].
+pub(crate) fn hierarchies_of(pid: &str) -> Vec<Hierarchy> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let memberships = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let memberships = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
     let mut found: Vec<Hierarchy> = parse(&mounts, &memberships);
     for hierarchy in found.iter_mut().filter(|h| h.version == Version::V2) {
         let names = fs::read_to_string(hierarchy.mount.join("cgroup.controllers")).unwrap_or_default();

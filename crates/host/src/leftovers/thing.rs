@@ -11,6 +11,9 @@ pub enum Thing {
     /// The control group that this process moved into for the run; its last component begins with `loadgo`. It is removed when it
     /// is empty, and no process in it is killed.
     OwnCgroup(PathBuf),
+    /// A control group for the processes of a session that is not loadgo's own; its last component begins with `loadgo`. Its
+    /// processes return to the group above it, and none is killed.
+    FollowedCgroup(PathBuf),
     /// A directory tree (the users' homes); its last component begins with `loadgo`.
     Home(PathBuf),
     /// A file (a swap file); its last component begins with `loadgo`.
@@ -34,7 +37,9 @@ impl Thing {
     /// The thing's description for a person.
     pub fn in_words(&self) -> String {
         match self {
-            Thing::Cgroup(path) | Thing::OwnCgroup(path) => format!("the control group {}", path.display()),
+            Thing::Cgroup(path) | Thing::OwnCgroup(path) | Thing::FollowedCgroup(path) => {
+                format!("the control group {}", path.display())
+            }
             Thing::Home(path) => format!("the homes in {}", path.display()),
             Thing::File(path) => format!("the file {}", path.display()),
             Thing::Swap(path) => format!("swapping to {}", path.display()),
@@ -50,7 +55,7 @@ impl Thing {
             Thing::Home(_) => {
                 "remove what is named by hand (`umount` for a mount, `chattr -i` for an immutable file), or the next run on this host tries again"
             }
-            Thing::Cgroup(_) | Thing::OwnCgroup(_) | Thing::File(_) => {
+            Thing::Cgroup(_) | Thing::OwnCgroup(_) | Thing::FollowedCgroup(_) | Thing::File(_) => {
                 "remove it by hand, or the next run on this host tries again"
             }
             Thing::Swap(_) | Thing::Zram(_) | Thing::Setting { .. } | Thing::Membership(_) => {
@@ -67,6 +72,7 @@ impl Thing {
         let (kind, path, old) = match self {
             Thing::Cgroup(path) => ("cgroup", path.clone(), ""),
             Thing::OwnCgroup(path) => ("own-cgroup", path.clone(), ""),
+            Thing::FollowedCgroup(path) => ("followed-cgroup", path.clone(), ""),
             Thing::Home(path) => ("home", path.clone(), ""),
             Thing::File(path) => ("file", path.clone(), ""),
             Thing::Swap(path) => ("swap", path.clone(), ""),
@@ -75,7 +81,8 @@ impl Thing {
             Thing::Membership(path) => ("membership", path.clone(), ""),
         };
         let path = path.to_str().ok_or_else(|| io::Error::other("a path that is not UTF-8"))?;
-        let removed = matches!(self, Thing::Cgroup(_) | Thing::OwnCgroup(_) | Thing::Home(_) | Thing::File(_));
+        let removed =
+            matches!(self, Thing::Cgroup(_) | Thing::OwnCgroup(_) | Thing::FollowedCgroup(_) | Thing::Home(_) | Thing::File(_));
         if removed && !is_ours(Path::new(path)) {
             return Err(io::Error::other(format!("{path}: the name of what is removed must begin with loadgo")));
         }
@@ -93,6 +100,7 @@ impl Thing {
         match kind {
             "cgroup" => Some(Thing::Cgroup(path.into())),
             "own-cgroup" => Some(Thing::OwnCgroup(path.into())),
+            "followed-cgroup" => Some(Thing::FollowedCgroup(path.into())),
             "home" => Some(Thing::Home(path.into())),
             "file" => Some(Thing::File(path.into())),
             "swap" => Some(Thing::Swap(path.into())),

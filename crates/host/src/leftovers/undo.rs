@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use loadgo_sys::child::signal;
+use rustix::io::Errno;
 use rustix::process::Signal;
 
 use super::home::remove_home;
@@ -17,9 +18,10 @@ pub(crate) fn undo(thing: &Thing) -> io::Result<()> {
     let outcome = match thing {
         Thing::Cgroup(path) if is_ours(path) => remove_group(path),
         Thing::OwnCgroup(path) if is_ours(path) => fs::remove_dir(path),
+        Thing::FollowedCgroup(path) if is_ours(path) => dissolve_group(path),
         Thing::Home(path) if is_ours(path) => remove_home(path),
         Thing::File(path) if is_ours(path) => fs::remove_file(path),
-        Thing::Cgroup(_) | Thing::OwnCgroup(_) | Thing::Home(_) | Thing::File(_) => {
+        Thing::Cgroup(_) | Thing::OwnCgroup(_) | Thing::FollowedCgroup(_) | Thing::Home(_) | Thing::File(_) => {
             Err(io::Error::other("not a name of loadgo's"))
         }
         Thing::Swap(path) => swap_off(path),
@@ -52,7 +54,25 @@ pub(crate) fn remove_group(path: &Path) -> io::Result<()> {
             other => return other,
         }
     }
-    Err(rustix::io::Errno::BUSY.into())
+    Err(Errno::BUSY.into())
+}
+
+/// Moves the processes of the group `path` into the group above it, and removes it.
+pub(crate) fn dissolve_group(path: &Path) -> io::Result<()> {
+    let above = path.parent().unwrap_or(path).join("cgroup.procs");
+    for attempt in 0..500 {
+        for pid in processes_of(path)? {
+            match fs::write(&above, pid.to_string()) {
+                Err(error) if Errno::from_io_error(&error) == Some(Errno::SRCH) => {} // it has ended
+                moved => moved?,
+            }
+        }
+        match fs::remove_dir(path) {
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => pause(attempt), // one was born meanwhile
+            other => return other,
+        }
+    }
+    Err(Errno::BUSY.into())
 }
 
 /// Kills all processes of the group `path` and of those below it; with `cgroup.kill` in one step.

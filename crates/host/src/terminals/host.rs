@@ -5,21 +5,21 @@
 //! one user lengthens neither another's response, nor, where many are ready at once, another's lateness.
 
 mod end;
+mod ground;
 mod log_in;
 mod output;
 #[cfg(test)]
 mod tests;
 
 use crate::groups::Groups;
-use crate::terminals::farewells::Farewells;
-use crate::terminals::login::{self, Login};
+use crate::terminals::login::Login;
 use crate::terminals::session::{Session, Stage, Watch};
-use crate::terminals::starting::{Ground, Starters};
+use crate::terminals::starting::Starters;
 use crate::terminals::typed_files::Preparations;
 use crate::usage::meter::UsageMeter;
 use loadgo_core::deadlines::Deadlines;
 use loadgo_core::ready::ReadyPatterns;
-use loadgo_core::script::{ReadyRule, Script, ScriptStep};
+use loadgo_core::script::Script;
 use loadgo_core::stop::StopRequest;
 use loadgo_core::system::{Event, ProcessorClock, Response, SentLine, System, Usage, UserId};
 use loadgo_core::time::{Instant, Span};
@@ -67,7 +67,14 @@ pub struct Setting {
     pub own_directories: bool,
     /// Whether the log-in command has the home of this account, its agents of keys and its tickets: it logs in by them.
     pub of_account: bool,
+    /// Where sessions announce themselves to an agent on the host that they log in to. Such users log out [`LOG_OUT_PAUSE`] later,
+    /// so that the agent has read what their last line used.
+    pub announced_in: Option<String>,
 }
+
+/// Time from the end of a user's last line to the log-out, where an agent reads the sessions' accounts. The agent reads them every
+/// 50 ms, and the instants of a reading are known here within a bound that may be as long.
+pub const LOG_OUT_PAUSE: Span = Span::from_millis(200);
 
 /// A session with its terminal and its first process.
 struct Seat {
@@ -133,6 +140,8 @@ pub struct Host {
     seats: Vec<Option<Box<Seat>>>,
     by_pid: HashMap<i32, UserId>,
     silences: Deadlines,
+    /// Users who log out after a pause.
+    leaving: Deadlines,
     next_look: Instant,
     /// Users whose terminals may hold more output, which are read first in the next round.
     unread: Vec<UserId>,
@@ -156,9 +165,9 @@ impl Host {
         epoll.add_level_triggered(stop_bell.fd(), STOP)?;
         epoll.add_level_triggered(started.fd(), STARTED)?;
         Ok(Host {
-            patterns: ReadyPatterns::of(ready_rules(&setting.script)),
-            preparations: preparations(&setting),
-            starters: Starters::begin(ground(&setting, groups, &meter, &epoll)?, STARTERS, &started)?,
+            patterns: ReadyPatterns::of(setting.ready_rules()),
+            preparations: setting.preparations(),
+            starters: Starters::begin(setting.ground(groups, &meter, &epoll)?, STARTERS, &started)?,
             unwanted: HashSet::new(),
             early: HashSet::new(),
             meter,
@@ -169,6 +178,7 @@ impl Host {
             seats: Vec::new(),
             by_pid: HashMap::new(),
             silences: Deadlines::new(),
+            leaving: Deadlines::new(),
             next_look: Instant::default(),
             unread: Vec::new(),
             pending: Vec::new(),
@@ -210,8 +220,8 @@ impl Host {
     }
 
     fn next_deadline(&self, until: Option<Instant>) -> Instant {
-        let silence = self.silences.first().map(|(at, _)| at);
-        [until, silence].into_iter().flatten().fold(self.next_look, Instant::min)
+        let first = |deadlines: &Deadlines| deadlines.first().map(|(at, _)| at);
+        [until, first(&self.silences), first(&self.leaving)].into_iter().flatten().fold(self.next_look, Instant::min)
     }
 
     /// Waits once, and reads the output that has come, first from users whose last reading left some.
@@ -238,6 +248,11 @@ impl Host {
                 user => self.serve(user as UserId, hung_up, writable),
             }
         }
+    }
+
+    fn type_log_out(&mut self, user: UserId, keys: &[u8]) -> Instant {
+        self.meter.sent(user, LOG_OUT_LINE_ID);
+        self.type_end(user, keys, Watch::of(&self.setting.script.until, &self.patterns))
     }
 
     /// Types the end of a line, whose answer `watch` recognises; returns the time of typing.
@@ -303,8 +318,12 @@ impl System for Host {
     }
 
     fn log_out(&mut self, user: UserId, keys: &[u8]) -> Instant {
-        self.meter.sent(user, LOG_OUT_LINE_ID);
-        self.type_end(user, keys, Watch::of(&self.setting.script.until, &self.patterns))
+        if self.setting.announced_in.is_none() {
+            return self.type_log_out(user, keys);
+        }
+        let due = self.now() + LOG_OUT_PAUSE;
+        self.leaving.set(user, due);
+        due
     }
 
     fn is_ready(&self, user: UserId) -> bool {
@@ -341,6 +360,10 @@ impl System for Host {
             while let Some(user) = self.silences.pop_due(now) {
                 self.silent(user, now);
             }
+            while let Some(user) = self.leaving.pop_due(now) {
+                let keys = format!("{}\n", self.setting.script.logout);
+                self.type_log_out(user, keys.as_bytes());
+            }
             if now >= self.next_look {
                 self.look_for_the_dead(now);
             }
@@ -348,45 +371,4 @@ impl System for Host {
         }
         events.append(&mut self.pending);
     }
-}
-
-/// The lines that prepare each session: none on this host, where homes are laid from outside.
-fn preparations(setting: &Setting) -> Preparations {
-    if !setting.login.is_elsewhere() {
-        return Preparations::none();
-    }
-    let (has_marks, asks_place) = (setting.script.until == ReadyRule::Mark, setting.login.is_out_of_reach());
-    let preparations = Preparations::elsewhere(&setting.script, &setting.run_id, has_marks, asks_place);
-    if setting.own_directories && has_marks { preparations.with_directory() } else { preparations }
-}
-
-fn ground(setting: &Setting, groups: Option<Arc<Groups>>, meter: &UsageMeter, epoll: &Epoll) -> io::Result<Ground> {
-    Ok(Ground {
-        script: Arc::clone(&setting.script),
-        login: setting.login.clone(),
-        environment: environment(setting),
-        homes: setting.homes.clone(),
-        groups,
-        accounts: meter.account_opener(),
-        terminals: epoll.adder()?,
-        farewells: preparations(setting).has_directory().then(Farewells::default),
-    })
-}
-
-fn environment(setting: &Setting) -> Vec<(String, String)> {
-    login::shared_environment(&setting.search_path, &setting.run_id, &setting.login, setting.of_account)
-}
-
-/// All rules of the script by which the system is ready.
-fn ready_rules(script: &Script) -> Vec<&ReadyRule> {
-    let mut found = vec![&script.until];
-    let mut rest: Vec<&ScriptStep> = script.steps.iter().collect();
-    while let Some(step) = rest.pop() {
-        match step {
-            ScriptStep::Line(line) => found.extend(line.until.as_ref()),
-            ScriptStep::Choose(alternatives) => rest.extend(alternatives.iter().flat_map(|(_, steps)| steps)),
-            ScriptStep::Repeat(_, steps) => rest.extend(steps),
-        }
-    }
-    found
 }

@@ -4,10 +4,8 @@
 //! the meter can follow the shell. A program elsewhere could print anything. So `/proc` must show that the process leads a session
 //! on a terminal, and began after the command that logged in.
 
-use crate::small_files::{open_at, read_at_start};
+use crate::beginning::{Began, own_pid_namespace};
 use loadgo_core::osc133::ESCAPE_BYTE;
-use rustix::fs::{CWD, Mode, OFlags, openat, readlinkat};
-use std::io;
 
 /// The line that asks a shell of the Bourne family for its place. The echo of the line is no answer.
 pub(crate) const ASK_PLACE: &str = " printf 'loadgo-%s:%s:%s:%s:\\n' place \"$$\" \
@@ -16,8 +14,6 @@ pub(crate) const ASK_PLACE: &str = " printf 'loadgo-%s:%s:%s:%s:\\n' place \"$$\
 const ANSWER: &[u8] = b"loadgo-place:";
 /// The kernel's id of its boot.
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
-/// This process's process id namespace.
-const PID_NAMESPACE: &str = "/proc/self/ns/pid";
 
 /// The place that a shell names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,35 +37,10 @@ impl Place {
     /// The process id of the shell if it is on this host, and fits a log-in by the process `client`.
     pub(crate) fn pid_here(&self, client: i32) -> Option<u32> {
         let boot_id = std::fs::read_to_string(BOOT_ID).ok()?;
-        let pid_namespace = readlinkat(CWD, PID_NAMESPACE, Vec::new()).ok()?;
-        let is_here = self.boot_id == boot_id.trim_end() && self.pid_namespace.as_bytes() == pid_namespace.as_bytes();
+        let pid_namespace = own_pid_namespace().ok()?;
+        let is_here = self.boot_id == boot_id.trim_end() && self.pid_namespace.as_bytes() == pid_namespace;
         let (shell, client) = (is_here.then(|| Began::of(self.pid).ok()).flatten()?, Began::of(client as u32).ok()?);
         (shell.leads_a_terminal && shell.at_ticks >= client.at_ticks).then_some(self.pid)
-    }
-}
-
-/// When a process began, and whether it leads a session on a terminal.
-struct Began {
-    /// Time since the kernel's boot, in clock ticks.
-    at_ticks: u64,
-    leads_a_terminal: bool,
-}
-
-impl Began {
-    /// Reads `/proc/PID/stat`, of which the fields 6, 7 and 22 are the session, the terminal and the beginning (proc_pid_stat(5)).
-    fn of(pid: u32) -> io::Result<Began> {
-        let proc = openat(CWD, "/proc", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        let mut text = [0; 1024];
-        let length = read_at_start(open_at(&proc, format!("{pid}/stat\0").as_bytes())?, &mut text)?;
-        Began::parse(pid, &text[..length]).ok_or_else(|| io::Error::other("a /proc/PID/stat of an unknown form"))
-    }
-
-    fn parse(pid: u32, stat: &[u8]) -> Option<Began> {
-        let text = String::from_utf8_lossy(stat);
-        // The second field, a name in parentheses, may hold anything.
-        let words: Vec<&str> = text.rsplit_once(") ")?.1.split(' ').collect();
-        let (session, terminal) = (words.get(3)?.parse::<u32>().ok()?, words.get(4)?.parse::<i64>().ok()?);
-        Some(Began { at_ticks: words.get(19)?.parse().ok()?, leads_a_terminal: session == pid && terminal != 0 })
     }
 }
 
@@ -78,7 +49,7 @@ mod tests {
     use super::*;
 
     fn own(pid: u32) -> Place {
-        let namespace = std::fs::read_link(PID_NAMESPACE).expect("a link").display().to_string();
+        let namespace = String::from_utf8(own_pid_namespace().expect("a link")).expect("it is ASCII");
         Place { pid, boot_id: std::fs::read_to_string(BOOT_ID).expect("an id").trim_end().into(), pid_namespace: namespace }
     }
 
@@ -104,13 +75,5 @@ mod tests {
         assert_eq!(own(here).pid_here(here as i32), None, "a test's process leads no session on a terminal");
         assert_eq!(own(1).pid_here(here as i32), None, "it began before");
         assert_eq!(own(0x7fff_fff0).pid_here(here as i32), None, "there is no such process");
-    }
-
-    #[test]
-    fn a_name_with_parentheses_and_blanks_is_no_field() {
-        let stat = b"42 (a) b (c) S 1 42 42 34816 42 0 0 0 0 0 0 0 0 0 20 0 1 0 777 0 0\n";
-        let began = Began::parse(42, stat).expect("a process");
-        assert_eq!((began.at_ticks, began.leads_a_terminal), (777, true));
-        assert!(!Began::parse(43, stat).expect("a process").leads_a_terminal);
     }
 }

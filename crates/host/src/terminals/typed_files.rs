@@ -4,6 +4,7 @@
 //! acts on control characters. So each file is typed as `printf` with octal escapes, in printable ASCII and in lines that every
 //! terminal holds. Then the session computes the POSIX checksum of the file, which must be that of the script's text.
 
+use crate::terminals::announcement::announcing_line;
 use crate::terminals::place::ASK_PLACE;
 use loadgo_core::ready::Nonce;
 use loadgo_core::script::Script;
@@ -38,6 +39,8 @@ enum Step {
     Typed(String),
     /// Compares the checksum of the file of this name.
     Check { name: String, line: String },
+    /// Announces the session in this directory of the other host, and waits until it is followed there.
+    Announce(String),
     /// Asks the session's shell where it is.
     Place,
 }
@@ -77,6 +80,15 @@ impl Preparations {
         self
     }
 
+    /// These lines, with the announcement of the session in `directory`. It comes after all lines but the question for the place, so
+    /// that their use is no part of what is measured.
+    pub(crate) fn with_announcement(mut self, directory: &str) -> Preparations {
+        if let Some(at) = self.steps.iter().position(|step| *step == Step::Place) {
+            self.steps.insert(at, Step::Announce(directory.into()));
+        }
+        self
+    }
+
     /// Whether the session makes a directory of its own.
     pub(crate) fn has_directory(&self) -> bool {
         self.steps.contains(&Step::Directory)
@@ -98,6 +110,7 @@ impl Preparations {
             Step::History => format!(" {HISTORY_OFF}\n"),
             Step::Directory => self.directory_line(user, nonce),
             Step::Typed(line) | Step::Check { line, .. } => line.clone(),
+            Step::Announce(directory) => announcing_line(directory, user),
             Step::Place => ASK_PLACE.into(),
         }
     }
@@ -117,7 +130,7 @@ impl Preparations {
     pub(crate) fn failure(&self, left: u32, screen: &[u8]) -> Option<String> {
         let before = self.steps.len().checked_sub(left as usize + 1)?;
         let failure = match &self.steps[before] {
-            Step::History | Step::Typed(_) | Step::Place => return None,
+            Step::History | Step::Typed(_) | Step::Announce(_) | Step::Place => return None,
             Step::Directory => "the session could not make a directory of its own".to_string(),
             Step::Check { name, .. } => format!("the file {name:?} in the session is not that of the script"),
         };
@@ -311,6 +324,9 @@ mod tests {
         assert_eq!(Preparations::elsewhere(&script, "r", false, true).count(), 0);
         assert_eq!(Preparations::elsewhere(&script, "r", true, false).steps, [Step::History]);
         assert_eq!(Preparations::elsewhere(&script, "r", true, true).steps, [Step::History, Step::Place]);
+        let announced = Preparations::elsewhere(&script, "r", true, true).with_announcement("/d");
+        assert_eq!(announced.steps, [Step::History, Step::Announce("/d".into()), Step::Place]);
+        assert_eq!(Preparations::elsewhere(&script, "r", false, true).with_announcement("/d").count(), 0);
         let in_own_directory = Preparations::elsewhere(&script, "r", true, true).with_directory();
         assert_eq!(in_own_directory.steps, [Step::History, Step::Directory, Step::Place]);
     }

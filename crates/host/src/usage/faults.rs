@@ -41,6 +41,8 @@ pub(crate) struct FaultAccount {
     charged: Option<Faults>,
     /// Whether the leader had living descendants at the last reading.
     has_descendants: bool,
+    /// Faults that `/proc` counts for the leader's children, and that are in no record of [`FaultAccount::ended`].
+    before: Faults,
 }
 
 impl FaultAccount {
@@ -54,6 +56,13 @@ impl FaultAccount {
         FaultAccount { charged: Some(Faults::default()), ..FaultAccount::default() }
     }
 
+    /// The account of a session whose ended processes taskstats reports from now on. A shell that has logged in from outside has
+    /// waited for some before.
+    pub fn begin_with_records(proc: &Proc, leader: u32) -> FaultAccount {
+        let stat = proc.stat(leader).unwrap_or_default();
+        FaultAccount { before: Faults { minor: stat.children_minor, major: stat.children_major }, ..FaultAccount::begin() }
+    }
+
     /// The faults since the last call. `without_living` are those so far of all processes but the living descendants.
     ///
     /// Descendants are looked for only if others than the leader ran: a process that did not run has no new faults.
@@ -64,7 +73,7 @@ impl FaultAccount {
             let living = Descendants::of(proc, leader).ok();
             self.has_descendants = living.is_some_and(|list| list.is_none_or(|list| !list.is_empty()));
             if self.has_descendants {
-                so_far = living.flatten().and_then(|list| list.faults_with(proc, leader).ok());
+                so_far = living.flatten().and_then(|list| list.faults_with(proc, leader).ok()?.since(self.before));
             }
         }
         let charged = std::mem::replace(&mut self.charged, so_far);

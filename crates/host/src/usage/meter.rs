@@ -7,6 +7,8 @@
 //! privilege for taskstats, faults come from `/proc`; without a control group, processor time too, in clock ticks. If a finer
 //! meter of waits exists ([`Waits`]), waits come from there.
 
+mod processor_time;
+
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -29,8 +31,6 @@ use crate::usage::split::Split;
 use crate::usage::taskstats::Sums;
 use crate::usage::waits::Waits;
 use rustix::io::Errno;
-
-const ACCOUNT_AT_LEAST_EVERY: u8 = 16;
 
 /// Meters every user of a run.
 #[derive(Debug)]
@@ -87,11 +87,16 @@ impl UsageMeter {
     /// Opens the best meter that this host permits, before the first log-in. It switches delay accounting on for the run, if that
     /// is allowed. It fails only without `/proc`.
     pub fn open(groups: Option<&Groups>, demand: Demand, leftovers: &mut Leftovers) -> io::Result<UsageMeter> {
+        UsageMeter::open_with(groups.and_then(|groups| groups.accounts().ok()), demand, leftovers)
+    }
+
+    /// Opens a meter like [`UsageMeter::open`], whose processor time comes from `accounts`.
+    pub(crate) fn open_with(accounts: Option<Accounts>, demand: Demand, leftovers: &mut Leftovers) -> io::Result<UsageMeter> {
         let proc = Proc::open()?;
         let mut notes = Vec::new();
         let kernel = if demand.taskstats { noted(open_taskstats(demand.users), &mut notes) } else { None };
         let delays = kernel.is_some() && noted(delay_accounting(leftovers), &mut notes).is_some();
-        let accounts = groups.and_then(|groups| groups.accounts().ok()).map(Arc::new);
+        let accounts = accounts.map(Arc::new);
         if accounts.is_none() {
             notes.push("no control group for each user: processor time of ended processes comes in clock ticks".to_owned());
         }
@@ -100,7 +105,7 @@ impl UsageMeter {
             notes.push("the kernel lists no children of processes: faults of a process count when it has ended".to_owned());
         }
         let keep_open = room_for_descriptors(demand.users, if kernel.is_some() { 1 } else { 3 });
-        let version = groups.map(Groups::version);
+        let version = accounts.as_ref().map(|accounts| accounts.version());
         let sources = Sources {
             cpu: name_of_cpu_source(version, kernel.is_some()),
             faults: if kernel.is_some() { "taskstats" } else { "/proc" },
@@ -149,11 +154,13 @@ impl UsageMeter {
         if let Some(waits) = &mut self.waits {
             waits.began(user, pid);
         }
+        let by_records = self.kernel.is_some();
+        let faults = if by_records { FaultAccount::begin_with_records(&self.proc, pid) } else { FaultAccount::begin() };
         let meter = self.slot(user);
         // A group that was made anew counts from zero again.
         let charged_ns = account.charged_ns.map_or(0, |charged_ns| meter.charged_ns.min(charged_ns));
         let split = meter.split;
-        let (account, faults) = (account.file, FaultAccount::begin());
+        let account = account.file;
         *meter = UserMeter { pid, account, proc, charged_ns, split, faults, sampled: true, ..UserMeter::default() };
     }
 
@@ -208,6 +215,14 @@ impl UsageMeter {
         }
     }
 
+    /// Whether the user's processes may have run since the last call of [`UsageMeter::interaction`]. A process that did not run has
+    /// used nothing, so that an idle user costs one reading of an account.
+    pub(crate) fn may_have_run(&self, user: UserId) -> bool {
+        let Some(meter) = self.users.get(user as usize) else { return false };
+        let account = self.accounts.as_ref().zip(meter.account.as_ref());
+        account.is_none_or(|(accounts, file)| accounts.read(file).map_or(true, |ns| ns != meter.charged_ns))
+    }
+
     /// Takes the records of ended processes out of the kernel's buffer.
     pub fn drain(&mut self) {
         let UsageMeter { kernel: Some(kernel), users, .. } = self else { return };
@@ -220,11 +235,27 @@ impl UsageMeter {
         std::mem::take(&mut self.lost) + ended
     }
 
+    /// The resources that the system used for `user` since the last call, with the clock ticks in the program and in the system, in
+    /// microseconds.
+    pub(crate) fn with_ticks(&mut self, user: UserId) -> (Usage, [u64; 2]) {
+        let interval = self.read(user);
+        let ticks = [interval.used.user_us, interval.used.system_us];
+        (self.usage_of(user, &interval), ticks)
+    }
+
     fn interval(&mut self, user: UserId) -> Usage {
-        let interval = match self.kernel {
+        let interval = self.read(user);
+        self.usage_of(user, &interval)
+    }
+
+    fn read(&mut self, user: UserId) -> Interval {
+        match self.kernel {
             Some(_) => self.interval_by_taskstats(user),
             None => self.interval_by_proc(user),
-        };
+        }
+    }
+
+    fn usage_of(&mut self, user: UserId, interval: &Interval) -> Usage {
         let usage = interval.usage(&mut self.slot(user).split);
         let waited = self.waits.as_mut().and_then(|waits| waits.interaction(user));
         waited.map_or(usage, |waited| Usage {
@@ -321,55 +352,6 @@ impl UsageMeter {
         let read = stat.is_ok();
         leader.stat = stat.unwrap_or(leader.stat);
         read
-    }
-
-    /// The processor time of the user since the last call, of which the leader alone used `by_leader`.
-    fn charge(&mut self, user: UserId, by_leader: u64) -> Option<u64> {
-        if self.accounts.is_none() {
-            return self.charge_without_account(user, by_leader);
-        }
-        if self.leader_speaks_for_all(user) {
-            let meter = self.slot(user);
-            meter.readings_without_account += 1;
-            meter.charged_ns += by_leader;
-            return Some(by_leader);
-        }
-        let accounts = self.accounts.as_ref()?;
-        let account = accounts.read_user(user, self.users[user as usize].account.as_ref());
-        let Ok(account) = account else {
-            self.lost += 1;
-            return None;
-        };
-        let meter = self.slot(user);
-        meter.readings_without_account = 0;
-        let used = account.saturating_sub(meter.charged_ns);
-        meter.charged_ns += used;
-        Some(used)
-    }
-
-    /// Whether the leader's own time stands for the account, because only the leader has ever run. It saves an open and a close.
-    fn leader_speaks_for_all(&self, user: UserId) -> bool {
-        let meter = &self.users[user as usize];
-        let costly = meter.account.is_none();
-        let alone = self.kernel.is_some() && !meter.starts_others && meter.leader_at_its_end.is_none();
-        costly && alone && meter.readings_without_account + 1 < ACCOUNT_AT_LEAST_EVERY
-    }
-
-    /// The user's processor time without a control group: the leader's is exact where the kernel tells it, its children's comes
-    /// in ticks.
-    fn charge_without_account(&mut self, user: UserId, by_leader: u64) -> Option<u64> {
-        let with_kernel = self.kernel.is_some();
-        if with_kernel && self.slot(user).starts_others {
-            self.read_proc(user);
-        }
-        let tick_ns = self.proc.tick_ns();
-        let meter = self.slot(user);
-        let (stat, scheduled) = meter.by_proc();
-        let exact = with_kernel || scheduled.cpu_ns > 0;
-        let ticks = if exact { stat.children_ticks } else { stat.user_ticks + stat.system_ticks };
-        let used = (ticks * tick_ns).saturating_sub(meter.charged_ns);
-        meter.charged_ns += used;
-        Some(if exact { by_leader + used } else { used })
     }
 
     fn slot(&mut self, user: UserId) -> &mut UserMeter {

@@ -23,6 +23,8 @@ pub struct Stat {
     pub major: u64,
     /// Page faults without I/O of the children alone: the count grows when a child has been waited for.
     pub children_minor: u64,
+    /// Page faults with I/O of the children alone.
+    pub children_major: u64,
     /// Processor time in programs and in the system, all, in clock ticks.
     pub user_ticks: u64,
     /// Processor time in the system, all, in clock ticks.
@@ -125,6 +127,7 @@ pub(crate) fn parse_stat(text: &[u8]) -> Option<Stat> {
         minor: minor + children_minor,
         major: major + children_major,
         children_minor,
+        children_major,
         user_ticks: user + children_user,
         system_ticks: system + children_system,
         children_ticks: children_user + children_system,
@@ -144,6 +147,7 @@ mod tests {
             minor: 30,
             major: 3,
             children_minor: 20,
+            children_major: 2,
             user_ticks: 75,
             system_ticks: 86,
             children_ticks: 150,

@@ -103,6 +103,7 @@ impl Host {
     /// Hangs up the terminal and kills the user's remaining processes.
     pub(super) fn let_go(&mut self, user: UserId) {
         self.silences.clear(user);
+        self.leaving.clear(user);
         self.meter.ended(user);
         self.hang_up_terminal(user);
         self.starters.kill(user);

@@ -4,7 +4,7 @@ use super::*;
 use crate::leftovers::Leftovers;
 use crate::terminals::starting::Started;
 use crate::usage::sources::Demand;
-use loadgo_core::script::parse;
+use loadgo_core::script::{ReadyRule, parse};
 use loadgo_sys::child;
 use rustix::process::Signal;
 
@@ -39,6 +39,7 @@ impl TestHost {
             by_place: Arc::default(),
             own_directories: false,
             of_account: false,
+            announced_in: None,
         };
         let host = Host::new(setting, meter, None, &StopRequest::default()).expect("an event loop");
         TestHost { host, _dir: dir }

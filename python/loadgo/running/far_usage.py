@@ -1,0 +1,282 @@
+"""Usage of each interaction on another host, from readings of the sessions' accounts there.
+
+The agent reads each account every 50 ms, and a row of `session_usage` has what a session used between two readings. The
+instants at which lines were sent and answered are known here alone. A row belongs to an interaction if it lies
+between the prompt before its line and the sending of the next line. The clocks' bound is taken off both. A row from
+before the answer to after the next line has work of both lines, and then neither has a usage.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+LOG_OUT_PAUSE_NS = 200_000_000
+"""Time from a user's last answer to the log-out: `LOG_OUT_PAUSE` in `crates/host/src/terminals/host.rs`."""
+_COUNTS = (
+    "cpu_user_ns",
+    "cpu_system_ns",
+    "faults_minor",
+    "faults_major",
+    "ready_wait_ns",
+    "paging_wait_ns",
+    "io_wait_ns",
+)
+_TYPED_COUNTS = _COUNTS[2:]
+_TICKS = ("user_ticks_us", "system_ticks_us")
+_NEVER_NS = np.iinfo(np.int64).max // 2
+
+Instants = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class FarProcessors:
+    """The processors of the other host, and the clock that measures the users' time on them."""
+
+    count: int
+    step_ns: int
+
+
+@dataclass
+class UsageCounts:
+    """Number of interactions whose usage is known, and of the others by their reason."""
+
+    known: int = 0
+    not_followed: int = 0
+    """The session was not followed, or not from its first line on."""
+    cut_off: int = 0
+    """No account was read any more after the interaction."""
+    between: int = 0
+    """No reading lies between two lines of the user."""
+    elsewhere: int = 0
+    """Interactions with a usage that was measured on the driver's host."""
+
+    @property
+    def all(self) -> int:
+        """Number of all interactions."""
+        return self.known + self.not_followed + self.cut_off + self.between + self.elsewhere
+
+
+@dataclass(frozen=True)
+class _Readings:
+    """The rows of one user: where each begins and ends, and what was used; -1 where a count is not known."""
+
+    begins_ns: Instants
+    ends_ns: Instants
+    counts: NDArray[np.int64]
+    """Shape (rows, counts)."""
+    ticks: NDArray[np.int64]
+    """Clock ticks in the program and in the system, in microseconds. Shape (rows, 2)."""
+    followed_ns: int
+    """When the session was first read."""
+    is_counted: NDArray[np.bool_]
+    """Tells for each count whether it can be had at all."""
+
+
+@dataclass
+class _Charged:
+    """The columns of usage so far, by the interaction's place in the table."""
+
+    rows: list[int] = field(default_factory=list)
+    values: dict[str, list[int | None]] = field(default_factory=dict)
+
+    def add(self, places: Instants, columns: dict[str, NDArray[np.int64]]) -> None:
+        """Adds the values of a user's interactions; -1 for what is not known."""
+        self.rows.extend(places.tolist())
+        for name, column in columns.items():
+            self.values.setdefault(name, []).extend(None if value < 0 else value for value in column.tolist())
+
+
+def charge(
+    interactions: pl.DataFrame,
+    sessions: pl.DataFrame,
+    readings: pl.DataFrame,
+    bound_ns: int,
+    processors: FarProcessors,
+) -> tuple[pl.DataFrame, UsageCounts]:
+    """The interactions with the usage that `readings` show, and how many have one.
+
+    `readings` is the table `session_usage` on the run's clock, whose instants are known within `bound_ns`. Interactions
+    that have a usage already keep it.
+    """
+    counts, charged = UsageCounts(), _Charged()
+    table = interactions.with_row_index("place")
+    measured = table.filter(pl.col("cpu_user_ns").is_not_null())
+    counts.elsewhere = len(measured)
+    last_ns = readings.filter(pl.col("user").is_null())["at_ns"].cast(pl.Int64).max()
+    by_user = _readings_by_user(readings)
+    ended = {user: (ended_ns, outcome) for user, ended_ns, outcome in _ends(sessions)}
+    for user, lines in _lines_by_user(table.filter(pl.col("cpu_user_ns").is_null())):
+        rows = by_user.get(user)
+        if rows is None:
+            counts.not_followed += len(lines)
+            continue
+        gaps = _Gaps.of(lines, *ended.get(user, (None, "")))
+        why_not = _unknown(gaps, rows, bound_ns, last_ns if isinstance(last_ns, int) else 0)
+        tally = Counter(why_not.tolist())
+        counts.known += tally[_KNOWN]
+        counts.not_followed += tally[_NOT_FOLLOWED]
+        counts.cut_off += tally[_CUT_OFF]
+        counts.between += tally[_BETWEEN]
+        charged.add(*_usage(lines, gaps, rows, bound_ns, why_not == _KNOWN, processors))
+    return _with_usage(table, charged), counts
+
+
+_KNOWN, _NOT_FOLLOWED, _CUT_OFF, _BETWEEN = range(4)
+
+
+@dataclass(frozen=True)
+class _Gaps:
+    """The times in which a user has no answer to wait for, one before each line and one before the log-out."""
+
+    begins_ns: Instants
+    """The prompts."""
+    ends_ns: Instants
+    """The sendings."""
+
+    @staticmethod
+    def of(lines: pl.DataFrame, ended_ns: int | None, outcome: str) -> _Gaps:
+        """The gaps of one user, whose session ended at `ended_ns`."""
+        sent = lines["sent_ns"].to_numpy()
+        prompts = sent - lines["think_ns"].to_numpy() - lines["typing_ns"].to_numpy()
+        ready: int | None = lines["ready_ns"][-1]
+        if ended_ns is None:
+            last, next_ns = int(sent[-1]), int(sent[-1])
+        elif ready is None:
+            # The line that a session died in has all until its end. After a time-out nobody knows when the prompt came.
+            last, next_ns = (ended_ns, _NEVER_NS) if outcome == "died" else (int(sent[-1]), int(sent[-1]))
+        elif ended_ns <= ready:
+            last, next_ns = ready, _NEVER_NS  # the line has ended the session
+        else:
+            last, next_ns = ready, min(ready + LOG_OUT_PAUSE_NS, ended_ns)
+        return _Gaps(np.append(prompts, last), np.append(sent, next_ns))
+
+
+def _unknown(gaps: _Gaps, rows: _Readings, bound_ns: int, last_ns: int) -> NDArray[np.int64]:
+    """Why the usage of each of a user's lines is not known: one of `_KNOWN` and the others."""
+    after, before = _places(gaps, rows, bound_ns)
+    changes = np.zeros(len(gaps.begins_ns) + 1, np.int64)
+    across = before > after + 1
+    np.add.at(changes, after[across] + 1, 1)
+    np.add.at(changes, before[across], -1)
+    is_crossed = np.cumsum(changes)[:-1] > 0
+    why_not = np.where(is_crossed[:-1] | is_crossed[1:], _BETWEEN, _KNOWN)
+    why_not = np.where(gaps.begins_ns[1:] + bound_ns > last_ns, _CUT_OFF, why_not)
+    return np.where(gaps.ends_ns[:-1] - bound_ns < rows.followed_ns, _NOT_FOLLOWED, why_not)
+
+
+def _places(gaps: _Gaps, rows: _Readings, bound_ns: int) -> tuple[Instants, Instants]:
+    """For each row the last gap behind whose beginning it lies, and the first gap before whose end it lies.
+
+    A row within line `n` has (n, n + 1), one within the gap before line `n` has (n, n) or (n, less).
+    """
+    after = np.searchsorted(gaps.begins_ns + bound_ns, rows.begins_ns, side="right") - 1
+    before = np.searchsorted(gaps.ends_ns - bound_ns, rows.ends_ns, side="left")
+    return after.astype(np.int64), before.astype(np.int64)
+
+
+def _usage(
+    lines: pl.DataFrame,
+    gaps: _Gaps,
+    rows: _Readings,
+    bound_ns: int,
+    is_known: NDArray[np.bool_],
+    processors: FarProcessors,
+) -> tuple[Instants, dict[str, NDArray[np.int64]]]:
+    """The places of a user's lines in the table, and the columns of what they used; -1 for what is not known."""
+    after, before = _places(gaps, rows, bound_ns)
+    is_of_line = (after >= 0) & (after < len(lines)) & (before <= after + 1)
+    typed = lines["typing_ns"].to_numpy() > 0
+    is_typing = is_of_line & (before <= after) & typed[np.clip(after, 0, len(lines) - 1)]
+    is_own = is_of_line & ~is_typing
+    columns = dict(zip(_COUNTS, _sums(after, rows, is_own, is_known).T, strict=True))
+    cpu = _added(columns["cpu_user_ns"], columns["cpu_system_ns"])
+    ticks = np.zeros((len(lines), len(_TICKS)), np.int64)
+    np.add.at(ticks, after[is_own], rows.ticks[is_own])
+    columns["cpu_user_ns"], columns["cpu_system_ns"] = _divided(cpu, ticks)
+    typing = dict(zip(_COUNTS, _sums(after, rows, is_typing, is_known & typed).T, strict=True))
+    columns["typing_cpu_ns"] = _added(typing["cpu_user_ns"], typing["cpu_system_ns"])
+    columns |= {f"typing_{name}": typing[name] for name in _TYPED_COUNTS}
+    response = lines["ready_ns"].fill_null(-1).to_numpy() - lines["sent_ns"].to_numpy()
+    excess = np.maximum(0, cpu - response * processors.count - 2 * processors.step_ns)
+    columns["cpu_excess_ns"] = np.where((cpu < 0) | (response < 0), -1, excess)
+    return lines["place"].to_numpy().astype(np.int64), columns
+
+
+def _sums(
+    places: Instants, rows: _Readings, chosen: NDArray[np.bool_], is_known: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """The sums of the chosen rows' counts by line; -1 for what is not known. Shape (lines, counts)."""
+    sums = np.zeros((len(is_known), len(_COUNTS)), np.int64)
+    is_lacking = np.zeros(sums.shape, bool)
+    counts = rows.counts[chosen]
+    np.add.at(sums, places[chosen], np.maximum(counts, 0))
+    np.logical_or.at(is_lacking, places[chosen], counts < 0)
+    return np.where(is_known[:, None] & rows.is_counted[None, :] & ~is_lacking, sums, -1)
+
+
+def _divided(cpu: NDArray[np.int64], ticks: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The processor time of a user's lines in the program and in the system, in the ratio of the ticks so far.
+
+    `cpu` is -1 where it is not known. The method is that of a run on the host itself: `crates/host/src/usage/split.rs`.
+    """
+    parts = np.full((len(cpu), 2), -1, np.int64)
+    user = system = user_ticks = system_ticks = 0
+    for number in np.flatnonzero(cpu >= 0):
+        before = (user, system)
+        user_ticks, system_ticks = user_ticks + int(ticks[number, 0]), system_ticks + int(ticks[number, 1])
+        total, all_ticks = user + system + int(cpu[number]), user_ticks + system_ticks
+        share = total * system_ticks // all_ticks if all_ticks else 0
+        system = min(max(share, before[1]), total - before[0])
+        user = total - system
+        parts[number] = user - before[0], system - before[1]
+    return parts[:, 0], parts[:, 1]
+
+
+def _added(user: NDArray[np.int64], system: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.where((user < 0) | (system < 0), -1, user + system)
+
+
+def _lines_by_user(table: pl.DataFrame) -> list[tuple[int, pl.DataFrame]]:
+    """Each user's lines, in the order in which they were sent."""
+    instants = ("sent_ns", "ready_ns", "think_ns", "typing_ns")
+    lines = table.sort("sent_ns").with_columns(pl.col(name).cast(pl.Int64) for name in instants)
+    return [(int(key[0]), frame) for key, frame in lines.partition_by("user", as_dict=True).items()]
+
+
+def _readings_by_user(readings: pl.DataFrame) -> dict[int, _Readings]:
+    frame = readings.filter(pl.col("user").is_not_null()).sort("at_ns")
+    frame = frame.with_columns(pl.col("at_ns", "span_ns").cast(pl.Int64))
+    return {int(key[0]): _readings_of(rows) for key, rows in frame.partition_by("user", as_dict=True).items()}
+
+
+def _readings_of(rows: pl.DataFrame) -> _Readings:
+    ends = rows["at_ns"].to_numpy()
+    counts = rows.select(pl.col(name).cast(pl.Int64, strict=False).fill_null(-1) for name in _COUNTS).to_numpy()
+    ticks = rows.select(pl.col(name).cast(pl.Int64, strict=False).fill_null(0) for name in _TICKS).to_numpy()
+    first = rows.filter(pl.col("span_ns") == 0).head(1)
+    if first.is_empty():
+        return _Readings(ends, ends, counts, ticks, _NEVER_NS, np.zeros(len(_COUNTS), bool))
+    is_counted = first.select(pl.col(name).is_not_null() for name in _COUNTS).to_numpy()[0]
+    begins = ends - rows["span_ns"].to_numpy()
+    return _Readings(begins, ends, counts, ticks, int(first["at_ns"][0]), is_counted)
+
+
+def _ends(sessions: pl.DataFrame) -> list[tuple[int, int, str]]:
+    columns = (pl.col("user"), pl.col("ended_ns").cast(pl.Int64), pl.col("outcome").cast(pl.String))
+    return sessions.select(columns).rows()
+
+
+def _with_usage(table: pl.DataFrame, charged: _Charged) -> pl.DataFrame:
+    """The table with the values of `charged` in place of nulls."""
+    if not charged.rows:
+        return table.drop("place")
+    values = {name: pl.Series(column, dtype=pl.Int64) for name, column in charged.values.items()}
+    found = pl.DataFrame({"place": pl.Series(charged.rows, dtype=pl.UInt32), **values})
+    joined = table.join(found, on="place", how="left", suffix="_found", maintain_order="left")
+    filled = [pl.coalesce(name, pl.col(f"{name}_found").cast(pl.UInt64)).alias(name) for name in values]
+    return joined.with_columns(filled).select(column for column in table.columns if column != "place")
