@@ -68,16 +68,28 @@ def document_answer(reproduced: ReproducedDocument) -> str:
 
 def failing_figures(reproduced: ReproducedDocument) -> list[str]:
     """The names of the figures that should be predicted and are not, or outside their tolerance."""
-    cells = [cell.figure.label for cell in reproduced.cells.values() if cell.verdict in BAD_VERDICTS]
-    totals = [
-        total.total.label for total in reproduced.totals if total.rule is not None and total.verdict in BAD_VERDICTS
+    cells = [
+        figure_name(cell.figure.label, key.split("/")[1])
+        for key, cell in reproduced.cells.items()
+        if cell.verdict in BAD_VERDICTS
     ]
-    return [figure_name(label) for label in (*cells, *totals)]
+    totals = [
+        figure_name(total.total.label)
+        for total in reproduced.totals
+        if total.rule is not None and total.verdict in BAD_VERDICTS
+    ]
+    return [*cells, *totals]
 
 
-def figure_name(label: str) -> str:
-    """The label of a figure in a sentence: `Idle, zero · 6180` is `idle zero (6180)`."""
+def figure_name(label: str, table: str = "") -> str:
+    """The label of a figure in a sentence: `Idle, zero · 6180` is `idle zero (6180)`.
+
+    A row that is a number alone says nothing without its table: `16 · runtime` of `table-1` is `table 1 row 16
+    (runtime)`.
+    """
     row, _, column = label.partition(" · ")
+    if row.isdigit() and table:
+        row = f"{table.replace('-', ' ')} row {row}"
     name = row.replace(",", "").rstrip(" :")
     name = f"{name[:1].lower()}{name[1:]}" if name[1:2].islower() else name
     name = name if len(name) <= _NAME_CHARS else f"{name[: _NAME_CHARS - 1]}…"

@@ -98,6 +98,8 @@ def test_the_answer_says_how_many_predictions_hold_and_names_those_that_fail() -
     page = Reproduction((off,), 0, 1.0).report("html")
     assert page.index("Not as it should be") < page.index("III Results")
     assert figure_name("ed1 · Run Time") == "ed1 (Run Time)"
+    assert figure_name("16 · runtime", "table-1") == "table 1 row 16 (runtime)"
+    assert figure_name("Idle, zero · 6180", "table-1") == "idle zero (6180)"
 
 
 def test_findings_are_told_with_their_numbers() -> None:
