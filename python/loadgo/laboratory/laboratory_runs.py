@@ -56,6 +56,7 @@ class LaboratoryRun:
     script_mark: str = ""
     """A checksum of the script's text, so that two texts with one name are told apart."""
     system: str = ""
+    """The system's name, with the values that were set: `here.toml, processors.count=4`."""
     host: str = ""
     """The host's name; empty for a simulated machine."""
     login: str = ""
@@ -217,7 +218,7 @@ def _described(found_run: FoundRun, run_toml: dict[str, Any]) -> LaboratoryRun:
         kind=str(run_toml.get("kind", "run")),
         script=str(run_toml.get("name", "")),
         script_mark=_script_mark(found_run.folder),
-        system=str(system.get("name", "")),
+        system=_system_name(system),
         host=str(system.get("hostname", "")),
         login=str(system.get("login", "")),
         kernel=str(system.get("kernel", "")),
@@ -226,6 +227,11 @@ def _described(found_run: FoundRun, run_toml: dict[str, Any]) -> LaboratoryRun:
         started=_in_zone(started) if isinstance(started, datetime) else None,
         outcome=outcome_of(found_run.folder, run_toml),
     )
+
+
+def _system_name(system: Mapping[str, Any]) -> str:
+    """The system's name, with the values that were set: a machine with another value is another machine."""
+    return ", ".join([str(system.get("name", "")), *map(str, system.get("set", []))])
 
 
 def _in_zone(moment: datetime) -> datetime:

@@ -131,6 +131,8 @@ def test_runs_that_are_unlike_are_left_out_and_each_reason_is_said(worse: Path) 
     (made_run(worse / "text", later, 1.0) / "script.toml").write_text("changed")
     (made_run(worse / "broken", later, 1.0) / "run.toml").write_text("[")
     (made_run(worse / "cut", later, 1.0) / "interactions.parquet").write_bytes(b"PAR1")
+    machine = made_run(worse / "machine", later, 1.0) / "run.toml"
+    machine.write_text(machine.read_text().replace("[system]\n", '[system]\nset = ["processors.count=4"]\n'))
     odd = made_run(worse / "odd", later, 1.0) / "run.toml"
     odd.write_text(odd.read_text().replace("every = 1", "every = inf"))
     past = loadgo.history("p90(compile)", runs=worse)
@@ -140,6 +142,7 @@ def test_runs_that_are_unlike_are_left_out_and_each_reason_is_said(worse: Path) 
         "script": "another script",
         "host": "another host",
         "log-in": "another log-in",
+        "machine": "another system",
         "stopped": "its outcome is stopped",
         "text": "another text of the script",
         "broken": "the run cannot be read",
