@@ -235,7 +235,8 @@ def _capacity_in_words(users: int, low: int, high: int | None, target: Target, p
     values = [verdict.value.value for verdict in at_answer if verdict.target == target and verdict.value]
     if low < users and any(value > target.limit for value in values):
         lower = f"At least {people(low)}" if low else "Perhaps no user"
-        return f"{lower}, most likely {users:,}: the answer lies {interval}."
+        alone = f"the trials with {users:,} alone miss it, and those with other numbers of users count, too"
+        return f"{lower}, most likely {users:,}: the answer lies {interval} ({alone})."
     return f"{missed_beyond} The answer lies {interval}."
 
 

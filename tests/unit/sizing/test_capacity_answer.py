@@ -22,6 +22,7 @@ def test_an_answer_whose_own_point_misses_the_target_begins_with_the_lower_end()
     answer = answer_with(beyond, beyond - 1, beyond)
     assert answer.users == beyond
     assert answer.in_words.startswith(f"At least {beyond - 1} users, most likely {beyond}")
+    assert f"the trials with {beyond} alone miss it" in answer.in_words
 
 
 def test_an_answer_whose_own_point_meets_the_target_begins_with_its_number() -> None:
