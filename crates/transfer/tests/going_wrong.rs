@@ -162,8 +162,8 @@ fn garbage_instead_of_tls_or_in_a_chain_is_reported() {
         let mut line = ControlLine::connect(server.at);
         line.request_to_send(9, method);
         let mut stream = data_connection(server.at, &line.receive_ticket());
-        stream.write_all(&[b'x'; 4096]).expect("sent");
-        stream.shutdown(Shutdown::Write).expect("the thread ends");
+        let _ = stream.write_all(&[b'x'; 4096]); // the server may hang up in the middle
+        let _ = stream.shutdown(Shutdown::Write);
         let row = line.receive();
         assert!(row.contains("\"broke_off\":\""), "{method:?}: {row}");
     }
