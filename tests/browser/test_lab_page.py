@@ -96,7 +96,8 @@ def test_axe_finds_nothing_serious_on_the_list_of_runs(browser: Browser, address
 
 
 def test_the_dialog_of_notes_has_no_gap_and_nothing_serious_for_axe(browser: Browser, address: Served) -> None:
-    with opened(browser, address, width=390) as page:
+    with opened(browser, address) as page:
+        page.set_viewport_size({"width": 390, "height": 900})
         row(page, "0009").get_by_role("button", name="notes of").click()
         page.locator("#notes").wait_for()
         tags, note = (page.locator(name).bounding_box() for name in ("#tags", "#note"))
