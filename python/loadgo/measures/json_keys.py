@@ -28,7 +28,7 @@ JSON_KEYS: dict[type, str] = {
     OtherWork: "share error at_most level",
     ConditionResult: "condition holds text",
     RunDescription: (
-        "id kind name model users started wall_s finished outcome system load conditions limit meters usage"
+        "id kind name model users started wall_s finished outcome system load conditions limit meters usage users_run"
     ),
     Stretch: "name start_ns end_ns counted warm_up ramp_down extrapolated note cut chosen",
     CommandSummary: "name response usage outcomes cost",

@@ -43,7 +43,8 @@ def abilities() -> list[Ability]:
 
 @pytest.fixture(autouse=True)
 def recorded(monkeypatch: pytest.MonkeyPatch, abilities: list[Ability]) -> None:
-    """The runs' folder has three runs of format 1, and `doctor` answers as it did first."""
+    """Three runs of format 1 in the runs' folder, the first answer of `doctor`, and no width of texts."""
+    monkeypatch.delenv("COLUMNS", raising=False)
     monkeypatch.setenv("LOADGO_RUNS", str(TESTS / "runs" / "format-1"))
     monkeypatch.setattr(loadgo, "doctor", lambda **_: abilities)
 
