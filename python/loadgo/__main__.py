@@ -1,5 +1,6 @@
 """The entry of the command `loadgo`, and of `python -m loadgo`."""
 
+import atexit
 import os
 import signal
 import sys
@@ -37,6 +38,8 @@ def _settle_interrupts() -> None:
     """
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, lambda *_: os._exit(_INTERRUPTED_STATUS))
+        # Python ends with the handlers of the system, and an interrupt would end the process by the signal.
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     exec("")
 
 

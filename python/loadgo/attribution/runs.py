@@ -83,17 +83,24 @@ def _single_user_road(load: Load, ends: tuple[Machine, Machine], seed: int) -> t
     return (Road("one user alone, programs only", "work", programs_ns[0], programs_ns[1], "ns"),)
 
 
+_THREADS_NAME = "loadgo-speedup"
+
+
 @contextmanager
 def _threads(count: int) -> Iterator[tuple[ThreadPoolExecutor, Path, threading.Event]]:
     """Yields threads, a folder for their runs, and the event that stops the runs. An error sets it."""
     stop = threading.Event()
     with tempfile.TemporaryDirectory(prefix="loadgo-speedup-", ignore_cleanup_errors=True) as folder:
-        executor = ThreadPoolExecutor(max_workers=count, thread_name_prefix="machine")
+        executor = ThreadPoolExecutor(max_workers=count, thread_name_prefix=_THREADS_NAME)
         try:
             yield executor, Path(folder), stop
         finally:
             stop.set()
             executor.shutdown(cancel_futures=True)
+            # An interrupt while the executor starts a thread makes it forget this thread, which still has its run.
+            for thread in threading.enumerate():
+                if thread.name.startswith(_THREADS_NAME):
+                    thread.join()
 
 
 def _account(load: Load, machine: Machine, seed: int, folder: Path, stop: threading.Event) -> RunAccount:

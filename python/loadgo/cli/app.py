@@ -327,7 +327,8 @@ def _print_reasons(finished: loadgo.Run) -> None:
 
     if finished.bad:
         facts = facts_in(finished.summary)
-        for text in (*invalid_warnings(facts), *doubt_warnings(facts)):
+        losses = [f"{loss.count:,} lost ({loss.what}): {loss.reason}" for loss in finished.summary.losses if loss.count]
+        for text in (*invalid_warnings(facts), *doubt_warnings(facts), *losses):
             print_error(text)
 
 
