@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -175,9 +176,10 @@ def run(
     quiet: QuietOption = False,
 ) -> None:
     """Loads the system with users who type SCRIPT, and prints the report."""
-    with errors_as_messages():
+    with errors_as_messages(), ExitStack() as named:
         from loadgo.cli.progress import progress_bar
         from loadgo.running.host import Driver
+        from loadgo.running.run import interrupts_name
 
         files = CheckFiles(junit, summary)
         files.check_writable({"--out": out})
@@ -212,6 +214,7 @@ def run(
                 draws=draws,
                 workers=workers,
             )
+            named.enter_context(interrupts_name(finished.folder))
         try_each(
             lambda: files.write_run(finished.summary, run_checks(finished)),
             lambda: _print_run(finished, format, tariff, full=full, quiet=quiet),

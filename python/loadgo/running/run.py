@@ -174,7 +174,7 @@ def run(
 
         check_conditions(checked.fail_if, list(dict.fromkeys(name for _, name in ready.script["lines"])))
     tariff_on(tariff, ready.system)
-    with _interrupts_name(checked.folder):
+    with interrupts_name(checked.folder):
         result = _run_until_stopped(checked, progress)
         if ready.machine is not None:
             result["notes"] = [*result["notes"], *_write_transfers(source, checked.folder)]
@@ -184,7 +184,7 @@ def run(
 
 
 @contextmanager
-def _interrupts_name(folder: Path) -> Iterator[None]:
+def interrupts_name(folder: Path) -> Iterator[None]:
     """Gives an interrupt that ends the call a note with the folder, if the run has begun."""
     try:
         yield
