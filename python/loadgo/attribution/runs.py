@@ -84,6 +84,8 @@ def _single_user_road(load: Load, ends: tuple[Machine, Machine], seed: int) -> t
 
 
 _THREADS_NAME = "loadgo-speedup"
+_FORGOTTEN_THREAD_PATIENCE_S = 3.0
+"""Longest wait for the end of a forgotten thread. One without a run waits for the executor to be gone, and then ends."""
 
 
 @contextmanager
@@ -100,7 +102,7 @@ def _threads(count: int) -> Iterator[tuple[ThreadPoolExecutor, Path, threading.E
             # An interrupt while the executor starts a thread makes it forget this thread, which still has its run.
             for thread in threading.enumerate():
                 if thread.name.startswith(_THREADS_NAME):
-                    thread.join()
+                    thread.join(_FORGOTTEN_THREAD_PATIENCE_S)
 
 
 def _account(load: Load, machine: Machine, seed: int, folder: Path, stop: threading.Event) -> RunAccount:
