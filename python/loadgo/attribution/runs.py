@@ -85,7 +85,7 @@ def _single_user_road(load: Load, ends: tuple[Machine, Machine], seed: int) -> t
 
 _THREADS_NAME = "loadgo-speedup"
 _FORGOTTEN_THREAD_PATIENCE_S = 3.0
-"""Longest wait for the end of a forgotten thread. One without a run waits for the executor to be gone, and then ends."""
+"""Longest wait for the end of a forgotten thread. One without a run waits until the executor is gone, then ends."""
 
 
 @contextmanager
