@@ -13,20 +13,17 @@ or if its prediction for a quiet host does. Neighbours slow users down, so a bus
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import loadgo
 from figures import figure, finish
-from machine import machine
+from machine import beside, machine
 
 SEARCHES = 20
-NEIGHBOURS = """
+NEIGHBOUR = """
 import random, sys, time
 chance = random.Random(int(sys.argv[1]))
 while True:
@@ -104,7 +101,7 @@ def main() -> None:
                 print(answer["in_words"])
             return
         truths = json.loads(stored_answers.read_text())
-        with _neighbours():
+        with beside([(NEIGHBOUR, "14"), (NEIGHBOUR, "41")]):
             answers = []
             for number in range(count):
                 question = QUESTIONS[number % len(QUESTIONS)]
@@ -133,18 +130,6 @@ def _verdict(answer: dict, truth: dict) -> str:
         return "agrees"
     is_lower = bool(ranges) and all(most is not None and most < low for _, most in ranges)
     return "lower" if is_lower and "other work took" in str(answer["in_words"]) else "false"
-
-
-@contextmanager
-def _neighbours() -> Iterator[None]:
-    """Runs two programs beside the block, each of which takes a processor half of the time."""
-    programs = [subprocess.Popen([sys.executable, "-c", NEIGHBOURS, str(seed)]) for seed in (14, 41)]
-    try:
-        yield
-    finally:
-        for program in programs:
-            program.kill()
-            program.wait()
 
 
 if __name__ == "__main__":

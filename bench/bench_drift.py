@@ -10,16 +10,13 @@ verdict *better* or *worse* is wrong.
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import loadgo
 from figures import Figure, figure, finish
-from machine import machine
+from machine import FOREVER, beside, machine
 
 RUNS, USERS, SECONDS, SEED = 101, 8, 10.0, 14
 SITUATIONS = ("idle", "random", "loops")
@@ -29,7 +26,6 @@ SCRIPT = (
     'name = "spin"\nlogin = "bash --norc --noprofile"\nthink = "exponential(1s)"\n'
     'lines = ["for ((i = 0; i < 15000; i++)); do :; done"]\n'
 )
-LOOP = "while True: pass"
 RANDOM_LOOP = """
 import random, time
 chance = random.Random(14)
@@ -59,23 +55,16 @@ def _runs(place: Path, situation: str, count: int) -> list[Path]:
     script = place / "spin.toml"
     script.write_text(SCRIPT)
     folders = [place / "runs" / f"{number:03}" for number in range(count)]
-    with _neighbours(situation):
+    with beside(_neighbours(situation)):
         for folder in folders:
             loadgo.run(script, users=USERS, duration=SECONDS, seed=SEED, out=folder)
     return folders
 
 
-@contextmanager
-def _neighbours(situation: str) -> Iterator[None]:
-    """Runs the busy programs of a situation beside the block."""
-    codes = {"idle": [], "random": [RANDOM_LOOP], "loops": [LOOP] * (os.cpu_count() or 1)}[situation]
-    programs = [subprocess.Popen([sys.executable, "-c", code]) for code in codes]
-    try:
-        yield
-    finally:
-        for program in programs:
-            program.kill()
-            program.wait()
+def _neighbours(situation: str) -> list[tuple[str]]:
+    """The programs that run beside the runs of a situation."""
+    codes = {"idle": [], "random": [RANDOM_LOOP], "loops": [FOREVER] * (os.cpu_count() or 1)}[situation]
+    return [(code,) for code in codes]
 
 
 def _figures(name: str, folders: list[Path], apart: int) -> list[Figure]:

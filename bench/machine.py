@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -88,11 +88,18 @@ def terminals(wanted: int) -> Iterator[int]:
 def busy(loops_per_processor: int) -> Iterator[int]:
     """Runs endless loops, some for each processor, and yields their number."""
     count = loops_per_processor * len(os.sched_getaffinity(0))
-    with _ended_in_order(), ExitStack() as stack:
-        for _ in range(count):
-            loop = stack.enter_context(subprocess.Popen([sys.executable, "-c", FOREVER]))
-            stack.callback(loop.kill)
+    with beside([(FOREVER,)] * count):
         yield count
+
+
+@contextmanager
+def beside(programs: Iterable[Sequence[str]]) -> Iterator[None]:
+    """Runs programs beside the block: each is a Python text and its arguments. They are killed at the end."""
+    with _ended_in_order(), ExitStack() as stack:
+        for words in programs:
+            program = stack.enter_context(subprocess.Popen([sys.executable, "-c", *words]))
+            stack.callback(program.kill)
+        yield
 
 
 @contextmanager

@@ -216,9 +216,8 @@ def _other_work(experiment: Experiment) -> list[tuple[str, str]]:
         return []
     unknown = _unmetered_others(experiment)
     if unknown:
-        return [
-            ("Other work", f"Its share is not known on {' and '.join(unknown)}: it takes the users' own usage there.")
-        ]
+        hosts = " and ".join(unknown)
+        return [("Other work", f"Its share is not known on {hosts}: it takes the usage of every line there.")]
     texts = []
     for letter in "AB":
         shares = [run.others_share for run in _runs(experiment.pairs, letter) if run.others_share is not None]

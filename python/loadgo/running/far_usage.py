@@ -15,17 +15,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from loadgo.records.interactions import USAGE_COLUMNS
+
 LOG_OUT_PAUSE_NS = 200_000_000
 """Time from a user's last answer to the log-out: `LOG_OUT_PAUSE` in `crates/host/src/terminals/host.rs`."""
-_COUNTS = (
-    "cpu_user_ns",
-    "cpu_system_ns",
-    "faults_minor",
-    "faults_major",
-    "ready_wait_ns",
-    "paging_wait_ns",
-    "io_wait_ns",
-)
+_COUNTS = tuple(name for name in USAGE_COLUMNS if name != "bytes_out")
 _TYPED_COUNTS = _COUNTS[2:]
 _TICKS = ("user_ticks_us", "system_ticks_us")
 _NEVER_NS = np.iinfo(np.int64).max // 2

@@ -368,7 +368,7 @@ def _unknown_neighbours(site: TrialSite, neighbours: Neighbours | None) -> tuple
     if neighbours is not None or not site.is_other_host:
         return ()
     return (
-        f"the share of other work in the time of {site.on}: what the users themselves use there is not measured. "
+        f"the share of other work in the time of {site.on}: what sshd does for the users is not told apart from it. "
         f"loadgo meter --on {site.on} --for 10s --full shows its programs, when nobody is logged in for a trial.",
     )
 
