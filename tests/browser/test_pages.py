@@ -33,6 +33,15 @@ CUT_WORDS = """() => [...document.querySelectorAll('.chart svg')].flatMap(svg =>
   }).map(text => text.textContent);
 })"""
 
+BROKEN_FIRST_HEADINGS = """() => [...document.querySelectorAll('thead th:first-child')].filter(heading => {
+  const words = document.createRange();
+  words.selectNodeContents(heading);
+  const lines = new Set([...words.getClientRects()].map(box => Math.round(box.bottom)));
+  const parts = heading.textContent.trim().split(/\\s+/);
+  return lines.size > parts.length && parts.every(part => part.length <= 12);
+}).map(heading => heading.textContent)"""
+"""First headings with more lines than words. The long name of a setting may be broken."""
+
 HEADINGS = "summary > h2, #words"
 IN_A_CHAPTER = ".chapter ~ section:not(.chapter, .words-list) *"
 """Headings below that of a chapter, which the contents leave out."""
@@ -107,6 +116,11 @@ def test_on_a_phone_only_tables_scroll_sideways(shown: Page) -> None:
     looked_at(shown, PHONE)
     assert shown.evaluate("() => document.scrollingElement.scrollWidth") <= PHONE[0]
     assert serious(shown) == []
+
+
+def test_no_word_of_a_tables_first_heading_is_broken_on_a_phone(shown: Page) -> None:
+    looked_at(shown, PHONE)
+    assert shown.evaluate(BROKEN_FIRST_HEADINGS) == []
 
 
 def test_no_name_of_a_category_is_cut_on_a_phone(report_on_phone: Page) -> None:

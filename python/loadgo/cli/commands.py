@@ -120,16 +120,17 @@ def query(
         from loadgo.reporting.lists import query_presentation
 
         page, name = page_output(format, output, "query.html"), run_name or run or "last"
-        page.write(query_presentation(loadgo.query(sql, run=name)).report(format))
-        _print_warnings(name)
+        answer, warnings = loadgo.query(sql, run=name), _warnings_of(name)
+        page.write(query_presentation(answer, warnings).report(format))
+        for warning in warnings:
+            print_error(warning)
 
 
-def _print_warnings(name: str) -> None:
-    """Prints the warnings of the run called `name`, if it has any, on the standard error."""
+def _warnings_of(name: str) -> list[str]:
+    """The warnings of the run called `name`."""
     from loadgo.measures.run_warnings import facts_of, run_warnings
     from loadgo.records.phases import stretch_of
     from loadgo.records.tables import tables
 
     rows = tables(name)
-    for warning in run_warnings(facts_of(rows, stretch_of(rows))):
-        print_error(warning)
+    return run_warnings(facts_of(rows, stretch_of(rows)))

@@ -139,7 +139,7 @@ def _changes(measure: str, rows: list[ChartRow]) -> Chart | None:
     rule = rule.encode(x=alt.X("low:Q", scale=scale_x, axis=axis), x2=alt.X2("high:Q"))
     tooltip = [
         alt.Tooltip("row:N"),
-        alt.Tooltip("said:N"),
+        alt.Tooltip("said:N", title="B against A"),
         alt.Tooltip("interval:N", title="95 % interval"),
         "B is:N",
         alt.Tooltip("count:N"),

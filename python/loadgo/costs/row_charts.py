@@ -39,7 +39,7 @@ def row_charts(priced: Priced, rows: Sequence[Row], by: str) -> list[Chart]:
         x=alt.X("amount:Q", title=unit, stack="zero", axis=axis),
         color=color,
         order=alt.Order("place:Q"),
-        tooltip=[alt.Tooltip("row:N"), alt.Tooltip("item:N"), alt.Tooltip("said:N")],
+        tooltip=[alt.Tooltip("row:N"), alt.Tooltip("item:N"), alt.Tooltip("said:N", title="cost")],
     )
     layers = [bar, *_intervals(known_rows, scale, names)]
     caption = f"Means by {by}." + (" The lines are 95 % intervals." if len(layers) > 1 else "")

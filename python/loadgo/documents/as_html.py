@@ -17,6 +17,7 @@ from markupsafe import Markup
 from loadgo.documents.document import Document
 from loadgo.documents.explained_words import ExplainedWords
 from loadgo.documents.page_sections import NOTES_ID, NOTES_TITLE, contents, page_sections
+from loadgo.documents.prose import prose
 from loadgo.notation.figures import plain
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def html_page(
         lstrip_blocks=True,
     )
     words = ExplainedWords()
-    environment.filters |= {"plain": plain, "heading": words.heading, "word": words.word}
+    environment.filters |= {"plain": plain, "prose": prose, "heading": words.heading, "word": words.word}
     scripts = [*code, *(drawing_scripts() if page_charts else [])]
     return environment.from_string(page).render(
         style=Markup(template("page.css") + style),

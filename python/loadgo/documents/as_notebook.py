@@ -11,6 +11,7 @@ from jinja2 import Environment, StrictUndefined
 
 from loadgo.documents.as_html import template
 from loadgo.documents.document import Document, Points
+from loadgo.documents.prose import prose
 from loadgo.documents.table import Table
 from loadgo.errors import LoadgoError
 from loadgo.notation.figures import plain
@@ -49,7 +50,7 @@ def notebook_html(document: Document, titles: Sequence[str], chart: Chart | None
 
 def _html(document: Document, table: Table | None, hidden: int, picture: tuple[str, str] | None) -> str:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["plain"] = plain
+    environment.filters |= {"plain": plain, "prose": prose}
     return environment.from_string(template("notebook.html")).render(
         warnings=[_cut(warning, _MOST_SENTENCE_CHARS) for warning in document.warnings[:_MOST_WARNINGS]],
         more_warnings=max(0, len(document.warnings) - _MOST_WARNINGS),

@@ -48,6 +48,8 @@ class Points(SectionPlace):
     title: str
     items: tuple[tuple[str, ...], ...]
     """Each item has a first line, and further lines that stand below it."""
+    verbatim: bool = False
+    """Whether the items are quoted, as a terminal's output is. A backtick in them is a sign like any other."""
 
 
 @dataclass(frozen=True)

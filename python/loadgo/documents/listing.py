@@ -37,6 +37,8 @@ class Listing:
     """Columns of the rows that are aligned to the right, counted from 0."""
     answer: str = ""
     """A sentence above the rows; empty for a list that needs none."""
+    warnings: tuple[str, ...] = ()
+    """Warnings over an HTML page and over Markdown. A command prints them beside the other formats."""
 
 
 def listing_presentation(listed: Listing) -> Presentation:
@@ -57,7 +59,7 @@ def _text(listed: Listing, width: int | None) -> str:
 def _document(listed: Listing) -> Document:
     table = _table(listed.headings, listed.rows, listed.figures)
     name = listed.name.removesuffix("s") if len(listed.rows) == 1 else listed.name
-    return Document(listed.name, listed.answer or f"{len(listed.rows):,} {name}", (table,))
+    return Document(listed.name, listed.answer or f"{len(listed.rows):,} {name}", (table,), warnings=listed.warnings)
 
 
 def listing(
@@ -87,7 +89,10 @@ def asked_chars() -> int:
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], figures: Collection[int]) -> Table:
     columns = tuple(
         Column(
-            plain(heading), tuple(row[i] for row in rows), kind="figure" if i in figures else "words" if i else "name"
+            plain(heading),
+            tuple(row[i] for row in rows),
+            kind="figure" if i in figures else "words" if i else "name",
+            verbatim=True,
         )
         for i, heading in enumerate(headings)
     )

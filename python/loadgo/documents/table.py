@@ -45,6 +45,8 @@ class Column:
     """Whether the column belongs to the one before it, as an interval does. An HTML page then shows them as one."""
     hints: tuple[str, ...] = ()
     """Text that an HTML page shows when the pointer is on a cell."""
+    verbatim: bool = False
+    """Whether the cells are others' text, in which a backtick is a sign like any other."""
 
     @property
     def width(self) -> int:

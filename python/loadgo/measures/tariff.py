@@ -252,7 +252,7 @@ def _check_keys(document: Mapping[str, Any], keys: tuple[str, ...], text: str) -
 def _parse_price(value: object, key: str, text: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST_PRICE:
         example = f"write one, such as {key} = 0.05"
-        raise _mistake_at(text, key, f"{key} must be a price from 0 to {MOST_PRICE:.0e}, not {value!r}: {example}")
+        raise _mistake_at(text, key, f"{key} must be a price from 0 to {MOST_PRICE:,.0f}, not {value!r}: {example}")
     return float(value)
 
 

@@ -94,7 +94,8 @@ def _csv(lines: tuple[FailedLine, ...]) -> str:
 def _document(lines: tuple[FailedLine, ...], interactions: int, most: int) -> Document:
     items = tuple((_heading(line), *(row.strip() for row in _screen_rows(line))) for line in lines[:most])
     hidden = () if len(lines) <= most else (("More", _more(len(lines), most)),)
-    return Document("Failed lines", _count(lines, interactions), (Points("", items),) if items else (), notes=hidden)
+    shown = (Points("", items, verbatim=True),) if items else ()
+    return Document("Failed lines", _count(lines, interactions), shown, notes=hidden)
 
 
 def _count(lines: tuple[FailedLine, ...], interactions: int) -> str:

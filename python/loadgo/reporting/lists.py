@@ -25,11 +25,12 @@ def machine_presentation(machines: Sequence[Machine]) -> Presentation:
     return listing_presentation(machine_list(machines))
 
 
-def query_presentation(frame: pl.DataFrame) -> Presentation:
-    """The parts of the answer to a query."""
+def query_presentation(frame: pl.DataFrame, warnings: Sequence[str] = ()) -> Presentation:
+    """The parts of the answer to a query of a run that has these warnings."""
     numbers = frozenset(i for i, kind in enumerate(frame.dtypes) if kind.is_numeric())
     rows = tuple(tuple("" if value is None else str(value) for value in row) for row in frame.iter_rows())
-    listed = Listing("rows", tuple(frame.columns), rows, tuple(frame.columns), (), figures=numbers)
+    headings = tuple(frame.columns)
+    listed = Listing("rows", headings, rows, headings, (), figures=numbers, warnings=tuple(warnings))
     return replace(
         listing_presentation(listed),
         json=lambda: json_of(frame),

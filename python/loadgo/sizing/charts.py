@@ -152,7 +152,11 @@ def _busy_chart(capacity: Capacity) -> Chart | None:
         layers.append(
             base.mark_line(strokeWidth=2, clip=True).encode(y=axis.encoding("value"), strokeDash=_EXTRAPOLATION_DASH)
         )
-    tooltip = [alt.Tooltip("what:N"), alt.Tooltip("users:Q"), alt.Tooltip("value:Q", title="busy", format=axis.format)]
+    tooltip = [
+        alt.Tooltip("what:N", title="resource"),
+        alt.Tooltip("users:Q"),
+        alt.Tooltip("value:Q", title="busy", format=axis.format),
+    ]
     points = _users_chart(capacity, measured_busy(capacity, names)).mark_point(filled=True, size=60, opacity=1)
     layers.append(points.encode(y=axis.encoding("value"), color=color, tooltip=tooltip))
     caption = f"For each server of a resource. Points are measured{', lines are mean values' if lines else ''}."

@@ -24,7 +24,7 @@ def answer(sweep: Sweep) -> str:
     done = points_in_words(sweep)
     measured = [configuration for configuration in sweep.configurations if sweep.measure in configuration.figures]
     if not measured:
-        remedy = ": lengthen the simulations, or choose another `measure`" if sweep.points else ""
+        remedy = ": lengthen the simulations, or choose another measure" if sweep.points else ""
         reason = f": {sweep.problems[0]}" if sweep.problems else remedy
         return f"{done}, and none has {MEASURE_NAMES[sweep.measure]}{reason}."
     measured.sort(key=lambda configuration: configuration.figures[sweep.measure].value)

@@ -219,8 +219,9 @@ def test_the_full_list_of_abilities_has_what_the_json_says_of_each(format: str) 
     assert len(records) > 10
     for record in records:
         for words in (record["how"], record["why_not"], record["remedy"]):
-            # A page says µs where the stored text, which is made in Rust, says us.
-            assert "".join(re.sub(r"\bus\b", "µs", words).split()) in shown, (record["name"], words)
+            # A page says µs where the stored text, which is made in Rust, says us, and has code for its backticks.
+            text = re.sub(r"\bus\b", "µs", words).replace("`", "")
+            assert "".join(text.split()) in shown.replace("`", ""), (record["name"], words)
 
 
 def recorded_runs(count: int) -> RunList:

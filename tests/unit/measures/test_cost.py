@@ -146,7 +146,7 @@ def test_prices_are_told_in_words() -> None:
         (
             "{}",
             'source = "x"\ncpu_hour = -1',
-            "to 1e+15, not -1: write one, such as cpu_hour = 0.05",
+            "to 1,000,000,000,000,000, not -1: write one, such as cpu_hour = 0.05",
         ),
         ("{}", "cpu_hour = = 1", "line 1, column 12"),
         ("absent.toml", None, "cannot be read"),
@@ -155,16 +155,32 @@ def test_prices_are_told_in_words() -> None:
         (
             "{}",
             'source = "x"\n\n# cpu_hour = 3\ncpu_hour = "5"',
-            "line 4: cpu_hour must be a price from 0 to 1e+15, not '5'",
+            "line 4: cpu_hour must be a price from 0 to 1,000,000,000,000,000, not '5'",
         ),
-        ("{}", 'source = "x"\ncpu_hour = 1e308', "line 2: cpu_hour must be a price from 0 to 1e+15, not 1e+308"),
-        ("{}", 'source = "x"\ncpu_hour = nan', "line 2: cpu_hour must be a price from 0 to 1e+15, not nan"),
-        ("{}", 'source = "x"\ncpu_hour = inf', "line 2: cpu_hour must be a price from 0 to 1e+15, not inf"),
+        (
+            "{}",
+            'source = "x"\ncpu_hour = 1e308',
+            "line 2: cpu_hour must be a price from 0 to 1,000,000,000,000,000, not 1e+308",
+        ),
+        (
+            "{}",
+            'source = "x"\ncpu_hour = nan',
+            "line 2: cpu_hour must be a price from 0 to 1,000,000,000,000,000, not nan",
+        ),
+        (
+            "{}",
+            'source = "x"\ncpu_hour = inf',
+            "line 2: cpu_hour must be a price from 0 to 1,000,000,000,000,000, not inf",
+        ),
         ("{}", 'source = "x"\ncpu_hour = true', "line 2: cpu_hour must be a price"),
         ("{}", 'source = "x"\nassumption = "no"\ncpu_hour = 1', "line 2: assumption must be true or false, not 'no'"),
         ("{}", 'source = "x"\ncurrency = 3\ncpu_hour = 1', "line 2: currency must be a text, not 3"),
         ("{}", 'source = "x"\nshifts = 3', "line 2: [shifts] must be a table of prices"),
-        ("{}", 'source = "x"\n[shifts]\nday = -2', "line 3: day must be a price from 0 to 1e+15, not -2"),
+        (
+            "{}",
+            'source = "x"\n[shifts]\nday = -2',
+            "line 3: day must be a price from 0 to 1,000,000,000,000,000, not -2",
+        ),
         (
             "{}",
             'source = "x"\n[shifts]\nday = {{ rent = 2 }}',

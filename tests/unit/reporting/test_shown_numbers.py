@@ -28,9 +28,9 @@ FORBIDDEN = {
 
 
 def shown(page: str) -> str:
-    """The text that a reader of a page sees, without its scripts and styles."""
+    """The text that a reader of a page sees, without its scripts and styles. A browser shows several spaces as one."""
     without_code = re.sub(r"<(script|style)\b.*?</\1>", " ", page, flags=re.DOTALL)
-    return html.unescape(re.sub(r"<[^>]*>", " ", without_code))
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", without_code)))
 
 
 def findings(text: str) -> Iterator[str]:

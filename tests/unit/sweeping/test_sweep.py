@@ -165,7 +165,7 @@ def test_a_measure_that_no_point_has_is_answered_with_the_remedy(swept_folder: P
     grid = own_load_grid(tmp_path, GRID.replace("seeds = 4", 'seeds = 1\nmeasure = "p99"'))
     swept = loadgo.sweep(grid, executor=LastFirst(1), out=tmp_path / "out")
     assert swept.in_words == (
-        "6 points, and none has p99 of the response: lengthen the simulations, or choose another `measure`."
+        "6 points, and none has p99 of the response: lengthen the simulations, or choose another measure."
     )
     with pytest.raises(BadArgument, match="there is no chart"):
         swept.chart()

@@ -1,0 +1,50 @@
+"""Sentences of an HTML page: text in backticks is code, and an option, or a figure with its unit, is not broken."""
+
+from __future__ import annotations
+
+import re
+
+from markupsafe import Markup, escape
+
+from loadgo.notation.figures import plain
+
+_MOST_WHOLE_CHARS = 32
+"""Most characters that are kept on one line. A longer word must break, since the page of a telephone has 40."""
+
+_NUMBER = r"[−+-]?\d[\d,.]*"
+_UNIT = r"(?:%|[pnµm]?s|min|h|[kMGT]?B)"
+_WHOLE = re.compile(
+    rf"""
+    (?<![\w`]) `(?P<code>[^`\s](?:[^`\n]*[^`\s])?)` (?![\w`])
+    | (?<![\w-]) --[a-z][a-z-]*[a-z]
+    | (?<![\w.,]) {_NUMBER} (?:–{_NUMBER})? \ {_UNIT} (?!\w)
+    """,
+    re.VERBOSE,
+)
+
+
+def prose(text: str) -> Markup:
+    """The text, escaped, with `code` for what stands in backticks, and with options and figures that do not break.
+
+    A backtick within a word, as in the function `` libc.so`0x1234 ``, is a sign like any other.
+    """
+    text = plain(text)
+    parts, end = [], 0
+    for match in _WHOLE.finditer(text):
+        parts += [escape(text[end : match.start()]), _marked_up(match)]
+        end = match.end()
+    return Markup("").join([*parts, escape(text[end:])])
+
+
+def _marked_up(match: re.Match[str]) -> Markup:
+    if match["code"] is None:
+        return _whole(match[0])
+    words = (_whole(word) if "-" in word else escape(word) for word in match["code"].split(" "))
+    return Markup("<code>{}</code>").format(Markup(" ").join(words))
+
+
+def _whole(word: str) -> Markup:
+    """The word on one line, by an attribute, since a notebook has no style sheet of ours."""
+    if len(word) > _MOST_WHOLE_CHARS:
+        return escape(word)
+    return Markup('<span style="white-space: nowrap">{}</span>').format(word)
