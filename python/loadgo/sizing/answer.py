@@ -233,7 +233,9 @@ def _capacity_in_words(users: int, low: int, high: int | None, target: Target, p
     interval = f"between {low:,} and {high:,}, with 95 % confidence"
     values = {point.users: _value_of(point, target) for point in points}
     if low < users and (values.get(users) or 0.0) > target.limit:
-        met = max((n for n, value in values.items() if n < users and value is not None and value <= target.limit), default=0)
+        met = max(
+            (n for n, value in values.items() if n < users and value is not None and value <= target.limit), default=0
+        )
         own_trials = f" The most that meet {target.text} in their own trials are {people(met)}." if met else ""
         return (
             f"{low:,} to {people(high)}, with 95 % confidence.{own_trials} The line through all trials reaches the "

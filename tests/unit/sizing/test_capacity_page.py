@@ -242,6 +242,7 @@ def test_each_judged_measure_has_a_chart_of_its_own() -> None:
 
 
 def test_warnings_tell_a_stopped_search_a_busy_host_and_a_doubtful_fit(made: Capacity) -> None:
+    assert capacity_document(replace(made, neighbours=Neighbours(0.04, 0.0, 0.08))).warnings == ()
     doubt = "The machine's fit is doubtful: its mean response is -54 % off."
     doubtful = replace(made, end="stopped", neighbours=Neighbours(0.41, 0.12, 0.77), fit_warnings=(doubt,))
     assert capacity_document(doubtful).warnings == (
@@ -251,7 +252,6 @@ def test_warnings_tell_a_stopped_search_a_busy_host_and_a_doubtful_fit(made: Cap
         "The answer is for the host in that state: search again when it is quiet. "
         "`loadgo meter --for 10s` shows the programs.",
     )
-    assert capacity_document(replace(made, neighbours=Neighbours(0.04, 0.0, 0.08))).warnings == ()
 
 
 def test_a_price_names_its_tariff(made: Capacity) -> None:
