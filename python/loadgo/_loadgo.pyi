@@ -5,6 +5,8 @@ from os import PathLike
 from typing import Any
 
 __version__: str
+LOG_OUT_PAUSE_NS: int
+"""Time from a user's last answer to the log-out, where an agent reads the sessions' accounts."""
 
 def parse_script(text: str) -> dict[str, Any]:
     """Parses and checks a script: name, login, passes, think, typing, needs, files, lines. Raises `errors.Mistake`."""

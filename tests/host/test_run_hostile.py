@@ -118,6 +118,7 @@ def test_a_disk_that_is_full_at_the_end_leaves_the_streams_to_read(bench: Bench,
     told = ended(running, 2)
     assert "No space left on device" in told.stderr
     assert "make room" in told.stderr
+    assert "What was recorded up to then is kept: loadgo report disk/run" in told.stderr.replace("`", "")
     ballast.unlink()
     assert len(bench.tables("disk/run").interactions) > 0
     assert "was killed" in bench.typed("report", "disk/run").stdout

@@ -6,6 +6,7 @@ import sys
 import tomllib
 import zipfile
 from pathlib import Path
+from typing import TypeGuard
 
 import loadgo
 from loadgo import _loadgo
@@ -99,6 +100,10 @@ def test_versions_agree() -> None:
     assert loadgo.__version__ == project == workspace
 
 
+def is_public(target: ast.expr) -> TypeGuard[ast.Name]:
+    return isinstance(target, ast.Name) and not target.id.startswith("_")
+
+
 def parameters(node: ast.FunctionDef) -> list[str]:
     return [argument.arg for argument in node.args.args if argument.arg not in ("self", "cls")]
 
@@ -107,8 +112,9 @@ def test_the_stub_says_what_the_binary_holds() -> None:
     stub = ast.parse((PROJECT / "python/loadgo/_loadgo.pyi").read_text())
     functions = {node.name: parameters(node) for node in stub.body if isinstance(node, ast.FunctionDef)}
     classes = {node.name for node in stub.body if isinstance(node, ast.ClassDef)}
+    constants = {node.target.id for node in stub.body if isinstance(node, ast.AnnAssign) and is_public(node.target)}
     held = {name for name in dir(_loadgo) if not name.startswith("_")}
-    assert held == functions.keys() | classes
+    assert held == functions.keys() | classes | constants
     for name, names in functions.items():
         text = getattr(_loadgo, name).__text_signature__.strip("()")
         assert [part.strip().split("=")[0] for part in text.split(",") if part.strip() not in ("", "/")] == names, name

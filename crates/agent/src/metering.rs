@@ -87,7 +87,8 @@ fn watch(connection: &Connection, meter: HostMeter, folder: &Path) -> Result<Met
 fn of_failure(failure: Failure) -> RefusalAnswer {
     let reason = match failure.refusal {
         // The folder is the agent's own, so the remedy for a folder of the user's would be wrong.
-        RunRefusal::Folder(StoreError::Refused(action, path, error)) => {
+        RunRefusal::Folder(StoreError::Refused(action, path, error))
+        | RunRefusal::CutOff { error: StoreError::Refused(action, path, error), .. } => {
             let place = path.parent().and_then(Path::parent).and_then(Path::parent).unwrap_or(&path);
             Refusal::new(format!("the agent there cannot {action} its last records ({})", path.display()))
                 .because(error)

@@ -1,6 +1,6 @@
 //! A refusal of this host: the attempt, the reason, the remedy, and the arguments of a run that it concerns.
 
-use loadgo_sys::why::Why;
+use loadgo_sys::why::{Why, text_with_remedy};
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -90,11 +90,7 @@ impl From<String> for Refusal {
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.why_not())?;
-        match self.remedy.as_str() {
-            "" => Ok(()),
-            remedy => write!(f, "; remedy: {remedy}"),
-        }
+        f.write_str(&text_with_remedy(&self.why_not(), &self.remedy))
     }
 }
 

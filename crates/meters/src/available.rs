@@ -17,10 +17,27 @@ use std::fs;
 pub enum MeterQuality {
     /// Every event is counted and clocked.
     Exact,
-    /// The figures are estimates; with a note how.
-    Estimated(String),
-    /// This host cannot have the meter; with the reason and the remedy.
-    Absent(String),
+    /// The figures are estimates, or there is only a part of them.
+    Estimated {
+        /// The way in which they are estimated, or the part.
+        how: String,
+        /// The reason why this host has no better figures; none where no host has.
+        why_not: Option<MeterRefusal>,
+    },
+    /// This host cannot have the meter.
+    Absent(MeterRefusal),
+}
+
+impl MeterQuality {
+    /// Estimated figures, which no host has any better.
+    fn estimated(how: impl Into<String>) -> MeterQuality {
+        MeterQuality::Estimated { how: how.into(), why_not: None }
+    }
+
+    /// Estimated figures, for a reason of this host.
+    pub fn estimated_since(how: impl Into<String>, why_not: MeterRefusal) -> MeterQuality {
+        MeterQuality::Estimated { how: how.into(), why_not: Some(why_not) }
+    }
 }
 
 /// A meter and how exact it is.
@@ -39,7 +56,7 @@ pub const BTF_PATH: &str = "/sys/kernel/btf/vmlinux";
 pub fn host_meters() -> Vec<MeterAvailability> {
     if let Err(refusal) = check_kernel_programs() {
         let can_profile_command = !is_privileged() && profiles_a_command();
-        let quality = |meter| quality_without_programs(meter, &refusal.to_string(), can_profile_command);
+        let quality = |meter| quality_without_programs(meter, refusal.clone(), can_profile_command);
         return Meter::OF_HOST.map(|meter| MeterAvailability { meter, quality: quality(meter) }).to_vec();
     }
     let tracepoints = tracepoints(&fs::read(BTF_PATH).unwrap_or_default());
@@ -55,7 +72,7 @@ pub fn host_meters() -> Vec<MeterAvailability> {
 /// The meters of this host by the programs that were loaded.
 pub(crate) fn loaded_meters(loaded: &Loaded, wanted: &MeterRequest) -> Vec<MeterAvailability> {
     let quality = |meter: Meter| match loaded.refusal(meter.programs_of()) {
-        Some(refusal) => MeterQuality::Absent(refusal.to_string()),
+        Some(refusal) => MeterQuality::Absent(refusal.clone()),
         None => loaded_quality(meter, wanted.tier),
     };
     Meter::OF_HOST.map(|meter| MeterAvailability { meter, quality: quality(meter) }).to_vec()
@@ -83,19 +100,20 @@ pub fn check_kernel_programs() -> Result<(), MeterRefusal> {
     match parse_version(&release) {
         Some(version) if version < (5, 11) => {
             let refusal = MeterRefusal::new(format!("kernel {} is too old", release.trim()));
-            Err(refusal.with_remedy("the meters want 5.15 or later"))
+            Err(refusal.with_remedy("a kernel of version 5.15 or later"))
         }
         _ => Ok(()),
     }
 }
 
 /// A meter's quality without kernel programs: only a command can be profiled, outside of runs.
-fn quality_without_programs(meter: Meter, reason: &str, can_profile_command: bool) -> MeterQuality {
+fn quality_without_programs(meter: Meter, refusal: MeterRefusal, can_profile_command: bool) -> MeterQuality {
     match meter {
         Meter::ClockProfile | Meter::Segments if can_profile_command => {
-            MeterQuality::Estimated(format!("whole host: no ({reason}); a command of yours: yes (loadgo profile -- COMMAND)"))
+            let how = "a command of yours: yes (loadgo profile -- COMMAND)";
+            MeterQuality::estimated_since(how, refusal.trying("the whole host"))
         }
-        _ => MeterQuality::Absent(reason.into()),
+        _ => MeterQuality::Absent(refusal),
     }
 }
 
@@ -126,7 +144,7 @@ pub fn tracepoints(types: &[u8]) -> HashSet<String> {
 fn missing_tracepoint(tracepoints: &HashSet<String>, wanted: &MeterRequest, meter: Meter) -> Option<MeterQuality> {
     METER_HOOKS.iter().filter(|hook| hook.meter == meter.programs_of() && (hook.when)(wanted)).find_map(|hook| match hook.point {
         HookPoint::Tracepoint(name) if !tracepoints.contains(name) => {
-            Some(MeterQuality::Absent(format!("this kernel has no tracepoint {name}")))
+            Some(MeterQuality::Absent(format!("this kernel has no tracepoint {name}").into()))
         }
         _ => None,
     })
@@ -136,17 +154,17 @@ fn missing_tracepoint(tracepoints: &HashSet<String>, wanted: &MeterRequest, mete
 fn loaded_quality(meter: Meter, tier: Tier) -> MeterQuality {
     match (meter, tier) {
         (Meter::TotalTime, Tier::Cheap) => {
-            MeterQuality::Estimated("busy time is divided by a clock of 1000 Hz; busy and idle themselves are exact".into())
+            MeterQuality::estimated("busy time is divided by a clock of 1000 Hz; busy and idle themselves are exact")
         }
-        (Meter::ClockProfile, _) => MeterQuality::Estimated("by samples on a clock".into()),
-        (Meter::IdleByCause, _) if Addresses::read().fault.begins == 0 => MeterQuality::Estimated(format!(
-            "a primitive's wait for a page counts as a wait for the disk, since {}",
-            hidden_addresses()
-        )),
-        (Meter::Interrupts, Tier::Exact) if !kernel_interrupts::are_shown() => MeterQuality::Estimated(format!(
-            "an interrupt that comes while the kernel runs no program of ours is not counted, since {} cannot be read",
-            kernel_interrupts::INTERRUPTS_PATH
-        )),
+        (Meter::ClockProfile, _) => MeterQuality::estimated("by samples on a clock"),
+        (Meter::IdleByCause, _) if Addresses::read().fault.begins == 0 => {
+            let how = "a primitive's wait for a page counts as a wait for the disk";
+            MeterQuality::estimated_since(how, hidden_addresses())
+        }
+        (Meter::Interrupts, Tier::Exact) if !kernel_interrupts::are_shown() => {
+            let how = "an interrupt that comes while the kernel runs no program of ours is not counted";
+            MeterQuality::estimated_since(how, format!("{} cannot be read", kernel_interrupts::INTERRUPTS_PATH).into())
+        }
         (meter, Tier::Cheap) if meter.is_only_exact() => {
             MeterQuality::Absent("the cheap meters leave it out: --meters exact".into())
         }
@@ -168,12 +186,15 @@ mod tests {
 
     #[test]
     fn without_programs_a_command_can_be_profiled_and_nothing_else() {
-        let quality = |meter| quality_without_programs(meter, "it takes root", true);
-        assert!(
-            matches!(quality(Meter::Segments), MeterQuality::Estimated(note) if note.contains("no (it takes root); a command of yours: yes"))
-        );
-        assert_eq!(quality(Meter::Queue), MeterQuality::Absent("it takes root".into()));
-        assert_eq!(quality_without_programs(Meter::Segments, "it takes root", false), quality(Meter::Queue));
+        let refusal = MeterRefusal::new("it takes root").with_remedy("sudo");
+        let quality = |meter| quality_without_programs(meter, refusal.clone(), true);
+        let MeterQuality::Estimated { how, why_not: Some(why_not) } = quality(Meter::Segments) else {
+            panic!("{:?}", quality(Meter::Segments));
+        };
+        assert!(how.starts_with("a command of yours: yes"), "{how}");
+        assert_eq!((why_not.why_not().as_str(), why_not.remedy()), ("the whole host: it takes root", "sudo"));
+        assert_eq!(quality(Meter::Queue), MeterQuality::Absent(refusal.clone()));
+        assert_eq!(quality_without_programs(Meter::Segments, refusal.clone(), false), quality(Meter::Queue));
     }
 
     #[test]

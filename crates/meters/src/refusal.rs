@@ -2,6 +2,7 @@
 
 use aya::maps::MapError;
 use aya::programs::ProgramError;
+use loadgo_sys::why::text_with_remedy;
 use std::error::Error;
 use std::fmt;
 use std::io;
@@ -40,6 +41,16 @@ impl MeterRefusal {
     /// The refusal with a change that would help.
     pub fn with_remedy(self, remedy: impl Into<String>) -> MeterRefusal {
         MeterRefusal { remedy: remedy.into(), ..self }
+    }
+
+    /// The attempts and the reason, without the remedy.
+    pub fn why_not(&self) -> String {
+        format!("{}{}", self.attempts, self.reason)
+    }
+
+    /// A change that would help; empty if none is known.
+    pub fn remedy(&self) -> &str {
+        &self.remedy
     }
 
     /// Whether this process lacks a privilege.
@@ -104,8 +115,7 @@ fn last_lines(log: &str) -> String {
 
 impl fmt::Display for MeterRefusal {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let separator = if self.remedy.is_empty() { "" } else { ": " };
-        write!(out, "{}{}{separator}{}", self.attempts, self.reason, self.remedy)
+        out.write_str(&text_with_remedy(&self.why_not(), &self.remedy))
     }
 }
 
@@ -127,7 +137,8 @@ mod tests {
     #[test]
     fn a_refusal_names_its_attempts_its_reason_and_its_remedy() {
         let refusal = MeterRefusal::new("the kernel hides it").trying("inner").trying("outer").with_remedy("show it");
-        assert_eq!(refusal.to_string(), "outer: inner: the kernel hides it: show it");
+        assert_eq!(refusal.to_string(), "outer: inner: the kernel hides it; remedy: show it");
+        assert_eq!((refusal.why_not().as_str(), refusal.remedy()), ("outer: inner: the kernel hides it", "show it"));
         assert_eq!(MeterRefusal::from("no room").to_string(), "no room");
     }
 

@@ -19,12 +19,14 @@ mod store;
 mod transfer;
 mod transfer_command;
 
+use loadgo_host::terminals::host::LOG_OUT_PAUSE;
 use pyo3::prelude::*;
 
 /// The extension module `loadgo._loadgo`.
 #[pymodule]
 fn _loadgo(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("LOG_OUT_PAUSE_NS", LOG_OUT_PAUSE.0)?;
     script::register(module)?;
     machine::register(module)?;
     run::register(module)?;

@@ -217,7 +217,7 @@ fn result_dict<'py>(py: Python<'py>, finished: &Finished) -> PyResult<Bound<'py,
 /// A run's refusal as Python's error, which names the arguments that it concerns.
 pub fn refused(py: Python<'_>, refusal: &RunRefusal) -> PyErr {
     let class = match refusal {
-        RunRefusal::Folder(_) => "BadRun",
+        RunRefusal::Folder(_) | RunRefusal::CutOff { .. } => "BadRun",
         RunRefusal::Refused(_) => "Refused",
         RunRefusal::HostTrouble(_) | RunRefusal::Caller(_) | RunRefusal::Panicked { .. } | RunRefusal::NotWhole(_) => {
             "RunTrouble"

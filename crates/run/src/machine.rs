@@ -57,7 +57,9 @@ pub fn run_on_machine(request: &OnMachine, mut decide: impl FnMut(&Progress) -> 
     let (unrecorded, end) = running.end(driven, "done")?;
     if unrecorded {
         let (rows, folder) = (end.interactions, request.spec.folder.display());
-        let attempt = format!("the disk takes no more: the run was stopped, with {rows} interactions in {folder}");
+        let attempt = format!(
+            "the disk takes no more: the run was stopped, with {rows} interactions, which `loadgo report {folder}` shows"
+        );
         let refusal = Refusal::new(attempt).with_remedy("make room, or end the run sooner (`until`, `duration`)");
         return Err(RunRefusal::HostTrouble(refusal.about("until").about("duration")).into());
     }

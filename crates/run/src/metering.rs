@@ -131,8 +131,11 @@ impl MetersPart {
         for MeterAvailability { meter, quality } in &meters.have {
             match quality {
                 MeterQuality::Exact => self.exact.push(meter.name()),
-                MeterQuality::Estimated(note) => drop(self.estimated.insert(meter.name(), note.clone())),
-                MeterQuality::Absent(reason) => drop(self.not_here.insert(meter.name(), reason.clone())),
+                MeterQuality::Estimated { how, why_not } => {
+                    let since = why_not.as_ref().map_or_else(String::new, |refusal| format!(", since {refusal}"));
+                    self.estimated.insert(meter.name(), format!("{how}{since}"));
+                }
+                MeterQuality::Absent(refusal) => drop(self.not_here.insert(meter.name(), refusal.to_string())),
             }
         }
     }
@@ -166,11 +169,11 @@ pub(crate) fn begin(asked: TierAsked, now: Instant, wanted: impl Fn(Tier) -> Met
 
 /// A refusal of the meters. It proposes a privilege only if one is lacking.
 fn no_meters(attempt: &str, refused: &MeterRefusal) -> Refusal {
-    let refusal = Refusal::new(attempt).because_of(refused.to_string());
-    match refused.lacks_privilege() {
-        true => refusal.with_remedy("run as root, or grant CAP_BPF and CAP_PERFMON"),
-        false => refusal,
-    }
+    let remedy = match (refused.remedy(), refused.lacks_privilege()) {
+        ("", true) => "run as root, or grant CAP_BPF and CAP_PERFMON",
+        (remedy, _) => remedy,
+    };
+    Refusal::new(attempt).because_of(refused.why_not()).with_remedy(remedy)
 }
 
 fn name_of(tier: Tier) -> &'static str {

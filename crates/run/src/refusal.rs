@@ -1,8 +1,10 @@
 //! Reasons why a run cannot begin, or fails.
 
 use loadgo_host::refusal::Refusal;
+use loadgo_store::{Folder, has_rows};
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
 
 /// A reason why a run cannot begin, or fails.
 #[derive(Debug)]
@@ -13,6 +15,13 @@ pub enum RunRefusal {
     HostTrouble(Refusal),
     /// The run folder cannot be made or written.
     Folder(loadgo_store::Error),
+    /// The run folder cannot be written any more. Its records up to then can be read.
+    CutOff {
+        /// The refusal of the folder.
+        error: loadgo_store::Error,
+        /// The run's folder.
+        folder: PathBuf,
+    },
     /// The caller failed with this reason in its callback for the progress.
     Caller(String),
     /// A thread of the run has panicked.
@@ -45,7 +54,7 @@ impl RunRefusal {
         match self {
             RunRefusal::Refused(refusals) => refusals.iter().flat_map(Refusal::arguments).copied().collect(),
             RunRefusal::HostTrouble(refusal) => refusal.arguments().to_vec(),
-            RunRefusal::Folder(error) => error.arguments().to_vec(),
+            RunRefusal::Folder(error) | RunRefusal::CutOff { error, .. } => error.arguments().to_vec(),
             RunRefusal::Caller(_) | RunRefusal::Panicked { .. } | RunRefusal::NotWhole(_) => Vec::new(),
         }
     }
@@ -58,6 +67,18 @@ pub struct Failure {
     pub refusal: RunRefusal,
     /// Texts about things that stay behind on this host, each with its reason and its remedy.
     pub left_behind: Vec<String>,
+}
+
+impl RunRefusal {
+    /// The same refusal; if it is the folder's, and some records are in `folder`, it says so.
+    pub(crate) fn with_records_in(self, folder: Option<&Folder>) -> RunRefusal {
+        match (self, folder) {
+            (RunRefusal::Folder(error), Some(folder)) if has_rows(folder) => {
+                RunRefusal::CutOff { error, folder: folder.dir().into() }
+            }
+            (refusal, _) => refusal,
+        }
+    }
 }
 
 impl From<RunRefusal> for Failure {
@@ -99,6 +120,9 @@ impl fmt::Display for RunRefusal {
             }
             RunRefusal::HostTrouble(refusal) => refusal.fmt(f),
             RunRefusal::Folder(error) => write!(f, "{error}"),
+            RunRefusal::CutOff { error, folder } => {
+                write!(f, "{error}. What was recorded up to then is kept: `loadgo report {}`", folder.display())
+            }
             RunRefusal::Caller(reason) => write!(f, "its caller raised {reason}"),
             RunRefusal::Panicked { thread, message } => write!(f, "{thread} panicked: {message}"),
             RunRefusal::NotWhole(reasons) => write!(f, "records are missing: {}", reasons.join("; ")),

@@ -207,7 +207,7 @@ impl Running {
         end.notes.extend(beside);
         end.left_behind = self.undo(folder.as_ref());
         match failure.or(kept.err().map(RunRefusal::Folder)) {
-            Some(refusal) => Err(Failure { refusal, left_behind: end.left_behind }),
+            Some(refusal) => Err(Failure { refusal: refusal.with_records_in(folder.as_ref()), left_behind: end.left_behind }),
             None => Ok(end),
         }
     }

@@ -12,7 +12,7 @@ use arrow_buffer::Buffer;
 use arrow_ipc::reader::StreamDecoder;
 use arrow_ipc::root_as_message;
 
-use crate::{Error, Result};
+use crate::{Error, Folder, Result, Table};
 
 /// Largest number of bytes of a stream that one read takes into memory.
 const READ_CHUNK_BYTES: u64 = 4 << 20;
@@ -137,6 +137,15 @@ pub fn whole_part(path: &Path) -> Result<WholePart> {
             Err(error) => return Err(error),
         }
     }
+}
+
+/// Whether `folder` has rows that a report is made of: interactions, or processor time.
+pub fn has_rows(folder: &Folder) -> bool {
+    let has = |table| {
+        let has_streamed = || whole_part(&folder.stream(table)).is_ok_and(|whole| whole.rows > 0);
+        folder.parquet(table).exists() || has_streamed()
+    };
+    [Table::Interactions, Table::Time].into_iter().any(has)
 }
 
 /// Calls `take` with each complete batch of the stream at `path`. Returns a description of the bytes after the last, if there are

@@ -23,7 +23,7 @@ pub use convert::{complete, finish};
 pub use disk::{Disk, DiskFile};
 pub use error::{Error, Result};
 pub use folder::Folder;
-pub use follow::{Follower, WholePart, whole_part};
+pub use follow::{Follower, WholePart, has_rows, whole_part};
 pub use record::{Recording, RowSender, StoppedRecording};
 pub use rows::{DriverRecorder, WhenFull};
 pub use table::Table;

@@ -20,11 +20,28 @@ impl Why {
 
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.remedy.as_str() {
-            "" => write!(f, "{}", self.what),
-            remedy => write!(f, "{}; {remedy}", self.what),
-        }
+        f.write_str(&text_with_remedy(&self.what, &self.remedy))
     }
 }
 
 impl std::error::Error for Why {}
+
+/// The text of a refusal with its remedy, if one is known. The full stop of another program's message goes.
+pub fn text_with_remedy(why_not: &str, remedy: &str) -> String {
+    match remedy {
+        "" => why_not.to_owned(),
+        remedy => format!("{}; remedy: {remedy}", why_not.strip_suffix('.').unwrap_or(why_not)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_remedy_follows_a_message_that_ends_in_a_full_stop() {
+        assert_eq!(text_with_remedy("Permission denied.", "run as root"), "Permission denied; remedy: run as root");
+        assert_eq!(Why::new("no TLS", "modprobe tls").to_string(), "no TLS; remedy: modprobe tls");
+        assert_eq!(text_with_remedy("It ended.", ""), "It ended.");
+    }
+}

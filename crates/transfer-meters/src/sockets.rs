@@ -228,21 +228,19 @@ impl SocketMeter {
 /// Whether a command's sockets can be followed on this host. No program is loaded for the answer.
 pub fn availability() -> MeterAvailability {
     let tracepoints = || tracepoints(&fs::read(BTF_PATH).unwrap_or_default());
-    let absent = |refusal: MeterRefusal| MeterQuality::Absent(refusal.to_string());
-    let quality = check_kernel_programs().map_or_else(absent, |()| quality_with(&tracepoints()));
+    let quality = check_kernel_programs().map_or_else(MeterQuality::Absent, |()| quality_with(&tracepoints()));
     MeterAvailability { meter: Meter::SocketsOfCommand, quality }
 }
 
 fn quality_with(tracepoints: &HashSet<String>) -> MeterQuality {
     let absent = followed_tracepoints().find(|((tracepoint, _), _)| !tracepoints.contains(*tracepoint));
-    match absent {
-        None => MeterQuality::Exact,
-        Some(((tracepoint, _), TrafficFigure::Bytes)) => {
-            MeterQuality::Absent(format!("this kernel has no tracepoint {tracepoint}"))
-        }
-        Some(((tracepoint, _), figure)) => {
-            MeterQuality::Estimated(format!("without {}: this kernel has no tracepoint {tracepoint}", figure.label()))
-        }
+    let Some(((tracepoint, _), figure)) = absent else {
+        return MeterQuality::Exact;
+    };
+    let refusal = MeterRefusal::new(format!("this kernel has no tracepoint {tracepoint}"));
+    match figure {
+        TrafficFigure::Bytes => MeterQuality::Absent(refusal),
+        figure => MeterQuality::estimated_since(format!("without {}", figure.label()), refusal),
     }
 }
 
@@ -264,8 +262,9 @@ mod tests {
         let all: HashSet<String> = followed_tracepoints().map(|((tracepoint, _), _)| tracepoint.to_owned()).collect();
         let without = |name: &str| quality_with(&all.iter().filter(|known| *known != name).cloned().collect());
         assert_eq!(quality_with(&all), MeterQuality::Exact);
-        assert!(matches!(without("sock_send_length"), MeterQuality::Estimated(reason) if reason.contains("messages")));
-        assert!(matches!(without("inet_sock_set_state"), MeterQuality::Absent(reason) if reason.contains("inet_sock_set_state")));
+        assert!(matches!(without("sock_send_length"), MeterQuality::Estimated { how, .. } if how.contains("messages")));
+        let refusal = MeterRefusal::new("this kernel has no tracepoint inet_sock_set_state");
+        assert_eq!(without("inet_sock_set_state"), MeterQuality::Absent(refusal));
     }
 
     /// A shell command that makes `connections` connections to `port` and uses each `uses` times.

@@ -18,7 +18,7 @@ from loadgo.cli.options import (
     ThinkOption,
     TypingOption,
 )
-from loadgo.cli.output import STATUS_GOOD, STATUS_INTERRUPTED, error_console, errors_as_messages, print_fit_warnings
+from loadgo.cli.output import STATUS_GOOD, STATUS_INTERRUPTED, error_console, errors_as_messages
 from loadgo.cli.page_output import FileOption, format_option, page_output
 from loadgo.documents.formats import TableFormat
 
@@ -102,5 +102,5 @@ def ab(
                 run_progress=show_run,
             )
         page.show(experiment)
-        print_fit_warnings(experiment.fit_warnings)
+        page.print_warnings(experiment.fit_warnings)
         raise typer.Exit(STATUS_INTERRUPTED if experiment.end == "stopped" else STATUS_GOOD)

@@ -47,6 +47,7 @@ from loadgo.cli.output import (
     error_console,
     errors_as_messages,
     notes_without_leftovers,
+    outputs_share_a_terminal,
     print_error,
     print_leftovers,
     print_note,
@@ -159,7 +160,10 @@ def run(
     ] = None,
     meters: Annotated[
         Literal["none", "cheap", "exact"] | None,
-        typer.Option(help="The kernel's meters; by default cheap if the host allows them, else none."),
+        typer.Option(
+            help="The kernel's meters; by default cheap if the host allows them, else none. Faults and system calls, "
+            "and loadgo report --by, need exact."
+        ),
     ] = None,
     fifo: Annotated[bool, typer.Option(help="Drive with real-time priority, if the host permits it.")] = True,
     processor: Annotated[int | None, typer.Option(min=0, help="Drive on this processor only.")] = None,
@@ -219,7 +223,7 @@ def run(
             lambda: files.write_run(finished.summary, run_checks(finished)),
             lambda: _print_run(finished, format, tariff, full=full, quiet=quiet),
             lambda: print_leftovers(finished.left_behind),
-            lambda: _print_failed_conditions(finished.findings),
+            lambda: _print_failed_conditions(finished.findings, shown=not quiet and format == "text"),
         )
         _exit_with_status(finished)
 
@@ -285,7 +289,7 @@ def report(
         try_each(
             lambda: files.write_run(reported, condition_checks(reported)),
             lambda: write_report(content, format, folder, output),
-            lambda: _print_failed_conditions(results),
+            lambda: _print_failed_conditions(results, shown=format == "text" and output is None),
         )
         if any(result.failed for result in results):
             raise typer.Exit(STATUS_BAD_FINDING)
@@ -335,9 +339,11 @@ def _print_reasons(finished: loadgo.Run) -> None:
             print_error(text)
 
 
-def _print_failed_conditions(results: Iterable[ConditionResult]) -> None:
+def _print_failed_conditions(results: Iterable[ConditionResult], *, shown: bool) -> None:
+    """Prints the conditions that failed, unless a report on the same terminal has `shown` them."""
+    is_read = shown and outputs_share_a_terminal()
     for result in results:
-        if result.failed:
+        if result.failed and not is_read:
             print_error(f"failed: {result.text}")
 
 

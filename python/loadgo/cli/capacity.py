@@ -25,7 +25,6 @@ from loadgo.cli.output import (
     STATUS_INTERRUPTED,
     error_console,
     errors_as_messages,
-    print_fit_warnings,
 )
 from loadgo.cli.page_output import FileOption, format_option, page_output
 from loadgo.documents.formats import ReportFormat
@@ -125,7 +124,7 @@ def capacity(
                 trial_progress=show_trial,
             )
         page.show(answer)
-        print_fit_warnings(answer.fit_warnings)
+        page.print_warnings(answer.fit_warnings)
         if answer.end == "stopped":
             raise typer.Exit(STATUS_INTERRUPTED)
         raise typer.Exit(STATUS_BAD_FINDING if answer.bad else STATUS_GOOD)

@@ -12,7 +12,6 @@ from loadgo.cli.output import (
     STATUS_BAD_FINDING,
     STATUS_GOOD,
     errors_as_messages,
-    print_fit_warnings,
     print_note,
     try_each,
 )
@@ -177,4 +176,4 @@ def speedup(
                 progress=print_note,
             )
         page.show(attributed)
-        print_fit_warnings(attributed.fit_warnings)
+        page.print_warnings(attributed.fit_warnings)

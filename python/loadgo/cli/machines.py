@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from loadgo.cli.options import SetOption, WorkersOption
-from loadgo.cli.output import STATUS_BAD_FINDING, STATUS_GOOD, errors_as_messages, print_fit_warnings, print_note
+from loadgo.cli.output import STATUS_BAD_FINDING, STATUS_GOOD, errors_as_messages, print_note
 from loadgo.cli.page_output import FileOption, format_option, page_output
 from loadgo.documents.formats import ReportFormat, TableFormat
 
@@ -60,7 +60,7 @@ def simulate(
             machine, users=users, until=until or DEFAULT_UNTIL, streams=streams, seed=seed, set=set or ()
         )
         page.show(simulation)
-        print_fit_warnings(simulation.fit_warnings)
+        page.print_warnings(simulation.fit_warnings)
         good = simulation.end != "most" and (simulation.little is None or simulation.little.verdict != "broken")
         raise typer.Exit(STATUS_GOOD if good else STATUS_BAD_FINDING)
 

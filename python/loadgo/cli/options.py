@@ -28,7 +28,9 @@ VocabularyOption = Annotated[
 ]
 ByOption = Annotated[
     Literal["command", "user"] | None,
-    typer.Option(help="Add tables of faults and system calls by command, or by user."),
+    typer.Option(
+        help="Add tables of faults and system calls by command, or by user; on a host, the run needs --meters exact."
+    ),
 ]
 FullOption = Annotated[
     bool,

@@ -193,12 +193,6 @@ def print_leftovers(left_behind: Iterable[str]) -> None:
         print_error(text)
 
 
-def print_fit_warnings(warnings: Iterable[str]) -> None:
-    """Prints the reasons to doubt the fit of a result's machines."""
-    for text in warnings:
-        print_error(text)
-
-
 def notes_without_leftovers(notes: Iterable[str], printed_as_errors: Iterable[str]) -> list[str]:
     """The notes of a run without those that are printed as errors, such as leftovers. They name options."""
     from loadgo.cli.option_names import with_option_names
@@ -223,6 +217,14 @@ def wants_color() -> bool:
     """Whether the standard output shows colours: a terminal that is not `dumb`, without `NO_COLOR`."""
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in ("dumb", "unknown")
+
+
+def outputs_share_a_terminal() -> bool:
+    """Whether the standard output and the standard error are one terminal, on which a text should stand once."""
+    streams = (sys.stdout, sys.stderr)
+    if any(stream is None or not stream.isatty() for stream in streams):
+        return False
+    return os.path.sameopenfile(sys.stdout.fileno(), sys.stderr.fileno())
 
 
 def _abandon_output() -> None:

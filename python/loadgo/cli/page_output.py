@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +14,9 @@ from loadgo.cli.files import write_file
 from loadgo.cli.output import (
     FILE_FORMATS,
     check_writable,
+    outputs_share_a_terminal,
     print_beside_command,
+    print_error,
     print_note,
     print_output,
     wants_color,
@@ -51,6 +54,16 @@ class PageOutput:
     def show(self, result: Result, **choices: Any) -> None:
         """Renders the result of a command, and writes it."""
         self.write(result.report(self.format, color=wants_color(), **choices))
+
+    @property
+    def is_read_on_the_terminal(self) -> bool:
+        """Whether the document is a text on the terminal that shows the standard error, too."""
+        return self.format == "text" and self.path is None and outputs_share_a_terminal()
+
+    def print_warnings(self, warnings: Iterable[str]) -> None:
+        """Prints warnings of the document as errors, unless the terminal that shows the errors has the document."""
+        for text in () if self.is_read_on_the_terminal else warnings:
+            print_error(text)
 
     def write(self, content: str | bytes) -> None:
         """Writes a document. If the file cannot be written after all, a text goes to the standard output."""

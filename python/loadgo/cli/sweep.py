@@ -13,7 +13,6 @@ from loadgo.cli.output import (
     STATUS_INTERRUPTED,
     error_console,
     errors_as_messages,
-    print_fit_warnings,
     print_note,
 )
 from loadgo.cli.page_output import FileOption, format_option, page_output
@@ -54,7 +53,7 @@ def sweep(
         with sweep_progress(error_console(), shown=not quiet) as show:
             result = run_sweep(grid, workers=workers, part=part, out=out, progress=show)
         page.show(result)
-        print_fit_warnings(result.fit_warnings)
+        page.print_warnings(result.fit_warnings)
         if format == "text" and not quiet:
             print_note(f"the points are in {result.folder}")
         if result.stopped:
@@ -77,7 +76,7 @@ def merge(
         page = page_output(format, output, "sweep.html")
         result = merge_parts(*parts, out=out)
         page.show(result)
-        print_fit_warnings(result.fit_warnings)
+        page.print_warnings(result.fit_warnings)
         if format == "text":
             print_note(f"the points are in {result.folder}")
         raise typer.Exit(STATUS_BAD_FINDING if result.bad else STATUS_GOOD)

@@ -147,7 +147,8 @@ def _allowance(between: BetweenRuns, figures_by_group: Sequence[Floats | None]) 
 def _reason_against(between: BetweenRuns, live: Sequence[Side]) -> str:
     """Why the groups give no allowance, in words; empty if they do."""
     if between.degrees < FEWEST_DEGREES:
-        return f"it takes {FEWEST_DEGREES + 1} like runs beside these, or 3 a side"
+        runs = f"{FEWEST_DEGREES + 1} runs with the script, users and conditions of one side"
+        return f"it takes 3 runs a side, or {runs} in the same folder"
     changes = [abs(first.mean_others_share - second.mean_others_share) for first in live for second in live]
     if max(changes) > NEIGHBOUR_TOLERANCE + max(_range(group.others_shares) for group in between.groups):
         return f"among {between.like_runs} like runs the neighbours' share of the processors changed less"

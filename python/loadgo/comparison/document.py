@@ -201,7 +201,7 @@ def _notes(comparison: Comparison) -> list[tuple[str, str]]:
         if side.other_work is not None and side.other_work.level == "partly busy":
             notes.append((letter, f"{busy_side(side)}."))
         if side.stretches:
-            notes.append((letter, f"The figures are of {_stretch(side)}."))
+            notes.append((letter, f"The figures are of {side.stretch_in_words}."))
     notes += [("Prediction", line) for line in (*two_intervals(comparison.judged), *why_not_judged(comparison.judged))]
     notes += [("Checks", line) for line in _checked(comparison)]
     notes += [("Left out", note) for note in comparison.notes]
@@ -212,10 +212,6 @@ def _notes(comparison: Comparison) -> list[tuple[str, str]]:
         notes.append(("Decomposition", "says what the meters moved by; not what each change did: see loadgo speedup."))
     notes += [("Cross-check", line) for line in road_notes(comparison.roads)]
     return notes
-
-
-def _stretch(side: Side) -> str:
-    return "the steady part of the run" if side.stretches[0].name == "steady" else "the whole run"
 
 
 def _about_intervals(comparison: Comparison) -> list[str]:

@@ -89,8 +89,8 @@ def narrowing(rows: Matched, a: Side, b: Side) -> list[str]:
     if not differences:
         return []
     names = in_words([name_of(difference.measure) for difference in differences])
-    hold = "intervals of {} hold 0 and reach" if len(differences) > 1 else "interval of {} holds 0 and reaches"
-    wide = f"The {hold.format(names)} beyond {margin_in_words(differences[0].margin)}."
+    hold = "intervals of {} include 0 and reach" if len(differences) > 1 else "interval of {} includes 0 and reaches"
+    wide = f"The {hold.format(names)} beyond the margin of {margin_in_words(differences[0].margin)}."
     if rows.between.drift == "not known" or any(difference.within_runs for difference in differences):
         # Longer runs would not narrow what lies between two runs.
         has_advice = any(difference.cannot_tell_by == "drift" for difference in cannot_tell_measures(rows))
@@ -110,7 +110,10 @@ def _experiment(rows: Matched, a: Side, b: Side) -> str:
     number = f"{'About' if is_known else 'At least'} {pairs} pairs of runs" if pairs is not None else "Pairs of runs"
     command = experiment_command(a, b, pairs)
     if not command:
-        return "More runs of the host would tell: 3, or 5 like runs beside it."
+        return (
+            "More runs of the host would tell: 3 on its side, or 5 with its script, users and conditions in the same "
+            "folder."
+        )
     return f"{number} in turn would tell: {command}"
 
 
@@ -130,8 +133,8 @@ def about_allowance(rows: Matched) -> list[str]:
 
 def neighbours(a: Side, b: Side) -> list[str]:
     """The warnings about other programs on the hosts, and about a change of their share between the sides."""
-    remedy = "The sides may differ by that alone"
-    remedy += ": loadgo ab runs both in turn." if a.kind == b.kind == "host" else "."
+    remedy = "That alone may make the difference"
+    remedy += ": `loadgo ab` runs both in turn, under the same other work." if a.kind == b.kind == "host" else "."
     busy = [side for side in (a, b) if side.other_work is not None and side.other_work.level == "busy"]
     changed = bool(a.others_shares and b.others_shares) and abs(_share_change(a, b)) > NEIGHBOUR_TOLERANCE
     if not changed:

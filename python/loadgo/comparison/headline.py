@@ -17,6 +17,7 @@ from loadgo.comparison.drift_words import ANSWERED_MEASURES, cannot_tell_measure
 from loadgo.comparison.figures import change, change_interval
 from loadgo.comparison.judgement_words import judged_in_words, off_in_words
 from loadgo.comparison.rows import Matched
+from loadgo.comparison.side import Side
 from loadgo.notation.figures import in_words
 from loadgo.notation.margin import margin_in_words
 from loadgo.notation.measures import name_of, percent
@@ -56,8 +57,23 @@ def further_sentences(comparison: Comparison) -> tuple[str, ...]:
     """
     if not comparison.rows.whole and not comparison.chains:
         return ()
-    sentences = (rows_sentence(comparison.by_command), conditions_sentence(comparison.conditions))
+    sentences = (
+        stretches_sentence(comparison.a, comparison.b),
+        rows_sentence(comparison.by_command),
+        conditions_sentence(comparison.conditions),
+    )
     return (*filter(None, sentences), *narrowing(comparison.rows, comparison.a, comparison.b))
+
+
+def stretches_sentence(a: Side, b: Side) -> str:
+    """A sentence if the figures of one side are of its steady part and those of the other of the whole run."""
+    parts = [side.stretch_in_words for side in (a, b)]
+    if not all(parts) or parts[0] == parts[1]:
+        return ""
+    return (
+        f"The sides are not the same part of a run: the figures are of {parts[0]} in A, and of {parts[1]} in B. "
+        "`--phases all` compares both as a whole."
+    )
 
 
 def rows_sentence(matched: Matched) -> str:

@@ -103,6 +103,14 @@ class Side:
         return tuple(folder.name for folder in self.folders) or (self.name,) * len(self.tables)
 
     @property
+    def stretch_in_words(self) -> str:
+        """The part of its runs that the side's figures are of, in words; empty for a printed side."""
+        names = {stretch.name for stretch in self.stretches}
+        if len(names) > 1:
+            return "the steady part of some runs and the whole of others"
+        return {"steady": "the steady part of the run", "": ""}.get("".join(names), "the whole run")
+
+    @property
     def seeds(self) -> tuple[int, ...]:
         """The seeds of the side's runs, in their order."""
         return tuple(self.rows.group_by("run").agg(pl.col("seed").first()).sort("run")["seed"].to_list())

@@ -54,6 +54,8 @@ def fit_document(fit: Fit) -> Document:
         title=fit.title,
         warnings=tuple(_sentence(text) for text in fit.warnings),
         answer=f"{fit.title}: {fitted.interactions:,} interactions {load}.{_accuracy(fit)}",
+        further_answers=(fit.copied_fit,) if fit.copied_fit else (),
+        about=(f"Fitted to {in_words(list(fitted.runs))}.",),
         sections=(_means_table(fit), *([_checks_table(fit)] if fit.checks else [])),
         notes=(*(("Assumed", text) for text in fitted.assumed), ("Predict", fit.hint)),
     )

@@ -24,7 +24,13 @@ from loadgo.fitting.demands import fit_delays, fit_processor_times, fit_unmetere
 from loadgo.fitting.machine_file import fitted_parameters, machine_file_text
 from loadgo.fitting.memory import fit_memory
 from loadgo.fitting.reading import RunReading, read_runs
-from loadgo.fitting.remarks import file_heading, fit_warnings, measured_load, prediction_command
+from loadgo.fitting.remarks import (
+    copied_fit_in_words,
+    file_heading,
+    fit_warnings,
+    measured_load,
+    prediction_command,
+)
 from loadgo.fitting.supervisor import fit_stores, supervisor_steps, switch_time_per_interaction, switch_value
 from loadgo.fitting.system import known_values
 from loadgo.fitting.trial import (
@@ -75,6 +81,8 @@ class Fit(Result, presented_by="loadgo.fitting.presentation:presentation"):
     """A command that predicts with the machine."""
     path: Path | None
     """The path of the machine file; None if it was not written."""
+    copied_fit: str = ""
+    """A sentence if the runs are no measurements, but were simulated on a machine that was fitted; else empty."""
 
 
 def fit(
@@ -155,6 +163,7 @@ def _fit_runs(readings: Sequence[RunReading], name: str | None, path: Path | Non
         checks=checks,
         hint=prediction_command(readings, path),
         path=path,
+        copied_fit=copied_fit_in_words(readings),
     )
 
 

@@ -38,6 +38,17 @@ def file_heading(readings: Sequence[RunReading], interactions: int, name: str | 
     return FileHeading(name or f"{system_name}, fitted to {script}", source)
 
 
+def copied_fit_in_words(readings: Sequence[RunReading]) -> str:
+    """A sentence if the runs are no measurements, but were simulated on a machine that was fitted; else empty."""
+    machine = next((reading.machine for reading in readings if "fit" in reading.machine), None)
+    if machine is None:
+        return ""
+    runs = [str(run) for run in machine["fit"].get("runs", ())]
+    remedy = f" The measured runs that it was fitted to: `loadgo fit {shlex.join(runs)}`." if runs else ""
+    which = "This run is" if len(readings) == 1 else "These runs are"
+    return f"{which} simulated, on a machine that was fitted itself ({machine.get('title', '')}).{remedy}"
+
+
 def measured_load(readings: Sequence[RunReading], rows: pl.DataFrame) -> OwnLoad:
     """The load of the measured users: their pauses from prompt to sending, and the commands in the script's order."""
     pauses = rows["thinking"].to_numpy()

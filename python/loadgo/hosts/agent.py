@@ -28,6 +28,7 @@ from loadgo.hosts.failures import (
     SudoRefused,
     WrongFrames,
     shown,
+    shown_clause,
     ssh_failure,
 )
 
@@ -218,7 +219,8 @@ class Agent:
     def _ended(self) -> Refused:
         """The error for an agent whose output has ended before its answer."""
         status = self._process.wait()
-        messages = shown(self._connection.errors(self._script)) or shown(self._frames.text_before_greeting())
+        errors, text_before = self._connection.errors(self._script), self._frames.text_before_greeting()
+        messages = shown_clause(errors) or shown_clause(text_before)
         if self._far is None and status == SSH_FAILED_STATUS:
             return ssh_failure(self.address, messages)
         if self._far is None and self._sudo and "sudo" in messages:

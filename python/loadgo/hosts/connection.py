@@ -22,7 +22,7 @@ from typing import IO
 from loadgo.hosts.address import Address
 from loadgo.hosts.control_directory import control_directory
 from loadgo.hosts.error_output import ErrorOutput
-from loadgo.hosts.failures import SSH_FAILED_STATUS, LoginUnfinished, NoAgent, SshMissing, shown, ssh_failure
+from loadgo.hosts.failures import SSH_FAILED_STATUS, LoginUnfinished, NoAgent, SshMissing, shown_clause, ssh_failure
 
 CONNECT_TIMEOUT_S = 20
 ALIVE_INTERVAL_S, MOST_UNANSWERED_QUESTIONS = 5, 3
@@ -228,4 +228,4 @@ def _read_before(give_up_s: float, process: subprocess.Popen[bytes], stop: threa
 
 
 def _after_text(text: bytes) -> str:
-    return f" ({shown(text)})" if text.strip() else ""
+    return f" ({shown_clause(text)})" if text.strip() else ""

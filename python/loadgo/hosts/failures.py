@@ -97,6 +97,11 @@ def shown(text: str | bytes) -> str:
     return "".join(char if char.isprintable() else "\ufffd" for char in words)[-MOST_SHOWN_CHARS:]
 
 
+def shown_clause(text: str | bytes) -> str:
+    """`shown`, without the full stops at the end, so that a colon or a comma may follow."""
+    return shown(text).rstrip(". ")
+
+
 _SSH_FAILURES: tuple[tuple[tuple[str, ...], type[NoAgent], str], ...] = (
     (
         ("host key verification failed", "remote host identification has changed", "host key is known for"),
@@ -130,7 +135,7 @@ _SSH_FAILURES: tuple[tuple[tuple[str, ...], type[NoAgent], str], ...] = (
 
 def ssh_failure(address: object, errors: str | bytes) -> NoAgent:
     """The error for an ssh that ended with its own status, by what it printed."""
-    text = shown(errors)
+    text = shown_clause(errors)
     for signs, failure, remedy in _SSH_FAILURES:
         if any(sign in text.lower() for sign in signs):
             return failure(f"{address}: {text}: {remedy}")
@@ -149,7 +154,7 @@ def delivery_stalled(address: object, sent_bytes: int, all_bytes: int, silence_s
 
 def delivery_failure(address: object, step: int, errors: str | bytes) -> NoAgent:
     """The error for an agent that could not be brought, by the step that failed (`delivery.Step`) and its messages."""
-    text = shown(errors)
+    text = shown_clause(errors)
     low = text.lower()
     if any(sign in low for sign in ("no space left", "quota exceeded", "file too large")):
         return FarDiskFull(

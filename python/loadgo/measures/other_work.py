@@ -26,6 +26,8 @@ BUSY_SHARE = 0.1
 """A host is busy with other things if they surely have more than this share of its processors' time."""
 NOTED_SHARE = 0.05
 """A larger share of other work is told: it can be as much as the change that `loadgo ab` calls no difference."""
+SHOWS_PROGRAMS = "`loadgo meter --for 10s` shows the programs."
+"""The command that shows what keeps a host busy."""
 _SHOWN_ERROR_SHARE = 0.005
 """An error of the share is shown from here on; a smaller one changes no word."""
 

@@ -13,7 +13,7 @@ import polars as pl
 
 from loadgo.measures.audit import DriverAudit, Loss, driver_audit, group_losses
 from loadgo.measures.littles_law import LittleAudit, little_closed, little_open
-from loadgo.measures.other_work import OtherWork, busy_clause, other_work_of
+from loadgo.measures.other_work import SHOWS_PROGRAMS, OtherWork, busy_clause, other_work_of
 from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.measures.usage import NOT_FOUND_STATUS
 from loadgo.notation.figures import counted, duration, in_words, number, precise_share, share
@@ -31,6 +31,8 @@ _NAMED_RUNS = 3
 
 _LITTLE_DRIVER_SHARE = 0.01
 """A driver that took less than this share of the host's time was not late by its own work."""
+_SECOND_CHARS = len("2026-11-23T20:25:31")
+"""Characters of an instant up to its second."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,9 @@ class RunFacts:
 
     finished: bool
     outcome: str
+    """As `Tables.outcome`."""
+    started: str
+    """As `RunDescription.started`."""
     driver: DriverAudit
     losses: tuple[Loss, ...]
     audit: LittleAudit | None
@@ -62,7 +67,8 @@ def facts_of(tables: Tables, stretch: Stretch) -> RunFacts:
     is_metered = conditions.get("kind") == "meter"
     return RunFacts(
         finished=bool(conditions.get("finished", False)),
-        outcome=str(conditions.get("outcome", "")),
+        outcome=tables.outcome,
+        started=str(conditions.get("started", "")),
         driver=driver_audit(rows, total, tables, None),
         losses=group_losses(tables.lost),
         audit=_little(tables, stretch, rows, conditions),
@@ -79,6 +85,7 @@ def facts_in(summary: Summary) -> RunFacts:
     return RunFacts(
         finished=summary.run.finished,
         outcome=summary.run.outcome,
+        started=summary.run.started,
         driver=summary.driver,
         losses=summary.losses,
         audit=summary.audit,
@@ -104,8 +111,8 @@ def doubt_warnings(facts: RunFacts, without: Collection[str] = ()) -> list[str]:
     warnings = [*facts.fit_warnings, *_not_found(facts), *_account(facts.total_time)]
     if "busy" not in without and facts.other_work is not None and facts.other_work.level == "busy":
         warnings.append(
-            f"{busy_clause(facts.other_work, 'The host')}. These are the figures of a busy host: run it again "
-            "when it is quiet, or say so beside them."
+            f"{busy_clause(facts.other_work, 'The host')}. That lengthens response times. Run again when the host is "
+            f"quiet; if it never is, the figures hold for a host with such other work. {SHOWS_PROGRAMS}"
         )
     if "lost" not in without and facts.lost_records:
         are = "is" if facts.lost_records == 1 else "are"
@@ -182,8 +189,14 @@ def _help_for_the_driver(driver: DriverAudit) -> str:
 
 def _early_end(facts: RunFacts) -> list[str]:
     """A warning if the run did not come to its planned end."""
+    if not facts.finished and facts.outcome == "running":
+        since = f" since {facts.started[:_SECOND_CHARS].replace('T', ' ')}" if facts.started else ""
+        return [f"The run is running{since}: these are the figures up to its last whole record."]
     if not facts.finished:
-        return ["The run has not ended, or was killed: these are the figures up to its last whole record."]
+        return [
+            "The run was cut off (loadgo was killed, or could write no more): these are the figures up to its last "
+            "whole record."
+        ]
     early = f"The run ended early ({facts.outcome}): the figures cover what was done until then."
     return [early] if facts.outcome not in ("", "done") else []
 

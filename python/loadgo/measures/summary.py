@@ -30,6 +30,7 @@ from loadgo.measures.usage import (
     audit_usage,
     outcomes_in,
     typing_usage_of,
+    unknown_waits_note,
     usage_in,
 )
 from loadgo.measures.whose_time import WhoseTime, whose_time_of
@@ -60,6 +61,7 @@ class RunDescription:
     wall_s: float | None
     finished: bool
     outcome: str
+    """As `Tables.outcome`."""
     system: Mapping[str, Any]
     """The machine: the table `system` of `run.toml`."""
     load: Mapping[str, Any]
@@ -168,7 +170,7 @@ def summarize(
         meters=meters,
         audit=little_open(tables.sessions, stretch) if is_open else little_closed(rows, tables.sessions, stretch),
         cost=cost_of(summary.everything.usage, len(rows), load.classes, load.tariff, load.holdings),
-        notes=_notes(tables, stretch, summary.everything, total),
+        notes=_notes(tables, stretch, summary.everything, total, unknown_waits_note(rows, run.system)),
         typing=typing_usage_of(rows),
         usage_audit=audit_usage(rows),
         prediction=None if tables.prediction is None else tables.prediction.of(stretch.name),
@@ -284,7 +286,7 @@ def _run_description(tables: Tables) -> RunDescription:
         started=str(description.get("started", "")),
         wall_s=description.get("wall_s"),
         finished=bool(description.get("finished", False)),
-        outcome=str(description.get("outcome", "")),
+        outcome=tables.outcome,
         system=system,
         load=load,
         conditions=description.get("conditions", {}),
@@ -295,7 +297,9 @@ def _run_description(tables: Tables) -> RunDescription:
     )
 
 
-def _notes(tables: Tables, stretch: Stretch, everything: CommandSummary, total: TotalTime | None) -> tuple[str, ...]:
+def _notes(
+    tables: Tables, stretch: Stretch, everything: CommandSummary, total: TotalTime | None, unknown_waits: str
+) -> tuple[str, ...]:
     usage = tables.conditions.get("usage", {})
     sampled = int(usage.get("every", 1))
     notes = [stretch.note] if stretch.note else []
@@ -323,6 +327,8 @@ def _notes(tables: Tables, stretch: Stretch, everything: CommandSummary, total: 
             f"Usage was read at every {sampled}th interaction of a user: "
             f"means are of {everything.usage.measured} interactions."
         )
+    if unknown_waits:
+        notes.append(unknown_waits)
     if total is None:
         notes.append("The processors' time was not measured.")
     notes.extend(str(note) for note in usage.get("notes", []))

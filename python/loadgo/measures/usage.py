@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
+from loadgo.notation.figures import share
 from loadgo.records.interactions import USAGE_COLUMNS
 
 
@@ -87,6 +89,9 @@ class Outcomes:
         return self.failed + self.timeouts + self.died
 
 
+_LOSING_KERNEL = (6, 12)
+"""From this version on, Linux loses the beginning of some waits (crates/host/src/usage/taskstats.rs)."""
+
 USAGE_MEANS = (
     *(pl.col(name).cast(pl.Float64).mean() for name in USAGE_COLUMNS),
     pl.col("cpu_user_ns").count().alias("measured"),
@@ -118,6 +123,23 @@ def typing_usage_of(rows: pl.DataFrame) -> TypingUsage | None:
     means = rows.select(pl.col(f"typing_{name}").cast(pl.Float64).mean().alias(name) for name in names)
     measured = int(rows["typing_cpu_ns"].count())
     return TypingUsage(measured=measured, **means.row(0, named=True)) if measured else None
+
+
+def unknown_waits_note(rows: pl.DataFrame, system: Mapping[str, Any]) -> str:
+    """A note on page and disk waits that are known for a part of the metered interactions; empty if for all or none."""
+    metered = rows.filter(pl.col("ready_wait_ns").is_not_null())
+    known = int(metered["io_wait_ns"].count())
+    if not 0 < known < len(metered):
+        return ""
+    known_share = f"{known:,} of {len(metered):,} interactions ({share(known / len(metered))})"
+    version = re.match(r"(\d+)\.(\d+)", str(system.get("kernel", "")))
+    why = "the kernel did not tell those of the others."
+    if version and (int(version[1]), int(version[2])) >= _LOSING_KERNEL:
+        why = (
+            "since version 6.12 the kernel loses the beginning of some waits when processors are contended. The others "
+            "did wait, so the means are too low. `--meters cheap` measures all waits."
+        )
+    return f"Page waits and disk waits are known for {known_share}: {why}"
 
 
 def audit_usage(rows: pl.DataFrame) -> UsageAudit | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from loadgo.comparison.figures import percent_interval
-from loadgo.measures.other_work import BUSY_SHARE
+from loadgo.measures.other_work import BUSY_SHARE, SHOWS_PROGRAMS
 from loadgo.notation.figures import NOT_MEASURED, duration, people, rate, share
 from loadgo.notation.margin import margin_in_words
 from loadgo.notation.measures import name_of, percent
@@ -121,7 +121,10 @@ def _busy(experiment: Experiment) -> list[str]:
     )
     if _is_driver_metered(experiment):
         return [f"This host, from which users log in, was {times}. Their lines may be sent late and seen late."]
-    return [f"The host was {times}. The figures are those of a busy host; the difference holds for that."]
+    return [
+        f"The host was {times}. The difference is that on a host with such other work, and may be another on a quiet "
+        f"one. {SHOWS_PROGRAMS}"
+    ]
 
 
 def _is_driver_metered(experiment: Experiment) -> bool:

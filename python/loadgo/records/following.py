@@ -71,7 +71,7 @@ class Following:
         if self.ended:
             return self.all_tables()
         empty: dict[str, Any] = {name: pl.DataFrame(schema=columns) for name, columns in COLUMNS_BY_TABLE.items()}
-        return Tables(**(empty | self._frames), conditions=self.conditions)
+        return Tables(**(empty | self._frames), conditions=self.conditions, is_written=True)
 
     @property
     def state_word(self) -> str:

@@ -82,6 +82,15 @@ class Tables:
     """The folder of another host's records that are not in the frames, if there is one."""
     users_run: str = ""
     """The id of the run whose users were on the host of these records, if they are in its folder; else empty."""
+    is_written: bool = False
+    """Whether a process held the run open for writing when the frames were read."""
+
+    @property
+    def outcome(self) -> str:
+        """The outcome as in `RecordedRun.outcome`; a run that has not finished is `running`, or `killed`."""
+        if self.conditions.get("finished", False):
+            return str(self.conditions.get("outcome", ""))
+        return "running" if self.is_written else "killed"
 
     def frames(self) -> dict[str, pl.DataFrame]:
         """The frames by their tables' names."""
@@ -102,6 +111,7 @@ def tables(run: str | PathLike[str] = LAST_RUN_NAME) -> Tables:
         loadgo.errors.BadRun: The run is missing, is still being written, or cannot be read.
     """
     folder = find_run(run)
+    is_written = _is_written(folder)
     frames, conditions = _frames(folder, COLUMNS_BY_TABLE)
     far_records = folder / FAR_FOLDER
     return Tables(
@@ -111,7 +121,16 @@ def tables(run: str | PathLike[str] = LAST_RUN_NAME) -> Tables:
         fit_warnings=fit_warnings_in(folder),
         far_records=far_records if (far_records / RUN_FILE).exists() else None,
         users_run=_users_run(folder),
+        is_written=is_written,
     )
+
+
+def _is_written(folder: Path) -> bool:
+    """Whether a process writes the run in `folder`. Asked before the run is read, which may end meanwhile."""
+    try:
+        return _loadgo.is_being_written(folder)
+    except BadRun:
+        return False  # reading says what is wrong
 
 
 def _users_run(folder: Path) -> str:
@@ -127,9 +146,10 @@ def load_tables(folder: Path) -> Tables:
 
     It is without a prediction and warnings of a fit. Raises `BadRun` as `tables` does.
     """
+    is_written = _is_written(folder)
     frames, conditions = _frames(folder, LOAD_TABLES)
     others: dict[str, Any] = {name: _empty_table(name) for name in COLUMNS_BY_TABLE if name not in frames}
-    return Tables(**frames, **others, conditions=conditions)
+    return Tables(**frames, **others, conditions=conditions, is_written=is_written)
 
 
 def _frames(folder: Path, names: Iterable[str]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -191,7 +191,8 @@ def _whose(summary: Summary, heading: str, owners: tuple[OwnerTime, ...], most_r
     if not owners:
         return None
     shown, total = owners[:most_rows], summary.total_time
-    others = [_together(f"{len(owners) - len(shown)} others", owners[most_rows:])] if len(owners) > len(shown) else []
+    left_out = len(owners) - len(shown)
+    others = [_together(f"{left_out} other{'s' if left_out > 1 else ''}", owners[most_rows:])] if left_out else []
     rows = [*shown, *others, _together(f"all {len(owners)}", owners)]
     waits = {
         "CPU wait": [row.ready_wait_ns for row in rows],

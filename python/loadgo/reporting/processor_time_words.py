@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from loadgo.measures.summary import Summary
 from loadgo.measures.total_time import TotalTime
+from loadgo.measures.usage import Usage
 from loadgo.measures.vocabulary import in_words_of
 from loadgo.notation.figures import duration, exact_share, in_words, number, precise_share
 from loadgo.notation.terms import System, category_name, category_term, idle_cause, meter_name
@@ -13,6 +14,8 @@ from loadgo.reporting.view import View
 PROCESS_DIFFERENCE_SHARE = 0.005
 """A note explains why time by process differs from the busy time if it does by this share."""
 
+SUMS_LABEL = "Sums"
+"""The label of the note that times of threads add up."""
 COVERAGE_LABEL = "Coverage"
 _COVERAGE_TOLERANCE = 0.02
 """The tables of the meters cover the stretch if their spans are as long as it, within this share."""
@@ -52,18 +55,35 @@ def _command(summary: Summary) -> str:
     if not summary.commands:
         return ""
     (row, *_), usage = summary.commands, summary.everything.usage
-    used = [
-        ("of processor time", usage.cpu_ns),
-        ("ready and waiting", usage.ready_wait_ns),
-        ("waiting for pages", usage.paging_wait_ns),
-        ("waiting for I/O", usage.io_wait_ns),
-    ]
-    parts = [f"{duration(time)} {what}" for what, time in used if time]
+    parts = [f"{duration(time)} {what}" for what, time in _times_of_command(usage) if time]
     if parts and _holds_the_meters(summary):
         parts[0] += " (the exact meters' own in it included: see Meters)"
     parts += _counts(summary)
     failed = " and failed" if row.outcomes.errors else ""
     return f"{row.name} took {duration(row.response.mean_ns)}{failed}{': ' if parts else ''}{', '.join(parts)}. "
+
+
+def _times_of_command(usage: Usage) -> list[tuple[str, float | None]]:
+    """The processor time and the waits of a metered command, each with its words; None means not measured."""
+    return [
+        ("of processor time", usage.cpu_ns),
+        ("waiting for a processor", usage.ready_wait_ns),
+        ("waiting for pages", usage.paging_wait_ns),
+        ("waiting for I/O", usage.io_wait_ns),
+    ]
+
+
+def _sums(summary: Summary) -> str:
+    """A note that times of threads add up, if a time of a metered command is longer than the command."""
+    if not (without_load(summary) and summary.commands):
+        return ""
+    took_ns = summary.commands[0].response.mean_ns or 0.0
+    if all((time or 0.0) <= took_ns for _, time in _times_of_command(summary.everything.usage)):
+        return ""
+    return (
+        "The command's processor time and its waits are sums over all its processes and threads. Several run or wait "
+        "at once, so a sum can be longer than the time that the command took."
+    )
 
 
 def _counts(summary: Summary) -> list[str]:
@@ -89,7 +109,7 @@ def time_lines(summary: Summary, view: View) -> list[tuple[str, str]]:
         ("Processors", line)
         for line in (_account(total_time), _busy(total_time), _idle(total_time), _non_idle(total_time))
     ]
-    lines += [(COVERAGE_LABEL, _coverage(summary, total_time))]
+    lines += [(SUMS_LABEL, _sums(summary)), (COVERAGE_LABEL, _coverage(summary, total_time))]
     lines += [("Processors", _process_difference(summary, total_time))]
     lines += [("Own time", _laboratory(summary, total_time))]
     lines += _vocabulary(summary, total_time, view)
@@ -296,4 +316,6 @@ def not_apart(summary: Summary) -> str:
     by = summary.meters.by
     if by is None or summary.meters.parts:
         return ""
-    return f"This run's meters did not count faults and system calls by {by}."
+    is_exact = simulated(summary) or summary.run.meters.get("tier") == "exact"
+    remedy = "" if is_exact else " Only the exact meters do: run it again with `--meters exact`."
+    return f"This run's meters did not count faults and system calls by {by}.{remedy}"

@@ -177,10 +177,13 @@ def _lost(tables: Tables, end_ns: int) -> list[RunEvent]:
 
 
 def _early_end(summary: Summary, tables: Tables, end_ns: int) -> list[RunEvent]:
-    outcome = summary.run.outcome if summary.run.finished else "killed, or still going on"
+    outcome = summary.run.outcome
     if outcome in ("", "done") or tables.part_ns is not None:
         return []
-    return [RunEvent("ended early", end_ns, end_ns, f"the run did not come to its end: {outcome}")]
+    if outcome == "running":
+        return [RunEvent("ended early", end_ns, end_ns, "the run goes on: its records are read up to here")]
+    how = outcome if summary.run.finished else "cut off"
+    return [RunEvent("ended early", end_ns, end_ns, f"the run did not come to its end: {how}")]
 
 
 def _marks(

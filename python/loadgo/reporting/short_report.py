@@ -10,7 +10,14 @@ from loadgo.measures.summary import CommandSummary, Summary
 from loadgo.notation.figures import counted, duration, exact_share, number, share
 from loadgo.notation.terms import category_name
 from loadgo.reporting.meter_tables import primitives_of_command
-from loadgo.reporting.processor_time_words import COVERAGE_LABEL, covers_far_less_or_more, not_apart, without_load
+from loadgo.reporting.processor_time_tables import by_process
+from loadgo.reporting.processor_time_words import (
+    COVERAGE_LABEL,
+    SUMS_LABEL,
+    covers_far_less_or_more,
+    not_apart,
+    without_load,
+)
 from loadgo.reporting.simulated_machine import simulated
 from loadgo.reporting.view import View
 from loadgo.reporting.words import fine_print
@@ -22,6 +29,8 @@ _FEWEST_COMMANDS = 5
 _COMMANDS_PER_WARNING = 2
 """A warning takes about two lines, so each takes the place of two commands."""
 _MOST_CATEGORIES = 10
+_MOST_CATEGORIES_BESIDE_PROCESSES = 6
+_MOST_PROCESSES = 4
 _MOST_CALLS = 5
 _MOST_FACTS = 3
 
@@ -53,6 +62,7 @@ def _ids_in_short(summary: Summary, view: View) -> set[str]:
     """The ids of the tables that the short report has: the main one, and those that an option asks for."""
     if without_load(summary):
         shown = {"processors-time", "system-calls-of-command"}
+        shown |= set() if _has_calls_of_command(summary) else {"processes"}
     else:
         shown = {"predicted"} if summary.prediction is not None else {"response-time"}
     if view.vocabulary != "today":
@@ -72,10 +82,19 @@ def _cut(summary: Summary, view: View, table: Table, warning_count: int) -> Tabl
     if table.id == "predicted":
         return _first_predictions(table, view.rows(most_commands))
     if table.id == "processors-time":
-        return _largest_categories(summary, table, view.rows(_MOST_CATEGORIES))
+        is_beside = without_load(summary) and not _has_calls_of_command(summary)
+        most = _MOST_CATEGORIES_BESIDE_PROCESSES if is_beside else _MOST_CATEGORIES
+        return _largest_categories(summary, table, view.rows(most))
+    if table.id == "processes" and view.top is None and len(summary.whose_time.processes) > _MOST_PROCESSES:
+        return by_process(summary, View(top=_MOST_PROCESSES))
     if table.id == "system-calls-of-command" and view.top is None and len(table.rows()) > _MOST_CALLS:
         return primitives_of_command(summary, View(top=_MOST_CALLS))
     return None
+
+
+def _has_calls_of_command(summary: Summary) -> bool:
+    """Whether the system calls of a metered command are known: the short report has them in place of the processes."""
+    return summary.meters.command is not None and bool(summary.meters.command.primitives)
 
 
 def _slowest_commands(summary: Summary, table: Table, most: int) -> Table | None:
@@ -218,7 +237,7 @@ def _kept_notes(summary: Summary, view: View) -> list[Note]:
     """The notes of the full report that the short one has too."""
     audit = summary.audit is not None and summary.audit.verdict == "broken"
     impossible = summary.usage_audit is not None and bool(summary.usage_audit.impossible)
-    kept = {"Neighbours", view.vocabulary, *view.asked_notes}
+    kept = {"Neighbours", SUMS_LABEL, view.vocabulary, *view.asked_notes}
     kept |= {"Driver"} if not summary.driver.valid and not without_load(summary) else set()
     kept |= {"Audit"} if audit or impossible else set()
     kept |= {"Lost"} if summary.losses else set()

@@ -145,7 +145,7 @@ def _busy_programs(summary: Summary) -> str:
         return ""
     return (
         f"The programs that used most of the processors' time of {host}: {', '.join(busy)}. Which of that was the "
-        "users' is not known: if others ran them, these are the figures of a busy host."
+        "users' is not known. If others ran them, response times are longer for it: see who is logged in there."
     )
 
 

@@ -15,10 +15,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from loadgo import _loadgo
 from loadgo.records.interactions import USAGE_COLUMNS
 
-LOG_OUT_PAUSE_NS = 200_000_000
-"""Time from a user's last answer to the log-out: `LOG_OUT_PAUSE` in `crates/host/src/terminals/host.rs`."""
 _COUNTS = tuple(name for name in USAGE_COLUMNS if name != "bytes_out")
 _TYPED_COUNTS = _COUNTS[2:]
 _TICKS = ("user_ticks_us", "system_ticks_us")
@@ -146,7 +145,7 @@ class _Gaps:
         elif ended_ns <= ready:
             last, next_ns = ready, _NEVER_NS  # the line has ended the session
         else:
-            last, next_ns = ready, min(ready + LOG_OUT_PAUSE_NS, ended_ns)
+            last, next_ns = ready, min(ready + _loadgo.LOG_OUT_PAUSE_NS, ended_ns)
         return _Gaps(np.append(prompts, last), np.append(sent, next_ns))
 
 

@@ -23,7 +23,7 @@ from loadgo.hosts.failures import (
     HostUnreachable,
     LoginRefused,
     LoginUnfinished,
-    shown,
+    shown_clause,
     ssh_failure,
 )
 from loadgo.running.bundled import Source
@@ -200,7 +200,7 @@ def _shared_connection(connection: Connection, environment: dict[str, str]) -> _
     reason = errors.last_part()
     failure = ssh_failure(connection.address, reason)
     if isinstance(failure, LoginRefused | HostUnreachable):
-        return _SharedConnection(str(connection.control_socket), shown(reason).rstrip("."))
+        return _SharedConnection(str(connection.control_socket), shown_clause(reason))
     raise failure
 
 

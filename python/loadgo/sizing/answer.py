@@ -223,7 +223,7 @@ def _capacity_in_words(users: int, low: int, high: int | None, target: Target, p
     """Sentences on the capacity and its interval; `high` is None if the upper end is not known.
 
     The capacity is where the line through all near points crosses the limit. The point at the capacity alone may miss
-    the target. Then the lower end of the interval comes first.
+    the target. Then the interval comes first, with the most users whose own trials meet the target.
     """
     missed_beyond = f"{people(users)}; with more, {target.text} is missed."
     if high is None:
@@ -231,13 +231,22 @@ def _capacity_in_words(users: int, low: int, high: int | None, target: Target, p
     if low == high:
         return missed_beyond
     interval = f"between {low:,} and {high:,}, with 95 % confidence"
-    at_answer = [verdict for point in points if point.users == users for verdict in point.verdicts]
-    values = [verdict.value.value for verdict in at_answer if verdict.target == target and verdict.value]
-    if low < users and any(value > target.limit for value in values):
-        lower = f"At least {people(low)}" if low else "Perhaps no user"
-        alone = f"the trials with {users:,} alone miss it, and those with other numbers of users count, too"
-        return f"{lower}, most likely {users:,}: the answer lies {interval} ({alone})."
+    values = {point.users: _value_of(point, target) for point in points}
+    if low < users and (values.get(users) or 0.0) > target.limit:
+        met = max(
+            (n for n, value in values.items() if n < users and value is not None and value <= target.limit), default=0
+        )
+        own_trials = f" The most that meet {target.text} in their own trials are {people(met)}." if met else ""
+        return (
+            f"{low:,} to {people(high)}, with 95 % confidence.{own_trials} The line through all trials reaches the "
+            f"limit at {users:,}, although the trials with {users:,} alone miss it."
+        )
     return f"{missed_beyond} The answer lies {interval}."
+
+
+def _value_of(point: LoadPoint, target: Target) -> float | None:
+    """The measured value of a target at a point; None if it is not known."""
+    return next((verdict.value.value for verdict in point.verdicts if verdict.target == target and verdict.value), None)
 
 
 def _turned_away_answer(outcome: CapacityFound, turned_away: int) -> CapacityAnswer:

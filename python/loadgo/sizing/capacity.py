@@ -35,6 +35,7 @@ from loadgo.sizing.site import TrialSite, keep_result, prepare_site
 from loadgo.sizing.site_search import SiteSearch, search_all_drawn
 from loadgo.sizing.standing import target_standing
 from loadgo.sizing.targets import check_commands, check_resources, parse_targets
+from loadgo.sizing.time_left import DrawnSearchLines, search_limits_in_words
 from loadgo.sizing.trials import CapacityTrial
 
 DEFAULT_MAX_USERS_MACHINE = 10_000
@@ -191,9 +192,8 @@ def find_capacity(
     goal, lengths = search.goal, search.lengths
     plan = _draw_plan(site, options)
     if progress is not None:
-        if site.live:
-            progress(lengths.search_in_words(goal.most_trials))
-        elif plan is None and options.choice.is_named:
+        progress(lengths.search_in_words(goal.most_trials) if site.live else search_limits_in_words(goal))
+        if plan is None and options.choice.is_named:
             progress("no draws of a fit are searched, and trials follow each other: the workers have nothing to do")
     with catch_stop_signals() as stop, options.choice.opened() as workers, keep_connections():
         search_result = search.result(stop, progress, None if progress is None else trial_progress)
@@ -202,7 +202,7 @@ def find_capacity(
             if progress is not None and not stop.is_set():
                 progress(f"the machine was fitted: {len(plan.draws)} further searches with drawn parameters")
             end = stop.part()
-            search_all = search_all_drawn(search, workers, end)
+            search_all = search_all_drawn(search, workers, end, DrawnSearchLines(progress, len(plan.draws)))
             doubt = doubt_of_fit(search_result.outcome, plan.draws, plan.uncertain.users, goal, search_all, end)
     return assemble_capacity(search_result, site, goal, options, lengths, stop, doubt)
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Charts, Document
-from loadgo.measures.other_work import BUSY_SHARE
-from loadgo.notation.figures import digits, number, people, seconds, share
+from loadgo.measures.other_work import BUSY_SHARE, SHOWS_PROGRAMS
+from loadgo.notation.figures import digits, in_words, number, people, seconds, share
 from loadgo.sizing.curve import LoadPoint, Target
 from loadgo.sizing.json_keys import JSON_KEYS
 from loadgo.sizing.pictures import capacity_pictures
@@ -72,7 +72,8 @@ def _search_warnings(capacity: Capacity) -> list[str]:
     if others is not None and others.mean > BUSY_SHARE:
         warnings.append(
             f"The host was busy with other things: {share(others.mean)} of its processors' time over all trials, up "
-            f"to {share(others.most)} in one. The answer is that of a busy host."
+            f"to {share(others.most)} in one. The answer is for the host in that state: search again when it is quiet. "
+            f"{SHOWS_PROGRAMS}"
         )
     return warnings
 
@@ -186,18 +187,24 @@ def _measure_in_words(target: Target) -> str:
 
 
 def _law_in_words(fitted: FittedLaw) -> str:
-    law = fitted.law
-    peak = f"peak {digits(law.peak)}/s with {digits(law.peak_users)} users" if law.beta else "no peak"
-    alpha, beta, gamma = (
-        _parameter_in_words(value, fitted.intervals[name])
+    law, undetermined = fitted.law, fitted.undetermined
+    names = {"alpha": "contention", "beta": "coherency", "gamma": "throughput of one user"}
+    parts = [
+        f"{names[name]} {_parameter_in_words(value, fitted.intervals[name])}{' a second' if name == 'gamma' else ''}"
         for name, value in (("alpha", law.alpha), ("beta", law.beta), ("gamma", law.gamma))
-    )
-    return (
-        f"a curve through the throughputs alone: contention {alpha}, coherency {beta}, throughput of one user "
-        f"{gamma} a second; {peak}."
-    )
+        if name not in undetermined
+    ]
+    if undetermined:
+        parts.append(f"{in_words([names[name] for name in undetermined])} not determined by these runs")
+    peak = f"peak {digits(law.peak)}/s with {digits(law.peak_users)} users" if law.beta else "no peak"
+    peak = "; no peak is determined, either" if undetermined else f"; {peak}"
+    exact = "" if fitted.freedom else " There are no intervals: the curve has as many parameters as points."
+    return f"a curve through the throughputs alone: {', '.join(parts)}{peak}.{exact}"
 
 
 def _parameter_in_words(value: float, interval: Interval | None) -> str:
-    range_in_words = "" if interval is None else f" ({digits(interval.low)} to {digits(interval.high)})"
-    return f"{digits(value)}{range_in_words}"
+    """The value of a parameter with its interval. No parameter is negative."""
+    if interval is None:
+        return digits(value)
+    low, high = digits(interval.low), digits(interval.high)
+    return f"{digits(value)} ({f'at most {high}' if interval.low <= 0 else f'{low} to {high}'})"

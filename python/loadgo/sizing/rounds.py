@@ -15,6 +15,7 @@ from loadgo.sizing.results import ReportProgress
 from loadgo.sizing.search import next_step, outcome_so_far
 from loadgo.sizing.standing import target_standing
 from loadgo.sizing.steady_state import steadiness
+from loadgo.sizing.time_left import TimeLeftLines
 from loadgo.sizing.trials import CapacityTrial
 
 FEWEST_CYCLES = 24.0
@@ -119,6 +120,7 @@ class _Rounds:
         self._progress, self._stop = progress, stop
         self._trials: list[CapacityTrial] = []
         self._left_out: list[CapacityTrial] = []
+        self._time_left = TimeLeftLines(progress, goal)
         self._lowered_goal = goal
         """The goal with a limit of users below the numbers with which no trial is valid."""
         self._lowered_reason = ""
@@ -131,6 +133,7 @@ class _Rounds:
             step = next_step(self._trials, self._lowered_goal, len(self._left_out))
             if not isinstance(step, NextTrial):
                 return self._result_with(self._outcome_for_all(step))
+            self._time_left.after(self._trials)
             reason = _STOPPED_REASON if self._stop.is_set() else self._run_until_usable(step)
         outcome = outcome_so_far(_basis(self._trials, self._left_out), self._goal, reason)
         return self._result_with(outcome, stopped=reason == _STOPPED_REASON)

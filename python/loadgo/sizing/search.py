@@ -329,6 +329,20 @@ def _users_beside(trials: Sequence[CapacityTrial], goal: SearchGoal, crossing: L
     return min(max(users, 1), goal.max_users)
 
 
+def interactions_left(trials: Sequence[CapacityTrial], goal: SearchGoal) -> int | None:
+    """Estimated number of interactions of the trials to come; None while no line through the trials has a crossing."""
+    bracket = _bracket(trials, goal) if trials else None
+    if bracket is None or bracket.missed is None:
+        return None
+    crossing_and_target = _refined_crossing(trials, goal, bracket)
+    if crossing_and_target is None:
+        return None
+    crossing, _ = crossing_and_target
+    wanted = wanted_half_width(math.floor(crossing.users), goal)
+    lacking = crossing.weight * max((half_width(crossing) / wanted) ** 2 - 1, 0.0)
+    return math.ceil(max(lacking, _next_interactions(goal, crossing)))
+
+
 def _next_interactions(goal: SearchGoal, crossing: LimitCrossing) -> int:
     """The interactions of the next trial: as many as the line has, or fewer if that narrows the interval enough."""
     target_half_width = 0.9 * wanted_half_width(math.floor(crossing.users), goal)

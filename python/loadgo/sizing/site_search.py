@@ -17,6 +17,7 @@ from loadgo.sizing.outcomes import NextTrial, SearchGoal, SearchOutcome
 from loadgo.sizing.results import ReportProgress
 from loadgo.sizing.rounds import SearchResult, TrialLength, TrialLengths, run_search
 from loadgo.sizing.site import TrialLoad, TrialSite, run_trial
+from loadgo.sizing.time_left import DrawnSearchLines
 from loadgo.sizing.trials import CapacityTrial
 
 
@@ -80,19 +81,30 @@ def compute_drawn_search(task: DrawnSearchTask) -> SearchOutcome:
     return task.search.result(threading.Event()).outcome
 
 
-def search_all_drawn(search: SiteSearch, workers: Workers | None, stop: threading.Event) -> SearchAllDrawn:
+def search_all_drawn(
+    search: SiteSearch, workers: Workers | None, stop: threading.Event, lines: DrawnSearchLines
+) -> SearchAllDrawn:
     """The function that searches the capacity of all drawn machines: by workers, or by threads of this process."""
     if workers is not None:
-        return _search_on_workers(search, workers, stop)
-    return search_in_threads(lambda settings, goal: search.drawn(settings, goal).result(stop).outcome, stop)
+        return _search_on_workers(search, workers, stop, lines)
+
+    def search_one(settings: Settings, goal: SearchGoal) -> SearchOutcome:
+        outcome = search.drawn(settings, goal).result(stop).outcome
+        lines.count_done()
+        return outcome
+
+    return search_in_threads(search_one, stop)
 
 
-def _search_on_workers(search: SiteSearch, workers: Workers, stop: threading.Event) -> SearchAllDrawn:
+def _search_on_workers(
+    search: SiteSearch, workers: Workers, stop: threading.Event, lines: DrawnSearchLines
+) -> SearchAllDrawn:
     def search_all(draws: Sequence[Settings], goal: SearchGoal) -> list[SearchOutcome | None]:
         outcomes: dict[int, SearchOutcome] = {}
 
         def keep(task: DrawnSearchTask, outcome: SearchOutcome) -> None:
             outcomes[task.number] = outcome
+            lines.count_done()
 
         tasks = [
             DrawnSearchTask(number, search.drawn(settings, goal), own_code()) for number, settings in enumerate(draws)

@@ -79,6 +79,19 @@ class FittedLaw:
     most_users: float
     """The fitted numbers of users lie between these two. Beyond them the law extrapolates."""
 
+    @property
+    def undetermined(self) -> tuple[str, ...]:
+        """The parameters that the points do not determine.
+
+        Half of an undetermined gamma's interval is as large as gamma. Half of that of alpha or beta changes the law's
+        denominator, at the most users, by as much as the denominator.
+        """
+        n, law = self.most_users, self.law
+        denominator = 1.0 + law.alpha * (n - 1.0) + law.beta * n * (n - 1.0)
+        effects = {"alpha": (n - 1.0) / denominator, "beta": n * (n - 1.0) / denominator, "gamma": 1.0 / law.gamma}
+        halves = {name: (found.high - found.low) / 2 for name, found in self.intervals.items() if found is not None}
+        return tuple(name for name in LAW_PARAMETERS if name in halves and halves[name] * effects[name] >= 1.0)
+
     def prediction_interval(self, users: float) -> Interval | None:
         """95 % interval in which a measurement with `users` is expected. None without degrees of freedom."""
         if self.freedom < 1:

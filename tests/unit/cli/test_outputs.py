@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import pty
+import select
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from loadgo.cli.app import app
 from loadgo.cli.output import check_writable, wants_color
+from support.outside import COMMAND, PATIENCE_S, environment
+from support.places import TESTS
 from typer.testing import CliRunner
 
 COMMANDS = {
@@ -146,3 +150,33 @@ def test_a_dumb_terminal_gets_no_colors(
         monkeypatch.setattr(sys, "stdout", output)
         assert wants_color() is colored
         monkeypatch.undo()
+
+
+def printed_on_a_terminal(*arguments: str, apart: bool = False) -> str:
+    """All that a command prints on a terminal; with `apart`, its standard output is a pipe."""
+    controller, terminal = pty.openpty()
+    try:
+        running = subprocess.Popen(
+            [*COMMAND, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE if apart else terminal,
+            stderr=terminal,
+            env=environment(),
+        )
+        os.close(terminal)
+        pieces = []
+        while select.select([controller], [], [], PATIENCE_S)[0]:
+            try:
+                pieces.append(os.read(controller, 1 << 16))
+            except OSError:
+                break  # the command has ended, and all is read
+        piped = running.communicate(timeout=PATIENCE_S)[0] or b""
+        return " ".join((b"".join(pieces) + piped).decode().split())
+    finally:
+        os.close(controller)
+
+
+def test_a_warning_stands_once_on_a_terminal_and_twice_where_the_outputs_are_apart() -> None:
+    asked = ("report", str(TESTS / "runs/reported/live-exact"), "--fail-if", "p90 > 0s")
+    assert printed_on_a_terminal(*asked).lower().count("failed: p90 is 29.0 ms, > 0") == 1
+    assert printed_on_a_terminal(*asked, apart=True).lower().count("failed: p90 is 29.0 ms, > 0") == 2

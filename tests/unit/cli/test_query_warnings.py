@@ -16,7 +16,7 @@ def test_a_query_says_the_warnings_of_its_run_on_the_standard_error() -> None:
     answer = CliRunner().invoke(app, ["query", SQL, str(REPORTED / "damaged"), "--format", "csv"])
     assert answer.exit_code == 0
     assert answer.stdout.startswith("n\n")
-    assert "loadgo: The run has not ended, or was killed" in answer.stderr
+    assert "loadgo: The run was cut off (loadgo was killed" in answer.stderr
     assert "The host was busy with other things" in answer.stderr
 
 

@@ -228,3 +228,15 @@ def test_an_empty_run_and_one_interaction_get_an_answer_in_words(room: Path) -> 
     compared = of_sides(single, single)
     assert compared.rows.whole["cpu"].interval is None
     assert compared.report(width=80)
+
+
+def test_sides_of_different_parts_of_a_run_are_said_to_be_so_at_the_top(room: Path) -> None:
+    timed = room / "timed"
+    loadgo.run(room / "small.toml", on=str(room / "small-machine.toml"), users=8, duration="10min", seed=1, out=timed)
+    answers = comparison_document(compare(timed, ran(room, 1))).further_answers
+    assert answers[0] == (
+        "The sides are not the same part of a run: the figures are of the steady part of the run in A, and of the "
+        "whole run in B. `--phases all` compares both as a whole."
+    )
+    for document in (compare(timed, ran(room, 1), phases="all"), compare(ran(room, 1), ran(room, 2))):
+        assert not any("not the same part" in answer for answer in comparison_document(document).further_answers)

@@ -110,7 +110,7 @@ def test_like_runs_that_differ_by_little_allow_a_verdict_and_those_that_differ_b
 def test_too_few_like_runs_allow_no_verdict_and_the_advice_names_how_many_it_takes() -> None:
     comparison = of_sides(side(6, [1.0]), side(7, [1.6]), like_runs=[side(1, [1.0, 1.01, 0.99])])
     assert response(comparison) == "cannot tell"
-    assert any("it takes 5 like runs beside these" in text for text in comparison_document(comparison).warnings)
+    assert any("it takes 3 runs a side, or 5 runs" in text for text in comparison_document(comparison).warnings)
 
 
 def test_the_scatter_of_three_runs_a_side_decides() -> None:
@@ -175,7 +175,7 @@ def test_an_interval_that_drift_makes_wide_is_not_narrowed_by_longer_runs() -> N
     difference = drifting.rows.whole["response"]
     assert (difference.verdict, difference.cannot_tell_by) == ("cannot tell", "width")
     headline = " ".join(comparison_document(drifting).further_answers)
-    assert "The interval of response holds 0 and reaches beyond 20 %. About " in headline
+    assert "The interval of response includes 0 and reaches beyond the margin of 20 %. About " in headline
     assert "pairs of runs in turn would tell: loadgo ab" in headline
     assert "times as many interactions" not in headline
 
@@ -220,7 +220,8 @@ def test_the_advice_is_an_experiment_with_the_number_of_pairs() -> None:
         "drift": "not known",
         "like_runs": 0,
         "degrees": 0,
-        "reason": "it takes 5 like runs beside these, or 3 a side",
+        "reason": "it takes 3 runs a side, or 5 runs with the script, users and conditions of one side in the same "
+        "folder",
         "pairs_needed": 4,
         "command": "loadgo ab x.toml --users 12 --for 10s --before-a COMMAND --before-b COMMAND",
     }
@@ -256,7 +257,7 @@ def test_no_experiment_is_advised_where_one_side_is_simulated() -> None:
     comparison = of_sides(side(1, [1.0], kind="machine"), side(2, [1.6]))
     page = " ".join(comparison.report(width=120).split())
     assert "loadgo ab" not in page
-    assert "More runs of the host would tell: 3, or 5 like runs beside it." in page
+    assert "More runs of the host would tell: 3 on its side, or 5 with its script, users and conditions" in page
 
 
 def test_a_prediction_is_outside_only_if_drift_cannot_be_the_reason() -> None:

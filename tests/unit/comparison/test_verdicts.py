@@ -117,7 +117,7 @@ def test_a_wide_interval_is_told_with_its_ends_and_with_what_would_narrow_it() -
     assert comparison.rows.whole["response"].verdict == "cannot tell"
     document = comparison_document(comparison)
     assert document.answer.startswith("B against A: cannot tell for response (")
-    assert "The interval of response holds 0 and reaches beyond 5 %." in headline(comparison)
+    assert "The interval of response includes 0 and reaches beyond the margin of 5 %." in headline(comparison)
     assert "times as many interactions would tell." in headline(comparison)
     narrow = compared({"compile": 1.02, "run": 1.01}, margin=0.3)
     assert "no difference in response beyond 30 % (" in headline(narrow)

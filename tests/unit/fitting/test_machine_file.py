@@ -68,6 +68,17 @@ def test_commands_of_any_name_are_fitted_and_drawn(run: Path, tmp_path: Path) ->
     assert {one.command for one in prediction.figures["all"]} == {"", *original["commands"]}
 
 
+def test_a_fit_of_a_prediction_says_so_and_names_the_measured_runs(run: Path, tmp_path: Path) -> None:
+    measured = loadgo.fit(run, output=tmp_path / "fitted.toml")
+    assert not measured.copied_fit
+    predicted = loadgo.run(
+        run.parent / "script.toml", on=str(tmp_path / "fitted.toml"), passes=15, draws=0, out=tmp_path / "predicted"
+    )
+    words = " ".join(str(loadgo.fit(predicted).report("text")).split())
+    assert f"This run is simulated, on a machine that was fitted itself ({measured.title})." in words
+    assert "The measured runs that it was fitted to: `loadgo fit 'run" in words
+
+
 @pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_dotted_key_has_the_names_that_it_was_made_of(name: str) -> None:
     assert parts_of(dotted("commands", name, "cpu")) == ["commands", name, "cpu"]

@@ -78,7 +78,7 @@ def test_a_password_in_an_address_is_refused() -> None:
 def test_the_error_of_ssh_is_the_branch_that_its_message_names(printed: str, failure: type[NoAgent]) -> None:
     error = ssh_failure(Address("login1"), printed)
     assert type(error) is failure
-    assert printed in str(error)
+    assert f"login1: {printed.rstrip('.')}: " in str(error), "the remedy follows a colon"
 
 
 @pytest.mark.parametrize(

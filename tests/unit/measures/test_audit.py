@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import polars as pl
@@ -132,12 +133,17 @@ def test_dead_and_refused_sessions_are_in_the_answer() -> None:
     assert "Sessions    8 logged out, 1 died, 1 refused at log-in." in text
 
 
-def test_a_killed_run_says_so_at_the_top() -> None:
+def test_a_run_that_was_cut_off_and_one_that_goes_on_say_so_at_the_top() -> None:
     run = closed_loop(10, 20)
-    killed = dataclasses.replace(run, conditions=run.conditions | {"finished": False})
-    assert (
-        "has not ended, or was killed" in text_document(report_document(summarize(killed)), width=200).splitlines()[0]
-    )
+    started = datetime(2026, 11, 23, 20, 25, 31, 7, tzinfo=UTC)
+    killed = dataclasses.replace(run, conditions=run.conditions | {"finished": False, "started": started})
+    first_line = text_document(report_document(summarize(killed)), width=200).splitlines()[0]
+    assert "The run was cut off (loadgo was killed, or could write no more)" in first_line
+    running = dataclasses.replace(killed, is_written=True)
+    first_line = text_document(report_document(summarize(running)), width=200).splitlines()[0]
+    assert "The run is running since 2026-11-23 20:25:31: these are the figures up to its last whole" in first_line
+    ended = dataclasses.replace(run, is_written=True)
+    assert not warnings(summarize(ended)), "its folder may be open for a moment longer"
 
 
 def test_a_run_that_ended_early_says_so_before_anything_else() -> None:
@@ -148,7 +154,7 @@ def test_a_run_that_ended_early_says_so_before_anything_else() -> None:
     )
     for end, words in (
         ({"outcome": "stopped"}, "The run ended early (stopped)"),
-        ({"finished": False}, "The run has not ended, or was killed"),
+        ({"finished": False}, "The run was cut off"),
     ):
         summary = summarize(dataclasses.replace(run, conditions=run.conditions | end, lost=waiting))
         first, second = warnings(summary)[:2]

@@ -82,3 +82,21 @@ def test_a_timed_out_line_that_got_a_prompt_after_its_interruption_was_never_ans
     run = run_of([interaction(1, at, 1, outcome="timeout") for at in (2, 4)])
     assert run.interactions.select(pl.col("ready_ns").null_count()).item() == 0
     assert summarize(run).everything.response.quantile("p50").state == "never"
+
+
+def test_waits_that_are_known_for_a_part_of_the_interactions_are_noted_with_the_share_and_the_reason() -> None:
+    run = closed_loop(10, 40)
+    sent = pl.col("line").cum_count()
+    known = {name: pl.when(sent % 4 > 0).then(pl.lit(1000, pl.UInt64)) for name in ("paging_wait_ns", "io_wait_ns")}
+    rows = run.interactions.with_columns(ready_wait_ns=pl.lit(1000, pl.UInt64), **known)
+
+    def notes_on(kernel: str) -> str:
+        system = run.conditions["system"] | {"kernel": kernel}
+        changed = dataclasses.replace(run, interactions=rows, conditions=run.conditions | {"system": system})
+        return " ".join(summarize(changed, phases="all").notes)
+
+    assert "Page waits and disk waits are known for 300 of 400 interactions (75.0 %)" in notes_on("6.18.44-x")
+    assert "loses the beginning of some waits" in notes_on("6.18.44-x")
+    assert "loses the beginning" not in notes_on("5.15.0")
+    whole = dataclasses.replace(run, interactions=rows.with_columns(io_wait_ns=pl.lit(1, pl.UInt64)))
+    assert not any("Page waits" in note for note in summarize(whole).notes)

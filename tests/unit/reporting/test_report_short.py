@@ -199,8 +199,27 @@ def test_an_option_that_asks_for_a_detail_shows_it(metered: Tables) -> None:
     assert "A user's hour is" in in_words(short(metered, asked_notes=frozenset(["Cost"])))
 
 
+def test_a_host_metered_without_a_load_shows_the_processes_that_used_most() -> None:
+    alone = metered_alone()
+    kworker = alone.processes.filter(pl.col("who").cast(pl.String) == "kworker/0:1")
+    workers = [
+        kworker.with_columns(who=pl.lit(f"worker-{n}", pl.Categorical), cpu_ns=pl.col("cpu_ns") // n) for n in (2, 3, 4)
+    ]
+    run = dataclasses.replace(alone, processes=pl.concat([alone.processes, *workers]))
+    processes = summarize(run).whose_time.processes
+    text = short(run)
+    assert len(processes) == 6
+    assert "Time by process" in text
+    assert [name for name in (row.name for row in processes) if f"\n{name} " in text] == [
+        row.name for row in processes[:4]
+    ]
+    assert "2 others" in text
+    assert len(text.splitlines()) <= 40
+
+
 def test_a_breakdown_that_was_not_metered_is_said(typical: Tables) -> None:
-    assert "This run's meters did not count faults and system calls by user." in in_words(short(typical, by="user"))
+    lacking = "This run's meters did not count faults and system calls by user. Only the exact meters do: run it again"
+    assert lacking in in_words(short(typical, by="user"))
 
 
 def test_the_result_of_each_condition_is_shown(typical: Tables) -> None:

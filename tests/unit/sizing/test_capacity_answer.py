@@ -17,12 +17,15 @@ def answer_with(users: int, low: int, high: int) -> CapacityAnswer:
     return answer_of(CapacityFound(users, low, high, 0, enough=True), points, goal)
 
 
-def test_an_answer_whose_own_point_misses_the_target_begins_with_the_lower_end() -> None:
+def test_an_answer_whose_own_point_misses_the_target_begins_with_the_interval() -> None:
     beyond = next(users for users in range(1, 200) if exact_response_s(users) > MEAN.limit)
     answer = answer_with(beyond, beyond - 1, beyond)
     assert answer.users == beyond
-    assert answer.in_words.startswith(f"At least {beyond - 1} users, most likely {beyond}")
-    assert f"the trials with {beyond} alone miss it" in answer.in_words
+    assert answer.in_words.startswith(
+        f"{beyond - 1} to {beyond} users, with 95 % confidence. The most that meet {MEAN.text} in their own trials are "
+        f"{beyond - 1} users. The line"
+    )
+    assert f"although the trials with {beyond} alone miss it" in answer.in_words
 
 
 def test_an_answer_whose_own_point_meets_the_target_begins_with_its_number() -> None:
@@ -51,7 +54,7 @@ def test_a_lower_end_that_is_the_answer_is_printed_once() -> None:
     beyond = next(users for users in range(1, 200) if exact_response_s(users) > MEAN.limit)
     words = answer_with(beyond, beyond, beyond + 1).in_words
     assert words.startswith(f"{beyond} users; with more, {MEAN.text} is missed. The answer lies between")
-    assert "most likely" not in words
+    assert "own trials" not in words
 
 
 def test_the_answer_for_a_swapping_machine_says_that_processors_wait_for_loading() -> None:

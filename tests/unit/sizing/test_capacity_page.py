@@ -242,15 +242,16 @@ def test_each_judged_measure_has_a_chart_of_its_own() -> None:
 
 
 def test_warnings_tell_a_stopped_search_a_busy_host_and_a_doubtful_fit(made: Capacity) -> None:
+    assert capacity_document(replace(made, neighbours=Neighbours(0.04, 0.0, 0.08))).warnings == ()
     doubt = "The machine's fit is doubtful: its mean response is -54 % off."
     doubtful = replace(made, end="stopped", neighbours=Neighbours(0.41, 0.12, 0.77), fit_warnings=(doubt,))
     assert capacity_document(doubtful).warnings == (
         doubt,
         "The search was stopped: the answer comes from the complete trials.",
         "The host was busy with other things: 41.0 % of its processors' time over all trials, up to 77.0 % in one. "
-        "The answer is that of a busy host.",
+        "The answer is for the host in that state: search again when it is quiet. "
+        "`loadgo meter --for 10s` shows the programs.",
     )
-    assert capacity_document(replace(made, neighbours=Neighbours(0.04, 0.0, 0.08))).warnings == ()
 
 
 def test_a_price_names_its_tariff(made: Capacity) -> None:

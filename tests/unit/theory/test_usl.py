@@ -132,3 +132,10 @@ def test_intervals_hold_the_truth_in_about_95_of_100() -> None:
         to_come = law.prediction_interval(256)
         held["to come"] += to_come is not None and to_come.holds(truth.throughput(256) + random.normal(0, 0.6))
     assert all(273 <= count <= 299 for count in held.values()), held
+
+
+def test_parameters_that_the_points_do_not_determine_are_named(sdm91: FittedLaw) -> None:
+    """On a plateau only the quotient of throughput and contention is known."""
+    assert sdm91.undetermined == ()
+    plateau = fitted_law([20, 22, 24, 26, 28], [10.1, 9.9, 10.2, 9.8, 10.0])
+    assert {"alpha", "gamma"} <= set(plateau.undetermined)

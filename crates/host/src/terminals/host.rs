@@ -90,6 +90,8 @@ struct Seat {
     reach: Reach,
     /// Usage between the prompt and the sending of the last line, if lines are typed key by key.
     typing_usage: Usage,
+    /// Keys that end the session, while the user pauses before the log-out.
+    log_out_keys: Vec<u8>,
 }
 
 /// Whether the meter reaches a session's programs.
@@ -322,6 +324,9 @@ impl System for Host {
             return self.type_log_out(user, keys);
         }
         let due = self.now() + LOG_OUT_PAUSE;
+        if let Some(seat) = self.seat(user) {
+            seat.log_out_keys = keys.to_vec();
+        }
         self.leaving.set(user, due);
         due
     }
@@ -361,8 +366,8 @@ impl System for Host {
                 self.silent(user, now);
             }
             while let Some(user) = self.leaving.pop_due(now) {
-                let keys = format!("{}\n", self.setting.script.logout);
-                self.type_log_out(user, keys.as_bytes());
+                let keys = self.seat(user).map_or_else(Vec::new, |seat| std::mem::take(&mut seat.log_out_keys));
+                self.type_log_out(user, &keys);
             }
             if now >= self.next_look {
                 self.look_for_the_dead(now);

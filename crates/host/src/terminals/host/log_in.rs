@@ -54,6 +54,7 @@ impl Host {
             is_in_turn: false,
             reach,
             typing_usage: Usage::default(),
+            log_out_keys: Vec::new(),
         };
         self.seats[user as usize] = Some(Box::new(seat));
         if self.early.remove(&user) {

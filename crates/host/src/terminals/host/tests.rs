@@ -126,3 +126,16 @@ fn a_user_whose_answer_waits_for_the_meter_is_ready() {
     let events = test.events_until(|_, events| !events.is_empty());
     assert!(matches!(events[..], [Event::Ready { user: 1, .. }]) && !test.host.is_ready(1), "{events:?}");
 }
+
+#[test]
+fn a_user_who_pauses_before_the_log_out_types_the_given_keys() {
+    let mut test = TestHost::new("sh", "logout = \"sleep 1000\"");
+    test.host.log_in(1);
+    let events = test.events_until(|_, events| !events.is_empty());
+    assert!(matches!(events[..], [Event::LoggedIn { user: 1, .. }]), "{events:?}");
+    test.host.setting.announced_in = Some("/nowhere".into());
+    let asked = test.host.now();
+    assert!(test.host.log_out(1, b"exit\n") >= asked + LOG_OUT_PAUSE);
+    let events = test.events_until(|_, events| !events.is_empty());
+    assert!(matches!(events[..], [Event::Ended { user: 1, .. }]), "{events:?}");
+}
