@@ -1,4 +1,4 @@
-"""Rows of the tables in a printed document, read back from HTML and Markdown."""
+"""Sentences of a printed document and rows of its tables, read back from HTML and Markdown."""
 
 import html
 import re
@@ -8,6 +8,11 @@ def html_rows(page: str) -> list[list[str]]:
     """The cells of each row of all tables in a page, headings included."""
     rows = re.findall(r"<tr[^>]*>(.*?)</tr>", page, re.DOTALL)
     return [[cell_text(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL)] for row in rows]
+
+
+def without_spans(page: str) -> str:
+    """A page without the marks that keep a figure and its unit on one line, so that a sentence can be found in it."""
+    return re.sub(r"</?span[^>]*>", "", page)
 
 
 def cell_text(markup: str) -> str:

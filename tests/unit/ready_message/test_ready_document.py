@@ -7,6 +7,7 @@ from loadgo.measures.tariff import load_tariff
 from loadgo.ready_message.ready import COLD_STAGES, ONLY_STAGE, Ready
 from loadgo.running.command_run import CommandRun, Stage, Wait4Usage
 from support.command_runs import command_run
+from support.printed_rows import without_spans
 
 ONE_RUN = """\
 r ls /: real 4.50 ms, CPU 4.03 ms (89.6 %), faults 106 + 0 major
@@ -63,7 +64,7 @@ def test_a_cold_round_has_a_line_and_a_column_for_each_kind_of_run() -> None:
 
 @pytest.mark.parametrize("format", ["text", "html", "md"])
 def test_each_format_has_the_message_the_figures_and_the_remarks(format: str) -> None:
-    shown = message(measured_run()).report(format)
+    shown = without_spans(message(measured_run()).report(format))
     for text in ("r ls /: real 4.50 ms", "page faults, minor", "120 µs", "delay accounting is off"):
         assert text in shown
 
