@@ -293,7 +293,7 @@ fn a_pattern_says_that_a_program_without_our_prompt_is_ready() {
 #[test]
 fn a_line_that_waits_for_the_wrong_pattern_keeps_its_screen() {
     let text = lines(
-        r#"[{ type = "python3 -q -i -c 'import sys; sys.ps1 = \"ready> \"'", until = "Ready> ", timeout = "3s" }, { type = "quit()" }]"#,
+        r#"[{ type = "python3 -q -i -c 'import sys; sys.ps1 = \"ready> \"'", until = "Ready> ", timeout = "8s" }, { type = "quit()" }]"#,
     );
     let (kept, _) = run(&text, 1);
     assert_eq!(kept.rows[0].outcome, Outcome::Timeout);
@@ -304,9 +304,8 @@ fn a_line_that_waits_for_the_wrong_pattern_keeps_its_screen() {
 
 #[test]
 fn silence_ends_an_interaction_that_nothing_else_ends_and_says_unconfirmed() {
-    let text = lines(r#"[{ type = "cat", silence = "200ms" }, { type = "hello", silence = "200ms" }, { type = "\u0004" }]"#);
-    let text = text.replace(r#", { type = "\u0004" }"#, "");
-    let (kept, _) = run(&text, 1);
+    // A second, because on a busy host `cat` may need a part of it for its answer.
+    let (kept, _) = run(&lines(r#"[{ type = "cat", silence = "1s" }, { type = "hello", silence = "1s" }]"#), 1);
     assert!(kept.rows.iter().all(|row| row.outcome == Outcome::Unconfirmed));
     assert_eq!(kept.rows[1].bytes_out, 7);
 }
