@@ -31,6 +31,10 @@ ALL_PROCESSES_WAIT = """async () => {
 }"""
 """The answer of a page without users where processors are half busy and every process is ready and waits."""
 
+BANDS_ARE_TABLE = """loadgo.bands().lanes.map(lane => lane.label).join()
+    === [...document.querySelectorAll("#processes tbody tr")].map(row => row.cells[0].textContent).join()"""
+"""The bands of processes are those of the table, in its order. Bands are drawn at each sample, the table after it."""
+
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
@@ -152,9 +156,7 @@ def test_this_host_is_seen_without_a_run(browser: Browser) -> None:
         assert not sight.page.is_visible("#commands")
         assert not sight.page.is_visible("#states")
         assert "No users" in sight.text("instrument")
-        names = [name for name, _ in sight.table("processes")]
-        lanes = [lane["label"] for lane in sight.tell("loadgo.bands().lanes")]
-        assert lanes == names
+        sight.wait(BANDS_ARE_TABLE)
         assert sum(float(part.split()[0]) for _, part in sight.table("time")) == pytest.approx(100, abs=1)
         assert sight.tell("document.documentElement.scrollWidth <= innerWidth")
         assert sight.wrong == []

@@ -137,9 +137,15 @@ def _recorded_run(folder: Path, run_toml: dict[str, Any]) -> RecordedRun:
 
 def outcome_of(folder: Path, run_toml: dict[str, Any]) -> str:
     """The outcome of the run in `folder`, from the content of its `run.toml`: as in `RecordedRun.outcome`."""
+    finished = run_toml.get("finished", False)
+    return outcome_in(run_toml, is_written=not finished and _loadgo.is_being_written(folder))
+
+
+def outcome_in(run_toml: dict[str, Any], *, is_written: bool) -> str:
+    """The outcome in the content of `run.toml`. `is_written` says whether somebody still writes an unfinished run."""
     if run_toml.get("finished", False):
         return str(run_toml.get("outcome", "done"))
-    return "running" if _loadgo.is_being_written(folder) else "killed"
+    return "running" if is_written else "killed"
 
 
 def _interaction_count(folder: Path) -> int:

@@ -21,7 +21,7 @@ from loadgo.records.machine_file import fit_warnings_in
 from loadgo.records.prediction import Prediction, read_prediction
 from loadgo.records.run_file import RUN_FILE, check_path, read_run_file
 from loadgo.records.run_file_values import check_values
-from loadgo.records.runs import FAR_FOLDER, LAST_RUN_NAME, find_run
+from loadgo.records.runs import FAR_FOLDER, LAST_RUN_NAME, find_run, outcome_in
 
 RUN_FORMAT = 1
 
@@ -88,9 +88,7 @@ class Tables:
     @property
     def outcome(self) -> str:
         """The outcome as in `RecordedRun.outcome`; a run that has not finished is `running`, or `killed`."""
-        if self.conditions.get("finished", False):
-            return str(self.conditions.get("outcome", ""))
-        return "running" if self.is_written else "killed"
+        return outcome_in(self.conditions, is_written=self.is_written)
 
     def frames(self) -> dict[str, pl.DataFrame]:
         """The frames by their tables' names."""

@@ -83,8 +83,8 @@ class FittedLaw:
     def undetermined(self) -> tuple[str, ...]:
         """The parameters that the points do not determine.
 
-        Half of an undetermined gamma's interval is as large as gamma. Half of that of alpha or beta changes the law's
-        denominator, at the most users, by as much as the denominator.
+        Gamma is undetermined if half the width of its interval is at least gamma. Alpha and beta are undetermined if a
+        change by half the width of their interval changes the law's denominator, at `most_users`, by at least itself.
         """
         n, law = self.most_users, self.law
         denominator = 1.0 + law.alpha * (n - 1.0) + law.beta * n * (n - 1.0)

@@ -56,6 +56,15 @@ impl TestHost {
         }
     }
 
+    /// A host like that of [`TestHost::new`], on which user 1 has logged in.
+    fn with_user(login: &str, head: &str) -> TestHost {
+        let mut test = TestHost::new(login, head);
+        test.host.log_in(1);
+        let events = test.events_until(|_, events| !events.is_empty());
+        assert!(matches!(events[..], [Event::LoggedIn { user: 1, .. }]), "{events:?}");
+        test
+    }
+
     /// Waits until `is_over`, and returns the events of that time.
     fn events_until(&mut self, is_over: impl Fn(&Host, &[Event]) -> bool) -> Vec<Event> {
         let mut events = Vec::new();
@@ -113,10 +122,7 @@ fn silence_counts_from_the_line_that_prepares_a_session() {
 
 #[test]
 fn a_user_whose_answer_waits_for_the_meter_is_ready() {
-    let mut test = TestHost::new("sh", "");
-    test.host.log_in(1);
-    let events = test.events_until(|_, events| !events.is_empty());
-    assert!(matches!(events[..], [Event::LoggedIn { user: 1, .. }]), "{events:?}");
+    let mut test = TestHost::with_user("sh", "");
     test.host.send(1, SentLine { keys: b"true\n", line: 1, command: "true", until: &ReadyRule::Mark });
     assert!(!test.host.is_ready(1), "nothing has been read since");
     while test.host.ready.is_empty() {
@@ -129,10 +135,7 @@ fn a_user_whose_answer_waits_for_the_meter_is_ready() {
 
 #[test]
 fn a_user_who_pauses_before_the_log_out_types_the_given_keys() {
-    let mut test = TestHost::new("sh", "logout = \"sleep 1000\"");
-    test.host.log_in(1);
-    let events = test.events_until(|_, events| !events.is_empty());
-    assert!(matches!(events[..], [Event::LoggedIn { user: 1, .. }]), "{events:?}");
+    let mut test = TestHost::with_user("sh", "logout = \"sleep 1000\"");
     test.host.setting.announced_in = Some("/nowhere".into());
     let asked = test.host.now();
     assert!(test.host.log_out(1, b"exit\n") >= asked + LOG_OUT_PAUSE);
