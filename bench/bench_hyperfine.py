@@ -6,7 +6,8 @@ The commands are `git status` in a repository of 2,000 files, and the compilatio
 experiment of `loadgo ab` with one user, whose shell is `sh`. It lies between two halves of hyperfine's runs, which have
 no shell of their own, so what the machine does meanwhile reaches both. A response of loadgo's includes the shell's work
 and the terminal's. Beside each command, a line that runs no program tells how long these take. With a shell, hyperfine
-itself subtracts the time of an empty command.
+itself subtracts the time of an empty command. hyperfine has no meters, so each round has one experiment with the
+kernel's meters and one without: the difference is what the meters cost.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ from pathlib import Path
 from statistics import mean
 
 import loadgo
-from figures import figure, finish
+from figures import Figure, figure, finish
 from loadgo.pairing.run_figures import RunFigures
 from machine import machine
 
 ROUNDS, SECONDS, PAIRS = 5, 5.0, 4
 FILES = 2000
+TIERS = ("cheap", "none")
+"""The kernel's meters during loadgo's runs; `cheap` is the default of an administrator's run."""
 STATUS, COMPILE = "git status", "cc -O2 -c parse.c -o parse.o"
 PROGRAM = "".join(
     f"int step_{k}(int n) {{ int s = {k}; for (int i = 0; i < n; i++) s = s * 31 + (i ^ {k}); return s; }}\n"
@@ -52,9 +55,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="loadgo-hyperfine-") as temporary:
         folder = Path(temporary)
         _lay(folder)
-        measured = [_round(folder, number, seconds) for number in range(rounds)]
+        measured = [{tier: _round(folder, number, seconds, tier) for tier in TIERS} for number in range(rounds)]
+    figures = [each for tier in TIERS for each in _figures(tier, [each[tier] for each in measured])]
+    kept = {"rounds": [{tier: vars(each[tier]) for tier in TIERS} for each in measured]}
+    finish("hyperfine", here, figures, [_version()], kept)
+
+
+def _figures(tier: str, measured: Sequence[Round]) -> list[Figure]:
+    """The figures of the rounds whose runs had these meters."""
     figures = []
-    for name, command in (("git status", STATUS), ("compile", COMPILE)):
+    for command_name, command in (("git status", STATUS), ("compile", COMPILE)):
+        name = f"meters {tier}: {command_name}"
         ratios = [each.loadgo[command] / each.hyperfine[command] for each in measured]
         alone = [(each.loadgo[command] - each.empty[command]) / each.hyperfine[command] for each in measured]
         figures += [
@@ -66,8 +77,8 @@ def main() -> None:
             figure(f"{name} without that line, apart", "", [abs(ratio - 1) for ratio in alone], "<= 0.05"),
         ]
     changes = [_quotient(each.loadgo) / _quotient(each.hyperfine) for each in measured]
-    figures.append(figure("compile : git status, loadgo's over hyperfine's", "", changes))
-    finish("hyperfine", here, figures, [_version()], {"rounds": list(map(vars, measured))})
+    figures.append(figure(f"meters {tier}: compile : git status, loadgo's over hyperfine's", "", changes))
+    return figures
 
 
 def _quotient(means: dict[str, float]) -> float:
@@ -94,12 +105,12 @@ def _lay(folder: Path) -> None:
         )
 
 
-def _round(folder: Path, number: int, seconds: float) -> Round:
+def _round(folder: Path, number: int, seconds: float, tier: str) -> Round:
     repository = folder / "repository"
     halves = [_hyperfine(repository, seconds * PAIRS / 2)]
     experiment = loadgo.ab(
         folder / "status.toml", folder / "compile.toml", users=1, duration=seconds, most_pairs=PAIRS,
-        margin="0.1%", out=folder / f"ab-{number}", seed=number + 1,
+        margin="0.1%", out=folder / f"ab-{number}-{tier}", seed=number + 1, meters=tier,
     )  # fmt: skip
     halves.append(_hyperfine(repository, seconds * PAIRS / 2))
     sides = {STATUS: [pair.a for pair in experiment.pairs], COMPILE: [pair.b for pair in experiment.pairs]}
