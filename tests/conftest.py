@@ -13,10 +13,13 @@ import signal
 import tempfile
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from support.places import TESTS
 
-settings.register_profile("loadgo", deadline=None)  # an example takes as long as the machine is busy
+# An example takes as long as the machine is busy, and the examples are the same in every run.
+SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("loadgo", derandomize=True, **SLOW)
+settings.register_profile("search", **SLOW)  # pytest --hypothesis-profile=search: other examples in each run
 settings.load_profile("loadgo")
 
 for number, heard in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
