@@ -20,12 +20,13 @@ import polars as pl
 import pytest
 from loadgo.notation.figures import duration, share
 from loadgo.prediction.figures import figures_of
-from loadgo.records.following import follow, latest_ns
+from loadgo.records.following import Following, follow, latest_ns
 from loadgo.records.tables import Tables, tables
 from loadgo.watching.expected import Model, in_background
 from loadgo.watching.play import Clock, screens
 from loadgo.watching.state_signs import STATE_SIGNS
 from loadgo.watching.terminal import ScreenContext, screen
+from loadgo.watching.watch import Watching
 from loadgo.watching.window import USER_STATES, window_of
 from support.outside import COMMAND, LOOK_EVERY_S, PATIENCE_S, environment
 from support.watched import asked
@@ -237,6 +238,25 @@ def test_one_picture_goes_into_a_pipe(run: Path) -> None:
     wrong = subprocess.run([*COMMAND, "watch", str(run.parent)], env=environment(), capture_output=True, text=True)
     assert wrong.returncode == 2
     assert "run.toml" in wrong.stderr or "no run" in wrong.stderr
+
+
+class LateFollowing(Following):
+    """A host's metering whose first spans come at the fourth look."""
+
+    looks = 0
+
+    def all_tables(self) -> Tables:
+        self.looks += 1
+        whole = tables(self.folder)
+        return whole if self.looks > 3 else replace(whole, time=whole.time.clear())
+
+
+def test_one_picture_of_a_host_waits_for_its_first_span(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loadgo.watching.watch.time.sleep", lambda _: None)
+    late = LateFollowing(run)
+    picture = Watching(late, 60 * S, None, None, None, None, live=True).picture()
+    assert "processors not measured" not in picture
+    assert late.looks == 5, "four until the first span, and one for the picture"
 
 
 def test_this_host_is_watched_without_a_run_and_nothing_stays_behind(tmp_path: Path) -> None:

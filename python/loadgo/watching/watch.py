@@ -23,6 +23,9 @@ Size = Callable[[], os.terminal_size]
 _SHORTEST_WINDOW_NS = 1_000_000
 _FIRST_SPANS_S = 2.5
 """Time for which a host is metered before its first screen, so that there are spans to show."""
+_LONGEST_FIRST_WAIT_S = 60.0
+"""Largest further time to wait for the first span, which comes late from a busy host and over a slow network."""
+_LOOK_PERIOD_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -47,10 +50,19 @@ class Watching:
         With `color`, the text has escape sequences of a terminal.
         """
         if self.live:
-            time.sleep(_FIRST_SPANS_S)
+            self._await_first_spans()
         with self._expected(waits=True) as expected:
             lines = next(self._screens(lambda: os.terminal_size((width, height)), expected, color=color))
         return "\n".join(lines)
+
+    def _await_first_spans(self) -> None:
+        """Waits until there are spans of the host to show; for a while longer where the first one comes late."""
+        time.sleep(_FIRST_SPANS_S)
+        until_s = time.monotonic() + _LONGEST_FIRST_WAIT_S
+        while self.following.all_tables().time.is_empty() and not self.following.ended:
+            if time.monotonic() > until_s:
+                return
+            time.sleep(_LOOK_PERIOD_S)
 
     def pictures(self, size: Size, *, color: bool = False) -> Generator[list[str], None, None]:
         """Yields picture after picture as lines of text; the last one shows the run's end."""
