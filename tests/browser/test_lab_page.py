@@ -46,7 +46,10 @@ def address(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
 
 @contextmanager
 def opened(browser: Browser, served: Served) -> Iterator[Page]:
-    """The page when its list is shown. Fails for errors of the console, and for requests to anywhere else."""
+    """The page when its list has all figures: before, runs have other places, and no words to filter by.
+
+    Fails for errors of the console, and for requests to anywhere else.
+    """
     wrong: list[str] = []
     context = browser.new_context(viewport={"width": 1100, "height": 900}, color_scheme="light")
     context.set_default_timeout(PAGE_PATIENCE_S * 1000)
@@ -55,10 +58,16 @@ def opened(browser: Browser, served: Served) -> Iterator[Page]:
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("request", lambda one: None if one.url.startswith((served.url, "data:")) else wrong.append(one.url))
     page.goto(served.url)
-    page.locator("#runs tbody tr").first.wait_for()
+    listed(page)
     yield page
     context.close()
     assert wrong == []
+
+
+def listed(page: Page) -> None:
+    """Waits until the page has the list with the figures of all runs."""
+    page.locator("body[data-reading='0']").wait_for()
+    page.locator("#runs tbody tr").first.wait_for()
 
 
 def names(page: Page) -> list[str]:
@@ -114,7 +123,7 @@ def test_filters_choose_runs_and_the_address_keeps_them(browser: Browser, addres
         page.select_option("#script", "night")
         assert names(page) == ["night-1"]
         page.reload()
-        page.locator("#runs tbody tr").first.wait_for()
+        listed(page)
         assert names(page) == ["night-1"]
         page.get_by_role("button", name="Clear").click()
         page.fill("#from", "2026-01-06")
@@ -123,6 +132,23 @@ def test_filters_choose_runs_and_the_address_keeps_them(browser: Browser, addres
         page.fill("#text", "0005 day")
         assert names(page) == ["0005"]
         assert page.inner_text("#count") == f"1 of {RUNS + 3} runs"
+
+
+def test_filters_in_the_address_wait_for_runs_that_are_not_read_yet(browser: Browser, address: Served) -> None:
+    with opened(browser, address) as page:
+        page.select_option("#script", "night")
+        unread = page.evaluate(
+            "({ ...laboratory.list, revision: '', reading: 1,"
+            " runs: laboratory.list.runs.map(run => ({ ...run, script: '' })) })"
+        )
+        page.route("**/runs?*", lambda route: route.fulfill(json=unread))
+        page.reload()
+        page.locator("body[data-reading='1']").wait_for()
+        assert page.input_value("#script") == ""
+        page.unroute("**/runs?*")
+        listed(page)
+        assert page.input_value("#script") == "night"
+        assert names(page) == ["night-1"]
 
 
 def test_two_clicks_compare_two_runs(browser: Browser, address: Served) -> None:
@@ -154,7 +180,7 @@ def test_a_history_has_its_change_as_a_chart(browser: Browser, address: Served) 
         drawn(page)
         assert "between 0013 and 0014" in page.inner_text("h1")
         page.go_back()
-        page.locator("#runs tbody tr").first.wait_for()
+        listed(page)
         assert page.input_value("#figure") == "p90(compile)"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,16 +12,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from support.accessibility import serious
 from support.pages import PAGES, written_pages
-from support.watched import NEEDS_CHROMIUM, PHONE, WIDE
+from support.watched import NEEDS_CHROMIUM, PAGE_PATIENCE_S, PHONE, WIDE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
 pytestmark = NEEDS_CHROMIUM
 
-DRAWN = (
-    "() => [...document.querySelectorAll('.chart')].every(chart => chart.querySelector('svg') || !chart.clientWidth)"
-)
+DRAWN = """() => [...document.querySelectorAll('.chart')]
+    .every(chart => !chart.ariaBusy && (chart.querySelector('svg') || !chart.clientWidth))"""
+"""All charts are drawn, and none is about to be drawn again."""
+
+SEEN_BY_THE_PAGE = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+"""The page has met a change of its size or colours: it hears of them before it draws its next frame."""
+
 HIDDEN = (
     """() => [...document.querySelectorAll('.scroll, .chart, dl')].filter(shown => !shown.checkVisibility()).length"""
 )
@@ -56,6 +61,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def opened(browser: Browser, path: Path, size: tuple[int, int] = WIDE, **options: Any) -> Iterator[Page]:
     """A page of a file. Whatever it asks for, and each mistake of its scripts, fails the test."""
     context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **options)
+    context.set_default_timeout(PAGE_PATIENCE_S * 1000)
     page, wrong = context.new_page(), []
     page.on("pageerror", lambda error: wrong.append(f"{error}"))
     page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
@@ -70,7 +76,8 @@ def opened(browser: Browser, path: Path, size: tuple[int, int] = WIDE, **options
 
 def settle(page: Page) -> None:
     """Waits until all charts are drawn. Playwright's own waiting makes code of strings, which the page forbids."""
-    for _ in range(600):
+    deadline = time.monotonic() + PAGE_PATIENCE_S
+    while time.monotonic() < deadline:
         if page.evaluate(DRAWN):
             return
         page.wait_for_timeout(50)
@@ -102,7 +109,7 @@ def looked_at(page: Page, size: tuple[int, int] = WIDE, scheme: Any = "light") -
     """Gives the page its size and its colours, in which its charts are drawn again."""
     page.emulate_media(color_scheme=scheme, media="screen")
     page.set_viewport_size({"width": size[0], "height": size[1]})
-    page.wait_for_timeout(300)
+    page.evaluate(SEEN_BY_THE_PAGE)
     settle(page)
 
 
@@ -177,7 +184,7 @@ def test_a_link_opens_the_section_that_it_leads_to(report: Page) -> None:
     section = report.locator("details:has(#own-time)")
     assert section.get_attribute("open") is None
     report.locator(".contents a[href='#own-time']").click()
-    report.wait_for_timeout(100)
+    report.locator("details[open]:has(#own-time)").wait_for()
     assert section.get_attribute("open") is not None
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from loadgo.profiling.profile import Frame, Profile, Segment, Stack
-from support.watched import NEEDS_CHROMIUM, PHONE, WIDE
+from support.watched import NEEDS_CHROMIUM, PAGE_PATIENCE_S, PHONE, WIDE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -76,6 +76,7 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Opened]]:
         path.write_text(profile.report("html"))
         viewport: Any = {"width": size[0], "height": size[1]}
         context = browser.new_context(viewport=viewport, **context_options)
+        context.set_default_timeout(PAGE_PATIENCE_S * 1000)
         contexts.append(context)
         shown = Opened(context.new_page())
         pages.append(shown)

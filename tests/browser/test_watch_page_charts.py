@@ -14,7 +14,7 @@ from loadgo.notation.figures import number
 from loadgo.notation.terms import category_name
 from loadgo.records.following import latest_ns
 from loadgo.records.tables import Tables
-from support.watched import NEEDS_CHROMIUM, PHONE, WIDE, Served, Sight, asked
+from support.watched import NEEDS_CHROMIUM, PAGE_PATIENCE_S, PHONE, WIDE, Served, Sight, asked
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -209,6 +209,7 @@ def test_the_report_of_a_part_is_drawn_in_the_width_of_the_page(
     width, height = size
     viewport = {"width": width, "height": height}
     context = browser.new_context(viewport=viewport, color_scheme=scheme)  # type: ignore[arg-type]
+    context.set_default_timeout(PAGE_PATIENCE_S * 1000)
     report = context.new_page()
     wrong: list[str] = []
     report.on("pageerror", lambda error: wrong.append(str(error)))

@@ -41,7 +41,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def page(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The server, when it has read the figures of all runs."""
     with served(str(root), command="lab", XDG_CACHE_HOME=str(tmp_path_factory.mktemp("cache"))) as page:
+        wait_until(lambda: not listed(page)["reading"], page.process)
         yield page
 
 

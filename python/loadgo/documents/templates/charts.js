@@ -22,21 +22,28 @@
     const width = Math.max(120, box.clientWidth - spec.usermeta.beside_px);
     return { ...spec, vconcat: spec.vconcat.map((panel) => ({ ...panel, width })) };
   };
+  // A box is busy until the last drawing that was begun or put off for it is there.
+  const drawings = new Map();
+  const count = (box, more) => {
+    drawings.set(box, (drawings.get(box) ?? 0) + more);
+    if (drawings.get(box)) box.setAttribute("aria-busy", "true"); else box.removeAttribute("aria-busy");
+  };
+  const boxes = (onlyPanels) => Object.entries(specs).filter(([, spec]) => spec.vconcat || !onlyPanels)
+    .map(([name, spec]) => [document.getElementById(`chart-${name}`), spec]);
   const draw = (onlyPanels = false) => {
-    for (const [name, spec] of Object.entries(specs)) {
-      if (onlyPanels && !spec.vconcat) continue;
-      const box = document.getElementById(`chart-${name}`);
+    for (const [box, spec] of boxes(onlyPanels)) {
+      count(box, 1);
       const options = { mode: "vega-lite", actions: false, renderer: "svg", config: config() };
       // The tables have a chart's figures, so that a screen reader leaves the drawing out.
       window.vegaEmbed(box, fitted(spec, box), options).then(() => {
         box.querySelector("svg").setAttribute("aria-hidden", "true");
       }).catch((mistake) => {
         box.textContent = `This chart could not be drawn: ${mistake.message}`;
-      });
+      }).finally(() => count(box, -1));
     }
   };
   dark.addEventListener("change", () => draw());
-  let width = innerWidth, later;
+  let width = innerWidth, later = null;
   const openTarget = () => {
     const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     const section = target && target.closest("details");
@@ -45,8 +52,13 @@
   addEventListener("resize", () => {
     if (innerWidth === width) return;
     width = innerWidth;
+    if (later === null) for (const [box] of boxes(true)) count(box, 1);
     clearTimeout(later);
-    later = setTimeout(() => draw(true), 150);
+    later = setTimeout(() => {
+      later = null;
+      draw(true);
+      for (const [box] of boxes(true)) count(box, -1);
+    }, 150);
   });
   draw();
   // A chart in a folded section has no width until it is opened.

@@ -48,15 +48,21 @@ function showList() {
   document.body.dataset.reading = String(reading);
 }
 
-let restored = false;
+// The filters of the address that are not set yet: the name of a script is no option before a run of it is read.
+const unset = new URLSearchParams(location.hash.slice(1));
+byId("parts").checked = unset.has("parts");
 // Whether the filters changed.
 function restoreFilters() {
-  if (restored) return false;
-  restored = true;
-  const kept = new URLSearchParams(location.hash.slice(1));
-  for (const name of KEPT) if (kept.has(name)) byId(name).value = kept.get(name);
-  byId("parts").checked = kept.has("parts");
-  return true;
+  const before = unset.size;
+  for (const [name, value] of [...unset]) {
+    if (KEPT.includes(name)) byId(name).value = value;
+    if (!KEPT.includes(name) || byId(name).value === value || !laboratory.list.reading) unset.delete(name);
+  }
+  return unset.size < before;
+}
+
+function forgetUnset() {
+  for (const name of [...unset.keys()]) unset.delete(name);
 }
 
 function keepFilters() {
@@ -120,9 +126,9 @@ async function saveNotes(event) {
   showRows(false);
 }
 
-byId("filters").addEventListener("input", () => { showRows(); keepFilters(); });
+byId("filters").addEventListener("input", () => { forgetUnset(); showRows(); keepFilters(); });
 byId("filters").addEventListener("submit", (event) => event.preventDefault());
-byId("filters").addEventListener("reset", () => setTimeout(() => { showRows(); keepFilters(); }));
+byId("filters").addEventListener("reset", () => setTimeout(() => { forgetUnset(); showRows(); keepFilters(); }));
 byId("history").addEventListener("submit", (event) => {
   event.preventDefault();
   keepFilters();
