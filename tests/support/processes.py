@@ -10,7 +10,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-LONGEST_WAIT_S = 120.0
+from support.outside import PATIENCE_S
+
+LONGEST_WAIT_S = float(PATIENCE_S)
 
 
 def start(folder: Path, *arguments: str, module: str = "loadgo", **environment: str) -> subprocess.Popen[str]:
@@ -29,7 +31,7 @@ def start(folder: Path, *arguments: str, module: str = "loadgo", **environment: 
 def finished(folder: Path, *arguments: str, **environment: str) -> tuple[int, str, str]:
     """Exit status, standard output and standard error of a loadgo command."""
     process = start(folder, *arguments, **environment)
-    out, error = process.communicate(timeout=300)
+    out, error = process.communicate(timeout=LONGEST_WAIT_S)
     return process.returncode, out, error
 
 
@@ -39,7 +41,7 @@ def interrupted(process: subprocess.Popen[str]) -> tuple[str, str]:
     It must end with the status of an interrupt, without a traceback, and no process of it may stay.
     """
     os.killpg(process.pid, signal.SIGINT)
-    out, error = process.communicate(timeout=300)
+    out, error = process.communicate(timeout=LONGEST_WAIT_S)
     assert process.returncode == 130, error
     assert "Traceback" not in error
     wait_until_gone(process.pid)

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-LONGEST_WAIT_S = 120.0
+LONGEST_WAIT_S = 900.0
 
 
 @dataclass(frozen=True)

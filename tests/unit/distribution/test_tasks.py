@@ -16,7 +16,11 @@ from loadgo.distribution.choice import open_workers
 from loadgo.distribution.tasks import run_tasks
 from loadgo.distribution.workers import GivenExecutor, LocalProcesses
 from loadgo.errors import BadArgument, Refused
+from support.outside import PATIENCE_S
 from support.worker_tasks import Errand, refuse, refuse_first, square
+
+ENDLESS_S = 4 * PATIENCE_S
+"""Length of a task that ends because its worker is ended, and not by itself."""
 
 
 @pytest.fixture
@@ -51,7 +55,7 @@ def pids(folder: Path) -> set[int]:
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -114,10 +118,10 @@ def test_a_stop_ends_workers_in_their_tasks(processes: LocalProcesses, tmp_path:
     stop = threading.Event()
     threading.Thread(target=lambda: (wait_until(lambda: len(pids(tmp_path)) == 2), stop.set())).start()
     began = time.monotonic()
-    kept, _ = answers(processes, [Errand(number, tmp_path, seconds=300) for number in range(4)], stop)
+    kept, _ = answers(processes, [Errand(number, tmp_path, seconds=ENDLESS_S) for number in range(4)], stop)
     processes.end()
     assert kept == {}
-    assert time.monotonic() - began < 120
+    assert time.monotonic() - began < ENDLESS_S
     wait_until(lambda: not any(map(alive, pids(tmp_path))))
 
 
@@ -130,7 +134,7 @@ from loadgo.distribution.workers import LocalProcesses
 from loadgo.distribution.tasks import run_tasks
 from support.worker_tasks import Errand, square
 if __name__ == "__main__":
-    errands = [Errand(number, Path({str(tmp_path)!r}), seconds=300) for number in range(2)]
+    errands = [Errand(number, Path({str(tmp_path)!r}), seconds={ENDLESS_S}) for number in range(2)]
     run_tasks(errands, square, LocalProcesses(2), print, threading.Event())
 """
     file = tmp_path / "starter.py"

@@ -9,7 +9,7 @@ from pathlib import Path
 import loadgo
 import pytest
 from loadgo.errors import BadArgument
-from support.processes import interrupted, start, wait_until, wait_until_gone, workers_of
+from support.processes import LONGEST_WAIT_S, interrupted, start, wait_until, wait_until_gone, workers_of
 
 
 def test_the_figures_are_the_same_bytes_by_threads_and_processes() -> None:
@@ -34,7 +34,7 @@ def test_an_interrupt_ends_the_command_and_its_workers(tmp_path: Path, workers: 
 
 def test_a_dask_cluster_gives_the_same_figures_and_ends(tmp_path: Path) -> None:
     process = start(tmp_path, "reproduce", "ctss-trivial", "--format", "json", "--workers", "dask")
-    out, error = process.communicate(timeout=300)
+    out, error = process.communicate(timeout=LONGEST_WAIT_S)
     assert process.returncode == 0, error
     figures, by_threads = json.loads(out), json.loads(str(loadgo.reproduce("ctss-trivial").report("json")))
     assert figures["documents"] == by_threads["documents"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.command_line import typed
-from support.processes import finished, start, wait_for_points, wait_until_gone, workers_of
+from support.processes import LONGEST_WAIT_S, finished, start, wait_for_points, wait_until_gone, workers_of
 from support.sweeps import LONG_GRID, contents, own_load_grid
 
 
@@ -21,7 +21,7 @@ def test_a_stopped_sweep_leaves_no_process_and_goes_on_where_it_stood(
     done = wait_for_points(tmp_path / "out", 3)
     # Ctrl-C at a terminal reaches every process of the group.
     os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
-    out, error = process.communicate(timeout=120)
+    out, error = process.communicate(timeout=LONGEST_WAIT_S)
     wait_until_gone(process.pid)
     if number != signal.SIGKILL:
         assert process.returncode == 130
@@ -43,7 +43,7 @@ def test_a_worker_that_is_killed_costs_no_point_and_is_reported(tmp_path: Path) 
     workers = workers_of(process.pid)
     assert len(workers) == 2
     os.kill(workers[0], signal.SIGKILL)
-    out, _ = process.communicate(timeout=300)
+    out, _ = process.communicate(timeout=LONGEST_WAIT_S)
     assert process.returncode == 0
     assert "computed again: a worker ended." in " ".join(out.split())
     assert len(list((tmp_path / "out" / "points").glob("*.parquet"))) == 40

@@ -13,7 +13,16 @@ from pathlib import Path
 
 import pytest
 from loadgo.errors import Refused
-from support.processes import finished, interrupted, members, start, wait_for_points, wait_until, wait_until_gone
+from support.processes import (
+    LONGEST_WAIT_S,
+    finished,
+    interrupted,
+    members,
+    start,
+    wait_for_points,
+    wait_until,
+    wait_until_gone,
+)
 from support.sweeps import contents
 
 
@@ -64,13 +73,13 @@ def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[st
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
         for process in started:
-            process.communicate(timeout=120)
+            process.communicate(timeout=LONGEST_WAIT_S)
             wait_until_gone(process.pid)
 
 
 def test_a_cluster_of_this_host_gives_the_same_bytes_and_ends(long_sweep: Path, tmp_path: Path) -> None:
     process = start(long_sweep, "sweep", "grid.toml", "--workers", "dask", "--out", str(tmp_path / "out"))
-    out, error = process.communicate(timeout=300)
+    out, error = process.communicate(timeout=LONGEST_WAIT_S)
     assert process.returncode == 0, error
     assert out.startswith("40 points: ")
     assert "Traceback" not in error
@@ -87,7 +96,7 @@ def test_a_cluster_of_this_host_is_encrypted(tmp_path: Path) -> None:
         "    workers.end()\n"
     )
     (tmp_path / "program.py").write_text(program)
-    address = subprocess.check_output([sys.executable, tmp_path / "program.py"], text=True, timeout=300)
+    address = subprocess.check_output([sys.executable, tmp_path / "program.py"], text=True, timeout=LONGEST_WAIT_S)
     assert address.startswith("tls://127.0.0.1:")
 
 
@@ -108,7 +117,7 @@ def test_a_scheduler_gives_the_same_bytes_also_when_a_worker_is_killed(
     process = start(long_sweep, "sweep", "grid.toml", "--workers", address, "--out", str(tmp_path / "out"), **settings)
     wait_for_points(tmp_path / "out", 2)
     os.killpg(workers[0], signal.SIGKILL)
-    out, error = process.communicate(timeout=300)
+    out, error = process.communicate(timeout=LONGEST_WAIT_S)
     assert process.returncode == 0, error
     assert out.startswith("40 points: ")
     assert contents(tmp_path / "out") == contents(long_sweep / "whole")
