@@ -8,16 +8,17 @@ import sys
 import time
 from pathlib import Path
 
+import loadgo as library
 import pytest
 from support.command_line import typed
-from support.outside import LOOK_EVERY_S, NEEDS_ROOT, PATIENCE_S, Bench
+from support.outside import LOOK_EVERY_S, NEEDS_ROOT, PATIENCE_S, Bench, check_good
 
 COMMAND = [sys.executable, "-m", "loadgo"]
 QUICK = 'name = "quick"\nlogin = "sh"\nthink = "none"\nlines = ["true", "echo hello"]\n'
 
 
-def loadgo(*arguments: str | Path, folder: Path, status: int = 0) -> subprocess.CompletedProcess[str]:
-    """Runs `loadgo ARGUMENTS` in `folder`, which must exit with `status`."""
+def loadgo(*arguments: str | Path, folder: Path, status: int | None = 0) -> subprocess.CompletedProcess[str]:
+    """Runs `loadgo ARGUMENTS` in `folder`, which must exit with `status`, or None for any."""
     finished = subprocess.run(
         [*COMMAND, *map(str, arguments)],
         cwd=folder,
@@ -26,9 +27,16 @@ def loadgo(*arguments: str | Path, folder: Path, status: int = 0) -> subprocess.
         timeout=PATIENCE_S,
         env=environment(),
     )
-    assert finished.returncode == status, f"exit {finished.returncode}\n{finished.stdout}\n{finished.stderr}"
+    exited = f"exit {finished.returncode}\n{finished.stdout}\n{finished.stderr}"
+    assert status in (None, finished.returncode), exited
     assert "Traceback" not in finished.stderr
     return finished
+
+
+def recorded(*arguments: str | Path, folder: Path) -> None:
+    """Records the run `kept` by `loadgo run ARGUMENTS`, which must be a good one."""
+    told = loadgo("run", *arguments, "--out", "kept", folder=folder, status=None)
+    check_good(told, library.tables(folder / "kept"))
 
 
 def environment() -> dict[str, str]:
@@ -80,7 +88,7 @@ def test_a_file_that_is_no_text_is_refused_with_the_place(tmp_path: Path) -> Non
 
 
 def test_a_run_is_recorded_and_reported_in_every_format(quick: Path, tmp_path: Path) -> None:
-    loadgo("run", quick, "--users", "3", "--passes", "4", "--out", "kept", folder=tmp_path)
+    recorded(quick, "--users", "3", "--passes", "4", folder=tmp_path)
     shown = loadgo("report", "kept", folder=tmp_path).stdout
     assert "3 users" in shown
     assert typed(tmp_path, "report", "kept").stdout == shown, "a process says what is said here"
@@ -95,15 +103,17 @@ def test_a_run_is_recorded_and_reported_in_every_format(quick: Path, tmp_path: P
 
 
 def test_a_quiet_run_prints_its_folder_and_the_list_of_runs_has_it(quick: Path, tmp_path: Path) -> None:
-    folder = loadgo("run", quick, "--quiet", folder=tmp_path).stdout.strip()
+    told = loadgo("run", quick, "--quiet", folder=tmp_path, status=None)
+    folder = told.stdout.strip()
     assert folder.startswith("runs/")
+    check_good(told, library.tables(tmp_path / folder))
     assert Path(folder).name in typed(tmp_path, "runs").stdout
 
 
 def test_a_condition_that_holds_fails_the_run(quick: Path, tmp_path: Path) -> None:
     told = loadgo("run", quick, "--users", "2", "--fail-if", "errors >= 0", folder=tmp_path, status=1)
     assert "failed:" in told.stderr
-    loadgo("run", quick, "--users", "2", "--fail-if", "errors > 0", folder=tmp_path)
+    recorded(quick, "--users", "2", "--fail-if", "errors > 0", folder=tmp_path)
 
 
 def test_a_missing_program_is_named_before_anybody_logs_in(tmp_path: Path) -> None:
@@ -113,7 +123,7 @@ def test_a_missing_program_is_named_before_anybody_logs_in(tmp_path: Path) -> No
 
 
 def test_a_reader_who_goes_away_is_no_traceback(quick: Path, tmp_path: Path) -> None:
-    loadgo("run", quick, "--out", "kept", folder=tmp_path)
+    recorded(quick, folder=tmp_path)
     reader, writer = os.pipe()
     os.close(reader)
     result = subprocess.run(

@@ -73,7 +73,9 @@ def test_an_interrupt_of_a_search_on_another_host_keeps_the_complete_trials(far:
 
 
 def test_pairs_of_runs_on_another_host_share_a_log_in_and_their_cpu_is_compared(far: AgentHost) -> None:
-    words = ("work.toml", "--on-b", FAR, "--for", "1s", "--pairs", "2", "--out", "kept")
+    # The pauses are long beside the 50 ms between two readings there, also of an agent that is late.
+    (far.folder / "work.toml").write_text(SCRIPT.replace("uniform(20ms, 60ms)", "uniform(300ms, 500ms)"))
+    words = ("work.toml", "--users", "2", "--on-b", FAR, "--for", "3s", "--pairs", "2", "--out", "kept")
     out = " ".join(far.loadgo("ab", *words).stdout.split())
     document: dict[str, Any] = json.loads((far.folder / "kept" / "experiment.json").read_text())
     assert [document[side]["on"] for side in "ab"] == ["here", FAR]

@@ -25,6 +25,7 @@ from support.outside import (
 from support.run_files import assert_written_columns
 
 BUSY = "i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done"
+LONG_BUSY = BUSY.replace("100000", "500000")
 # Choosing who is next, the kernel charges to who comes and the meters to who goes: where others are in it too, that
 # is not the same, by about so much a dispatch.
 CHOOSING_NS = 2000
@@ -71,21 +72,24 @@ def test_each_processors_time_adds_up_to_wall_time(bench: Bench, tier: str) -> N
 
 
 def test_a_commands_waits_come_from_the_kernels_account(bench: Bench) -> None:
-    bench.loadgo("meter", "--out", "kept", "--", "sh", "-c", f"({BUSY}) & ({BUSY}) & ({BUSY}) & wait")
+    bench.loadgo("meter", "--out", "kept", "--", "sh", "-c", f"({LONG_BUSY}) & ({LONG_BUSY}) & ({LONG_BUSY}) & wait")
     measured = bench.tables("kept")
     assert measured.conditions["usage"]["waits"] == "kernel meters"
     (waited,) = measured.interactions["ready_wait_ns"].to_list()
     by_user = measured.processes.filter(pl.col("user") == 1)["ready_wait_ns"].sum()
-    # Until its first reading the command waits for us, and after its end nobody reads: that is in no interaction.
+    # Until its first reading the command waits for us, and after its end nobody reads: that is in no interaction. The
+    # waits of three long loops on two processors are many times that, also where others run.
     assert 0.8 * by_user <= waited <= by_user
 
 
 def test_the_host_is_metered_for_a_time(bench: Bench) -> None:
-    result = bench.loadgo("meter", "--for", "1s", "--every", "250ms", "--out", "kept", "--format", "json")
+    result = bench.loadgo("meter", "--for", "2s", "--every", "250ms", "--out", "kept", "--format", "json")
     json.loads(result.stdout)
     measured = bench.tables("kept")
     assert (len(measured.interactions), len(measured.sessions)) == (0, 0)
-    assert measured.time["at_ns"].n_unique() >= 4
+    spans = measured.time.unique("at_ns")["span_ns"]
+    assert len(spans) > 1
+    assert spans.sum() >= 2_000_000_000
     assert measured.conditions["name"] == "this host"
     assert "load" not in measured.conditions
 

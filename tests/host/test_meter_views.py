@@ -216,13 +216,17 @@ def test_a_collector_receives_sums_gauges_and_histograms() -> None:
     assert not histogram.HasField("max")
 
 
-def test_exports_that_fail_are_counted(tmp_path: Path) -> None:
-    with collector() as server:
-        address = f"http://127.0.0.1:{server.server_port}/v1/metrics"
-        with export_metrics(totals(), address, every_s=3600) as good:
-            pass
-    with export_metrics(totals(), address, every_s=3600) as bad:
+def test_exports_that_fail_are_counted() -> None:
+    with (
+        collector() as server,
+        export_metrics(totals(), f"http://127.0.0.1:{server.server_port}/v1/metrics", every_s=3600) as good,
+    ):
         pass
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))  # nobody listens at this port, and nobody else gets it
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}/v1/metrics"
+        with export_metrics(totals(), address, every_s=3600) as bad:
+            pass
     assert (good.begun, good.failed) == (1, 0)
     assert (bad.begun, bad.failed) == (1, 1)
 

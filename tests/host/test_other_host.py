@@ -14,7 +14,7 @@ from pathlib import Path
 
 import loadgo
 import pytest
-from support.agent_hosts import FAR, AgentHost, agent_host, eventually
+from support.agent_hosts import FAR, AgentHost, agent_host, eventually, rows_came
 from support.far_programs import sshd
 from support.outside import NEEDS_ROOT
 
@@ -37,10 +37,7 @@ def doctor_names(far: AgentHost, *options: str) -> list[str]:
 def metering(far: AgentHost, *options: str, start_new_session: bool = False) -> subprocess.Popen[str]:
     """A `meter --on` that has begun to write its records into `kept`."""
     running = far.start("meter", "--on", FAR, "--out", "kept", "--quiet", *options, start_new_session=start_new_session)
-    times = far.folder / "kept" / "time.arrows"
-    eventually(
-        lambda: running.poll() is not None or (times.exists() and times.stat().st_size > 2000), "no records come"
-    )
+    eventually(lambda: running.poll() is not None or rows_came(far.folder / "kept", "time"), "no records come")
     assert running.poll() is None, running.communicate()
     return running
 
@@ -94,7 +91,7 @@ def test_a_metering_of_another_host_is_a_run_folder_here(far: AgentHost) -> None
     assert run["command"][:3] == ["loadgo", "meter", "--on"]
     tables = loadgo.tables(far.folder / "kept")
     spans = tables.time.unique("at_ns")["span_ns"]
-    assert len(spans) >= 3
+    assert len(spans) > 1
     assert spans.sum() >= 3e9
     assert tables.time["time_ns"].sum() == pytest.approx((os.cpu_count() or 1) * spans.sum(), rel=0.01)
     assert not list((far.folder / "kept").glob("*.arrows"))

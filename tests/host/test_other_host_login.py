@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import loadgo
@@ -40,7 +41,10 @@ def children(pid: int) -> list[int]:
 
 def control_directories(pid: int) -> set[Path]:
     """The directories of control sockets that a process holds open."""
-    targets = [os.readlink(link) for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()]
+    targets = set()
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # closed in between
+            targets.add(os.readlink(link))
     return {Path(target) for target in targets if target.startswith(f"{PARENT_DIRECTORY}/loadgo-ssh-")}
 
 
@@ -65,12 +69,16 @@ def test_a_signal_ends_a_login_that_hangs_and_nothing_stays(
 def test_a_login_that_hangs_is_told_with_the_remedy(far: AgentHost, monkeypatch: pytest.MonkeyPatch) -> None:
     (far.host.home / ".bashrc").write_text(f"echo Your name?\n{ASKS.format(home=far.host.home)}")
     monkeypatch.setenv("PATH", f"{far.folder / 'bin'}:{os.environ['PATH']}")
-    monkeypatch.setattr(connection, "LOGIN_TIMEOUT_S", 3.0)
-    with (
-        pytest.raises(LoginUnfinished, match=r"not come to its end in 3 s \(Your name\?\).*must not wait for input"),
-        connection.connect(Address("far"), "echo never"),
-    ):
-        pass
+    # The log-in itself is a part of the time, a large one on a busy host: then it has more.
+    for limit_s in (3.0, 30.0, 300.0):
+        monkeypatch.setattr(connection, "LOGIN_TIMEOUT_S", limit_s)
+        with pytest.raises(LoginUnfinished) as unfinished, connection.connect(Address("far"), "echo never"):
+            pass
+        told = str(unfinished.value)
+        if "Your name?" in told:
+            break
+    assert f"not come to its end in {limit_s:.0f} s (Your name?)" in told
+    assert "must not wait for input" in told
 
 
 def test_what_another_host_prints_as_errors_takes_no_disk_and_its_end_is_kept(

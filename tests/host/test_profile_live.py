@@ -61,7 +61,8 @@ def test_shares_of_two_functions_and_a_library_are_within_the_sampling_error(
     assert samples > 1100 - stolen_ms  # of 1200 ms of processor time at 1 kHz, where no hypervisor has the processor
     for name, count in counts.items():
         share = spent[name] / time
-        assert abs(count / samples - share) < 4 * sqrt(share * (1 - share) / samples), name
+        # A function has its time, and no samples, while the processor is stolen from it.
+        assert abs(count / samples - share) < 4 * sqrt(share * (1 - share) / samples) + 1e6 * stolen_ms / time, name
 
 
 def test_the_library_is_a_segment_of_its_own(known_program: Path) -> None:
@@ -95,9 +96,13 @@ def test_page_faults_by_segment_are_those_of_rusage(
 
 
 def test_a_thousand_short_processes_find_their_segments() -> None:
-    before = getrusage(RUSAGE_CHILDREN).ru_minflt
-    clock_profile = profile(["sh", "-c", "for i in $(seq 1000); do /bin/true; done"], hz=1000)
-    minor = getrusage(RUSAGE_CHILDREN).ru_minflt - before
+    # They make ten megabytes of records a second. On a busy host the profiler may come too late for some, and says so.
+    for _ in range(5):
+        before = getrusage(RUSAGE_CHILDREN).ru_minflt
+        clock_profile = profile(["sh", "-c", "for i in $(seq 1000); do /bin/true; done"], hz=1000)
+        minor = getrusage(RUSAGE_CHILDREN).ru_minflt - before
+        if not clock_profile.lost:
+            break
     faults = {segment.name: segment.faults_minor or 0 for segment in clock_profile.segments}
     print(minor, sum(faults.values()), faults)
     assert 0.95 * minor < sum(faults.values()) < 1.05 * minor
@@ -133,7 +138,7 @@ except Refused as refusal:
     assert "takes root" in str(refusal) and "loadgo profile -- COMMAND" in str(refusal), refusal
 else:
     assert {paranoid} <= 0, "the whole host was profiled without privilege"
-made = profile([{str(known_program)!r}, "spin", "100", "100", "100"])
+made = profile([{str(known_program)!r}, "spin", "100", "100", "300"])
 assert sum(stack.samples for stack in made.stacks if stack.frames[-1].function == "spin_in_library") > 50, made
 assert not any(segment.name == "[kernel]" for segment in made.segments)
 assert any("kernel's part is not here: it takes root, or CAP_PERFMON" in note for note in made.notes), made.notes

@@ -98,13 +98,15 @@ def test_a_run_that_is_killed_leaves_no_batch_host(bench: Bench) -> None:
     while batch_host_of(bench):
         assert time.monotonic() < give_up, "it goes on without its run"
         time.sleep(LOOK_EVERY_S)
-    bench.loadgo("run", bench.script('lines = ["true"]'), "--quiet", "--out", "next")  # clears the rest away
+    bench.run(bench.script('lines = ["true"]'), out="next")  # clears the rest away
 
 
 def test_a_batch_host_that_dies_fails_lines_and_the_run_goes_on(bench: Bench) -> None:
     running = bench.start("run", "remote-jobs", "--passes", "40", *AT_ONCE, "--quiet", "--out", "kept")
     wait_until(lambda: "\nprint," in read(bench.folder / "kept/transfers.csv"), running)
-    os.kill(batch_host_of(bench), signal.SIGKILL)
+    host = batch_host_of(bench)
+    assert host, "0 would be this process's whole group"
+    os.kill(host, signal.SIGKILL)
     finished(running)
     assert "ended early, by signal 9" in notes(bench)
     rows = bench.tables("kept").interactions.with_columns(pl.col("command", "outcome").cast(pl.String))

@@ -123,6 +123,10 @@ def content_of(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+ACCOUNT_RUN = f"account-{os.getpid()}"
+"""Name of a run that no test beside this one has. All runs share the accounts' place for temporary files."""
+
+
 def stays(run: str) -> list[Path]:
     """The sessions' own directories that this run has left in the accounts' place for temporary files."""
     return list(Path("/tmp").glob(f"loadgo-*{run}*-*"))
@@ -156,10 +160,11 @@ def test_the_account_is_afterwards_as_it_was(host: SshHost, bench: Bench) -> Non
     (host.home / ".bash_history").write_text("ls -l\n")
     (host.home / ".bash_profile").write_text("shopt -s histappend; PROMPT_COMMAND='history -a'; HISTCONTROL=\n")
     before = content_of(host.home)
-    kept = bench.run(bench.script(script(host.login, ["ls", "make -s"], FILES)), "--meters", "none", "--users", "2")
+    text = script(host.login, ["ls", "make -s"], FILES)
+    kept = bench.run(bench.script(text), "--meters", "none", "--users", "2", out=ACCOUNT_RUN)
     assert kept.sessions["outcome"].to_list() == ["done", "done"]
     assert content_of(host.home) == before
-    assert stays("kept") == []
+    assert stays(ACCOUNT_RUN) == []
 
 
 @pytest.mark.parametrize("read_only", [False, True])
@@ -237,11 +242,12 @@ def test_an_account_with_a_theme_and_a_history_of_zsh_is_as_it_was(tmp_path: Pat
             "precmd() { PS1='themed> '; print 'a theme' }\nadd() { PS1='hook> ' }; precmd_functions+=(add)\n"
         )
         before = content_of(host.home)
-        kept = bench.run(bench.script(script(host.login, ["echo hi"], FILES)), "--meters", "none", "--users", "2")
+        text = script(host.login, ["echo hi"], FILES)
+        kept = bench.run(bench.script(text), "--meters", "none", "--users", "2", out=ACCOUNT_RUN)
         assert kept.sessions["outcome"].to_list() == ["done", "done"]
         assert kept.interactions["bytes_out"].to_list() == [4, 4]
         assert content_of(host.home) == before
-    assert stays("kept") == []
+    assert stays(ACCOUNT_RUN) == []
 
 
 @pytest.mark.parametrize("login", ["fish", "su - nobody -s /usr/bin/fish"])

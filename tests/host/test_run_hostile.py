@@ -251,7 +251,8 @@ def test_a_mistake_in_a_script_has_file_line_and_column_and_nothing_is_made(benc
 )
 def test_a_hostile_line_is_told_for_what_it_is(line: str, outcome: str, bench: Bench) -> None:
     quoted = line.replace("\\", "\\\\").replace('"', '\\"')
-    hostile = f'{{ type = "{quoted}", as = "hostile", timeout = "2s", status = 0 }}'
+    patience = "2s" if outcome == "timeout" else f"{PATIENCE_S}s"
+    hostile = f'{{ type = "{quoted}", as = "hostile", timeout = "{patience}", status = 0 }}'
     asked = bench.script(f'think = "none"\nlines = ["true", {hostile}, "true"]\n')
     process = bench.start("run", asked, "--quiet", "--out", "kept")
     process.communicate(timeout=PATIENCE_S)

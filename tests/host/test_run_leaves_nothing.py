@@ -9,7 +9,16 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from support.outside import NEEDS_ROOT, Bench, environment, left_behind, with_own_state
+from support.outside import (
+    NEEDS_ROOT,
+    PATIENCE_S,
+    Bench,
+    check_good,
+    environment,
+    finished,
+    left_behind,
+    with_own_state,
+)
 
 QUICK = 'think = "none"\npasses = 3\nlines = ["echo here", "true"]\n'
 LASTING = 'think = "fixed(5ms)"\npasses = 1000000\nlines = ["echo here"]\n'
@@ -31,7 +40,7 @@ def held():
     return sorted(name for name in names if name.startswith("loadgo-")), len(os.listdir("/proc/self/fd"))
 
 def held_in_the_end(before):
-    until = time.monotonic() + 10  # the kernel shows a thread for a moment after it was waited for
+    until = time.monotonic() + 60  # the kernel shows a thread for a moment after it was waited for
     while held() != before and time.monotonic() < until:
         time.sleep(0.01)
     return held()
@@ -93,7 +102,7 @@ def errors_of(bench: Bench, attempts: str) -> list[str]:
         env=environment(TMPDIR=str(bench.homes)),
     )
     bench.started.append(program.pid)
-    out, _ = program.communicate(timeout=600)
+    out, _ = program.communicate(timeout=PATIENCE_S)
     assert program.returncode == 0
     document = json.loads(out)
     assert [held for _, held in document["said"] if held != document["before"]] == []
@@ -178,20 +187,21 @@ lines = ["touch here; case $PWD in */user-2) chattr +i here;; esac"]
 def test_a_home_that_cannot_be_removed_is_told_also_with_quiet_and_the_others_go(
     bench: Bench, private: tuple[str, ...]
 ) -> None:
-    run = ["run", bench.script(ONE_STAYS), "--users", "3", "--quiet", "--out", "kept"]
-    result = bench.loadgo(*run, before=private)
+    words = ("run", bench.script(ONE_STAYS), "--users", "3", "--quiet", "--out", "kept")
+    result = finished(bench.start(*words, before=private))
+    check_good(result, bench.tables("kept"))
     (kept,) = bench.homes.glob("*/*/*")
     assert (kept.parent.name, kept.name) == ("user-2", "here")
     assert len(list(bench.homes.glob("*/*"))) == 1, "the homes of the other users are gone"
     assert result.stdout == "kept\n"
     text = " ".join(result.stderr.split())
-    for words in (str(kept), "Operation not permitted", "remove what is named by hand"):
-        assert words in text, result.stderr
+    for part in (str(kept), "Operation not permitted", "remove what is named by hand"):
+        assert part in text, result.stderr
     notes = tomllib.loads((bench.folder / "kept" / "run.toml").read_text())["notes"]
     assert [note for note in notes if str(kept) in note and "Operation not permitted" in note]
     subprocess.run(["chattr", "-i", kept], check=True)
     short = bench.script('think = "none"\nlines = ["true"]\n', "next")
-    bench.loadgo("run", short, "--quiet", "--out", "next", before=private)
+    bench.run(short, out="next", before=private)
     assert left_behind(bench) == [], "the next run has removed it"
 
 
@@ -200,7 +210,7 @@ def test_a_home_that_cannot_be_removed_is_told_also_with_quiet_and_the_others_go
 def test_a_metered_command_tells_what_stays_and_removes_it_when_that_can_be_done(
     command: list[str], bench: Bench, private: tuple[str, ...]
 ) -> None:
-    bench.loadgo("run", bench.script(ONE_STAYS), "--users", "2", "--quiet", "--out", "kept", before=private)
+    bench.run(bench.script(ONE_STAYS), "--users", "2", before=private)
     (kept,) = bench.homes.glob("*/*/*")
     for program, status in (("true", 0), ("no-such-program", 127)):
         text = " ".join(bench.loadgo(*command, "--", program, before=private, status=status).stderr.split())

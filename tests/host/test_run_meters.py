@@ -132,7 +132,7 @@ def test_a_run_unloads_what_it_has_loaded_even_when_it_is_killed(bench: Bench) -
             ended(running, status)
         assert programs
         assert all_unloaded(programs)
-    bench.loadgo("run", bench.script(QUICK), "--quiet", "--out", "after")  # undoes what the killed one has left
+    bench.run(bench.script(QUICK), out="after")  # undoes what the killed one has left
 
 
 @NEEDS_ROOT

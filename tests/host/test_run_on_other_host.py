@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 from loadgo.measures.summary import summarize
 from loadgo.records.tables import read_stream
-from support.agent_hosts import FAR, AgentHost, agent_host, eventually
+from support.agent_hosts import FAR, AgentHost, agent_host, eventually, rows_came
 from support.far_programs import sshd
-from support.outside import NEEDS_ROOT
+from support.outside import NEEDS_ROOT, stolen_ns
 
 pytestmark = NEEDS_ROOT
 
@@ -55,17 +55,15 @@ def run_toml(far: AgentHost) -> dict[str, Any]:
 def run_under_way(far: AgentHost, *more: str) -> subprocess.Popen[str]:
     """A run whose users type, and whose meters have sent records."""
     running = far.start(*run_words(*more))
-    streams = [far.folder / "kept" / name for name in ("interactions.arrows", "other-host/time.arrows")]
-    eventually(
-        lambda: running.poll() is not None or all(path.exists() and path.stat().st_size > 2500 for path in streams),
-        "no records come",
-    )
+    kept, of_far = far.folder / "kept", far.folder / "kept" / "other-host"
+    needed = [(kept, "interactions"), (of_far, "time"), (of_far, "session_usage")]
+    eventually(lambda: running.poll() is not None or all(rows_came(*one) for one in needed), "no records come")
     assert running.poll() is None, running.communicate()
     return running
 
 
 def test_a_run_on_another_host_is_one_folder_with_the_meters_of_that_host(far: AgentHost) -> None:
-    report = far.run(*options("--for", "5s")).stdout
+    report = far.run(*options("--passes", "30")).stdout
     run = run_toml(far)
     assert (run["kind"], run["outcome"], run["system"]["name"]) == ("run", "done", FAR)
     assert run["meters"]["tier"] == "cheap"
@@ -76,7 +74,7 @@ def test_a_run_on_another_host_is_one_folder_with_the_meters_of_that_host(far: A
         "script.toml",
     ]
     tables = loadgo.tables(far.folder / "kept")
-    assert len(tables.interactions) > 20
+    assert len(tables.interactions) == 3 * 30
     assert tables.interactions["bytes_out"].unique().to_list() == [NOTES_BYTES]
     known = tables.interactions.filter(pl.col("cpu_user_ns").is_not_null())
     assert f"({len(known)} interactions of {len(tables.interactions)})" in run["usage"]["notes"][-1]
@@ -84,8 +82,10 @@ def test_a_run_on_another_host_is_one_folder_with_the_meters_of_that_host(far: A
     assert (known["cpu_user_ns"] + known["cpu_system_ns"] > 0).all()
     assert known["faults_minor"].null_count() == 0
     spans = tables.time.unique("at_ns").sort("at_ns")
-    assert 4 <= len(spans) <= run["wall_s"] + 2
+    # A span has a second or more, and they cover all of the run.
+    assert 1 < len(spans) <= run["wall_s"] + 2
     assert (spans["at_ns"] >= spans["span_ns"]).all()
+    assert spans["at_ns"].max() >= tables.interactions["ready_ns"].max()  # type: ignore[operator]
     assert tables.time["time_ns"].sum() == pytest.approx((os.cpu_count() or 1) * spans["span_ns"].sum(), rel=0.01)
     assert "sshd" in "".join(tables.processes["who"].cast(pl.String))
     assert "driver" not in tables.processes["who"].cast(pl.String).to_list()
@@ -248,12 +248,16 @@ think = "fixed(0.4s)"
 needs = ["bash", "python3"]
 lines = ['ln -sf "$(command -v sh)" far-loop', {LOOPING!r}, {FAULTING!r}]
 """
+USING_PASSES = 6
+"""Of twelve lines of each kind, a busy host may spoil most: a reading that covers parts of two lines is of neither."""
 
 
 def test_what_interactions_use_there_is_what_the_kernel_s_meters_see(tmp_path: Path) -> None:
     with agent_host(tmp_path, other_boot=True) as far:
         (tmp_path / "work.toml").write_text(USING)
-        far.run("work.toml", "--on", FAR, "--users", "2", "--passes", "3", out="use-of-far")
+        before = stolen_ns()
+        far.run("work.toml", "--on", FAR, "--users", "2", "--passes", f"{USING_PASSES}", out="use-of-far")
+        stolen = stolen_ns() - before
         tables = loadgo.tables(tmp_path / "use-of-far")
     usage = tables.conditions["usage"]
     assert usage["cpu"].startswith("cgroup")
@@ -261,12 +265,15 @@ def test_what_interactions_use_there_is_what_the_kernel_s_meters_see(tmp_path: P
     mean = summarize(tables)
     assert any("CPU is known for" in note for note in mean.notes)
     loop, faulting = (next(row for row in mean.commands if row.name == name) for name in ("./far-loop", "python3"))
-    assert min(loop.usage.measured, faulting.usage.measured) >= 3, "a busy host may spoil some"
+    assert min(loop.usage.measured, faulting.usage.measured) >= 3
     looped = tables.processes.filter(pl.col("who").cast(pl.String) == "far-loop")
-    assert loop.usage.cpu_ns == pytest.approx(looped["cpu_ns"].sum() / 6, rel=0.2)
+    all_loops = 2 * USING_PASSES
+    by_lines, by_meters = all_loops * loop.usage.cpu_ns, looped["cpu_ns"].sum()  # type: ignore[operator]
+    # The meters charge a program the time that a hypervisor takes from it; the control group's account does not.
+    assert 0.8 * by_lines <= by_meters <= 1.2 * by_lines + stolen
     assert FAULTS < faulting.usage.faults_minor < FAULTS + 4000  # type: ignore[operator]
     users = tables.processes.filter(pl.col("who").cast(pl.String) == "users")
-    assert users["cpu_ns"].sum() >= 6 * 0.8 * loop.usage.cpu_ns
+    assert users["cpu_ns"].sum() >= 0.8 * by_lines
     assert not groups_named("use-of-far")
 
 

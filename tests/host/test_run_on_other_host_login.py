@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from loadgo.hosts.agent import Agent
 from loadgo.hosts.failures import LoginUnfinished
-from support.agent_hosts import FAR, AgentHost, agent_host, eventually
+from support.agent_hosts import FAR, AgentHost, agent_host, eventually, rows_came
 from support.outside import NEEDS_ROOT
 
 pytestmark = NEEDS_ROOT
@@ -154,10 +154,8 @@ def test_a_signal_while_the_meters_begin_lets_nobody_log_in(
 def test_a_run_that_an_exception_breaks_off_says_where_its_meters_are(
     kind: type[BaseException], in_process: AgentHost
 ) -> None:
-    records = in_process.folder / "kept" / "other-host" / "time.arrows"
-
     def progress(_: object) -> None:
-        if records.exists() and records.stat().st_size > 2500:
+        if rows_came(in_process.folder / "kept" / "other-host", "time"):
             raise kind
 
     with pytest.raises(kind):

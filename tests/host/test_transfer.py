@@ -136,11 +136,10 @@ def test_beyond_loopback_there_must_be_a_token() -> None:
 
 
 def test_nobody_there_is_told_with_the_remedy() -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with pytest.raises(Refused, match="loadgo transfer serve"):
-        transfer(f"127.0.0.1:{port}", size=1)
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))  # and nobody else gets the port, at which nobody listens
+        with pytest.raises(Refused, match="loadgo transfer serve"):
+            transfer(f"127.0.0.1:{silent.getsockname()[1]}", size=1)
 
 
 def test_somebody_else_there_is_told() -> None:

@@ -98,7 +98,7 @@ def test_datagrams_and_unix_sockets_are_counted_apart_by_their_calls(bench: Benc
 def test_interrupts_that_worked_for_it_are_those_of_the_segments_that_its_sockets_count(bench: Bench) -> None:
     with others_talk():
         told = metered(bench, *PYTHON, BOTH_ENDS, str(256 << 20), "0")
-        silent = metered(bench, "sleep", "0.1")
+        silent = metered(bench, "sleep", "1")
     interrupts, moved = told["interrupts"], kinds_of(told)["TCP, loopback"]
     # Two counters that know nothing of each other: packets that enter the protocols, and what the sockets count, which
     # have a few segments of their beginning and end before and after it is known whose they are.

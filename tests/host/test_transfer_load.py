@@ -123,7 +123,8 @@ def test_a_grid_at_two_loads_is_told_by_the_command(tmp_path: Path) -> None:
     server = bench.start("transfer", "serve", "--listen", "127.0.0.1:0")
     assert server.stderr is not None
     address = server.stderr.readline().split()[2]
-    options = ("--size", "4096", "--grid", "2", "--load", "0,1", "--csv", "rows.csv")
+    # Four more than none, so that the load differs whoever else runs meanwhile.
+    options = ("--size", "4096", "--grid", "2", "--load", "0,4", "--csv", "rows.csv")
     result = bench.loadgo("transfer", "--to", address, *options)
     server.terminate()
     server.communicate()

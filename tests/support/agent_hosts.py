@@ -16,6 +16,7 @@ from pathlib import Path
 import loadgo
 import pytest
 from loadgo.measures.summary import summarize
+from loadgo.records.tables import read_stream
 
 from support.far_programs import sshd
 from support.outside import COMMAND, LOOK_EVERY_S, PATIENCE_S, STATE, environment
@@ -140,6 +141,13 @@ def nothing_stays(host: AgentHost) -> None:
     places = [host.root / str(STATE).lstrip("/"), host.root / "var/tmp"]
     for place in places:
         eventually(lambda at=place: not [*at.glob("loadgo-*"), *at.glob("*.run")], f"something stays in {place}")
+
+
+def rows_came(folder: Path, table: str) -> bool:
+    """Whether whole rows of the table are in the run's folder, so that they stay if the run is killed now."""
+    stream = folder / f"{table}.arrows"
+    rows = read_stream(stream) if stream.exists() else None
+    return rows is not None and len(rows) > 0
 
 
 def eventually(holds: Callable[[], bool], otherwise: str) -> None:

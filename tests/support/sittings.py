@@ -64,7 +64,7 @@ class Sitting:
 
     def settles(self) -> None:
         """Waits for something to be shown, and then for a tenth of a second in which nothing is."""
-        shown, deadline = None, time.monotonic() + 5.0
+        shown, deadline = None, time.monotonic() + PATIENCE_S
         while self.terminal.buffer != shown or not (shown or time.monotonic() > deadline):
             shown = self.terminal.buffer
             self.terminal.expect(pexpect.TIMEOUT, timeout=0.1)

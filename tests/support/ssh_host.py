@@ -5,12 +5,17 @@ from __future__ import annotations
 import shlex
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from support.far_programs import over_ssh, ssh_client
+from support.outside import LOOK_EVERY_S
+
+MOST_PORTS = 5
+"""Largest number of ports that are tried."""
 
 
 @dataclass(frozen=True)
@@ -46,16 +51,26 @@ def ssh_host(
     """
     folder.mkdir()
     words = over_ssh(folder, shell, apart=apart, other_boot=other_boot)
-    port = _free_port()
-    listen = ("-D", "-o", "ListenAddress=127.0.0.1", "-p", str(port), "-o", "MaxStartups=100", "-o", "PidFile=none")
     by_connection = words.index("-i")
-    server = subprocess.Popen((*words[:by_connection], *listen, *words[by_connection + 1 :]), stderr=subprocess.PIPE)
+    port, server = _listening(words[:by_connection], words[by_connection + 1 :])
     try:
-        _wait_for(port, server)
         yield SshHost(port, folder / "home", ssh_client(folder, port), server.pid)
     finally:
         server.kill() if apart else server.terminate()  # `unshare` ignores SIGTERM; with it ends what it has started
         server.communicate()
+
+
+def _listening(program: tuple[str, ...], options: tuple[str, ...]) -> tuple[int, subprocess.Popen[bytes]]:
+    """A listening sshd and its port. Another program may take a port that was free; then another one is tried."""
+    for _ in range(MOST_PORTS):
+        port = _free_port()
+        listen = ("-D", "-o", "ListenAddress=127.0.0.1", "-p", str(port), "-o", "MaxStartups=100", "-o", "PidFile=none")
+        server = subprocess.Popen((*program, *listen, *options), stderr=subprocess.PIPE)
+        if _listens(port, server):
+            return port, server
+        said = server.communicate()[1].decode()
+        assert "Address already in use" in said, said
+    raise AssertionError(f"each of {MOST_PORTS} free ports was taken by another program")
 
 
 def _free_port() -> int:
@@ -63,11 +78,15 @@ def _free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def _wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
+def _listens(port: int, server: subprocess.Popen[bytes]) -> bool:
+    """Waits until the server listens; false if it has ended."""
     while server.poll() is None:
         try:
-            socket.create_connection(("127.0.0.1", port)).close()
+            with socket.create_connection(("127.0.0.1", port)) as line:
+                # Where nobody listens, a connection from the port that it goes to is one with itself.
+                if line.getsockname() != line.getpeername():
+                    return True
         except ConnectionRefusedError:
-            continue
-        return
-    raise AssertionError(server.communicate()[1].decode())
+            pass
+        time.sleep(LOOK_EVERY_S)
+    return False
