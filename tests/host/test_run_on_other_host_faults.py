@@ -24,8 +24,8 @@ think = "uniform(0.1s, 0.3s)"
 needs = ["true"]
 lines = ["true"]
 """
-ROUND_TRIP_S = 0.1
-"""The clocks are known to half of this; a busy machine may add as much again before they are not known."""
+ROUND_TRIP_S = 0.04
+"""The clocks are known to half of this: a busy machine may add four times as much before records have no place."""
 
 
 @pytest.fixture
