@@ -162,8 +162,9 @@ def _is_below(pid: int, far: AgentHost) -> bool:
 @pytest.mark.parametrize("loss", ["the agent is killed", "its connection is cut"])
 def test_the_run_goes_on_without_its_agent_and_the_loss_is_told(loss: str, far: AgentHost) -> None:
     running = run_under_way(far, "--for", "30s")
-    heard_ns = read_until_ns(far)
+    heard_ns, spans = read_until_ns(far), spans_come(far)
     eventually(lambda: read_until_ns(far) > heard_ns, "the accounts are not read any more")
+    eventually(lambda: spans_come(far) > spans + 2, "the processors are not metered any more")
     (agent,) = far.agent_pids()
     for pid in [agent] if loss == "the agent is killed" else sshd_above(agent, far):
         os.kill(pid, signal.SIGKILL)
@@ -181,6 +182,13 @@ def test_the_run_goes_on_without_its_agent_and_the_loss_is_told(loss: str, far: 
     assert tables.lost["what"].cast(pl.String).to_list() == ["meters"]
     last_line_ns, last_span_ns = tables.interactions["sent_ns"].max(), tables.time["at_ns"].max()
     assert last_line_ns > last_span_ns > 0  # type: ignore[operator]  # both are numbers
+
+
+def spans_come(far: AgentHost) -> int:
+    """How many spans of the processors' time have come so far."""
+    times = read_stream(far.folder / "kept" / "other-host" / "time.arrows")
+    assert times is not None
+    return times["at_ns"].n_unique()
 
 
 def read_until_ns(far: AgentHost) -> int:

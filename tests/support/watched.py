@@ -26,7 +26,7 @@ CHROMIUM = shutil.which("chromium")
 NEEDS_CHROMIUM = pytest.mark.skipif(
     CHROMIUM is None, reason="needs a browser: Debian's chromium, which scripts/setup dev installs as root"
 )
-PAGE_PATIENCE_S = 60
+PAGE_PATIENCE_S = 300
 """For what a page does by itself, however busy the machine is."""
 WIDE, PHONE = (1280, 900), (390, 844)
 
