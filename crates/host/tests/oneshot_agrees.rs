@@ -6,6 +6,10 @@ use std::path::Path;
 use loadgo_host::commands::oneshot::{Oneshot, Run, Streams, Warmth};
 use loadgo_sys::child::Exit;
 
+#[path = "../../meters/tests/stolen/mod.rs"]
+mod stolen;
+use stolen::{stolen_ns, stolen_since};
+
 const WORK: &str = "import os, subprocess
 for _ in range(3): subprocess.run(['ls', '/'], stdout=subprocess.DEVNULL)
 pages = [bytearray(4096 * 50) for _ in range(200)]
@@ -64,16 +68,21 @@ fn processor_time_and_faults_agree_with_perf_within_one_percent() {
     let (perf_itself_ns, perf_itself_faults) = own[own.len() / 2];
     let work = format!("{WORK}\nprint(sum(range(60000000)))");
     // On a busy machine perf's own time scatters by some milliseconds from run to run, so the median of three runs counts.
-    let ratios: [(f64, f64); 3] = std::array::from_fn(|_| {
-        let [meter, perf] = by_meter_and_by_perf(&["python3", "-S", "-c", &work]);
-        ((meter.0 - perf_itself_ns) / perf.0, (meter.1 - perf_itself_faults) / perf.1)
-    });
+    let stolen = stolen_ns();
+    let runs = [(); 3].map(|()| by_meter_and_by_perf(&["python3", "-S", "-c", &work]));
+    let stolen_ns = stolen_since(stolen) as f64;
+    let ratios = runs.map(|[meter, perf]| ((meter.0 - perf_itself_ns) / perf.0, (meter.1 - perf_itself_faults) / perf.1));
     let median = |mut values: [f64; 3]| {
         values.sort_by(f64::total_cmp);
         values[1]
     };
     let (time, faults) = (median(ratios.map(|ratio| ratio.0)), median(ratios.map(|ratio| ratio.1)));
-    assert!((time - 1.0).abs() < 0.01 && (faults - 1.0).abs() < 0.01, "meter over perf, time and faults: {ratios:?}");
+    // Perf's clock runs on while a hypervisor has the processor, where the scheduler's account does not. What was stolen is known
+    // in whole ticks, so the runs are added up.
+    let sum = |of: fn(&[(f64, f64); 2]) -> f64| runs.iter().map(of).sum::<f64>();
+    let with_stolen = (sum(|run| run[0].0) - 3.0 * perf_itself_ns + stolen_ns) / sum(|run| run[1].0);
+    assert!((faults - 1.0).abs() < 0.01, "meter over perf, time and faults: {ratios:?}");
+    assert!(time < 1.01 && time.max(with_stolen) > 0.99, "meter over perf, time and faults: {ratios:?}, {with_stolen}");
 }
 
 #[test]
@@ -108,9 +117,16 @@ fn status_and_signal_are_told_apart_and_what_cannot_run_is_an_error() {
 }
 
 #[test]
-fn what_a_command_leaves_running_is_told_and_charged() {
-    let line = "(i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done) & exit 0";
-    let run = run(&["sh", "-c", &format!("{{ {line} ; }}")], Warmth::AsItIs);
-    assert_eq!(run.left_running, 1);
-    assert_eq!(run.let_go, 1, "it is not killed with the group");
+fn what_a_command_leaves_running_is_told_and_lives_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let (pipe, done) = (folder.path().join("pipe"), folder.path().join("done"));
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    // It lives until somebody opens the pipe for writing.
+    let line = format!("cat {} > {} & exit 0", pipe.display(), done.display());
+    let run = run(&["sh", "-c", &line], Warmth::AsItIs);
+    assert_eq!((run.left_running, run.let_go), (1, 1), "it is not killed with the group");
+    std::fs::write(&pipe, "it lived on").unwrap();
+    while std::fs::read_to_string(&done).unwrap() != "it lived on" {
+        std::thread::yield_now();
+    }
 }

@@ -15,6 +15,7 @@ use loadgo_host::usage::sources::Demand;
 use loadgo_sys::clock::monotonic_ns;
 use std::io::Write;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -213,8 +214,21 @@ fn binary_output_is_only_counted() {
     assert_eq!(kept.rows[0].bytes_out, 300_000);
 }
 
+/// Set in the process that runs the test below alone: the sessions of other tests have memory too.
+const ALONE: &str = "LOADGO_TEST_SESSIONS_ALONE";
+
 #[test]
 fn output_of_any_size_is_swallowed_at_a_bounded_memory() {
+    if std::env::var_os(ALONE).is_some() {
+        return swallow_much_output();
+    }
+    let mut alone = Command::new(std::env::current_exe().expect("this program has a path"));
+    alone.args(["--exact", "output_of_any_size_is_swallowed_at_a_bounded_memory", "--nocapture"]).env(ALONE, "1");
+    let output = alone.output().expect("it starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn swallow_much_output() {
     let before = resident_kilobytes();
     let (kept, _) = run(&lines(r#"["head -c 200000000 /dev/zero | tr '\\0' x"]"#), 1);
     assert_eq!(kept.rows[0].bytes_out, 200_000_000);
@@ -237,11 +251,12 @@ fn a_line_that_never_ends_is_interrupted_and_the_session_goes_on() {
 
 #[test]
 fn a_program_that_ignores_the_interrupt_loses_its_session_and_is_killed() {
-    let stubborn = r#"[{ type = "python3 -c 'import signal,time; [signal.signal(s, signal.SIG_IGN) for s in (1, 2, 15)]; time.sleep(1000)'", timeout = "500ms" }, "echo on"]"#;
+    // Processes inherit what is ignored: the sleeper cannot be interrupted from its first moment on.
+    let stubborn = format!(r#"["trap '' HUP INT TERM", {{ type = "sleep {}", timeout = "500ms" }}, "echo on"]"#, endless(1000));
     let load = OfferedLoad { grace: Span::from_millis(300), ..OfferedLoad::closed(1, 1) };
-    let (kept, summary) = run_with(&lines(stubborn), load);
+    let (kept, summary) = run_with(&lines(&stubborn), load);
     assert_eq!((summary.died, kept.sessions[0].outcome), (1, "died"));
-    assert!(nobody_runs("time.sleep(1000)"));
+    assert!(nobody_runs(&format!("sleep\u{0}{}", endless(1000))));
 }
 
 #[test]
@@ -261,17 +276,22 @@ fn a_shell_that_dies_while_something_else_holds_its_terminal_is_noticed() {
 
 #[test]
 fn a_program_that_closes_its_terminal_ends_the_session() {
-    let (kept, summary) = run(&lines(r#"["exec sleep 77 <&- >&- 2>&-", "echo on"]"#), 1);
+    let (kept, summary) = run(&lines(&format!(r#"["exec sleep {} <&- >&- 2>&-", "echo on"]"#, endless(77))), 1);
     assert_eq!((summary.died, kept.rows.len()), (1, 1));
-    assert!(nobody_runs("sleep\u{0}77"));
+    assert!(nobody_runs(&format!("sleep\u{0}{}", endless(77))));
 }
 
 #[test]
 fn a_process_that_left_its_session_is_killed_at_the_end_of_the_run() {
-    let text = lines(r#"["setsid -f sh -c 'trap \"\" HUP TERM; exec sleep 78'", "echo on"]"#);
+    let text = lines(&format!(r#"["setsid -f sh -c 'trap \"\" HUP TERM; exec sleep {}'", "echo on"]"#, endless(78)));
     let (_, summary) = run(&text, 2);
     assert_eq!(summary.done, 2);
-    assert!(nobody_runs("sleep\u{0}78"), "the control group finds what has left the session");
+    assert!(nobody_runs(&format!("sleep\u{0}{}", endless(78))), "the control group finds what has left the session");
+}
+
+/// A time of so many seconds and a little, which no process of another program beside this one sleeps.
+fn endless(seconds: u32) -> String {
+    format!("{seconds}.{:07}", std::process::id())
 }
 
 fn nobody_runs(words: &str) -> bool {

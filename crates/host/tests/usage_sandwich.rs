@@ -137,7 +137,7 @@ fn the_interactions_add_up_to_the_account_of_the_group() {
             })
             .sum();
         let after = bench.groups.as_ref().unwrap().user_cpu_ns(3).unwrap();
-        // The shell may still be on its way to sleep after it said `ready`: a part of a millisecond on either side.
+        // The shell sleeps at each reading, so that both accounts have the same work, to a part of a millisecond.
         assert!(sum <= after - before + 1_000_000 && sum + 1_000_000 >= after - before, "{sum} and {}", after - before);
         shell.end();
     }
@@ -174,7 +174,7 @@ fn waits_for_a_device_are_counted_when_delay_accounting_is_on() {
 
 /// Two loops on one processor, one of them in a child.
 const CONTENTION: &str =
-    "(i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done) & i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; wait";
+    "(i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done) & i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done; wait";
 
 /// Binds a shell, and all that it starts from then on, to one of the processors that are allowed here.
 fn bind_to_one_processor(shell: &Shell) {
@@ -289,7 +289,7 @@ fn processor_time_without_a_group_is_right_to_a_tick_for_each_interaction() {
 fn what_runs_in_the_background_is_charged_while_it_runs() {
     let mut bench = Bench::new(Some(Version::V1), true);
     let mut shell = bench.shell(1);
-    shell.type_line("(i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; kill -STOP 0) & wait_for=$!");
+    shell.type_line("(i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; exec sleep 1000) & wait_for=$!");
     let started = bench.groups.as_ref().unwrap().user_cpu_ns(1).unwrap();
     while bench.groups.as_ref().unwrap().user_cpu_ns(1).unwrap() < started + 20_000_000 {
         std::hint::spin_loop();

@@ -32,6 +32,15 @@ impl Shell {
             said.clear();
             assert!(self.output.read_line(&mut said).expect("the shell writes") > 0, "the shell has ended");
         }
+        self.await_sleep();
+    }
+
+    /// Waits until the shell sleeps: after its `ready` it is on its way to read the next line, and uses a little more.
+    fn await_sleep(&self) {
+        let stat = || std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).expect("the shell lives");
+        while !stat().rsplit_once(')').is_some_and(|(_, fields)| fields.starts_with(" S ")) {
+            std::thread::yield_now();
+        }
     }
 
     /// Types a line that begins a program, which reads the lines that follow. Returns the program's process id.
