@@ -257,7 +257,7 @@ needs = ["bash", "python3"]
 lines = ['ln -sf "$(command -v sh)" far-loop', {LOOPING!r}, {FAULTING!r}]
 """
 USING_PASSES = 6
-"""Of twelve lines of each kind, a busy host may spoil most: a reading that covers parts of two lines is of neither."""
+"""Number of times that each of two users types the lines. On a busy host a reading may cover parts of two lines."""
 
 
 def test_what_interactions_use_there_is_what_the_kernel_s_meters_see(tmp_path: Path) -> None:

@@ -1,123 +1,14 @@
 //! Real shells on real terminals under the real driver: ordinary sessions, and many hostile ones.
 
-use loadgo_core::driver::{SessionCounts, drive};
+mod session_run;
+
+use loadgo_core::driver::SessionCounts;
 use loadgo_core::load::OfferedLoad;
-use loadgo_core::record::{InteractionRow, LostRow, Outcome, Phase, Recorder, ScreenRow, SessionRow};
-use loadgo_core::script::{Script, parse};
-use loadgo_core::stop::StopRequest;
-use loadgo_core::system::Usage;
-use loadgo_core::time::{Instant, Span};
-use loadgo_host::leftovers::Leftovers;
-use loadgo_host::terminals::host::{Host, Setting};
-use loadgo_host::terminals::login::Login;
-use loadgo_host::usage::meter::UsageMeter;
-use loadgo_host::usage::sources::Demand;
-use loadgo_sys::clock::monotonic_ns;
+use loadgo_core::record::Outcome;
+use loadgo_core::time::Span;
+use session_run::{Kept, PATIENCE, Row, lines, run, run_with};
 use std::io::Write;
 use std::path::Path;
-use std::process::Command;
-use std::sync::Arc;
-
-const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
-#[derive(Debug)]
-struct Row {
-    user: u32,
-    command: String,
-    response_ns: Option<u64>,
-    cpu_ns: Option<u64>,
-    faults: Option<u64>,
-    typing_cpu_ns: Option<u64>,
-    cpu_excess_ns: Option<u64>,
-    bytes_out: u64,
-    exit_status: Option<u8>,
-    outcome: Outcome,
-}
-
-#[derive(Default)]
-struct Kept {
-    rows: Vec<Row>,
-    sessions: Vec<SessionRow>,
-    lost: Vec<LostRow>,
-    screens: Vec<ScreenRow>,
-}
-
-impl Recorder for Kept {
-    fn interaction(&mut self, row: &InteractionRow<'_>) {
-        let usage = &row.usage;
-        self.rows.push(Row {
-            user: row.user,
-            command: row.command.into(),
-            response_ns: row.ready.map(|ready| ready.since(row.sent).0),
-            cpu_ns: cpu_ns(usage),
-            faults: usage.faults_minor,
-            typing_cpu_ns: cpu_ns(&row.typing_usage),
-            cpu_excess_ns: row.cpu_excess_ns,
-            bytes_out: row.bytes_out,
-            exit_status: row.exit_status,
-            outcome: row.outcome,
-        });
-    }
-    fn screen(&mut self, row: &ScreenRow) {
-        self.screens.push(row.clone());
-    }
-    fn session(&mut self, row: &SessionRow) {
-        self.sessions.push(row.clone());
-    }
-    fn lost(&mut self, row: &LostRow) {
-        self.lost.push(row.clone());
-    }
-    fn phase(&mut self, _: Phase, _: Instant) {}
-}
-
-fn cpu_ns(usage: &Usage) -> Option<u64> {
-    usage.cpu_user_ns.zip(usage.cpu_system_ns).map(|(user, system)| user + system)
-}
-
-fn script(text: &str) -> Script {
-    parse(text).unwrap_or_else(|mistake| panic!("{mistake:?}"))
-}
-
-/// Runs `text` with `users` on this host.
-fn run(text: &str, users: u32) -> (Kept, SessionCounts) {
-    run_with(text, OfferedLoad::closed(users, 1))
-}
-
-fn run_with(text: &str, load: OfferedLoad) -> (Kept, SessionCounts) {
-    let script = Arc::new(script(text));
-    let homes = tempfile::tempdir().expect("a place for homes");
-    let id = format!("test-{}-{}", std::process::id(), monotonic_ns());
-    let mut leftovers = Leftovers::begin(&id).expect("a list of leftovers");
-    let groups = loadgo_host::groups::Groups::create(&id, &mut leftovers).ok().map(Arc::new);
-    let demand = Demand { users: load.users as usize, every: 1, taskstats: true };
-    let meter = UsageMeter::open(groups.as_deref(), demand, &mut leftovers).expect("a meter");
-    let setting = Setting {
-        login: Login::find(&script.login, PATH).expect("the log-in is there"),
-        script: Arc::clone(&script),
-        search_path: PATH.into(),
-        run_id: id,
-        homes: homes.path().to_owned(),
-        origin_ns: monotonic_ns(),
-        by_place: Arc::default(),
-        own_directories: false,
-        of_account: false,
-        announced_in: None,
-    };
-    let mut host = Host::new(setting, meter, groups, &StopRequest::default()).expect("an event loop");
-    let mut kept = Kept::default();
-    let summary = drive(&script, &load, &mut host, &mut kept);
-    host.finish();
-    drop(host);
-    leftovers.finish();
-    (kept, summary)
-}
-
-/// Time limit of a line that is expected to end, however busy the machine is; a longer wait counts as endless.
-const PATIENCE: &str = "900s";
-
-fn lines(lines: &str) -> String {
-    format!("name = \"test\"\nlogin = \"sh\"\nthink = \"none\"\ntimeout = \"{PATIENCE}\"\nlines = {lines}\n")
-}
 
 #[test]
 fn a_shell_answers_each_line_with_its_output_and_status() {
@@ -212,33 +103,6 @@ fn binary_output_is_only_counted() {
     let (kept, _) = run(&lines(r#"["stty -opost; head -c 300000 /dev/urandom; stty opost", "echo ok"]"#), 1);
     assert_eq!(kept.rows[1].bytes_out, 4);
     assert_eq!(kept.rows[0].bytes_out, 300_000);
-}
-
-/// Set in the process that runs the test below alone: the sessions of other tests have memory too.
-const ALONE: &str = "LOADGO_TEST_SESSIONS_ALONE";
-
-#[test]
-fn output_of_any_size_is_swallowed_at_a_bounded_memory() {
-    if std::env::var_os(ALONE).is_some() {
-        return swallow_much_output();
-    }
-    let mut alone = Command::new(std::env::current_exe().expect("this program has a path"));
-    alone.args(["--exact", "output_of_any_size_is_swallowed_at_a_bounded_memory", "--nocapture"]).env(ALONE, "1");
-    let output = alone.output().expect("it starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-}
-
-fn swallow_much_output() {
-    let before = resident_kilobytes();
-    let (kept, _) = run(&lines(r#"["head -c 200000000 /dev/zero | tr '\\0' x"]"#), 1);
-    assert_eq!(kept.rows[0].bytes_out, 200_000_000);
-    assert!(resident_kilobytes() < before + 20_000, "{before} → {} KB", resident_kilobytes());
-}
-
-fn resident_kilobytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").expect("readable");
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("there");
-    line.split_whitespace().nth(1).and_then(|word| word.parse().ok()).expect("a number")
 }
 
 #[test]
