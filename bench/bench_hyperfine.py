@@ -6,7 +6,7 @@ The commands are `git status` in a repository of 2,000 files, and the compilatio
 experiment of `loadgo ab` with one user, whose shell is `sh`. It lies between two halves of hyperfine's runs, which have
 no shell of their own, so what the machine does meanwhile reaches both. A response of loadgo's includes the shell's work
 and the terminal's. Beside each command, a line that runs no program tells how long these take. With a shell, hyperfine
-itself subtracts the time of an empty command. hyperfine has no meters, so each round has one experiment with the
+itself subtracts the time of an empty command. Hyperfine has no meters, so each round has one experiment with the
 kernel's meters and one without: the difference is what the meters cost.
 """
 
