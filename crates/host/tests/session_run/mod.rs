@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// What a test asks about an interaction.
+/// The part of an interaction that tests ask about.
 #[derive(Debug)]
 pub struct Row {
     pub user: u32,
