@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 
-from loadgo.comparison.figures import percent_interval
+from loadgo.comparison.figures import percent_interval, relative_change
 from loadgo.measures.other_work import BUSY_SHARE, SHOWS_PROGRAMS
 from loadgo.notation.figures import NOT_MEASURED, duration, people, rate, share
 from loadgo.notation.margin import margin_in_words
-from loadgo.notation.measures import name_of, percent
+from loadgo.notation.measures import name_of
 from loadgo.pairing.results import MOST_FORECAST_PAIRS, Change, Experiment, Pair
 from loadgo.pairing.run_figures import RunFigures, common_commands
 from loadgo.running.prepared import is_host
@@ -45,12 +45,12 @@ def _change_and_interval(change: Change) -> str:
 
 def relative(change: Change) -> str:
     """The change of a measure in percent."""
-    return percent(change.relative)
+    return relative_change(change.relative, change.interval)
 
 
 def interval_text(interval: Interval | None) -> str:
     """The interval of a change, as in `−14 to −10 %`."""
-    return NOT_MEASURED if interval is None else percent_interval(interval.low, interval.high)
+    return NOT_MEASURED if interval is None else percent_interval(interval)
 
 
 def figure(measure: str, amount: float | None) -> str:

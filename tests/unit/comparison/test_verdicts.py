@@ -265,8 +265,27 @@ def test_a_change_of_ten_times_and_more_is_a_factor() -> None:
     assert (change(large), change_interval(large)) == ("×1,380", "×10.0 to ×2,000")
     assert change_interval(replace(large, interval=Interval(-13.0, 1_100.0))) == "−13 % to ×12.0"
     assert change(replace(large, after=990.0)) == "+890.0 %"
-    assert percent_interval(-0.14, -0.1) == "−14 to −10 %"
-    assert percent_interval(0.5, math.inf) == "+50 % to ×∞"
+    assert percent_interval(Interval(-0.14, -0.1)) == "−14 to −10 %"
+    assert percent_interval(Interval(0.5, math.inf)) == "+50 % to ×∞"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "interval", "shown"),
+    [
+        (100.0, 207.5, Interval(65.4, 157.2), ("+108 %", "+65 to +157 %")),
+        (100.0, 101.24, Interval(0.31, 2.17), ("+1.2 %", "+0.3 to +2.2 %")),
+        (100.0, 101.24, Interval(1.152, 1.328), ("+1.24 %", "+1.15 to +1.33 %")),
+        (100.0, 112.0, Interval(-0.3, 24.3), ("+12.0 %", "−0.3 to +24.3 %")),
+        (100.0, 112.0, Interval(0.0, 24.3), ("+12 %", "0 to +24 %")),
+        (100.0, 100.0, Interval(0.0, 0.0), ("0.0 %", "0.0 to 0.0 %")),
+        (100.0, 139.7, None, ("+39.7 %", "–")),
+    ],
+)
+def test_a_change_has_as_many_digits_as_its_interval_deserves(
+    before: float, after: float, interval: Interval | None, shown: tuple[str, str]
+) -> None:
+    difference = Difference("response", before, after, interval)
+    assert (change(difference), change_interval(difference)) == shown
 
 
 def test_ratios_of_a_page_are_b_over_a_as_its_changes_are() -> None:
