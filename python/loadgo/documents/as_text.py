@@ -1,4 +1,4 @@
-"""A document for a terminal: warnings and the answer first, then tables and pictures, then notes."""
+"""A document for a terminal: warnings, the answer and its trust first, then tables and pictures, then notes."""
 
 from __future__ import annotations
 
@@ -45,6 +45,8 @@ def text_document(document: Document, *, width: int | None = None, color: bool =
         console.print(_text(warning, "bold red"))
     for line in filter(None, (document.answer, *document.further_answers)):
         console.print(_text(line, "bold"))
+    if document.trust:
+        console.print(_text(document.trust_line))
     if document.about:
         console.print()
     for line in document.about:

@@ -307,3 +307,27 @@ def test_a_command_that_is_typed_twice_has_a_row_of_its_own_in_pictures_and_head
     names = [row.name for row in chart_rows(of_sides(twice[0], twice[1], by="line"), "response")]
     assert names[:3] == ["edit, pass 1", "edit (2), pass 1", "sub-total, pass 1"]
     assert len(set(names)) == len(names)
+
+
+def test_the_first_screen_says_whether_to_believe_the_comparison() -> None:
+    """In text, Markdown and a page the trust stands before the first table."""
+    simulated = compared(SLOWER_AND_FASTER)
+    trust = comparison_document(simulated).trust
+    assert trust.startswith("high. The 95 % intervals are from ")
+    assert trust.endswith("both sides are simulated, so nothing else ran.")
+    for form in ("text", "md", "html"):
+        shown = str(simulated.report(form))
+        assert 0 < shown.index("Trust: high.") < shown.index("Response time"), form
+    lines = str(simulated.report("text", width=80)).splitlines()
+    assert any(line.startswith("Trust: ") for line in lines[:24])
+    assert "Trust: high." in simulated._repr_html_()
+
+
+def test_trust_is_limited_where_the_drift_of_the_host_is_not_known() -> None:
+    trust = comparison_document(compared(SLOWER_AND_FASTER, kind="host")).trust
+    assert trust.startswith("limited: the intervals are those within the runs, and from ")
+
+
+def test_printed_figures_have_a_low_trust() -> None:
+    trust = comparison_document(compare("mpl-16:ctss", "mpl-16:multics")).trust
+    assert trust.startswith("low: printed figures have no intervals, so chance may explain any of the changes.")

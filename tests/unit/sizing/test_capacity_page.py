@@ -275,3 +275,36 @@ def test_the_first_lines_have_the_settings_of_the_search(mix: Capacity) -> None:
     first = capacity_document(searched).about[0]
     assert first == "light on ctss, think exponential(8s), typing 12.0, processors.speed=2"
     assert searched.to_dict()["settings"] == list(site.settings)
+
+
+def test_the_first_screen_says_what_the_interval_is_and_whether_to_believe_it(made: Capacity) -> None:
+    trust = capacity_document(made).trust
+    interval = "33 to 35 users is the 95 % interval: 95 of 100 such searches have the true number in theirs"
+    assert trust == (
+        f"high. {interval}. All 12 trials are valid and steady; the machine is simulated, so nothing else ran."
+    )
+    for form in ("text", "md", "html"):
+        shown = " ".join(str(made.report(form)).replace("\xa0", " ").split())
+        assert 0 < shown.index("Trust: high. 33 to 35 users is the 95 % interval") < shown.index("Measured, by users")
+    lines = str(made.report("text", width=80)).splitlines()
+    assert any(line.startswith("Trust: ") for line in lines[:24])
+    picture = str(made.report("svg"))
+    assert "Trust: high." in picture
+    assert "the answer, 34 users, and the band around it its 95 % interval, 33 to 35." in picture
+
+
+def test_doubts_limit_the_trust_and_warnings_end_it(made: Capacity) -> None:
+    busy = replace(made, on="here", neighbours=Neighbours(0.06, 0.01, 0.08))
+    assert capacity_document(busy).trust.startswith(
+        "limited: other programs took up to 8.0 % of the processors' time in a trial. 33 to 35 users is the 95 % "
+    )
+    unknown = replace(made, on="ssh://far")
+    assert "limited: what other programs took of the host was not measured." in capacity_document(unknown).trust
+    unsure = replace(made, confidence=0.8)
+    assert capacity_document(unsure).trust.startswith(
+        "limited: the confidence is 80 %, not 95 %. 33 to 35 users is the 80 % interval: 80 of 100 such searches"
+    )
+    likely = replace(made, confidence=0.0)
+    assert capacity_document(likely).trust.startswith("low: the ends are only more likely than not. All 12 trials")
+    stopped = replace(made, end="stopped")
+    assert capacity_document(stopped).trust.startswith("low: the warnings above say why. 33 to 35 users is the 95 %")
