@@ -69,12 +69,10 @@ def _interval_grounds(comparison: Comparison) -> list[str]:
 
 def _check_grounds(comparison: Comparison) -> list[str]:
     verdicts = [check.verdict for _, check in comparison.checks]
-    known = [verdict for verdict in verdicts if verdict != "cannot be told"]
-    if not known:
+    if "broken" in verdicts or "holds" not in verdicts:
         return []
-    held = known.count("holds")
-    which = f"all {len(known)}" if held == len(known) else f"{held} of {len(known)}"
-    return [f"{which} checks of the records hold"]
+    known = verdicts.count("holds")
+    return [f"all {known} checks of the records hold" if known > 1 else "the check of the records holds"]
 
 
 def _quiet_grounds(comparison: Comparison) -> list[str]:

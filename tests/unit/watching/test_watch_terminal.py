@@ -171,5 +171,6 @@ def test_the_page_gets_the_limits_of_other_work_from_the_one_rule() -> None:
 def test_no_name_of_a_row_runs_into_its_series(run_tables: Tables) -> None:
     of_users = window_at_end(run_tables)
     window = replace(of_users, states=of_users.states | {"not known yet": 1.0 + of_users.states["running"]})
-    lines = screen(window, ScreenContext("typical user", "ended"), 80, 23)
+    lines = screen(window, ScreenContext("typical user", "ended"), 80, 33)
+    assert not any(line.startswith("not known yet") for line in lines)
     assert any(line.startswith("not known   ") for line in lines)
