@@ -7,7 +7,7 @@ be as large, such as the drift between runs. Else the trust is *high*.
 from __future__ import annotations
 
 from loadgo.comparison.compare import Comparison
-from loadgo.comparison.drift_words import ANSWERED_MEASURES, busy_side, runs_a_side
+from loadgo.comparison.drift_words import ANSWERED_MEASURES, runs_a_side
 from loadgo.notation.figures import capitalized, counted
 
 
@@ -41,7 +41,11 @@ def _against(comparison: Comparison) -> list[str]:
         reasons.append("the runs are short beside the waits of their users")
     if any(side.extrapolated for side in sides):
         reasons.append("a part of the figures is extrapolated")
-    reasons += [busy for side in sides if side.other_work is not None and (busy := busy_side(side))]
+    reasons += [
+        f"in {side.name} other programs had {work.in_words} of the processors' time"
+        for side in sides
+        if (work := side.other_work) is not None and work.level == "partly busy"
+    ]
     return reasons
 
 

@@ -36,6 +36,11 @@ def prose(text: str) -> Markup:
     return Markup("").join([*parts, escape(text[end:])])
 
 
+def with_whole_figures(text: str, joint: str) -> str:
+    """The text with `joint` in place of the space between a figure and its unit, where no line may be broken."""
+    return _WHOLE.sub(lambda match: match[0] if match["code"] else match[0].replace(" ", joint), text)
+
+
 def _marked_up(match: re.Match[str]) -> Markup:
     if match["code"] is None:
         return _whole(match[0])

@@ -36,8 +36,8 @@ def interval_in_words(capacity: Capacity) -> str:
     (low, high), percent = capacity.interval, f"{100 * capacity.confidence:.0f}"
     if not low or high is None:
         return ""
-    numbers = f"{low:,} to {people(high)}" if low < high else people(low)
-    return f"{numbers} is the {percent} % interval: {percent} of 100 such searches have the true number in theirs"
+    numbers = f"{low:,} to {people(high)}" if low < high else f"{people(low)} alone"
+    return f"The {percent} % interval is {numbers}: in {percent} of 100 such searches it holds the true number"
 
 
 def _against(capacity: Capacity) -> list[str]:

@@ -279,7 +279,7 @@ def test_the_first_lines_have_the_settings_of_the_search(mix: Capacity) -> None:
 
 def test_the_first_screen_says_what_the_interval_is_and_whether_to_believe_it(made: Capacity) -> None:
     trust = capacity_document(made).trust
-    interval = "33 to 35 users is the 95 % interval: 95 of 100 such searches have the true number in theirs"
+    interval = "The 95 % interval is 33 to 35 users: in 95 of 100 such searches it holds the true number"
     assert trust == (
         f"high. {interval}. All 12 trials are valid and steady; the machine is simulated, so nothing else ran."
     )
@@ -288,6 +288,8 @@ def test_the_first_screen_says_what_the_interval_is_and_whether_to_believe_it(ma
         assert 0 < shown.index("Trust: high.") < shown.index("Measured, by users")
     lines = str(made.report("text", width=80)).splitlines()
     assert any(line.startswith("Trust: ") for line in lines[:24])
+    alone = replace(made, interval=(34, 34))
+    assert "The 95 % interval is 34 users alone: in 95 of 100 " in capacity_document(alone).trust
     picture = str(made.report("svg"))
     assert "Trust: high." in picture
     assert "the answer, 34 users, and the band around it its 95 % interval, 33 to 35." in picture
@@ -296,15 +298,15 @@ def test_the_first_screen_says_what_the_interval_is_and_whether_to_believe_it(ma
 def test_doubts_limit_the_trust_and_warnings_end_it(made: Capacity) -> None:
     busy = replace(made, on="here", neighbours=Neighbours(0.06, 0.01, 0.08))
     assert capacity_document(busy).trust.startswith(
-        "limited: other programs took up to 8.0 % of the processors' time in a trial. 33 to 35 users is the 95 % "
+        "limited: other programs took up to 8.0 % of the processors' time in a trial. The 95 % interval is 33 to "
     )
     unknown = replace(made, on="ssh://far")
     assert "limited: what other programs took of the host was not measured." in capacity_document(unknown).trust
     unsure = replace(made, confidence=0.8)
     assert capacity_document(unsure).trust.startswith(
-        "limited: the confidence is 80 %, not 95 %. 33 to 35 users is the 80 % interval: 80 of 100 such searches"
+        "limited: the confidence is 80 %, not 95 %. The 80 % interval is 33 to 35 users: in 80 of 100 such searches"
     )
     likely = replace(made, confidence=0.0)
     assert capacity_document(likely).trust.startswith("low: the ends are only more likely than not. All 12 trials")
     stopped = replace(made, end="stopped")
-    assert capacity_document(stopped).trust.startswith("low: the warnings above say why. 33 to 35 users is the 95 %")
+    assert capacity_document(stopped).trust.startswith("low: the warnings above say why. The 95 % interval is")
