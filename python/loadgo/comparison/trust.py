@@ -1,7 +1,7 @@
 """Whether to believe a comparison: a word, the reason against it, and what speaks for it.
 
-*low*: a warning stands over a run, or no figure has an interval. *limited*: the intervals leave out something that may
-be as large, such as the drift between runs. Else the trust is *high*.
+It is *low* if a warning stands over a run, or if no figure has an interval. It is *limited* if the intervals leave out
+something that may be as large, such as the drift between runs. Else it is *high*.
 """
 
 from __future__ import annotations

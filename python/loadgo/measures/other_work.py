@@ -79,6 +79,13 @@ def other_work_of(tables: Tables, stretch: Stretch, total: TotalTime | None) -> 
     return None if others_share is None else OtherWork(others_share, error, at_most=True)
 
 
+def other_work_in(tables: Tables, time: pl.DataFrame, processes: pl.DataFrame) -> OtherWork | None:
+    """The other work in these spans of the tables `time` and `processes`; None as for `metered_other_work`."""
+    last_ns = 0 if time.is_empty() else int(time["at_ns"].max())  # type: ignore[arg-type]
+    all_spans = Stretch("all", -last_ns, last_ns, 0, 0, 0, 0, None)
+    return metered_other_work(total_time_of(replace(tables, time=time, processes=processes), all_spans))
+
+
 def metered_other_work(total: TotalTime | None) -> OtherWork | None:
     """The other work where the users' time was measured by itself; else None, and on a simulated machine."""
     if total is None or not total.total_ns or total.kind == "machine" or total.others_share is None:

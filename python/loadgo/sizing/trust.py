@@ -1,7 +1,7 @@
 """Whether to believe a capacity: a word, the meaning of its interval, the reasons against it, and what speaks for it.
 
-*low*: a warning stands over the search, or its interval has no confidence. *limited*: other programs, trials that are
-not steady, or a fitted machine may make the capacity another one. Else the trust is *high*.
+It is *low* if a warning stands over the search, or if its interval has no confidence. It is *limited* if other
+programs, trials that are not steady, or a fitted machine may make the capacity another one. Else it is *high*.
 """
 
 from __future__ import annotations

@@ -7,16 +7,15 @@ yet*: the user may think, type or wait.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from loadgo.measures.other_work import OtherWork, metered_other_work
-from loadgo.measures.total_time import OWNER_GROUPS, is_busy, total_time_of
+from loadgo.measures.other_work import OtherWork, other_work_in
+from loadgo.measures.total_time import OWNER_GROUPS, is_busy
 from loadgo.records.interactions import CPU_NS, IS_ANSWERED, IS_MEASURED, LATENESS_NS, PROMPTED_NS, RESPONSE_NS
-from loadgo.records.phases import Stretch
 from loadgo.stats.quantiles import sorted_quantile
 from loadgo.stats.resample import Floats
 from loadgo.watching.fault_times import FaultTimes, fault_times
@@ -151,7 +150,7 @@ def window_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Watch
         time=_category_shares(time),
         processes=_process_shares(tables.processes, edges, processors),
         users_share=_users_share(_rows_in_window(tables.processes, edges), processors),
-        other_work=_other_work(tables, edges),
+        other_work=other_work_in(tables, *(_rows_in_window(spans, edges) for spans in (tables.time, tables.processes))),
         faults=_fault_rates(faults, edges, _FAULT_KINDS)
         if len(faults)
         else _counted_rates(ended, edges, *_FAULT_COLUMNS),
@@ -365,17 +364,6 @@ _SHOWN_PROCESSES = 8
 def _users_share(processes: pl.DataFrame, processors: int) -> float:
     users = processes.filter(pl.col("who").cast(pl.String) == USERS_LABEL)
     return float(users["cpu_ns"].sum()) / float(users["span_ns"].sum()) / processors if len(users) else np.nan
-
-
-def _other_work(tables: Tables, edges: Floats) -> OtherWork | None:
-    """The other work on the host in the spans that overlap the window; None where it was not measured."""
-    spans = {name: _rows_in_window(getattr(tables, name), edges) for name in ("time", "processes")}
-    return metered_other_work(total_time_of(replace(tables, **spans), _ALL_SPANS))
-
-
-_FAR_NS = 1 << 62
-_ALL_SPANS = Stretch("all", -_FAR_NS, _FAR_NS, 0, 0, 0, 0, None)
-"""A stretch that holds each span."""
 
 
 def _commands(ended: pl.DataFrame) -> tuple[WindowCommand, ...]:

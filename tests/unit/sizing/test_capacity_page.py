@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from loadgo.documents.chart import png
@@ -278,35 +279,39 @@ def test_the_first_lines_have_the_settings_of_the_search(mix: Capacity) -> None:
 
 
 def test_the_first_screen_says_what_the_interval_is_and_whether_to_believe_it(made: Capacity) -> None:
-    trust = capacity_document(made).trust
-    interval = "The 95 % interval is 33 to 35 users: in 95 of 100 such searches it holds the true number"
-    assert trust == (
-        f"high. {interval}. All 12 trials are valid and steady; the machine is simulated, so nothing else ran."
+    assert capacity_document(made).trust == (
+        "high. The 95 % interval is 33 to 35 users: in 95 of 100 such searches it holds the true number. All 12 trials "
+        "are valid and steady; the machine is simulated, so nothing else ran."
     )
     for form in ("text", "md", "html"):
         shown = str(made.report(form))
         assert 0 < shown.index("Trust: high.") < shown.index("Measured, by users")
     lines = str(made.report("text", width=80)).splitlines()
     assert any(line.startswith("Trust: ") for line in lines[:24])
-    alone = replace(made, interval=(34, 34))
-    assert "The 95 % interval is 34 users alone: in 95 of 100 " in capacity_document(alone).trust
+
+
+def test_a_picture_says_what_the_interval_is_and_whether_to_believe_it(made: Capacity) -> None:
     picture = str(made.report("svg"))
     assert "Trust: high." in picture
     assert "the answer, 34 users, and the band around it its 95 % interval, 33 to 35." in picture
 
 
-def test_doubts_limit_the_trust_and_warnings_end_it(made: Capacity) -> None:
-    busy = replace(made, on="here", neighbours=Neighbours(0.06, 0.01, 0.08))
-    assert capacity_document(busy).trust.startswith(
-        "limited: other programs took up to 8.0 % of the processors' time in a trial. The 95 % interval is 33 to "
-    )
-    unknown = replace(made, on="ssh://far")
-    assert "limited: what other programs took of the host was not measured." in capacity_document(unknown).trust
-    unsure = replace(made, confidence=0.8)
-    assert capacity_document(unsure).trust.startswith(
-        "limited: the confidence is 80 %, not 95 %. The 80 % interval is 33 to 35 users: in 80 of 100 such searches"
-    )
-    likely = replace(made, confidence=0.0)
-    assert capacity_document(likely).trust.startswith("low: the ends are only more likely than not. All 12 trials")
-    stopped = replace(made, end="stopped")
-    assert capacity_document(stopped).trust.startswith("low: the warnings above say why. The 95 % interval is")
+@pytest.mark.parametrize(
+    ("changes", "trust"),
+    [
+        ({"interval": (34, 34)}, "high. The 95 % interval is 34 users alone: in 95 of 100 such searches it holds"),
+        (
+            {"on": "here", "neighbours": Neighbours(0.06, 0.01, 0.08)},
+            "limited: other programs took up to 8.0 % of the processors' time in a trial. The 95 % interval is 33 to ",
+        ),
+        ({"on": "ssh://far"}, "limited: what other programs took of the host was not measured. The 95 %"),
+        ({"confidence": 0.8}, "limited: the confidence is 80 %, not 95 %. The 80 % interval is 33 to 35 users: in 80 "),
+        ({"confidence": 0.0}, "low: the ends are only more likely than not. All 12 trials are valid"),
+        ({"end": "stopped"}, "low: the warnings above say why. The 95 % interval is 33 to 35 users"),
+        ({"interval": None}, ""),
+    ],
+)
+def test_doubts_limit_the_trust_and_warnings_end_it(made: Capacity, changes: dict[str, Any], trust: str) -> None:
+    shown = capacity_document(replace(made, **changes)).trust
+    assert shown.startswith(trust)
+    assert bool(shown) == bool(trust)
