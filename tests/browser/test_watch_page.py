@@ -19,7 +19,7 @@ from loadgo.records.following import latest_ns
 from loadgo.records.tables import Tables, tables
 from loadgo.watching.terminal import answer
 from loadgo.watching.window import USER_STATES, WatchWindow, window_of
-from support.watched import NEEDS_CHROMIUM, Sight, host_run, looked_at, served
+from support.watched import NEEDS_CHROMIUM, STATES_AT_THE_END, Sight, host_run, looked_at, served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -38,8 +38,6 @@ PANELS = {
 }
 """Pictures and tables of the page by the rows that fill them. Without rows they show a note."""
 
-_NAMES_AT_THE_END = (*USER_STATES[:-1], "not known")
-"""The states of users after the end of a run, when nothing becomes known any more."""
 _EDGE_NS = 5_000_000
 SEEN = """() => { const told = loadgo.figures(); return {
     answered: told.answered, response: told.response, lateness: told.lateness, lost: told.lost, users: told.users,
@@ -111,7 +109,7 @@ def test_every_panel_is_filled_by_what_was_measured_and_says_what_was_not(watche
     }.items():
         for note in notes:
             assert sight.text(note).startswith("not measured") == (not rows[kind]), note
-    assert sight.text("legend").split("\n") == list(_NAMES_AT_THE_END)
+    assert sight.text("legend").split("\n") == STATES_AT_THE_END
     assert sight.wrong == []
 
 
@@ -197,7 +195,7 @@ def _same_in_the_tables(sight: Sight, page_figures: dict[str, Any]) -> None:
     assert sight.table("processes") == [[name, share(part)] for name, part in page_figures["processes"]]
     states, response = sum(page_figures["states"]), sum(page_figures["states"][:5])
     for (name, of_all, of_response), state, sums in zip(
-        sight.table("states"), _NAMES_AT_THE_END, page_figures["states"], strict=True
+        sight.table("states"), STATES_AT_THE_END, page_figures["states"], strict=True
     ):
         assert name == state
         assert float(of_all.split()[0]) == pytest.approx(100 * sums / states, abs=0.051)
