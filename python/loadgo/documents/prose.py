@@ -11,7 +11,7 @@ from loadgo.notation.figures import plain
 _MOST_WHOLE_CHARS = 32
 """Most characters that are kept on one line. A longer word must break, since the page of a telephone has 40."""
 
-_NUMBER = r"[−+-]?\d[\d,.]*"
+_NUMBER = r"(?:±[ ]?)?[−+-]?\d[\d,.]*"
 _UNIT = r"(?:%|[pnµm]?s|min|h|[kMGT]?B)"
 _WHOLE = re.compile(
     rf"""
