@@ -19,7 +19,7 @@ from loadgo.records.following import latest_ns
 from loadgo.records.tables import Tables, tables
 from loadgo.watching.terminal import answer
 from loadgo.watching.window import USER_STATES, WatchWindow, window_of
-from support.watched import NEEDS_CHROMIUM, Sight, host_run, looked_at, served
+from support.watched import NEEDS_CHROMIUM, STATES_AT_THE_END, Sight, host_run, looked_at, served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -42,6 +42,7 @@ _EDGE_NS = 5_000_000
 SEEN = """() => { const told = loadgo.figures(); return {
     answered: told.answered, response: told.response, lateness: told.lateness, lost: told.lost, users: told.users,
     phase: told.phase, commands: told.commands, waiting: told.waiting, usersShare: told.usersShare,
+    otherWork: told.otherWork,
     time: told.time.map(({ name, share }) => [name, share]),
     processes: told.processes.map(({ name, share }) => [name, share]),
     states: told.states.map(values => values.reduce((a, b) => a + b, 0) / values.length),
@@ -108,7 +109,7 @@ def test_every_panel_is_filled_by_what_was_measured_and_says_what_was_not(watche
     }.items():
         for note in notes:
             assert sight.text(note).startswith("not measured") == (not rows[kind]), note
-    assert sight.text("legend").split("\n") == list(USER_STATES)
+    assert sight.text("legend").split("\n") == STATES_AT_THE_END
     assert sight.wrong == []
 
 
@@ -169,6 +170,10 @@ def _same_figures(page_figures: dict[str, Any], frame: WatchWindow) -> None:
     )
     assert dict(page_figures["time"]) == pytest.approx(frame.time)
     assert page_figures["usersShare"] == pytest.approx(frame.users_share)
+    work = frame.other_work
+    assert page_figures["otherWork"] == (
+        None if work is None else pytest.approx({"share": work.share, "error": work.error})
+    )
     commands = [(row.name, row.count, row.p50_ns, row.p90_ns, row.mean_ns, row.cpu_ns) for row in frame.commands]
     for page_row, frame_row in zip(page_figures["commands"], commands, strict=True):
         assert (page_row["name"], page_row["count"]) == frame_row[:2]
@@ -190,7 +195,7 @@ def _same_in_the_tables(sight: Sight, page_figures: dict[str, Any]) -> None:
     assert sight.table("processes") == [[name, share(part)] for name, part in page_figures["processes"]]
     states, response = sum(page_figures["states"]), sum(page_figures["states"][:5])
     for (name, of_all, of_response), state, sums in zip(
-        sight.table("states"), USER_STATES, page_figures["states"], strict=True
+        sight.table("states"), STATES_AT_THE_END, page_figures["states"], strict=True
     ):
         assert name == state
         assert float(of_all.split()[0]) == pytest.approx(100 * sums / states, abs=0.051)
@@ -277,3 +282,24 @@ def test_the_page_writes_numbers_as_the_reports_do(sights: dict[str, Sight]) -> 
     }"""
     expected = [[form(value) for value in values] + ["–", "–"] for form in (number, size, duration, share)]
     assert sights["simulated"].tell(script, values) == expected
+
+
+def test_the_page_says_that_the_host_is_busy_with_other_things(sights: dict[str, Sight]) -> None:
+    """With the words and the limits of the terminal's view."""
+    script = """async others => {
+        const { answer } = await import(new URL("answer.js", location));
+        const told = loadgo.figures(), window = loadgo.windowNow();
+        return others.map(otherWork => answer({ ...told, otherWork }, window, 1, null));
+    }"""
+    shares = [(0.04, 0.0), (0.11, 0.02), (0.34, 0.0)]
+    quiet, partly, busy = sights["simulated"].tell(script, [{"share": part, "error": error} for part, error in shares])
+    assert "other things" not in quiet
+    assert partly.endswith("; the host is partly busy with other things: 11.0 % of the processors' time.")
+    assert busy.endswith("; the host is busy with other things: 34.0 % of the processors' time.")
+
+
+def test_what_the_keys_do_is_folded_before_the_charts(sights: dict[str, Sight]) -> None:
+    sight = sights["simulated"]
+    assert sight.tell("document.getElementById('hints').open") is False
+    assert sight.page.locator("#hints summary").is_visible()
+    assert not sight.page.locator("#keys").is_visible()

@@ -11,9 +11,8 @@ import pytest
 from loadgo.notation.figures import duration, share
 from loadgo.records.following import latest_ns
 from loadgo.records.tables import Tables
-from loadgo.watching.window import USER_STATES
 from support.accessibility import serious
-from support.watched import NEEDS_CHROMIUM, PHONE, WIDE, Served, Sight, looked_at
+from support.watched import NEEDS_CHROMIUM, PHONE, STATES_AT_THE_END, WIDE, Served, Sight, looked_at
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -272,8 +271,8 @@ def test_without_telling_colours_apart_the_states_are_there_in_words(
 ) -> None:
     with looked_at(browser, page, forced="active") as sight:
         swatches = sight.tell("[...legend.querySelectorAll('i')].map(one => getComputedStyle(one).backgroundColor)")
-        assert len(set(swatches)) == len(USER_STATES)
-        assert [name for name, *_ in sight.table("states")] == list(USER_STATES)
-        assert sight.text("legend").split("\n") == list(USER_STATES)
+        assert len(set(swatches)) == len(STATES_AT_THE_END)
+        assert [name for name, *_ in sight.table("states")] == STATES_AT_THE_END
+        assert sight.text("legend").split("\n") == STATES_AT_THE_END
         assert sight.page.get_attribute("#users", "aria-label")
         assert all(sight.tell("[...document.querySelectorAll('canvas')].map(one => !!one.getAttribute('aria-label'))"))

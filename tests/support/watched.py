@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from loadgo.watching.window import USER_STATES
 
 from support.outside import COMMAND, PATIENCE_S, environment
 
@@ -28,6 +29,8 @@ NEEDS_CHROMIUM = pytest.mark.skipif(
 )
 PAGE_PATIENCE_S = 300
 """For what a page does by itself, however busy the machine is."""
+STATES_AT_THE_END = [*USER_STATES[:-1], "not known"]
+"""The names of a user's states after the end of a run, when nothing becomes known any more."""
 WIDE, PHONE = (1280, 900), (390, 844)
 
 

@@ -127,10 +127,17 @@ def query(
 
 
 def _warnings_of(name: str) -> list[str]:
-    """The warnings of the run called `name`."""
+    """The warnings of the run called `name`, or one that says why they could not be judged."""
+    from loadgo.errors import error_in_words
     from loadgo.measures.run_warnings import facts_of, run_warnings
     from loadgo.records.phases import stretch_of
     from loadgo.records.tables import tables
 
-    rows = tables(name)
-    return run_warnings(facts_of(rows, stretch_of(rows)))
+    try:
+        rows = tables(name)
+        return run_warnings(facts_of(rows, stretch_of(rows)))
+    except Exception as error:
+        # The answer does not need the warnings, and a run that breaks their computation is one to be asked.
+        return [
+            f"The run's warnings could not be judged ({error_in_words(error)}): whether the run is good is not known."
+        ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from loadgo.comparison.chart_data import Distribution, distribution_of
@@ -24,6 +25,7 @@ from loadgo.comparison.pictures import comparison_pictures
 from loadgo.comparison.rows import Row
 from loadgo.comparison.side import Side
 from loadgo.comparison.tables import comparison_tables
+from loadgo.comparison.trust import trust_in_words
 from loadgo.decomposition.json_keys import JSON_KEYS as DECOMPOSITION_KEYS
 from loadgo.decomposition.tables import road_notes, road_warnings
 from loadgo.decomposition.waterfall import chain_waterfalls
@@ -68,11 +70,13 @@ def comparison_document(comparison: Comparison) -> Document:
     tables = comparison_tables(comparison)
     first_tables = bool(comparison.conditions) + bool(comparison.judged)
     pictures = (*comparison_pictures(comparison), *waterfall_pictures(chain_waterfalls(comparison.chains)))
+    of_runs = _warnings_of_runs(comparison)
     return Document(
         title=f"{comparison.b.name} compared with {comparison.a.name}",
         answer=verdict_sentence(comparison),
         further_answers=further_sentences(comparison),
-        warnings=_warnings(comparison),
+        trust=trust_in_words(comparison, is_warned=bool(of_runs)),
+        warnings=_warnings(comparison, of_runs),
         about=tuple(f"{letter}: {_described(side)}" for letter, side in (("A", comparison.a), ("B", comparison.b))),
         sections=(*tables[:first_tables], *pictures, Charts(charts), *tables[first_tables:]),
         notes=tuple(_notes(comparison)),
@@ -151,14 +155,20 @@ def _described(side: Side) -> str:
     return f"{side.name}{mark}, {kind}: {side.title}{runs}"
 
 
-def _warnings(comparison: Comparison) -> tuple[str, ...]:
+def _warnings_of_runs(comparison: Comparison) -> list[str]:
+    """The warnings that stand over the runs of both sides, and over their records."""
     sides = (comparison.a, comparison.b)
-    warnings = [f"Failed: {finding.text}." for finding in comparison.findings if finding.failed is not False]
+    warnings = []
     for side in sides:
         warnings += warnings_of_runs(side.run_names, side.tables, side.stretches, without=("busy",), named=True)
-    warnings += _broken_checks(comparison)
-    warnings += advice(comparison.rows, *sides)
-    warnings += neighbours(*sides)
+    return [*warnings, *_broken_checks(comparison), *neighbours(*sides)]
+
+
+def _warnings(comparison: Comparison, of_runs: Sequence[str]) -> tuple[str, ...]:
+    """All warnings of the comparison: failed thresholds, those of its runs, missing knowledge, and extrapolations."""
+    sides = (comparison.a, comparison.b)
+    warnings = [f"Failed: {finding.text}." for finding in comparison.findings if finding.failed is not False]
+    warnings += [*of_runs, *advice(comparison.rows, *sides)]
     for side in sides:
         for user in side.extrapolated:
             warnings.append(

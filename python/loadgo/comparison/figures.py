@@ -1,4 +1,8 @@
-"""The figures of a comparison in words: each measure in its unit, changes with their signs, intervals of changes."""
+"""The figures of a comparison in words: each measure in its unit, changes with their signs, intervals of changes.
+
+A change and its interval have the same number of decimals. The last digit is at most a quarter of the interval's
+width: more digits would be chance, and fewer would hide the width.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,14 @@ import math
 from loadgo.comparison.difference import Difference
 from loadgo.notation.figures import NOT_MEASURED, digits
 from loadgo.notation.measures import percent
+from loadgo.stats.resample import Interval
 
 LEAST_FACTOR = 10.0
 """A change to this many times the figure, or more, is written as a factor: `×12` for +1,100 %."""
-LARGEST_DECIMAL_SHARE = 0.1
-"""An interval whose ends are both below this has a decimal."""
+LARGEST_DIGIT_SHARE = 0.25
+"""The last digit of a change and its interval is at most this part of the interval's width."""
+_MOST_DECIMALS = 2
+_DECIMALS_WITHOUT_INTERVAL = 1
 
 
 def change(difference: Difference) -> str:
@@ -20,25 +27,45 @@ def change(difference: Difference) -> str:
         return NOT_MEASURED
     if difference.relative is None:
         return "0" if difference.change == 0 else "from 0"
-    return _relative(difference.relative, 1)
+    return relative_change(difference.relative, _relative_interval(difference))
 
 
 def change_interval(difference: Difference) -> str:
-    """The interval of the relative change, as in `−14 to −10 %`. Small changes have a decimal."""
-    if difference.interval is None or not difference.before:
-        return NOT_MEASURED
-    return percent_interval(difference.interval.low / difference.before, difference.interval.high / difference.before)
+    """The interval of the relative change, as in `−14 to −10 %`. Narrow intervals have decimals."""
+    interval = _relative_interval(difference)
+    return NOT_MEASURED if interval is None else percent_interval(interval)
 
 
-def percent_interval(low: float, high: float) -> str:
+def relative_change(share: float, interval: Interval | None) -> str:
+    """A share as a signed percentage, with as many decimals as its interval has. From ten times on it is a factor."""
+    return _relative(share, _DECIMALS_WITHOUT_INTERVAL if interval is None else decimals_of(interval))
+
+
+def percent_interval(interval: Interval) -> str:
     """An interval of shares in percent, as in `−14 to −10 %`, or of factors where it is large, as in `×12 to ×15`."""
-    is_small = max(abs(low), abs(high)) < LARGEST_DECIMAL_SHARE
-    low_text, high_text = (_relative(end, 1 if is_small or abs(end) < 0.01 else 0) for end in (low, high))
+    low_text, high_text = (_relative(end, decimals_of(interval)) for end in (interval.low, interval.high))
     return f"{low_text.removesuffix(' %') if high_text.endswith('%') else low_text} to {high_text}"
 
 
-def _relative(share: float, places: int) -> str:
+def decimals_of(interval: Interval) -> int:
+    """The number of decimals in percent that an interval of shares deserves. No end other than 0 is rounded to 0."""
+    width = 100 * (interval.high - interval.low)
+    if not 0 < width < math.inf:
+        return 0 if width else _DECIMALS_WITHOUT_INTERVAL
+    needed = math.ceil(-math.log10(LARGEST_DIGIT_SHARE * width) - 1e-9)
+    decimals = min(max(needed, 0), _MOST_DECIMALS)
+    vanishes = any(end and round(100 * end, decimals) == 0 for end in (interval.low, interval.high))
+    return min(decimals + 1, _MOST_DECIMALS) if vanishes else decimals
+
+
+def _relative_interval(difference: Difference) -> Interval | None:
+    if difference.interval is None or not difference.before:
+        return None
+    return Interval(difference.interval.low / difference.before, difference.interval.high / difference.before)
+
+
+def _relative(share: float, decimals: int) -> str:
     """A relative change in percent. From ten times on it is a factor."""
     if share < LEAST_FACTOR - 1:
-        return percent(share, places)
+        return percent(share, decimals)
     return f"×{digits(1 + share)}" if math.isfinite(share) else "×∞"

@@ -18,7 +18,8 @@ def markdown_document(document: Document) -> str:
     document = document.full()
     parts = [f"> **{escaped(warning)}**" for warning in document.warnings]
     answers = (document.answer, *document.further_answers)
-    parts += ["  \n".join(f"**{escaped(line)}**" for line in answers), "  \n".join(map(escaped, document.about))]
+    parts += ["  \n".join(f"**{escaped(line)}**" for line in answers), escaped(document.trust_line)]
+    parts.append("  \n".join(map(escaped, document.about)))
     parts += [_section(section) for section in document.sections]
     parts.append("\n".join(f"- **{escaped(label)}**: {escaped(line)}" for label, line in document.notes))
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -1,4 +1,4 @@
-"""A document for a terminal: warnings and the answer first, then tables and pictures, then notes."""
+"""A document for a terminal: warnings, the answer and its trust first, then tables and pictures, then notes."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from rich.text import Text
 
 from loadgo.documents.document import Chapter, Charts, Document, Points, Remarks, Section, SignPicture
 from loadgo.documents.printed_table import printed_lines
+from loadgo.documents.prose import with_whole_figures
 from loadgo.documents.table import Table
 from loadgo.notation.figures import plain
 
@@ -45,6 +46,8 @@ def text_document(document: Document, *, width: int | None = None, color: bool =
         console.print(_text(warning, "bold red"))
     for line in filter(None, (document.answer, *document.further_answers)):
         console.print(_text(line, "bold"))
+    if document.trust:
+        console.print(_text(document.trust_line))
     if document.about:
         console.print()
     for line in document.about:
@@ -57,7 +60,8 @@ def text_document(document: Document, *, width: int | None = None, color: bool =
     if document.notes:
         console.print()
         console.print(_notes(document.notes))
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()).strip("\n") + "\n"
+    text = out.getvalue().replace(_JOINT, " ")
+    return "\n".join(line.rstrip() for line in text.splitlines()).strip("\n") + "\n"
 
 
 def _section(section: Section, width: int) -> Iterator[RenderableType]:
@@ -137,4 +141,9 @@ def _notes(notes: tuple[tuple[str, str], ...]) -> PrintedTable:
 
 
 def _text(line: str, style: str = "") -> Text:
-    return Text(plain(line), style=style)
+    """The line, in which no figure is parted from its unit where the line is broken."""
+    return Text(with_whole_figures(plain(line), _JOINT), style=style)
+
+
+_JOINT = "\ue000"
+"""A sign that no text has. It stands for a space at which no line is broken."""

@@ -73,19 +73,23 @@ GUTTER_PX = 96
 """Room beside the panels of a stacked chart, for the names of rows and for the last label of the time axis."""
 
 
-def svg(chart: Chart, warnings: Sequence[str] = ()) -> str:
-    """The chart as an SVG picture on white, below the warnings of its run. Raises `LoadgoError` if that fails."""
+def svg(chart: Chart, warnings: Sequence[str] = (), trust: str = "") -> str:
+    """The chart as an SVG picture on white, below the warnings of its run and the line on whether to believe it.
+
+    Raises `LoadgoError` if that fails.
+    """
     with _drawing(chart):
-        picture: str = vl_convert.vegalite_to_svg(_picture_spec(chart, warnings), allowed_base_urls=[])
+        picture: str = vl_convert.vegalite_to_svg(_picture_spec(chart, warnings, trust), allowed_base_urls=[])
         if not _has_finite_size(picture):
             raise ValueError("the picture has no finite size")
     return picture
 
 
-def png(chart: Chart, warnings: Sequence[str] = ()) -> bytes:
+def png(chart: Chart, warnings: Sequence[str] = (), trust: str = "") -> bytes:
     """The chart as a PNG picture on white, at twice the size of the SVG. Raises `LoadgoError` if that fails."""
+    spec = _picture_spec(chart, warnings, trust)
     with _drawing(chart):
-        picture: bytes = vl_convert.vegalite_to_png(_picture_spec(chart, warnings), scale=2, allowed_base_urls=[])
+        picture: bytes = vl_convert.vegalite_to_png(spec, scale=2, allowed_base_urls=[])
     return picture
 
 
@@ -111,9 +115,9 @@ def altair_chart(chart: Chart, warnings: Sequence[str] = ()) -> alt.Chart | alt.
     return drawing
 
 
-def _title(chart: Chart, warnings: Sequence[str]) -> dict[str, Any]:
-    """The heading and the caption of a picture. Warnings stand above both, in red."""
-    caption = textwrap.wrap(plain(chart.caption), _TITLE_CHARS)
+def _title(chart: Chart, warnings: Sequence[str], trust: str) -> dict[str, Any]:
+    """The heading of a picture, its caption and the line on trust. Warnings stand above them, in red."""
+    caption = [line for text in (chart.caption, trust) for line in textwrap.wrap(plain(text), _TITLE_CHARS)]
     heading = {"text": plain(chart.heading), "subtitle": caption, "anchor": "start", "subtitlePadding": 4, "offset": 10}
     if not warnings:
         return heading
@@ -122,7 +126,7 @@ def _title(chart: Chart, warnings: Sequence[str]) -> dict[str, Any]:
     return heading | {"text": lines, "color": _WARNING_COLOR, "fontSize": 12, "subtitle": below}
 
 
-def _picture_spec(chart: Chart, warnings: Sequence[str]) -> dict[str, Any]:
+def _picture_spec(chart: Chart, warnings: Sequence[str], trust: str = "") -> dict[str, Any]:
     """The specification of a picture outside of a page, with a fixed width, warnings, the heading and the caption."""
     ink = {
         "point": {"color": "black"},
@@ -130,7 +134,7 @@ def _picture_spec(chart: Chart, warnings: Sequence[str]) -> dict[str, Any]:
         "axis": {"labelLimit": 400, "titleLimit": 600},
     }
     config = chart.spec["config"] | ink
-    title = _title(chart, warnings)
+    title = _title(chart, warnings, trust)
     return _sized(chart.spec) | {"title": title, "background": "white", "padding": 12, "config": config}
 
 

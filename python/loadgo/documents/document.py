@@ -59,12 +59,15 @@ class Remarks(SectionPlace):
     paragraphs: tuple[str, ...]
 
 
+TRUST_LABEL = "Trust"
+"""The word before the line on whether to believe the answer, and before that of a run's short report."""
+
 Section = Table | SignPicture | Charts | Chapter | Points | Remarks
 
 
 @dataclass(frozen=True)
 class Document:
-    """A title, the answer with warnings, lines about the measured systems, sections, and notes.
+    """A title, the answer with warnings and trust, lines about the measured systems, sections, and notes.
 
     A document holds a full report and a short one. They have the same warnings and the same answer.
     """
@@ -74,6 +77,8 @@ class Document:
     sections: tuple[Section, ...]
     further_answers: tuple[str, ...] = ()
     """Further lines of the answer."""
+    trust: str = ""
+    """Whether to believe the answer, and why: a line below it. Empty where the document has no such judgement."""
     warnings: tuple[str, ...] = ()
     about: tuple[str, ...] = ()
     """Lines about the systems and runs that the figures belong to."""
@@ -85,6 +90,11 @@ class Document:
     """The notes of the short report. With None, it has all notes."""
     beside: bool = False
     """Whether a wide HTML page places the tables below the charts side by side."""
+
+    @property
+    def trust_line(self) -> str:
+        """The line on whether to believe the answer, with its label; empty if there is none."""
+        return f"{TRUST_LABEL}: {self.trust}" if self.trust else ""
 
     def full(self) -> Document:
         """The document with the sections and the lines of the full report."""

@@ -5,12 +5,16 @@ A link shows its sentence on hover, and is reached by keyboard and by touch.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from markupsafe import Markup, escape
 
 from loadgo.notation.figures import plain
 from loadgo.notation.heading_terms import HEADING_MEANINGS
+
+_DOT = re.compile(r"(?<=[a-z_])\.(?=[a-z_])")
+"""A dot within a name, such as `processors.speed`."""
 
 
 @dataclass
@@ -20,8 +24,10 @@ class ExplainedWords:
     meanings: dict[str, str] = field(default_factory=dict)
 
     def heading(self, text: str) -> Markup:
-        """A column's heading. One with a meaning becomes a link to it."""
-        return self.word(text, HEADING_MEANINGS.get(text, ""))
+        """A column's heading. One with a meaning becomes a link to it. A setting's name may break after its dots."""
+        if text in HEADING_MEANINGS:
+            return self.word(text, HEADING_MEANINGS[text])
+        return Markup(_DOT.sub(".<wbr>", escape(plain(text))))
 
     def word(self, text: str, meaning: str) -> Markup:
         """A word of the page. With a meaning it becomes a link to it."""

@@ -53,8 +53,9 @@ class Presentation:
         if format in PICTURE_FORMATS:
             from loadgo.documents.chart import png, svg
 
-            drawn, warnings = self.drawn(chart), self._document.warnings
-            return svg(drawn, warnings) if format == "svg" else png(drawn, warnings)
+            drawn, document = self.drawn(chart), self._document
+            warnings, trust = document.warnings, document.trust_line
+            return svg(drawn, warnings, trust) if format == "svg" else png(drawn, warnings, trust)
         if format == "csv":
             from loadgo.documents.as_csv import frame_csv
 

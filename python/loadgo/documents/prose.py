@@ -11,7 +11,7 @@ from loadgo.notation.figures import plain
 _MOST_WHOLE_CHARS = 32
 """Most characters that are kept on one line. A longer word must break, since the page of a telephone has 40."""
 
-_NUMBER = r"[−+-]?\d[\d,.]*"
+_NUMBER = r"(?:±[ ]?)?[−+-]?\d[\d,.]*"
 _UNIT = r"(?:%|[pnµm]?s|min|h|[kMGT]?B)"
 _WHOLE = re.compile(
     rf"""
@@ -34,6 +34,11 @@ def prose(text: str) -> Markup:
         parts += [escape(text[end : match.start()]), _marked_up(match)]
         end = match.end()
     return Markup("").join([*parts, escape(text[end:])])
+
+
+def with_whole_figures(text: str, joint: str) -> str:
+    """The text with `joint` in place of the space between a figure and its unit, where no line may be broken."""
+    return _WHOLE.sub(lambda match: match[0] if match["code"] else match[0].replace(" ", joint), text)
 
 
 def _marked_up(match: re.Match[str]) -> Markup:

@@ -16,7 +16,7 @@ import polars as pl
 from loadgo.fitting.law_choice import FEWEST_LAW_VALUES, choose_law
 from loadgo.fitting.uncertainty import Grouping, resampled_ratio, resampled_spread
 from loadgo.fitting.values import FittedValue, FittedValues
-from loadgo.notation.figures import in_words
+from loadgo.notation.figures import counted, in_words
 from loadgo.notation.keys import dotted
 from loadgo.notation.laws import Law
 from loadgo.stats.resample import Floats
@@ -63,7 +63,7 @@ def fit_law_value(
     """The value of `key`: the law of `values` where `selected` is 1, with its uncertainty."""
     count = int(selected.sum())
     choice = choose_law(values[selected > 0])
-    source = f"{source_words}, {count:,} times: {choice.why}"
+    source = f"{source_words}, in {counted(count, 'interaction')}: {choice.why}"
     if count < _FEWEST_LAW_INTERACTIONS:
         return FittedValue(key, choice.law, source, deviation=count**-0.5)
     if choice.law.mean <= 0.0:

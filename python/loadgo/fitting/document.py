@@ -69,8 +69,16 @@ def _accuracy(fit: Fit) -> str:
             farthest[check.users] = max(farthest.get(check.users, check), check, key=lambda each: abs(each.off))
     if not farthest:
         return ""
-    by_users = (f"{_off(farthest[users])} off with {people(users)}" for users in sorted(farthest))
+    by_users = (f"{_off_in_words(farthest[users])} with {people(users)}" for users in sorted(farthest))
     return f" Under this load the machine's mean response is {in_words([*by_users])}."
+
+
+def _off_in_words(check: FittedCheck) -> str:
+    """The error of the machine as a phrase: `6.6 % too low`."""
+    shown = percent(abs(check.off)).removeprefix("+")
+    if float(shown.partition(" ")[0]) == 0:
+        return "right"
+    return f"{shown} too {'high' if check.off > 0 else 'low'}"
 
 
 def _off(check: FittedCheck) -> str:

@@ -36,6 +36,8 @@ class LawChoice:
 def choose_law(values: Floats, *, timed: bool = True) -> LawChoice:
     """Chooses the law of `values`, which are not negative and not empty."""
     mean, deviation = float(values.mean()), float(values.std())
+    if len(values) == 1:
+        return LawChoice(Law("fixed", (mean,), timed), "a single value, taken as always the same")
     if mean <= 0.0 or deviation <= CONSTANT_LAW_SPREAD_RATIO * mean:
         return LawChoice(Law("fixed", (mean,), timed), "always the same")
     if len(values) < FEWEST_LAW_VALUES:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loadgo.comparison.figures import percent_interval
+from loadgo.comparison.figures import percent_interval, relative_change
 from loadgo.laboratory.history import History, HistoryChange, HistoryPoint
 from loadgo.measures.fail_if import format_figure
 from loadgo.notation.comparisons import NamedFigure
 from loadgo.notation.figures import NOT_MEASURED, capitalized, counted, duration, plain
-from loadgo.notation.measures import percent
 from loadgo.stats.change_points import FEWEST_VALUES, LARGEST_CHANCE_SHARE
 
 MOST_NAMED_RUNS = 3
@@ -60,7 +59,9 @@ def size_words(figure: NamedFigure, change: HistoryChange) -> str:
 
 def _size(figure: NamedFigure, change: HistoryChange) -> str:
     level = change.level
-    return percent(level.size) if level.scale == "ratio" else _signed_figure(figure, level.size)
+    if level.scale == "ratio":
+        return relative_change(level.size, level.interval)
+    return _signed_figure(figure, level.size)
 
 
 def interval_words(figure: NamedFigure, change: HistoryChange) -> str:
@@ -69,7 +70,7 @@ def interval_words(figure: NamedFigure, change: HistoryChange) -> str:
     if level.interval is None:
         return NOT_MEASURED
     if level.scale == "ratio":
-        return percent_interval(level.interval.low, level.interval.high)
+        return percent_interval(level.interval)
     return f"{_signed_figure(figure, level.interval.low)} to {_signed_figure(figure, level.interval.high)}"
 
 

@@ -65,11 +65,11 @@ def other_work_of(tables: Tables, stretch: Stretch, total: TotalTime | None) -> 
     Where the users' time was not measured by itself, the processor time of their lines stands for it. A host that users
     logged in to by ssh has no driver. None on a simulated machine, and where too little was measured.
     """
+    if (metered := metered_other_work(total)) is not None:
+        return metered
     if total is None or not total.total_ns or not _is_host(tables):
         return None
     error = total.account.resolution_ns / total.total_ns
-    if total.others_share is not None:
-        return OtherWork(total.others_share, error)
     account, users_ns = total.account, _line_time_ns(tables, stretch)
     has_driver = account.driver_ns is not None or is_remote(tables.conditions)
     if users_ns is None or not has_driver:
@@ -77,6 +77,20 @@ def other_work_of(tables: Tables, stretch: Stretch, total: TotalTime | None) -> 
     rest_ns = account.busy_ns - users_ns - (account.driver_ns or 0) - (account.meters_ns or 0)
     others_share = replace(total, account=replace(account, unattributed_ns=rest_ns)).others_share
     return None if others_share is None else OtherWork(others_share, error, at_most=True)
+
+
+def other_work_in(tables: Tables, time: pl.DataFrame, processes: pl.DataFrame) -> OtherWork | None:
+    """The other work in these spans of the tables `time` and `processes`; None as for `metered_other_work`."""
+    last_ns = 0 if time.is_empty() else int(time["at_ns"].max())  # type: ignore[arg-type]
+    all_spans = Stretch("all", -last_ns, last_ns, 0, 0, 0, 0, None)
+    return metered_other_work(total_time_of(replace(tables, time=time, processes=processes), all_spans))
+
+
+def metered_other_work(total: TotalTime | None) -> OtherWork | None:
+    """The other work where the users' time was measured by itself; else None, and on a simulated machine."""
+    if total is None or not total.total_ns or total.kind == "machine" or total.others_share is None:
+        return None
+    return OtherWork(total.others_share, total.account.resolution_ns / total.total_ns)
 
 
 def most_other_work(runs: Iterable[tuple[Tables, Stretch]]) -> OtherWork | None:

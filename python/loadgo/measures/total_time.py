@@ -30,7 +30,7 @@ OWNER_GROUPS = ("users", "driver", "meters", "supervisor")
 METER_PROGRAMS_CATEGORY = "meters"
 """The category of the meter programs' time."""
 
-_KERNEL_CATEGORIES = (
+KERNEL_CATEGORIES = (
     *("kernel thread", "interrupt", "soft interrupt", "getwork", "irq", "softirq", "uncharged"),
     METER_PROGRAMS_CATEGORY,
 )
@@ -43,7 +43,8 @@ _CATEGORY_ORDER = (
     *("kernel thread", "uncharged", METER_PROGRAMS_CATEGORY, "steal", "iowait", "idle", "idle zero", "idle loading"),
     *("idle not eligible", "idle governed", "idle page wait", "idle disk wait", "idle dispatch"),
 )
-_TICK_CATEGORIES = frozenset(("system", "nice", "irq", "softirq", "iowait", "idle"))
+TICK_CATEGORIES = frozenset(("system", "nice", "irq", "softirq", "iowait", "idle"))
+"""Categories of the kernel's own account, which counts ticks."""
 _UNWANTED_IDLE = ("idle zero", "idle page wait", "idle disk wait", "idle dispatch", "idle", "iowait")
 """Idle time in which no eligible process wanted a processor: 1973's zero and non-multiprogramming idle."""
 
@@ -143,7 +144,7 @@ class TotalTime:
         unattributed_ns = self.account.unattributed_ns
         if unattributed_ns is None or not self.total_ns:
             return None
-        return max(unattributed_ns - self.category_time_ns(*_KERNEL_CATEGORIES), 0) / self.total_ns
+        return max(unattributed_ns - self.category_time_ns(*KERNEL_CATEGORIES), 0) / self.total_ns
 
     def share_of(self, part_ns: float | None) -> float | None:
         """The share of `part_ns` in all time, 0 to 1; None if `part_ns` was not measured."""
@@ -262,7 +263,7 @@ def _account_kind(tables: Tables, categories: tuple[Category, ...]) -> Literal["
     """The source of the categories: a simulated machine and the meters are exact, the kernel counts ticks."""
     if tables.conditions.get("system", {}).get("kind", "host") == "machine":
         return "machine"
-    ticking = any(category.name in _TICK_CATEGORIES for category in categories)
+    ticking = any(category.name in TICK_CATEGORIES for category in categories)
     return "kernel's ticks" if ticking else "meters"
 
 

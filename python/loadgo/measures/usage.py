@@ -137,7 +137,8 @@ def unknown_waits_note(rows: pl.DataFrame, system: Mapping[str, Any]) -> str:
     if version and (int(version[1]), int(version[2])) >= _LOSING_KERNEL:
         why = (
             "since version 6.12 the kernel loses the beginning of some waits when processors are contended. The others "
-            "did wait, so the means are too low. `--meters cheap` measures all waits."
+            "did wait, so the means are too low. A wait that ends while its process is still in the run queue counts "
+            "as 0, also in the known ones, which makes the means lower still. `--meters cheap` measures all waits."
         )
     return f"Page waits and disk waits are known for {known_share}: {why}"
 

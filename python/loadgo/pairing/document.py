@@ -13,7 +13,7 @@ from loadgo.notation.measures import name_of, percent
 from loadgo.pairing.results import Change, Experiment, LeftOut, Pair
 from loadgo.pairing.run_figures import CommandMeans, RunFigures, log_ratio
 from loadgo.pairing.variant import Variant
-from loadgo.pairing.words import about, advice, answer, figure, interval_text, notes, relative, warnings
+from loadgo.pairing.words import about, advice, answer, figure, interval_text, notes, relative, trust, warnings
 from loadgo.running.load import Load
 from loadgo.running.prepared import is_host
 
@@ -41,6 +41,7 @@ def experiment_document(experiment: Experiment) -> Document:
         title=f"{experiment.b.script} against {experiment.a.script}, run in turn",
         answer=answer(experiment),
         further_answers=tuple(advice(experiment)),
+        trust=trust(experiment),
         warnings=tuple(warnings(experiment)),
         about=about(experiment),
         sections=tuple(tables),

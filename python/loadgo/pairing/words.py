@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 
-from loadgo.comparison.figures import percent_interval
+from loadgo.comparison.figures import percent_interval, relative_change
 from loadgo.measures.other_work import BUSY_SHARE, SHOWS_PROGRAMS
-from loadgo.notation.figures import NOT_MEASURED, duration, people, rate, share
+from loadgo.notation.figures import NOT_MEASURED, counted, duration, people, rate, share
 from loadgo.notation.margin import margin_in_words
-from loadgo.notation.measures import name_of, percent
+from loadgo.notation.measures import name_of
 from loadgo.pairing.results import MOST_FORECAST_PAIRS, Change, Experiment, Pair
 from loadgo.pairing.run_figures import RunFigures, common_commands
 from loadgo.running.prepared import is_host
@@ -45,12 +45,12 @@ def _change_and_interval(change: Change) -> str:
 
 def relative(change: Change) -> str:
     """The change of a measure in percent."""
-    return percent(change.relative)
+    return relative_change(change.relative, change.interval)
 
 
 def interval_text(interval: Interval | None) -> str:
     """The interval of a change, as in `−14 to −10 %`."""
-    return NOT_MEASURED if interval is None else percent_interval(interval.low, interval.high)
+    return NOT_MEASURED if interval is None else percent_interval(interval)
 
 
 def figure(measure: str, amount: float | None) -> str:
@@ -93,6 +93,22 @@ def warnings(experiment: Experiment) -> list[str]:
     if any(errors):
         lines.append(f"Lines failed, timed out or died: {errors[0]:,} of A and {errors[1]:,} of B.")
     return lines
+
+
+def trust(experiment: Experiment) -> str:
+    """The line on whether to believe the answer; empty where nothing is known."""
+    decisive = [change for change in experiment.changes if change.measure in experiment.decisive]
+    if not decisive:
+        return ""
+    if warnings(experiment):
+        return "low: the warnings above say why."
+    if any(change.interval is None for change in decisive):
+        return f"limited: {counted(len(experiment.pairs), 'pair')} of runs cannot give an interval."
+    host = " What the host did besides met both." if is_host(experiment.a.on) else ""
+    return (
+        "high. A and B ran in turn, in drawn order and with the same seeds, and the 95 % intervals hold at whatever "
+        f"pair the experiment ends.{host}"
+    )
 
 
 def _other_mixes(experiment: Experiment) -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from loadgo.comparison.figures import decimals_of, percent_interval
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import digits, duration, number, people
+from loadgo.notation.figures import duration, number, people
 from loadgo.records.prediction import ALL_COMMANDS, PredictedFigure, Prediction
 from loadgo.stats.resample import Interval
 
@@ -96,7 +97,7 @@ def _interval(figure: PredictedFigure) -> str:
 
 def _around(factors: Interval) -> str:
     """A factor's interval in percent: `±4.2 %`, or both ends if they differ."""
-    low, high = 100 * (factors.low - 1), 100 * (factors.high - 1)
-    if abs(high + low) <= 0.2 * (high - low):
-        return f"±{digits((high - low) / 2)} %"
-    return f"{'−' if low < 0 else '+'}{digits(abs(low))} to {'−' if high < 0 else '+'}{digits(abs(high))} %"
+    shares = Interval(factors.low - 1, factors.high - 1)
+    if abs(shares.high + shares.low) <= 0.2 * (shares.high - shares.low):
+        return f"±{50 * (shares.high - shares.low):.{decimals_of(shares)}f} %"
+    return percent_interval(shares)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Sequence
 
+from loadgo.documents.document import TRUST_LABEL
 from loadgo.documents.table import Table
 from loadgo.measures.summary import CommandSummary, Summary
 from loadgo.notation.figures import counted, duration, exact_share, number, share
@@ -148,7 +149,7 @@ def short_notes(summary: Summary, view: View, run: str) -> list[Note]:
     Of the full report's notes it has those that say that something is wrong, and those that an option asks for.
     """
     return [
-        *(("Trust", f"{line[0].upper()}{line[1:]}.") for line in [trust(summary)] if line),
+        *((TRUST_LABEL, f"{line[0].upper()}{line[1:]}.") for line in [trust(summary)] if line),
         *_facts(summary),
         *_kept_notes(summary, view),
         *(("Fail if", result.text) for result in summary.fail_if if not result.failed),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 
 from loadgo.notation.figures import digits, in_words
@@ -68,17 +68,26 @@ def document_answer(reproduced: ReproducedDocument) -> str:
 
 def failing_figures(reproduced: ReproducedDocument) -> list[str]:
     """The names of the figures that should be predicted and are not, or outside their tolerance."""
-    cells = [
-        figure_name(cell.figure.label, key.split("/")[1])
+    names_by_key = {
+        key: figure_name(cell.figure.label, key.split("/")[1])
         for key, cell in reproduced.cells.items()
         if cell.verdict in BAD_VERDICTS
-    ]
+    }
+    cells = distinct_names(names_by_key)
     totals = [
         figure_name(total.total.label)
         for total in reproduced.totals
         if total.rule is not None and total.verdict in BAD_VERDICTS
     ]
     return [*cells, *totals]
+
+
+def distinct_names(names_by_key: Mapping[str, str]) -> list[str]:
+    """The names of cells by key (`document/table/row/column`), with their rows where several have one name."""
+    names = list(names_by_key.values())
+    return [
+        f"{name} of row {key.split('/')[2]}" if names.count(name) > 1 else name for key, name in names_by_key.items()
+    ]
 
 
 def figure_name(label: str, table: str = "") -> str:

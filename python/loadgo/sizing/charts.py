@@ -23,6 +23,7 @@ from loadgo.documents.chart import (
     safe,
 )
 from loadgo.documents.palette import GREY_COLOR, SERIES_COLORS, WARM_COLOR
+from loadgo.notation.figures import people
 from loadgo.sizing.chart_data import (
     BOUNDS_LABEL,
     CurvePoint,
@@ -312,7 +313,12 @@ def _answer_level(capacity: Capacity) -> list[alt.Chart]:
 def _answer_words(capacity: Capacity) -> str:
     if not capacity.answer:
         return ""
-    return f" The vertical line is the answer{', with its interval' if len(_answer_layers(capacity)) > 1 else ''}."
+    line = f" The vertical line is the answer, {people(capacity.answer)}"
+    if len(_answer_layers(capacity)) == 1 or capacity.interval is None or capacity.interval[1] is None:
+        return f"{line}."
+    low, high = capacity.interval
+    interval = f"{100 * capacity.confidence:.0f} % interval" if capacity.confidence else "range, more likely than not"
+    return f"{line}, and the band around it its {interval}, {low:,} to {high:,}."
 
 
 def _caption(capacity: Capacity) -> str:

@@ -13,6 +13,7 @@ from loadgo.sizing.json_keys import JSON_KEYS
 from loadgo.sizing.pictures import capacity_pictures
 from loadgo.sizing.results import Capacity
 from loadgo.sizing.tables import capacity_tables
+from loadgo.sizing.trust import trust_in_words
 from loadgo.stats.resample import Interval
 from loadgo.theory.scalability import FittedLaw
 
@@ -33,12 +34,13 @@ def capacity_document(capacity: Capacity) -> Document:
 
         return capacity_charts(capacity)
 
-    tables = capacity_tables(capacity)
+    tables, warnings = capacity_tables(capacity), _capacity_warnings(capacity)
     curve_tables = 1 if capacity.points else 0
     return Document(
         title=f"capacity of {capacity.on} in users",
         answer=capacity.in_words,
-        warnings=_capacity_warnings(capacity),
+        trust=trust_in_words(capacity, is_warned=bool(warnings)),
+        warnings=warnings,
         about=_about_lines(capacity),
         sections=(*tables[:curve_tables], *capacity_pictures(capacity), Charts(charts), *tables[curve_tables:]),
         notes=tuple(_capacity_notes(capacity)),

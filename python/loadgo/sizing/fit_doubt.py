@@ -74,8 +74,6 @@ class FitDoubt:
 
     @property
     def _confidence_in_words(self) -> str:
-        if self.confidence == INTERVAL_CONFIDENCE:
-            return ""
         return f", with {100 * self.confidence:.0f} % confidence" if self.confidence else ", more likely than not"
 
 

@@ -16,9 +16,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from loadgo.measures.total_time import OWNER_GROUPS
 from loadgo.records.interactions import CPU_NS, IS_ANSWERED, IS_MEASURED, LATENESS_NS, RESPONSE_NS
-from loadgo.watching.memory_holders import USERS_LABEL, Holders
+from loadgo.watching.memory_holders import Holders
 
 NULL_WORD_INDEX = 0xFFFFFFFF
 """Marks a null in a column of integers or words. A null in a column of floats is NaN."""
@@ -151,7 +150,6 @@ _DURATIONS = (
 
 
 def _named(frame: pl.DataFrame) -> pl.DataFrame:
-    """The sums of processes with the same name, and of all users. Other groups are in other tables."""
-    others = [name for name in OWNER_GROUPS if name != USERS_LABEL]
-    names = frame.filter(~_is("who", *others)).group_by("at_ns", "span_ns", "who", maintain_order=True)
+    """The sums of processes with the same name, and of the groups of a run: all users, the driver, the sampling."""
+    names = frame.group_by("at_ns", "span_ns", "who", maintain_order=True)
     return names.agg(pl.col("cpu_ns", "ready_wait_ns").sum())

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 from loadgo.documents.palette import STATE_COLORS, category_colors
+from loadgo.measures.other_work import BUSY_SHARE, NOTED_SHARE
+from loadgo.measures.total_time import KERNEL_CATEGORIES, OWNER_GROUPS, TICK_CATEGORIES, TICK_NS
 from loadgo.notation.terms import CATEGORY_TERMS
 from loadgo.watching.window import SERVED_STATES_COUNT
 
@@ -13,7 +15,10 @@ TERMS_FILE = "terms.js"
 
 
 def terms_module() -> bytes:
-    """The module: the states of a user, and the term, the sentence and the colour of each category, busy ones first."""
+    """The module: the states of a user; the term, the sentence and the colour of each category, busy ones first.
+
+    It has the limits of other work on a host, too, and the categories and owners that are no other work.
+    """
     categories = {
         stored: {"name": CATEGORY_TERMS[stored].name, "meaning": CATEGORY_TERMS[stored].sentence, "colour": color}
         for stored, color in category_colors(CATEGORY_TERMS).items()
@@ -23,6 +28,14 @@ def terms_module() -> bytes:
         "COLOURS": list(STATE_COLORS.values()),
         "WAITS": SERVED_STATES_COUNT,
         "CATEGORIES": categories,
+        "OWNERS": OWNER_GROUPS,
+        "OTHER_WORK": {
+            "busy": BUSY_SHARE,
+            "noted": NOTED_SHARE,
+            "kernel": KERNEL_CATEGORIES,
+            "ticked": sorted(TICK_CATEGORIES),
+            "tick_ns": TICK_NS,
+        },
     }
     lines = [f"export const {name} = {json.dumps(value)};" for name, value in constants.items()]
     return "\n".join(["// Terms and colours; made from loadgo's own tables.", *lines, ""]).encode()

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from loadgo.documents.signs import cut, line
+from loadgo.measures.other_work import OtherWork
 from loadgo.notation.figures import NOT_MEASURED, counted, duration, number, people, plain, share, size
 from loadgo.notation.terms import category_name
 from loadgo.records.prediction import ALL_COMMANDS
@@ -123,10 +124,10 @@ def answer(window: WatchWindow, target_ns: float | None = None) -> str:
     sentence_start = "processors not measured" if math.isnan(busy) else f"processors {share(busy)} busy"
     if window.bands and not math.isnan(window.users_share):
         sentence_start += f", {share(window.users_share)} for users"
-    p90 = window.response_ns.get(0.9)
+    p90, others = window.response_ns.get(0.9), _other_work_in_words(window.other_work)
     is_slow = target_ns is not None and p90 is not None and p90 > target_ns
     if window.bands and window.answered == 0:
-        return f"Nobody was answered in the last {duration(window.width_ns)}; {sentence_start}."
+        return f"Nobody was answered in the last {duration(window.width_ns)}; {sentence_start}{others}."
     state, state_share = max(window.waiting.items(), key=_share_of_pair, default=("", 0.0))
     is_held_up = state != "running" and state_share >= _HELD_UP_WAIT_SHARE
     why = f"{share(state_share)} of the response time is {_state_in_words(state)}" if is_held_up else ""
@@ -137,11 +138,18 @@ def answer(window: WatchWindow, target_ns: float | None = None) -> str:
         category, part = max(idle, key=_share_of_pair, default=("", 0.0))
         if part > _IDLE_CAUSE_SHARE:
             why = f"{share(part)} of the processors' time they were {category_name(category).replace(':', ',')}"
-    return f"{verdict}: {sentence_start}{p90_in_words}{'; ' + why if why else ''}."
+    return f"{verdict}: {sentence_start}{p90_in_words}{'; ' + why if why else ''}{others}."
 
 
 _HELD_UP_CATEGORIES = ("idle page wait", "idle disk wait", "idle governed")
 """Idle time that somebody could have used."""
+
+
+def _other_work_in_words(work: OtherWork | None) -> str:
+    """The clause that says that the host is busy with other things than the users; empty for a quiet host."""
+    if work is None or work.level == "quiet":
+        return ""
+    return f"; the host is {work.level} with other things: {share(work.share)} of the processors' time"
 
 
 def _share_of_pair(pair: tuple[str, float]) -> float:
@@ -179,11 +187,16 @@ def _user_lines(window: WatchWindow, room: int) -> list[tuple[str, str]]:
     most_users = max(float(sum(window.states.values(), np.zeros(len(window.ready))).max()), 1.0)
     series = _states_in(window)
     rows = [
-        (f"{state:<{LABEL_CHARS}}{line(list(users / most_users))} {number(float(users[-1])):>8}", "series")
+        (f"{_row_name(state):<{LABEL_CHARS}}{line(list(users / most_users))} {number(float(users[-1])):>8}", "series")
         for state, users in list(series.items())[: room - 1]
     ]
     heading = f"{'users':<{LABEL_CHARS}}{'':<{len(window.ready)}} {'at last':>8}"
     return [(heading, "head"), *rows]
+
+
+def _row_name(state: str) -> str:
+    """The name of a state before a row, where *not known yet* has no room."""
+    return state if len(state) < LABEL_CHARS else SHORT_STATE_NAMES[state]
 
 
 def _states_in(window: WatchWindow) -> dict[str, Floats]:

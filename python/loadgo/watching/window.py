@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from loadgo.measures.other_work import OtherWork, other_work_in
 from loadgo.measures.total_time import OWNER_GROUPS, is_busy
 from loadgo.records.interactions import CPU_NS, IS_ANSWERED, IS_MEASURED, LATENESS_NS, PROMPTED_NS, RESPONSE_NS
 from loadgo.stats.quantiles import sorted_quantile
@@ -77,6 +78,8 @@ class WatchWindow:
     """Share of all processors' time by process name, the busiest process first. Empty where it was not measured."""
     users_share: float
     """Share of all users' processes in all processors' time, over the window; NaN where it was not measured."""
+    other_work: OtherWork | None
+    """Work of the host beside the users; None where it was not measured."""
     faults: Floats
     """Page faults a second."""
     major: Floats
@@ -147,6 +150,7 @@ def window_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Watch
         time=_category_shares(time),
         processes=_process_shares(tables.processes, edges, processors),
         users_share=_users_share(_rows_in_window(tables.processes, edges), processors),
+        other_work=other_work_in(tables, *(_rows_in_window(spans, edges) for spans in (tables.time, tables.processes))),
         faults=_fault_rates(faults, edges, _FAULT_KINDS)
         if len(faults)
         else _counted_rates(ended, edges, *_FAULT_COLUMNS),

@@ -221,7 +221,11 @@ def test_a_fit_counts_down_over_all_its_trials(tmp_path: Path) -> None:
     assert len(fitted.checks) == 8
     first = fitted.checks[0]
     answer = " ".join(str(fitted.report("text")).split())
-    assert f"Under this load the machine's mean response is {100 * first.off:+.1f} % off with 3 users and" in answer
+    side = "high" if first.off > 0 else "low"
+    expected = (
+        f"Under this load the machine's mean response is {100 * abs(first.off):.1f} % too {side} with 3 users and"
+    )
+    assert expected in answer
     done = [each["interactions"] for each in states]
     assert done == sorted(done)
     assert {each["trials"] for each in states} == {3}

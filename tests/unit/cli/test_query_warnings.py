@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NoReturn
 
+import pytest
 from loadgo.cli.app import app
+from loadgo.measures import run_warnings
 from loadgo.records.runs import RecordedRun, RunList
 from typer.testing import CliRunner
 
@@ -40,3 +43,15 @@ def test_one_run_with_one_interaction_is_said_in_the_singular() -> None:
     )
     assert repr(run).endswith(", 1 interaction>")
     assert "1 run, " in repr(RunList([run]))
+
+
+def test_a_query_answers_where_the_warnings_cannot_be_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> NoReturn:
+        raise KeyError("processors")
+
+    monkeypatch.setattr(run_warnings, "facts_of", refuse)
+    answer = CliRunner().invoke(app, ["query", SQL, str(REPORTED / "live-exact"), "--format", "csv"])
+    assert answer.exit_code == 0, answer.stderr
+    assert answer.stdout.startswith("n\n")
+    assert "The run's warnings could not be judged (" in answer.stderr
+    assert answer.stderr.endswith("whether the run is good is not known.\n")

@@ -264,9 +264,28 @@ def test_a_change_of_ten_times_and_more_is_a_factor() -> None:
     large = Difference("response", 100.0, 138_000.0, Interval(900.0, 199_900.0))
     assert (change(large), change_interval(large)) == ("×1,380", "×10.0 to ×2,000")
     assert change_interval(replace(large, interval=Interval(-13.0, 1_100.0))) == "−13 % to ×12.0"
-    assert change(replace(large, after=990.0)) == "+890.0 %"
-    assert percent_interval(-0.14, -0.1) == "−14 to −10 %"
-    assert percent_interval(0.5, math.inf) == "+50 % to ×∞"
+    assert change(replace(large, after=990.0)) == "+890 %"
+    assert percent_interval(Interval(-0.14, -0.1)) == "−14 to −10 %"
+    assert percent_interval(Interval(0.5, math.inf)) == "+50 % to ×∞"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "interval", "shown"),
+    [
+        (100.0, 207.5, Interval(65.4, 157.2), ("+108 %", "+65 to +157 %")),
+        (100.0, 101.24, Interval(0.31, 2.17), ("+1.2 %", "+0.3 to +2.2 %")),
+        (100.0, 101.24, Interval(1.152, 1.328), ("+1.24 %", "+1.15 to +1.33 %")),
+        (100.0, 112.0, Interval(-0.3, 24.3), ("+12.0 %", "−0.3 to +24.3 %")),
+        (100.0, 112.0, Interval(0.0, 24.3), ("+12 %", "0 to +24 %")),
+        (100.0, 100.0, Interval(0.0, 0.0), ("0.0 %", "0.0 to 0.0 %")),
+        (100.0, 139.7, None, ("+39.7 %", "–")),
+    ],
+)
+def test_a_change_has_as_many_digits_as_its_interval_deserves(
+    before: float, after: float, interval: Interval | None, shown: tuple[str, str]
+) -> None:
+    difference = Difference("response", before, after, interval)
+    assert (change(difference), change_interval(difference)) == shown
 
 
 def test_ratios_of_a_page_are_b_over_a_as_its_changes_are() -> None:
@@ -288,3 +307,29 @@ def test_a_command_that_is_typed_twice_has_a_row_of_its_own_in_pictures_and_head
     names = [row.name for row in chart_rows(of_sides(twice[0], twice[1], by="line"), "response")]
     assert names[:3] == ["edit, pass 1", "edit (2), pass 1", "sub-total, pass 1"]
     assert len(set(names)) == len(names)
+
+
+def test_the_first_screen_says_whether_to_believe_the_comparison() -> None:
+    """In text, Markdown and a page the trust stands before the first table."""
+    simulated = compared(SLOWER_AND_FASTER)
+    trust = comparison_document(simulated).trust
+    assert trust.startswith("high. The 95 % intervals are from ")
+    assert trust.endswith("both sides are simulated, so nothing else ran.")
+    for form in ("text", "md", "html"):
+        shown = str(simulated.report(form))
+        assert 0 < shown.index("Trust: high.") < shown.index("Response time"), form
+    lines = str(simulated.report("text", width=80)).splitlines()
+    assert any(line.startswith("Trust: ") for line in lines[:24])
+    assert "Trust: high." in simulated._repr_html_()
+
+
+def test_trust_is_limited_where_the_drift_of_the_host_is_not_known() -> None:
+    trust = comparison_document(compared(SLOWER_AND_FASTER, kind="host")).trust
+    assert trust.startswith("limited: the intervals are those within the runs, and from ")
+
+
+def test_printed_figures_have_a_low_trust() -> None:
+    trust = comparison_document(compare("mpl-16:ctss", "mpl-16:multics")).trust
+    assert trust == (
+        "low: the warnings above say why; printed figures have no intervals, so chance may explain any of the changes."
+    )

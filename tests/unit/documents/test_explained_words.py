@@ -71,3 +71,10 @@ def test_one_word_has_one_meaning_on_a_page_and_is_escaped() -> None:
     for word in ("c", "idle: c"):
         words.word(word, 'says "so"')
     assert words.listed() == [("word-1", "a<b, idle: c", 'says "so"')]
+
+
+def test_the_name_of_a_setting_may_break_after_its_dots() -> None:
+    words = ExplainedWords()
+    assert words.heading("processors.speed") == "processors.<wbr>speed"
+    assert words.heading("p90 < 4.5s") == "p90 &lt; 4.5s"
+    assert words.heading("95 % interval").count("<wbr>") == 0

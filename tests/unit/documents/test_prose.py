@@ -5,6 +5,7 @@ import re
 import pytest
 from loadgo.documents.as_html import html_document
 from loadgo.documents.as_notebook import notebook_html
+from loadgo.documents.as_text import text_document
 from loadgo.documents.document import Document, Points
 from loadgo.documents.prose import prose
 
@@ -89,3 +90,11 @@ def test_every_sentence_of_a_page_is_prose() -> None:
 def test_quoted_lines_keep_their_backticks() -> None:
     document = Document("title", "answer", (Points("", (("a `b`",),), verbatim=True),))
     assert "<li>a `b`</li>" in html_document(document)
+
+
+@pytest.mark.parametrize("width", range(60, 100))
+def test_no_line_of_a_text_parts_a_figure_from_its_unit(width: int) -> None:
+    answer = "response is worse (+65 %, 1.20 s to 3.45 s of 12.0 kB ± 40.0 ms), " * 9
+    lines = text_document(Document("a title", answer, ()), width=width).splitlines()
+    assert not any(line.startswith(("%", "s ", "kB", "ms", "40.0")) for line in lines)
+    assert " ".join(lines).split() == answer.split()

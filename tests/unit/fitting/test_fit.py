@@ -8,6 +8,7 @@ from typing import Any
 
 import loadgo
 import numpy as np
+import polars as pl
 import pytest
 from loadgo.documents.render import DOCUMENT_FORMATS
 from loadgo.fitting.demands import fit_processor_times
@@ -297,3 +298,9 @@ def test_a_server_that_nobody_asked_and_a_paging_server_keep_their_service(room:
     assert services == {"drum": "exponential(8ms)", "tape": "3s"}
     again = ran(room, room / "servers-fitted.toml", 3, 400)
     assert machine(loadgo.fit(str(again.conditions["folder"])).text)["storage"] == machine(made.text)["storage"]
+
+
+def test_a_value_of_one_interaction_is_told_in_plain_english() -> None:
+    rows = pl.DataFrame({"command": ["edit"], "line": [1], "cpu": [5e6]})
+    fitted = fit_processor_times(rows, [], np.zeros(1))
+    assert fitted.values[0].source == "metered, in 1 interaction: a single value, taken as always the same"

@@ -96,6 +96,8 @@ def test_waits_that_are_known_for_a_part_of_the_interactions_are_noted_with_the_
         return " ".join(summarize(changed, phases="all").notes)
 
     assert "Page waits and disk waits are known for 300 of 400 interactions (75.0 %)" in notes_on("6.18.44-x")
+    assert "A wait that ends while its process is still in the run queue counts as 0" in notes_on("6.12.1")
+    assert "counts as 0" not in notes_on("6.11.9")
     assert "loses the beginning of some waits" in notes_on("6.18.44-x")
     assert "loses the beginning" not in notes_on("5.15.0")
     whole = dataclasses.replace(run, interactions=rows.with_columns(io_wait_ns=pl.lit(1, pl.UInt64)))

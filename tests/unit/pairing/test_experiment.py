@@ -121,6 +121,15 @@ def test_the_answer_is_in_each_format(faster: Experiment, format: str) -> None:
     assert answer in without_spans(shown.replace("\n", " "))
 
 
+def test_the_first_screen_says_whether_to_believe_the_experiment(faster: Experiment) -> None:
+    lines = str(faster.report("text", width=80)).splitlines()
+    assert any(line.startswith("Trust: high. A and B ran in turn") for line in lines[:24])
+    stopped = replace(faster, end="stopped")
+    assert "Trust: low: the warnings above say why." in str(stopped.report("md"))
+    few = replace(faster, pairs=faster.pairs[:1])
+    assert "Trust: limited: 1 pair of runs cannot give an interval." in str(few.report("md"))
+
+
 def test_one_variant_twice_has_no_difference(place: Path, variant: Variant) -> None:
     same = ab(variant, variant, users=2, duration="1min", out=place / "same")
     assert same.end == "decided"

@@ -107,8 +107,8 @@ user           CPU   of all time   CPU wait   page wait   disk wait
 all 20      38.7 s       27.27 %     68.2 s           0           0
 
 Processors  Others is the rest of the busy time: kernel workers that move
-            terminal bytes, other processes; the kernel counts in ticks, ± 40.0
-            ms here; the categories are 100.000 % of the wall time.
+            terminal bytes, other processes; the kernel counts in ticks,
+            ± 40.0 ms here; the categories are 100.000 % of the wall time.
             Of non-idle: of all time but iowait and idle.
 Own time    0.15 % of all time was loadgo's own: driver 0.10 %, sampling and
             writing 0.05 %.

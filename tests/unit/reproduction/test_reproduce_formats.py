@@ -13,7 +13,7 @@ from loadgo.published.catalogue import documents
 from loadgo.reproduction.charts import charts
 from loadgo.reproduction.models.values import Area, Plot, PlottedCurve
 from loadgo.reproduction.reproduce import Reproduction, judge_document
-from loadgo.reproduction.words import document_answer, figure_name
+from loadgo.reproduction.words import distinct_names, document_answer, figure_name
 from support.printed_values import as_printed
 
 PLOT = Plot(
@@ -100,6 +100,16 @@ def test_the_answer_says_how_many_predictions_hold_and_names_those_that_fail() -
     assert figure_name("ed1 · Run Time") == "ed1 (Run Time)"
     assert figure_name("16 · runtime", "table-1") == "table 1 row 16 (runtime)"
     assert figure_name("Idle, zero · 6180", "table-1") == "idle zero (6180)"
+
+
+def test_figures_with_one_name_are_told_apart_by_their_rows() -> None:
+    keys = ("d/t/1-compile/page", "d/t/2-compile/page", "d/t/run/page")
+    names = dict(zip(keys, ("mad (Page Time)", "mad (Page Time)", "run (Page Time)"), strict=True))
+    assert distinct_names(names) == [
+        "mad (Page Time) of row 1-compile",
+        "mad (Page Time) of row 2-compile",
+        "run (Page Time)",
+    ]
 
 
 def test_findings_are_told_with_their_numbers() -> None:

@@ -133,7 +133,9 @@ def test_a_drawn_search_that_found_no_end_is_left_out_and_said() -> None:
     doubt = doubt_with([*[1] * 19, nothing], CapacityFound(1, 1, 1, 0, enough=True))
     assert doubt is not None
     assert (doubt.low, doubt.high, doubt.draws, doubt.undecided) == (1, 1, 19, 1)
-    assert "(19 draws; 1 more, left out, did not decide it) the answer is 1 user;" in doubt.in_words
+    assert (
+        "(19 draws; 1 more, left out, did not decide it) the answer is 1 user, with 95 % confidence;" in doubt.in_words
+    )
 
 
 def test_a_drawn_search_with_one_end_has_the_capacity_of_this_end() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from loadgo.documents.chart import png
@@ -275,3 +276,42 @@ def test_the_first_lines_have_the_settings_of_the_search(mix: Capacity) -> None:
     first = capacity_document(searched).about[0]
     assert first == "light on ctss, think exponential(8s), typing 12.0, processors.speed=2"
     assert searched.to_dict()["settings"] == list(site.settings)
+
+
+def test_the_first_screen_says_what_the_interval_is_and_whether_to_believe_it(made: Capacity) -> None:
+    assert capacity_document(made).trust == (
+        "high. The 95 % interval is 33 to 35 users: in 95 of 100 such searches it holds the true number. All 12 trials "
+        "are valid and steady; the machine is simulated, so nothing else ran."
+    )
+    for form in ("text", "md", "html"):
+        shown = str(made.report(form))
+        assert 0 < shown.index("Trust: high.") < shown.index("Measured, by users")
+    lines = str(made.report("text", width=80)).splitlines()
+    assert any(line.startswith("Trust: ") for line in lines[:24])
+
+
+def test_a_picture_says_what_the_interval_is_and_whether_to_believe_it(made: Capacity) -> None:
+    picture = str(made.report("svg"))
+    assert "Trust: high." in picture
+    assert "the answer, 34 users, and the band around it its 95 % interval, 33 to 35." in picture
+
+
+@pytest.mark.parametrize(
+    ("changes", "trust"),
+    [
+        ({"interval": (34, 34)}, "high. The 95 % interval is 34 users alone: in 95 of 100 such searches it holds"),
+        (
+            {"on": "here", "neighbours": Neighbours(0.06, 0.01, 0.08)},
+            "limited: other programs took up to 8.0 % of the processors' time in a trial. The 95 % interval is 33 to ",
+        ),
+        ({"on": "ssh://far"}, "limited: what other programs took of the host was not measured. The 95 %"),
+        ({"confidence": 0.8}, "limited: the confidence is 80 %, not 95 %. The 80 % interval is 33 to 35 users: in 80 "),
+        ({"confidence": 0.0}, "low: the ends are only more likely than not. All 12 trials are valid"),
+        ({"end": "stopped"}, "low: the warnings above say why. The 95 % interval is 33 to 35 users"),
+        ({"interval": None}, ""),
+    ],
+)
+def test_doubts_limit_the_trust_and_warnings_end_it(made: Capacity, changes: dict[str, Any], trust: str) -> None:
+    shown = capacity_document(replace(made, **changes)).trust
+    assert shown.startswith(trust)
+    assert bool(shown) == bool(trust)

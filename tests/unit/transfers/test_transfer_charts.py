@@ -102,3 +102,10 @@ def test_the_pages_hold_their_charts() -> None:
     page = at_loads().report("html")
     for name in ("cost", "price", "load"):
         assert f'id="chart-transfer-{name}"' in page
+
+
+def test_labels_of_a_logarithmic_axis_keep_a_distance() -> None:
+    """On a phone `0.005` and `0.01` stood together as `0.0050.01`."""
+    for chart in (*method_charts(rounds(4), prices("default")), *apart_charts(at_loads())):
+        text = json.dumps(chart.spec)
+        assert text.count('"labelOverlap"') == text.count('"labelSeparation": 6'), chart.name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -12,10 +13,14 @@ from pathlib import Path
 import loadgo
 import pytest
 from loadgo.documents.palette import STATE_COLORS
+from loadgo.measures.other_work import BUSY_SHARE, NOTED_SHARE, OtherWork, other_work_of
+from loadgo.measures.total_time import total_time_of
 from loadgo.records.following import latest_ns
+from loadgo.records.phases import Stretch
 from loadgo.records.tables import Tables, tables
+from loadgo.watching.page_terms import terms_module
 from loadgo.watching.paint import painted
-from loadgo.watching.terminal import ScreenContext, columns_of, screen
+from loadgo.watching.terminal import ScreenContext, answer, columns_of, screen
 from loadgo.watching.window import WatchWindow, window_of
 from support.outside import COMMAND, environment
 
@@ -126,3 +131,46 @@ def test_all_lines_of_an_answer_have_one_colour(run_tables: Tables, busy: float,
 def test_one_answer_is_one_answer(run_tables: Tables, answered: int, words: str) -> None:
     window = replace(window_at_end(run_tables), answered=answered)
     assert screen(window, ScreenContext("typical user", "ended"), 80, 23)[-1].startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("work", "words"),
+    [
+        (None, ""),
+        (OtherWork(0.05), ""),
+        (OtherWork(0.11, error=0.02), "; the host is partly busy with other things: 11.0 % of the processors' time"),
+        (OtherWork(0.34), "; the host is busy with other things: 34.0 % of the processors' time"),
+    ],
+)
+def test_the_answer_says_that_the_host_is_busy_with_other_things(
+    run_tables: Tables, work: OtherWork | None, words: str
+) -> None:
+    window = window_at_end(run_tables)
+    assert window.other_work is None, "a simulated machine has no other work"
+    plain = answer(window).removesuffix(".")
+    assert answer(replace(window, other_work=work)) == f"{plain}{words}."
+    nobody = replace(window, answered=0)
+    assert answer(replace(nobody, other_work=work)) == f"{answer(nobody).removesuffix('.')}{words}."
+
+
+def test_a_window_of_a_host_has_the_other_work_of_its_report() -> None:
+    host = tables(Path(__file__).parents[2] / "runs" / "reported" / "live-exact")
+    reach = latest_ns(host)
+    window = window_of(host, reach, reach, columns_of(80))
+    whole = Stretch("all", 0, reach, 0, 0, 0, 0, None)
+    assert window.other_work is not None
+    assert window.other_work == other_work_of(host, whole, total_time_of(host, whole))
+
+
+def test_the_page_gets_the_limits_of_other_work_from_the_one_rule() -> None:
+    line = next(text for text in terms_module().decode().splitlines() if text.startswith("export const OTHER_WORK"))
+    limits = json.loads(line.partition(" = ")[2].removesuffix(";"))
+    assert (limits["busy"], limits["noted"]) == (BUSY_SHARE, NOTED_SHARE)
+
+
+def test_no_name_of_a_row_runs_into_its_series(run_tables: Tables) -> None:
+    of_users = window_at_end(run_tables)
+    window = replace(of_users, states=of_users.states | {"not known yet": 1.0 + of_users.states["running"]})
+    lines = screen(window, ScreenContext("typical user", "ended"), 80, 33)
+    assert not any(line.startswith("not known yet") for line in lines)
+    assert any(line.startswith("not known   ") for line in lines)

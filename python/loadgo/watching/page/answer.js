@@ -1,7 +1,7 @@
 // The answer in one sentence: is it fine, what is full, who waits for what; watching/terminal.py gives the same one.
 import { isIdle, waits } from "./figures.js";
 import { STATES } from "./states.js";
-import { CATEGORIES } from "./terms.js";
+import { CATEGORIES, OTHER_WORK } from "./terms.js";
 import { duration, share } from "./words.js";
 
 const BUSY = 0.9, HELD = 0.4, IDLE = 0.1;
@@ -12,7 +12,7 @@ export function answer(told, window, everybody, target) {
   const busy = busyShare(told);
   const theirs = everybody && !Number.isNaN(told.usersShare) ? `, ${share(told.usersShare)} for users` : "";
   const said = (Number.isNaN(busy) ? "processors not measured" : `processors ${share(busy)} busy`) + theirs, p90 = told.response.p90;
-  if (everybody && !told.answered) return `Nobody was answered in the last ${duration(window.end - window.start)}; ${said}.`;
+  if (everybody && !told.answered) return `Nobody was answered in the last ${duration(window.end - window.start)}; ${said}${busyWith(told.otherWork)}.`;
   // Without users the bands are of processes: how long those were ready is nobody's response time.
   const parts = everybody ? waits(told.states) : null, most = parts ? parts.indexOf(Math.max(...parts)) : 0, held = parts !== null && most > 0 && parts[most] >= HELD;
   const verdict = target !== null && p90 !== null && p90 > target ? "Too slow" : busy >= BUSY ? "Full" : held ? "Held up" : "Fine";
@@ -21,7 +21,13 @@ export function answer(told, window, everybody, target) {
     const idle = told.time.filter(one => HELD_UP.includes(one.name)).sort((a, b) => b.share - a.share)[0];
     why = idle && idle.share > IDLE ? `${share(idle.share)} of the processors' time they were ${CATEGORIES[idle.name].name.replace(":", ",")}` : "";
   }
-  return `${verdict}: ${said}${p90 === null ? "" : `, p90 ${duration(p90)}`}${why ? "; " + why : ""}.`;
+  return `${verdict}: ${said}${p90 === null ? "" : `, p90 ${duration(p90)}`}${why ? "; " + why : ""}${busyWith(told.otherWork)}.`;
+}
+
+/** The clause that says that the host is busy with other things than the users; empty for a quiet host. The limits are those of measures/other_work.py. */
+function busyWith(work) {
+  if (!work || work.share <= OTHER_WORK.noted) return "";
+  return `; the host is ${work.share - work.error > OTHER_WORK.busy ? "busy" : "partly busy"} with other things: ${share(work.share)} of the processors' time`;
 }
 
 /** The share of the processors' time that was not idle, over the whole window. */

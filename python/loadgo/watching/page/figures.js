@@ -1,6 +1,7 @@
 // The figures of a window of the run, from its rows; the terminal's view computes the same ones in watching/window.py.
 import { STATES, WAITS } from "./states.js";
 import { after, NONE } from "./table.js";
+import { OTHER_WORK, OWNERS } from "./terms.js";
 
 const WAITED = ["major", "swap-in", "major unclocked"], FAULTS = ["minor", "minor unclocked", "write-protect", "segment", "bound", ...WAITED];
 const SHORTEST_BIN_NS = 1e9, FEWEST_BINS = 6, BIN_ANSWERS = 10, MOST_DOTS = 500;
@@ -34,6 +35,7 @@ export function figures(store, window, bands) {
     time: shares(store, window),
     processes: processes(store, window),
     usersShare: usersShare(store, window),
+    otherWork: otherWork(store, window),
     lost: lost(store, end),
     users: store.users.there(end),
     phase: phase(store, end),
@@ -196,7 +198,7 @@ function processes(store, window) {
   const spansSeen = new Set();
   const until = spanned(table, window, (row, column) => {
     const at = table.columns.at_ns[row], name = table.word("who", row);
-    if (name === USERS) return;
+    if (OWNERS.includes(name)) return;
     if (!spansSeen.has(at)) { spansSeen.add(at); spans[column] += table.columns.span_ns[row]; }
     if (!found.has(name)) found.set(name, { name, used: 0, cpu: new Float64Array(window.columns), ready: new Float64Array(window.columns) });
     const one = found.get(name), wait = table.columns.ready_wait_ns[row];
@@ -215,6 +217,24 @@ function usersShare(store, window) {
   let used = 0, whole = 0;
   spanned(table, window, row => { if (table.word("who", row) === USERS) { used += cpu_ns[row]; whole += span_ns[row]; } });
   return whole ? used / whole / countProcessors(store.tables.time) : NaN;
+}
+
+/** Work of a host that is neither the users' nor loadgo's nor the kernel's own, as measures/other_work.py has it: its share of the processors' time, and the largest error of that; null where it was not measured. */
+function otherWork(store, window) {
+  const table = store.tables.time, wanted = ofProcessors(table), processors = new Set(), owned = new Map();
+  let total = 0, rest = 0, ticked = false;
+  spanned(table, window, row => {
+    if (!wanted(row)) return;
+    const name = table.word("category", row), time = table.columns.time_ns[row];
+    total += time;
+    if (!isIdle(name) && !OTHER_WORK.kernel.includes(name)) rest += time;
+    ticked ||= OTHER_WORK.ticked.includes(name);
+    processors.add(table.columns.processor[row]);
+  });
+  spanned(store.tables.processes, window, row => { const who = store.tables.processes.word("who", row); if (OWNERS.includes(who)) owned.set(who, (owned.get(who) || 0) + store.tables.processes.columns.cpu_ns[row]); });
+  if (!total || !owned.has(USERS) || !owned.has("driver") || owned.has("supervisor")) return null;
+  for (const used of owned.values()) rest -= used;
+  return { share: Math.max(rest, 0) / total, error: ticked ? 2 * processors.size * OTHER_WORK.tick_ns / total : 0 };
 }
 
 function countProcessors(table) {

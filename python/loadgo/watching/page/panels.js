@@ -2,7 +2,7 @@
 import { heat, memoryRows, waits } from "./figures.js";
 import { roundUp } from "./axes.js";
 import { drawHeat, drawPointed, drawSeries, drawStack, QUIET, STACK } from "./pictures.js";
-import { COLOURS, STATES, WAITS } from "./states.js";
+import { COLOURS, nameOf, STATES, WAITS } from "./states.js";
 import { NONE } from "./table.js";
 import { CATEGORIES } from "./terms.js";
 import { bytes, duration, moment, number, share } from "./words.js";
@@ -178,8 +178,9 @@ export function rows(table, heads, lines) {
 export function drawSettled(store, window, told) {
   const over = value => target(store) !== null && value !== null && value > target(store) ? [`${duration(value)} over`, "over"] : value === null ? "few" : duration(value);
   rows("commands", ["command", "count", "p50", "p90", "CPU each"], told.commands.map(one => [one.name, number(one.count), duration(one.p50), over(one.p90), duration(one.cpu)]));
+  $("legend").lastElementChild.lastChild.data = nameOf(STATES.at(-1), store.ended);
   const sums = told.states.map(values => values.reduce((a, b) => a + b, 0)), all = sums.reduce((a, b) => a + b, 0) || 1, parts = waits(told.states);
-  rows("states", ["state", "of their time", "of response times"], STATES.map((name, at) => [name, share(sums[at] / all), at < WAITS && parts ? share(parts[at]) : ""]));
+  rows("states", ["state", "of their time", "of response times"], STATES.map((name, at) => [nameOf(name, store.ended), share(sums[at] / all), at < WAITS && parts ? share(parts[at]) : ""]));
   rows("waiting", ["user", "of all waits", "mean", "longest"], told.waiting.most.map(one => [`user ${one.user}`, share(one.sum / told.waiting.total), duration(one.each), duration(one.longest)]));
   rows("time", ["category", "share"], told.time.filter(one => one.share > 0).map(one => [term(one.name), share(one.share)]));
   rows("processes", ["process", "share"], told.processes.map(one => [one.name, share(one.share)]));

@@ -1,0 +1,90 @@
+"""Whether to believe a capacity: a word, the meaning of its interval, the reasons against it, and what speaks for it.
+
+It is *low* if a warning stands over the search, or if its interval has no confidence. It is *limited* if other
+programs, trials that are not steady, or a fitted machine may make the capacity another one. Else it is *high*.
+"""
+
+from __future__ import annotations
+
+from loadgo.measures.other_work import OtherWork
+from loadgo.notation.figures import capitalized, counted, people, share
+from loadgo.running.prepared import is_host
+from loadgo.sizing.results import Capacity
+from loadgo.stats.student import INTERVAL_CONFIDENCE
+
+
+def trust_in_words(capacity: Capacity, *, is_warned: bool) -> str:
+    """The line on whether to believe the answer. `is_warned`: a warning stands over it. Empty without an answer."""
+    if capacity.interval is None:
+        return ""
+    against = _against(capacity)
+    if is_warned or not capacity.confidence:
+        reasons = ["the warnings above say why"] if is_warned else []
+        opening = f"low: {'; '.join([*reasons, *against])}"
+    else:
+        opening = f"limited: {'; '.join(against)}" if against else "high"
+    return ". ".join(filter(None, (opening, interval_in_words(capacity), _grounds(capacity)))) + "."
+
+
+def interval_in_words(capacity: Capacity) -> str:
+    """The sentence on what the interval of the answer means, without its full stop.
+
+    Empty where the answer has no two ends, or where they are only more likely than not.
+    """
+    if capacity.interval is None or not capacity.confidence:
+        return ""
+    (low, high), percent = capacity.interval, f"{100 * capacity.confidence:.0f}"
+    if not low or high is None:
+        return ""
+    numbers = f"{low:,} to {people(high)}" if low < high else f"{people(low)} alone"
+    return f"The {percent} % interval is {numbers}: in {percent} of 100 such searches it holds the true number"
+
+
+def _against(capacity: Capacity) -> list[str]:
+    """The reasons for doubt that are no warning."""
+    reasons = []
+    if not capacity.confidence:
+        reasons.append("the ends are only more likely than not")
+    elif capacity.confidence < INTERVAL_CONFIDENCE:
+        reasons.append(f"the confidence is {100 * capacity.confidence:.0f} %, not 95 %")
+    reasons += _other_work(capacity)
+    unsteady = [point.users for point in capacity.points if point.valid and not point.steady]
+    if unsteady:
+        reasons.append(f"with {people(*unsteady)} the response times had not settled")
+    doubt = capacity.fit_doubt
+    if doubt is not None and doubt.fitted_users:
+        reasons.append(
+            f"the machine was fitted to runs with {people(*doubt.fitted_users)}, and that it is right for other "
+            "numbers of users is an assumption"
+        )
+    return reasons
+
+
+def _other_work(capacity: Capacity) -> list[str]:
+    """The reason that other programs on the host give; empty for a quiet host and for a simulated machine."""
+    if not is_host(capacity.on):
+        return []
+    if capacity.neighbours is None:
+        return ["what other programs took of the host was not measured"]
+    most = capacity.neighbours.most
+    if OtherWork(most).level == "quiet":
+        return []
+    return [f"other programs took up to {share(most)} of the processors' time in a trial"]
+
+
+def _grounds(capacity: Capacity) -> str:
+    """The sentence on what speaks for the answer, without its full stop; empty if nothing does."""
+    points = capacity.points
+    grounds = []
+    if points and all(point.valid for point in points):
+        steady = " and steady" if all(point.steady for point in points) else ""
+        grounds.append(
+            f"all {counted(capacity.trials, 'trial')} are valid{steady}"
+            if capacity.trials > 1
+            else f"the trial is valid{steady}"
+        )
+    if not is_host(capacity.on):
+        grounds.append("the machine is simulated, so nothing else ran")
+    elif capacity.neighbours is not None and OtherWork(capacity.neighbours.most).level == "quiet":
+        grounds.append("the host was quiet")
+    return capitalized("; ".join(grounds))
