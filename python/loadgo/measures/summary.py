@@ -161,6 +161,7 @@ def summarize(
     run = _run_description(tables)
     summary = _load_summary(tables, load, total, None if target is None else target * 1e9, intervals=intervals)
     is_open = run.model == "open"
+    waits_note = unknown_waits_note(rows, run.system, has_meters=run.meters.get("tier", "none") != "none")
     return Summary(
         **vars(summary),
         run=run,
@@ -170,7 +171,7 @@ def summarize(
         meters=meters,
         audit=little_open(tables.sessions, stretch) if is_open else little_closed(rows, tables.sessions, stretch),
         cost=cost_of(summary.everything.usage, len(rows), load.classes, load.tariff, load.holdings),
-        notes=_notes(tables, stretch, summary.everything, total, unknown_waits_note(rows, run.system)),
+        notes=_notes(tables, stretch, summary.everything, total, waits_note),
         typing=typing_usage_of(rows),
         usage_audit=audit_usage(rows),
         prediction=None if tables.prediction is None else tables.prediction.of(stretch.name),

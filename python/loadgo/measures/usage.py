@@ -125,8 +125,11 @@ def typing_usage_of(rows: pl.DataFrame) -> TypingUsage | None:
     return TypingUsage(measured=measured, **means.row(0, named=True)) if measured else None
 
 
-def unknown_waits_note(rows: pl.DataFrame, system: Mapping[str, Any]) -> str:
-    """A note on page and disk waits that are known for a part of the metered interactions; empty if for all or none."""
+def unknown_waits_note(rows: pl.DataFrame, system: Mapping[str, Any], *, has_meters: bool = False) -> str:
+    """A note on page and disk waits that are known for a part of the metered interactions; empty if for all or none.
+
+    `has_meters` says whether the run had the kernel's meters. They are the remedy where it had none.
+    """
     metered = rows.filter(pl.col("ready_wait_ns").is_not_null())
     known = int(metered["io_wait_ns"].count())
     if not 0 < known < len(metered):
@@ -138,8 +141,10 @@ def unknown_waits_note(rows: pl.DataFrame, system: Mapping[str, Any]) -> str:
         why = (
             "since version 6.12 the kernel loses the beginning of some waits when processors are contended. The others "
             "did wait, so the means are too low. A wait that ends while its process is still in the run queue counts "
-            "as 0, also in the known ones, which makes the means lower still. `--meters cheap` measures all waits."
+            "as 0, also in the known ones, which makes the means lower still."
         )
+        if not has_meters:
+            why += " `--meters cheap` measures all waits."
     return f"Page waits and disk waits are known for {known_share}: {why}"
 
 

@@ -107,8 +107,8 @@ def _answer_by_outcome(
         if floor is not None:
             return CapacityAnswer("contradiction", None, None, floor.target, _floor_in_words(floor, outcome.users))
         words = (
-            f"All tried numbers of users, up to the limit of {outcome.users:,}, meet "
-            f"{_targets_in_words(goal.targets)}: {_measured_in_words(outcome.users, points)}. The capacity is "
+            f"{_met_in_words(outcome.users, points)} {_targets_in_words(goal.targets)}: "
+            f"{_measured_in_words(outcome.users, points)}. The capacity is "
             f"{people(outcome.users)} or more. To find it, allow more with --max-users."
         )
         return CapacityAnswer("every number", outcome.users, (outcome.users, None), None, words)
@@ -119,6 +119,14 @@ def _answer_by_outcome(
             return CapacityAnswer("no number", 0, (0, 0), None, words)
         return CapacityAnswer("no number", 0, (0, 0), target, _none_meets_in_words(target, points))
     return _range_answer(outcome, points, goal)
+
+
+def _met_in_words(users: int, points: Sequence[LoadPoint]) -> str:
+    """The start of the sentence on a search that met its targets up to its limit: who met them."""
+    if all(verdict.standing == "met" for point in points for verdict in point.verdicts):
+        return f"All tried numbers of users, up to the limit of {users:,}, meet"
+    # With fewer users a short trial may have left it open, which the line through all trials then decides.
+    return f"{capitalized(people(users))}, the limit of the search, {'meets' if users == 1 else 'meet'}"
 
 
 def _none_meets_in_words(target: Target, points: Sequence[LoadPoint]) -> str:

@@ -90,9 +90,9 @@ def test_waits_that_are_known_for_a_part_of_the_interactions_are_noted_with_the_
     known = {name: pl.when(sent % 4 > 0).then(pl.lit(1000, pl.UInt64)) for name in ("paging_wait_ns", "io_wait_ns")}
     rows = run.interactions.with_columns(ready_wait_ns=pl.lit(1000, pl.UInt64), **known)
 
-    def notes_on(kernel: str) -> str:
+    def notes_on(kernel: str, **more: object) -> str:
         system = run.conditions["system"] | {"kernel": kernel}
-        changed = dataclasses.replace(run, interactions=rows, conditions=run.conditions | {"system": system})
+        changed = dataclasses.replace(run, interactions=rows, conditions=run.conditions | {"system": system} | more)
         return " ".join(summarize(changed, phases="all").notes)
 
     assert "Page waits and disk waits are known for 300 of 400 interactions (75.0 %)" in notes_on("6.18.44-x")
@@ -100,5 +100,7 @@ def test_waits_that_are_known_for_a_part_of_the_interactions_are_noted_with_the_
     assert "counts as 0" not in notes_on("6.11.9")
     assert "loses the beginning of some waits" in notes_on("6.18.44-x")
     assert "loses the beginning" not in notes_on("5.15.0")
+    assert "`--meters cheap` measures all waits" in notes_on("6.18.44-x")
+    assert "`--meters cheap`" not in notes_on("6.18.44-x", meters={"tier": "cheap"})
     whole = dataclasses.replace(run, interactions=rows.with_columns(io_wait_ns=pl.lit(1, pl.UInt64)))
     assert not any("Page waits" in note for note in summarize(whole).notes)

@@ -1,8 +1,10 @@
 """The answer of a search in words, where the point at the answer and the line through all points disagree."""
 
+from dataclasses import replace
+
 from loadgo.running.prepared import RunSettings
 from loadgo.sizing.answer import AnswerContext, CapacityAnswer, answer_of
-from loadgo.sizing.outcomes import CapacityFound, SearchGoal
+from loadgo.sizing.outcomes import CapacityFound, EveryNumberMeets, SearchGoal
 from loadgo.sizing.points import points_of
 from loadgo.sizing.results import Saturation
 from loadgo.sizing.site import TrialLoad, prepare_site, run_trial
@@ -33,6 +35,18 @@ def test_an_answer_whose_own_point_meets_the_target_begins_with_its_number() -> 
     assert answer_with(most, most, most).in_words.startswith(f"{most} users; with more, {MEAN.text} is missed.")
     assert answer_with(most, most - 1, most).in_words.startswith(
         f"{most} users; with more, {MEAN.text} is missed. The answer"
+    )
+
+
+def test_all_tried_numbers_meet_a_target_only_where_none_of_them_was_left_open() -> None:
+    goal = SearchGoal((MEAN,), 10, None, 10**6, 60, live=False)
+    met = [exact(5), exact(10)]
+    assert answer_of(EveryNumberMeets(10), met, goal).in_words.startswith(
+        f"All tried numbers of users, up to the limit of 10, meet {MEAN.text}: "
+    )
+    unsure = replace(met[0], verdicts=tuple(replace(verdict, standing="open") for verdict in met[0].verdicts))
+    assert answer_of(EveryNumberMeets(10), [unsure, met[1]], goal).in_words.startswith(
+        f"10 users, the limit of the search, meet {MEAN.text}: "
     )
 
 

@@ -82,7 +82,8 @@ def test_other_work_at_every_point_lengthens_the_demands_and_has_a_note() -> Non
     processors = shared.demands[0]
     assert processors.background == pytest.approx(0.2)
     assert processors.seconds == pytest.approx(OWN_S / 0.8)
-    assert any(note.startswith("20.0 % of processors is taken by other work.") for note in shared.notes)
+    (note,) = [note for note in shared.notes if note.startswith("20.0 % of processors is taken by other work.")]
+    assert "the models let other work go first" in note
 
 
 def test_the_saturation_point_is_the_same_everywhere() -> None:

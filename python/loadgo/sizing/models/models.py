@@ -243,10 +243,16 @@ def _basis_notes(points: Sequence[LoadPoint], basis: ModelBasis) -> list[str]:
         if demand.background:
             is_own = has_own_time(basis.points, demand.resource)
             reason = "taken by other work" if is_own else "busy whatever the users do"
-            notes.append(
+            note = (
                 f"{share(demand.background)} of {demand.resource} is {reason}. It is no demand of the users, but makes "
                 f"their demands {1 / (1 - demand.background):.2f} times as long."
             )
+            if is_own:
+                note += (
+                    " So the models let other work go first. The kernel shares the processors among all, so the "
+                    "response times of the models may be too long, and their numbers of users too small."
+                )
+            notes.append(note)
         if demand.grows:
             (first, before), (last, after) = demand.by_users[0], demand.by_users[-1]
             notes.append(
