@@ -107,7 +107,7 @@ def test_a_target_that_every_number_of_users_meets_ends_at_the_limit(tmp_path: P
         (12, None),
         False,
     )
-    assert "up to the limit of 12" in capacity_result.in_words
+    assert capacity_result.in_words.startswith("12 users, the limit of the search, meet p90 < 4s: ")
     assert max(point.users for point in capacity_result.points) == 12
 
 
@@ -162,7 +162,7 @@ def test_the_command_tells_the_answer_and_ends_as_the_finding_asks(tmp_path: Pat
     script, machine = paths(tmp_path)
     command = ("capacity", script, "--on", machine)
     good = typed(tmp_path, *command, "--target", "p90 < 4s", "--max-users", "5", "--quiet")
-    assert good.stdout.startswith("All tried numbers of users, up to the limit of 5")
+    assert good.stdout.startswith("5 users, the limit of the search, meet p90 < 4s: ")
     assert good.stderr == ""
     bad = typed(tmp_path, *command, "--target", "p90 < 1ms", status=1)
     assert "1 user, " in bad.stderr
