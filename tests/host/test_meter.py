@@ -88,7 +88,7 @@ def test_the_host_is_metered_for_a_time(bench: Bench) -> None:
     measured = bench.tables("kept")
     assert (len(measured.interactions), len(measured.sessions)) == (0, 0)
     spans = measured.time.unique("at_ns")["span_ns"]
-    assert len(spans) > 1
+    assert (spans < 700_000_000).sum() > 1, "they are shorter than without --every, also where a reading is late"
     assert spans.sum() >= 2_000_000_000
     assert measured.conditions["name"] == "this host"
     assert "load" not in measured.conditions
