@@ -49,7 +49,7 @@ function showList() {
 }
 
 // The filters of the address that are not set yet: the name of a script is no option before a run of it is read.
-const unset = new URLSearchParams(location.hash.slice(1));
+const unset = new Map(new URLSearchParams(location.hash.slice(1)));
 byId("parts").checked = unset.has("parts");
 // Whether the filters changed.
 function restoreFilters() {
@@ -59,10 +59,6 @@ function restoreFilters() {
     if (!KEPT.includes(name) || byId(name).value === value || !laboratory.list.reading) unset.delete(name);
   }
   return unset.size < before;
-}
-
-function forgetUnset() {
-  for (const name of [...unset.keys()]) unset.delete(name);
 }
 
 function keepFilters() {
@@ -126,9 +122,9 @@ async function saveNotes(event) {
   showRows(false);
 }
 
-byId("filters").addEventListener("input", () => { forgetUnset(); showRows(); keepFilters(); });
+byId("filters").addEventListener("input", () => { unset.clear(); showRows(); keepFilters(); });
 byId("filters").addEventListener("submit", (event) => event.preventDefault());
-byId("filters").addEventListener("reset", () => setTimeout(() => { forgetUnset(); showRows(); keepFilters(); }));
+byId("filters").addEventListener("reset", () => setTimeout(() => { unset.clear(); showRows(); keepFilters(); }));
 byId("history").addEventListener("submit", (event) => {
   event.preventDefault();
   keepFilters();
