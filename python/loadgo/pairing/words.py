@@ -104,7 +104,7 @@ def trust(experiment: Experiment) -> str:
         return "low: the warnings above say why."
     if any(change.interval is None for change in decisive):
         return f"limited: {counted(len(experiment.pairs), 'pair')} of runs cannot give an interval."
-    host = " What the host did besides met both." if is_host(experiment.a.on) else ""
+    host = " Other work of the host could slow either side." if is_host(experiment.a.on) else ""
     return (
         "high. A and B ran in turn, in drawn order and with the same seeds, and the 95 % intervals hold at whatever "
         f"pair the experiment ends.{host}"

@@ -112,8 +112,8 @@ def _other_work_notes(capacity: Capacity) -> list[tuple[str, str]]:
         return []
     note = (
         f"other programs used {share(capacity.neighbours.mean)} of the processors' time, beside the kernel's own "
-        "work. Utilisations include this time. Users' CPU does not; service demands are longer than it by what the "
-        "other work takes at least. loadgo meter --for 10s --full shows the programs."
+        "work. Utilisations of the processors include this time, users' CPU does not. loadgo meter --for 10s --full "
+        "shows the programs."
     )
     return [("Other work", note)]
 
