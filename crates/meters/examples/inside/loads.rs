@@ -32,6 +32,11 @@ impl Load {
     pub fn group(&self) -> String {
         format!("/sys/fs/cgroup/{}", self.name)
     }
+
+    fn set_quota(&self, percent: Option<u64>) -> io::Result<()> {
+        let microseconds = percent.map_or_else(|| "max".into(), |percent| (percent * 1000).to_string());
+        fs::write(self.group() + "/cpu.max", microseconds + " 100000")
+    }
 }
 
 /// Runs the load called `name` when the parent says so. The processes of [`Child`] call this.
@@ -79,9 +84,6 @@ impl Child {
     /// Starts the process in its group, and returns when it is ready to begin.
     pub fn start(load: &Load) -> io::Result<Child> {
         fs::create_dir_all(load.group())?;
-        if let Some(percent) = load.quota_percent {
-            fs::write(load.group() + "/cpu.max", format!("{} 100000", percent * 1000))?;
-        }
         let amount = load.amount.to_string();
         let mut process =
             Command::new("/init").args([load.name, &amount]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
@@ -98,9 +100,14 @@ impl Child {
     }
 
     /// Lets the load begin, and returns when it is done. The process stays, so that its figures can be read.
-    pub fn go(&mut self) -> io::Result<()> {
+    ///
+    /// The quota holds only in between. A process that used it up while it starts, or once more after it is done, would be throttled
+    /// across a reading of the figures, and the kernel counts a throttled time as a whole when it ends.
+    pub fn go(&mut self, load: &Load) -> io::Result<()> {
+        load.set_quota(load.quota_percent)?;
         self.input.write_all(b"go\n")?;
-        self.expect_line("done\n")
+        self.expect_line("done\n")?;
+        load.set_quota(None)
     }
 
     /// Lets the process end.

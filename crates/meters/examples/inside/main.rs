@@ -55,7 +55,7 @@ fn meter_load(meters: &mut Meters, load: &Load) -> Result<Vec<String>, Box<dyn E
     let outer = kernel::Figures::read(child.pid(), load)?;
     meters.sample(now())?;
     let inner = kernel::Figures::read(child.pid(), load)?;
-    child.go()?;
+    child.go(load)?;
     let inner = kernel::Figures::read(child.pid(), load)?.since(&inner);
     let sample: MeterRows = meters.sample(now())?;
     let outer = kernel::Figures::read(child.pid(), load)?.since(&outer);
