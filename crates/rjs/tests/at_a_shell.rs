@@ -38,7 +38,7 @@ fn until(running: &mut Child, is_seen: impl Fn() -> bool) {
     while !is_seen() {
         let ended = running.try_wait().expect("its state");
         assert!(ended.is_none() && Instant::now() < give_up, "the program ended, or the wait was too long: {ended:?}");
-        std::thread::yield_now();
+        std::thread::sleep(Duration::from_millis(2));
     }
 }
 

@@ -330,7 +330,7 @@ fn a_killed_run_keeps_all_but_its_last_second() {
     let stream = run.join("interactions.arrows");
     while !whole_part(&stream).is_ok_and(|whole| whole.rows > 300_000) {
         assert!(child.try_wait().unwrap().is_none(), "the writing process lives until it is killed");
-        std::thread::yield_now();
+        std::thread::sleep(std::time::Duration::from_millis(2));
     }
     let folder = Folder::open(&run).unwrap();
     assert!(matches!(complete(&folder), Err(Error::Running(_))), "a run that is being written is left alone");
@@ -358,7 +358,7 @@ fn sampled(dir: &Path, pause: bool) -> Folder {
         row_sender.sample(meters_of(Instant(count), count));
         let mut follower = pause.then(|| Follower::open(&dir.join("queue.arrows")).unwrap());
         while follower.as_mut().is_some_and(|follower| rows_of(follower) <= count as usize) {
-            std::thread::yield_now();
+            std::thread::sleep(std::time::Duration::from_millis(2));
             follower = Some(Follower::open(&dir.join("queue.arrows")).unwrap());
         }
     }

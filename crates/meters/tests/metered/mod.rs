@@ -74,7 +74,7 @@ impl Metered {
                 self.lost,
                 self.meters.availability()
             );
-            std::thread::yield_now();
+            std::thread::sleep(std::time::Duration::from_millis(2));
             self.read();
         }
     }

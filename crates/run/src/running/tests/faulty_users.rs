@@ -86,7 +86,7 @@ impl System for Users {
     }
     fn wait(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
         while self.endless && self.lines > 8 && !self.stop.is_set() {
-            std::thread::yield_now();
+            std::thread::sleep(std::time::Duration::from_millis(2));
         }
         if self.stop.is_set() && !std::mem::replace(&mut self.stop_reported, true) {
             events.push(Event::Stop { at: self.now() }); // what happens next comes in the same batch, as on a live host
