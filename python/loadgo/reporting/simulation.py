@@ -1,21 +1,31 @@
-"""A simulation as a document, each figure with half of its interval below it; and as JSON."""
+"""A simulation as a document, each figure with half of its interval below it; and as JSON.
+
+Half an interval is in per cent of its figure. That of a share of time is in percentage points, and says so.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 
 from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Document
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import NOT_MEASURED, digits, number, seconds
+from loadgo.notation.figures import NOT_MEASURED, capitalized, digits, number, people, seconds
 from loadgo.notation.terms import category_name, category_term
 from loadgo.running.json_keys import JSON_KEYS
 from loadgo.running.simulation import ClassResponses, LittleAudit, SimulatedFigure, Simulation
 
 _EXACT_PERCENT = 0.0005
 """Half-widths of intervals below this many percent are shown as 0: such a figure is exact but for rounding."""
-_REASONS = {"too few": "too few", "too short a run": "short"}
+_SHORT = "short"
+"""The cell of a figure for which the run is too short."""
+_REASONS = {"too few": _SHORT, "too short a run": _SHORT}
 """Short reasons in a column for a missing figure; any other reason is a dash."""
+_BATCH_NEED = re.compile(r"too few: \d+ interactions a batch, (\d+) needed")
+"""The reason for a missing figure whose batches are too small."""
+_RUN_BATCHES = 45
+"""A run with its warm-up is at most about so many of its batches long."""
 _MOST_TITLE_CHARS = 200
 """The largest number of characters of a title."""
 _ENDS = {
@@ -40,12 +50,15 @@ def simulation_document(simulation: Simulation) -> Document:
         warnings=(*simulation.fit_warnings, *_warnings(simulation)),
         about=(title if len(title) <= _MOST_TITLE_CHARS else f"{title[: _MOST_TITLE_CHARS - 1]}…", _about(simulation)),
         sections=(_interactions(simulation), _stations(simulation), *_time(simulation)),
-        notes=tuple(("Laws", line) for line in _laws(simulation)),
+        notes=(*_short(simulation), *(("Laws", line) for line in _laws(simulation))),
     )
 
 
 def simulation_answer(simulation: Simulation) -> str:
-    """The throughput, the mean response time, and the use of the busiest station, each with half of its interval."""
+    """The throughput, the mean response time, and the use of the busiest station, each with half of its interval.
+
+    It begins with the word that nothing was measured on a host.
+    """
     everyone = simulation.all
     figures = [
         _in_words(everyone.throughput, lambda value: f"{digits(value)} interactions a second"),
@@ -54,14 +67,18 @@ def simulation_answer(simulation: Simulation) -> str:
     measured = [station for station in simulation.stations if station.utilisation and station.utilisation.value]
     busiest = max(measured, key=lambda station: station.utilisation.value or 0.0, default=None)  # type: ignore[union-attr]
     if busiest is not None and busiest.utilisation is not None:
-        figures.append(_in_words(busiest.utilisation, lambda value: f"{busiest.name} {_percent(value)} busy"))
+        busy = _in_words(busiest.utilisation, lambda value: f"{busiest.name} {_percent(value)} busy", _points)
+        figures.append(busy)
     known = ", ".join(filter(None, figures))
-    return f"{_who(everyone)}: {known or 'the run was too short to tell'}."
+    users = "" if everyone.users is None else f" with {people(everyone.users)}"
+    return f"Simulated{users}: {known or 'the run was too short to tell'}."
 
 
-def _in_words(figure: SimulatedFigure, form: Callable[[float], str]) -> str:
+def _in_words(
+    figure: SimulatedFigure, form: Callable[[float], str], half: Callable[[SimulatedFigure], str] | None = None
+) -> str:
     """The figure, with half of its interval in brackets; empty for a missing figure."""
-    half_width = _half_width(figure)
+    half_width = (half or _half_width)(figure)
     return "" if figure.value is None else f"{form(figure.value)}{f' ({half_width})' if half_width else ''}"
 
 
@@ -76,27 +93,68 @@ def _warnings(simulation: Simulation) -> list[str]:
 def _about(simulation: Simulation) -> str:
     streams = f"{simulation.streams} streams, " if simulation.streams > 1 else ""
     rate = simulation.events / simulation.seconds if simulation.seconds else 0.0
+    done = f"{number(simulation.interactions)} interaction{'' if simulation.interactions == 1 else 's'}"
+    is_count_alone = simulation.end == "length" and simulation.until.startswith("interactions=")
+    end = done if is_count_alone else f"{simulation.until} {_ENDS[simulation.end]} after {done}"
     return (
-        f"{simulation.until} {_ENDS[simulation.end]} after {number(simulation.interactions)} "
-        f"interaction{'' if simulation.interactions == 1 else 's'}: "
+        f"{end}: "
         f"{seconds(simulation.simulated_s)} of virtual time, computed in {seconds(simulation.seconds)} "
         f"({digits(rate / 1e6)} million events a second); {streams}seed {simulation.seed}. The first tenth is "
-        "left out; below each figure is half the width of its 95 % interval."
+        "left out. Below each figure is half the width of its 95 % interval: in per cent of the figure, or for a share "
+        "of time in percentage points."
     )
+
+
+def _short(simulation: Simulation) -> list[tuple[str, str]]:
+    """What `short` means, and for quantiles the length of a run that has them; empty without such a figure."""
+    rows = _rows(simulation)
+    lacking = [figure for row in rows for _, figure in _responses(row) if _is_short(figure)]
+    if not lacking:
+        return []
+    everyone = [
+        f"{name} {number(needed)}"
+        for name, figure in _responses(simulation.all)
+        if (needed := _needed_interactions(figure)) is not None
+    ]
+    needs = f" For all users these lengths of a run are enough: {', '.join(everyone)} (`--until interactions=N`)."
+    text = "the simulation has too few interactions for the figure and its interval."
+    return [(capitalized(_SHORT), text + (needs if everyone else ""))]
+
+
+def _needed_interactions(figure: SimulatedFigure) -> int | None:
+    """About how many interactions of a run are enough for this figure; None if that is not known."""
+    known = _BATCH_NEED.fullmatch(figure.lacking or "")
+    return None if known is None else _RUN_BATCHES * round(int(known[1]), -2)
+
+
+def _is_short(figure: SimulatedFigure) -> bool:
+    return figure.value is None and _value(figure, str) == _SHORT
+
+
+def _responses(row: ClassResponses) -> Iterable[tuple[str, SimulatedFigure]]:
+    names = ("mean", "p50", "p90", "p95", "p99")
+    return zip(names, (row.mean_s, row.p50_s, row.p90_s, row.p95_s, row.p99_s), strict=True)
+
+
+def _rows(simulation: Simulation) -> Sequence[ClassResponses]:
+    """All users, and where there are several classes each of them."""
+    return [simulation.all, *(simulation.classes if len(simulation.classes) > 1 else ())]
 
 
 def _interactions(simulation: Simulation) -> Table:
-    rows = [simulation.all, *(simulation.classes if len(simulation.classes) > 1 else ())]
+    rows = _rows(simulation)
     columns = (
-        Column("of", tuple(map(_who, rows))),
+        Column("users", tuple(map(_who, rows))),
         _estimates("a second", [row.throughput for row in rows], digits),
-        _estimates("mean", [row.mean_s for row in rows], seconds),
-        _estimates("p50", [row.p50_s for row in rows], seconds),
-        _estimates("p90", [row.p90_s for row in rows], seconds),
-        _estimates("p95", [row.p95_s for row in rows], seconds),
-        _estimates("p99", [row.p99_s for row in rows], seconds),
+        *(_estimates(name, figures, seconds) for name, figures in _columns(rows)),
     )
     return Table("Interactions", columns)
+
+
+def _columns(rows: Sequence[ClassResponses]) -> Iterable[tuple[str, list[SimulatedFigure]]]:
+    """The mean and the quantiles, each with its figure of every row."""
+    for cells in zip(*map(_responses, rows), strict=True):
+        yield cells[0][0], [figure for _, figure in cells]
 
 
 def _who(row: ClassResponses) -> str:
@@ -108,8 +166,8 @@ def _stations(simulation: Simulation) -> Table:
     columns = (
         Column("station", tuple(row.name for row in rows)),
         Column("servers", tuple("any" if row.servers is None else f"{row.servers:.0f}" for row in rows)),
-        _estimates("busy", [row.utilisation for row in rows], _percent),
-        _estimates("there", [row.queue for row in rows], digits),
+        _estimates("busy", [row.utilisation for row in rows], _percent, _points),
+        _estimates("present", [row.queue for row in rows], digits),
         _estimates("a second", [row.requests for row in rows], digits),
         _estimates("response", [row.response_s for row in rows], seconds),
     )
@@ -117,25 +175,29 @@ def _stations(simulation: Simulation) -> Table:
 
 
 def _time(simulation: Simulation) -> list[Table]:
-    rows = [
-        (name, figure.value, figure.half_width) for name, figure in simulation.time.items() if figure.value is not None
-    ]
+    rows = [(name, figure) for name, figure in simulation.time.items() if figure.value is not None]
     columns = (
         Column(
             "category",
-            tuple(category_name(name) for name, _, _ in rows),
-            hints=tuple(category_term(name).sentence for name, _, _ in rows),
+            tuple(category_name(name) for name, _ in rows),
+            hints=tuple(category_term(name).sentence for name, _ in rows),
         ),
-        Column("share", tuple(_percent(share) for _, share, _ in rows)),
-        Column("±", tuple(_percent(half or 0.0) for _, _, half in rows)),
+        Column("share", tuple(_percent(figure.value or 0.0) for _, figure in rows)),
+        Column("±", tuple(_points(figure).removeprefix("±") or "0" for _, figure in rows)),
     )
-    return [Table("Time of processors", columns)] if simulation.time else []
+    return [Table("Time of processors", columns, name_width=None)] if simulation.time else []
 
 
 def _laws(simulation: Simulation) -> list[str]:
     law = simulation.response_by_law_s
     by_law = (
-        [] if law.value is None else [f"Response by N / X - Z: {seconds(law.value)} {_half_width(law)}".rstrip() + "."]
+        []
+        if law.value is None
+        else [
+            "Response by N / X − Z (users over throughput, less the think time): "
+            + f"{seconds(law.value)} {_half_width(law)}".rstrip()
+            + "."
+        ]
     )
     if simulation.little is None:
         return [*by_law, "Little's law: too short a run to tell."]
@@ -160,10 +222,16 @@ def _audit(audit: LittleAudit) -> list[str]:
     return [verdict, never] if audit.verdict == "not steady" else [verdict]
 
 
-def _estimates(heading: str, figures: Sequence[SimulatedFigure | None], form: Callable[[float], str]) -> Column:
-    """A column of figures with half their intervals below; an empty cell is not measured."""
+def _estimates(
+    heading: str,
+    figures: Sequence[SimulatedFigure | None],
+    form: Callable[[float], str],
+    half: Callable[[SimulatedFigure], str] | None = None,
+) -> Column:
+    """A column of figures with half their intervals below, by default relative; an empty cell is not measured."""
     cells = tuple("" if figure is None else _value(figure, form) for figure in figures)
-    return Column(heading, cells, below=tuple("" if figure is None else _half_width(figure) for figure in figures))
+    below = tuple("" if figure is None else (half or _half_width)(figure) for figure in figures)
+    return Column(heading, cells, below=below)
 
 
 def _value(figure: SimulatedFigure, form: Callable[[float], str]) -> str:
@@ -173,10 +241,19 @@ def _value(figure: SimulatedFigure, form: Callable[[float], str]) -> str:
 
 
 def _half_width(figure: SimulatedFigure) -> str:
+    """Half of the interval, in per cent of the figure."""
     relative = figure.relative
     if not relative:
         return ""
     return f"±{digits(100 * relative)} %" if 100 * relative >= _EXACT_PERCENT else "±0 %"
+
+
+def _points(figure: SimulatedFigure) -> str:
+    """Half of the interval of a share of time, in percentage points."""
+    half = 100 * (figure.half_width or 0.0)
+    if not half:
+        return ""
+    return f"±{digits(half)} points" if half >= _EXACT_PERCENT else "±0 points"
 
 
 def _percent(share: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -69,7 +70,8 @@ def test_the_text_fits_eighty_columns_and_names_what_it_tells() -> None:
     text = " ".join(text.split())
     for word in (
         "a queueing model",
-        "interactions=100000 reached",
+        "Simulated with 50 users: ",
+        "100,000 interactions: ",
         "all, 50 users",
         "processors",
         "disk",
@@ -77,7 +79,32 @@ def test_the_text_fits_eighty_columns_and_names_what_it_tells() -> None:
     ):
         assert word in text
     assert "Little's law holds" in text
-    assert "too few" in text, "the 99th percentile asks for 300,000 interactions"
+    assert "Short the simulation has too few interactions for the figure and its interval." in text
+
+
+def test_a_quantile_that_is_short_has_the_length_that_it_needs() -> None:
+    text = central_server(50)
+    short = simulate_text(text, until="interactions=20000")
+    note = dict(simulation_document(short).notes)["Short"]
+    assert short.all.p90_s.value is None
+    needed = int(re.search(r"p90 ([\d,]+)", note)[1].replace(",", ""))  # type: ignore[index]
+    assert needed == 45_000
+    longer = simulate_text(text, until=f"interactions={needed}")
+    assert longer.all.p90_s.value is not None
+    assert "p90" not in dict(simulation_document(longer).notes).get("Short", "")
+
+
+def test_half_the_interval_of_a_share_is_in_points_and_all_others_in_per_cent_of_their_figures() -> None:
+    simulation = simulate_text(central_server(50), until="interactions=20000")
+    disk = simulation.station("disk")
+    text = simulation.report(width=100)
+    points = f"{digits(100 * disk.utilisation.half_width)} points"
+    assert f"±{points}" in text
+    assert f"±{digits(100 * disk.queue.relative)} %" in text
+    categories = text[text.index("Time of processors") :]
+    user = f"{digits(100 * simulation.time['user'].half_width)} points"
+    assert user in categories
+    assert "idle: waiting for the disk" in categories, "no name is cut"
 
 
 def test_a_run_that_did_not_reach_its_precision_says_so() -> None:
@@ -91,12 +118,12 @@ def test_the_answer_has_the_throughput_the_response_and_the_busiest_station() ->
     simulation = simulate_text(central_server(50), until="interactions=20000")
     busiest = max((at for at in simulation.stations if at.utilisation), key=lambda at: at.utilisation.value)
     answer = simulation_document(simulation).answer
-    assert answer.startswith(f"all, 50 users: {digits(simulation.throughput.value)} interactions a second (±")
+    assert answer.startswith(f"Simulated with 50 users: {digits(simulation.throughput.value)} interactions a second (±")
     assert f"mean response {seconds(simulation.response_s.value)} (±" in answer
     assert f"{busiest.name} {digits(100 * busiest.utilisation.value)} % busy" in answer
     assert simulation_document(simulation).warnings == ()
     none = simulate_text(repairman(3, "exponential(0.1s)"), until="interactions=1")
-    assert simulation_document(none).answer.startswith("all, 3 users: ")
+    assert simulation_document(none).answer.startswith("Simulated with 3 users: ")
 
 
 def test_json_has_every_figure_with_its_interval() -> None:
@@ -281,7 +308,7 @@ def test_a_title_of_any_length_is_one_line() -> None:
 
 def test_a_run_of_one_interaction_has_columns_apart() -> None:
     text = simulate_text(repairman(3, "exponential(0.1s)"), until="interactions=1").report(width=80)
-    assert "after 1 interaction:" in text.replace("\n", " ")
+    assert "\n1 interaction: " in text
     assert text.count(" short") >= 6
     assert "too short a run to tell" in text
 
