@@ -43,7 +43,7 @@ def speedup_between(
         if is_reduced:
             changes[-1] = replace(changes[-1], name=f"{OTHER_CHANGES_LABEL} ({changes[-1].name})")
         machines = [_machine(differences, choice, Path(folder)) for choice in range(1 << len(changes))]
-        title = f"{load.script}, {load.users} user{'s' if load.users > 1 else ''}, from {on} to {to}"
+        title = f"{load.script}, {load.users} user{'s' if load.users > 1 else ''}, from {on} to {to} (simulated)"
         return of_machines(title, replace(load, set=()), tuple(changes), machines, seeds, progress)
 
 

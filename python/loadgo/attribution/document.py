@@ -67,10 +67,14 @@ def speedup_document(speedup: Speedup) -> Document:
         answer=_answer(speedup),
         further_answers=_without_intervals(speedup),
         warnings=(*speedup.warnings, *road_warnings(speedup.roads)),
-        about=(speedup.title, *(_change_in_words(change.name, change.set) for change in speedup.changes)),
+        about=(_about(speedup), *(_change_in_words(change.name, change.set) for change in speedup.changes)),
         sections=(*pictures, Charts(charts), *tables),
         notes=_notes(speedup),
     )
+
+
+def _about(speedup: Speedup) -> str:
+    return f"{speedup.title}; {speedup.conditions}" if speedup.conditions else speedup.title
 
 
 def _change_in_words(name: str, values: Sequence[str]) -> str:
@@ -85,10 +89,8 @@ def _answer(speedup: Speedup) -> str:
     measure = _answer_measure(speedup)
     shown = next(caused for caused in speedup.causes if caused.measure == measure)
     before, after = (_format_value(shown, value) for value in (shown.before, shown.after))
-    change = (
-        f"{capitalized(shown.measure)} is {before} without the changes (A) and {after} with all of them (B): "
-        f"{_b_of_a(shown.ratio)}"
-    )
+    measured = capitalized(shown.measure) if speedup.measured else f"Simulated {shown.measure}"
+    change = f"{measured} is {before} without the changes (A) and {after} with all of them (B): {_b_of_a(shown.ratio)}"
     if len(shown.causes) < 2:
         return f"{change}."
     moved = [cause for cause in shown.causes if abs(cause.factor - 1) >= _NO_EFFECT_SHARE]
@@ -155,6 +157,14 @@ def _notes(speedup: Speedup) -> tuple[tuple[str, str], ...]:
             "factors are not those of the changes.",
         ),
     ]
+    if any(caused.measure == "elapsed" for caused in speedup.causes):
+        notes.append(
+            (
+                "Elapsed",
+                "the length of the run over the number of its interactions. It is shorter than a response where "
+                "several users wait at a time.",
+            )
+        )
     for caused in speedup.causes:
         if caused.pair is not None:
             first, second = caused.pair.names

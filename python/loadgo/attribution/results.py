@@ -97,3 +97,5 @@ class Speedup(Result, presented_by="loadgo.attribution.presentation:presentation
     """Whether the runs existed before. Otherwise they were made for this analysis."""
     fit_warnings: tuple[str, ...] = ()
     """The warnings that are reasons to doubt the fit of a fitted machine."""
+    conditions: str = ""
+    """How long the users type, and the part of the runs that the figures are of; empty for runs that existed before."""

@@ -85,14 +85,24 @@ def speedup(
             attributed = _to_machine(load, on, to, changes, seeds, factors, progress)
         else:
             attributed = _with_changes(load, on, tuple(change_of(text) for text in changes), seeds, progress)
-    return replace(attributed, warnings=(*attributed.warnings, *doubts), fit_warnings=doubts)
+    return replace(
+        attributed, warnings=(*attributed.warnings, *doubts), fit_warnings=doubts, conditions=_conditions(load)
+    )
+
+
+def _conditions(load: Load) -> str:
+    """How long the users type, and the part of the runs that the figures are of."""
+    if load.duration is not None:
+        return f"the figures are of the steady phase of runs of {load.duration}"
+    times = "" if load.passes is None else " once" if load.passes == 1 else f" {load.passes} times"
+    return f"the figures are of whole runs, which end when every user has typed the script{times}"
 
 
 def _with_changes(load: Load, on: str, changes: tuple[Change, ...], seeds: range, progress: Progress | None) -> Speedup:
     """Attributes the speed-up to these changes of one machine."""
     check_changes(changes, len(seeds))
     machines = [Machine(on, _sets(changes, choice), _names_of(changes, choice)) for choice in range(1 << len(changes))]
-    title = f"{load.script}, {load.users} user{'s' if load.users > 1 else ''} on {on}"
+    title = f"{load.script}, {load.users} user{'s' if load.users > 1 else ''} on {on} (simulated)"
     return of_machines(title, load, changes, machines, seeds, progress)
 
 

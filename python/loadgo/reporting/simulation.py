@@ -106,7 +106,7 @@ def _about(simulation: Simulation) -> str:
 
 
 def _short(simulation: Simulation) -> list[tuple[str, str]]:
-    """What `short` means, and for quantiles the length of a run that has them; empty without such a figure."""
+    """The meaning of `short`, and for quantiles the length of a run that has them; empty without such a figure."""
     rows = _rows(simulation)
     lacking = [figure for row in rows for _, figure in _responses(row) if _is_short(figure)]
     if not lacking:

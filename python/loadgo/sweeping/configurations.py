@@ -78,11 +78,12 @@ def _figure(row: dict[str, Any], name: str) -> SweepFigure | None:
     if count <= 1:
         ends = tuple(row.get(column) for column in interval_columns(name))
         interval = None if ends[0] is None or ends[1] is None else Interval(ends[0], ends[1])
-        return SweepFigure(values[0], interval, 1) if values else None
+        return SweepFigure(values[0], interval, 1, int(math.isinf(values[0]))) if values else None
     mean = math.fsum(values) / count
+    never = sum(math.isinf(value) for value in values)
     half = student_reach(count - 1) * _deviation(values, mean) / math.sqrt(count)
     interval = Interval(max(mean - half, 0.0), mean + half) if math.isfinite(half) else None
-    return SweepFigure(mean, interval, count)
+    return SweepFigure(mean, interval, count, never)
 
 
 def _deviation(values: Sequence[float], mean: float) -> float:

@@ -31,7 +31,7 @@ JSON_KEYS: Keys = {
         "repeated stopped fit_warnings"
     ),
     Configuration: "machine settings users points problems figures",
-    SweepFigure: "value interval points",
+    SweepFigure: "value interval points never",
 }
 """The JSON keys of a sweep, type by type."""
 
@@ -57,13 +57,15 @@ def sweep_document(sweep: Sweep) -> Document:
         warnings=_warnings(sweep),
         about=(_about(sweep),),
         sections=(*_tables(sweep), Charts(charts)),
-        notes=tuple(("Points", line) for line in _notes(sweep)),
+        notes=(*(("Errors", line) for line in _error_notes(sweep)), *(("Points", line) for line in _notes(sweep))),
     )
 
 
 def _about(sweep: Sweep) -> str:
-    machines = ", ".join(_machines(sweep))
-    return f"{machines}, without a script" if sweep.script is None else f"{sweep.script} on {machines}"
+    """The load, the machines, which are simulated, and the conditions of each point."""
+    machines = f"{', '.join(_machines(sweep))} (simulated)"
+    load = f"{machines}, without a script" if sweep.script is None else f"{sweep.script} on {machines}"
+    return f"{load}; {sweep.conditions}" if sweep.conditions else load
 
 
 def _machines(sweep: Sweep) -> list[str]:
@@ -81,8 +83,25 @@ def _warnings(sweep: Sweep) -> tuple[str, ...]:
     return tuple(warnings)
 
 
+def _error_notes(sweep: Sweep) -> list[str]:
+    """The effect of lines without an answer on the mean and on the quantiles; empty where nothing went wrong."""
+    figures = [row.figures for row in sweep.configurations]
+    if not any("errors" in row and row["errors"].value for row in figures):
+        return []
+    notes = [
+        "the share of lines that failed. The mean leaves out lines without an answer, so it is too low where there "
+        "are errors; for p50 to p99 they are the longest."
+    ]
+    if any(figure.never for row in figures for figure in row.values()):
+        notes.append(
+            "never, in 1 of 4 points: in one of four simulations so many lines had no answer that the quantile has no "
+            "time (more than a tenth for p90). Errors are the mean of all points, which may be less."
+        )
+    return notes
+
+
 def _notes(sweep: Sweep) -> list[str]:
-    notes = [f"{points_in_words(sweep)}, in {sweep.folder}."]
+    notes = [f"{points_in_words(sweep)}: simulations of one configuration with one seed; in {sweep.folder}."]
     computed = sweep.points - sweep.problem_count
     if sweep.repeated:
         notes.append(f"{counted(sweep.repeated, 'batch').replace('batchs', 'batches')} computed again: a worker ended.")

@@ -24,6 +24,8 @@ class SweepFigure:
     """From the scatter of the seeds; with one seed, that of its point. None if it is not known."""
     points: int
     """Number of points that have the figure; the mean leaves out the others."""
+    never: int = 0
+    """Number of these where so many lines had no answer that the quantile has no time; then `value` is infinite."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,8 @@ class Sweep(Result, presented_by="loadgo.sweeping.presentation:presentation"):
     """Reasons to doubt the fits of the machines."""
     in_words: str = ""
     """The answer."""
+    conditions: str = ""
+    """The seeds and the length of each simulation, in words."""
 
     @property
     def problem_count(self) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 from loadgo.distribution.choice import check_workers, open_workers
 from loadgo.distribution.tasks import WorkersEnded, run_tasks
 from loadgo.errors import BadArgument, Refused
+from loadgo.notation.figures import counted
 from loadgo.running.folders import check_out
 from loadgo.running.stopping import catch_stop_signals
 from loadgo.sweeping.configurations import configurations_of, problems_of
@@ -147,8 +148,16 @@ def sweep_of(
         repeated=repeated,
         stopped=stop is not None and stop.is_set() and done < expected,
         fit_warnings=tuple(read_identity(folder).get("fit_warnings", ())),
+        conditions=_conditions(grid),
     )
     return replace(sweep_without_words, in_words=answer(sweep_without_words))
+
+
+def _conditions(grid: Grid) -> str:
+    """The seeds and the length of each simulation of a grid, in words."""
+    length = [f"{name} {value}" for name, value in grid.load.items()]
+    phase = [] if grid.script is None else ["figures of the steady phase"]
+    return ", ".join([f"{counted(len(grid.seeds), 'seed')} each", *length, *phase])
 
 
 def points_in(grid: Grid, batches: Iterable[int]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loadgo.notation.figures import NOT_MEASURED, counted, digits, joined, number, people, seconds, share
+from loadgo.notation.figures import NOT_MEASURED, counted, digits, in_words, joined, number, people, seconds, share
 from loadgo.sweeping.results import Configuration, Sweep, SweepFigure
 
 MEASURE_NAMES = {
@@ -20,7 +20,7 @@ MEASURE_NAMES = {
 
 
 def answer(sweep: Sweep) -> str:
-    """The answer in one sentence: where the measure is least, and where it is greatest."""
+    """The answer in one sentence: where the measure is least, and where it is greatest or has no time."""
     done = points_in_words(sweep)
     measured = [configuration for configuration in sweep.configurations if sweep.measure in configuration.figures]
     if not measured:
@@ -28,8 +28,13 @@ def answer(sweep: Sweep) -> str:
         reason = f": {sweep.problems[0]}" if sweep.problems else remedy
         return f"{done}, and none has {MEASURE_NAMES[sweep.measure]}{reason}."
     measured.sort(key=lambda configuration: configuration.figures[sweep.measure].value)
-    least, greatest = measured[0], measured[-1]
     name = MEASURE_NAMES[sweep.measure]
+    endless = [configuration for configuration in sweep.configurations if _is_endless(configuration, sweep.measure)]
+    if endless:
+        is_least = f"is least, {_figure_at(measured[0], measured, sweep.measure)}; it "
+        start = "" if measured[0] in endless else is_least
+        return f"{done}: {name} {start}has no time {_where(endless, measured)}, where too many lines had no answer."
+    least, greatest = measured[0], measured[-1]
     if len(measured) == 1:
         return f"{done}: {name} is {_figure_at(least, measured, sweep.measure)}."
     return (
@@ -52,15 +57,32 @@ def _figure_at(configuration: Configuration, measured: Sequence[Configuration], 
     if figure.points < configuration.points:
         remarks.append(f"from {having_in_words(configuration, measure)} points")
     in_brackets = "; ".join(filter(None, remarks))
-    place = []
-    if configuration.users is not None:
-        place.append(f"with {people(configuration.users)}")
+    value = value_in_words(measure, figure.value)
+    return f"{value}{f' ({in_brackets})' if in_brackets else ''} {_where([configuration], measured)}"
+
+
+def _is_endless(configuration: Configuration, measure: str) -> bool:
+    return measure in configuration.figures and configuration.figures[measure].never > 0
+
+
+_NAMED_SERIES = 3
+"""Most machines with settings that the answer names for a measure without a time."""
+
+
+def _where(configurations: Sequence[Configuration], measured: Sequence[Configuration]) -> str:
+    """The numbers of users of these configurations, by machine and settings, as far as `measured` differ in them."""
     has_one_machine = len({other.machine for other in measured}) == 1
-    series = series_in_words(configuration, has_one_machine=has_one_machine)
-    is_one_series = has_one_machine and all(other.settings == configuration.settings for other in measured)
-    if not is_one_series or not place:
-        place.append(f"on {series}" if configuration.machine in series else f"at {series}")
-    return f"{value_in_words(measure, figure.value)}{f' ({in_brackets})' if in_brackets else ''} {' '.join(place)}"
+    is_one_series = has_one_machine and all(other.settings == measured[0].settings for other in measured)
+    users: dict[str, list[int]] = {}
+    for configuration in configurations:
+        series = series_in_words(configuration, has_one_machine=has_one_machine)
+        preposition = "on" if configuration.machine in series else "at"
+        is_named = not is_one_series or configuration.users is None
+        known = users.setdefault(f"{preposition} {series}" if is_named else "", [])
+        known += [] if configuration.users is None else [configuration.users]
+    places = [" ".join(filter(None, [f"with {people(*counts)}" if counts else "", at])) for at, counts in users.items()]
+    more = len(places) - _NAMED_SERIES
+    return in_words(places if more <= 0 else [*places[:_NAMED_SERIES], f"{number(more)} more"])
 
 
 def having_in_words(configuration: Configuration, measure: str) -> str:
@@ -101,7 +123,9 @@ def value_in_words(measure: str, value: float | None) -> str:
 
 
 def interval_in_words(measure: str, figure: SweepFigure) -> str:
-    """The interval of a figure; empty without one."""
+    """The interval of a figure; for one without a time, in how many points it has none; empty without either."""
+    if figure.never and figure.points > 1:
+        return f"in {number(figure.never)} of {number(figure.points)} points"
     if figure.interval is None:
         return ""
     return joined(*(value_in_words(measure, end) for end in (figure.interval.low, figure.interval.high)))

@@ -58,12 +58,18 @@ def test_bookkeeping_of_the_work_and_the_cause_agree_on_the_bracket(made: Speedu
 def test_the_headline_goes_from_a_figure_to_a_figure_by_what_each_change_is_worth(made: Speedup) -> None:
     told = next(one for one in made.causes if one.measure == "response")
     words = " ".join(made.report(width=120).split())
-    whole = (
-        f"Response is {duration(told.before)} without the changes (A) and {duration(told.after)} with all of them (B)"
-    )
+    before, after = duration(told.before), duration(told.after)
+    whole = f"Simulated response is {before} without the changes (A) and {after} with all of them (B)"
     effects = f"B is ×{told.after / told.before:.3f} of A. That is ×{1 / told.causes[0].factor:.3f} by processor"
     assert f"{whole}: {effects}" in words
     assert "by nothing" not in words
+
+
+def test_the_page_says_that_it_is_simulated_what_it_covers_and_what_elapsed_is(made: Speedup) -> None:
+    words = " ".join(made.report(width=120).split())
+    whole = "(simulated); the figures are of whole runs, which end when every user has typed the script 2 times"
+    assert whole in words
+    assert "Elapsed the length of the run over the number of its interactions." in words
 
 
 def test_causes_and_bookkeeping_are_in_tables_of_their_own(made: Speedup) -> None:
