@@ -136,7 +136,9 @@ def test_the_numbers_on_the_page_are_those_of_the_tables(watched: tuple[Sight, T
     assert sight.text("instrument") == f"{number(frame.answered)} answers in {duration(width)}; {late}, {lost}."
     how = "ended" if end >= latest_ns(run_tables) else "held"
     everybody = run_tables.sessions["user"].n_unique()
-    assert f"{number(frame.users)} of {number(everybody)} logged in · {frame.phase} · {how}" in sight.text("about")
+    now = f"{number(frame.users)} of {number(everybody)} logged in · {frame.phase} · {how}"
+    is_over = how == "ended" and not frame.users
+    assert (f"{number(everybody)} users · ended" if is_over else now) in sight.text("about")
 
 
 def test_closer_than_the_meters_look_their_figures_are_those_of_the_span(watched: tuple[Sight, Tables]) -> None:

@@ -118,7 +118,7 @@ def test_who_waited_for_a_processor_is_told_with_the_longest_wait(told: Tables) 
         line for line in screen(frame, ScreenContext("a run", "ended"), 80, 24) if line.startswith("waited most ")
     )
     part = share(most.sum_ns / sum(sums.values()))
-    assert line.partition(";")[0][12:] == f"user {most.user} {part}, up to {duration(most.longest_ns)}"
+    assert line.partition(";")[0][12:] == f"user {most.user}: {part}, up to {duration(most.longest_ns)}"
 
 
 @pytest.mark.parametrize("width", [80, 120])

@@ -21,8 +21,8 @@ from loadgo.watching.paint import painted
 from loadgo.watching.state_signs import STATE_SIGNS
 from loadgo.watching.window import SERVED_STATES_COUNT, USER_STATES, WatchWindow, WindowCommand
 
-SHORT_STATE_NAMES = {"CPU wait": "CPU", "page wait": "page", "disk wait": "disk", "not known yet": "not known"}
-"""Shorter names of states, so that the legend fits in 80 columns."""
+SHORT_STATE_NAMES = {"not known yet": "not known"}
+"""Shorter names of states before a row."""
 
 LABEL_CHARS = 12
 """Width of the name at the left of a series."""
@@ -132,13 +132,20 @@ def answer(window: WatchWindow, target_ns: float | None = None) -> str:
     is_held_up = state != "running" and state_share >= _HELD_UP_WAIT_SHARE
     why = f"{share(state_share)} of the response time is {_state_in_words(state)}" if is_held_up else ""
     verdict = "Too slow" if is_slow else "Full" if busy >= _FULL_BUSY_SHARE else "Held up" if is_held_up else "Fine"
-    p90_in_words = "" if p90 is None else f", p90 {duration(p90)}"
+    p90_in_words = "" if p90 is None else f", p90 {duration(p90)}{_unsteady_in_words(window)}"
     if not window.bands:
         idle = ((name, part) for name, part in window.time.items() if name in _HELD_UP_CATEGORIES)
         category, part = max(idle, key=_share_of_pair, default=("", 0.0))
         if part > _IDLE_CAUSE_SHARE:
             why = f"{share(part)} of the processors' time they were {category_name(category).replace(':', ',')}"
     return f"{verdict}: {sentence_start}{p90_in_words}{'; ' + why if why else ''}{others}."
+
+
+def _unsteady_in_words(window: WatchWindow) -> str:
+    """The remark that a report of the run has fewer answers; empty where all are of the steady phase."""
+    if not window.unsteady:
+        return ""
+    return f" (with {number(window.unsteady)} of {counted(window.answered, 'answer')} outside the steady phase)"
 
 
 _HELD_UP_CATEGORIES = ("idle page wait", "idle disk wait", "idle governed")
@@ -167,7 +174,10 @@ def _state_in_words(state: str) -> str:
 
 def _title_line(window: WatchWindow, context: ScreenContext, width: int) -> str:
     users = f"{people(window.users)}, {window.phase or 'not begun'}, " if window.bands else ""
-    right = f"{users}{duration(window.end_ns)} {context.mode}"
+    if window.bands and not window.users and context.mode == "ended":
+        right = f"{people(len(window.bands))}, ended after {duration(window.end_ns)}"
+    else:
+        right = f"{users}{duration(window.end_ns)} {context.mode}"
     title_width = max(width - len(right) - 1, 8)
     title = plain(context.title)
     return f"{title if len(title) <= title_width else title[: title_width - 1] + '…':<{title_width}} {right}"
@@ -182,8 +192,7 @@ def _user_lines(window: WatchWindow, room: int) -> list[tuple[str, str]]:
         ]
     if len(window.bands) < room:
         bands = [(f"{f'user {user}':<{LABEL_CHARS}}{_band(band)}", "band") for user, band in window.bands.items()]
-        legend = " ".join(f"{sign} {SHORT_STATE_NAMES.get(state, state)}" for state, sign in STATE_SIGNS.items())
-        return [*bands, (legend, "legend")]
+        return [*bands, (_legend(), "legend")]
     most_users = max(float(sum(window.states.values(), np.zeros(len(window.ready))).max()), 1.0)
     series = _states_in(window)
     rows = [
@@ -192,6 +201,18 @@ def _user_lines(window: WatchWindow, room: int) -> list[tuple[str, str]]:
     ]
     heading = f"{'users':<{LABEL_CHARS}}{'':<{len(window.ready)}} {'at last':>8}"
     return [(heading, "head"), *rows]
+
+
+def _legend() -> str:
+    """The sign of each state; the waits stand together."""
+    waits = [state for state in STATE_SIGNS if state.endswith(" wait")]
+    others = [state for state in STATE_SIGNS if state not in ("running", *waits)]
+    running, waiting, rest = (" ".join(map(_signed, states)) for states in (["running"], waits, others))
+    return f"{running}; waits: {waiting}; {rest}"
+
+
+def _signed(state: str) -> str:
+    return f"{STATE_SIGNS[state]} {SHORT_STATE_NAMES.get(state, state.removesuffix(' wait'))}"
 
 
 def _row_name(state: str) -> str:
@@ -254,10 +275,10 @@ def _fault_time_lines(name: str, times: FaultTimes | None, mean_ns: float) -> li
 
 
 def _waiter_lines(window: WatchWindow) -> list[str]:
-    """The users who waited longest for a processor, and their shares of all these waits."""
+    """The users who waited longest for a processor, and their shares of all users' waits for one."""
     total_ns = sum(waiter.sum_ns for waiter in window.waiters)
     waiters = [
-        f"user {waiter.user} {share(waiter.sum_ns / total_ns)}, up to {duration(waiter.longest_ns)}"
+        f"user {waiter.user}: {share(waiter.sum_ns / total_ns)}, up to {duration(waiter.longest_ns)}"
         for waiter in window.waiters[:_SHOWN_WAITERS]
     ]
     return [f"{'waited most':<{LABEL_CHARS}}{'; '.join(waiters)}"] if waiters else []
@@ -289,7 +310,7 @@ def _memory_lines(window: WatchWindow) -> list[str]:
         return []
     holders = [f"{owner} {size(amount)}" for owner, amount in window.memory.resident.items() if amount]
     holders += [f"{name} {size(used)} of {size(capacity)}" for name, (used, capacity) in window.memory.devices.items()]
-    losses = [f"{owner} {number(pages)}" for owner, pages in list(window.memory.taken.items())[:4]]
+    losses = [f"{owner}: {number(pages)}" for owner, pages in list(window.memory.taken.items())[:4]]
     taken = [f"{'pages taken':<{LABEL_CHARS}}from {', '.join(losses)}"] if losses else []
     return [f"{'memory':<{LABEL_CHARS}}{', '.join(holders)}", *taken]
 

@@ -94,6 +94,8 @@ class WatchWindow:
     """None where it was not measured."""
     answered: int
     """Interactions that ended in the window."""
+    unsteady: int
+    """Number of these that were sent outside the steady phase, of which alone a report is; 0 without that phase."""
     per_second: Floats
     """Answers a second."""
     commands: tuple[WindowCommand, ...]
@@ -162,6 +164,7 @@ def window_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Watch
         fault_waits=fault_times(window_faults, "wait_ns", _WAITING_KINDS),
         memory=holdings(tables.memory, start_ns, end_ns),
         answered=len(ended),
+        unsteady=_unsteady_count(tables.phases, ended),
         per_second=np.histogram(ended["ready_ns"].to_numpy(), edges)[0] / np.diff(edges) * 1e9,
         commands=_commands(ended),
         response_ns={p: sorted_quantile(response, p) for p in (0.5, 0.9) if len(response) >= (2 if p == 0.5 else 10)},
@@ -199,6 +202,16 @@ def _counted_rates(ended: pl.DataFrame, edges: Floats, *names: str) -> Floats:
 def _phase_at(phases: pl.DataFrame, at_ns: int) -> str:
     begun = phases.filter(pl.col("at_ns") <= at_ns).sort("at_ns")
     return str(begun["phase"].cast(pl.String)[-1]) if len(begun) else ""
+
+
+def _unsteady_count(phases: pl.DataFrame, ended: pl.DataFrame) -> int:
+    """Number of interactions that were sent outside the steady phase; 0 for a run without one."""
+    begun = phases.sort("at_ns", maintain_order=True)
+    names = begun["phase"].cast(pl.String).to_list()
+    if "steady" not in names:
+        return 0
+    indices = np.searchsorted(begun["at_ns"].to_numpy(), ended["sent_ns"].to_numpy(), side="right") - 1
+    return sum(index < 0 or names[index] != "steady" for index in indices)
 
 
 def _logged_in_users(tables: Tables, at_ns: int) -> int:

@@ -11,10 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import loadgo
+import polars as pl
 import pytest
 from loadgo.documents.palette import STATE_COLORS
 from loadgo.measures.other_work import BUSY_SHARE, NOTED_SHARE, OtherWork, other_work_of
 from loadgo.measures.total_time import total_time_of
+from loadgo.notation.figures import duration
 from loadgo.records.following import latest_ns
 from loadgo.records.phases import Stretch
 from loadgo.records.tables import Tables, tables
@@ -153,6 +155,29 @@ def test_the_answer_says_that_the_host_is_busy_with_other_things(
     assert answer(replace(nobody, other_work=work)) == f"{answer(nobody).removesuffix('.')}{words}."
 
 
+def test_the_answer_says_how_many_answers_a_report_of_the_steady_phase_leaves_out(tmp_path: Path) -> None:
+    warmed = tables(
+        loadgo.run("typical-user", on="multics-6180", users=4, duration="3min", out=tmp_path / "run").folder
+    )
+    window = window_of(warmed, latest_ns(warmed), latest_ns(warmed), columns_of(80))
+    phases = warmed.interactions.filter(pl.col("ready_ns").is_not_null())["phase"].cast(pl.String)
+    outside = int((phases != "steady").sum())
+    assert 0 < window.unsteady == outside < window.answered
+    assert f" (with {outside} of {window.answered} answers outside the steady phase)" in answer(window)
+    assert "steady" not in answer(replace(window, unsteady=0))
+
+
+def test_the_legend_fits_and_says_that_a_sign_stands_for_a_wait(run_tables: Tables) -> None:
+    lines = shown(run_tables, 80, 60)
+    assert "█ running; waits: ▒ CPU P page D disk w other; t typing · thinking ? not known" in lines
+
+
+def test_after_the_end_the_first_line_has_all_users(run_tables: Tables) -> None:
+    window = replace(window_at_end(run_tables), users=0)
+    first = screen(window, ScreenContext("typical user", "ended"), 80, 23)[0]
+    assert first.endswith(f"{len(window.bands)} users, ended after {duration(window.end_ns)}")
+
+
 def test_a_window_of_a_host_has_the_other_work_of_its_report() -> None:
     host = tables(Path(__file__).parents[2] / "runs" / "reported" / "live-exact")
     reach = latest_ns(host)
@@ -171,6 +196,6 @@ def test_the_page_gets_the_limits_of_other_work_from_the_one_rule() -> None:
 def test_no_name_of_a_row_runs_into_its_series(run_tables: Tables) -> None:
     of_users = window_at_end(run_tables)
     window = replace(of_users, states=of_users.states | {"not known yet": 1.0 + of_users.states["running"]})
-    lines = screen(window, ScreenContext("typical user", "ended"), 80, 33)
+    lines = screen(window, ScreenContext("typical user", "ended"), 80, 34)
     assert not any(line.startswith("not known yet") for line in lines)
     assert any(line.startswith("not known   ") for line in lines)

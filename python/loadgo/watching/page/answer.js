@@ -2,7 +2,7 @@
 import { isIdle, waits } from "./figures.js";
 import { STATES } from "./states.js";
 import { CATEGORIES, OTHER_WORK } from "./terms.js";
-import { duration, share } from "./words.js";
+import { duration, number, share } from "./words.js";
 
 const BUSY = 0.9, HELD = 0.4, IDLE = 0.1;
 const CAUSES = { "CPU wait": "waiting for a processor", "page wait": "waiting for pages", "disk wait": "waiting for the disk", "other wait": "waiting for something that is not metered" };
@@ -21,7 +21,12 @@ export function answer(told, window, everybody, target) {
     const idle = told.time.filter(one => HELD_UP.includes(one.name)).sort((a, b) => b.share - a.share)[0];
     why = idle && idle.share > IDLE ? `${share(idle.share)} of the processors' time they were ${CATEGORIES[idle.name].name.replace(":", ",")}` : "";
   }
-  return `${verdict}: ${said}${p90 === null ? "" : `, p90 ${duration(p90)}`}${why ? "; " + why : ""}${busyWith(told.otherWork)}.`;
+  return `${verdict}: ${said}${p90 === null ? "" : `, p90 ${duration(p90)}${unsteady(told)}`}${why ? "; " + why : ""}${busyWith(told.otherWork)}.`;
+}
+
+/** The remark that a report of the run has fewer answers; empty where all are of the steady phase. */
+function unsteady(told) {
+  return told.unsteady ? ` (with ${number(told.unsteady)} of ${told.answered.toLocaleString("en-US")} answer${told.answered === 1 ? "" : "s"} outside the steady phase)` : "";
 }
 
 /** The clause that says that the host is busy with other things than the users; empty for a quiet host. The limits are those of measures/other_work.py. */

@@ -25,6 +25,7 @@ export function figures(store, window, bands) {
   const told = store.tables.interactions.columns, responses = Float64Array.from(late, row => told.response_ns[row]).sort();
   return {
     answered: late.length,
+    unsteady: unsteady(store, late),
     perSecond: late.length / (end - start) * 1e9,
     response: { p50: responses.length > 1 ? quantile(responses, 0.5) : null, p90: responses.length > 9 ? quantile(responses, 0.9) : null, mean: mean(late, told.response_ns) },
     cpu: mean(late, told.cpu_ns),
@@ -344,6 +345,14 @@ function lost(store, end) {
   let sum = 0;
   for (let row = 0; row < table.rows; row++) if (table.columns.at_ns[row] <= end) sum += table.columns.count[row];
   return sum;
+}
+
+/** How many of these were sent outside the steady phase, which alone a report is of; none in a run without that phase. */
+function unsteady(store, rows) {
+  const table = store.tables.phases, sent = store.tables.interactions.columns.sent_ns;
+  let has = false;
+  for (let row = 0; row < table.rows; row += 1) has ||= table.word("phase", row) === "steady";
+  return has ? rows.filter(row => phase(store, sent[row]) !== "steady").length : 0;
 }
 
 function phase(store, end) {

@@ -87,8 +87,11 @@ function settle() {
   $("answer").className = sentence.startsWith("Fine") && !damaged ? "good" : "bad";
   document.title = `${sentence.split(":")[0]} · ${store.title}`;
   const lost = told.lost ? ` · ${number(told.lost)} RECORDS LOST` : "";
-  $("live").textContent = store.ended ? "End" : "Live";
-  $("about").textContent = `${store.title} · ${everybody() ? `${number(told.users)} of ${number(everybody())} logged in · ` : ""}${told.phase ? told.phase + " · " : ""}${mode}${lost}${gone ? ` · ${gone}; what is here stays` : ""}`;
+  $("live").textContent = store.ended ? "To the end" : "Live";
+  // After the end nobody is logged in: the number of users says more.
+  const over = mode === "ended" && everybody() && !told.users;
+  const users = everybody() ? `${over ? "" : `${number(told.users)} of `}${number(everybody())} ${over ? "users" : "logged in"} · ` : "";
+  $("about").textContent = `${store.title} · ${users}${told.phase && !over ? told.phase + " · " : ""}${mode}${lost}${gone ? ` · ${gone}; what is here stays` : ""}`;
   $("report").href = reportOf(window.start, window.end);
   $("instrument").textContent = everybody() ? `${number(told.answered)} ${told.answered === 1 ? "answer" : "answers"} in ${duration(window.end - window.start)}; the driver was ${told.lateness === 0 ? "in time" : `${duration(told.lateness)} late (p99)`}, ${told.lost ? `${number(told.lost)} RECORDS LOST` : "nothing lost"}.` : `No users: ${duration(window.end - window.start)} of this system's own work.`;
   rested = performance.now();
