@@ -59,6 +59,8 @@ class HistoryPoint:
 
     run: LaboratoryRun
     value: float
+    remarks: str = ""
+    """The limits of the run's users, and reasons to doubt its figures, as in `run_remarks`."""
 
 
 @dataclass(frozen=True)
@@ -227,7 +229,7 @@ def history_in(
         if reason:
             left_out.setdefault(reason, []).append(run.name)
         else:
-            points.append(HistoryPoint(run, index.figures(run).value(figure) or 0.0))
+            points.append(_point(run, index.figures(run), figure))
     if not points:
         reason = _unfit(index.figures(model), figure)
         raise BadRun(f"no completed run that is like {model.name} has the figure: {reason or figure}")
@@ -237,6 +239,10 @@ def history_in(
     )
     reasons = tuple(LeftOutRuns(reason, tuple(names)) for reason, names in left_out.items())
     return History(figure, index.folder, model, by, series, reasons, since_moment)
+
+
+def _point(run: LaboratoryRun, figures: StoredFigures, figure: NamedFigure) -> HistoryPoint:
+    return HistoryPoint(run, figures.value(figure) or 0.0, figures.remarks)
 
 
 def _whole_runs(index: RunIndex) -> tuple[tuple[LaboratoryRun, ...], dict[str, list[str]]]:

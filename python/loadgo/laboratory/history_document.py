@@ -18,8 +18,10 @@ from loadgo.laboratory.history_words import (
     notes,
     size_words,
     time_words,
+    warnings,
 )
 from loadgo.notation.figures import plain
+from loadgo.reporting.run_list import remarks_column
 from loadgo.stats.change_points import FEWEST_VALUES
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ def history_document(past: History) -> Document:
         title=f"{past.figure} over {len(past.points):,} runs",
         answer=answer(past),
         further_answers=further_answers(past),
+        warnings=warnings(past),
         about=about(past),
         sections=(*tables, SignPicture("Run by run", lambda width: _strip(past, width)), Charts(charts), _runs(past)),
         notes=notes(past),
@@ -102,6 +105,7 @@ def _runs(past: History) -> Table:
         Column("started", tuple(time_words(point) for point in points)),
         Column(str(past.figure), tuple(figure_words(past.figure, point.value) for point in points)),
         Column("change", marks, kind="words"),
+        remarks_column([point.remarks for point in points]),
         Column("loadgo", tuple(plain(point.run.version) for point in points), kind="words", spare=3),
         Column("kernel", tuple(plain(point.run.kernel) for point in points), kind="words", spare=2),
         Column("host", tuple(plain(point.run.host) for point in points), kind="words", spare=1),

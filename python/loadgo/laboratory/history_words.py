@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from loadgo.comparison.figures import percent_interval, relative_change
 from loadgo.laboratory.history import History, HistoryChange, HistoryPoint
 from loadgo.measures.fail_if import format_figure
+from loadgo.measures.run_remarks import REMARKS_NOTE
 from loadgo.notation.comparisons import NamedFigure
-from loadgo.notation.figures import NOT_MEASURED, capitalized, counted, duration, plain
+from loadgo.notation.figures import NOT_MEASURED, capitalized, counted, duration, number, plain
 from loadgo.stats.change_points import FEWEST_VALUES, LARGEST_CHANCE_SHARE
 
 MOST_NAMED_RUNS = 3
@@ -79,6 +80,18 @@ def _signed_figure(figure: NamedFigure, value: float) -> str:
     return f"{sign}{format_figure(abs(value), figure.dimension)}"
 
 
+def warnings(past: History) -> tuple[str, ...]:
+    """A warning if runs of the history have remarks, since these may be what changed."""
+    doubtful = sum(bool(point.remarks) for point in past.points)
+    if not doubtful:
+        return ()
+    have = "has a remark" if doubtful == 1 else "have remarks"
+    return (
+        f"{number(doubtful)} of {counted(len(past.points), 'run')} {have}, such as other work of the host or a "
+        "limit: a change may come from there, and not from what was to be measured.",
+    )
+
+
 def about(past: History) -> tuple[str, ...]:
     """Lines on the runs of the history."""
     run = past.like
@@ -103,17 +116,19 @@ def notes(past: History) -> tuple[tuple[str, str], ...]:
     lines = [
         (
             "Change",
-            f"a place where the level moves so far that fewer than {100 * LARGEST_CHANCE_SHARE:g} % of the orders of "
-            "the same runs look as divided. The last run alone is never a change, since it may be an outlier. Slow "
-            "drift is shown as one or several steps.",
+            "a place where the level moves more than by chance: the same runs in random order look as divided in fewer "
+            f"than {100 * LARGEST_CHANCE_SHARE:g} % of the orders. The last run alone is never a change, since it may "
+            "be an outlier. Slow drift is shown as one or several steps.",
         ),
-        ("Size", "after against before, with its 95 % interval, if the change is where it is shown."),
+        ("Size", "of a change: the level after it against the level before it, with its 95 % interval."),
         (
             "Like",
             "runs of the same script with the same text, users, system, host and log-in. Other conditions may differ.",
         ),
     ]
     lines += list(_condition_notes(past))
+    if any(point.remarks for point in past.points):
+        lines.append(("Remarks", REMARKS_NOTE))
     for left_out in past.left_out:
         names = ", ".join(plain(name) for name in left_out.names[:MOST_NAMED_RUNS])
         more = f" and {len(left_out.names) - MOST_NAMED_RUNS:,} more" if len(left_out.names) > MOST_NAMED_RUNS else ""

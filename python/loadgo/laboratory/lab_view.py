@@ -67,6 +67,7 @@ class LaboratoryView:
             "outcome": "broken" if damage else run.outcome,
             "damage": damage,
             "unfit": "" if figures is None else figures.unfit,
+            "remarks": "" if figures is None else figures.remarks,
             "p90_ns": p90_ns if p90_ns is not None and p90_ns != float("inf") else None,
             "p90": "" if p90_ns is None else format_figure(p90_ns, HEADLINE_FIGURE.dimension),
             "tags": notes.tags,

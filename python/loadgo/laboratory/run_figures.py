@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import polars as pl
 from loadgo.errors import LoadgoError
 from loadgo.measures.fail_if import figure_values
 from loadgo.measures.fail_if_figures import CONDITION_FIGURES
+from loadgo.measures.run_remarks import run_remarks
 from loadgo.measures.summary import CommandSummary, LoadSummary, summarize_load
 from loadgo.notation.comparisons import NamedFigure
 from loadgo.records.tables import load_tables
@@ -38,6 +39,8 @@ class StoredFigures:
     """The reason why the run cannot be read."""
     unfit: str = ""
     """The reason why the run does not measure its system: a late driver, or lost records."""
+    remarks: str = ""
+    """The limits of the run's users, and reasons to doubt its figures, as in `run_remarks`."""
 
     def value(self, figure: NamedFigure) -> float | None:
         """A figure's value; None where it is not known."""
@@ -49,7 +52,8 @@ class StoredFigures:
 
     def as_json(self) -> dict[str, Any]:
         """The figures in JSON's types."""
-        return {"whole": self.whole, "commands": self.commands, "damage": self.damage, "unfit": self.unfit}
+        texts = {"damage": self.damage, "unfit": self.unfit, "remarks": self.remarks}
+        return {"whole": self.whole, "commands": self.commands, **texts}
 
 
 def figures_from_json(members: Mapping[str, Any]) -> StoredFigures:
@@ -58,13 +62,14 @@ def figures_from_json(members: Mapping[str, Any]) -> StoredFigures:
     values = [*whole.values(), *(value for row in commands.values() for value in row.values())]
     if not all(value is None or value == _NEVER or type(value) in (int, float) for value in values):
         raise ValueError("a stored figure is no number")
-    return StoredFigures(whole, commands, str(members["damage"]), str(members["unfit"]))
+    return StoredFigures(whole, commands, str(members["damage"]), str(members["unfit"]), str(members["remarks"]))
 
 
 def figures_of(folder: Path) -> StoredFigures:
     """The figures of the steady phase of the run in `folder`. A run that cannot be read has the reason instead."""
     try:
-        return _figures_of(summarize_load(load_tables(folder)))
+        tables = load_tables(folder)
+        return replace(_figures_of(summarize_load(tables)), remarks=run_remarks(tables))
     except (*_DAMAGE, LoadgoError, pl.exceptions.PolarsError) as error:
         return StoredFigures(damage=str(error) or type(error).__name__)
 

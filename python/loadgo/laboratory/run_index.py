@@ -31,7 +31,7 @@ from loadgo.laboratory.laboratory_runs import (
 )
 from loadgo.laboratory.run_figures import StoredFigures, figures_from_json, figures_of
 
-INDEX_FORMAT = 1
+INDEX_FORMAT = 2
 """The number of the cache's format. A cache of another version of loadgo is not read: its figures may differ."""
 MOST_CACHE_BYTES = 256_000_000
 """Largest cache that is read. A thousand runs have some megabytes."""

@@ -14,6 +14,7 @@ from loadgo.documents.frames import frame_of
 from loadgo.documents.listing import asked_chars
 from loadgo.documents.presentation import Presentation
 from loadgo.documents.table import Column, Table
+from loadgo.measures.run_remarks import REMARKS_NOTE
 from loadgo.notation.figures import NOT_MEASURED, quantile
 
 if TYPE_CHECKING:
@@ -47,7 +48,10 @@ def _folder(run: RecordedRun) -> str:
 def run_document(runs: Sequence[RecordedRun], *, full: bool = False) -> Document:
     """The document: a sentence, and a row for each run that is shown."""
     shown = runs if full else runs[-MOST_RUNS:]
-    return Document("runs", runs_answer(runs, len(shown)), (run_table(shown),))
+    table = run_table(shown)
+    has_remarks = any(column.heading == "remarks" for column in table.columns)
+    meaning = (f"Remarks: {REMARKS_NOTE}",) if has_remarks else ()
+    return Document("runs", runs_answer(runs, len(shown)), (table,), about=meaning)
 
 
 def runs_answer(runs: Sequence[RecordedRun], shown: int) -> str:
@@ -63,7 +67,7 @@ def runs_answer(runs: Sequence[RecordedRun], shown: int) -> str:
 
 def run_table(runs: Sequence[RecordedRun]) -> Table:
     """A row for each run. A narrow page leaves out the script and the counts first, and never cuts an id."""
-    columns = (
+    columns = [
         Column("run", tuple(run.id for run in runs)),
         Column("began", tuple(map(_began, runs)), kind="name"),
         Column("script", tuple(run.name for run in runs), spare=4, kind="name"),
@@ -72,8 +76,19 @@ def run_table(runs: Sequence[RecordedRun]) -> Table:
         Column("lines", tuple("" if run.interactions is None else f"{run.interactions:,}" for run in runs), spare=3),
         Column("p90", tuple(map(_p90, runs))),
         Column("outcome", tuple(run.outcome for run in runs), kind="name"),
+    ]
+    remarks = tuple(map(_remarks, runs))
+    if any(remarks):
+        columns.append(remarks_column(remarks))
+    return Table("", tuple(columns), name_width=columns[0].width)
+
+
+def remarks_column(remarks: Sequence[str]) -> Column:
+    """A column of remarks, all but the first of each run below it, since a terminal is narrow."""
+    cells = [text.partition(", ") for text in remarks]
+    return Column(
+        "remarks", tuple(first for first, _, _ in cells), below=tuple(rest for _, _, rest in cells), kind="words"
     )
-    return Table("", columns, name_width=columns[0].width)
 
 
 def _began(run: RecordedRun) -> str:
@@ -101,6 +116,20 @@ def _p90(run: RecordedRun) -> str:
         return quantile(headline_of(read_table(run.folder, "interactions")).p90)
     except LoadgoError:
         return NOT_MEASURED
+
+
+def _remarks(run: RecordedRun) -> str:
+    """The limits of the run's users, and reasons to doubt its p90; empty for a run that has none to doubt."""
+    from loadgo.errors import LoadgoError
+    from loadgo.measures.run_remarks import run_remarks
+    from loadgo.records.tables import load_tables
+
+    if not run.interactions or run.users is None:
+        return ""
+    try:
+        return run_remarks(load_tables(run.folder))
+    except LoadgoError:
+        return ""
 
 
 def _text(document: Document, width: int | None, *, color: bool) -> str:

@@ -69,8 +69,12 @@ def text_rows(name: str) -> list[list[str]]:
 
 
 def without_blanks(rows: list[list[str]]) -> list[list[str]]:
-    """The rows without blanks in their cells: a terminal breaks long words, such as paths, anywhere."""
-    return [["".join(cell.split()) for cell in row] for row in rows]
+    """The rows without blanks in their cells: a terminal breaks long words, such as paths, anywhere.
+
+    Empty cells at a row's end are left out, since nothing of them is printed.
+    """
+    without = [["".join(cell.split()) for cell in row] for row in rows]
+    return [row[: max((at for at, cell in enumerate(row, 1) if cell), default=0)] for row in without]
 
 
 def markdown_rows(name: str) -> list[list[str]]:

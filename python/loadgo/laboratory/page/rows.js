@@ -15,7 +15,7 @@ const FILTERS = {
 };
 
 const textOf = (run) =>
-  [run.name, run.script, run.system, run.host, run.outcome, run.version, run.kernel, run.damage, run.note, ...run.tags]
+  [run.name, run.script, run.system, run.host, run.outcome, run.version, run.kernel, run.damage, run.remarks, run.note, ...run.tags]
     .join(" ").toLowerCase();
 
 function filtered(runs) {
@@ -49,6 +49,7 @@ function rowOf(run) {
   const isGood = ["done", "not read yet"].includes(run.outcome) && !run.unfit;
   const outcome = element("td", { className: isGood ? "" : "bad" }, run.outcome);
   if (run.unfit) outcome.append(element("small", { textContent: run.unfit }));
+  if (run.remarks) outcome.append(element("small", { className: "bad", textContent: run.remarks }));
   const words = element("td", { className: "words" });
   for (const tag of run.tags) words.append(element("span", { className: "tag", textContent: tag }));
   words.append(run.note);

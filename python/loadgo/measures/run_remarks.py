@@ -1,0 +1,47 @@
+"""What a list of runs says beside the figures of a run: the limits of its users, and reasons to doubt the figures.
+
+A report says the same in whole sentences (`run_warnings.py`); a list has room for a few words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from loadgo.measures.audit import driver_audit, group_losses
+from loadgo.measures.other_work import other_work_of
+from loadgo.measures.total_time import total_time_of
+from loadgo.notation.figures import counted, setting, size
+from loadgo.records.phases import classified_in, stretch_of
+from loadgo.records.tables import Tables
+
+REMARKS_NOTE = (
+    "INVALID: the driver was late or took too much. Other work: other programs had this share of the processors' "
+    "time, which lengthens response times. Limit: the users were held to it."
+)
+"""The meaning of the remarks, below a list that has some."""
+
+
+def run_remarks(tables: Tables) -> str:
+    """The remarks on a run, such as `other work 95.3 %, limit cpus=0.4`; empty for a run without any."""
+    stretch = stretch_of(tables)
+    total = total_time_of(tables, stretch)
+    driver = driver_audit(classified_in(tables, stretch), total, tables, None)
+    work = None if tables.conditions.get("kind") == "meter" else other_work_of(tables, stretch, total)
+    lost = sum(loss.count for loss in group_losses(tables.lost) if loss.what == "record")
+    remarks = [
+        "" if driver.valid else "INVALID",
+        f"other work {work.in_words}" if work is not None and work.level == "busy" else "",
+        f"{counted(lost, 'record')} lost" if lost else "",
+        *_limits(tables.conditions.get("limit", {})),
+    ]
+    return ", ".join(filter(None, remarks))
+
+
+def _limits(limit: Mapping[str, Any]) -> list[str]:
+    """The limits of a run's users, as they are set: `limit cpus=0.4`."""
+    memory, cpus = limit.get("memory_bytes"), limit.get("cpus")
+    return [
+        *([] if memory is None else [f"limit memory={size(memory)}"]),
+        *([] if cpus is None else [f"limit cpus={setting(cpus)}"]),
+    ]
