@@ -11,7 +11,7 @@ from loadgo.documents.document import Document, Remarks
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import NOT_MEASURED, digits, duration, joined, money, number, plain, size
 from loadgo.ready_message.ready import ONLY_STAGE, READY_FIGURES, FigureSpread, Ready
-from loadgo.ready_message.remarks import FIGURE_LABELS, remarks
+from loadgo.ready_message.remarks import FIGURE_LABELS, remarks, waiting_warnings
 
 if TYPE_CHECKING:
     from loadgo.running.command_run import CommandRun, Stage
@@ -43,6 +43,7 @@ def ready_document(ready: Ready) -> Document:
         title=f"ready message of {_command(ready)}",
         answer=answer,
         further_answers=tuple(further),
+        warnings=tuple(waiting_warnings(ready)),
         sections=(*(_tables(ready) if ready.runs else ()), *([Remarks(tuple(beside))] if beside else [])),
     )
 

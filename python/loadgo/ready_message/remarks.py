@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import signal
+from statistics import median
 from typing import TYPE_CHECKING
 
-from loadgo.notation.figures import NOT_MEASURED, size
-from loadgo.ready_message.ready import FEWEST_INTERVAL_RUNS, Ready
+from loadgo.notation.figures import NOT_MEASURED, share, size
+from loadgo.ready_message.ready import FEWEST_INTERVAL_RUNS, ONLY_STAGE, Ready
 
 if TYPE_CHECKING:
-    from loadgo.running.command_run import ColdStart, CommandRun
+    from loadgo.running.command_run import ColdStart, CommandRun, Stage
 
 FIGURE_LABELS = {
     "real_ns": "real",
@@ -29,12 +30,15 @@ FIGURE_LABELS = {
 _SHORT_RUN_NS = 400_000_000
 """Processor time below which the kernel's ticks divide user and system time coarsely."""
 _MOST_NAMED_FILES = 4
+_WAITING_SHARE = 0.1
+"""Share of the real time from which a wait for a processor is a warning: as of other work in a run's report."""
 
 
 def remarks(ready: Ready) -> list[str]:
     """The remarks, in the order in which they are printed."""
     return [
         *_interruption(ready),
+        *_medians(ready),
         *_too_few_runs(ready),
         *_missing_figures(ready),
         *_coarse_split(ready),
@@ -43,6 +47,36 @@ def remarks(ready: Ready) -> list[str]:
         *_cold_start(ready),
         *_prices(ready),
     ]
+
+
+def waiting_warnings(ready: Ready) -> list[str]:
+    """A warning for each stage that waited for a processor for much of its real time."""
+    return [line for stage in ready.stages for line in _waiting(ready, stage)]
+
+
+def _waiting(ready: Ready, stage: Stage) -> list[str]:
+    waits = [
+        run.ready_wait_ns / run.real_ns
+        for run in ready.counted(stage)
+        if run.ready_wait_ns is not None and run.real_ns and run.cpu_ns is not None
+    ]
+    part = float(median(waits)) if waits else 0.0
+    if part <= _WAITING_SHARE:
+        return []
+    of_stage = "" if stage == ONLY_STAGE else f"{stage}: "
+    how = "In the median run, the" if len(waits) > 1 else "The"
+    return [
+        f"{of_stage}{how} command's processes waited for a processor for as long as {share(part)} of the real time: "
+        "the processors were busy with other things, or with several processes of the command at once. The real time "
+        "is longer than on a quiet host."
+    ]
+
+
+def _medians(ready: Ready) -> list[str]:
+    """A remark on the first line where it has medians."""
+    if not any(len(ready.counted(stage)) > 1 for stage in ready.stages):
+        return []
+    return ["the first line has medians. Medians of parts do not add up to the median of their sum."]
 
 
 def _prices(ready: Ready) -> list[str]:
@@ -79,7 +113,7 @@ def _missing_figures(ready: Ready) -> list[str]:
         unexplained = "" if lines else " `loadgo doctor` lists what can be measured here."
         lines.insert(0, f"{NOT_MEASURED} not measured: {', '.join(labels)}.{unexplained}")
     if any(run.max_resident_bytes is None for run in ready.runs):
-        lines.append("≤: the command used less memory than loadgo, at which its account begins.")
+        lines.append("≤: known only as a bound: the kernel's account of a command begins at loadgo's own memory.")
     return lines
 
 
@@ -94,7 +128,7 @@ def _coarse_split(ready: Ready) -> list[str]:
     shortest_ns = min((run.cpu_ns for run in ready.runs if run.cpu_ns is not None), default=_SHORT_RUN_NS)
     if shortest_ns >= _SHORT_RUN_NS or "ticks" not in str(ready.sources.get("split", "")):
         return []
-    return [f"user and system are divided by {ready.sources['split']}: in a short run only their sum is exact."]
+    return [f"user and system are split by {ready.sources['split']}: in a short run only their sum is exact."]
 
 
 def _left_running(runs: tuple[CommandRun, ...]) -> list[str]:

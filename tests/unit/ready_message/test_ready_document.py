@@ -1,6 +1,7 @@
 """Ready messages in all formats: the text's layout to the character, and the same figures in the others."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from loadgo.measures.tariff import load_tariff
@@ -23,7 +24,8 @@ r ls /: real 4.50 ms, CPU 4.03 ms (89.6 %), faults 106 + 0 major
 – not measured: disk wait.
 note: delay accounting is off, and a note that is longer than a line of eighty
   characters goes on below
-≤: the command used less memory than loadgo, at which its account begins.
+≤: known only as a bound: the kernel's account of a command begins at loadgo's
+  own memory.
 cost: of 1,000,000 such runs at $0.05 a CPU hour (default, an assumption).
 """
 NOTE = "delay accounting is off, and a note that is longer than a line of eighty characters goes on below"
@@ -54,6 +56,15 @@ def test_several_runs_have_a_row_for_each_figure() -> None:
     lines = message(*(measured_run(real_ns=1_000_000 * k) for k in range(1, 7))).report().splitlines()
     assert lines[2] == "                             median          95 % interval     least      most"
     assert lines[3] == "  real                      3.50 ms           1.00–6.00 ms   1.00 ms   6.00 ms"
+
+
+def test_a_long_wait_for_a_processor_is_a_warning() -> None:
+    waiting = [replace(measured_run(), ready_wait_ns=wait) for wait in (2_500_000, 2_700_000, 100_000)]
+    text = " ".join(message(*waiting).report().split())
+    said = "In the median run, the command's processes waited for a processor for as long as 55.6 % of the real time"
+    assert text.startswith(said)
+    assert "the first line has medians" in text
+    assert "waited for a processor" not in message(measured_run()).report()
 
 
 def test_a_cold_round_has_a_line_and_a_column_for_each_kind_of_run() -> None:
