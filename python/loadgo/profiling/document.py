@@ -24,6 +24,8 @@ MOST_ANSWER_NAME_CHARS = 48
 UNKNOWN_MAPPING_NOTE = (UNKNOWN_SEGMENT, "the kernel reported no mapping there, or the process had just ended.")
 LATE_CLOCK_FUNCTIONS = frozenset({"_raw_spin_unlock_irqrestore", "_raw_spin_unlock_irq", "exc_page_fault"})
 """Functions of the kernel that allow interrupts again, so that they have samples of what ran before them."""
+_CALLERLESS_SHARE = 0.25
+"""Share of samples without a caller from which the answer says so. Chosen by hand."""
 MOST_SUBJECT_CHARS = 60
 """Largest number of characters of a profiled command."""
 
@@ -90,6 +92,7 @@ def _answers(profile: Profile, summary: ProfileSummary) -> list[str]:
     return [
         f"{_leader_sentence(profile, summary)}{_function_sentence(profile, summary)}",
         f"{_kernel_sentence(summary)} {_name_sentence(profile, summary)}",
+        *_callers_sentence(profile, summary),
         *(few if summary.samples < FEWEST_SAMPLES else []),
     ]
 
@@ -148,6 +151,17 @@ def _name_sentence(profile: Profile, summary: ProfileSummary) -> str:
     lacking += [f"{share(unmapped)} without a known mapping"] if summary.unmapped else []
     named = "Each sample has a function's name." if profile.stacks else "Each sample has a mapping."
     return f"{' and '.join(lacking)}." if lacking else named
+
+
+def _callers_sentence(profile: Profile, summary: ProfileSummary) -> list[str]:
+    """A warning that the stacks are no call tree, where many samples have no caller; else empty."""
+    without = summary.callerless / summary.samples
+    if not profile.stacks or without < _CALLERLESS_SHARE:
+        return []
+    return [
+        f"{share(without)} of the samples have no caller, so a flame graph is no call tree: it has these functions "
+        "side by side. Code that was built with frame pointers (-fno-omit-frame-pointer) has callers."
+    ]
 
 
 def _mapping(name: str) -> str:

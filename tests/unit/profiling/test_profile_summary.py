@@ -50,6 +50,12 @@ def test_the_answer_names_what_takes_the_most_and_what_has_no_name() -> None:
     )
 
 
+def test_the_answer_says_that_a_flame_graph_without_callers_is_no_call_tree() -> None:
+    lone = profile_with(Stack(None, None, "a", (WORK,), 912), Stack(None, None, "a", (MAIN, COPY), 88))
+    assert answers(lone)[-1].startswith("91.2 % of the samples have no caller, so a flame graph is no call tree")
+    assert not any("no caller" in line for line in answers(MIXED)), "12 % have none"
+
+
 def test_mappings_with_about_as_many_samples_are_not_ordered() -> None:
     close = profile_with(Stack(None, None, "a", (WORK,), 52), Stack(None, None, "a", (COPY,), 48))
     assert answers(close)[0].startswith(
