@@ -6,7 +6,7 @@ from loadgo.measures.summary import Summary
 from loadgo.measures.total_time import TotalTime
 from loadgo.measures.usage import Usage
 from loadgo.measures.vocabulary import in_words_of
-from loadgo.notation.figures import duration, exact_share, in_words, number, precise_share
+from loadgo.notation.figures import duration, exact_share, in_words, number, plain, precise_share
 from loadgo.notation.terms import System, category_name, category_term, idle_cause, meter_name
 from loadgo.reporting.simulated_machine import simulated
 from loadgo.reporting.view import View
@@ -30,6 +30,11 @@ _CLEAR_BUSY_CATEGORIES = (
 """Categories whose names say what they are, so that a report has no note on them."""
 
 
+_NAMED_PROCESSES = 3
+_NAMED_PROCESS_SHARE = 0.01
+"""Smallest share of the processors' time with which the answer names a process."""
+
+
 def without_load(summary: Summary) -> bool:
     """Whether a host was metered without a load of users, alone or beside a command."""
     return summary.run.kind == "meter" and summary.total_time is not None
@@ -47,7 +52,18 @@ def metered_answer(summary: Summary) -> str:
     causes = [f"{exact_share(part)} {name}" for name, part in sorted(idle, key=lambda row: -row[1]) if part >= 0.0005]
     idle_sentence = f" Idle: {', '.join(causes)}." if causes and total_time.kind == "meters" else ""
     busy = f"{subject} {exact_share(total_time.busy_share)} busy over {duration(total_time.span_ns)}."
-    return f"{_command(summary)}{busy[0].upper()}{busy[1:]}{idle_sentence}"
+    return f"{_command(summary)}{busy[0].upper()}{busy[1:]}{idle_sentence}{_most_used(summary, total_time)}"
+
+
+def _most_used(summary: Summary, total_time: TotalTime) -> str:
+    """The processes that used most of the processors' time; empty where none used a noticeable share."""
+    used = [
+        (plain(row.name), part)
+        for row in summary.whose_time.processes
+        if (part := total_time.share_of(row.cpu_ns) or 0.0) >= _NAMED_PROCESS_SHARE
+    ]
+    named = [f"{name} ({exact_share(part)})" for name, part in used[:_NAMED_PROCESSES]]
+    return f" Most was used by programs named {in_words(named)}." if named else ""
 
 
 def _command(summary: Summary) -> str:

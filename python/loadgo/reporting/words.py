@@ -38,7 +38,7 @@ def title(summary: Summary) -> str:
         host = summary.run.name or summary.run.id or "this host"
         if summary.run.users_run:
             return f"{host}: its meters during the run {summary.run.users_run}, whose users are not in this report"
-        return f"{host}: metered without a load"
+        return f"{host}: metered without a load of users"
     limits = limits_in_words(summary)
     held = f"; users held to {limits}" if limits else ""
     return f"{summary.run.name or summary.run.id or 'a run'}: {people(summary.run.users)}, {load(summary)}{held}"

@@ -49,7 +49,7 @@ def _document(
         "The published tables again",
         words.answer(reproduction),
         (*overview, *(section for chapter in chapters for section in chapter)),
-        about=(words.effort_text(reproduction),),
+        about=(words.purpose_text(), words.effort_text(reproduction)),
     )
 
 

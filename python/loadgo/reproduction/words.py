@@ -49,14 +49,32 @@ LETTER_LEGEND = (
 
 def answer(reproduction: Reproduction) -> str:
     """The first sentences: how many predictions hold, which fail, and the number of figures by verdict."""
-    several = len(reproduction.documents) > 1
-    failing = [
-        f"{name} of {reproduced.document.name}" if several else name
-        for reproduced in reproduction.documents
-        for name in failing_figures(reproduced)
-    ]
-    names = ", ".join(reproduced.document.name for reproduced in reproduction.documents)
-    return f"{_predictions(reproduction.count, failing)} {names}: {_verdict_counts(reproduction.count)}."
+    if len(reproduction.documents) == 1:
+        (only,) = reproduction.documents
+        sentence = _predictions(reproduction.count, failing_figures(only))
+        return f"{sentence} {only.document.name}: {_verdict_counts(reproduction.count)}."
+    documents = f"{len(reproduction.documents)} documents have {_verdict_counts(reproduction.count)}"
+    return f"{_several_predictions(reproduction)} {documents}."
+
+
+def _several_predictions(reproduction: Reproduction) -> str:
+    """How many predictions of several documents hold. The failing ones are too many to be named here."""
+    held, failed = reproduction.count("within", "misprint"), reproduction.count(*BAD_VERDICTS)
+    if not failed:
+        return _predictions(reproduction.count, [])
+    are = "is" if failed == 1 else "are"
+    return (
+        f"{held} of {held + failed} figures that simulated machines predict are within their tolerance of the printed "
+        f"ones; {failed} {are} not."
+    )
+
+
+def purpose_text() -> str:
+    """What stands on the page: the subject, and the two kinds of figures."""
+    return (
+        "Published measurements of time-sharing systems (printed), and the same figures of simulated machines that are "
+        "made like them (ours)"
+    )
 
 
 def document_answer(reproduced: ReproducedDocument) -> str:

@@ -12,7 +12,7 @@ import pytest
 from loadgo.published.catalogue import documents
 from loadgo.reproduction.charts import charts
 from loadgo.reproduction.models.values import Area, Plot, PlottedCurve
-from loadgo.reproduction.reproduce import Reproduction, judge_document
+from loadgo.reproduction.reproduce import BAD_VERDICTS, Reproduction, judge_document
 from loadgo.reproduction.words import distinct_names, document_answer, figure_name
 from support.printed_values import as_printed
 
@@ -81,6 +81,17 @@ def test_what_is_outside_is_said_with_its_reason() -> None:
     assert "Not as it should be" in text
     assert re.search(r"summary/swap/value: printed 145 milliseconds, ours 160, tolerance 5 %", text)
     assert told().bad
+
+
+def test_the_answer_of_several_documents_has_numbers_and_says_what_was_compared() -> None:
+    everything = told()
+    held, off = everything.count("within", "misprint"), everything.count(*BAD_VERDICTS)
+    text = " ".join(everything.report(width=100).split())
+    assert text.startswith(
+        f"{held} of {held + off} figures that simulated machines predict are within their tolerance of the printed "
+        f"ones; {off} are not. {len(everything.documents)} documents have "
+    )
+    assert "of simulated machines that are made like them (ours)" in text
 
 
 def test_the_answer_says_how_many_predictions_hold_and_names_those_that_fail() -> None:
