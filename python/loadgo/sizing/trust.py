@@ -29,7 +29,7 @@ def trust_in_words(capacity: Capacity, *, is_warned: bool) -> str:
 def interval_in_words(capacity: Capacity) -> str:
     """The sentence on what the interval of the answer means, without its full stop.
 
-    Empty where the answer has no two ends, or where they are only more likely than not.
+    Empty where the answer has no two ends, or where they have no confidence.
     """
     if capacity.interval is None or not capacity.confidence:
         return ""
@@ -44,7 +44,7 @@ def _against(capacity: Capacity) -> list[str]:
     """The reasons for doubt that are no warning."""
     reasons = []
     if not capacity.confidence:
-        reasons.append("the ends are only more likely than not")
+        reasons.append("the ends have no confidence")
     elif capacity.confidence < INTERVAL_CONFIDENCE:
         reasons.append(f"the confidence is {100 * capacity.confidence:.0f} %, not 95 %")
     reasons += _other_work(capacity)
