@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +25,7 @@ from loadgo.pairing.variant import Variant
 from loadgo.records.runs import EXPERIMENT_FILE
 from loadgo.running.bundled import find_script
 from loadgo.running.folders import new_folder
+from loadgo.running.host import limit_warnings
 from loadgo.running.kept_connections import keep_connections
 from loadgo.running.load import Load, LoadKeywords, Metering, with_keywords
 from loadgo.running.prepared import (
@@ -153,6 +154,7 @@ class _RunningExperiment:
 
     def all_pairs(self) -> Experiment:
         """Runs pairs until there is a reason to end."""
+        self._report(self._limit_warnings())
         with catch_stop_signals() as stop:
             while (end := "stopped" if stop.is_set() else self._end()) is None:
                 try:
@@ -261,11 +263,21 @@ class _RunningExperiment:
         temporary.write_text(experiment_json(self.experiment))
         temporary.replace(self.experiment.folder / EXPERIMENT_FILE)
 
-    def _report_progress(self) -> None:
-        if self.progress is not None:
-            from loadgo.pairing.words import progress_line
+    def _limit_warnings(self) -> list[str]:
+        """The limits of the variants that this host cannot reach."""
+        here = [variant for variant in (self.experiment.a, self.experiment.b) if variant.on == THIS_HOST]
+        return list(dict.fromkeys(text for variant in here for text in limit_warnings(variant.limit)))
 
-            self.progress(progress_line(self.experiment))
+    def _report(self, lines: Iterable[str]) -> None:
+        """Reports lines of progress."""
+        if self.progress is not None:
+            for line in lines:
+                self.progress(line)
+
+    def _report_progress(self) -> None:
+        from loadgo.pairing.words import progress_line
+
+        self._report([progress_line(self.experiment)])
 
 
 def why_left_out(finished: Run) -> str:

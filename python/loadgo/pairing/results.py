@@ -127,9 +127,16 @@ class Experiment(Result, presented_by="loadgo.pairing.presentation:presentation"
     @property
     def fit_warnings(self) -> tuple[str, ...]:
         """Reasons to doubt the fit of the variants' machines, from the runs of the pairs."""
-        return tuple(
-            dict.fromkeys(text for pair in self.pairs for run in (pair.a, pair.b) for text in run.fit_warnings)
-        )
+        return tuple(dict.fromkeys(text for run in self._runs for text in run.fit_warnings))
+
+    @property
+    def limit_warnings(self) -> tuple[str, ...]:
+        """The limits of the variants that their host cannot reach, from the runs of the pairs."""
+        return tuple(dict.fromkeys(text for run in self._runs for text in run.limit_warnings))
+
+    @property
+    def _runs(self) -> tuple[RunFigures, ...]:
+        return tuple(run for pair in self.pairs for run in (pair.a, pair.b))
 
     def change(self, measure: str) -> Change | None:
         """The change of one measure; None if it is not known."""

@@ -75,8 +75,8 @@ def progress_line(experiment: Experiment) -> str:
 
 
 def warnings(experiment: Experiment) -> list[str]:
-    """The warnings above the answer. Those about the fit of a variant's machine are first."""
-    lines = [*experiment.fit_warnings]
+    """The warnings above the answer. Those about a variant's machine or limits are first."""
+    lines = [*experiment.fit_warnings, *experiment.limit_warnings]
     if experiment.end == "stopped":
         lines.append("The experiment was stopped: the answer comes from the complete pairs.")
     if experiment.end == "left out too often":

@@ -192,6 +192,8 @@ def find_capacity(
     goal, lengths = search.goal, search.lengths
     plan = _draw_plan(site, options)
     if progress is not None:
+        for warning in site.limit_warnings:
+            progress(warning)
         progress(lengths.search_in_words(goal.most_trials) if site.live else search_limits_in_words(goal))
         if plan is None and options.choice.is_named:
             progress("no draws of a fit are searched, and trials follow each other: the workers have nothing to do")
@@ -331,6 +333,7 @@ def assemble_capacity(
         narrowing=narrowing,
         fit_doubt=doubt,
         fit_warnings=site.fit_warnings,
+        limit_warnings=site.limit_warnings,
     )
 
 

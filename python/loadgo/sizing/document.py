@@ -56,7 +56,7 @@ def _about_lines(capacity: Capacity) -> tuple[str, ...]:
 
 def _capacity_warnings(capacity: Capacity) -> tuple[str, ...]:
     lost = [point for point in capacity.points if point.lost]
-    warnings = [*capacity.fit_warnings, *_search_warnings(capacity)]
+    warnings = [*capacity.fit_warnings, *capacity.limit_warnings, *_search_warnings(capacity)]
     warnings += [f"With {_users_in_words([point])} {number(point.lost)} records were lost." for point in lost]
     invalid = [point for point in capacity.points if not point.valid]
     warnings += [
