@@ -90,8 +90,8 @@ class LimitExcess:
         With a confidence of 0, only the side of the limit counts on which the measured ratio lies.
         """
         if confidence <= 0 or self.half_width <= 0:
-            is_measured = confidence <= 0 and self.measured is not None
-            return float(np.sign(self.measured if is_measured else self.value)) * np.inf
+            side = self.value if self.measured is None or confidence > 0 else self.measured
+            return float(np.sign(side)) * np.inf
         freedom = max(self.freedom, 1)
         width = self.half_width / student_reach(freedom) * student_reach(freedom, confidence)
         return float(self.value / width)
