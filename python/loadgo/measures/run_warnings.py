@@ -113,7 +113,7 @@ def invalid_warnings(facts: RunFacts) -> list[str]:
 
 def doubt_warnings(facts: RunFacts, without: Collection[str] = ()) -> list[str]:
     """The other reasons to doubt the figures, without `busy` or `lost` where a page has own words."""
-    warnings = [*facts.fit_warnings, *facts.limit_warnings, *_not_found(facts), *_account(facts.total_time)]
+    warnings = [*facts.fit_warnings, *mistake_warnings(facts), *_account(facts.total_time)]
     if "busy" not in without and facts.other_work is not None and facts.other_work.level == "busy":
         warnings.append(
             f"{busy_clause(facts.other_work, 'The host')}. That lengthens response times. Run again when the host is "
@@ -128,6 +128,11 @@ def doubt_warnings(facts: RunFacts, without: Collection[str] = ()) -> list[str]:
             "The records contradict themselves: Little's law does not hold. Trust no figure before that is explained."
         )
     return warnings
+
+
+def mistake_warnings(facts: RunFacts) -> list[str]:
+    """The warnings about what the run was asked for: limits that do not fit, and commands that do not exist."""
+    return [*facts.limit_warnings, *_not_found(facts)]
 
 
 def warnings_of_runs(
