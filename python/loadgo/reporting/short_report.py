@@ -14,9 +14,11 @@ from loadgo.reporting.meter_tables import primitives_of_command
 from loadgo.reporting.processor_time_tables import by_process
 from loadgo.reporting.processor_time_words import (
     COVERAGE_LABEL,
+    PROCESSORS_LABEL,
     SUMS_LABEL,
     covers_far_less_or_more,
     not_apart,
+    owners_line,
     without_load,
 )
 from loadgo.reporting.simulated_machine import simulated
@@ -197,13 +199,14 @@ def _accounted(summary: Summary) -> str:
 
 
 def _facts(summary: Summary) -> list[Note]:
-    """The largest parts of the processors' time and of the response time, those with one label together."""
+    """Who used the processors, and the largest parts of their time and of the response time, label by label."""
     if without_load(summary) or not summary.everything.response.count:
         return []
     facts = sorted([*_processor_facts(summary), *_wait_facts(summary)], key=lambda fact: -fact[0])[:_MOST_FACTS]
-    labels = list(dict.fromkeys(label for _, label, _ in facts))
+    owners = [(PROCESSORS_LABEL, line)] if (line := owners_line(summary)) else []
+    labels = list(dict.fromkeys([*(label for label, _ in owners), *(label for _, label, _ in facts)]))
     facts.sort(key=lambda fact: labels.index(fact[1]))
-    return [(label, f"{share(part)} {line}") for part, label, line in facts if part > 0]
+    return [*owners, *((label, f"{share(part)} {line}") for part, label, line in facts if part > 0)]
 
 
 def _processor_facts(summary: Summary) -> list[tuple[float, str, str]]:
@@ -211,10 +214,12 @@ def _processor_facts(summary: Summary) -> list[tuple[float, str, str]]:
     if total_time is None:
         return []
     facts = []
-    for row in total_time.categories:
+    # The line on the owners has the idle time where its cause is not known.
+    left_out = {"idle"} if owners_line(summary) else set()
+    for row in (row for row in total_time.categories if row.name not in left_out):
         each = f" ({number(row.count)} of {duration(row.each_ns)} each)" if row.count and row.each_ns else ""
         name = category_name(row.name)
-        facts.append((total_time.share_of(row.time_ns) or 0.0, "Processors", f"{name}{each}"))
+        facts.append((total_time.share_of(row.time_ns) or 0.0, PROCESSORS_LABEL, f"{name}{each}"))
     return facts
 
 
