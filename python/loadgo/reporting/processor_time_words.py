@@ -36,7 +36,7 @@ _SHOWN_OWNER_SHARE = 0.005
 
 
 def owners_line(summary: Summary) -> str:
-    """Who used the processors, as `users 31.0 %, other work 40.0 %, idle 29.0 %`; empty where it was not measured."""
+    """The owners of the processors' time, as `users 31.0 %, other work 40.0 %, idle 29.0 %`; empty if not measured."""
     total_time = summary.total_time
     if total_time is None or total_time.account.users_ns is None or not total_time.total_ns:
         return ""

@@ -199,7 +199,7 @@ def _accounted(summary: Summary) -> str:
 
 
 def _facts(summary: Summary) -> list[Note]:
-    """Who used the processors, and the largest parts of their time and of the response time, label by label."""
+    """The owners of the processors' time, and the largest parts of it and of the response time, label by label."""
     if without_load(summary) or not summary.everything.response.count:
         return []
     facts = sorted([*_processor_facts(summary), *_wait_facts(summary)], key=lambda fact: -fact[0])[:_MOST_FACTS]

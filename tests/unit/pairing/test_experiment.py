@@ -295,15 +295,15 @@ def test_a_forecast_comes_with_the_first_interval_and_not_before(count: int, tmp
 def test_a_time_limit_too_short_for_an_interval_is_said_before_the_first_run(
     time_limit: str, is_said: bool, tmp_path: Path
 ) -> None:
-    said: list[str] = []
+    lines: list[str] = []
 
     script = tmp_path / "quick.toml"
     script.write_text('login = "sh"\nthink = "none"\nlines = ["true"]\n')
     side = Variant(script, before="false")
     with pytest.raises(Refused, match="the command before each run"):
-        ab(side, side, duration="10s", time_limit=time_limit, progress=said.append, out=tmp_path / "out")
+        ab(side, side, duration="10s", time_limit=time_limit, progress=lines.append, out=tmp_path / "out")
     expected = (
         "The time limit of 79.0 s is too short for a verdict: an interval needs 4 pairs, whose 8 runs of 10.0 s take "
         "more than 80.0 s, with log-ins and warm-up"
     )
-    assert said == ([expected] if is_said else [])
+    assert lines == ([expected] if is_said else [])
