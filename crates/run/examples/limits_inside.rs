@@ -24,8 +24,8 @@ const SESSION: &str = "/sys/fs/cgroup/session";
 const USER_ID: u32 = 1000;
 /// A limit that the group allows, and one of which the second part is refused.
 const LIMITS: [&str; 2] = ["memory=64M", "memory=64M,cpus=1"];
-/// One user, whose last program grows until the kernel kills it, and a program beside, which is in the user's group when the limits
-/// are applied.
+/// One user, and a program beside, which is in the user's group when the limits are applied. The user's last program grows until the
+/// kernel kills it.
 const SCRIPT: &str = "name = \"limited\"\nlogin = \"sh\"\nthink = \"none\"\nlines = [\"echo a\", \"echo b\", \"sh -c 'x=grows; while :; do x=$x$x; done'\"]\n\
                       [beside]\nSERVICE = \"sh -c 'echo here; sleep 1000'\"\n";
 
