@@ -17,13 +17,13 @@ AT_80 = """\
 20 users; everyone was served: p90 1.27 s for compile, the slowest command, and
 p90 978 ms over all commands. 3.98 interactions a second; the processors were
 26.6 % busy.
+Trust: high. Driver good (20.0 µs late at p99); Little's law holds within 3.8 %;
+nothing lost; the host was quiet.
 
 synthetic: 20 users, closed load, think exponential(2s), 30 passes, seed 1
 testhost, kernel 6.1, 2 processors, 2026-11-21 01:37:05
 Figures are of the 287 interactions of the steady phase (72.1 s); 85 of warm-up
 and 228 of ramp-down are left out.
-Trust: driver good (20.0 µs late at p99); Little's law holds within 3.8 %;
-nothing lost.
 
 Response time
 command        count       p50      p90   95 % interval      p99   failed
@@ -136,11 +136,11 @@ Note        Intervals hold the quantile in about 95 of 100 long runs: users, and
 AT_120 = """\
 20 users; everyone was served: p90 1.27 s for compile, the slowest command, and p90 978 ms over all commands. 3.98
 interactions a second; the processors were 26.6 % busy.
+Trust: high. Driver good (20.0 µs late at p99); Little's law holds within 3.8 %; nothing lost; the host was quiet.
 
 synthetic: 20 users, closed load, think exponential(2s), 30 passes, seed 1
 testhost, kernel 6.1, 2 processors, 2026-11-21 01:37:05
 Figures are of the 287 interactions of the steady phase (72.1 s); 85 of warm-up and 228 of ramp-down are left out.
-Trust: driver good (20.0 µs late at p99); Little's law holds within 3.8 %; nothing lost.
 
 Response time
 command        count       p50   95 % interval      p90   95 % interval      p99   95 % interval     mean   failed
