@@ -44,7 +44,7 @@ def _against(summary: Summary) -> list[str]:
 
 
 def _grounds(summary: Summary) -> list[str]:
-    """What is well with the driver, the audit, the records and the host."""
+    """The phrases on a good driver, a law that holds, complete records and a quiet host."""
     grounds = [_driver(summary)]
     if summary.audit is not None and summary.audit.verdict == "holds":
         grounds.append(f"Little's law holds within {share(abs(summary.audit.discrepancy))}")
