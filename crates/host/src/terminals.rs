@@ -11,6 +11,7 @@ pub mod host;
 pub mod login;
 mod place;
 mod questions;
+mod refused_log_ins;
 pub mod session;
 pub mod starting;
 mod typed_files;

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from loadgo.measures.audit import DriverAudit, Loss, driver_audit, group_losses
+from loadgo.measures.limits import limit_warnings
 from loadgo.measures.littles_law import LittleAudit, little_closed, little_open
 from loadgo.measures.other_work import SHOWS_PROGRAMS, OtherWork, busy_clause, other_work_of
 from loadgo.measures.total_time import TotalTime, total_time_of
@@ -53,6 +54,8 @@ class RunFacts:
     """Number of lines whose command does not exist, by command."""
     fit_warnings: tuple[str, ...]
     """Reasons to doubt the fit of a simulated machine."""
+    limit_warnings: tuple[str, ...] = ()
+    """The limits that the host cannot reach, and the processes that the kernel killed for want of memory."""
 
     @property
     def lost_records(self) -> int:
@@ -76,6 +79,7 @@ def facts_of(tables: Tables, stretch: Stretch) -> RunFacts:
         other_work=None if is_metered else other_work_of(tables, stretch, total),
         not_found=_not_found_counts(rows),
         fit_warnings=tables.fit_warnings,
+        limit_warnings=limit_warnings(*(conditions.get(section, {}) for section in ("limit", "system", "conditions"))),
     )
 
 
@@ -93,6 +97,7 @@ def facts_in(summary: Summary) -> RunFacts:
         other_work=None if is_metered else summary.other_work,
         not_found={row.name: row.outcomes.not_found for row in summary.commands if row.outcomes.not_found},
         fit_warnings=summary.fit_warnings,
+        limit_warnings=limit_warnings(summary.run.limit, summary.run.system, summary.run.conditions),
     )
 
 
@@ -108,7 +113,7 @@ def invalid_warnings(facts: RunFacts) -> list[str]:
 
 def doubt_warnings(facts: RunFacts, without: Collection[str] = ()) -> list[str]:
     """The other reasons to doubt the figures, without `busy` or `lost` where a page has own words."""
-    warnings = [*facts.fit_warnings, *_not_found(facts), *_account(facts.total_time)]
+    warnings = [*facts.fit_warnings, *mistake_warnings(facts), *_account(facts.total_time)]
     if "busy" not in without and facts.other_work is not None and facts.other_work.level == "busy":
         warnings.append(
             f"{busy_clause(facts.other_work, 'The host')}. That lengthens response times. Run again when the host is "
@@ -123,6 +128,11 @@ def doubt_warnings(facts: RunFacts, without: Collection[str] = ()) -> list[str]:
             "The records contradict themselves: Little's law does not hold. Trust no figure before that is explained."
         )
     return warnings
+
+
+def mistake_warnings(facts: RunFacts) -> list[str]:
+    """The warnings about what the run was asked for: limits that do not fit, and commands that do not exist."""
+    return [*facts.limit_warnings, *_not_found(facts)]
 
 
 def warnings_of_runs(
