@@ -1,4 +1,4 @@
-"""What a list of runs says beside the figures of a run: the limits of its users, and reasons to doubt the figures.
+"""Remarks beside the figures of a run in a list: the limits of its users, and reasons to doubt the figures.
 
 A report says the same in whole sentences (`run_warnings.py`); a list has room for a few words.
 """

@@ -175,7 +175,7 @@ def _name_sentence(profile: Profile, summary: ProfileSummary) -> str:
 def _callers_sentence(profile: Profile, summary: ProfileSummary) -> list[str]:
     """A warning that the stacks are no call tree, where many samples have no caller; else empty."""
     without = summary.callerless / summary.samples
-    if not profile.stacks or without < _CALLERLESS_SHARE:
+    if not profile.stacks or without < _CALLERLESS_SHARE or summary.samples < FEWEST_SAMPLES:
         return []
     return [
         f"{share(without)} of the samples have no caller, so a flame graph is no call tree: it has these functions "

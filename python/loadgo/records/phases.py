@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from loadgo.errors import BadArgument
@@ -166,3 +167,13 @@ def _first_and_last(interactions: pl.DataFrame) -> tuple[int, int]:
         return 0, 0
     sent, ready = interactions["sent_ns"], interactions["ready_ns"]
     return int(str(sent.min())), max(int(str(sent.max())), int(str(ready.max() or 0)))
+
+
+def unsteady_count(phases: pl.DataFrame, ended: pl.DataFrame) -> int:
+    """Number of interactions that were sent outside the steady phase; 0 for a run without one."""
+    begun = phases.sort("at_ns", maintain_order=True)
+    names = begun["phase"].cast(pl.String).to_list()
+    if "steady" not in names:
+        return 0
+    indices = np.searchsorted(begun["at_ns"].to_numpy(), ended["sent_ns"].to_numpy(), side="right") - 1
+    return sum(index < 0 or names[index] != "steady" for index in indices)

@@ -70,7 +70,7 @@ def _several_predictions(reproduction: Reproduction) -> str:
 
 
 def purpose_text() -> str:
-    """What stands on the page: the subject, and the two kinds of figures."""
+    """The subject of the page, and its two kinds of figures."""
     return (
         "Published measurements of time-sharing systems (printed), and the same figures of simulated machines that are "
         "made like them (ours)"

@@ -16,6 +16,7 @@ import polars as pl
 from loadgo.measures.other_work import OtherWork, other_work_in
 from loadgo.measures.total_time import OWNER_GROUPS, is_busy
 from loadgo.records.interactions import CPU_NS, IS_ANSWERED, IS_MEASURED, LATENESS_NS, PROMPTED_NS, RESPONSE_NS
+from loadgo.records.phases import unsteady_count
 from loadgo.stats.quantiles import sorted_quantile
 from loadgo.stats.resample import Floats
 from loadgo.watching.fault_times import FaultTimes, fault_times
@@ -95,7 +96,7 @@ class WatchWindow:
     answered: int
     """Interactions that ended in the window."""
     unsteady: int
-    """Number of these that were sent outside the steady phase, of which alone a report is; 0 without that phase."""
+    """Number of these outside the steady phase, as in `unsteady_count`."""
     per_second: Floats
     """Answers a second."""
     commands: tuple[WindowCommand, ...]
@@ -164,7 +165,7 @@ def window_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Watch
         fault_waits=fault_times(window_faults, "wait_ns", _WAITING_KINDS),
         memory=holdings(tables.memory, start_ns, end_ns),
         answered=len(ended),
-        unsteady=_unsteady_count(tables.phases, ended),
+        unsteady=unsteady_count(tables.phases, ended),
         per_second=np.histogram(ended["ready_ns"].to_numpy(), edges)[0] / np.diff(edges) * 1e9,
         commands=_commands(ended),
         response_ns={p: sorted_quantile(response, p) for p in (0.5, 0.9) if len(response) >= (2 if p == 0.5 else 10)},
@@ -202,16 +203,6 @@ def _counted_rates(ended: pl.DataFrame, edges: Floats, *names: str) -> Floats:
 def _phase_at(phases: pl.DataFrame, at_ns: int) -> str:
     begun = phases.filter(pl.col("at_ns") <= at_ns).sort("at_ns")
     return str(begun["phase"].cast(pl.String)[-1]) if len(begun) else ""
-
-
-def _unsteady_count(phases: pl.DataFrame, ended: pl.DataFrame) -> int:
-    """Number of interactions that were sent outside the steady phase; 0 for a run without one."""
-    begun = phases.sort("at_ns", maintain_order=True)
-    names = begun["phase"].cast(pl.String).to_list()
-    if "steady" not in names:
-        return 0
-    indices = np.searchsorted(begun["at_ns"].to_numpy(), ended["sent_ns"].to_numpy(), side="right") - 1
-    return sum(index < 0 or names[index] != "steady" for index in indices)
 
 
 def _logged_in_users(tables: Tables, at_ns: int) -> int:
@@ -406,5 +397,4 @@ def _waiters(ended: pl.DataFrame) -> tuple[Waiter, ...]:
 def _lateness_p99_ns(ended: pl.DataFrame) -> float | None:
     if ended.is_empty():
         return None
-    lateness = ended.select(LATENESS_NS).to_series().to_numpy()
-    return sorted_quantile(np.sort(lateness.astype(np.float64)), 0.99)
+    return sorted_quantile(np.sort(ended.select(LATENESS_NS.cast(pl.Float64)).to_series().to_numpy()), 0.99)

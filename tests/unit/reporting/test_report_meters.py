@@ -11,10 +11,8 @@ import polars as pl
 import pytest
 from loadgo.documents.formats import ReportFormat
 from loadgo.measures.summary import Summary, summarize
-from loadgo.measures.whose_time import OwnerTime
 from loadgo.notation.figures import shares
 from loadgo.records.tables import Tables
-from loadgo.reporting.processor_time_words import metered_answer
 from loadgo.reporting.report import render
 from loadgo.reporting.view import View
 from support.printed_rows import without_spans
@@ -227,23 +225,6 @@ def test_a_host_without_a_load_is_told_by_how_busy_it_was_and_why_not(alone: Tab
         "all others   98.1 s       54.52 %",
     ]
     assert not re.search(r"^(Driver|Audit|Cost|Sessions|Response time)", text, re.MULTILINE)
-
-
-def test_the_answer_of_a_metered_host_names_the_programs_that_used_most(alone: Tables) -> None:
-    summary = summarize(alone, phases="all")
-    assert summary.total_time is not None
-    parts = {"sh": 0.45, "rustc": 0.263, "qemu": 0.137, "python": 0.08, "cat": 0.001}
-    used = tuple(
-        OwnerTime(name, int(part * summary.total_time.total_ns), None, None, None) for name, part in parts.items()
-    )
-
-    def with_processes(*processes: OwnerTime) -> str:
-        whose_time = dataclasses.replace(summary.whose_time, processes=processes)
-        return metered_answer(dataclasses.replace(summary, whose_time=whose_time))
-
-    most = " Most was used by programs named sh (45.00 %), rustc (26.30 %) and qemu (13.70 %)."
-    assert with_processes(*used) == f"{with_processes()}{most}"
-    assert with_processes(used[-1]) == with_processes()
 
 
 def test_a_command_that_was_metered_is_told_first(run: Tables) -> None:

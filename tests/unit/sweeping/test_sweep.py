@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import resource
 import shutil
@@ -23,8 +22,7 @@ from loadgo.sweeping.folder import work_in
 from loadgo.sweeping.grid_file import read_grid
 from loadgo.sweeping.plan import plan_sweep
 from loadgo.sweeping.points import compute_batch
-from loadgo.sweeping.results import Configuration, Sweep, SweepFigure, scan_points
-from loadgo.sweeping.words import answer as answer_of
+from loadgo.sweeping.results import scan_points
 from support import fitted_machine
 from support.command_line import typed
 from support.model_machines import open_queue
@@ -242,45 +240,6 @@ def test_the_answer_names_the_least_and_the_greatest(swept_folder: Path) -> None
     assert "with 2 users at processors.speed=2, and greatest, " in answer
     assert answer.endswith("with 9 users at processors.speed=1.")
     assert json.loads(str(swept.report("json")))["in_words"] == answer
-
-
-def _with_p90(users: int, speed: str, values: list[float]) -> Configuration:
-    never = sum(map(math.isinf, values))
-    figures = {
-        "p90": SweepFigure(sum(values) / len(values), None, len(values), never),
-        "errors": SweepFigure(0.087, None, 4),
-    }
-    return Configuration("multics-645", {"processors.speed": speed}, users, len(values), 0, figures)
-
-
-def test_a_figure_without_a_time_says_in_how_many_points_and_the_answer_where() -> None:
-    inf = math.inf
-    rows = (
-        _with_p90(4, "1", [40.0, 50.0, 45.0, 55.0]),
-        _with_p90(16, "1", [90.0, 80.0, 85.0, inf]),
-        _with_p90(20, "1", [inf] * 4),
-        _with_p90(20, "2", [inf, inf, 1.0, 1.0]),
-    )
-    swept = Sweep(Path("out"), "", "typical-user", "p90", "", 16, 16, rows, (), conditions="4 seeds each")
-    answer = answer_of(swept)
-    assert answer == (
-        "16 points: p90 of the response is least, 47.5 s with 4 users at processors.speed=1; it has no time with "
-        "16 and 20 users at processors.speed=1 and with 20 users at processors.speed=2, where too many lines "
-        "had no answer."
-    )
-    text = replace(swept, in_words=answer).report(width=100)
-    cells = [" ".join(line.split()) for line in text.splitlines()]
-    assert any(line.startswith("1 16 4 never in 1 of 4 points") for line in cells)
-    assert any(line.startswith("1 20 4 never in 4 of 4 points") for line in cells)
-    assert "typical-user on multics-645 (simulated); 4 seeds each" in cells
-    assert "The mean leaves out lines without an answer" in " ".join(cells)
-
-
-def test_a_sweeps_text_says_that_it_is_simulated_with_which_seeds_and_until_when(swept_folder: Path) -> None:
-    swept = loadgo.sweep(swept_folder / "grid.toml", out=swept_folder / "whole")
-    text = " ".join(str(swept.report(width=100)).split())
-    assert "repairman.toml (simulated), without a script; 4 seeds each, until interactions=1000" in text
-    assert "Errors" not in text
 
 
 def test_a_configurations_interval_is_from_the_scatter_of_its_seeds(swept_folder: Path) -> None:

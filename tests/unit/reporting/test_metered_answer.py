@@ -1,0 +1,27 @@
+"""The answer of a metered host: the programs that used most of the processors' time."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from loadgo.measures.summary import summarize
+from loadgo.measures.whose_time import OwnerTime
+from loadgo.reporting.processor_time_words import metered_answer
+from support.synthetic_meters import metered_alone
+
+
+def test_the_answer_of_a_metered_host_names_the_programs_that_used_most() -> None:
+    summary = summarize(metered_alone(), phases="all")
+    assert summary.total_time is not None
+    parts = {"sh": 0.45, "rustc": 0.263, "qemu": 0.137, "python": 0.08, "cat": 0.001}
+    used = tuple(
+        OwnerTime(name, int(part * summary.total_time.total_ns), None, None, None) for name, part in parts.items()
+    )
+
+    def with_processes(*processes: OwnerTime) -> str:
+        whose_time = dataclasses.replace(summary.whose_time, processes=processes)
+        return metered_answer(dataclasses.replace(summary, whose_time=whose_time))
+
+    most = " Most was used by programs named sh (45.00 %), rustc (26.30 %) and qemu (13.70 %)."
+    assert with_processes(*used) == f"{with_processes()}{most}"
+    assert with_processes(used[-1]) == with_processes()
