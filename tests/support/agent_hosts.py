@@ -102,6 +102,13 @@ class AgentHost:
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
         return [pid for pid in pids if _program(pid).startswith(f"{self.cache}/agent-")]
 
+    def sshd_above(self, pid: int) -> list[int]:
+        """The sshd processes of the connection to which a process there belongs, without the one that listens."""
+        above = [parent_of(pid)]
+        while parent_of(parent_of(above[-1])) != self.host.pid:
+            above.append(parent_of(above[-1]))
+        return above
+
 
 @contextmanager
 def agent_host(folder: Path, *, apart: bool = False, other_boot: bool = False) -> Iterator[AgentHost]:
@@ -156,6 +163,11 @@ def eventually(holds: Callable[[], bool], otherwise: str) -> None:
     while not holds():
         assert time.monotonic() < give_up, otherwise
         time.sleep(LOOK_EVERY_S)
+
+
+def parent_of(pid: int) -> int:
+    """The parent of a process."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()[1])
 
 
 def _program(pid: int) -> str:

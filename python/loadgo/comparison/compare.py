@@ -23,9 +23,10 @@ from loadgo.notation.figures import setting
 from loadgo.notation.margin import DEFAULT_MARGIN_SHARE, margin_share
 from loadgo.notation.quantities import percentage
 from loadgo.records.conditions import DifferingCondition, conditions_of, differing_conditions, script_lines
+from loadgo.records.fleet_tables import tables_of_one_host
 from loadgo.records.prediction import ALL_COMMANDS, read_prediction, run_folders
 from loadgo.records.runs import find_run
-from loadgo.records.tables import Tables, tables
+from loadgo.records.tables import Tables
 from loadgo.stats.resample import FEWEST_UNITS, Interval
 
 SideSpec = str | PathLike[str] | Sequence[str | PathLike[str]]
@@ -220,7 +221,7 @@ def side_of(spec: SideSpec, phases: str = "auto", tariff: str = "default") -> Si
             raise BadArgument(f"{names[0]} is printed: it is a side alone, not with {names[1]}")
         return printed_side(names[0])
     folders = [folder for name in names for folder in _run_folders(find_run(name))]
-    runs = tuple(tables(folder) for folder in folders)
+    runs = tuple(tables_of_one_host(folder, "`loadgo compare`") for folder in folders)
     _check_distinct(folders, runs)
     if phases not in ("auto", "all", "steady"):
         raise BadArgument(f"phases: {phases!r} is none of auto, all, steady")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from loadgo.errors import BadArgument
 from loadgo.records.conditions import conditions_of, differing_conditions, script_lines
+from loadgo.records.fleet_tables import tables_of_one_host
 from loadgo.records.phases import Stretch, stretch_of
 from loadgo.records.runs import find_run
-from loadgo.records.tables import tables
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
@@ -50,7 +50,7 @@ def found_runs(names: Sequence[str]) -> PricedRuns:
     if not names:
         raise BadArgument("no run is named: give a run's folder, its id, or last")
     folders = tuple(dict.fromkeys(find_run(name) for name in names))
-    runs = tuple(tables(folder) for folder in folders)
+    runs = tuple(tables_of_one_host(folder, "`loadgo cost`") for folder in folders)
     all_conditions = [conditions_of(folder, run.conditions) for folder, run in zip(folders, runs, strict=True)]
     scripts = [script_lines(folder) for folder in folders]
     for folder, script, conditions in zip(folders[1:], scripts[1:], all_conditions[1:], strict=True):

@@ -17,10 +17,10 @@ import polars as pl
 from loadgo.errors import BadArgument
 from loadgo.measures.audit import group_losses, is_remote
 from loadgo.measures.total_time import TotalTime, total_time_of
+from loadgo.records.fleet_tables import tables_of_one_host
 from loadgo.records.interactions import CPU_NS, RESPONSE_NS
 from loadgo.records.phases import Stretch, interactions_in, spans_in, stretch_of
 from loadgo.records.runs import find_run
-from loadgo.records.tables import tables as tables_of
 from loadgo.stats.resample import MOST_STRETCHES
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _typed_script(reading: RunReading) -> Any:
 
 def _read_run(number: int, run: str | PathLike[str]) -> RunReading:
     folder = find_run(run)
-    tables = tables_of(folder)
+    tables = tables_of_one_host(folder, "`loadgo fit`")
     conditions = dict(tables.conditions) | {"folder": str(folder)}
     name = str(conditions.get("id", folder.name))
     if conditions.get("kind") == "meter":
@@ -161,7 +161,7 @@ def _read_run(number: int, run: str | PathLike[str]) -> RunReading:
         supervisor=_supervisor_times(tables, stretch),
         supervisor_whole_run=_supervisor_times(tables, None),
         span_s=stretch.span_ns / 1e9,
-        lost=sum(loss.count for loss in group_losses(tables.lost)),
+        lost=sum(loss.count for loss in group_losses(tables.lost, tables.conditions)),
         stretch=stretch,
         tables=tables,
     )

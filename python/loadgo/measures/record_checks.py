@@ -155,7 +155,7 @@ def _check_usage(tables: Tables, rows: pl.DataFrame) -> RunCheck:
 
 
 def _check_losses(tables: Tables) -> RunCheck:
-    lost = sum(loss.count for loss in group_losses(tables.lost))
+    lost = sum(loss.count for loss in group_losses(tables.lost, tables.conditions))
     return RunCheck("nothing is lost", "broken" if lost else "holds", f"{number(lost)} records were lost")
 
 

@@ -285,9 +285,9 @@ class ProfileBuilder:
 
 def profile_of(run: str | PathLike[str]) -> Profile:
     """The profile of a recorded run. Raises `BadRun` if it has none."""
-    from loadgo.records.tables import tables
+    from loadgo.records.fleet_tables import tables_of_one_host
 
-    run_tables = tables(run)
+    run_tables = tables_of_one_host(run, "`loadgo profile`")
     builder = ProfileBuilder()
     for row in run_tables.stacks.iter_rows(named=True):
         builder.stacks[row["user"], row["command"], row["process"], row["stack"]] += row["samples"]

@@ -1,0 +1,55 @@
+"""The tables of a run on several hosts: of one of them, and without what each host's meters counted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from os import PathLike
+from typing import Any
+
+import polars as pl
+
+from loadgo.errors import BadArgument, BadRun
+from loadgo.records.fleets import HOST_COLUMN, METER_TABLES, hosts_of_run, is_fleet_run
+from loadgo.records.tables import Tables, tables
+
+HOST_SECTIONS = ("conditions", "usage", "meters", "clock")
+"""Sections of a host's `run.toml` that its entry in the fleet run's `system.hosts` has, too."""
+
+
+def tables_of_load(recorded: Tables) -> Tables:
+    """The tables of a run on several hosts without those of meters, which are of one host each. Others as they are."""
+    if not is_fleet_run(recorded.conditions):
+        return recorded
+    emptied: dict[str, Any] = {name: frame.clear() for name, frame in recorded.frames().items() if name in METER_TABLES}
+    return replace(recorded, **emptied)
+
+
+def tables_of_host(recorded: Tables, name: str) -> Tables:
+    """The tables of one host of a fleet run, as those of a run on this host alone. Raises `BadArgument`."""
+    hosts = {host.name: host for host in hosts_of_run(recorded.conditions)}
+    if not hosts:
+        raise BadArgument(f"`host={name}`: the run is of one host: leave it out").about("host")
+    if name not in hosts:
+        raise BadArgument(f"`host={name}` is no host of the run; these are: {', '.join(hosts)}").about("host")
+    host = hosts[name]
+    frames: dict[str, Any] = {
+        table: frame.filter(pl.col(HOST_COLUMN).cast(pl.String) == name) if HOST_COLUMN in frame.columns else frame
+        for table, frame in recorded.frames().items()
+    }
+    description = {key: value for key, value in host.entry.items() if key not in HOST_SECTIONS}
+    sections = {key: host.entry[key] for key in HOST_SECTIONS if key in host.entry}
+    system = {**description, "kind": "host", "name": host.address}
+    load = {**recorded.conditions.get("load", {}), "users": host.users}
+    return replace(recorded, **frames, conditions={**recorded.conditions, "system": system, "load": load, **sections})
+
+
+def tables_of_one_host(run: str | PathLike[str], what: str) -> Tables:
+    """The tables of a run on one host. Raises `BadRun` for a run on several, which `what` cannot read yet."""
+    recorded = tables(run)
+    hosts = hosts_of_run(recorded.conditions)
+    if hosts:
+        raise BadRun(
+            f"the run {recorded.conditions.get('id', '')} is of {len(hosts)} hosts, and {what} reads runs of one host: "
+            "`loadgo report` and `loadgo query` read it"
+        )
+    return recorded
