@@ -86,6 +86,7 @@ def is_host(on: str) -> bool:
 
 def prepare_systems(source: Source, on: str, settings: RunSettings, *, sudo: bool) -> PreparedRun:
     """Does what `prepare_system` does, and takes several hosts, too: `on` may be the path of a list of hosts."""
+    check_types({"without_lost": settings.without_lost})
     return (prepare_fleet if is_fleet(str(on)) else prepare_system)(source, str(on), settings, sudo=sudo)
 
 

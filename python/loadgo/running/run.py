@@ -65,10 +65,12 @@ class Run(Result, presented_by="loadgo.reporting.presentation:presentation"):
 
     @property
     def bad(self) -> bool:
-        """Whether a condition holds or cannot be decided, records are lost, the driver was late, or the run failed."""
+        """Whether a condition holds or cannot be decided, something is lost, the driver was late, or the run failed."""
         has_losses = any(loss.count for loss in self.summary.losses if not loss.tolerated)
+        has_lost_hosts = any(host.lost is not None and not host.lost.tolerated for host in self.summary.hosts)
         has_failed = any(finding.failed for finding in self.findings)
-        return has_failed or has_losses or not self.summary.driver.valid or self.outcome == "failed"
+        is_whole = not has_losses and not has_lost_hosts and self.outcome != "failed"
+        return has_failed or not is_whole or not self.summary.driver.valid
 
     def __fspath__(self) -> str:
         return str(self.folder)
