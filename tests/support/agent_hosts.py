@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -123,10 +123,14 @@ def agent_host(folder: Path, *, apart: bool = False, other_boot: bool = False) -
         (folder / "bin").mkdir()
         there = AgentHost(host, folder)
         there.with_ssh()
+        servers = _below(host.pid)
         try:
             yield there
         finally:
             end_what_a_failed_test_left(there.started)
+            # The host's processes are killed with it. Before that, agents and sessions undo what they made, since its
+            # control groups and its /tmp are those of this host.
+            eventually(lambda: _below(host.pid) <= servers, "something still runs on the test's host")
 
 
 def end_what_a_failed_test_left(started: list[subprocess.Popen[str]]) -> None:
@@ -168,6 +172,19 @@ def eventually(holds: Callable[[], bool], otherwise: str) -> None:
 def parent_of(pid: int) -> int:
     """The parent of a process."""
     return int(Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()[1])
+
+
+def _below(above: int) -> set[int]:
+    """The processes that this process has started, and those that they have started."""
+    parents = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):
+            parents[int(name)] = parent_of(int(name))
+    found, new = set[int](), {above}
+    while new:
+        new = {pid for pid, parent in parents.items() if parent in new} - found
+        found |= new
+    return found
 
 
 def _program(pid: int) -> str:
