@@ -32,7 +32,8 @@ _HOST_KEYS = ("name", "address", "weight")
 _HOSTS_KEY = "hosts"
 _NAME = re.compile(r"\w[\w.-]{0,62}", re.ASCII)
 _HEADER = re.compile(r"^[ \t]*(\[\[\s*hosts\s*\]\])", re.MULTILINE)
-_HAS_HOSTS = re.compile(r"^\s*(?:\[\[?\s*hosts\s*\]|hosts\s*=)", re.MULTILINE)
+_HAS_HOSTS = re.compile(r"^\s*(?:\[\[?\s*hosts?\s*\]|hosts?\s*=)", re.MULTILINE)
+"""A list of hosts, also one with a slip of the pen. A machine file has neither key."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def is_fleet(on: str) -> bool:
 def refuse_fleet(on: str, instead: str) -> None:
     """Raises `BadArgument` if `on` is a list of hosts, for calls that take one host; `instead` is the remedy."""
     if is_fleet(on):
-        raise BadArgument(f"`on={on}` is a list of hosts, which `run` alone takes: {instead}").about("on")
+        raise BadArgument(f"`on={on}` is a list of hosts, which only `run` and `doctor` take: {instead}").about("on")
 
 
 def read_fleet(path: str) -> tuple[FleetHost, ...]:
