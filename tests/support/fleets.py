@@ -69,6 +69,7 @@ def _entry(name: str, number: int, users: int, lost: Mapping[str, str]) -> dict[
         "kind": "host",
         "hostname": f"{name}.example",
         "processors": 2,
+        "usage": {"cpu": "cgroup v1 cpuacct"},
     }
     return entry | ({"lost": lost[name], "lost_at_s": 12.0} if name in lost else {})
 

@@ -78,11 +78,14 @@ class RunReading:
         return int(self.conditions.get("system", {}).get("processors") or 1)
 
 
-def read_runs(runs: Sequence[str | PathLike[str]]) -> list[RunReading]:
-    """Reads the runs. Runs to which no machine can be fitted raise `ValueError`, unreadable ones `BadRun`."""
+def read_runs(runs: Sequence[str | PathLike[str]], host: str | None = None) -> list[RunReading]:
+    """Reads the runs, or of runs on several hosts the part that is of `host`.
+
+    Runs to which no machine can be fitted raise `ValueError`, unreadable ones `BadRun`.
+    """
     if not runs:
         raise BadArgument("there is no run to fit a machine to: name a run, or `last`")
-    readings = [_read_run(number, run) for number, run in enumerate(runs)]
+    readings = [_read_run(number, run, host) for number, run in enumerate(runs)]
     ids = [reading.id for reading in readings]
     repeated = sorted({name for name in ids if ids.count(name) > 1})
     if repeated:
@@ -127,9 +130,9 @@ def _typed_script(reading: RunReading) -> Any:
     return {"login": login, **{key: script.get(key) for key in ("lines", "files")}}
 
 
-def _read_run(number: int, run: str | PathLike[str]) -> RunReading:
+def _read_run(number: int, run: str | PathLike[str], host: str | None) -> RunReading:
     folder = find_run(run)
-    tables = tables_of_one_host(folder, "`loadgo fit`")
+    tables = tables_of_one_host(folder, "`loadgo fit`", host)
     conditions = dict(tables.conditions) | {"folder": str(folder)}
     name = str(conditions.get("id", folder.name))
     if conditions.get("kind") == "meter":

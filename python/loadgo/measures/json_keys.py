@@ -26,7 +26,7 @@ JSON_KEYS: dict[type, str] = {
         "run stretch commands everything classes total_time whose_time meters audit driver sessions losses cost "
         "notes prediction fail_if other_work fit_warnings typing usage_audit hosts"
     ),
-    OtherWork: "share error at_most level",
+    OtherWork: "share error at_most level host",
     ConditionResult: "condition holds text",
     RunDescription: (
         "id kind name model users started wall_s finished outcome system load conditions limit meters usage users_run"

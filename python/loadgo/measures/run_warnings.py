@@ -119,7 +119,7 @@ def doubt_warnings(facts: RunFacts, without: Collection[str] = ()) -> list[str]:
     warnings = [*facts.fit_warnings, *_hosts_tolerated(facts), *_not_found(facts), *_account(facts.total_time)]
     if "busy" not in without and facts.other_work is not None and facts.other_work.level == "busy":
         warnings.append(
-            f"{busy_clause(facts.other_work, 'The host')}. That lengthens response times. Run again when the host is "
+            f"{busy_clause(facts.other_work)}. That lengthens response times. Run again when the host is "
             f"quiet; if it never is, the figures hold for a host with such other work. {SHOWS_PROGRAMS}"
         )
     if "lost" not in without and facts.lost_records:

@@ -17,11 +17,15 @@ HOST_SECTIONS = ("conditions", "usage", "meters", "clock")
 
 
 def tables_of_load(recorded: Tables) -> Tables:
-    """The tables of a run on several hosts without those of meters, which are of one host each. Others as they are."""
-    if not is_fleet_run(recorded.conditions):
+    """The tables of a run on several hosts without those of meters, which are of one host each. Others as they are.
+
+    The tables of each host are then in `Tables.by_host`.
+    """
+    if not is_fleet_run(recorded.conditions) or recorded.by_host:
         return recorded
     emptied: dict[str, Any] = {name: frame.clear() for name, frame in recorded.frames().items() if name in METER_TABLES}
-    return replace(recorded, **emptied)
+    by_host = tuple(tables_of_host(recorded, host.name) for host in hosts_of_run(recorded.conditions))
+    return replace(recorded, **emptied, by_host=by_host)
 
 
 def tables_of_host(recorded: Tables, name: str) -> Tables:
@@ -43,13 +47,31 @@ def tables_of_host(recorded: Tables, name: str) -> Tables:
     return replace(recorded, **frames, conditions={**recorded.conditions, "system": system, "load": load, **sections})
 
 
-def tables_of_one_host(run: str | PathLike[str], what: str) -> Tables:
-    """The tables of a run on one host. Raises `BadRun` for a run on several, which `what` cannot read yet."""
+def tables_of_one_host(run: str | PathLike[str], what: str, host: str | None = None) -> Tables:
+    """The tables of a run on one host, or of the `host` of a run on several.
+
+    Raises `BadRun` for a run on several without a `host`, which `what` does not read as a whole. Raises `BadArgument`
+    for a `host` that the run does not have.
+    """
     recorded = tables(run)
-    hosts = hosts_of_run(recorded.conditions)
-    if hosts:
-        raise BadRun(
-            f"the run {recorded.conditions.get('id', '')} is of {len(hosts)} hosts, and {what} reads runs of one host: "
-            "`loadgo report` and `loadgo query` read it"
-        )
+    if host is not None:
+        return tables_of_host(recorded, host)
+    if is_fleet_run(recorded.conditions):
+        raise _is_of_several(recorded, what, "name one with `host`").about("host")
     return recorded
+
+
+def tables_without_hosts(run: str | PathLike[str], what: str) -> Tables:
+    """The tables of a run on one host. Raises `BadRun` for a run on several, which `what` does not read."""
+    recorded = tables(run)
+    if is_fleet_run(recorded.conditions):
+        raise _is_of_several(recorded, what, "`loadgo report`, `loadgo compare` and `loadgo cost` read it")
+    return recorded
+
+
+def _is_of_several(recorded: Tables, what: str, instead: str) -> BadRun:
+    names = [host.name for host in hosts_of_run(recorded.conditions)]
+    return BadRun(
+        f"the run {recorded.conditions.get('id', '')} is of {len(names)} hosts ({', '.join(names)}), and {what} reads "
+        f"the meters of one: {instead}"
+    )

@@ -85,6 +85,8 @@ class Tables:
     """The id of the run whose users were on the host of these records, if they are in its folder; else empty."""
     is_written: bool = False
     """Whether a process held the run open for writing when the frames were read."""
+    by_host: tuple[Tables, ...] = ()
+    """The tables of each host of a run on several, if these are without the meters' rows; else none."""
 
     @property
     def outcome(self) -> str:

@@ -138,7 +138,7 @@ def _partly_busy(summary: Summary) -> str:
     """A note if the host had a little other work, or an uncertain amount."""
     if summary.other_work is None or summary.other_work.level == "busy":
         return ""
-    clause = busy_clause(summary.other_work, "The host")
+    clause = busy_clause(summary.other_work)
     return f"{clause}. That may have lengthened the response times." if clause else ""
 
 

@@ -132,3 +132,22 @@ def test_the_short_report_of_many_hosts_has_the_slowest() -> None:
     short = text_document(report_document(many), width=200, short=True)
     assert "fir" in short
     assert "9 of 21 hosts are left out: those with the shortest p90." in short
+
+
+def test_the_busiest_host_is_named_and_warned_of() -> None:
+    tables = fleet_run((1.0, 1.0))
+    others = pl.when(pl.col("host").cast(pl.String) == "birch").then(pl.col("time_ns") // 2).otherwise(pl.lit(0))
+    is_idle = pl.col("category").cast(pl.String) == "idle"
+    time = tables.time.with_columns(moved=pl.when(is_idle).then(others).otherwise(0).cast(pl.UInt64))
+    busy = time.filter(pl.col("moved") > 0).with_columns(
+        category=pl.lit("user").cast(pl.Categorical), time_ns=pl.col("moved")
+    )
+    idle = time.with_columns(time_ns=pl.col("time_ns") - pl.col("moved"))
+    moved = dataclasses.replace(tables, time=pl.concat([idle, busy]).drop("moved"))
+    summary = summarize(moved)
+    assert summary.other_work is not None
+    assert (summary.other_work.host, summary.other_work.level) == ("birch", "busy")
+    (warning,) = [text for text in run_warnings(facts_in(summary)) if "busy with other things" in text]
+    assert warning.startswith("birch was busy with other things: ")
+    quiet = summarize(tables).other_work
+    assert quiet is None or quiet.level != "busy"

@@ -1,14 +1,17 @@
 """A run on several hosts as recorded: the host of each user's rows, tables that are read as they were, and refusals."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import loadgo
 import polars as pl
 import pytest
 import tomlkit
-from loadgo.errors import BadRun
+from loadgo.errors import BadArgument, BadRun
+from loadgo.fitting.reading import read_runs
 from loadgo.records.fleets import hosts_of_run, with_host_of_user, with_hosts
-from loadgo.records.tables import COLUMNS_BY_TABLE, tables
+from loadgo.records.tables import COLUMNS_BY_TABLE, Tables, tables
 from loadgo.reporting.report import reported_summary
 from support.fleets import fleet_run
 from support.synthetic import closed_loop, frame
@@ -16,7 +19,11 @@ from support.synthetic import closed_loop, frame
 
 def written(folder: Path, **frames: pl.DataFrame) -> Path:
     """A folder with a synthetic run on two hosts, whose tables are `frames` where they are given."""
-    run = fleet_run((1.0, 1.0))
+    return written_run(folder, fleet_run((1.0, 1.0)), frames)
+
+
+def written_run(folder: Path, run: Tables, frames: Mapping[str, pl.DataFrame] = MappingProxyType({})) -> Path:
+    """A folder with this run, whose tables are `frames` where they are given."""
     folder.mkdir()
     conditions = {"format": 1, "id": "r", "kind": "run", **run.conditions, "wall_s": 60.0}
     (folder / "run.toml").write_text(tomlkit.dumps(conditions))
@@ -75,7 +82,55 @@ def test_a_query_of_two_runs_has_the_hosts_of_the_one_that_has_hosts(tmp_path: P
     assert found["host"].to_list() == ["ash", "birch"]
 
 
-def test_what_reads_one_host_refuses_a_run_on_several(tmp_path: Path) -> None:
+def test_what_reads_the_meters_of_one_host_asks_which(tmp_path: Path) -> None:
     run = written(tmp_path / "r")
-    with pytest.raises(BadRun, match="is of 2 hosts, and `loadgo compare` reads runs of one host"):
-        loadgo.compare(run, run)
+    words = r"is of 2 hosts \(ash, birch\), and `loadgo fit` reads the meters of one: name one with `host`"
+    with pytest.raises(BadRun, match=words):
+        loadgo.fit(run)
+    with pytest.raises(BadRun, match="name one with `host`"):
+        loadgo.profile(of=run)
+    with pytest.raises(BadArgument, match="these are: ash, birch"):
+        loadgo.fit(run, host="oak")
+    with pytest.raises(BadArgument, match="`host` is for the run that `of` names"):
+        loadgo.profile(["true"], host="ash")
+
+
+def test_a_machine_is_fitted_to_one_host_with_its_users_alone(tmp_path: Path) -> None:
+    (reading,) = read_runs([written(tmp_path / "r")], "birch")
+    assert (reading.kind, reading.users) == ("host", 10)
+    assert reading.tables.interactions["user"].unique().sort().to_list() == list(range(11, 21))
+    assert reading.total is not None
+    assert reading.total.processors == ("0", "1")
+
+
+def test_sides_of_several_hosts_are_compared_and_their_processors_are_summed(tmp_path: Path) -> None:
+    first, second = written(tmp_path / "a"), written(tmp_path / "b")
+    comparison = loadgo.compare(first, second)
+    response = comparison.rows.whole["response"]
+    assert response.relative == 0
+    (account,) = comparison.a.accounts
+    assert account.processors == 4
+    assert account.interactions == len(comparison.a.rows)
+    assert sum(account.time_ns.values()) == pytest.approx(account.elapsed_ns * account.processors)
+    assert not comparison.conditions
+    assert "a, 2 hosts: synthetic, 20 users, hosts.toml" in str(comparison.report("text"))
+
+
+def test_the_rent_is_that_of_all_hosts(tmp_path: Path) -> None:
+    fleet, one = written(tmp_path / "a"), written_run(tmp_path / "one", closed_loop(10, 20))
+    costs = loadgo.cost(fleet, tariff="cloud")
+    (point,) = costs.points
+    assert point.use.held.rent_ns == 2 * point.use.held.elapsed_ns
+    assert point.use.machine is not None
+    assert point.use.machine.total_ns == pytest.approx(4 * point.use.held.elapsed_ns)
+    (alone,) = loadgo.cost(one, tariff="cloud").points
+    assert alone.use.held.rent_ns == alone.use.held.elapsed_ns
+    assert loadgo.cost(fleet, tariff="cloud", by="user").points
+
+
+def test_the_machine_time_of_a_run_that_lost_a_host_is_not_known(tmp_path: Path) -> None:
+    lossy = fleet_run((1.0, 1.0), lost={"birch": "the agent was lost"}, without_lost=1)
+    run = written_run(tmp_path / "lossy", lossy)
+    (point,) = loadgo.cost(run).points
+    assert point.use.machine is None
+    assert loadgo.compare(run, written(tmp_path / "b")).a.accounts == ()
