@@ -7,12 +7,13 @@ bound is passed over in silence.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
+from loadgo.hosts.address import SSH_SCHEME
 from loadgo.measures.audit import is_remote
 from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.notation.figures import share
@@ -28,7 +29,7 @@ BUSY_SHARE = 0.1
 NOTED_SHARE = 0.05
 """A larger share of other work is told: it can be as much as the change that `loadgo ab` calls no difference."""
 SHOWS_PROGRAMS = "`loadgo meter --for 10s` shows the programs."
-"""The command that shows what keeps a host busy."""
+"""The command that shows what keeps this host busy."""
 _SHOWN_ERROR_SHARE = 0.005
 """An error of the share is shown from here on; a smaller one changes no word."""
 
@@ -113,6 +114,15 @@ def _most_of_hosts(tables: Tables, stretch: Stretch) -> OtherWork | None:
         if (work := other_work_of(own, stretch, total_time_of(own, stretch))) is not None
     ]
     return max(works, key=lambda work: work.share, default=None)
+
+
+def shows_programs(system: Mapping[str, Any], work: OtherWork) -> str:
+    """The command that shows what keeps the host of this work busy. `system` is the section of `run.toml`."""
+    addresses = {host.get("name"): host.get("address") for host in system.get("hosts", ())}
+    address = str(addresses.get(work.host) or system.get("name", ""))
+    if not address.startswith(SSH_SCHEME):
+        return SHOWS_PROGRAMS
+    return SHOWS_PROGRAMS.replace("meter", f"meter --on {address}", 1)
 
 
 def busy_clause(work: OtherWork | None, before: str = "", up_to: str = "") -> str:

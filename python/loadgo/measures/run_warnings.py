@@ -14,7 +14,7 @@ import polars as pl
 from loadgo.measures.audit import DriverAudit, Loss, driver_audit, group_losses
 from loadgo.measures.hosts import HostLost, lost_hosts
 from loadgo.measures.littles_law import LittleAudit, little_closed, little_open
-from loadgo.measures.other_work import SHOWS_PROGRAMS, OtherWork, busy_clause, other_work_of
+from loadgo.measures.other_work import OtherWork, busy_clause, other_work_of, shows_programs
 from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.measures.usage import NOT_FOUND_STATUS
 from loadgo.notation.figures import counted, duration, in_words, number, precise_share, share
@@ -57,6 +57,8 @@ class RunFacts:
     """Reasons to doubt the fit of a simulated machine."""
     lost_hosts: Mapping[str, HostLost] = field(default_factory=dict)
     """The hosts of a fleet that were lost, by name."""
+    system: Mapping[str, Any] = field(default_factory=dict)
+    """The section `system` of `run.toml`."""
 
     @property
     def lost_records(self) -> int:
@@ -82,6 +84,7 @@ def facts_of(tables: Tables, stretch: Stretch) -> RunFacts:
         not_found=_not_found_counts(rows),
         fit_warnings=tables.fit_warnings,
         lost_hosts=lost_hosts(conditions),
+        system=conditions.get("system", {}),
     )
 
 
@@ -100,6 +103,7 @@ def facts_in(summary: Summary) -> RunFacts:
         not_found={row.name: row.outcomes.not_found for row in summary.commands if row.outcomes.not_found},
         fit_warnings=summary.fit_warnings,
         lost_hosts={host.name: host.lost for host in summary.hosts if host.lost is not None},
+        system=summary.run.system,
     )
 
 
@@ -120,7 +124,8 @@ def doubt_warnings(facts: RunFacts, without: Collection[str] = ()) -> list[str]:
     if "busy" not in without and facts.other_work is not None and facts.other_work.level == "busy":
         warnings.append(
             f"{busy_clause(facts.other_work)}. That lengthens response times. Run again when the host is "
-            f"quiet; if it never is, the figures hold for a host with such other work. {SHOWS_PROGRAMS}"
+            f"quiet; if it never is, the figures hold for a host with such other work. "
+            f"{shows_programs(facts.system, facts.other_work)}"
         )
     if "lost" not in without and facts.lost_records:
         are = "is" if facts.lost_records == 1 else "are"

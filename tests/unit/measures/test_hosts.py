@@ -149,5 +149,6 @@ def test_the_busiest_host_is_named_and_warned_of() -> None:
     assert (summary.other_work.host, summary.other_work.level) == ("birch", "busy")
     (warning,) = [text for text in run_warnings(facts_in(summary)) if "busy with other things" in text]
     assert warning.startswith("birch was busy with other things: ")
+    assert warning.endswith("`loadgo meter --on ssh://birch --for 10s` shows the programs.")
     quiet = summarize(tables).other_work
     assert quiet is None or quiet.level != "busy"
