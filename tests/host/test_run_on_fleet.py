@@ -1,5 +1,6 @@
 """`run --on hosts.toml`: users spread over several hosts, which are names of one test host here."""
 
+import json
 import os
 import signal
 import subprocess
@@ -148,9 +149,17 @@ def test_the_report_of_one_host_is_that_of_its_users_and_meters(far: AgentHost) 
     assert birch.time["time_ns"].sum() == pytest.approx((os.cpu_count() or 1) * spans["span_ns"].sum(), rel=0.01)
     wrong = far.loadgo("report", "kept", "--host", "oak", status=2).stderr
     assert "--host oak is no host of the run; these are: ash, birch" in " ".join(wrong.split())
-    for command in (["compare", "kept", "kept"], ["cost", "kept"], ["fit", "kept"], ["profile", "--of", "kept"]):
+    for command in (["fit", "kept"], ["profile", "--of", "kept"]):
         refused = " ".join(far.loadgo(*command, status=2).stderr.split())
-        assert "is of 2 hosts" in refused, command
+        assert "is of 2 hosts (ash, birch)" in refused, command
+        assert "name one with --host" in refused, command
+    assert far.loadgo("profile", "--of", "kept", "--host", "birch").stdout
+    compared = " ".join(far.loadgo("compare", "kept", "kept").stdout.split())
+    assert "The conditions are the same." in compared
+    assert "A: kept, 2 hosts: far work, 10 users" in compared
+    priced = loadgo.cost(far.folder / "kept", tariff="cloud").points[0].use
+    assert priced.held.rent_ns == 2 * priced.held.elapsed_ns
+    assert priced.machine is not None
     sql = "SELECT host, count(*) AS lines FROM interactions GROUP BY host ORDER BY host"
     assert loadgo.query(sql, run=far.folder / "kept")["host"].to_list() == ["ash", "birch"]
 
@@ -248,6 +257,19 @@ def test_a_host_that_cannot_be_reached_is_told_before_anybody_logs_in(far: Agent
     assert not (far.folder / "kept").exists()
 
 
+def test_the_doctor_tries_all_hosts_and_says_which_cannot_be_reached(far: AgentHost) -> None:
+    abilities = json.loads(far.loadgo("doctor", "--on", list_hosts(far, "ash", "birch"), "--format", "json").stdout)
+    names = {host: [one["name"] for one in abilities["abilities"] if one["host"] == host] for host in ("ash", "birch")}
+    assert names["ash"] == names["birch"]
+    assert "terminals" in names["ash"]
+    (far.folder / "hosts.toml").write_text(
+        '[[hosts]]\naddress = "ssh://far"\n[[hosts]]\nname = "away"\naddress = "ssh://far:1"\n'
+    )
+    out = " ".join(far.loadgo("doctor", "--on", "hosts.toml", status=1).stdout.split())
+    assert "away cannot be used" in out
+    assert "a log-in, and an agent: not on away why: ssh://far:1: " in out
+
+
 def test_what_takes_no_list_of_hosts_says_so(far: AgentHost) -> None:
     on = list_hosts(far, "ash", "birch")
     for words in (
@@ -257,7 +279,7 @@ def test_what_takes_no_list_of_hosts_says_so(far: AgentHost) -> None:
     ):
         err = " ".join(far.loadgo(*words, status=2).stderr.split())
         assert "hosts" in err, err
-    for words in (["meter", "--on", on, "--for", "1s"], ["doctor", "--on", on], ["watch", "--on", on]):
+    for words in (["meter", "--on", on, "--for", "1s"], ["watch", "--on", on]):
         err = " ".join(far.loadgo(*words, status=2).stderr.split())
         assert "is a file, and this takes one host" in err
     assert not len(runs(far.folder / "runs"))
