@@ -123,14 +123,15 @@ def agent_host(folder: Path, *, apart: bool = False, other_boot: bool = False) -
         (folder / "bin").mkdir()
         there = AgentHost(host, folder)
         there.with_ssh()
-        servers = _below(host.pid)
         try:
             yield there
         finally:
             end_what_a_failed_test_left(there.started)
             # The host's processes are killed with it. Before that, agents and sessions undo what they made, since its
             # control groups and its /tmp are those of this host.
-            eventually(lambda: _below(host.pid) <= servers, "something still runs on the test's host")
+            eventually(
+                lambda: not there.agent_pids() and not _of_sessions(host.pid), "a session stays on the test's host"
+            )
 
 
 def end_what_a_failed_test_left(started: list[subprocess.Popen[str]]) -> None:
@@ -174,6 +175,11 @@ def parent_of(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()[1])
 
 
+def _of_sessions(above: int) -> list[int]:
+    """The processes below this one that belong to a session on a terminal of sshd, as their environment says."""
+    return [pid for pid in _below(above) if b"\0SSH_TTY=" in b"\0" + _environ(pid)]
+
+
 def _below(above: int) -> set[int]:
     """The processes that this process has started, and those that they have started."""
     parents = {}
@@ -185,6 +191,13 @@ def _below(above: int) -> set[int]:
         new = {pid for pid, parent in parents.items() if parent in new} - found
         found |= new
     return found
+
+
+def _environ(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return b""
 
 
 def _program(pid: int) -> str:

@@ -60,7 +60,7 @@ def account_of(
 
     None without interactions, or where the processors' time was not measured. Usage that was sampled stands for all
     interactions. On a host, the spans that lie inside the stretch stand for all of it. The account of a run on several
-    hosts is the sum of theirs; None if one of them has none, was lost, or has other categories.
+    hosts is the sum of theirs. It is None if one of them has none, was lost, or has other categories.
     """
     if tables.by_host:
         return _account_of_hosts(tables, stretch, rows, price)
@@ -99,24 +99,24 @@ def _account_of_hosts(tables: Tables, stretch: Stretch, rows: pl.DataFrame, pric
         account_of(host, stretch, meters_of(host, stretch), own, price)
         for host, own in zip(tables.by_host, of_users, strict=True)
     ]
-    known = [account for account in accounts if account is not None]
+    known_accounts = [account for account in accounts if account is not None]
     totals = [total_time_of(host, stretch) for host in tables.by_host]
     if (
-        len(known) < len(hosts)
+        len(known_accounts) < len(hosts)
         or any(host.lost for host in hosts)
         or len({total.kind for total in totals if total}) > 1
     ):
         return None
-    processors = sum(account.processors or 0.0 for account in known)
+    processors = sum(account.processors or 0.0 for account in known_accounts)
     return RunAccount(
-        interactions=sum(account.interactions for account in known),
-        elapsed_ns=sum(account.elapsed_ns * (account.processors or 0.0) for account in known) / processors,
+        interactions=sum(account.interactions for account in known_accounts),
+        elapsed_ns=sum(account.elapsed_ns * (account.processors or 0.0) for account in known_accounts) / processors,
         processors=processors,
-        time_ns=_sums([account.time_ns for account in known]),
-        counts=_sums([account.counts for account in known]),
+        time_ns=_sums([account.time_ns for account in known_accounts]),
+        counts=_sums([account.counts for account in known_accounts]),
         used=_interaction_sums(rows.filter(~pl.col("extrapolated"))),
-        charges=_sums([account.charges for account in known]),
-        wait_charges=_sums([account.wait_charges for account in known]),
+        charges=_sums([account.charges for account in known_accounts]),
+        wait_charges=_sums([account.wait_charges for account in known_accounts]),
         alone=False,
     )
 

@@ -47,31 +47,31 @@ def tables_of_host(recorded: Tables, name: str) -> Tables:
     return replace(recorded, **frames, conditions={**recorded.conditions, "system": system, "load": load, **sections})
 
 
-def tables_of_one_host(run: str | PathLike[str], what: str, host: str | None = None) -> Tables:
+def tables_of_one_host(run: str | PathLike[str], reader: str, host: str | None = None) -> Tables:
     """The tables of a run on one host, or of the `host` of a run on several.
 
-    Raises `BadRun` for a run on several without a `host`, which `what` does not read as a whole. Raises `BadArgument`
-    for a `host` that the run does not have.
+    Raises `BadRun` for a run on several without a `host`, which the `reader` does not read as a whole.
+    Raises `BadArgument` for a `host` that the run does not have.
     """
     recorded = tables(run)
     if host is not None:
         return tables_of_host(recorded, host)
     if is_fleet_run(recorded.conditions):
-        raise _is_of_several(recorded, what, "name one with `host`").about("host")
+        raise _is_of_several(recorded, reader, "name one with `host`").about("host")
     return recorded
 
 
-def tables_without_hosts(run: str | PathLike[str], what: str) -> Tables:
-    """The tables of a run on one host. Raises `BadRun` for a run on several, which `what` does not read."""
+def tables_without_hosts(run: str | PathLike[str], reader: str) -> Tables:
+    """The tables of a run on one host. Raises `BadRun` for a run on several, which the `reader` does not read."""
     recorded = tables(run)
     if is_fleet_run(recorded.conditions):
-        raise _is_of_several(recorded, what, "`loadgo report`, `loadgo compare` and `loadgo cost` read it")
+        raise _is_of_several(recorded, reader, "`loadgo report`, `loadgo compare` and `loadgo cost` read it")
     return recorded
 
 
-def _is_of_several(recorded: Tables, what: str, instead: str) -> BadRun:
+def _is_of_several(recorded: Tables, reader: str, instead: str) -> BadRun:
     names = [host.name for host in hosts_of_run(recorded.conditions)]
     return BadRun(
-        f"the run {recorded.conditions.get('id', '')} is of {len(names)} hosts ({', '.join(names)}), and {what} reads "
-        f"the meters of one: {instead}"
+        f"the run {recorded.conditions.get('id', '')} is of {len(names)} hosts ({', '.join(names)}), and {reader} "
+        f"reads the meters of one: {instead}"
     )

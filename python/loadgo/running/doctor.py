@@ -33,7 +33,7 @@ class Ability:
     """The name of the host, in a list of several hosts; else empty."""
 
 
-REACHED = "a log-in, and an agent"
+REACHED_ABILITY = "a log-in, and an agent"
 """The name of the ability that a host of several lacks if nothing else can be tried there."""
 
 _DRIVER_HOST_ABILITIES = (
@@ -67,7 +67,7 @@ class AbilityList(Result, list[Ability], presented_by="loadgo.reporting.ability_
     @property
     def unreached(self) -> tuple[str, ...]:
         """The hosts of several on which nothing could be tried."""
-        return tuple(ability.host for ability in self if ability.name == REACHED and ability.state == "absent")
+        return tuple(ability.host for ability in self if ability.name == REACHED_ABILITY and ability.state == "absent")
 
 
 def doctor(*, on: str = HERE_NAME, sudo: bool = False) -> AbilityList:
@@ -116,7 +116,7 @@ def _abilities_of_hosts(on: str, *, sudo: bool) -> AbilityList:
         try:
             abilities = doctor(on=str(host.address), sudo=sudo)
         except Refused as refusal:
-            abilities = AbilityList([Ability(REACHED, "absent", "", str(refusal), "")])
+            abilities = AbilityList([Ability(REACHED_ABILITY, "absent", "", str(refusal), "")])
         found += [replace(ability, host=host.name) for ability in abilities]
         left_out |= dict.fromkeys(abilities.left_out)
     return AbilityList(found, f"on the {len(hosts)} hosts of {on}", tuple(left_out))

@@ -20,7 +20,7 @@ from loadgo.notation.figures import duration
 from loadgo.records.runs import RunList, read_run
 from loadgo.reporting.ability_list import ability_answer
 from loadgo.reporting.run_list import MOST_RUNS, run_table
-from loadgo.running.doctor import _DRIVER_HOST_ABILITIES, REACHED, Ability, AbilityList
+from loadgo.running.doctor import _DRIVER_HOST_ABILITIES, REACHED_ABILITY, Ability, AbilityList
 from support import printed_rows
 from support.places import TESTS
 from typer.testing import CliRunner
@@ -201,7 +201,7 @@ def test_the_doctor_says_first_what_is_missing_with_its_whole_remedy() -> None:
 
 def test_the_doctor_of_several_hosts_says_which_lack_what() -> None:
     swap, late = SOME_ABILITIES[2], SOME_ABILITIES[1]
-    lost = Ability(REACHED, "absent", "", "ssh://cedar: no connection", "")
+    lost = Ability(REACHED_ABILITY, "absent", "", "ssh://cedar: no connection", "")
     of_hosts = [("ash", SOME_ABILITIES[0]), ("ash", swap), ("birch", swap), ("birch", late), ("cedar", lost)]
     abilities = AbilityList(
         (replace(ability, host=host) for host, ability in of_hosts), "on the 3 hosts of hosts.toml", ("memory limits",)
@@ -213,7 +213,7 @@ def test_the_doctor_of_several_hosts_says_which_lack_what() -> None:
         "ash and birch lack something."
     )
     assert lines[3].startswith("· swap: not on ash and birch")
-    assert f"· {REACHED}: not on cedar" in lines
+    assert f"· {REACHED_ABILITY}: not on cedar" in lines
     assert "    why: ssh://cedar: no connection" in lines
     assert "· timers: in part on birch" in lines
     well = AbilityList([replace(SOME_ABILITIES[0], host=host) for host in ("ash", "birch")], "on the 2 hosts of h.toml")
