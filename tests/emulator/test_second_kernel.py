@@ -76,9 +76,9 @@ def test_idle_is_what_the_kernel_says_it_is(uniprocessor: MachineOutput, tier: s
 def test_a_quota_makes_one_processor_idle_for_it(output: MachineOutput, tier: str) -> None:
     """The quota is the same with one and two processors.
 
-    The clock of the machine with two is the host's, and the host may stop either processor between the end of a
-    throttled time and the dispatch that follows it: beside four busy loops, the meters' time was up to 3 % longer than
-    the kernel's.
+    The clock of the machine with two is the host's. The host may stop either processor between the end of a throttled
+    time and the dispatch that follows it. Beside four busy loops, the meters' time was up to 3 % longer than the
+    kernel's.
     """
     least, most = output.kernel(tier, "governed", "throttled_ns")
     share = {1: 0.01, 2: 0.1}[output.processors]
