@@ -31,7 +31,11 @@ def of(output: MachineOutput, limit: str, subject: str) -> str:
 
 def test_a_run_that_moved_into_a_group_of_its_own_ends_and_moves_back(output: MachineOutput) -> None:
     """The program beside the users is in the group too, which must be empty before the controller is enabled."""
-    assert of(output, "memory=64M", "run") == "done, 2 lines, left behind [], in /session"
+    assert of(output, "memory=64M", "run") == "done, 3 lines, left behind [], in /session"
+
+
+def test_what_the_kernel_killed_for_want_of_memory_is_counted(output: MachineOutput) -> None:
+    assert of(output, "memory=64M", "kills") == "users_memory_kills_end = 1"
 
 
 def test_a_refusal_after_the_move_is_told(output: MachineOutput) -> None:

@@ -110,6 +110,15 @@ def test_a_quiet_run_prints_its_folder_and_the_list_of_runs_has_it(quick: Path, 
     assert Path(folder).name in typed(tmp_path, "runs").stdout
 
 
+def test_a_quiet_run_says_that_a_command_does_not_exist(tmp_path: Path) -> None:
+    script = tmp_path / "misspelt.toml"
+    script.write_text(QUICK.replace("echo hello", "no-such-command status"))
+    told = loadgo("run", script, "--passes", "3", "--quiet", folder=tmp_path, status=None)
+    assert told.stdout.startswith("runs/")
+    assert "loadgo: Lines ended with exit status 127, with which a shell says that there is no such" in told.stderr
+    assert "of no-such-command. Their times are those of the message." in told.stderr
+
+
 def test_a_condition_that_holds_fails_the_run(quick: Path, tmp_path: Path) -> None:
     told = loadgo("run", quick, "--users", "2", "--fail-if", "errors >= 0", folder=tmp_path, status=1)
     assert "failed:" in told.stderr

@@ -8,6 +8,7 @@ import pytest
 from loadgo.attribution.measured_runs import speedup_of
 from loadgo.comparison.compare import Comparison, compare
 from loadgo.records.tables import Tables
+from loadgo.reporting.report import report
 from loadgo.running import bundled
 from support.outside import NOBODY, ROOT, Bench, left_behind, other_runs_live, readable_by_all
 from support.paging_host import PAGES, counted, paging_alone
@@ -123,6 +124,8 @@ def test_nothing_of_the_experiment_is_left(paged: Paged) -> None:
 def test_programs_that_were_killed_for_want_of_memory_are_told_before_any_figure(paged: Paged) -> None:
     paged.bench.run("asked.toml", "--passes", "3", "--limit", "memory=20M,swap=none", out="killed")
     assert paged.tables("killed").interactions["exit_status"].to_list() == [137] * 3
+    assert paged.tables("killed").conditions["conditions"]["users_memory_kills_end"] == 3
+    assert "The kernel killed 3 processes of the users" in " ".join(str(report(paged.folder / "killed")).split())
     told = speedup_of({"": [paged.folder / "killed"], "swap": [paged.folder / "zram"]}).warnings
     assert any("3 of 3 interactions failed or were not answered" in line for line in told)
 

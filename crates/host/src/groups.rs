@@ -168,6 +168,14 @@ impl Groups {
         files.into_iter().find_map(|file| fs::read_to_string(file).ok()?.trim().parse().ok())
     }
 
+    /// How many of the users' processes the kernel has killed for want of memory, under a limit or on the whole host. `None` where
+    /// no memory controller counts them.
+    pub fn memory_kills(&self) -> Option<u64> {
+        let groups = [&self.run].into_iter().chain(&self.further);
+        let files = groups.flat_map(|group| ["memory.events", "memory.oom_control"].map(|name| group.join(name)));
+        files.into_iter().find_map(|file| oom_kills(&fs::read_to_string(file).ok()?))
+    }
+
     /// The users who have a group now, in no order.
     pub fn users(&self) -> io::Result<Vec<UserId>> {
         let names = fs::read_dir(&self.run)?.flatten().map(|entry| entry.file_name());
@@ -209,6 +217,11 @@ impl Groups {
     fn user_path(&self, user: UserId) -> PathBuf {
         self.run.join(format!("u{user}"))
     }
+}
+
+/// The count of killed processes in the text of `memory.events` (v2) or `memory.oom_control` (v1, since Linux 4.13).
+fn oom_kills(text: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix("oom_kill "))?.trim().parse().ok()
 }
 
 /// The group of the commands that logged in the shells which are followed. It is no user's name.
@@ -294,4 +307,16 @@ fn step_aside(above: &Path, leftovers: &mut Leftovers) -> io::Result<()> {
     fs::create_dir(&aside)?;
     leftovers.note(Thing::Membership(above.join("cgroup.procs")))?;
     fs::write(aside.join("cgroup.procs"), "0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_kinds_of_trees_count_the_processes_that_were_killed() {
+        assert_eq!(oom_kills("low 0\nhigh 0\nmax 71\noom 5\noom_kill 3\noom_group_kill 0\n"), Some(3));
+        assert_eq!(oom_kills("oom_kill_disable 0\nunder_oom 0\noom_kill 12\n"), Some(12));
+        assert_eq!(oom_kills("oom_kill_disable 0\nunder_oom 0\n"), None, "an old kernel does not count them");
+    }
 }

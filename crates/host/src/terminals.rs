@@ -14,6 +14,7 @@ pub mod host;
 pub mod login;
 mod place;
 mod questions;
+mod refused_log_ins;
 pub mod session;
 pub mod starting;
 mod typed_files;

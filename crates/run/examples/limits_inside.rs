@@ -24,8 +24,9 @@ const SESSION: &str = "/sys/fs/cgroup/session";
 const USER_ID: u32 = 1000;
 /// A limit that the group allows, and one of which the second part is refused.
 const LIMITS: [&str; 2] = ["memory=64M", "memory=64M,cpus=1"];
-/// One user, and a program beside, which is in the user's group when the limits are applied.
-const SCRIPT: &str = "name = \"limited\"\nlogin = \"sh\"\nthink = \"none\"\nlines = [\"echo a\", \"echo b\"]\n\
+/// One user, and a program beside, which is in the user's group when the limits are applied. The user's last program grows until the
+/// kernel kills it.
+const SCRIPT: &str = "name = \"limited\"\nlogin = \"sh\"\nthink = \"none\"\nlines = [\"echo a\", \"echo b\", \"sh -c 'x=grows; while :; do x=$x$x; done'\"]\n\
                       [beside]\nSERVICE = \"sh -c 'echo here; sleep 1000'\"\n";
 
 fn main() {
@@ -107,5 +108,8 @@ fn limited_run(limit: &str) -> Result<String, Box<dyn Error>> {
     let finished = run(&request, |_| Decision::Continue).map_err(|failure| failure.refusal.to_string())?;
     let own = fs::read_to_string("/proc/self/cgroup")?;
     let group = Path::new(own.trim().trim_start_matches("0::")).display().to_string();
+    let run_toml = fs::read_to_string(format!("/tmp/{limit}/run.toml"))?;
+    let kills = run_toml.lines().find(|line| line.starts_with("users_memory_kills_end")).unwrap_or("not counted");
+    println!("loadgo\t{limit}\tkills\t{kills}");
     Ok(format!("{}, {} lines, left behind {:?}, in {group}", finished.outcome, finished.interactions, finished.left_behind))
 }

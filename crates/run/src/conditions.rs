@@ -78,6 +78,7 @@ fn host_conditions(before: Conditions) -> HostConditions {
         users_logged_in: before.users_logged_in,
         memory_available_bytes: before.memory_available_bytes,
         memory_available_end_bytes: None,
+        users_memory_kills_end: None,
     }
 }
 

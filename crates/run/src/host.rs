@@ -84,7 +84,9 @@ fn on_host(
         when_full: WhenFull::Lose,
         sampling: request.other_host.is_none().then(|| begin_sampling(&prepared, metering.meters, origin_ns)),
     };
+    let groups = prepared.groups.clone();
     let ran = running.run(plan, move |order| start_system(&request, prepared, &order.stop, origin_ns), decide);
+    running.run_toml.users_memory_kills(groups.and_then(|groups| groups.memory_kills()));
     running.run_toml.usage(conditions::usage_part(&sources.now()));
     ran.map(|_| ())
 }

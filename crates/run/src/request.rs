@@ -114,7 +114,7 @@ impl Request {
             users: u64::from(self.spec.load.users),
             login: &self.spec.script.login,
             homes: &self.homes,
-            log_ins_at_once: u64::from(self.spec.load.log_ins_at_once),
+            log_ins_at_once: u64::from(self.spec.load.log_ins_at_once.min(self.spec.load.users)),
         };
         let (fatal, doubtful): (Vec<Finding>, Vec<Finding>) = preflight(&plan).into_iter().partition(|finding| finding.fatal);
         match fatal.is_empty() {

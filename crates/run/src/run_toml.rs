@@ -121,6 +121,13 @@ impl RunToml {
         self.file.driver = Some(driver);
     }
 
+    /// Sets how many of the users' processes the kernel has killed for want of memory, if that was counted.
+    pub(crate) fn users_memory_kills(&mut self, kills: Option<u64>) {
+        if let ConditionsPart::Host(conditions) = &mut self.file.conditions {
+            conditions.users_memory_kills_end = kills;
+        }
+    }
+
     /// Adds notes for the reader of the run.
     pub(crate) fn notes(&mut self, notes: &[String]) {
         self.file.notes.extend_from_slice(notes);

@@ -114,6 +114,8 @@ pub(crate) struct HostConditions {
     pub users_logged_in: Option<usize>,
     pub memory_available_bytes: u64,
     pub memory_available_end_bytes: Option<u64>,
+    /// How many of the users' processes the kernel has killed for want of memory.
+    pub users_memory_kills_end: Option<u64>,
 }
 
 /// Limits of the users' memory and processors on this host.

@@ -102,5 +102,5 @@ def ab(
                 run_progress=show_run,
             )
         page.show(experiment)
-        page.print_warnings(experiment.fit_warnings)
+        page.print_warnings((*experiment.fit_warnings, *(experiment.limit_warnings if quiet else ())))
         raise typer.Exit(STATUS_INTERRUPTED if experiment.end == "stopped" else STATUS_GOOD)

@@ -48,7 +48,7 @@ from loadgo.cli.output import (
     error_console,
     errors_as_messages,
     notes_without_leftovers,
-    outputs_share_a_terminal,
+    outputs_are_one,
     print_error,
     print_leftovers,
     print_note,
@@ -332,23 +332,26 @@ def _print_run(finished: loadgo.Run, format: ReportFormat, tariff: str, *, full:
         write_report(content, format, finished.folder, None)
     finally:
         notes = notes_without_leftovers(finished.notes, finished.left_behind)
-        print_note("\n".join((*notes, place)))
+        print_note("\n".join((*(f"loadgo: {note}" for note in notes), place)))
 
 
 def _print_reasons(finished: loadgo.Run) -> None:
-    """Prints the reasons for the exit status of a bad run, whose report nobody sees. Conditions are printed anyway."""
-    from loadgo.measures.run_warnings import doubt_warnings, facts_in, invalid_warnings
+    """Prints the reasons for the exit status of a bad run, whose report nobody sees. Conditions are printed anyway.
 
-    if finished.bad:
-        facts = facts_in(finished.summary)
-        losses = [f"{loss.count:,} lost ({loss.what}): {loss.reason}" for loss in finished.summary.losses if loss.count]
-        for text in (*invalid_warnings(facts), *doubt_warnings(facts), *losses):
-            print_error(text)
+    Of a good run, it prints the mistakes in what was asked for.
+    """
+    from loadgo.measures.run_warnings import doubt_warnings, facts_in, invalid_warnings, mistake_warnings
+
+    facts = facts_in(finished.summary)
+    losses = [f"{loss.count:,} lost ({loss.what}): {loss.reason}" for loss in finished.summary.losses if loss.count]
+    all_reasons = (*invalid_warnings(facts), *doubt_warnings(facts), *losses)
+    for text in all_reasons if finished.bad else mistake_warnings(facts):
+        print_error(text)
 
 
 def _print_failed_conditions(results: Iterable[ConditionResult], *, shown: bool) -> None:
-    """Prints the conditions that failed, unless a report on the same terminal has `shown` them."""
-    is_read = shown and outputs_share_a_terminal()
+    """Prints the conditions that failed, unless a report in the same place has `shown` them."""
+    is_read = shown and outputs_are_one()
     for result in results:
         if result.failed and not is_read:
             print_error(f"failed: {result.text}")

@@ -124,7 +124,7 @@ def capacity(
                 trial_progress=show_trial,
             )
         page.show(answer)
-        page.print_warnings(answer.fit_warnings)
+        page.print_warnings((*answer.fit_warnings, *(answer.limit_warnings if quiet else ())))
         if answer.end == "stopped":
             raise typer.Exit(STATUS_INTERRUPTED)
         raise typer.Exit(STATUS_BAD_FINDING if answer.bad else STATUS_GOOD)

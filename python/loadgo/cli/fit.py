@@ -74,6 +74,6 @@ def fit(
             print_output(machine.text)
         else:
             print_note(f"the machine is in {machine.path}")
-        for warning in () if page is not None and page.is_read_on_the_terminal else machine.warnings:
+        for warning in () if page is not None and page.is_read_beside_errors else machine.warnings:
             print_error(warning)
         raise typer.Exit(STATUS_BAD_FINDING if machine.warnings else STATUS_GOOD)

@@ -219,12 +219,14 @@ def wants_color() -> bool:
     return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in ("dumb", "unknown")
 
 
-def outputs_share_a_terminal() -> bool:
-    """Whether the standard output and the standard error are one terminal, on which a text should stand once."""
-    streams = (sys.stdout, sys.stderr)
-    if any(stream is None or not stream.isatty() for stream in streams):
+def outputs_are_one() -> bool:
+    """Whether the standard output and the standard error are one terminal, pipe or file: there a text stands once."""
+    if sys.stdout is None or sys.stderr is None:
         return False
-    return os.path.sameopenfile(sys.stdout.fileno(), sys.stderr.fileno())
+    try:
+        return os.path.sameopenfile(sys.stdout.fileno(), sys.stderr.fileno())
+    except (OSError, ValueError):
+        return False
 
 
 def _abandon_output() -> None:

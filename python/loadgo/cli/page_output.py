@@ -14,7 +14,7 @@ from loadgo.cli.files import write_file
 from loadgo.cli.output import (
     FILE_FORMATS,
     check_writable,
-    outputs_share_a_terminal,
+    outputs_are_one,
     print_beside_command,
     print_error,
     print_note,
@@ -56,13 +56,13 @@ class PageOutput:
         self.write(result.report(self.format, color=wants_color(), **choices))
 
     @property
-    def is_read_on_the_terminal(self) -> bool:
-        """Whether the document is a text on the terminal that shows the standard error, too."""
-        return self.format == "text" and self.path is None and outputs_share_a_terminal()
+    def is_read_beside_errors(self) -> bool:
+        """Whether the document is a text on the terminal, pipe or file that has the standard error, too."""
+        return self.format == "text" and self.path is None and outputs_are_one()
 
     def print_warnings(self, warnings: Iterable[str]) -> None:
-        """Prints warnings of the document as errors, unless the terminal that shows the errors has the document."""
-        for text in () if self.is_read_on_the_terminal else warnings:
+        """Prints warnings of the document as errors, unless the document stands beside the errors."""
+        for text in () if self.is_read_beside_errors else warnings:
             print_error(text)
 
     def write(self, content: str | bytes) -> None:

@@ -59,8 +59,8 @@ class Remarks(SectionPlace):
     paragraphs: tuple[str, ...]
 
 
-TRUST_LABEL = "Trust"
-"""The word before the line on whether to believe the answer, and before that of a run's short report."""
+_TRUST_LABEL = "Trust"
+"""The word before the line on whether to believe the answer."""
 
 Section = Table | SignPicture | Charts | Chapter | Points | Remarks
 
@@ -82,8 +82,6 @@ class Document:
     warnings: tuple[str, ...] = ()
     about: tuple[str, ...] = ()
     """Lines about the systems and runs that the figures belong to."""
-    full_about: tuple[str, ...] = ()
-    """Further such lines, of the full report alone."""
     notes: tuple[tuple[str, str], ...] = ()
     """Notes as label and line. Of successive lines with the same label only the first shows it."""
     short_notes: tuple[tuple[str, str], ...] | None = None
@@ -94,15 +92,20 @@ class Document:
     @property
     def trust_line(self) -> str:
         """The line on whether to believe the answer, with its label; empty if there is none."""
-        return f"{TRUST_LABEL}: {self.trust}" if self.trust else ""
+        return trust_line(self.trust)
 
     def full(self) -> Document:
-        """The document with the sections and the lines of the full report."""
+        """The document with the sections of the full report."""
         shown = tuple(section for section in self.sections if section.shown != "short")
-        return replace(self, sections=shown, about=(*self.about, *self.full_about), full_about=())
+        return replace(self, sections=shown)
 
     def short(self) -> Document:
         """The document with the sections and the notes of the short report."""
         notes = self.notes if self.short_notes is None else self.short_notes
         shown = tuple(section for section in self.sections if section.shown != "full")
         return replace(self, sections=shown, notes=notes)
+
+
+def trust_line(trust: str) -> str:
+    """The line with its label; empty if it is empty."""
+    return f"{_TRUST_LABEL}: {trust}" if trust else ""

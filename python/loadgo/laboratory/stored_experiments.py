@@ -106,7 +106,8 @@ def _figures(members: Mapping[str, Any]) -> RunFigures:
         int(members["errors"]),
         _number(members["others_share"]),
         tuple(map(str, members.get("fit_warnings", ()))),
-        bool(members.get("elsewhere", False)),
+        limit_warnings=tuple(map(str, members.get("limit_warnings", ()))),
+        is_elsewhere=bool(members.get("elsewhere", False)),
     )
 
 

@@ -16,6 +16,7 @@ from loadgo.measures.fail_if_figures import ConditionResult, Truth, parse_run_co
 from loadgo.measures.summary import CommandSummary, LoadSummary, Summary
 from loadgo.notation.comparisons import Both, Comparison, Condition, ConditionError, Dimension
 from loadgo.notation.figures import digits, duration, number, plain, quantile, share
+from loadgo.stats.quantiles import samples_needed
 
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
@@ -93,7 +94,10 @@ def _figure_in_words(condition: Comparison, row: CommandSummary, summary: Summar
     if name in ("p50", "p90", "p95", "p99"):
         response_quantile = row.response.quantile(name)
         value = math.inf if response_quantile.state == "never" else response_quantile.value_ns
-        return value, "too few samples" if response_quantile.state == "too few samples" else quantile(response_quantile)
+        if response_quantile.state == "too few samples":
+            needed = samples_needed(response_quantile.probability)
+            return None, f"too few samples: {number(row.response.count)} of the {needed} that it needs"
+        return value, quantile(response_quantile)
     value = figure_values(row, summary)[name]
     return (None, "not measured") if value is None else (value, format_figure(value, condition.dimension))
 

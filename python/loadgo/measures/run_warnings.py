@@ -13,6 +13,7 @@ import polars as pl
 
 from loadgo.measures.audit import DriverAudit, Loss, driver_audit, group_losses
 from loadgo.measures.hosts import HostLost, lost_hosts
+from loadgo.measures.limits import limit_warnings
 from loadgo.measures.littles_law import LittleAudit, little_closed, little_open
 from loadgo.measures.other_work import OtherWork, busy_clause, other_work_of, shows_programs
 from loadgo.measures.total_time import TotalTime, total_time_of
@@ -59,6 +60,8 @@ class RunFacts:
     """The hosts of a fleet that were lost, by name."""
     system: Mapping[str, Any] = field(default_factory=dict)
     """The section `system` of `run.toml`."""
+    limit_warnings: tuple[str, ...] = ()
+    """The limits that the host cannot reach, and the processes that the kernel killed for want of memory."""
 
     @property
     def lost_records(self) -> int:
@@ -85,6 +88,7 @@ def facts_of(tables: Tables, stretch: Stretch) -> RunFacts:
         fit_warnings=tables.fit_warnings,
         lost_hosts=lost_hosts(conditions),
         system=conditions.get("system", {}),
+        limit_warnings=limit_warnings(*(conditions.get(section, {}) for section in ("limit", "system", "conditions"))),
     )
 
 
@@ -104,6 +108,7 @@ def facts_in(summary: Summary) -> RunFacts:
         fit_warnings=summary.fit_warnings,
         lost_hosts={host.name: host.lost for host in summary.hosts if host.lost is not None},
         system=summary.run.system,
+        limit_warnings=limit_warnings(summary.run.limit, summary.run.system, summary.run.conditions),
     )
 
 
@@ -120,7 +125,7 @@ def invalid_warnings(facts: RunFacts) -> list[str]:
 
 def doubt_warnings(facts: RunFacts, without: Collection[str] = ()) -> list[str]:
     """The other reasons to doubt the figures, without `busy` or `lost` where a page has own words."""
-    warnings = [*facts.fit_warnings, *_hosts_tolerated(facts), *_not_found(facts), *_account(facts.total_time)]
+    warnings = [*facts.fit_warnings, *_hosts_tolerated(facts), *mistake_warnings(facts), *_account(facts.total_time)]
     if "busy" not in without and facts.other_work is not None and facts.other_work.level == "busy":
         warnings.append(
             f"{busy_clause(facts.other_work)}. That lengthens response times. Run again when the host is "
@@ -136,6 +141,11 @@ def doubt_warnings(facts: RunFacts, without: Collection[str] = ()) -> list[str]:
             "The records contradict themselves: Little's law does not hold. Trust no figure before that is explained."
         )
     return warnings
+
+
+def mistake_warnings(facts: RunFacts) -> list[str]:
+    """The warnings about what the run was asked for: limits that do not fit, and commands that do not exist."""
+    return [*facts.limit_warnings, *_not_found(facts)]
 
 
 def warnings_of_runs(

@@ -42,7 +42,7 @@ class Term:
 
 
 CATEGORY_TERMS: Mapping[str, Term] = {
-    "user": Term("user", "The programs themselves, outside of the kernel."),
+    "user": Term("user mode", "The programs themselves, outside of the kernel."),
     "nice": Term("nice", "The programs themselves at a lower priority."),
     "system": Term("system", "The kernel for programs and for itself, without interrupts."),
     "primitive": Term(

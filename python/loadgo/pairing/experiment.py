@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Unpack
 from loadgo.errors import BadArgument, LoadgoError, Refused
 from loadgo.hosts.address import SSH_SCHEME
 from loadgo.hosts.fleet import refuse_fleet
+from loadgo.notation.figures import seconds
 from loadgo.notation.margin import DEFAULT_MARGIN_SHARE, margin_share
 from loadgo.notation.quantities import span_s
 from loadgo.pairing.results import End, Experiment, LeftOut, Letter, Pair
@@ -25,7 +26,8 @@ from loadgo.pairing.run_figures import RUN_MEASURES, RunFigures, figures_of
 from loadgo.pairing.variant import Variant
 from loadgo.records.runs import EXPERIMENT_FILE
 from loadgo.running.bundled import find_script
-from loadgo.running.folders import new_folder
+from loadgo.running.folders import failed_runs_named, new_folder
+from loadgo.running.host import limit_warnings
 from loadgo.running.kept_connections import keep_connections
 from loadgo.running.load import Load, LoadKeywords, Metering, with_keywords
 from loadgo.running.prepared import (
@@ -38,6 +40,7 @@ from loadgo.running.prepared import (
 )
 from loadgo.running.run import Run, run
 from loadgo.running.stopping import StopRequest, catch_stop_signals
+from loadgo.stats.anytime import FEWEST_OBSERVATIONS
 
 USUAL_LOAD = Load(duration=10.0)
 """The load by default: each run types for ten seconds after its warm-up."""
@@ -113,14 +116,15 @@ def ab(
         if variant.is_on_other_host:
             _check_settings(variant, load, metering, sudo=sudo)
     folder = new_folder(out, f"ab-{Path(variants['A'].script).stem}", datetime.now(UTC))
-    if folder.exists() and any(folder.iterdir()):
-        raise BadArgument(f"`out`: {folder} is not empty: name a new folder").about("out")
+    with failed_runs_named(out):
+        if folder.exists() and any(folder.iterdir()):
+            raise BadArgument(f"`out`: {folder} is not empty: name a new folder").about("out")
     experiment = Experiment(
         variants["A"], variants["B"], load, margin_share(margin), tuple(measures), (), (), None, folder
     )
     limit_s = None if time_limit is None else span_s(time_limit, "time_limit")
     running = _RunningExperiment(experiment, metering, tariff, progress, most_pairs, limit_s, run_progress, sudo=sudo)
-    with keep_connections():
+    with keep_connections(), failed_runs_named(out):
         return running.all_pairs()
 
 
@@ -154,6 +158,7 @@ class _RunningExperiment:
 
     def all_pairs(self) -> Experiment:
         """Runs pairs until there is a reason to end."""
+        self._report([*self._limit_warnings(), *self._time_limit_warnings()])
         with catch_stop_signals() as stop:
             while (end := "stopped" if stop.is_set() else self._end()) is None:
                 try:
@@ -262,11 +267,37 @@ class _RunningExperiment:
         temporary.write_text(experiment_json(self.experiment))
         temporary.replace(self.experiment.folder / EXPERIMENT_FILE)
 
-    def _report_progress(self) -> None:
-        if self.progress is not None:
-            from loadgo.pairing.words import progress_line
+    def _limit_warnings(self) -> list[str]:
+        """The limits of the variants that this host cannot reach."""
+        here = [variant for variant in (self.experiment.a, self.experiment.b) if variant.on == THIS_HOST]
+        return list(dict.fromkeys(text for variant in here for text in limit_warnings(variant.limit)))
 
-            self.progress(progress_line(self.experiment))
+    def _time_limit_warnings(self) -> list[str]:
+        """A line if the time limit is too short for an interval. On a simulated machine the runs' time is virtual."""
+        load = self.experiment.load
+        is_live = is_host(self.experiment.a.on) or is_host(self.experiment.b.on)
+        if self.limit_s is None or load.duration is None or not is_live:
+            return []
+        run_s = span_s(load.duration, "duration")
+        runs = 2 * FEWEST_OBSERVATIONS
+        if runs * run_s <= self.limit_s:
+            return []
+        return [
+            f"The time limit of {seconds(self.limit_s)} is too short for a verdict: an interval needs "
+            f"{FEWEST_OBSERVATIONS} pairs, whose {runs} runs of {seconds(run_s)} take more than "
+            f"{seconds(runs * run_s)}, with log-ins and warm-up"
+        ]
+
+    def _report(self, lines: Iterable[str]) -> None:
+        """Reports lines of progress."""
+        if self.progress is not None:
+            for line in lines:
+                self.progress(line)
+
+    def _report_progress(self) -> None:
+        from loadgo.pairing.words import progress_line
+
+        self._report([progress_line(self.experiment)])
 
 
 def why_left_out(finished: Run) -> str:

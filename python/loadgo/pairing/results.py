@@ -14,7 +14,7 @@ from loadgo.notation.margin import is_within_margin
 from loadgo.pairing.run_figures import MEAN_MEASURES, RUN_MEASURES, RunFigures, log_ratio
 from loadgo.pairing.variant import Variant
 from loadgo.running.load import Load
-from loadgo.stats.anytime import anytime_interval, observations_needed
+from loadgo.stats.anytime import FEWEST_OBSERVATIONS, anytime_interval, observations_needed
 from loadgo.stats.resample import Interval
 
 MOST_FORECAST_PAIRS = 1000
@@ -88,8 +88,11 @@ class Change:
 
     @property
     def more_pairs(self) -> int | None:
-        """The number of further pairs that would narrow the interval to the margin; None if it is not known."""
-        if len(self.logs) < 2:
+        """The number of further pairs that would narrow the interval to the margin; None if it is not known.
+
+        The scatter of fewer pairs than an interval needs says too little about that of many.
+        """
+        if len(self.logs) < FEWEST_OBSERVATIONS:
             return None
         needed = observations_needed(stdev(self.logs), math.log1p(self.margin), MOST_FORECAST_PAIRS)
         return None if needed is None else max(1, needed - len(self.logs))
@@ -127,9 +130,16 @@ class Experiment(Result, presented_by="loadgo.pairing.presentation:presentation"
     @property
     def fit_warnings(self) -> tuple[str, ...]:
         """Reasons to doubt the fit of the variants' machines, from the runs of the pairs."""
-        return tuple(
-            dict.fromkeys(text for pair in self.pairs for run in (pair.a, pair.b) for text in run.fit_warnings)
-        )
+        return tuple(dict.fromkeys(text for run in self._runs for text in run.fit_warnings))
+
+    @property
+    def limit_warnings(self) -> tuple[str, ...]:
+        """The limits of the variants that their host cannot reach, from the runs of the pairs."""
+        return tuple(dict.fromkeys(text for run in self._runs for text in run.limit_warnings))
+
+    @property
+    def _runs(self) -> tuple[RunFigures, ...]:
+        return tuple(run for pair in self.pairs for run in (pair.a, pair.b))
 
     def change(self, measure: str) -> Change | None:
         """The change of one measure; None if it is not known."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loadgo.measures.audit import is_remote
+from loadgo.measures.limits import unreachable_limits
 
 if TYPE_CHECKING:
     from loadgo.measures.summary import CommandSummary
@@ -46,6 +47,8 @@ class RunFigures:
     """The share of other work in the processors' time, 0 to 1; None where it is not known."""
     fit_warnings: tuple[str, ...] = ()
     """Reasons to doubt the fit of a simulated machine."""
+    limit_warnings: tuple[str, ...] = ()
+    """The limits that the host cannot reach."""
     is_elsewhere: bool = False
     """Whether the users' programs ran on another host."""
 
@@ -68,6 +71,7 @@ def figures_of(run: Run) -> RunFigures:
         errors=everything.outcomes.errors,
         others_share=None if summary.other_work is None else summary.other_work.share,
         fit_warnings=summary.fit_warnings,
+        limit_warnings=unreachable_limits(summary.run.limit, summary.run.system),
         is_elsewhere=is_remote(conditions),
     )
 

@@ -14,6 +14,7 @@ from loadgo.notation.measures import name_of
 from loadgo.pairing.results import MOST_FORECAST_PAIRS, Change, Experiment, Pair
 from loadgo.pairing.run_figures import RunFigures, common_commands
 from loadgo.running.prepared import is_host
+from loadgo.stats.anytime import FEWEST_OBSERVATIONS
 from loadgo.stats.resample import Interval
 
 
@@ -75,8 +76,8 @@ def progress_line(experiment: Experiment) -> str:
 
 
 def warnings(experiment: Experiment) -> list[str]:
-    """The warnings above the answer. Those about the fit of a variant's machine are first."""
-    lines = [*experiment.fit_warnings]
+    """The warnings above the answer. Those about a variant's machine or limits are first."""
+    lines = [*experiment.fit_warnings, *experiment.limit_warnings]
     if experiment.end == "stopped":
         lines.append("The experiment was stopped: the answer comes from the complete pairs.")
     if experiment.end == "left out too often":
@@ -175,7 +176,10 @@ def advice(experiment: Experiment) -> list[str]:
         if change.more_pairs is not None:
             pairs = f"{change.more_pairs} more pair{'s' if change.more_pairs > 1 else ''} like these"
             lines.append(f"{name}: {pairs}, or longer runs, would narrow the interval to the margin.")
-        elif len(change.logs) > 1:
+        elif (missing := FEWEST_OBSERVATIONS - len(change.logs)) > 0:
+            pairs = f"{missing} more pair{'s' if missing > 1 else ''}"
+            lines.append(f"{name}: {pairs} give the first interval, and with it a forecast.")
+        else:
             lines.append(
                 f"{name}: an interval as narrow as the margin needs over {MOST_FORECAST_PAIRS:,} pairs like these. "
                 "Make the runs longer, or the margin wider."

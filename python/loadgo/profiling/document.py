@@ -16,6 +16,10 @@ from loadgo.profiling.summary import FunctionSamples, ProfileSummary, function_s
 SHOWN_MAPPINGS = 12
 """Rows of a table by mapping; one more row has the sum of all others."""
 DEFAULT_SHOWN_FUNCTIONS = 20
+OWN_PROCESSES = frozenset({"loadgo", "loadgo-agent"})
+"""The names of loadgo's processes. Programs that its users run, such as `loadgo-calculator`, are none of them."""
+OWN_SHARE = 0.05
+"""The answer names loadgo's own part of the samples from this share on."""
 FEWEST_SAMPLES = 100
 """With fewer samples, the answer says that there are few: a share of a half is then off by 10 %."""
 MOST_LEADERS = 3
@@ -90,8 +94,23 @@ def _answers(profile: Profile, summary: ProfileSummary) -> list[str]:
     return [
         f"{_leader_sentence(profile, summary)}{_function_sentence(profile, summary)}",
         f"{_kernel_sentence(summary)} {_name_sentence(profile, summary)}",
+        *_own_sentences(profile, summary),
         *(few if summary.samples < FEWEST_SAMPLES else []),
     ]
+
+
+def _own_sentences(profile: Profile, summary: ProfileSummary) -> list[str]:
+    """A sentence on the part of loadgo itself, such as in a profile of `loadgo run`; empty for a small part."""
+    own = sum(stack.samples for stack in profile.stacks if stack.process in OWN_PROCESSES) / summary.samples
+    if own < OWN_SHARE:
+        return []
+    sentence = f"{share(own)} of the samples are of loadgo itself, not of its users."
+    if all(stack.user is None for stack in profile.stacks):
+        sentence += (
+            " For the users' part, run with `--meters exact`, and group the page of `loadgo profile --of RUN --format "
+            "html` by user."
+        )
+    return [sentence]
 
 
 def _answer_without_samples(profile: Profile) -> str:

@@ -74,7 +74,8 @@ _KINDS: Mapping[str, str] = {
             conditions.computed_s limit.cpus meters.calibration.switch_ns""",
         "a whole number from 0": """load.users load.passes load.seed system.processors system.memory_bytes
             system.frames conditions.users_logged_in conditions.memory_available_bytes
-            conditions.memory_available_end_bytes limit.memory_bytes usage.cpu_resolution_ns""",
+            conditions.memory_available_end_bytes conditions.users_memory_kills_end
+            limit.memory_bytes usage.cpu_resolution_ns""",
         "a whole number from 1": "usage.every",
         "a list of texts": "command notes system.set usage.notes meters.exact meters.notes driver.notes",
         "a list of numbers": "conditions.load_average conditions.load_average_end",

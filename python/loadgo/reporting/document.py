@@ -8,8 +8,9 @@ from loadgo.documents.document import Charts, Document
 from loadgo.measures.summary import Summary
 from loadgo.reporting import words
 from loadgo.reporting.pictures import NO_PICTURES, SignPictures
-from loadgo.reporting.short_report import short_notes, short_tables, trust
+from loadgo.reporting.short_report import short_notes, short_tables
 from loadgo.reporting.tables import report_tables
+from loadgo.reporting.trust import trust_in_words
 from loadgo.reporting.view import View
 
 if TYPE_CHECKING:
@@ -43,9 +44,9 @@ def report_document(
         title=summary.run.name or "a run",
         answer=words.answer(summary),
         sections=(*tables[:_TABLES_ABOVE_CHARTS], Charts(charts), *tables[_TABLES_ABOVE_CHARTS:]),
+        trust=trust_in_words(summary, is_warned=bool(warnings)),
         warnings=warnings,
         about=(words.title(summary), words.system(summary), words.scope(summary)),
-        full_about=tuple(f"Trust: {line}." for line in [trust(summary)] if line),
         notes=tuple(words.fine_print(summary, choices)),
         short_notes=tuple(short_notes(summary, choices, run)),
         beside=True,

@@ -6,7 +6,7 @@ from loadgo.measures.summary import Summary
 from loadgo.measures.total_time import TotalTime
 from loadgo.measures.usage import Usage
 from loadgo.measures.vocabulary import in_words_of
-from loadgo.notation.figures import duration, exact_share, in_words, number, precise_share
+from loadgo.notation.figures import duration, exact_share, in_words, number, precise_share, share
 from loadgo.notation.terms import System, category_name, category_term, idle_cause, meter_name
 from loadgo.reporting.simulated_machine import simulated
 from loadgo.reporting.view import View
@@ -17,6 +17,7 @@ PROCESS_DIFFERENCE_SHARE = 0.005
 SUMS_LABEL = "Sums"
 """The label of the note that times of threads add up."""
 COVERAGE_LABEL = "Coverage"
+PROCESSORS_LABEL = "Processors"
 _COVERAGE_TOLERANCE = 0.02
 """The tables of the meters cover the stretch if their spans are as long as it, within this share."""
 _FAR_COVERAGE_TOLERANCE = 0.2
@@ -28,6 +29,32 @@ _CLEAR_BUSY_CATEGORIES = (
     *("terminal", "network", "process creation"),
 )
 """Categories whose names say what they are, so that a report has no note on them."""
+
+
+_SHOWN_OWNER_SHARE = 0.005
+"""Owners with a smaller share of the processors' time are left out of the line on the owners."""
+
+
+def owners_line(summary: Summary) -> str:
+    """The owners of the processors' time, as `users 31.0 %, other work 40.0 %, idle 29.0 %`; empty if not measured."""
+    total_time = summary.total_time
+    if total_time is None or total_time.account.users_ns is None or not total_time.total_ns:
+        return ""
+    account = total_time.account
+    own = [part for part in (account.driver_ns, account.meters_ns) if part is not None]
+    others = summary.other_work.share if summary.other_work is not None else total_time.others_share
+    named = {
+        "users": total_time.share_of(account.users_ns) or 0.0,
+        "the supervisor": total_time.share_of(account.supervisor_ns) or 0.0,
+        "other work": 0.0 if simulated(summary) else others or 0.0,
+        "loadgo": total_time.share_of(sum(own)) or 0.0,
+        "the hypervisor": total_time.share_of(total_time.category_time_ns("steal")) or 0.0,
+    }
+    idle_ns = sum(row.time_ns for row in total_time.categories if not row.busy and row.name != "steal")
+    idle = total_time.share_of(idle_ns) or 0.0
+    named["the kernel's own work"] = max(1 - idle - sum(named.values()), 0.0)
+    shown = [(name, part) for name, part in named.items() if name == "users" or part >= _SHOWN_OWNER_SHARE]
+    return ", ".join(f"{name} {share(part)}" for name, part in (*shown, ("idle", idle)))
 
 
 def without_load(summary: Summary) -> bool:
@@ -106,11 +133,11 @@ def time_lines(summary: Summary, view: View) -> list[tuple[str, str]]:
     if total_time is None:
         return []
     lines = [
-        ("Processors", line)
+        (PROCESSORS_LABEL, line)
         for line in (_account(total_time), _busy(total_time), _idle(total_time), _non_idle(total_time))
     ]
     lines += [(SUMS_LABEL, _sums(summary)), (COVERAGE_LABEL, _coverage(summary, total_time))]
-    lines += [("Processors", _process_difference(summary, total_time))]
+    lines += [(PROCESSORS_LABEL, _process_difference(summary, total_time))]
     lines += [("Own time", _laboratory(summary, total_time))]
     lines += _vocabulary(summary, total_time, view)
     lines += [("Meters", line) for line in (*_tier(summary), _of_command(summary), *_unclocked(summary))]

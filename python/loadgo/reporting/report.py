@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from loadgo.documents.document import Document
+from loadgo.documents.document import Document, trust_line
 from loadgo.documents.formats import REPORT_FORMATS, ReportFormat
 from loadgo.documents.render import render as render_document
 from loadgo.errors import BadArgument
@@ -23,6 +23,7 @@ from loadgo.reporting.as_json import json_report
 from loadgo.reporting.document import report_document
 from loadgo.reporting.failed_lines import failed_report
 from loadgo.reporting.pictures import NO_PICTURES, sign_pictures
+from loadgo.reporting.trust import trust_in_words
 from loadgo.reporting.view import View
 
 if TYPE_CHECKING:
@@ -166,4 +167,5 @@ def _picture(summary: Summary, measured: Tables, format: str, name: str | None) 
 
     named_chart = chart(name, summary, measured)
     warnings = words.warnings(summary)
-    return svg(named_chart, warnings) if format == "svg" else png(named_chart, warnings)
+    trust = trust_line(trust_in_words(summary, is_warned=bool(warnings)))
+    return svg(named_chart, warnings, trust) if format == "svg" else png(named_chart, warnings, trust)

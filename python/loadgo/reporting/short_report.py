@@ -5,22 +5,22 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Sequence
 
-from loadgo.documents.document import TRUST_LABEL
 from loadgo.documents.table import Table
 from loadgo.measures.summary import CommandSummary, Summary
-from loadgo.notation.figures import counted, duration, exact_share, number, share
+from loadgo.notation.figures import counted, duration, number, share
 from loadgo.notation.terms import category_name
 from loadgo.reporting.host_table import HOSTS_LABEL, HOSTS_TABLE, hosts_line
 from loadgo.reporting.meter_tables import primitives_of_command
 from loadgo.reporting.processor_time_tables import by_process
 from loadgo.reporting.processor_time_words import (
     COVERAGE_LABEL,
+    PROCESSORS_LABEL,
     SUMS_LABEL,
     covers_far_less_or_more,
     not_apart,
+    owners_line,
     without_load,
 )
-from loadgo.reporting.simulated_machine import simulated
 from loadgo.reporting.view import View
 from loadgo.reporting.words import fine_print
 from loadgo.stats.quantiles import Response, samples_needed
@@ -158,12 +158,11 @@ def _first_predictions(table: Table, most: int) -> Table | None:
 
 
 def short_notes(summary: Summary, view: View, run: str) -> list[Note]:
-    """The notes of the short report: whether to trust it, where the time went, and how to get the full report of `run`.
+    """The notes of the short report: where the time went, and how to get the full report of `run`.
 
     Of the full report's notes it has those that say that something is wrong, and those that an option asks for.
     """
     return [
-        *((TRUST_LABEL, f"{line[0].upper()}{line[1:]}.") for line in [trust(summary)] if line),
         *((HOSTS_LABEL, line) for line in [hosts_line(summary)] if line),
         *_facts(summary),
         *_kept_notes(summary, view),
@@ -174,51 +173,15 @@ def short_notes(summary: Summary, view: View, run: str) -> list[Note]:
     ]
 
 
-def trust(summary: Summary) -> str:
-    """A line with all that is well with the driver, the audit and the records; empty if nothing is."""
-    parts = [_accounted(summary)] if without_load(summary) else [_driver(summary), _audit(summary)]
-    return "; ".join(part for part in (*parts, "" if summary.losses else "nothing lost") if part)
-
-
-def _driver(summary: Summary) -> str:
-    driver = summary.driver
-    if driver.lateness_p99_ns is None or not driver.valid:
-        return ""
-    if simulated(summary):
-        return "no line was late (time is virtual)"
-    return f"driver good ({duration(driver.lateness_p99_ns)} late at p99)"
-
-
-def _audit(summary: Summary) -> str:
-    if summary.audit is None:
-        return ""
-    return {
-        "holds": f"Little's law holds within {share(abs(summary.audit.discrepancy))}",
-        "broken": "",
-        "too short to tell": "too short to check by Little's law",
-    }[summary.audit.verdict]
-
-
-def _accounted(summary: Summary) -> str:
-    """How exact the account of the processors' time is, and loadgo's part of it."""
-    total_time = summary.total_time
-    assert total_time is not None
-    if not total_time.wall_ns:
-        return ""
-    account = f"the categories are {100 * total_time.total_ns / total_time.wall_ns:.2f} % of the wall time"
-    own_ns = total_time.account.laboratory_ns
-    own = "" if own_ns is None else f", {exact_share(total_time.share_of(own_ns))} was loadgo's own"
-    return f"{account}{own}"
-
-
 def _facts(summary: Summary) -> list[Note]:
-    """The largest parts of the processors' time and of the response time, those with one label together."""
+    """The owners of the processors' time, and the largest parts of it and of the response time, label by label."""
     if without_load(summary) or not summary.everything.response.count:
         return []
     facts = sorted([*_processor_facts(summary), *_wait_facts(summary)], key=lambda fact: -fact[0])[:_MOST_FACTS]
-    labels = list(dict.fromkeys(label for _, label, _ in facts))
+    owners = [(PROCESSORS_LABEL, line)] if (line := owners_line(summary)) else []
+    labels = list(dict.fromkeys([*(label for label, _ in owners), *(label for _, label, _ in facts)]))
     facts.sort(key=lambda fact: labels.index(fact[1]))
-    return [(label, f"{share(part)} {line}") for part, label, line in facts if part > 0]
+    return [*owners, *((label, f"{share(part)} {line}") for part, label, line in facts if part > 0)]
 
 
 def _processor_facts(summary: Summary) -> list[tuple[float, str, str]]:
@@ -226,10 +189,12 @@ def _processor_facts(summary: Summary) -> list[tuple[float, str, str]]:
     if total_time is None:
         return []
     facts = []
-    for row in total_time.categories:
+    # The line on the owners has the idle time where its cause is not known.
+    left_out = {"idle"} if owners_line(summary) else set()
+    for row in (row for row in total_time.categories if row.name not in left_out):
         each = f" ({number(row.count)} of {duration(row.each_ns)} each)" if row.count and row.each_ns else ""
         name = category_name(row.name)
-        facts.append((total_time.share_of(row.time_ns) or 0.0, "Processors", f"{name}{each}"))
+        facts.append((total_time.share_of(row.time_ns) or 0.0, PROCESSORS_LABEL, f"{name}{each}"))
     return facts
 
 

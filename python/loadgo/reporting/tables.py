@@ -65,7 +65,7 @@ def usage(summary: Summary) -> Table:
     columns = (
         Column("command", _names(rows)),
         Column("CPU", tuple(duration(row.usage.cpu_ns) for row in rows)),
-        Column("user", tuple(duration(row.usage.cpu_user_ns) for row in rows), spare=8),
+        Column("user mode", tuple(duration(row.usage.cpu_user_ns) for row in rows), spare=8),
         Column("system", tuple(duration(row.usage.cpu_system_ns) for row in rows), spare=8),
         Column("CPU wait", tuple(duration(row.usage.ready_wait_ns) for row in rows), spare=1),
         Column("page wait", tuple(duration(row.usage.paging_wait_ns) for row in rows), spare=5),

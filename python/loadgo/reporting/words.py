@@ -337,6 +337,8 @@ def _served(summary: Summary) -> str:
     missed = _missed(summary)
     good = not (ended.refused or ended.died or everything.outcomes.errors or _number_lost(summary, "interaction"))
     served = "everyone was served" if good else "not everyone was well served"
+    if good and not summary.driver.valid:
+        served += ", but the response times are not valid"
     failures = f" {', '.join(missed)};" if missed else ""
     remedy = " `loadgo report --failed` shows the bad lines with their last screens." if _has_screens(summary) else ""
     return f"{_who(summary)}; {served}:{failures} {_slowest(summary)}{remedy}"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+import shlex
+import tomllib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
-from loadgo.errors import BadArgument
+from loadgo.errors import BadArgument, LoadgoError
 
 
 def new_folder(out: str | Path | None, name: str, now: datetime) -> Path:
@@ -24,6 +27,46 @@ def new_folder(out: str | Path | None, name: str, now: datetime) -> Path:
     first = runs_folder() / f"{now:%Y-%m-%dT%H-%M-%S}-{slug}"
     numbered = (first.with_name(f"{first.name}-{number}") for number in range(2, 1000))
     return first if not first.exists() else next(folder for folder in numbered if not folder.exists())
+
+
+@contextmanager
+def failed_runs_named(out: str | Path | None) -> Iterator[None]:
+    """Adds a note to an error if the folder `out` holds runs that failed before any line was answered.
+
+    They stay, with the reasons for which log-ins were refused. The same call with `out` is refused until they are gone.
+    """
+    try:
+        yield
+    except LoadgoError as error:
+        kept = [] if out is None else _failed_runs(Path(out))
+        is_named = any("rm -r" in note for note in getattr(error, "__notes__", ()))
+        if kept and not is_named:
+            folders = " ".join(shlex.quote(str(folder)) for folder in kept)
+            runs = "a run that failed" if len(kept) == 1 else "runs that failed"
+            error.add_note(
+                f"{out} holds {runs} before any line was answered: remove it with `rm -r {folders}`, or name another "
+                "folder, before you give the command again"
+            )
+        raise
+
+
+def _failed_runs(out: Path) -> list[Path]:
+    """The folders of runs in `out` that failed without an answered line: `out` itself, or folders in it."""
+    try:
+        return [folder for folder in (out, *sorted(out.iterdir())) if _is_failed_without_line(folder)]
+    except OSError:
+        return []
+
+
+def _is_failed_without_line(folder: Path) -> bool:
+    import polars as pl
+
+    try:
+        run_toml = tomllib.loads((folder / "run.toml").read_text(encoding="utf-8"))
+        lines = pl.scan_parquet(folder / "interactions.parquet").select(pl.len()).collect().item()
+    except (OSError, ValueError, pl.exceptions.PolarsError):
+        return False
+    return run_toml.get("outcome") == "failed" and lines == 0
 
 
 def check_out(out: str | Path | None) -> None:

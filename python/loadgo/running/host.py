@@ -12,6 +12,7 @@ from typing import Any
 
 from loadgo import _loadgo
 from loadgo.errors import BadArgument, Refused, naming
+from loadgo.measures.limits import unreachable_limits
 
 
 @dataclass(frozen=True)
@@ -55,11 +56,23 @@ def cpu_limit(limit: str | None) -> float | None:
 
     Raises `ValueError` for an invalid limit.
     """
+    cpus: float | None = _parse_limit(limit).get("cpus")
+    return cpus
+
+
+def limit_warnings(limit: str | None) -> tuple[str, ...]:
+    """A warning for each limit that this host cannot reach. Raises `ValueError` for an invalid limit."""
+    memory_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    here = {"processors": len(os.sched_getaffinity(0)), "memory_bytes": memory_bytes}
+    return unreachable_limits(_parse_limit(limit), here)
+
+
+def _parse_limit(limit: str | None) -> dict[str, Any]:
+    """The limits by name; empty without any. Raises `ValueError` for an invalid limit."""
     if limit is None:
-        return None
+        return {}
     with naming("limit"):
-        cpus: float | None = _loadgo.parse_limit(limit)["cpus"]
-        return cpus
+        return dict(_loadgo.parse_limit(limit))
 
 
 def parse_meter_tier(tier: str | None) -> str | None:

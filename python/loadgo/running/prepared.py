@@ -56,6 +56,8 @@ class PreparedRun:
     """None on a host."""
     cpu_limit: float | None = None
     """The number of processors that the users of this host may use together; None without such a limit."""
+    limit_warnings: tuple[str, ...] = ()
+    """The limits that this host cannot reach."""
 
     @property
     def system(self) -> dict[str, Any]:
@@ -110,8 +112,9 @@ def prepare_run(source: Source, on: str, settings: RunSettings) -> PreparedRun:
             raise BadArgument("`set` changes a simulated machine: name one with `on`").about("set", "on")
         options = host.host_options(script["needs"], settings.limit, settings.usage_every, settings.driver)
         further = {"meters": host.parse_meter_tier(settings.meters), "login": settings.login}
+        warnings = host.limit_warnings(settings.limit)
         cpus = host.cpu_limit(settings.limit)
-        return PreparedRun(script, run_host, {**options, **further, **pace}, cpu_limit=cpus)
+        return PreparedRun(script, run_host, {**options, **further, **pace}, cpu_limit=cpus, limit_warnings=warnings)
     if settings.login is not None:
         raise BadArgument("`login` is for this host: nobody logs in to a simulated machine").about("login", "on")
     machine = simulated_machine.prepare_machine(

@@ -19,7 +19,7 @@ from loadgo.errors import BadArgument, LoadgoError, Refused, naming
 from loadgo.measures.tariff import tariff_on
 from loadgo.notation import quantities
 from loadgo.running import bundled
-from loadgo.running.folders import as_utf8, new_folder
+from loadgo.running.folders import as_utf8, failed_runs_named, new_folder
 from loadgo.running.host import DEFAULT_DRIVER, Driver
 from loadgo.running.load import Limits, Load, LoadKeywords, Metering, check_types, with_keywords
 from loadgo.running.prepared import (
@@ -179,7 +179,7 @@ def run(
 
         check_conditions(checked.fail_if, list(dict.fromkeys(name for _, name in ready.script["lines"])))
     tariff_on(tariff, ready.system)
-    with interrupts_name(checked.folder):
+    with interrupts_name(checked.folder), failed_runs_named(out):
         result = _run_until_stopped(checked, progress)
         if ready.machine is not None:
             result["notes"] = [*result["notes"], *_write_transfers(source, checked.folder)]

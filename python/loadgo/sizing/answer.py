@@ -46,7 +46,7 @@ class CapacityAnswer:
     binding: Target | None
     in_words: str
     confidence: float = INTERVAL_CONFIDENCE
-    """The confidence of the interval; 0 where its ends are only more likely than not."""
+    """The confidence of the interval; 0 where its ends are only the side on which the measured figures lie."""
 
 
 @dataclass(frozen=True)
@@ -152,8 +152,10 @@ def _range_answer(outcome: Undecided, points: Sequence[LoadPoint], goal: SearchG
     else:
         words = f"{low:,} to {people(high)}" if low < high else people(low)
     confidence = f"with {100 * outcome.confidence:.0f} % confidence"
-    words += f", {confidence if outcome.confidence else 'which is only more likely than not'}: {reason}."
-    for users in (low, None if high is None else high + 1):
+    words += f", {confidence if outcome.confidence else 'by what was measured alone, without a confidence'}: {reason}."
+    # Where no number of users clearly meets the targets, the figures of the most that may do so are said.
+    most_within = max((point.users for point in points if high is None or point.users <= high), default=0)
+    for users in (low or most_within, None if high is None else high + 1):
         measured = _measured_in_words(users, points) if users else ""
         words += f" {measured[:1].upper()}{measured[1:]}." if measured else ""
     return CapacityAnswer(end, None, (low, high), None, words, outcome.confidence)

@@ -14,7 +14,7 @@ from loadgo.errors import BadArgument
 from loadgo.notation.figures import counted, people
 from loadgo.notation.quantities import span_s, user_count
 from loadgo.prediction.predict import DrawPlan, plan_draws
-from loadgo.running.folders import check_out
+from loadgo.running.folders import check_out, failed_runs_named
 from loadgo.running.host import DEFAULT_DRIVER, Driver
 from loadgo.running.kept_connections import keep_connections
 from loadgo.running.prepared import ReportProgress as ReportTrial
@@ -151,28 +151,24 @@ def capacity(
     if not 0 <= seed <= most_seed:
         raise BadArgument(f"`seed={seed}` is out of range: seeds lie between 0 and {most_seed}").about("seed")
     check_out(out)
-    answer = find_capacity(
-        script,
-        on,
-        SearchOptions(
-            target=target,
-            max_users=max_users,
-            mix=mix,
-            within=within,
-            shortest=shortest,
-            longest=longest,
-            trials=trials,
-            seed=seed,
-            tariff=tariff,
-            out=None if out is None else Path(out),
-            draws=draws,
-            choice=WorkerChoice(workers, executor),
-            sudo=sudo,
-        ),
-        RunSettings(think, typing, tuple(set), limit, None, meters, driver),
-        progress,
-        trial_progress,
+    options = SearchOptions(
+        target=target,
+        max_users=max_users,
+        mix=mix,
+        within=within,
+        shortest=shortest,
+        longest=longest,
+        trials=trials,
+        seed=seed,
+        tariff=tariff,
+        out=None if out is None else Path(out),
+        draws=draws,
+        choice=WorkerChoice(workers, executor),
+        sudo=sudo,
     )
+    settings = RunSettings(think, typing, tuple(set), limit, None, meters, driver)
+    with failed_runs_named(out):
+        answer = find_capacity(script, on, options, settings, progress, trial_progress)
     return answer if out is None else keep_result(answer, Path(out))
 
 
@@ -192,6 +188,8 @@ def find_capacity(
     goal, lengths = search.goal, search.lengths
     plan = _draw_plan(site, options)
     if progress is not None:
+        for warning in site.limit_warnings:
+            progress(warning)
         progress(lengths.search_in_words(goal.most_trials) if site.live else search_limits_in_words(goal))
         if plan is None and options.choice.is_named:
             progress("no draws of a fit are searched, and trials follow each other: the workers have nothing to do")
@@ -331,6 +329,7 @@ def assemble_capacity(
         narrowing=narrowing,
         fit_doubt=doubt,
         fit_warnings=site.fit_warnings,
+        limit_warnings=site.limit_warnings,
     )
 
 

@@ -71,6 +71,8 @@ class LimitExcess:
     """Half of the width of the 95 % interval."""
     freedom: int = 1
     """The degrees of freedom of Student's t in the interval."""
+    measured: float | None = None
+    """The value of the measured ratio alone, where `value` is that of a ratio which allows for few interactions."""
 
     @property
     def met(self) -> bool:
@@ -85,10 +87,11 @@ class LimitExcess:
     def certainty(self, confidence: float) -> float:
         """The value in half-widths of the interval with this confidence: beyond ±1 the interval leaves out the limit.
 
-        With a confidence of 0, only the sign of the value counts.
+        With a confidence of 0, only the side of the limit counts on which the measured ratio lies.
         """
         if confidence <= 0 or self.half_width <= 0:
-            return float(np.sign(self.value)) * np.inf
+            side = self.value if self.measured is None or confidence > 0 else self.measured
+            return float(np.sign(side)) * np.inf
         freedom = max(self.freedom, 1)
         width = self.half_width / student_reach(freedom) * student_reach(freedom, confidence)
         return float(self.value / width)
@@ -140,7 +143,14 @@ def excess_of(target: Target, tallies: Sequence[BatchSums], effect: float = 0.0)
         half_width = min(half_width, abs(float(scale.forward(end)) - scale.limit - value))
     measured_trials = sum(tally.weight > 0 for tally in tallies)
     half_width = float(np.hypot(half_width, _NORMAL_QUANTILE * effect / np.sqrt(measured_trials)))
-    return LimitExcess(scale.sign * value, half_width, freedom)
+    return LimitExcess(scale.sign * value, half_width, freedom, measured=_measured_excess(scale, total / weight))
+
+
+def _measured_excess(scale: TargetScale, ratio: float) -> float:
+    """The excess of a measured ratio, which is infinite for none and for all."""
+    if scale.link == "logit" and not 0 < ratio < 1:
+        return scale.sign * (np.inf if ratio >= 1 else -np.inf)
+    return scale.sign * (float(scale.forward(ratio)) - scale.limit)
 
 
 def _beta_end(count: float, weight: float, side: int) -> float:

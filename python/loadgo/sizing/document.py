@@ -8,6 +8,7 @@ from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.measures.other_work import BUSY_SHARE, SHOWS_PROGRAMS
 from loadgo.notation.figures import digits, in_words, number, people, seconds, share
+from loadgo.running.prepared import THIS_HOST
 from loadgo.sizing.curve import LoadPoint, Target
 from loadgo.sizing.json_keys import JSON_KEYS
 from loadgo.sizing.pictures import capacity_pictures
@@ -37,7 +38,7 @@ def capacity_document(capacity: Capacity) -> Document:
     tables, warnings = capacity_tables(capacity), _capacity_warnings(capacity)
     curve_tables = 1 if capacity.points else 0
     return Document(
-        title=f"capacity of {capacity.on} in users",
+        title=f"capacity of {_system(capacity)} in users",
         answer=capacity.in_words,
         trust=trust_in_words(capacity, is_warned=bool(warnings)),
         warnings=warnings,
@@ -47,16 +48,20 @@ def capacity_document(capacity: Capacity) -> Document:
     )
 
 
+def _system(capacity: Capacity) -> str:
+    return "this host" if capacity.on == THIS_HOST else capacity.on
+
+
 def _about_lines(capacity: Capacity) -> tuple[str, ...]:
     mix = ", ".join(f"{mix_class.name} {mix_class.weight}" for mix_class in capacity.classes)
     targets = "; ".join(target.text for target in capacity.targets)
-    system = ", ".join([f"{capacity.script} on {capacity.on}", *capacity.settings])
+    system = ", ".join([f"{capacity.script} on {_system(capacity)}", *capacity.settings])
     return (system, f"targets: {targets}", *((f"mix: {mix}",) if mix else ()))
 
 
 def _capacity_warnings(capacity: Capacity) -> tuple[str, ...]:
     lost = [point for point in capacity.points if point.lost]
-    warnings = [*capacity.fit_warnings, *_search_warnings(capacity)]
+    warnings = [*capacity.fit_warnings, *capacity.limit_warnings, *_search_warnings(capacity)]
     warnings += [f"With {_users_in_words([point])} {number(point.lost)} records were lost." for point in lost]
     invalid = [point for point in capacity.points if not point.valid]
     warnings += [
@@ -99,7 +104,9 @@ def _capacity_notes(capacity: Capacity) -> list[tuple[str, str]]:
     ]
     notes += [("Steady state", line) for line in _steady_notes(capacity)]
     if any(verdict.standing == "open" for point in capacity.points for verdict in point.verdicts):
-        notes.append(("Open", "with these users, the 95 % interval includes the limit, or there are too few samples."))
+        notes.append(
+            ("Undecided", "with these users, the 95 % interval includes the limit, or there are too few samples.")
+        )
     if capacity.tariff:
         notes.append(("Tariff", f"a user-hour is priced at {capacity.tariff}."))
     notes += [*_other_work_notes(capacity), *_fit_notes(capacity), *_model_notes(capacity)]

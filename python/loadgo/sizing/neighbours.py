@@ -53,7 +53,7 @@ def neighbours_in_words(neighbours: Neighbours | None) -> str:
             f"For a quiet host, the prediction is {people(neighbours.quiet.users)} ({ends}), from the differences "
             "between trials with more and with less other work."
         )
-    return f"Meanwhile, other work took {share(neighbours.mean)} of the processors' time{between}. {quiet}"
+    return f"During the search, other work took {share(neighbours.mean)} of the processors' time{between}. {quiet}"
 
 
 def _is_quiet(neighbours: Neighbours) -> bool:

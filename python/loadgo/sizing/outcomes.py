@@ -90,7 +90,7 @@ class Undecided:
     high: int | None
     why: str
     confidence: float = INTERVAL_CONFIDENCE
-    """The confidence of both ends; 0 where they are only more likely than not."""
+    """The confidence of both ends; 0 where they follow from the measured figures alone."""
 
 
 SearchOutcome = CapacityFound | EveryNumberMeets | NoNumberMeets | Undecided

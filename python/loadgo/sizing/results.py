@@ -118,7 +118,7 @@ class Capacity(Result, presented_by="loadgo.sizing.presentation:presentation"):
     None without any complete trial, and where targets contradict each other.
     """
     confidence: float
-    """The confidence of the interval; 0 where its ends are only more likely than not."""
+    """The confidence of the interval; 0 where its ends follow from the measured figures alone."""
     in_words: str
     """The answer in some sentences: what decides it, and what remains uncertain."""
     binding: Target | None
@@ -152,6 +152,8 @@ class Capacity(Result, presented_by="loadgo.sizing.presentation:presentation"):
     """The tariff of `cost_user_hour` with its prices, in words; empty where nothing has a price."""
     fit_warnings: tuple[str, ...] = ()
     """Reasons to doubt the fit of a fitted machine."""
+    limit_warnings: tuple[str, ...] = ()
+    """The limits that this host cannot reach."""
     settings: tuple[str, ...] = ()
     """The settings of the search that replace the script's or the machine's, in words: `limit cpus=0.5`."""
     narrowing: Narrowing | None = None

@@ -51,6 +51,8 @@ class TrialSite:
     """The classes of users; None if all users type one script."""
     fit_warnings: tuple[str, ...] = ()
     """The reasons to doubt the fit of a fitted machine."""
+    limit_warnings: tuple[str, ...] = ()
+    """The limits that this host cannot reach."""
     settings: tuple[str, ...] = ()
     """The caller's settings in words: `think exponential(1s)`, `limit cpus=0.5`."""
 
@@ -101,6 +103,7 @@ def prepare_site(
         out=out,
         mix=mix,
         fit_warnings=() if ready.machine is None else ready.machine.fit_warnings,
+        limit_warnings=ready.limit_warnings,
         settings=_settings_in_words(settings),
     )
 

@@ -2,7 +2,7 @@
 
 On a host, a trial's own effect widens each interval (`host_line`). There, trials may also contradict each other: fewer
 users miss a target that more users meet. The range then contains both numbers. Without a valid trial, the range comes
-from the invalid ones: it shows the more likely side, and has no confidence.
+from the invalid ones: it shows the side of the measured figures, and has no confidence.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from loadgo.stats.student import INTERVAL_CONFIDENCE
 RANGE_CONFIDENCES = (INTERVAL_CONFIDENCE, 0.8)
 """Confidences of a range. The first that gives both ends is taken, or else the first that gives one end."""
 _ZERO_CONFIDENCE = 0.0
-"""Where no confidence gives an end, only the more likely side of each target counts."""
+"""Where no confidence gives an end, only the side counts on which the measured figure of each target lies."""
 
 
 def excess_with(target_index: int, trials: Sequence[CapacityTrial], goal: SearchGoal) -> LimitExcess | None:

@@ -28,10 +28,15 @@ def capacity_tables(capacity: Capacity) -> list[Table]:
     return [table for table in tables if table is not None]
 
 
-def point_standing(point: LoadPoint) -> str:
+def _point_standing(point: LoadPoint) -> str:
     """The standing of all targets at a point: all `met`, any `missed`, else `open`."""
     standings = {verdict.standing for verdict in point.verdicts}
     return "missed" if "missed" in standings else "open" if "open" in standings else "met"
+
+
+def _standing_word(standing: str) -> str:
+    """The word for a standing in a table: `undecided` for `open`."""
+    return "undecided" if standing == "open" else standing
 
 
 def _curve_table(capacity: Capacity) -> Table | None:
@@ -44,8 +49,8 @@ def _curve_table(capacity: Capacity) -> Table | None:
 
     columns = [
         column("users", lambda point: f"{point.users:,}"),
-        column("a second", lambda point: number(point.throughput.value)),
-        column("95 %", lambda point: _interval_cell(point.throughput.interval, number), spare=5),
+        column("throughput", lambda point: f"{number(point.throughput.value)}/s"),
+        column("95 % interval", lambda point: _interval_cell(point.throughput.interval, number), spare=5),
     ]
     if not any(target.measure == "mean" and target.command is None for target in capacity.targets):
         columns.append(column("mean", lambda point: _time_cell(point.response_s.get("mean")), spare=2))
@@ -54,7 +59,7 @@ def _curve_table(capacity: Capacity) -> Table | None:
         if target.share is not None:
             heading = f"over {seconds(target.limit)}"
             columns.append(column(heading, lambda point, index=index: _slow_cell(point.verdicts[index]), spare=3))  # type: ignore[misc]
-    columns.append(column("targets", point_standing))
+    columns.append(column("targets", lambda point: _standing_word(_point_standing(point))))
     columns.append(column("", lambda point: _point_remark(capacity, point)))
     names = dict.fromkeys(name for point in points for name in point.utilisation)
     resources = sorted(names, key=lambda name: -max(point.utilisation.get(name, 0.0) for point in points))
@@ -64,7 +69,9 @@ def _curve_table(capacity: Capacity) -> Table | None:
         columns.append(column("other work", lambda point: share(point.others), spare=1))
         columns.append(column("users' CPU", lambda point: seconds(point.users_cpu_s), spare=6))
     if any(point.cost_user_hour is not None for point in points):
-        columns.append(column("a user-hour", lambda point: money(point.cost_user_hour, capacity.currency), spare=6))
+        columns.append(
+            column("cost of a user-hour", lambda point: money(point.cost_user_hour, capacity.currency), spare=6)
+        )
     if any(point.faults_a_command for point in points):
         columns.append(column("faults", lambda point: number(point.faults_a_command), spare=7))
     columns.append(column("interactions", lambda point: number(point.interactions), spare=8))
@@ -91,7 +98,7 @@ def _trials_table(capacity: Capacity) -> Table | None:
         Column("length", tuple(seconds(trial.seconds) for trial in trials), spare=2),
         Column("interactions", tuple(number(trial.interactions) for trial in trials), spare=1),
         Column("other work", tuple(share(trial.others) for trial in trials)),
-        Column("targets", tuple(trial.standing for trial in trials)),
+        Column("targets", tuple(_standing_word(trial.standing) for trial in trials)),
         Column("", tuple(_trial_remark(trial) for trial in trials)),
     )
     return Table("Trials, in order", columns)

@@ -6,7 +6,7 @@ programs, trials that are not steady, or a fitted machine may make the capacity 
 
 from __future__ import annotations
 
-from loadgo.measures.other_work import OtherWork
+from loadgo.measures.other_work import BUSY_SHARE, OtherWork
 from loadgo.notation.figures import capitalized, counted, people, share
 from loadgo.running.prepared import is_host
 from loadgo.sizing.results import Capacity
@@ -17,7 +17,7 @@ def trust_in_words(capacity: Capacity, *, is_warned: bool) -> str:
     """The line on whether to believe the answer. `is_warned`: a warning stands over it. Empty without an answer."""
     if capacity.interval is None:
         return ""
-    against = _against(capacity)
+    against = _against(capacity, is_warned=is_warned)
     if is_warned or not capacity.confidence:
         reasons = ["the warnings above say why"] if is_warned else []
         opening = f"low: {'; '.join([*reasons, *against])}"
@@ -29,7 +29,7 @@ def trust_in_words(capacity: Capacity, *, is_warned: bool) -> str:
 def interval_in_words(capacity: Capacity) -> str:
     """The sentence on what the interval of the answer means, without its full stop.
 
-    Empty where the answer has no two ends, or where they are only more likely than not.
+    Empty where the answer has no two ends, or where they have no confidence.
     """
     if capacity.interval is None or not capacity.confidence:
         return ""
@@ -40,14 +40,14 @@ def interval_in_words(capacity: Capacity) -> str:
     return f"The {percent} % interval is {numbers}: in {percent} of 100 such searches it holds the true number"
 
 
-def _against(capacity: Capacity) -> list[str]:
-    """The reasons for doubt that are no warning."""
+def _against(capacity: Capacity, *, is_warned: bool) -> list[str]:
+    """The reasons for doubt that are no warning, and that none of the warnings has."""
     reasons = []
     if not capacity.confidence:
-        reasons.append("the ends are only more likely than not")
+        reasons.append("the ends have no confidence")
     elif capacity.confidence < INTERVAL_CONFIDENCE:
         reasons.append(f"the confidence is {100 * capacity.confidence:.0f} %, not 95 %")
-    reasons += _other_work(capacity)
+    reasons += [] if is_warned and _is_busy(capacity) else _other_work(capacity)
     unsteady = [point.users for point in capacity.points if point.valid and not point.steady]
     if unsteady:
         reasons.append(f"with {people(*unsteady)} the response times had not settled")
@@ -70,6 +70,11 @@ def _other_work(capacity: Capacity) -> list[str]:
     if OtherWork(most).level == "quiet":
         return []
     return [f"other programs took up to {share(most)} of the processors' time in a trial"]
+
+
+def _is_busy(capacity: Capacity) -> bool:
+    """Whether a warning says that the host was busy with other things."""
+    return capacity.neighbours is not None and capacity.neighbours.mean > BUSY_SHARE
 
 
 def _grounds(capacity: Capacity) -> str:

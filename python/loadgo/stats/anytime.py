@@ -49,6 +49,10 @@ def half_width(deviation: float, count: int) -> float:
     return deviation * math.sqrt(squared_t / count)
 
 
+FEWEST_OBSERVATIONS = next(count for count in range(2, 100) if not math.isinf(half_width(1.0, count)))
+"""The fewest observations that have an interval."""
+
+
 def observations_needed(deviation: float, width: float, most: int) -> int | None:
     """The fewest observations whose half width is at most `width`; None if more than `most` are needed."""
     fits = (count for count in range(2, most + 1) if half_width(deviation, count) <= width)

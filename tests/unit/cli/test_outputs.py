@@ -180,3 +180,12 @@ def test_a_warning_stands_once_on_a_terminal_and_twice_where_the_outputs_are_apa
     asked = ("report", str(TESTS / "runs/reported/live-exact"), "--fail-if", "p90 > 0s")
     assert printed_on_a_terminal(*asked).lower().count("failed: p90 is 29.0 ms, > 0") == 1
     assert printed_on_a_terminal(*asked, apart=True).lower().count("failed: p90 is 29.0 ms, > 0") == 2
+
+
+def test_a_warning_stands_once_in_a_pipe_that_has_both_outputs() -> None:
+    asked = ("report", str(TESTS / "runs/reported/live-exact"), "--fail-if", "p90 > 0s")
+    both = subprocess.run(
+        [*COMMAND, *asked], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment()
+    )
+    assert both.returncode == 1
+    assert " ".join(both.stdout.split()).lower().count("failed: p90 is 29.0 ms, > 0") == 1

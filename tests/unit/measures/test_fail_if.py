@@ -193,3 +193,11 @@ def test_as_many_brackets_as_allowed_change_nothing(summary: Summary) -> None:
     depth = MOST_NESTED_BRACKETS
     text = "(" * depth + "errors = 0" + ")" * depth + " and (errors = 0)"
     assert found(text, summary).holds is found("errors = 0", summary).holds
+
+
+def test_too_few_samples_say_how_many_there_are_and_how_many_are_needed() -> None:
+    few = summarize(closed_loop(4, 12, [Work("edit", 0.05)], think_s=5.0))
+    count = few.everything.response.count
+    assert 2 <= count < 100
+    told = found("p99 > 1s", few)
+    assert told == ConditionResult(None, f"p99 cannot be told (too few samples: {count} of the 100 that it needs)")

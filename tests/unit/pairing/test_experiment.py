@@ -13,7 +13,10 @@ from loadgo.errors import BadArgument, Refused
 from loadgo.pairing.document import experiment_document
 from loadgo.pairing.experiment import ab, with_login
 from loadgo.pairing.results import Experiment, Pair
+from loadgo.pairing.run_figures import RunFigures
 from loadgo.pairing.variant import Variant
+from loadgo.pairing.words import advice
+from loadgo.running.load import Load
 from support.printed_rows import without_spans
 from support.small_machine import laid
 
@@ -257,3 +260,50 @@ def test_the_log_in_of_a_script_is_part_of_its_variant(place: Path) -> None:
     assert with_login(Variant(place / "far.toml")).description == f"{place}/far.toml, login `ssh far`"
     assert with_login(Variant(place / "far.toml", login="su - guest")).login == "su - guest"
     assert with_login(Variant("light")) == Variant("light")
+
+
+def figures_at(folder: Path, response_ns: float) -> RunFigures:
+    """The figures of a run with this mean response."""
+    return RunFigures(
+        folder, {"response": response_ns, "p90 response": None, "cpu": None, "throughput": None}, {}, 0, None
+    )
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_a_forecast_comes_with_the_first_interval_and_not_before(count: int, tmp_path: Path) -> None:
+    pairs = tuple(
+        Pair(seed, "A", figures_at(tmp_path, 1.0), figures_at(tmp_path, ratio))
+        for seed, ratio in enumerate((0.9, 1.15, 1.02, 0.95)[:count])
+    )
+    script = Variant("light")
+    experiment = Experiment(script, script, Load(), 0.05, ("response",), pairs, (), "most pairs", tmp_path)
+    change = experiment.change("response")
+    assert change is not None
+    (line,) = advice(experiment)
+    if count == 4:
+        assert change.interval is not None
+        assert change.more_pairs is not None
+        assert line.startswith(f"response: {change.more_pairs} more pairs like these")
+    else:
+        missing = 4 - count
+        assert change.interval is change.more_pairs is None
+        more = f"{missing} more pair{'s' if missing > 1 else ''}"
+        assert line == f"response: {more} give the first interval, and with it a forecast."
+
+
+@pytest.mark.parametrize(("time_limit", "is_said"), [("79s", True), ("80s", False)])
+def test_a_time_limit_too_short_for_an_interval_is_said_before_the_first_run(
+    time_limit: str, is_said: bool, tmp_path: Path
+) -> None:
+    lines: list[str] = []
+
+    script = tmp_path / "quick.toml"
+    script.write_text('login = "sh"\nthink = "none"\nlines = ["true"]\n')
+    side = Variant(script, before="false")
+    with pytest.raises(Refused, match="the command before each run"):
+        ab(side, side, duration="10s", time_limit=time_limit, progress=lines.append, out=tmp_path / "out")
+    expected = (
+        "The time limit of 79.0 s is too short for a verdict: an interval needs 4 pairs, whose 8 runs of 10.0 s take "
+        "more than 80.0 s, with log-ins and warm-up"
+    )
+    assert lines == ([expected] if is_said else [])

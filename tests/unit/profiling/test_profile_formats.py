@@ -6,6 +6,7 @@ import gzip
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -218,3 +219,14 @@ TABLES = [
     ["all", "1,045", "2"],
 ]
 """The tables of `PROFILE`: each function's samples, mapping by mapping, and page faults."""
+
+
+def test_loadgo_s_own_part_of_a_profile_is_said() -> None:
+    """A profile of `loadgo run` has its start, its driver and its report beside the users."""
+    own = Stack(None, None, "loadgo", (MAIN,), 300)
+    users = (Stack(None, None, "sh", (WORK,), 60), Stack(None, None, "loadgo-calculat", (WORK,), 40))
+    clock_profile = Profile("loadgo run light", 1.0, 1000, (own, *users), (Segment("/usr/bin/prime", 400, None, None),))
+    said = " ".join(text_document(profile_document(clock_profile), width=80).split())
+    assert "75.0 % of the samples are of loadgo itself, not of its users. For the users' part, run with" in said
+    of_users = replace(clock_profile, stacks=(replace(own, samples=3), *users, Stack(1, "edit", "ed", (WORK,), 297)))
+    assert "of loadgo itself" not in text_document(profile_document(of_users), width=80)

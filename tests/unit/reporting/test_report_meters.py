@@ -23,7 +23,7 @@ TOTAL_TIME_AT_80 = """\
 Processors' time
 category                       time      share   of non-idle     count      each
 ────────────────────────────────────────────────────────────────────────────────
-user                         34.2 s    27.12 %       46.21 %
+user mode                    34.2 s    27.12 %       46.21 %
 system call                  12.3 s     9.77 %       16.64 %   741,888   16.6 µs
 page fault                   7.46 s     5.92 %       10.09 %    67,221    111 µs
 page-table fault             1.47 s     1.16 %        1.98 %     5,040    291 µs

@@ -1,6 +1,7 @@
 """The short report: at most 40 lines, with each warning, the details that were asked for, and the way to the rest."""
 
 import dataclasses
+import re
 
 import polars as pl
 import pytest
@@ -21,6 +22,8 @@ WIDTHS = (80, 100, 120)
 AT_100 = """\
 20 users; everyone was served: p90 155 ms for edit, the slowest command, and p90 136 ms over all
 commands. 4.06 interactions a second; the processors were 10.5 % busy.
+Trust: high. Driver good (20.0 µs late at p99); Little's law holds within 1.1 %; nothing lost; the
+host was quiet.
 
 synthetic: 20 users, closed load, think exponential(2s), 70 passes, seed 1
 testhost, kernel 6.1, 2 processors, 2026-11-21 01:37:05
@@ -40,9 +43,9 @@ delete           166   44.4 ms    30.5–57.3 ms   149 ms      111–194 ms   27
 
 all commands   1,150   42.7 ms    40.0–46.9 ms   136 ms      125–144 ms   254 ms   60.1 ms        0
 
-Trust       Driver good (20.0 µs late at p99); Little's law holds within 1.1 %; nothing lost.
-Processors  89.5 % idle
-            7.5 % user
+Processors  users 10.0 %, idle 89.5 %
+            7.5 % user mode
+            3.0 % system
 Response    17.7 % waiting for a processor, 10.6 ms of 60.1 ms on average
 More        `loadgo report runs/a-run --full` prints all tables and notes; with `--format html` it
             is a page with charts.
@@ -159,7 +162,7 @@ def test_warnings_are_whole_and_first_in_both_reports(typical: Tables) -> None:
 
 
 def test_what_is_wrong_has_a_line_of_its_own_and_what_is_well_stays_in_one(typical: Tables) -> None:
-    assert len(labelled(short(typical), "Trust")) == 1
+    assert short(typical).count("Trust: high.") == 1
     assert "nothing lost" in short(typical)
     lost = short(with_lost(typical, 3))
     assert "nothing lost" not in lost
@@ -170,18 +173,35 @@ def test_what_is_wrong_has_a_line_of_its_own_and_what_is_well_stays_in_one(typic
     text = short(dataclasses.replace(typical, interactions=late))
     assert "driver good" not in text
     assert "NOT GOOD: lateness p50 / p99 / max 5.00 ms" in in_words(text)
+    assert "INVALID: " in text
+    assert "20 users; everyone was served, but the response times are not valid: p90 " in in_words(text)
 
 
 def test_the_largest_parts_of_the_time_are_told_and_waits_rank_among_them(typical: Tables, metered: Tables) -> None:
     facts = labelled(short(metered), "Processors") + labelled(short(metered), "Response")
     assert len(facts) >= 3
-    assert any("user" in line for line in facts)
+    owners, *parts = facts
+    assert owners.startswith("Processors  users ")
+    assert any("user mode" in line for line in parts)
     busy = closed_loop(20, 30, [Work("edit", 1.0)], think_s=1.0)
     assert "waiting for a processor" in in_words(short(busy))
     usage, mean_ns = summarize(busy).everything.usage, summarize(busy).everything.response.mean_ns
     assert usage.ready_wait_ns is not None
     assert mean_ns is not None
     assert f"{100 * usage.ready_wait_ns / mean_ns:.1f} % waiting for a processor" in in_words(short(busy))
+
+
+def test_the_owners_of_the_processors_time_add_up_with_the_idle_time(typical: Tables, metered: Tables) -> None:
+    for run in (typical, metered):
+        total_time = summarize(run).total_time
+        assert total_time is not None
+        (owners, *_) = labelled(short(run), "Processors")
+        parts = dict(re.findall(r"([a-z][a-z' ]+) (\d+\.\d) %", owners.removeprefix("Processors")))
+        assert {"users", "idle"} <= set(parts)
+        assert float(parts["users"]) == pytest.approx(
+            100 * (total_time.share_of(total_time.account.users_ns) or 0), abs=0.1
+        )
+        assert sum(map(float, parts.values())) == pytest.approx(100, abs=1.2), "owners below 0.5 % are left out"
 
 
 def test_an_option_that_asks_for_a_detail_shows_it(metered: Tables) -> None:

@@ -17,13 +17,13 @@ AT_80 = """\
 20 users; everyone was served: p90 1.27 s for compile, the slowest command, and
 p90 978 ms over all commands. 3.98 interactions a second; the processors were
 26.6 % busy.
+Trust: high. Driver good (20.0 µs late at p99); Little's law holds within 3.8 %;
+nothing lost; the host was quiet.
 
 synthetic: 20 users, closed load, think exponential(2s), 30 passes, seed 1
 testhost, kernel 6.1, 2 processors, 2026-11-21 01:37:05
 Figures are of the 287 interactions of the steady phase (72.1 s); 85 of warm-up
 and 228 of ramp-down are left out.
-Trust: driver good (20.0 µs late at p99); Little's law holds within 3.8 %;
-nothing lost.
 
 Response time
 command        count       p50      p90   95 % interval      p99   failed
@@ -54,22 +54,22 @@ driver late               5.74 ms     0.0 %
 all                      24.9 min   100.0 %
 
 Processors' time
-category     time      share   of non-idle
-──────────────────────────────────────────
-user       27.6 s    19.43 %       72.99 %
-system     10.2 s     7.19 %       27.01 %
-softirq         0     0.00 %        0.00 %
-iowait          0     0.00 %
-idle        104 s    73.38 %
+category      time      share   of non-idle
+───────────────────────────────────────────
+user mode   27.6 s    19.43 %       72.99 %
+system      10.2 s     7.19 %       27.01 %
+softirq          0     0.00 %        0.00 %
+iowait           0     0.00 %
+idle         104 s    73.38 %
 
-busy       37.8 s    26.62 %      100.00 %
-all         142 s   100.00 %
+busy        37.8 s    26.62 %      100.00 %
+all          142 s   100.00 %
 
 Each processor's time
-processor      busy      idle      user   system        all
-───────────────────────────────────────────────────────────
-0           26.62 %   73.38 %   19.43 %   7.19 %   100.00 %
-1           26.62 %   73.38 %   19.43 %   7.19 %   100.00 %
+processor      busy      idle   user mode   system        all
+─────────────────────────────────────────────────────────────
+0           26.62 %   73.38 %     19.43 %   7.19 %   100.00 %
+1           26.62 %   73.38 %     19.43 %   7.19 %   100.00 %
 
 Who used the processors
 who           time   of all time
@@ -136,11 +136,11 @@ Note        Intervals hold the quantile in about 95 of 100 long runs: users, and
 AT_120 = """\
 20 users; everyone was served: p90 1.27 s for compile, the slowest command, and p90 978 ms over all commands. 3.98
 interactions a second; the processors were 26.6 % busy.
+Trust: high. Driver good (20.0 µs late at p99); Little's law holds within 3.8 %; nothing lost; the host was quiet.
 
 synthetic: 20 users, closed load, think exponential(2s), 30 passes, seed 1
 testhost, kernel 6.1, 2 processors, 2026-11-21 01:37:05
 Figures are of the 287 interactions of the steady phase (72.1 s); 85 of warm-up and 228 of ramp-down are left out.
-Trust: driver good (20.0 µs late at p99); Little's law holds within 3.8 %; nothing lost.
 
 Response time
 command        count       p50   95 % interval      p90   95 % interval      p99   95 % interval     mean   failed
@@ -152,13 +152,13 @@ print             94   67.6 ms     28.0–466 ms   851 ms   304 ms–1.83 s     
 all commands     287    148 ms     79.1–466 ms   978 ms   568 ms–1.84 s   2.33 s   947 ms–2.51 s   373 ms        0
 
 Used by one interaction, on average
-command            CPU      user    system   CPU wait   page wait   disk wait   faults   major   output   cost/10⁶
-──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-edit           53.6 ms   40.2 ms   13.4 ms     198 ms           0           0      100       0     80 B     $0.744
-compile         324 ms    243 ms   81.0 ms     234 ms           0           0      101       0    160 B      $4.50
-print          23.0 ms   17.3 ms   5.76 ms     282 ms           0           0      102       0    240 B     $0.320
+command            CPU   user mode    system   CPU wait   page wait   disk wait   faults   major   output   cost/10⁶
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+edit           53.6 ms     40.2 ms   13.4 ms     198 ms           0           0      100       0     80 B     $0.744
+compile         324 ms      243 ms   81.0 ms     234 ms           0           0      101       0    160 B      $4.50
+print          23.0 ms     17.3 ms   5.76 ms     282 ms           0           0      102       0    240 B     $0.320
 
-all commands    135 ms    101 ms   33.7 ms     238 ms           0           0      101       0    159 B      $1.87
+all commands    135 ms      101 ms   33.7 ms     238 ms           0           0      101       0    159 B      $1.87
 
 """
 

@@ -26,6 +26,7 @@ from loadgo.sizing.rounds import (
     TrialLength,
     run_search,
 )
+from loadgo.sizing.search import outcome_so_far
 from loadgo.sizing.standing import known_range, target_standing
 from loadgo.sizing.targets import parse_targets
 from loadgo.sizing.trials import CapacityTrial, TrialQuestions, trial_from
@@ -160,7 +161,42 @@ def test_with_more_users_than_the_driver_can_serve_the_answer_is_from_fewer() ->
     assert sum(not trial.valid for trial in found.left_out) <= MOST_INVALID_TRIALS
 
 
-def test_without_a_valid_trial_the_answer_is_only_more_likely_than_not() -> None:
+@pytest.mark.parametrize(
+    ("users", "count", "slow", "expected"),
+    [
+        (
+            3,
+            5,
+            0.0,
+            "At least 3 users, by what was measured alone, without a confidence: 2 trials did not decide it. With 3 "
+            "users 0.0 % of all take longer than 1.00 s.",
+        ),
+        (
+            8,
+            200,
+            0.2,
+            "1 to 7 users, by what was measured alone, without a confidence: 2 trials did not decide it. With one user "
+            "0.0 % of all take longer than 1.00 s. With 8 users p90 is ",
+        ),
+        (
+            8,
+            5,
+            0.5,
+            "At most 7 users, perhaps none, with 80 % confidence: 2 trials did not decide it. With one user 0.0 % of "
+            "all take longer than 1.00 s. With 8 users 40.0 % of all take longer than 1.00 s.",
+        ),
+    ],
+)
+def test_two_trials_without_an_interval_say_who_met_the_target(
+    users: int, count: int, slow: float, expected: str
+) -> None:
+    """Three interactions without a slow one do not say that probably not even one user meets the target."""
+    trials = [made_trial(1, 3, 0.0, seed=1), made_trial(users, count, slow, seed=2)]
+    outcome = outcome_so_far(trials, GOAL, "2 trials did not decide it")
+    assert answer_of(outcome, points_of(trials, GOAL), GOAL).in_words.startswith(expected)
+
+
+def test_without_a_valid_trial_the_answer_has_no_confidence() -> None:
     found = searched(lambda step, seed: made_trial(step.users, 400, slow_share(step.users, 8), seed, why=LATE))
     assert found.trials == ()
     assert isinstance(found.outcome, Undecided)
@@ -168,7 +204,7 @@ def test_without_a_valid_trial_the_answer_is_only_more_likely_than_not() -> None
     assert found.outcome.low == 4
     invalid = tuple(trial.why for trial in found.left_out)
     answer = answer_of(found.outcome, points_of(found.left_out, GOAL), GOAL, AnswerContext(invalid=invalid))
-    assert answer.in_words.startswith("At least 4 users, which is only more likely than not:")
+    assert answer.in_words.startswith("At least 4 users, by what was measured alone, without a confidence:")
     assert f"trials are not valid: {LATE}." in answer.in_words
 
 

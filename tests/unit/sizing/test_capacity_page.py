@@ -306,7 +306,7 @@ def test_a_picture_says_what_the_interval_is_and_whether_to_believe_it(made: Cap
         ),
         ({"on": "ssh://far"}, "limited: what other programs took of the host was not measured. The 95 %"),
         ({"confidence": 0.8}, "limited: the confidence is 80 %, not 95 %. The 80 % interval is 33 to 35 users: in 80 "),
-        ({"confidence": 0.0}, "low: the ends are only more likely than not. All 12 trials are valid"),
+        ({"confidence": 0.0}, "low: the ends have no confidence. All 12 trials are valid"),
         ({"end": "stopped"}, "low: the warnings above say why. The 95 % interval is 33 to 35 users"),
         ({"interval": None}, ""),
     ],

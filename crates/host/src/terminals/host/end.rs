@@ -3,6 +3,7 @@
 use super::Host;
 use crate::terminals::login::PROMPT_REMEDY;
 use crate::terminals::questions::Question;
+use crate::terminals::refused_log_ins;
 use crate::terminals::session::Stage;
 use crate::terminals::starting::Started;
 use loadgo_core::system::{Event, Response, System, UserId};
@@ -73,6 +74,7 @@ impl Host {
             return;
         }
         let words = seat.session.last_words();
+        let remedy = if remedy.is_empty() { refused_log_ins::remedy(&words) } else { remedy };
         let response = Response { usage, ..seat.session.answer(status, true) };
         self.let_go(user);
         self.pending.push(match stage {
