@@ -119,7 +119,11 @@ def _most_of_hosts(tables: Tables, stretch: Stretch) -> OtherWork | None:
 def shows_programs(system: Mapping[str, Any], work: OtherWork) -> str:
     """The command that shows what keeps the host of this work busy. `system` is the section of `run.toml`."""
     addresses = {host.get("name"): host.get("address") for host in system.get("hosts", ())}
-    address = str(addresses.get(work.host) or system.get("name", ""))
+    return shows_programs_on(str(addresses.get(work.host) or system.get("name", "")))
+
+
+def shows_programs_on(address: str) -> str:
+    """The command that shows what keeps the host with this address busy; for another address, that of this host."""
     if not address.startswith(SSH_SCHEME):
         return SHOWS_PROGRAMS
     return SHOWS_PROGRAMS.replace("meter", f"meter --on {address}", 1)
