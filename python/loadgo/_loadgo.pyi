@@ -35,6 +35,13 @@ def parse_limit(text: str) -> dict[str, Any]:
 def parse_until(text: str) -> str:
     """Parses a stop rule, and returns it as it is written in full. Raises `ValueError`."""
 
+class UsersToGiveUp:
+    """Users who are given up while a run goes on: its option `given_up`."""
+
+    def __new__(cls) -> UsersToGiveUp: ...
+    def add(self, first: int, last: int, reason: str) -> None:
+        """Ends the sessions of the users `first` to `last`. Those who are not logged in yet will not be."""
+
 def run_host(
     script_text: str,
     options: Mapping[str, Any],

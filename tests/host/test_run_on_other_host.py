@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from loadgo.measures.summary import summarize
 from loadgo.records.tables import read_stream
-from support.agent_hosts import FAR, AgentHost, agent_host, eventually, rows_came
+from support.agent_hosts import FAR, AgentHost, agent_host, eventually, parent_of, rows_came
 from support.far_programs import sshd
 from support.outside import NEEDS_ROOT, stolen_ns
 
@@ -132,18 +132,6 @@ def test_nothing_goes_on_there_after_a_loadgo_that_is_killed(far: AgentHost) -> 
     assert len(loadgo.tables(far.folder / "kept" / "other-host").time) > 0
 
 
-def sshd_above(pid: int, far: AgentHost) -> list[int]:
-    """The sshd processes of the connection to which a process there belongs, without the one that listens."""
-    above = [parent_of(pid)]
-    while parent_of(parent_of(above[-1])) != far.host.pid:
-        above.append(parent_of(above[-1]))
-    return above
-
-
-def parent_of(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()[1])
-
-
 def sessions_there(far: AgentHost) -> list[str]:
     """The sshd processes of users' sessions on the other host."""
     listed = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
@@ -166,7 +154,7 @@ def test_the_run_goes_on_without_its_agent_and_the_loss_is_told(loss: str, far: 
     eventually(lambda: read_until_ns(far) > heard_ns, "the accounts are not read any more")
     eventually(lambda: spans_come(far) > spans + 2, "the processors are not metered any more")
     (agent,) = far.agent_pids()
-    for pid in [agent] if loss == "the agent is killed" else sshd_above(agent, far):
+    for pid in [agent] if loss == "the agent is killed" else far.sshd_above(agent):
         os.kill(pid, signal.SIGKILL)
     out = far.ended(running, 1).stdout
     words = " ".join(out.split())

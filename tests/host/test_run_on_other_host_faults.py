@@ -13,7 +13,7 @@ import loadgo
 import polars as pl
 import pytest
 from support.agent_hosts import FAR, AgentHost, agent_host, eventually, rows_came
-from support.outside import NEEDS_ROOT
+from support.outside import COMMAND, NEEDS_ROOT
 from support.slow_network import proxy_command
 
 pytestmark = NEEDS_ROOT
@@ -115,6 +115,20 @@ def test_controllers_at_one_host_do_not_disturb_each_other_even_if_one_hangs(far
     hanging.send_signal(signal.SIGINT)
     far.ended(hanging, 130, 2)
     assert len(loadgo.tables(far.folder / "hanging").time) > 0
+
+
+def test_a_test_s_host_ends_after_agents_and_sessions_have_undone_what_they_made(tmp_path: Path) -> None:
+    with agent_host(tmp_path, apart=True) as far:
+        (tmp_path / "work.toml").write_text(SCRIPT)
+        words = ["run", "work.toml", "--on", FAR, "--users", "2", "--out", "killed-here", "--for", "10min"]
+        running = under_way(far, *words, records="killed-here/other-host")
+        eventually(lambda: rows_came(tmp_path / "killed-here", "interactions"), "nobody types")
+        running.kill()
+        running.communicate()
+    # The next loadgo on this host undoes what the killed one made on it.
+    done = subprocess.run([*COMMAND, "run", "work.toml", "--passes", "1", "--quiet", "--out", "next"], cwd=tmp_path)
+    assert done.returncode in (0, 1)
+    assert not [*Path("/sys/fs/cgroup").glob("**/loadgo-killed-here-*"), *Path("/tmp").glob("loadgo-killed-here-*")]
 
 
 def test_the_report_of_a_killed_run_names_the_records_of_the_other_host_and_they_say_whose_they_are(

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -102,6 +102,13 @@ class AgentHost:
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
         return [pid for pid in pids if _program(pid).startswith(f"{self.cache}/agent-")]
 
+    def sshd_above(self, pid: int) -> list[int]:
+        """The sshd processes of the connection to which a process there belongs, without the one that listens."""
+        above = [parent_of(pid)]
+        while parent_of(parent_of(above[-1])) != self.host.pid:
+            above.append(parent_of(above[-1]))
+        return above
+
 
 @contextmanager
 def agent_host(folder: Path, *, apart: bool = False, other_boot: bool = False) -> Iterator[AgentHost]:
@@ -120,6 +127,11 @@ def agent_host(folder: Path, *, apart: bool = False, other_boot: bool = False) -
             yield there
         finally:
             end_what_a_failed_test_left(there.started)
+            # The host's processes are killed with it. Before that, agents and sessions undo what they made, since its
+            # control groups and its /tmp are those of this host.
+            eventually(
+                lambda: not there.agent_pids() and not _of_sessions(host.pid), "a session stays on the test's host"
+            )
 
 
 def end_what_a_failed_test_left(started: list[subprocess.Popen[str]]) -> None:
@@ -156,6 +168,36 @@ def eventually(holds: Callable[[], bool], otherwise: str) -> None:
     while not holds():
         assert time.monotonic() < give_up, otherwise
         time.sleep(LOOK_EVERY_S)
+
+
+def parent_of(pid: int) -> int:
+    """The parent of a process."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()[1])
+
+
+def _of_sessions(above: int) -> list[int]:
+    """The processes below this one that belong to a session on a terminal of sshd, as their environment says."""
+    return [pid for pid in _below(above) if b"\0SSH_TTY=" in b"\0" + _environ(pid)]
+
+
+def _below(above: int) -> set[int]:
+    """The processes that this process has started, and those that they have started."""
+    parents = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):
+            parents[int(name)] = parent_of(int(name))
+    found, new = set[int](), {above}
+    while new:
+        new = {pid for pid, parent in parents.items() if parent in new} - found
+        found |= new
+    return found
+
+
+def _environ(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return b""
 
 
 def _program(pid: int) -> str:

@@ -4,9 +4,12 @@
 //! sessions, and `farewells` gives sessions that remove files the time to do so. `login` prepares the command and the environment
 //! of a session, and `typed_files` the lines typed before it counts. `questions` recognises a log-in that waits for an answer, and
 //! `place` a session by `ssh` whose shell is on this host. `announcement` is for sessions on a host with an agent.
+//! `destinations` says which users log in to which host, and `given_up` ends users whose host is lost.
 
 pub mod announcement;
+pub mod destinations;
 mod farewells;
+pub mod given_up;
 pub mod host;
 pub mod login;
 mod place;

@@ -8,7 +8,9 @@ use loadgo_core::time::Span;
 use loadgo_host::limits::Limit;
 use loadgo_host::refusal::Refusal;
 use loadgo_host::scheduling::{Class, Wanted};
-use loadgo_run::{Decision, Failure, Finished, OtherHost, Progress, Request, RunRefusal, RunSpec, TierAsked};
+use loadgo_run::{
+    Decision, Failure, Finished, GivenUp, GivenUpUsers, OtherHost, Progress, Request, RunRefusal, RunSpec, TierAsked, UsersOfHost,
+};
 use loadgo_statistics::StopRule;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -17,6 +19,7 @@ use std::sync::Arc;
 
 /// Adds this file's functions to the extension module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<UsersToGiveUp>()?;
     module.add_function(wrap_pyfunction!(run_host, module)?)?;
     module.add_function(wrap_pyfunction!(parse_limit, module)?)?;
     module.add_function(wrap_pyfunction!(parse_until, module)?)
@@ -62,9 +65,31 @@ struct HostOptions {
     /// The `run.toml` of that host's agent.
     #[pyo3(default)]
     other_host: Option<String>,
-    /// The directory of that host in which sessions announce themselves to the agent.
+    /// The users of each other host: the last user, the log-in command, and a directory or None. In the directory sessions announce
+    /// themselves to the agent there.
     #[pyo3(default)]
-    other_host_sessions: Option<String>,
+    other_host_users: Vec<(u32, String, Option<String>)>,
+    /// Requests to give users up, whose host is lost.
+    #[pyo3(default)]
+    given_up: Option<UsersToGiveUp>,
+}
+
+/// Users who are given up while a run goes on. The run has it as the option `given_up`.
+#[pyclass(module = "loadgo._loadgo", from_py_object)]
+#[derive(Clone, Default)]
+struct UsersToGiveUp(GivenUpUsers);
+
+#[pymethods]
+impl UsersToGiveUp {
+    #[new]
+    fn new() -> UsersToGiveUp {
+        UsersToGiveUp::default()
+    }
+
+    /// Ends the sessions of the users `first` to `last`, for a reason in words. Those who are not logged in yet will not be.
+    fn add(&self, first: u32, last: u32, reason: String) {
+        self.0.add(GivenUp { users: first..=last, reason });
+    }
 }
 
 /// Runs a script on this host into `folder`.
@@ -158,7 +183,8 @@ pub fn load_request(py: Python<'_>, script_text: &str, options: LoadOptions, fol
 
 fn request(spec: RunSpec, options: HostOptions) -> PyResult<Request> {
     let other_host = options.other_host.as_deref().map(OtherHost::parse).transpose().map_err(refused_argument)?;
-    let with_sessions = |host: OtherHost| host.with_sessions(options.other_host_sessions.clone());
+    let users_of = |(last_user, login, sessions)| UsersOfHost { last_user, login, sessions };
+    let users: Vec<_> = options.other_host_users.into_iter().map(users_of).collect();
     Ok(Request {
         spec,
         limit: options.limit.as_deref().map(Limit::parse).transpose().map_err(refused_argument)?,
@@ -167,7 +193,8 @@ fn request(spec: RunSpec, options: HostOptions) -> PyResult<Request> {
         usage_every: options.usage_every,
         homes: PathBuf::from(options.homes),
         search_path: options.search_path,
-        other_host: other_host.map(with_sessions).transpose().map_err(refused_argument)?,
+        given_up: options.given_up.unwrap_or_default().0,
+        other_host: other_host.map(|host| host.with_users(users)).transpose().map_err(refused_argument)?,
     })
 }
 

@@ -27,10 +27,11 @@ mod users;
 
 pub use finished::Finished;
 pub use host::run;
+pub use loadgo_host::terminals::given_up::{GivenUp, GivenUpUsers};
 pub use machine::{OnMachine, run_on_machine};
 pub use meter::{HostMeter, MeterOrder, MeteringProgress, MeteringResult};
 pub use metering::TierAsked;
 pub use progress::{Decision, Progress};
 pub use refusal::{Failure, RunRefusal};
-pub use request::{OtherHost, Request};
+pub use request::{OtherHost, Request, UsersOfHost};
 pub use run_spec::RunSpec;

@@ -184,7 +184,11 @@ impl HostMeter {
             Decision::Continue | Decision::Stop => ran,
         };
         running.leftovers = oneshot.map(Oneshot::into_leftovers);
-        let (ran, end) = running.end(ran, if stopped { "stopped" } else { "done" })?;
+        let end = running.end(ran, if stopped { "stopped" } else { "done" });
+        let (ran, end) = end.map_err(|mut failure| {
+            failure.left_behind.extend_from_slice(&followed.left_behind);
+            failure
+        })?;
         let mut notes = ran.as_ref().map_or_else(Vec::new, |(run, _)| notes(run));
         let left_behind = [followed.left_behind, end.left_behind].concat();
         notes.extend(unfollowed.map(|refusal| format!("what the sessions used is not known: {refusal}")));

@@ -5,6 +5,8 @@ use loadgo_host::limits::Limit;
 use loadgo_host::refusal::Refusal;
 use loadgo_host::scheduling::{Class, Wanted, may_bind};
 use loadgo_host::terminals::announcement::is_plain_path;
+use loadgo_host::terminals::destinations::{Destination, Destinations};
+use loadgo_host::terminals::given_up::GivenUpUsers;
 use loadgo_host::terminals::login::Login;
 use loadgo_sys::program_file::program_file;
 use std::ffi::OsStr;
@@ -37,15 +39,28 @@ pub struct Request {
     /// The host that the log-in command leads to, if an agent meters it. Then this host is not metered, and the script's `needs`
     /// are that host's.
     pub other_host: Option<OtherHost>,
+    /// Requests to give users up while the run goes on, since their host is lost.
+    pub given_up: GivenUpUsers,
 }
 
-/// Another host that users log in to, as its agent describes it in a `run.toml`.
+/// Another host that users log in to, as its agent describes it in a `run.toml`, or several such hosts together.
 #[derive(Clone, Debug)]
 pub struct OtherHost {
     /// The section `system`.
     pub system: toml::Table,
     /// The section `conditions`.
     pub conditions: toml::Table,
+    /// The users of each host, in the order of their numbers. Empty: all users have the script's log-in, and no agent.
+    pub users: Vec<UsersOfHost>,
+}
+
+/// A range of users, and how they log in to their host.
+#[derive(Clone, Debug)]
+pub struct UsersOfHost {
+    /// The last of the users. The first follows the last user of the host before.
+    pub last_user: u32,
+    /// The command that logs them in.
+    pub login: String,
     /// The directory there in which sessions announce themselves, if the agent measures what they use.
     pub sessions: Option<String>,
 }
@@ -58,17 +73,18 @@ impl OtherHost {
     pub fn parse(run_toml: &str) -> Result<OtherHost, Refusal> {
         let table: toml::Table = run_toml.parse().map_err(|error: toml::de::Error| format!("run.toml: {}", error.message()))?;
         let section = |name: &str| table.get(name).and_then(toml::Value::as_table).cloned().unwrap_or_default();
-        Ok(OtherHost { system: section("system"), conditions: section("conditions"), sessions: None })
+        Ok(OtherHost { system: section("system"), conditions: section("conditions"), users: Vec::new() })
     }
 
-    /// This host with the directory in which sessions announce themselves there.
+    /// This host, or these hosts, with their users.
     ///
     /// # Errors
-    /// It is no path that can be typed into every shell.
-    pub fn with_sessions(self, directory: Option<String>) -> Result<OtherHost, Refusal> {
-        match directory {
-            Some(path) if !is_plain_path(&path) => Err(Refusal::new(format!("the agent names no directory: {path:?}"))),
-            sessions => Ok(OtherHost { sessions, ..self }),
+    /// The directory of an agent is no path that can be typed into every shell.
+    pub fn with_users(self, users: Vec<UsersOfHost>) -> Result<OtherHost, Refusal> {
+        let directories = users.iter().filter_map(|users| users.sessions.as_deref());
+        match directories.into_iter().find(|path| !is_plain_path(path)) {
+            Some(path) => Err(Refusal::new(format!("the agent names no directory: {path:?}"))),
+            None => Ok(OtherHost { users, ..self }),
         }
     }
 }
@@ -113,6 +129,22 @@ impl Request {
     /// It is no command, or the program does not exist.
     pub fn login(&self) -> Result<Login, RunRefusal> {
         Ok(Login::find(&self.spec.script.login, &self.search_path)?)
+    }
+
+    /// Finds the program of each host's log-in command. Without other hosts, all users have the script's.
+    ///
+    /// # Errors
+    /// A command is none, or its program does not exist.
+    pub fn destinations(&self) -> Result<Destinations, RunRefusal> {
+        let hosts = self.other_host.as_ref().map_or(&[][..], |host| &host.users);
+        if hosts.is_empty() {
+            return Ok(Destinations::one(self.login()?));
+        }
+        let destination = |users: &UsersOfHost| {
+            let login = Login::find(&users.login, &self.search_path)?;
+            Ok(Destination { last_user: users.last_user, login, announced_in: users.sessions.clone() })
+        };
+        Ok(Destinations::new(hosts.iter().map(destination).collect::<Result<_, RunRefusal>>()?))
     }
 
     /// Returns n if the usage of every n-th interaction of a user is read.

@@ -7,8 +7,8 @@ use loadgo_core::script::Script;
 use loadgo_host::groups::Groups;
 use loadgo_host::leftovers::{Leftovers, Thing};
 use loadgo_host::refusal::Refusal;
+use loadgo_host::terminals::destinations::Destinations;
 use loadgo_host::terminals::host::{SessionsByPlace, Setting};
-use loadgo_host::terminals::login::Login;
 use loadgo_host::usage::meter::UsageMeter;
 use loadgo_host::usage::sources::{Demand, Sources};
 use loadgo_meters::Meters;
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Everything that was made for the users.
 pub(crate) struct Prepared {
-    pub login: Login,
+    pub destinations: Destinations,
     pub groups: Option<Arc<Groups>>,
     pub meter: UsageMeter,
     pub homes: PathBuf,
@@ -32,7 +32,8 @@ impl Prepared {
     pub(crate) fn setting(&self, request: &Request, origin_ns: u64) -> Setting {
         Setting {
             script: Arc::clone(&request.spec.script),
-            login: self.login.clone(),
+            destinations: self.destinations.clone(),
+            given_up: request.given_up.clone(),
             search_path: request.search_path.clone(),
             run_id: request.spec.id.clone(),
             homes: self.homes.clone(),
@@ -40,7 +41,6 @@ impl Prepared {
             by_place: Arc::clone(&self.by_place),
             own_directories: request.other_host.is_some(),
             of_account: request.other_host.is_some(),
-            announced_in: request.other_host.as_ref().and_then(|host| host.sessions.clone()),
         }
     }
 
@@ -53,7 +53,8 @@ impl Prepared {
 
     /// The sources of usage.
     pub(crate) fn sources(&self) -> UsageSources {
-        let login_word = self.login.is_out_of_reach().then(|| self.login.words[0].clone());
+        let login = self.destinations.login();
+        let login_word = login.is_out_of_reach().then(|| login.words[0].clone());
         UsageSources { of_meter: self.meter.sources().clone(), login_word, by_place: Arc::clone(&self.by_place) }
     }
 }
@@ -94,7 +95,7 @@ impl UsageSources {
 
 /// Makes all that the users need. Each thing is noted in `leftovers` before it is made.
 pub(crate) fn prepare(request: &Request, leftovers: &mut Leftovers, notes: &mut Vec<String>) -> Result<Prepared, RunRefusal> {
-    let login = request.login()?;
+    let destinations = request.destinations()?;
     let mut groups = match Groups::create(&request.spec.id, leftovers) {
         Ok(groups) => Some(groups),
         Err(why) => {
@@ -106,7 +107,7 @@ pub(crate) fn prepare(request: &Request, leftovers: &mut Leftovers, notes: &mut 
     limit(request, groups.as_mut(), &homes, leftovers)?;
     let demand = Demand { users: request.spec.load.users as usize, every: request.usage_interval(), taskstats: true };
     let meter = UsageMeter::open(groups.as_ref(), demand, leftovers).map_err(RunRefusal::from_kernel)?;
-    Ok(Prepared { login, groups: groups.map(Arc::new), meter, homes, by_place: Arc::default() })
+    Ok(Prepared { destinations, groups: groups.map(Arc::new), meter, homes, by_place: Arc::default() })
 }
 
 fn limit(request: &Request, groups: Option<&mut Groups>, homes: &Path, leftovers: &mut Leftovers) -> Result<(), RunRefusal> {

@@ -24,8 +24,9 @@ from loadgo.measures.record_checks import CHECKS_WITH_WARNINGS, checks_of
 from loadgo.measures.run_warnings import warnings_of_runs
 from loadgo.notation.figures import number
 from loadgo.records.conditions import SCRIPT_TEXT, conditions_of, script_values
+from loadgo.records.fleet_tables import tables_without_hosts
 from loadgo.records.runs import find_run
-from loadgo.records.tables import Tables, read_conditions, tables
+from loadgo.records.tables import Tables, read_conditions
 from loadgo.stats.shapley import MOST_CHANGES
 
 RunPath = str | os.PathLike[str]
@@ -135,7 +136,7 @@ def _phases(folders: Mapping[int, Sequence[Path]]) -> str:
 
 
 def _change_set(combination: int, names: Sequence[str], folders: Sequence[Path], phases: str, tariff: str) -> ChangeSet:
-    runs = tuple(tables(folder) for folder in folders)
+    runs = tuple(tables_without_hosts(folder, "an attribution") for folder in folders)
     side = side_of_runs(folders[0].name, runs, phases, tariff, {})
     name = _name(combination, names)
     first, *others = [_conditions(folder, run) for folder, run in zip(folders, runs, strict=True)]
@@ -170,7 +171,7 @@ def _failed_checks(name: str, side: Side) -> list[str]:
         f"With {name}, in {len(texts)} of {len(side.tables)} runs a check fails, {check}: {texts[0]}."
         for check, texts in texts_by_check.items()
     ]
-    if clause := busy_clause(side.other_work, f"With {name} the host", "up to "):
+    if clause := busy_clause(side.other_work, f"With {name} ", "up to "):
         warnings.append(f"{clause}. Measure again when the host is quiet.")
     return warnings
 

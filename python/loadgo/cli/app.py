@@ -38,6 +38,7 @@ from loadgo.cli.options import (
     TopOption,
     UntilOption,
     VocabularyOption,
+    WithoutLostOption,
     WorkersOption,
 )
 from loadgo.cli.output import (
@@ -149,6 +150,7 @@ def run(
     on: RunSystemOption = "here",
     sudo: SudoOption = False,
     login: LoginOption = None,
+    without_lost: WithoutLostOption = 0,
     set: SetOption = None,
     until: UntilOption = None,
     limit: Annotated[
@@ -196,6 +198,7 @@ def run(
                 on=on,
                 sudo=sudo,
                 login=login,
+                without_lost=without_lost,
                 users=users,
                 passes=passes,
                 duration=duration,
@@ -246,6 +249,10 @@ def report(
     ] = None,
     vocabulary: VocabularyOption = "today",
     by: ByOption = None,
+    host: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="For a run on several hosts: the report of this one alone, with its meters."),
+    ] = None,
     top: TopOption = None,
     fail_if: FailIfOption = None,
     junit: JunitOption = None,
@@ -275,11 +282,11 @@ def report(
         if files.wanted and not fail_if:
             raise BadArgument("--junit and --summary write the results of conditions: name some with --fail-if")
         if failed:
-            write_report(loadgo.report(folder, format=format, top=top, failed=True), format, folder, output)
+            write_report(loadgo.report(folder, format=format, top=top, failed=True, host=host), format, folder, output)
             return
         target_s = None if target is None else span_s(target)
         reported, measured = reported_summary(
-            folder, tariff=tariff, phases=phases, target=target_s, by=by, fail_if=fail_if
+            folder, tariff=tariff, phases=phases, target=target_s, by=by, fail_if=fail_if, host=host
         )
         asked = asked_notes(tariff, target_s)
         view = View(vocabulary=vocabulary, by=by, top=top, full=full, asked_notes=asked)

@@ -9,7 +9,14 @@ import typer
 
 import loadgo
 from loadgo.cli.options import HostOption, SudoOption, TariffOption
-from loadgo.cli.output import errors_as_messages, print_error, print_leftovers, print_note
+from loadgo.cli.output import (
+    STATUS_BAD_FINDING,
+    STATUS_GOOD,
+    errors_as_messages,
+    print_error,
+    print_leftovers,
+    print_note,
+)
 from loadgo.cli.page_output import FileOption, format_option, page_output, wide_text_chars
 from loadgo.documents.formats import TableFormat
 
@@ -98,7 +105,9 @@ def doctor(
     """Says what cannot be measured or controlled on a host, why, and the remedy; then what can be."""
     with errors_as_messages():
         page = page_output(format, output, "doctor.html")
-        page.show(loadgo.doctor(on=on, sudo=sudo), full=full, width=wide_text_chars())
+        abilities = loadgo.doctor(on=on, sudo=sudo)
+        page.show(abilities, full=full, width=wide_text_chars())
+        raise typer.Exit(STATUS_BAD_FINDING if abilities.unreached else STATUS_GOOD)
 
 
 def query(

@@ -37,6 +37,10 @@ def fit(
     ] = None,
     name: Annotated[str | None, typer.Option(help="The machine's title.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    host: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="For runs on several hosts: fit the machine to this one, with its users."),
+    ] = None,
     workers: WorkersOption = None,
     format: Annotated[TableFormat, format_option("the fitted parameters")] = "text",
     report: Annotated[
@@ -56,7 +60,13 @@ def fit(
         check_files({"-o": machine_file}, {"--report": None if page is None else page.path})
         with fit_progress(error_console(), shown=not quiet) as show:
             machine = fit_runs(
-                *(runs or ("last",)), output=machine_file, name=name, force=force, workers=workers, progress=show
+                *(runs or ("last",)),
+                output=machine_file,
+                name=name,
+                force=force,
+                host=host,
+                workers=workers,
+                progress=show,
             )
         if page is not None:
             page.show(machine)

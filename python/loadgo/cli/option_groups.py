@@ -10,14 +10,14 @@ _GROUPS: dict[str, str] = {
     name: group
     for group, names in {
         _LOAD: "users passes duration think typing arrivals warm_up seed until mix streams",
-        _SYSTEM: """on login sudo set limit on_a on_b login_a login_b set_a set_b limit_a limit_b before_a before_b
-            change to factors machine shell""",
+        _SYSTEM: """on login sudo without_lost set limit on_a on_b login_a login_b set_a set_b limit_a limit_b before_a
+            before_b change to factors machine shell""",
         _MEASURING: "meters usage_every fifo processor every hz cold runs measured at_most times load grid",
         _SEARCH: "target max_users within shortest longest trials pairs time_limit margin measure draws",
         _JUDGING: "fail_if phases worse judge against against_tariff since like",
         _MONEY: "tariff network tariffs print_tariff",
-        _OUTPUT: """format output out quiet quiet_output watch chart vocabulary by top failed full csv report folded
-            speedscope pprof name force cast methods junit summary here""",
+        _OUTPUT: """format output out quiet quiet_output watch chart vocabulary by host top failed full csv report
+            folded speedscope pprof name force cast methods junit summary here""",
         _SERVER: "listen connections total once job_time serve beyond_loopback otlp port leaves",
         _WORKERS: "workers part",
         _SHOWN: "terminal window speed at model",

@@ -63,7 +63,16 @@ RunSystemOption = Annotated[
     typer.Option(
         metavar="SYSTEM",
         help="The system that users log in to: here, which is this host; ssh://USER@HOST:PORT for another host, of "
-        "which HOST is enough; a simulated machine's name (see loadgo machines), or the path of a machine file.",
+        "which HOST is enough; a simulated machine's name (see loadgo machines), or the path of a machine file. loadgo "
+        "run also takes a list of hosts, such as hosts.toml, over which the users are spread.",
+    ),
+]
+WithoutLostOption = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        metavar="N",
+        help="With several hosts: let the run count although up to N of them are lost; by default 0.",
     ),
 ]
 HostOption = Annotated[

@@ -47,6 +47,9 @@ def profile(
         str | None,
         typer.Option(metavar="RUN", help="Print the profile of this run instead: a folder, its id, or last."),
     ] = None,
+    host: Annotated[
+        str | None, typer.Option(metavar="NAME", help="With --of a run on several hosts: the profile of this one.")
+    ] = None,
     top: Annotated[int, typer.Option(min=1, help="The largest number of functions.")] = 20,
     folded: Annotated[Path | None, typer.Option(metavar="FILE", help="Write folded stacks, for flame graphs.")] = None,
     speedscope: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JSON for speedscope.")] = None,
@@ -69,12 +72,14 @@ def profile(
             print_note(f"profiling {'this host' if on == HERE_NAME else on} for {DEFAULT_DURATION_S:g} s")
         if of is not None and (command or duration is not None):
             raise ValueError("--of reads an existing run: leave COMMAND and --for out")
+        if host is not None and of is None:
+            raise ValueError("--host is for an existing run on several hosts: name it with --of")
         _check_host(on, command, of, hz, sudo=sudo)
         page = page_output(format, output, "profile.html", beside_command=bool(command))
         check_files({"--folded": folded, "--speedscope": speedscope, "--pprof": pprof}, {"-o": page.path})
         try:
             if on == HERE_NAME:
-                profiled = take_profile(command or (), duration=duration, hz=hz or DEFAULT_CLOCK_HZ, of=of)
+                profiled = take_profile(command or (), duration=duration, hz=hz or DEFAULT_CLOCK_HZ, of=of, host=host)
             else:
                 profiled = _profile_other_host(on, duration, sudo=sudo)
         except NotRun as refusal:

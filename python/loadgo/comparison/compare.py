@@ -18,11 +18,12 @@ from loadgo.decomposition.parts import Parts, parts_of
 from loadgo.decomposition.roads import Road, roads_of
 from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
-from loadgo.measures.record_checks import RunCheck, checks_of
+from loadgo.measures.record_checks import RunCheck, checks_of, worst
 from loadgo.notation.figures import setting
 from loadgo.notation.margin import DEFAULT_MARGIN_SHARE, margin_share
 from loadgo.notation.quantities import percentage
 from loadgo.records.conditions import DifferingCondition, conditions_of, differing_conditions, script_lines
+from loadgo.records.fleet_tables import tables_of_load
 from loadgo.records.prediction import ALL_COMMANDS, read_prediction, run_folders
 from loadgo.records.runs import find_run
 from loadgo.records.tables import Tables, tables
@@ -220,7 +221,7 @@ def side_of(spec: SideSpec, phases: str = "auto", tariff: str = "default") -> Si
             raise BadArgument(f"{names[0]} is printed: it is a side alone, not with {names[1]}")
         return printed_side(names[0])
     folders = [folder for name in names for folder in _run_folders(find_run(name))]
-    runs = tuple(tables(folder) for folder in folders)
+    runs = tuple(tables_of_load(tables(folder)) for folder in folders)
     _check_distinct(folders, runs)
     if phases not in ("auto", "all", "steady"):
         raise BadArgument(f"phases: {phases!r} is none of auto, all, steady")
@@ -308,12 +309,7 @@ def _checks(side: Side) -> list[RunCheck]:
     if side.kind == "printed":
         return [_document_check(side)]
     checks_by_run = [checks_of(run, stretch) for run, stretch in zip(side.tables, side.stretches, strict=True)]
-    worst_checks = []
-    for index, check in enumerate(checks_by_run[0]):
-        broken = [checks[index] for checks in checks_by_run if checks[index].verdict == "broken"]
-        unknown = [checks[index] for checks in checks_by_run if checks[index].verdict == "cannot be told"]
-        worst_checks.append((broken or unknown or [check])[0])
-    return worst_checks
+    return [worst([checks[index] for checks in checks_by_run]) for index in range(len(checks_by_run[0]))]
 
 
 def _document_check(side: Side) -> RunCheck:

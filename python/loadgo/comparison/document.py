@@ -145,7 +145,9 @@ def _between_runs(comparison: Comparison) -> dict[str, Any]:
 
 
 def _described(side: Side) -> str:
-    kind = {"host": "a host", "machine": "simulated", "printed": "as printed"}[side.kind]
+    hosts = max((len(run.by_host) for run in side.tables), default=0)
+    on = f"{hosts} hosts" if hosts else "a host"
+    kind = {"host": on, "machine": "simulated", "printed": "as printed"}[side.kind]
     runs = f", {len(side.tables)} runs" if len(side.tables) > 1 else ""
     mark = (
         f" {EXTRAPOLATED_MARK}"

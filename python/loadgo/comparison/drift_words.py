@@ -150,7 +150,7 @@ def neighbours(a: Side, b: Side) -> list[str]:
 
 def busy_side(side: Side) -> str:
     """The clause that says that a side's host was busy with other things; empty for a quiet host."""
-    return busy_clause(side.other_work, f"{side.name}: the host", "up to " if len(side.tables) > 1 else "")
+    return busy_clause(side.other_work, f"{side.name}: ", "up to " if len(side.tables) > 1 else "")
 
 
 def _share_change(a: Side, b: Side) -> float:

@@ -12,6 +12,7 @@ import polars as pl
 from loadgo.comparison.side import Side, side_of_runs
 from loadgo.errors import LoadgoError
 from loadgo.records.conditions import conditions_of, differing_conditions, is_measured_condition
+from loadgo.records.fleet_tables import tables_of_load
 from loadgo.records.run_file import read_run_file, start_in
 from loadgo.records.runs import EXPERIMENT_FILE
 from loadgo.records.tables import Tables, tables
@@ -100,7 +101,7 @@ def _group(folders: list[Path], side: Side, tariff: str) -> Side | None:
     runs: list[Tables] = []
     for folder in folders:
         try:
-            runs.append(tables(folder))
+            runs.append(tables_of_load(tables(folder)))
         except (OSError, LoadgoError, pl.exceptions.PolarsError):
             continue
     phases = side.stretches[0].name

@@ -12,7 +12,7 @@ from loadgo.measures.json_keys import JSON_KEYS as SUMMARY_KEYS
 
 JSON_KEYS: Keys = {
     **SUMMARY_KEYS,
-    SharedHoldings: "elapsed_ns logged_in_ns present_ns memory_byte_ns",
+    SharedHoldings: "elapsed_ns logged_in_ns present_ns memory_byte_ns rented_ns",
     MachineTime: "busy_ns laboratory_ns total_ns",
     Load: "users throughput busy response_ns interaction user_hour whole",
     Priced: "tariff interaction user_hour megabit_out=megabit uncharged items",

@@ -130,7 +130,7 @@ def _notes(points: Sequence[Point]) -> tuple[str, ...]:
         up_to = "up to " if len(point.runs) > 1 else ""
         if point.other_work is None or point.other_work.level == "busy":
             continue
-        if clause := busy_clause(point.other_work, f"With {people(point.users)} the host", up_to):
+        if clause := busy_clause(point.other_work, f"With {people(point.users)} ", up_to):
             notes.append(f"{clause}. Processor time and waits may cost more than on a quiet host.")
     sampled = max(point.use.sampled for point in points)
     if sampled > 1:

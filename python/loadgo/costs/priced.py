@@ -197,7 +197,7 @@ def _items(use: RunUse, everything: Row, rates: Sequence[Rate]) -> tuple[Item, .
     shared_quantities = {
         "logged in": use.held.logged_in_ns,
         "memory": use.held.memory_byte_ns,
-        "the machine": use.held.elapsed_ns,
+        "the machine": use.held.rent_ns,
     }
     means = _means(_sums(use.cells))
     items = []

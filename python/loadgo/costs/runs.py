@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from loadgo.errors import BadArgument
-from loadgo.records.conditions import conditions_of, differing_conditions, script_lines
+from loadgo.records.conditions import HOST_CONDITION, conditions_of, differing_conditions, script_lines
+from loadgo.records.fleet_tables import tables_of_load
 from loadgo.records.phases import Stretch, stretch_of
 from loadgo.records.runs import find_run
-from loadgo.records.tables import tables
-
-if TYPE_CHECKING:
-    from loadgo.records.tables import Tables
+from loadgo.records.tables import Tables, tables
 
 _SYSTEM_CONDITIONS = ("kind", "name", "hostname", "processor", "processors")
 """Conditions that belong to the system, besides all values of a simulated machine's file."""
@@ -50,7 +47,7 @@ def found_runs(names: Sequence[str]) -> PricedRuns:
     if not names:
         raise BadArgument("no run is named: give a run's folder, its id, or last")
     folders = tuple(dict.fromkeys(find_run(name) for name in names))
-    runs = tuple(tables(folder) for folder in folders)
+    runs = tuple(tables_of_load(tables(folder)) for folder in folders)
     all_conditions = [conditions_of(folder, run.conditions) for folder, run in zip(folders, runs, strict=True)]
     scripts = [script_lines(folder) for folder in folders]
     for folder, script, conditions in zip(folders[1:], scripts[1:], all_conditions[1:], strict=True):
@@ -70,7 +67,7 @@ def users_of(run: Tables) -> int:
 
 def _one_system(first: str, other: str, before: Mapping[str, str], after: Mapping[str, str]) -> None:
     for condition in differing_conditions(before, after):
-        if condition.name in _SYSTEM_CONDITIONS or condition.name.startswith("machine "):
+        if condition.name in _SYSTEM_CONDITIONS or condition.name.startswith(("machine ", f"{HOST_CONDITION} ")):
             raise BadArgument(
                 f"{first} and {other} are of different systems ({condition.name}: {condition.before or 'none'}, "
                 f"{condition.after or 'none'}), and a curve covers one system; to judge whether a price is fair, use "

@@ -90,6 +90,7 @@ def fit(
     output: str | PathLike[str] | None = None,
     name: str | None = None,
     force: bool = False,
+    host: str | None = None,
     workers: int | str | None = None,
     executor: Executor | None = None,
     progress: ReportProgress | None = None,
@@ -103,6 +104,7 @@ def fit(
         output: The machine file that is written. By default none; `Fit.text` has its content.
         name: The machine's title.
         force: Whether an existing `output` is replaced.
+        host: For runs on several hosts: the name of the one to which the machine is fitted, with its users alone.
         workers: Who makes the trial runs of the machine: a number of processes, `dask`, or the address of a Dask
             scheduler. By default threads of this process. The fit is the same.
         executor: Any executor of `concurrent.futures`, in place of `workers`.
@@ -130,7 +132,7 @@ def fit(
         raise BadArgument("name is blank: give the machine a title in words")
     choice = WorkerChoice(workers, executor)
     choice.check(is_simulated=True)
-    readings = read_runs(runs or ("last",))
+    readings = read_runs(runs or ("last",), host)
     tried_loads = [*([readings[0]] if _needs_switch_trial(readings) else []), *checked_readings(readings)]
     with run_crew(choice) as crew:
         fitted = _fit_runs(readings, name, path, reported_crew(crew, tried_loads, progress))

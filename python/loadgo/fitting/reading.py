@@ -17,10 +17,10 @@ import polars as pl
 from loadgo.errors import BadArgument
 from loadgo.measures.audit import group_losses, is_remote
 from loadgo.measures.total_time import TotalTime, total_time_of
+from loadgo.records.fleet_tables import tables_of_one_host
 from loadgo.records.interactions import CPU_NS, RESPONSE_NS
 from loadgo.records.phases import Stretch, interactions_in, spans_in, stretch_of
 from loadgo.records.runs import find_run
-from loadgo.records.tables import tables as tables_of
 from loadgo.stats.resample import MOST_STRETCHES
 
 if TYPE_CHECKING:
@@ -78,11 +78,14 @@ class RunReading:
         return int(self.conditions.get("system", {}).get("processors") or 1)
 
 
-def read_runs(runs: Sequence[str | PathLike[str]]) -> list[RunReading]:
-    """Reads the runs. Runs to which no machine can be fitted raise `ValueError`, unreadable ones `BadRun`."""
+def read_runs(runs: Sequence[str | PathLike[str]], host: str | None = None) -> list[RunReading]:
+    """Reads the runs, or of runs on several hosts the part that is of `host`.
+
+    Runs to which no machine can be fitted raise `ValueError`, unreadable ones `BadRun`.
+    """
     if not runs:
         raise BadArgument("there is no run to fit a machine to: name a run, or `last`")
-    readings = [_read_run(number, run) for number, run in enumerate(runs)]
+    readings = [_read_run(number, run, host) for number, run in enumerate(runs)]
     ids = [reading.id for reading in readings]
     repeated = sorted({name for name in ids if ids.count(name) > 1})
     if repeated:
@@ -127,9 +130,9 @@ def _typed_script(reading: RunReading) -> Any:
     return {"login": login, **{key: script.get(key) for key in ("lines", "files")}}
 
 
-def _read_run(number: int, run: str | PathLike[str]) -> RunReading:
+def _read_run(number: int, run: str | PathLike[str], host: str | None) -> RunReading:
     folder = find_run(run)
-    tables = tables_of(folder)
+    tables = tables_of_one_host(folder, "`loadgo fit`", host)
     conditions = dict(tables.conditions) | {"folder": str(folder)}
     name = str(conditions.get("id", folder.name))
     if conditions.get("kind") == "meter":
@@ -161,7 +164,7 @@ def _read_run(number: int, run: str | PathLike[str]) -> RunReading:
         supervisor=_supervisor_times(tables, stretch),
         supervisor_whole_run=_supervisor_times(tables, None),
         span_s=stretch.span_ns / 1e9,
-        lost=sum(loss.count for loss in group_losses(tables.lost)),
+        lost=sum(loss.count for loss in group_losses(tables.lost, tables.conditions)),
         stretch=stretch,
         tables=tables,
     )

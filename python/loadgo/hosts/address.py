@@ -40,6 +40,8 @@ def parse_host(on: str) -> Address | None:
     if on == HERE_NAME:
         return None
     form = "write `here`, or ssh://USER@HOST:PORT, of which only HOST is needed"
+    if not on.startswith(SSH_SCHEME) and on.endswith(".toml"):
+        raise BadArgument(f"`on={on}` is a file, and this takes one host: {form}").about("on")
     if not on.startswith(SSH_SCHEME):
         meant = f"write ssh://{on} for the host {on}" if _PLAIN_NAME.fullmatch(on) else form
         raise BadArgument(f"`on={on}` is no host: {meant}").about("on")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import os
 import shutil
@@ -10,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 PARENT_DIRECTORY = Path("/tmp")
@@ -21,9 +23,14 @@ _LOCKED_AFTER_S = 60.0
 
 @contextmanager
 def control_directory() -> Iterator[Path]:
-    """Makes a directory that only this user can enter, and removes it with the context."""
+    """Makes a directory that only this user can enter, and removes it with the context.
+
+    An interrupt may come while it is removed: then it is removed when this process ends.
+    """
     remove_dead_directories()
     path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=PARENT_DIRECTORY))
+    remove = partial(shutil.rmtree, path, ignore_errors=True)
+    atexit.register(remove)
     lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(lock, fcntl.LOCK_SH)
@@ -31,6 +38,7 @@ def control_directory() -> Iterator[Path]:
     finally:
         shutil.rmtree(path)
         os.close(lock)
+        atexit.unregister(remove)
 
 
 def remove_dead_directories() -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from loadgo.measures.charges import HOUR_NS
-from loadgo.measures.meters import Meters
+from loadgo.measures.meters import Meters, meters_of
 from loadgo.measures.tariff import Tariff
 from loadgo.measures.total_time import events_by_category, total_time_of
+from loadgo.records.fleets import hosts_of_run
 from loadgo.records.phases import Stretch
 
 if TYPE_CHECKING:
@@ -58,8 +59,11 @@ def account_of(
     """The account of a run, without extrapolated interactions. `rows` are its interactions as rows of a compared side.
 
     None without interactions, or where the processors' time was not measured. Usage that was sampled stands for all
-    interactions. On a host, the spans that lie inside the stretch stand for all of it.
+    interactions. On a host, the spans that lie inside the stretch stand for all of it. The account of a run on several
+    hosts is the sum of theirs. It is None if one of them has none, was lost, or has other categories.
     """
+    if tables.by_host:
+        return _account_of_hosts(tables, stretch, rows, price)
     total = total_time_of(tables, stretch, events_by_category(meters))
     measured = rows.filter(~pl.col("extrapolated"))
     if total is None or measured.is_empty() or not total.total_ns:
@@ -85,6 +89,42 @@ def account_of(
         wait_charges={name: wait_cost} if wait_cost else {},
         alone=alone,
     )
+
+
+def _account_of_hosts(tables: Tables, stretch: Stretch, rows: pl.DataFrame, price: Tariff) -> RunAccount | None:
+    """The sum of the accounts of all hosts of a run on several."""
+    hosts = hosts_of_run(tables.conditions)
+    of_users = [rows.filter(pl.col("user").is_between(host.first_user, host.last_user)) for host in hosts]
+    accounts = [
+        account_of(host, stretch, meters_of(host, stretch), own, price)
+        for host, own in zip(tables.by_host, of_users, strict=True)
+    ]
+    known_accounts = [account for account in accounts if account is not None]
+    totals = [total_time_of(host, stretch) for host in tables.by_host]
+    if (
+        len(known_accounts) < len(hosts)
+        or any(host.lost for host in hosts)
+        or len({total.kind for total in totals if total}) > 1
+    ):
+        return None
+    processors = sum(account.processors or 0.0 for account in known_accounts)
+    return RunAccount(
+        interactions=sum(account.interactions for account in known_accounts),
+        elapsed_ns=sum(account.elapsed_ns * (account.processors or 0.0) for account in known_accounts) / processors,
+        processors=processors,
+        time_ns=_sums([account.time_ns for account in known_accounts]),
+        counts=_sums([account.counts for account in known_accounts]),
+        used=_interaction_sums(rows.filter(~pl.col("extrapolated"))),
+        charges=_sums([account.charges for account in known_accounts]),
+        wait_charges=_sums([account.wait_charges for account in known_accounts]),
+        alone=False,
+    )
+
+
+def _sums(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The sum of each name's values."""
+    names = dict.fromkeys(name for part in parts for name in part)
+    return {name: sum(part.get(name, 0.0) for part in parts) for name in names}
 
 
 def _split_user_time(time_ns: dict[str, float], programs: float | None, alone: bool) -> dict[str, float]:

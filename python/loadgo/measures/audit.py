@@ -14,6 +14,7 @@ import polars as pl
 
 from loadgo.hosts.address import SSH_SCHEME
 from loadgo.measures.total_time import TotalTime
+from loadgo.records.fleets import HOST_COLUMN, is_fleet_run, tolerated_hosts
 from loadgo.stats.quantiles import sorted_quantile
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ class Loss:
     what: str
     reason: str
     count: int
+    tolerated: bool = False
+    """Whether it belongs to a lost host without which the run was to count."""
 
 
 @dataclass(frozen=True)
@@ -105,19 +108,22 @@ def driver_audit(rows: pl.DataFrame, total: TotalTime | None, tables: Tables, ta
     )
 
 
-def group_losses(lost: pl.DataFrame) -> tuple[Loss, ...]:
+def group_losses(lost: pl.DataFrame, conditions: Mapping[str, Any]) -> tuple[Loss, ...]:
     """Sums the rows of `lost` that have the same table and reason, the largest sum first."""
     if lost.is_empty():
         return ()
+    tolerated = pl.lit(False)
+    if HOST_COLUMN in lost.columns:
+        tolerated = pl.col(HOST_COLUMN).cast(pl.String).is_in(sorted(tolerated_hosts(conditions)))
     grouped = (
-        lost.with_columns(pl.col("what").cast(pl.String))
-        .group_by("what", "reason", maintain_order=True)
+        lost.with_columns(pl.col("what").cast(pl.String), tolerated=tolerated)
+        .group_by("what", "reason", "tolerated", maintain_order=True)
         .agg(pl.col("count").sum())
         .sort("count", descending=True, maintain_order=True)
     )
     return tuple(
-        Loss(what=str(what), reason=str(reason or "no reason is recorded"), count=int(count))
-        for what, reason, count in grouped.rows()
+        Loss(what=str(what), reason=str(reason or "no reason is recorded"), count=int(count), tolerated=tolerated)
+        for what, reason, tolerated, count in grouped.rows()
     )
 
 
@@ -145,7 +151,7 @@ def is_remote(conditions: Mapping[str, Any]) -> bool:
     A log-in by `ssh` that leads to the driver's own host is metered there, so the run has a source of processor time.
     """
     system = conditions.get("system", {})
-    if str(system.get("name", "")).startswith(SSH_SCHEME):
+    if str(system.get("name", "")).startswith(SSH_SCHEME) or is_fleet_run(conditions):
         return True
     words = str(system.get("login", "")).split()
     leads_away = bool(words) and words[0].rsplit("/", 1)[-1] in _REMOTE

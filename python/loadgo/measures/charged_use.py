@@ -13,6 +13,7 @@ import polars as pl
 from loadgo.measures.charges import CHARGED_QUANTITIES, Rate, SharedHoldings
 from loadgo.measures.total_time import total_time_of
 from loadgo.records.conditions import SCRIPT_FILE
+from loadgo.records.fleets import hosts_of_run
 from loadgo.records.interactions import CPU_NS, CYCLE_NS
 from loadgo.records.phases import Stretch, classified_in, spans_in, stretch_of
 from loadgo.stats.resample import stretch_count
@@ -86,6 +87,7 @@ def use_of(runs: Sequence[Tables], folders: Sequence[Path] = (), phases: str = "
             logged_in_ns=sum(map(logged_in_ns, runs, stretches)),
             present_ns=float(cells["present_ns"].sum()),
             memory_byte_ns=sum(measured_memory) if len(measured_memory) == len(runs) else None,
+            rented_ns=sum(map(_rent_ns, runs, stretches)) if any(run.by_host for run in runs) else None,
         ),
         machine=_sum_machine_time(measured_machines) if len(measured_machines) == len(runs) else None,
         stretches=stretches,
@@ -113,7 +115,13 @@ def shared_holdings(tables: Tables, stretch: Stretch, present_ns: float) -> Shar
         logged_in_ns=logged_in_ns(tables, stretch),
         present_ns=present_ns,
         memory_byte_ns=memory_byte_ns(tables, stretch),
+        rented_ns=_rent_ns(tables, stretch) if tables.by_host else None,
     )
+
+
+def _rent_ns(tables: Tables, stretch: Stretch) -> float:
+    """The time of all machines of the run together. A host that was lost is rented nevertheless."""
+    return float(stretch.span_ns) * max(len(tables.by_host), 1)
 
 
 def logged_in_ns(tables: Tables, stretch: Stretch) -> float:
@@ -186,7 +194,15 @@ def _single_text(line: dict[str, Any]) -> str:
 
 
 def _machine_time(tables: Tables, stretch: Stretch) -> MachineTime | None:
-    """The machine's time during the stretch: the spans that lie inside it stand for all of it."""
+    """The machine's time during the stretch: the spans that lie inside it stand for all of it.
+
+    That of several hosts is their sum; None if one of them was lost, or has no time.
+    """
+    if tables.by_host:
+        hosts = [_machine_time(host, stretch) for host in tables.by_host]
+        known = [host for host in hosts if host is not None]
+        is_whole = len(known) == len(hosts) and not any(host.lost for host in hosts_of_run(tables.conditions))
+        return _sum_machine_time(known) if is_whole else None
     total = total_time_of(tables, stretch)
     if total is None or not total.total_ns or not total.span_ns:
         return None

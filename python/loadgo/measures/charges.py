@@ -36,6 +36,13 @@ class SharedHoldings:
     """Time of all interactions from prompt to prompt. `logged_in_ns` also has cycles that the stretch cuts off."""
     memory_byte_ns: float | None = None
     """The integral of the users' memory over time, in bytes × ns; None where it was not measured."""
+    rented_ns: float | None = None
+    """The time of all machines that are rented together, for a run on several hosts; None for one: `elapsed_ns`."""
+
+    @property
+    def rent_ns(self) -> float:
+        """The time of all rented machines together."""
+        return self.elapsed_ns if self.rented_ns is None else self.rented_ns
 
 
 @dataclass(frozen=True)
@@ -65,7 +72,7 @@ def rates_of(tariff: Tariff, holdings: SharedHoldings | None = None) -> tuple[Ra
     memory = (
         None if holdings is None or holdings.memory_byte_ns is None else holdings.memory_byte_ns / BYTES_PER_GIGABYTE
     )
-    rented, logged_in = (None, None) if holdings is None else (holdings.elapsed_ns, holdings.logged_in_ns)
+    rented, logged_in = (None, None) if holdings is None else (holdings.rent_ns, holdings.logged_in_ns)
     rates = (
         Rate("processor time", "cpu_ns", tariff.cpu_hour / HOUR_NS),
         Rate("paging wait", "paging_wait_ns", tariff.paging_wait_hour / HOUR_NS),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from loadgo.measures.audit import DriverAudit, Loss, SessionCounts
 from loadgo.measures.charges import Cost
 from loadgo.measures.fail_if_figures import ConditionResult
+from loadgo.measures.hosts import HostFigures, HostLost
 from loadgo.measures.littles_law import LittleAudit
 from loadgo.measures.meters import EventTotals, FunctionSamples, MappingTotals, Meters, MetersOfPart
 from loadgo.measures.other_work import OtherWork
@@ -23,9 +24,9 @@ from loadgo.stats.quantiles import Quantile, Response
 JSON_KEYS: dict[type, str] = {
     Summary: (
         "run stretch commands everything classes total_time whose_time meters audit driver sessions losses cost "
-        "notes prediction fail_if other_work fit_warnings typing usage_audit"
+        "notes prediction fail_if other_work fit_warnings typing usage_audit hosts"
     ),
-    OtherWork: "share error at_most level",
+    OtherWork: "share error at_most level host",
     ConditionResult: "condition holds text",
     RunDescription: (
         "id kind name model users started wall_s finished outcome system load conditions limit meters usage users_run"
@@ -62,7 +63,11 @@ JSON_KEYS: dict[type, str] = {
         "scheduling processor proof notes valid"
     ),
     SessionCounts: "users done died refused stopped",
-    Loss: "what reason count",
+    Loss: "what reason count tolerated",
+    HostFigures: (
+        "name address first_user last_user processors response usage busy_share ratio ratio_low ratio_high verdict lost"
+    ),
+    HostLost: "reason at_s tolerated",
     Cost: "tariff interaction user_hour",
     Tariff: (
         "name title source assumption currency shift cpu_hour paging_wait_hour connect_hour memory_gigabyte_hour "

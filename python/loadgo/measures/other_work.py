@@ -7,15 +7,17 @@ bound is passed over in silence.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
+from loadgo.hosts.address import SSH_SCHEME
 from loadgo.measures.audit import is_remote
 from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.notation.figures import share
+from loadgo.records.fleets import hosts_of_run
 from loadgo.records.interactions import CPU_NS, IS_MEASURED
 from loadgo.records.phases import Stretch, spans_in
 
@@ -27,7 +29,7 @@ BUSY_SHARE = 0.1
 NOTED_SHARE = 0.05
 """A larger share of other work is told: it can be as much as the change that `loadgo ab` calls no difference."""
 SHOWS_PROGRAMS = "`loadgo meter --for 10s` shows the programs."
-"""The command that shows what keeps a host busy."""
+"""The command that shows what keeps this host busy."""
 _SHOWN_ERROR_SHARE = 0.005
 """An error of the share is shown from here on; a smaller one changes no word."""
 
@@ -44,6 +46,8 @@ class OtherWork:
     """Largest error of the share, since the kernel counts busy time in ticks."""
     at_most: bool = False
     """Whether the share may be smaller, since the users' time is known for their lines alone (as without root)."""
+    host: str = ""
+    """The name of the host, for a run on several; empty for a run on one."""
 
     @property
     def level(self) -> Level:
@@ -63,8 +67,11 @@ def other_work_of(tables: Tables, stretch: Stretch, total: TotalTime | None) -> 
     """The other work during the stretch, whose processors' time is `total`.
 
     Where the users' time was not measured by itself, the processor time of their lines stands for it. A host that users
-    logged in to by ssh has no driver. None on a simulated machine, and where too little was measured.
+    logged in to by ssh has no driver. Of several hosts it is that of the host with the largest share. None on a
+    simulated machine, and where too little was measured.
     """
+    if tables.by_host:
+        return _most_of_hosts(tables, stretch)
     if (metered := metered_other_work(total)) is not None:
         return metered
     if total is None or not total.total_ns or not _is_host(tables):
@@ -99,16 +106,40 @@ def most_other_work(runs: Iterable[tuple[Tables, Stretch]]) -> OtherWork | None:
     return max((work for work in measured if work is not None), key=lambda work: work.share, default=None)
 
 
-def busy_clause(work: OtherWork | None, whose: str = "the host", up_to: str = "") -> str:
+def _most_of_hosts(tables: Tables, stretch: Stretch) -> OtherWork | None:
+    """The other work on the host of a run on several that has the largest share of it; None if it is known on none."""
+    works = [
+        replace(work, host=host.name)
+        for host, own in zip(hosts_of_run(tables.conditions), tables.by_host, strict=True)
+        if (work := other_work_of(own, stretch, total_time_of(own, stretch))) is not None
+    ]
+    return max(works, key=lambda work: work.share, default=None)
+
+
+def shows_programs(system: Mapping[str, Any], work: OtherWork) -> str:
+    """The command that shows what keeps the host of this work busy. `system` is the section of `run.toml`."""
+    addresses = {host.get("name"): host.get("address") for host in system.get("hosts", ())}
+    return shows_programs_on(str(addresses.get(work.host) or system.get("name", "")))
+
+
+def shows_programs_on(address: str) -> str:
+    """The command that shows what keeps the host with this address busy; for another address, that of this host."""
+    if not address.startswith(SSH_SCHEME):
+        return SHOWS_PROGRAMS
+    return SHOWS_PROGRAMS.replace("meter", f"meter --on {address}", 1)
+
+
+def busy_clause(work: OtherWork | None, before: str = "", up_to: str = "") -> str:
     """The clause that says that a host was busy, or partly busy, with other things; empty for a quiet one.
 
-    `up_to` stands before the share, where it is the largest of several runs.
+    `before` are words before the host. `up_to` stands before the share, where it is the largest of several runs.
     """
     if work is None or work.level == "quiet":
         return ""
+    whose = work.host or ("the host" if before else "The host")
     return (
-        f"{whose} was {work.level} with other things: {up_to}{work.in_words} of its processors' time was neither the "
-        "users' nor loadgo's nor the kernel's own"
+        f"{before}{whose} was {work.level} with other things: {up_to}{work.in_words} of its processors' time was "
+        "neither the users' nor loadgo's nor the kernel's own"
     )
 
 

@@ -6,6 +6,7 @@ leaves out. A check that the records do not allow has the verdict `cannot be tol
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -16,6 +17,7 @@ from loadgo.measures.littles_law import little_closed, little_open
 from loadgo.measures.total_time import TICK_NS, TotalTime, total_time_of
 from loadgo.measures.usage import audit_usage
 from loadgo.notation.figures import digits, duration, number, share
+from loadgo.records.fleets import hosts_of_run
 from loadgo.records.interactions import CPU_NS, IS_ANSWERED, RESPONSE_NS
 from loadgo.records.phases import Stretch, classified_in, spans_in
 
@@ -24,9 +26,14 @@ if TYPE_CHECKING:
 
 CheckVerdict = Literal["holds", "broken", "cannot be told"]
 
+CATEGORIES_CHECK = "the categories add up to the total time"
+OWNERS_CHECK = "the owners' time is at most the busy time"
+SHARE_CHECK = "CPU is at most elapsed × share"
 LITTLE_CHECK, DRIVER_CHECK = "Little's law", "the driver was not the bottleneck"
 CHECKS_WITH_WARNINGS = (LITTLE_CHECK, DRIVER_CHECK)
 """The first words of the checks that a run's warnings report, too (`run_warnings`)."""
+_METER_CHECKS = (CATEGORIES_CHECK, OWNERS_CHECK, SHARE_CHECK)
+"""The checks of one host's meters, which come first."""
 METER_TOLERANCE = 1e-3
 """Share by which two meters of the same time may differ, since their spans do not end at one instant."""
 
@@ -41,7 +48,31 @@ class RunCheck:
 
 
 def checks_of(tables: Tables, stretch: Stretch) -> tuple[RunCheck, ...]:
-    """All checks of a run over one stretch."""
+    """All checks of a run over one stretch. Of several hosts, the worst result counts of each check of their meters."""
+    if tables.by_host:
+        of_load = _checks_of_one(tables, stretch)
+        return (*_worst_of_hosts(tables, stretch), *of_load[len(_METER_CHECKS) :])
+    return _checks_of_one(tables, stretch)
+
+
+def _worst_of_hosts(tables: Tables, stretch: Stretch) -> tuple[RunCheck, ...]:
+    """The checks of the hosts' meters. Each names the host that it is of."""
+    hosts = hosts_of_run(tables.conditions)
+    checks = [
+        [replace(check, text=f"{host.name}: {check.text}") for check in _checks_of_one(own, stretch)]
+        for host, own in zip(hosts, tables.by_host, strict=True)
+    ]
+    return tuple(worst([of_host[index] for of_host in checks]) for index in range(len(_METER_CHECKS)))
+
+
+def worst(checks: Sequence[RunCheck]) -> RunCheck:
+    """The first broken check, or else the first that cannot be told, or else the first."""
+    broken = [check for check in checks if check.verdict == "broken"]
+    unknown = [check for check in checks if check.verdict == "cannot be told"]
+    return (broken or unknown or list(checks))[0]
+
+
+def _checks_of_one(tables: Tables, stretch: Stretch) -> tuple[RunCheck, ...]:
     total = total_time_of(tables, stretch)
     rows = classified_in(tables, stretch)
     return (
@@ -57,7 +88,7 @@ def checks_of(tables: Tables, stretch: Stretch) -> tuple[RunCheck, ...]:
 
 
 def _check_categories(total: TotalTime | None) -> RunCheck:
-    name = "the categories add up to the total time"
+    name = CATEGORIES_CHECK
     if total is None or total.wall_ns is None:
         return RunCheck(name, "cannot be told", "total time was not measured")
     slack = METER_TOLERANCE * total.wall_ns + (
@@ -72,7 +103,7 @@ def _check_owners(tables: Tables, stretch: Stretch, total: TotalTime | None) -> 
 
     A process is charged when it leaves a processor, so time of the span before may be in the first span of the stretch.
     """
-    name = "the owners' time is at most the busy time"
+    name = OWNERS_CHECK
     if total is None or total.account.unattributed_ns is None:
         return RunCheck(name, "cannot be told", "the owners of the time were not measured")
     longest = int(spans_in(tables.time, stretch)["span_ns"].cast(pl.Int64).max() or 0)  # type: ignore[arg-type]
@@ -87,7 +118,7 @@ def _check_owners(tables: Tables, stretch: Stretch, total: TotalTime | None) -> 
 
 def _check_interaction_cpu(tables: Tables, stretch: Stretch, total: TotalTime | None, rows: pl.DataFrame) -> RunCheck:
     """Checks that interactions used at most elapsed × processors × busy share, over all spans that they touch."""
-    name = "CPU is at most elapsed × share"
+    name = SHARE_CHECK
     sampled = int(tables.conditions.get("usage", {}).get("every", 1))
     charged_ns = float(rows.select(CPU_NS.cast(pl.Float64).sum()).item() or 0.0)
     around = None if total is None else total_time_of(tables, _touched_stretch(tables, stretch, rows))
@@ -137,7 +168,7 @@ def _check_order(rows: pl.DataFrame) -> RunCheck:
 def _check_usage(tables: Tables, rows: pl.DataFrame) -> RunCheck:
     """Checks that processor time fits into the response times on all processors, which finds a wrong unit."""
     name = "usage fits into responses"
-    processors = int(tables.conditions.get("system", {}).get("processors") or 1)
+    processors = _processors_of_one(tables)
     resolution = int(tables.conditions.get("usage", {}).get("cpu_resolution_ns", 1))
     waits = pl.sum_horizontal("paging_wait_ns", "io_wait_ns", ignore_nulls=True)
     measured = rows.filter(IS_ANSWERED & pl.col("cpu_user_ns").is_not_null())
@@ -154,8 +185,14 @@ def _check_usage(tables: Tables, rows: pl.DataFrame) -> RunCheck:
     return RunCheck(name, "holds" if fits else "broken", text)
 
 
+def _processors_of_one(tables: Tables) -> int:
+    """The number of processors that an interaction can use: those of the largest host, for a run on several."""
+    systems = [host.conditions.get("system", {}) for host in tables.by_host or (tables,)]
+    return max(int(system.get("processors") or 1) for system in systems)
+
+
 def _check_losses(tables: Tables) -> RunCheck:
-    lost = sum(loss.count for loss in group_losses(tables.lost))
+    lost = sum(loss.count for loss in group_losses(tables.lost, tables.conditions))
     return RunCheck("nothing is lost", "broken" if lost else "holds", f"{number(lost)} records were lost")
 
 

@@ -6,18 +6,20 @@ Reports, comparisons, costs, fits and pictures have them from here, so that no p
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from loadgo.measures.audit import DriverAudit, Loss, driver_audit, group_losses
+from loadgo.measures.hosts import HostLost, lost_hosts
 from loadgo.measures.limits import limit_warnings
 from loadgo.measures.littles_law import LittleAudit, little_closed, little_open
-from loadgo.measures.other_work import SHOWS_PROGRAMS, OtherWork, busy_clause, other_work_of
+from loadgo.measures.other_work import OtherWork, busy_clause, other_work_of, shows_programs
 from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.measures.usage import NOT_FOUND_STATUS
 from loadgo.notation.figures import counted, duration, in_words, number, precise_share, share
+from loadgo.records.fleet_tables import tables_of_load
 from loadgo.records.phases import Stretch, classified_in
 
 if TYPE_CHECKING:
@@ -54,6 +56,10 @@ class RunFacts:
     """Number of lines whose command does not exist, by command."""
     fit_warnings: tuple[str, ...]
     """Reasons to doubt the fit of a simulated machine."""
+    lost_hosts: Mapping[str, HostLost] = field(default_factory=dict)
+    """The hosts of a fleet that were lost, by name."""
+    system: Mapping[str, Any] = field(default_factory=dict)
+    """The section `system` of `run.toml`."""
     limit_warnings: tuple[str, ...] = ()
     """The limits that the host cannot reach, and the processes that the kernel killed for want of memory."""
 
@@ -65,6 +71,7 @@ class RunFacts:
 
 def facts_of(tables: Tables, stretch: Stretch) -> RunFacts:
     """The facts about a run over one stretch."""
+    tables = tables_of_load(tables)
     rows, total = classified_in(tables, stretch), total_time_of(tables, stretch)
     conditions = tables.conditions
     is_metered = conditions.get("kind") == "meter"
@@ -73,12 +80,14 @@ def facts_of(tables: Tables, stretch: Stretch) -> RunFacts:
         outcome=tables.outcome,
         started=str(conditions.get("started", "")),
         driver=driver_audit(rows, total, tables, None),
-        losses=group_losses(tables.lost),
+        losses=group_losses(tables.lost, tables.conditions),
         audit=_little(tables, stretch, rows, conditions),
         total_time=total,
         other_work=None if is_metered else other_work_of(tables, stretch, total),
         not_found=_not_found_counts(rows),
         fit_warnings=tables.fit_warnings,
+        lost_hosts=lost_hosts(conditions),
+        system=conditions.get("system", {}),
         limit_warnings=limit_warnings(*(conditions.get(section, {}) for section in ("limit", "system", "conditions"))),
     )
 
@@ -97,6 +106,8 @@ def facts_in(summary: Summary) -> RunFacts:
         other_work=None if is_metered else summary.other_work,
         not_found={row.name: row.outcomes.not_found for row in summary.commands if row.outcomes.not_found},
         fit_warnings=summary.fit_warnings,
+        lost_hosts={host.name: host.lost for host in summary.hosts if host.lost is not None},
+        system=summary.run.system,
         limit_warnings=limit_warnings(summary.run.limit, summary.run.system, summary.run.conditions),
     )
 
@@ -108,16 +119,18 @@ def run_warnings(facts: RunFacts) -> list[str]:
 
 def invalid_warnings(facts: RunFacts) -> list[str]:
     """The warnings about a run that did not come to its planned end, or that measured its driver."""
-    return [*_early_end(facts), *(f"INVALID: {reason}" for reason in driver_faults(facts.driver, facts.other_work))]
+    faults = driver_faults(facts.driver, facts.other_work)
+    return [*_early_end(facts), *(f"INVALID: {reason}" for reason in (*faults, *_hosts_missed(facts)))]
 
 
 def doubt_warnings(facts: RunFacts, without: Collection[str] = ()) -> list[str]:
     """The other reasons to doubt the figures, without `busy` or `lost` where a page has own words."""
-    warnings = [*facts.fit_warnings, *mistake_warnings(facts), *_account(facts.total_time)]
+    warnings = [*facts.fit_warnings, *_hosts_tolerated(facts), *mistake_warnings(facts), *_account(facts.total_time)]
     if "busy" not in without and facts.other_work is not None and facts.other_work.level == "busy":
         warnings.append(
-            f"{busy_clause(facts.other_work, 'The host')}. That lengthens response times. Run again when the host is "
-            f"quiet; if it never is, the figures hold for a host with such other work. {SHOWS_PROGRAMS}"
+            f"{busy_clause(facts.other_work)}. That lengthens response times. Run again when the host is "
+            f"quiet; if it never is, the figures hold for a host with such other work. "
+            f"{shows_programs(facts.system, facts.other_work)}"
         )
     if "lost" not in without and facts.lost_records:
         are = "is" if facts.lost_records == 1 else "are"
@@ -174,6 +187,30 @@ def driver_faults(driver: DriverAudit, other_work: OtherWork | None = None) -> l
             "or drive from another machine over ssh."
         )
     return faults
+
+
+def _hosts_missed(facts: RunFacts) -> list[str]:
+    """The hosts that were lost and must not be, with the remedy."""
+    missed = {name: lost for name, lost in facts.lost_hosts.items() if not lost.tolerated}
+    return [
+        f"{_loss_in_words(name, lost)} Its users were given up, and the load was smaller from then on. Run again when "
+        f"the host is well, or let the run count without it (--without-lost {len(missed)})."
+        for name, lost in missed.items()
+    ]
+
+
+def _hosts_tolerated(facts: RunFacts) -> list[str]:
+    return [
+        f"{_loss_in_words(name, lost)} The run counts without it: the figures have its users until then, and the load "
+        "was smaller from then on."
+        for name, lost in facts.lost_hosts.items()
+        if lost.tolerated
+    ]
+
+
+def _loss_in_words(name: str, lost: HostLost) -> str:
+    when = "" if lost.at_s is None else f" {duration(lost.at_s * 1e9)} after the run's beginning"
+    return f"{name} was lost{when}: {lost.reason.rstrip('. ')}."
 
 
 def _cause_of_lateness(driver: DriverAudit, other_work: OtherWork | None) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from loadgo.measures.audit import DriverAudit, Loss, SessionCounts, count_sessio
 from loadgo.measures.charged_use import shared_holdings
 from loadgo.measures.charges import Cost, SharedHoldings, cost_of, interaction_cost
 from loadgo.measures.fail_if_figures import ConditionResult
+from loadgo.measures.hosts import HostFigures, hosts_figures
 from loadgo.measures.littles_law import LittleAudit, little_closed, little_open
 from loadgo.measures.meters import BreakdownColumn, Meters, meters_of
 from loadgo.measures.other_work import OtherWork, other_work_of
@@ -35,6 +36,8 @@ from loadgo.measures.usage import (
 )
 from loadgo.measures.whose_time import WhoseTime, whose_time_of
 from loadgo.notation.figures import duration
+from loadgo.records.fleet_tables import tables_of_load
+from loadgo.records.fleets import is_fleet_run
 from loadgo.records.interactions import CLASS_SUMS, TimeByClass, classes_in, classes_of, span_in_waits
 from loadgo.records.phases import Stretch, classified_in, stretch_of
 from loadgo.records.prediction import Prediction
@@ -129,6 +132,8 @@ class Summary(LoadSummary):
     """The work of others on the host; None on a simulated machine, and where it is not known."""
     fit_warnings: tuple[str, ...] = ()
     """Reasons to doubt the fit of a simulated machine."""
+    hosts: tuple[HostFigures, ...] = ()
+    """The hosts of a run on several, in the order of their users; empty for any other run."""
 
     def command(self, name: str) -> CommandSummary:
         """The row of the command `name`; a command without interactions raises `UnknownName`, which is a `KeyError`."""
@@ -154,6 +159,7 @@ def summarize(
     faults and system calls. Without `intervals`, quantiles have none, which takes less time. An unknown tariff or phase
     raises `ValueError`.
     """
+    recorded, tables = tables, tables_of_load(tables)
     load = _measured_load(tables, tariff, phases)
     stretch, rows = load.stretch, load.rows
     meters = meters_of(tables, stretch, by)
@@ -177,6 +183,7 @@ def summarize(
         prediction=None if tables.prediction is None else tables.prediction.of(stretch.name),
         other_work=other_work_of(tables, stretch, total),
         fit_warnings=tables.fit_warnings,
+        hosts=hosts_figures(recorded, stretch, rows),
     )
 
 
@@ -185,6 +192,7 @@ def summarize_load(tables: Tables) -> LoadSummary:
 
     It is of the steady phase, at the default tariff.
     """
+    tables = tables_of_load(tables)
     load = _measured_load(tables, "default", "steady")
     return _load_summary(tables, load, total_time_of(tables, load.stretch), None, intervals=False)
 
@@ -221,7 +229,7 @@ def _load_summary(
         everything=everything,
         driver=driver_audit(load.rows, total, tables, target_ns),
         sessions=count_sessions(tables.sessions),
-        losses=group_losses(tables.lost),
+        losses=group_losses(tables.lost, tables.conditions),
     )
 
 
@@ -305,14 +313,20 @@ def _notes(
     sampled = int(usage.get("every", 1))
     notes = [stretch.note] if stretch.note else []
     system = str(tables.conditions.get("system", {}).get("name", ""))
+    is_fleet = is_fleet_run(tables.conditions)
     if system.startswith(SSH_SCHEME) and len(tables.sessions):
         bound_ns = tables.conditions.get("clock", {}).get("bound_ns")
         clock = f" The clock of {system} is known within {duration(bound_ns)}." if bound_ns is not None else ""
         notes.append(f"Users logged in by ssh: response times have the network in them.{clock}")
+    if is_fleet:
+        notes.append(
+            "Users logged in by ssh: response times have the network in them. What the meters of one host say, the "
+            "processors' time among it, is in `loadgo report RUN --host NAME`."
+        )
     if tables.far_records is not None and not tables.conditions.get("finished", False):
         notes.append(
             f"The meters of {system or 'the other host'} are not in these figures: they are in {tables.far_records}, "
-            "by the clock there, and `loadgo report` reads that folder."
+            f"by the clock there, and `loadgo report` reads {'each folder in it' if is_fleet else 'that folder'}."
         )
     unanswered = everything.response.count - everything.response.answered
     if unanswered:
@@ -330,7 +344,7 @@ def _notes(
         )
     if unknown_waits:
         notes.append(unknown_waits)
-    if total is None:
+    if total is None and not is_fleet:
         notes.append("The processors' time was not measured.")
     notes.extend(str(note) for note in usage.get("notes", []))
     return tuple(notes)

@@ -17,6 +17,7 @@ from typing import Unpack
 
 from loadgo.errors import BadArgument, LoadgoError, Refused
 from loadgo.hosts.address import SSH_SCHEME
+from loadgo.hosts.fleet import refuse_fleet
 from loadgo.notation.figures import seconds
 from loadgo.notation.margin import DEFAULT_MARGIN_SHARE, margin_share
 from loadgo.notation.quantities import span_s
@@ -335,6 +336,8 @@ def _check(a: Variant, b: Variant, measures: Sequence[str], most_pairs: int, *, 
         raise BadArgument("`measures`: name at least one").about("measures")
     if most_pairs < 1:
         raise BadArgument(f"`most_pairs={most_pairs}` is too few: write at least 1").about("most_pairs")
+    for variant in (a, b):
+        refuse_fleet(variant.on, "name one host: ssh://HOST")
     if is_host(a.on) != is_host(b.on):
         raise BadArgument(
             "one variant runs on a host and one on a simulated machine: compare them with `loadgo compare`"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from loadgo.comparison.figures import percent_interval, relative_change
-from loadgo.measures.other_work import BUSY_SHARE, SHOWS_PROGRAMS
+from loadgo.measures.other_work import BUSY_SHARE, shows_programs_on
 from loadgo.notation.figures import NOT_MEASURED, counted, duration, people, rate, share
 from loadgo.notation.margin import margin_in_words
 from loadgo.notation.measures import name_of
@@ -140,7 +140,7 @@ def _busy(experiment: Experiment) -> list[str]:
         return [f"This host, from which users log in, was {times}. Their lines may be sent late and seen late."]
     return [
         f"The host was {times}. The difference is that on a host with such other work, and may be another on a quiet "
-        f"one. {SHOWS_PROGRAMS}"
+        f"one. {shows_programs_on(experiment.a.on)}"
     ]
 
 

@@ -129,6 +129,7 @@ def profile(
     duration: str | float | None = None,
     hz: int = DEFAULT_CLOCK_HZ,
     of: Any = None,
+    host: str | None = None,
 ) -> Profile:
     """Samples by a clock where processors spend time, by mapping and function, and counts page faults by mapping.
 
@@ -140,6 +141,7 @@ def profile(
         duration: The length, in seconds or as a text such as `5min`. By default 10 s without a command.
         hz: Samples a second of each busy processor, from 1 to 20,000.
         of: A run to read instead: its folder, its id or `last`.
+        host: For a run on several hosts: the name of the one whose profile it is.
 
     Returns:
         `Profile` with call stacks and the number of samples of each, and page faults by mapping.
@@ -151,7 +153,9 @@ def profile(
         loadgo.errors.BadRun: The run `of` is missing, or has no profile.
     """
     if of is not None:
-        return profile_of(of)
+        return profile_of(of, host)
+    if host is not None:
+        raise BadArgument("`host` is for the run that `of` names").about("host", "of")
     if not 1 <= hz <= MOST_CLOCK_HZ:
         raise BadArgument(f"`hz={hz}` is out of range: 1 to {MOST_CLOCK_HZ}").about("hz")
     words = shlex.split(command) if isinstance(command, str) else list(command)
@@ -283,11 +287,11 @@ class ProfileBuilder:
         return Profile(subject, seconds, hz, tuple(stacks), tuple(segments), self.build_ids, lost, notes, status)
 
 
-def profile_of(run: str | PathLike[str]) -> Profile:
-    """The profile of a recorded run. Raises `BadRun` if it has none."""
-    from loadgo.records.tables import tables
+def profile_of(run: str | PathLike[str], host: str | None = None) -> Profile:
+    """The profile of a recorded run, or of one of its hosts. Raises `BadRun` if it has none."""
+    from loadgo.records.fleet_tables import tables_of_one_host
 
-    run_tables = tables(run)
+    run_tables = tables_of_one_host(run, "`loadgo profile`", host)
     builder = ProfileBuilder()
     for row in run_tables.stacks.iter_rows(named=True):
         builder.stacks[row["user"], row["command"], row["process"], row["stack"]] += row["samples"]
@@ -300,4 +304,5 @@ def profile_of(run: str | PathLike[str]) -> Profile:
         for (_, _, _, stack), samples in builder.stacks.items():
             builder.add_segment(frame_of(stack.rsplit(";", 1)[-1]).segment, (samples, None, None))
     conditions = run_tables.conditions
-    return builder.profile(f"run {conditions.get('id', run)}", conditions.get("wall_s"), None, (), 0)
+    subject = f"run {conditions.get('id', run)}" + (f", host {host}" if host is not None else "")
+    return builder.profile(subject, conditions.get("wall_s"), None, (), 0)

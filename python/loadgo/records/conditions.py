@@ -13,6 +13,7 @@ from zlib import crc32
 from loadgo import _loadgo
 from loadgo.errors import LoadgoError
 from loadgo.notation.figures import setting
+from loadgo.records.fleets import FLEET_KIND, hosts_of_run
 
 MACHINE_FILE = "machine.toml"
 SCRIPT_FILE = "script.toml"
@@ -29,6 +30,11 @@ _MACHINE_FILE_KEYS = ("set", "speed", "frames", "discipline", "processors")
 """Keys of `run.toml` that repeat the values of a simulated machine's file."""
 _KEYS_WITHOUT_EFFECT = ("title", "source", "fit.")
 """Keys of a machine file that do not change what the machine does."""
+HOST_CONDITION = "host"
+"""The first word of a condition of one host of a run on several, such as `host login1 processors`."""
+_KEYS_OF_A_FLEET = ("without_lost", "hosts")
+_KEYS_OF_A_HOST = ("address", "weight", "hostname", "kernel", "processor", "processors", "memory_bytes", "page_bytes")
+"""Keys of a host of a run on several that are conditions. Its users follow from the weights and the load."""
 _MEASURED_CONDITIONS = ("memory_available_bytes", "used_bytes", "load_average")
 
 
@@ -49,10 +55,13 @@ def conditions_of(folder: Path, run_toml: Mapping[str, Any]) -> dict[str, str]:
     """
     conditions = {"script": str(run_toml.get("name", "")), SCRIPT_TEXT: _checksum(folder / SCRIPT_FILE)}
     for section in ("load", "system", "limit", "conditions", "usage"):
-        for name, value in _flat(run_toml.get(section, {})).items():
+        for name, value in _flat(_without_hosts(run_toml.get(section, {}))).items():
             is_read_at_end = name.endswith("_end") or "_end_" in name
             if not is_read_at_end and name.rpartition(".")[2] not in _OTHER_KEYS:
                 conditions[name] = value
+    for host in hosts_of_run(run_toml):
+        values = _flat({key: host.entry[key] for key in _KEYS_OF_A_HOST if key in host.entry})
+        conditions |= {f"{HOST_CONDITION} {host.name} {name}": value for name, value in values.items()}
     machine = folder / MACHINE_FILE
     if machine.exists():
         values = _flat(tomllib.loads(machine.read_text(encoding="utf-8")))
@@ -61,6 +70,12 @@ def conditions_of(folder: Path, run_toml: Mapping[str, Any]) -> dict[str, str]:
             f"machine {name}": value for name, value in values.items() if not name.startswith(_KEYS_WITHOUT_EFFECT)
         }
     return conditions
+
+
+def _without_hosts(section: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The section `system` of a run on several hosts without these; any other section as it is."""
+    is_fleet = section.get("kind") == FLEET_KIND
+    return {name: value for name, value in section.items() if not (is_fleet and name in _KEYS_OF_A_FLEET)}
 
 
 def script_values(folder: Path) -> dict[str, str]:

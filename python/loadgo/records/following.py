@@ -12,6 +12,8 @@ import polars as pl
 
 from loadgo import _loadgo
 from loadgo.errors import BadRun
+from loadgo.records.fleet_tables import tables_of_load
+from loadgo.records.fleets import METER_TABLES, is_fleet_run
 from loadgo.records.runs import find_run
 from loadgo.records.tables import (
     COLUMNS_BY_TABLE,
@@ -54,17 +56,19 @@ class Following:
             conditions = self._read_conditions()
         new_rows = {name: rows for name in FOLLOWED_TABLES if (rows := self._new_stream_rows(name)) is not None}
         if is_over:
-            unread = [name for name in FOLLOWED_TABLES if name not in self._streams]
+            metered = METER_TABLES if is_fleet_run(conditions) else ()
+            unread = [name for name in FOLLOWED_TABLES if name not in self._streams and name not in metered]
             new_rows |= {name: read_table(self.folder, name) for name in unread}
             losses = losses_from_conditions(conditions)
-            new_rows["lost"] = pl.concat([new_rows["lost"], losses]) if "lost" in new_rows else losses
+            lost = [new_rows["lost"], losses] if "lost" in new_rows else [losses]
+            new_rows["lost"] = pl.concat(lost, how="diagonal")  # rows of several hosts name theirs
         self.ended = is_over
         return new_rows
 
     def all_tables(self) -> Tables:
         """All rows that the run has written by now. Raises `BadRun` for a damaged or missing folder."""
         if self.ended:
-            self._tables = self._tables or tables(self.folder)
+            self._tables = self._tables or tables_of_load(tables(self.folder))
             return self._tables
         for name, rows in self.new_rows().items():
             self._frames[name] = pl.concat([self._frames[name], rows]) if name in self._frames else rows

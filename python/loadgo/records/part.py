@@ -33,6 +33,7 @@ def part_of(tables: Tables, from_ns: int, to_ns: int) -> Tables:
         interactions=tables.interactions.filter(ended.is_between(from_ns, to_ns, closed="right")),
         lost=tables.lost.filter(pl.col("at_ns").is_between(from_ns, to_ns, closed="right")),
         part_ns=(from_ns, to_ns),
+        by_host=tuple(part_of(host, from_ns, to_ns) for host in tables.by_host),
     )
 
 

@@ -87,7 +87,7 @@ def _combined(runs: Sequence[Tables]) -> dict[str, pl.DataFrame]:
         raise BadQuery("the query has no run: name at least one")
     frames_by_run = [(str(run.conditions.get("id", number)), run.frames()) for number, run in enumerate(runs, 1)]
     return {
-        name: pl.concat([_with_run(frames[name], run_id) for run_id, frames in frames_by_run])
+        name: pl.concat([_with_run(frames[name], run_id) for run_id, frames in frames_by_run], how="diagonal")
         for name in COLUMNS_BY_TABLE
     }
 

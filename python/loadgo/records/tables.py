@@ -17,6 +17,7 @@ import polars as pl
 
 from loadgo import _loadgo
 from loadgo.errors import BadRun
+from loadgo.records.fleets import DRIVER_HOST, FLEET_FOLDER, HOST_COLUMN, with_hosts
 from loadgo.records.machine_file import fit_warnings_in
 from loadgo.records.prediction import Prediction, read_prediction
 from loadgo.records.run_file import RUN_FILE, check_path, read_run_file
@@ -79,11 +80,13 @@ class Tables:
     part_ns: tuple[int, int] | None = None
     """The part of the run that the frames hold, in nanoseconds since its beginning; None for all of it."""
     far_records: Path | None = None
-    """The folder of another host's records that are not in the frames, if there is one."""
+    """The folder of other hosts' records that are not in the frames, if there is one."""
     users_run: str = ""
     """The id of the run whose users were on the host of these records, if they are in its folder; else empty."""
     is_written: bool = False
     """Whether a process held the run open for writing when the frames were read."""
+    by_host: tuple[Tables, ...] = ()
+    """The tables of each host of a run on several, if these are without the meters' rows; else none."""
 
     @property
     def outcome(self) -> str:
@@ -111,16 +114,23 @@ def tables(run: str | PathLike[str] = LAST_RUN_NAME) -> Tables:
     folder = find_run(run)
     is_written = _is_written(folder)
     frames, conditions = _frames(folder, COLUMNS_BY_TABLE)
-    far_records = folder / FAR_FOLDER
     return Tables(
         **frames,
         conditions=conditions,
         prediction=read_prediction(folder),
         fit_warnings=fit_warnings_in(folder),
-        far_records=far_records if (far_records / RUN_FILE).exists() else None,
+        far_records=_far_records(folder),
         users_run=_users_run(folder),
         is_written=is_written,
     )
+
+
+def _far_records(folder: Path) -> Path | None:
+    """The folder of another host's records in a run's folder, or of the folders of several hosts; None without one."""
+    one, several = folder / FAR_FOLDER, folder / FLEET_FOLDER
+    if (one / RUN_FILE).exists():
+        return one
+    return several if any(several.glob(f"*/{RUN_FILE}")) else None
 
 
 def _is_written(folder: Path) -> bool:
@@ -134,9 +144,9 @@ def _is_written(folder: Path) -> bool:
 def _users_run(folder: Path) -> str:
     """The id of the run in whose folder another host's records lie; empty for any other folder."""
     absolute = folder.absolute()
-    if absolute.name != FAR_FOLDER or not (absolute.parent / RUN_FILE).exists():
-        return ""
-    return absolute.parent.name
+    run = absolute.parent.parent if absolute.parent.name == FLEET_FOLDER else absolute.parent
+    is_far = absolute.name == FAR_FOLDER or absolute.parent.name == FLEET_FOLDER
+    return run.name if is_far and (run / RUN_FILE).exists() else ""
 
 
 def load_tables(folder: Path) -> Tables:
@@ -156,8 +166,11 @@ def _frames(folder: Path, names: Iterable[str]) -> tuple[dict[str, Any], dict[st
     _check_main_tables(folder, conditions)
     frames: dict[str, Any] = {name: read_table(folder, name) for name in names}
     if conditions.get("lost"):
-        frames["lost"] = pl.concat([frames["lost"], losses_from_conditions(conditions)])
-    return frames, conditions
+        late = losses_from_conditions(conditions)
+        if HOST_COLUMN in frames["lost"].columns:
+            late = late.with_columns(pl.lit(DRIVER_HOST, pl.Categorical).alias(HOST_COLUMN))
+        frames["lost"] = pl.concat([frames["lost"], late])
+    return with_hosts(frames, conditions), conditions
 
 
 _MAIN_TABLES = ("interactions", "sessions")
@@ -265,7 +278,10 @@ def _scan(folder: Path, name: str) -> pl.LazyFrame | None:
 
 
 def with_columns(frame: pl.DataFrame | None, columns: Columns) -> pl.DataFrame:
-    """`frame` with these columns and types. A missing column is filled with null. None gives an empty frame."""
+    """`frame` with these columns and types, and `host` if it has that. A missing column is filled with null.
+
+    None gives an empty frame.
+    """
     if frame is None:
         return pl.DataFrame(schema=columns)
     return _lazy_with_columns(frame.lazy(), columns).collect()
@@ -274,7 +290,8 @@ def with_columns(frame: pl.DataFrame | None, columns: Columns) -> pl.DataFrame:
 def _lazy_with_columns(frame: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
     present = frame.collect_schema()
     missing = [pl.lit(None).alias(name) for name in columns if name not in present]
-    return frame.with_columns(missing).select(pl.col(name).cast(kind) for name, kind in columns.items())
+    kept = {**columns, **({HOST_COLUMN: pl.Categorical()} if HOST_COLUMN in present else {})}
+    return frame.with_columns(missing).select(pl.col(name).cast(kind) for name, kind in kept.items())
 
 
 def losses_from_conditions(conditions: dict[str, Any]) -> pl.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from loadgo.documents.as_json import json_document
@@ -11,13 +12,13 @@ from loadgo.documents.document import Document, Points, Remarks, Section
 from loadgo.documents.frames import frame_of
 from loadgo.documents.presentation import Presentation
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import with_micro_sign
+from loadgo.notation.figures import in_words, with_micro_sign
 from loadgo.notation.terms import meter_name
 
 if TYPE_CHECKING:
     from loadgo.running.doctor import Ability
 
-ABILITY_KEYS = "name state how why_not remedy"
+ABILITY_KEYS = "name state how why_not remedy host"
 """The keys of an `Ability` in JSON and the columns of its frame, in order."""
 _METER_PREFIX = "meter: "
 _STATE_WORDS = {"absent": "not here", "estimated": "in part"}
@@ -37,10 +38,12 @@ def ability_presentation(abilities: Sequence[Ability], *, full: bool = False) ->
 def ability_document(abilities: Sequence[Ability], *, full: bool = False) -> Document:
     """The document: what is missing with its remedy, and the rest by name, or with `full` with its means."""
     missing = [ability for state in _STATE_WORDS for ability in abilities if _missing_state(ability) == state]
-    here = [ability for ability in abilities if not _missing_state(ability)]
+    missing_names = {ability.name for ability in missing}
+    here = [ability for ability in abilities if not _missing_state(ability) and not _is_told(ability, missing_names)]
+    here = list({(ability.name, ability.how): ability for ability in here}.values())
     sections: list[Section] = []
     if missing:
-        sections.append(Points("Missing", tuple(map(_missing_item, missing))))
+        sections.append(Points("Missing", tuple(_missing_items(missing))))
     if here and full:
         columns = (
             Column("available", tuple(map(_name, here)), kind="words"),
@@ -49,7 +52,8 @@ def ability_document(abilities: Sequence[Ability], *, full: bool = False) -> Doc
         sections.append(Table("Available", columns))
     elif here:
         hint = "`loadgo doctor --full` says how each of them is measured."
-        sections.append(Remarks((f"Available: {_short_list(here)}.", hint)))
+        everywhere = " on all hosts that were reached" if any(ability.host for ability in here) else ""
+        sections.append(Remarks((f"Available{everywhere}: {_short_list(here)}.", hint)))
     left_out = getattr(abilities, "left_out", ())
     if left_out:
         sections.append(Remarks((_left_out_in_words(left_out),)))
@@ -57,8 +61,10 @@ def ability_document(abilities: Sequence[Ability], *, full: bool = False) -> Doc
 
 
 def ability_answer(abilities: Sequence[Ability]) -> str:
-    """The answer in a sentence: how much of what loadgo can do it can do on this host, or on another."""
+    """The answer in a sentence: how much of what loadgo can do it can do on this host, or on others."""
     place = getattr(abilities, "place", "here")
+    if any(ability.host for ability in abilities):
+        return _answer_of_hosts(abilities, place)
     is_far = bool(getattr(abilities, "left_out", ()))
     whose = (
         f"the {len(abilities)} abilities that loadgo uses there" if is_far else f"loadgo's {len(abilities)} abilities"
@@ -68,6 +74,30 @@ def ability_answer(abilities: Sequence[Ability]) -> str:
         return f"All of {whose} are available {place}."
     missing = [f"{counts[state]} {words}" for state, words in _STATE_WORDS.items() if counts[state]]
     return f"{counts['']} of {whose} are available {place}; {', '.join(missing)}."
+
+
+def _answer_of_hosts(abilities: Sequence[Ability], place: str) -> str:
+    """The answer for several hosts: whether each has everything, and which cannot be reached."""
+    hosts = tuple(dict.fromkeys(ability.host for ability in abilities))
+    unreached = tuple(getattr(abilities, "unreached", ()))
+    lacking = tuple(
+        host
+        for host in hosts
+        if host not in unreached and any(_missing_state(ability) for ability in abilities if ability.host == host)
+    )
+    parts = [f"{in_words(unreached)} cannot be used"] if unreached else []
+    parts += [f"{in_words(lacking)} {'lack' if len(lacking) > 1 else 'lacks'} something"] if lacking else []
+    whole = len(hosts) - len(unreached) - len(lacking)
+    if not parts:
+        return f"All abilities that loadgo uses there are available {place}."
+    return f"All abilities that loadgo uses there are available on {whole} of {place.removeprefix('on ')}: " + (
+        f"{', '.join(parts)}."
+    )
+
+
+def _is_told(ability: Ability, missing_names: set[str]) -> bool:
+    """Whether an ability of one of several hosts is missing on another one."""
+    return bool(ability.host) and ability.name in missing_names
 
 
 def _left_out_in_words(names: Sequence[str]) -> str:
@@ -97,9 +127,20 @@ def _short_list(abilities: Sequence[Ability]) -> str:
     return "; ".join([*names, *([f"the meters of {', '.join(meters)}"] if meters else [])])
 
 
-def _missing_item(ability: Ability) -> tuple[str, ...]:
+def _missing_items(missing: Sequence[Ability]) -> list[tuple[str, ...]]:
+    """An entry for each ability that is missing. Hosts that lack the same for the same reason share one."""
+    hosts: dict[Ability, list[str]] = {}
+    for ability in missing:
+        hosts.setdefault(replace(ability, host=""), []).append(ability.host)
+    return [_missing_item(ability, in_words([name for name in names if name])) for ability, names in hosts.items()]
+
+
+def _missing_item(ability: Ability, hosts: str) -> tuple[str, ...]:
     """An ability that is missing in whole or in part: what there is instead, why, and the whole remedy."""
     lines = [f"instead: {with_micro_sign(ability.how)}"] if ability.how else []
     lines += [f"why: {ability.why_not}"] if ability.why_not else []
-    lines.append(f"remedy: {ability.remedy}" if ability.remedy else "remedy: none is known")
-    return f"{_name(ability)}: {_STATE_WORDS[ability.state]}", *lines
+    if ability.remedy or not hosts:
+        lines.append(f"remedy: {ability.remedy}" if ability.remedy else "remedy: none is known")
+    where = f"not on {hosts}" if hosts and ability.state == "absent" else _STATE_WORDS[ability.state]
+    where += f" on {hosts}" if hosts and ability.state != "absent" else ""
+    return f"{_name(ability)}: {where}", *lines

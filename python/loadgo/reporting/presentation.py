@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from loadgo.documents.frames import frame_of
 from loadgo.documents.presentation import Presentation
 from loadgo.errors import BadArgument
+from loadgo.records.fleet_tables import tables_of_load
 from loadgo.records.runs import RecordedRun, find_run
 from loadgo.records.tables import COLUMNS_BY_TABLE, Tables, tables
 from loadgo.reporting import words
@@ -47,7 +48,8 @@ _STATION_COLUMNS = (
 
 def presentation(run: Run, **choices: Any) -> Presentation:
     """The parts of a run. The choices are those of `View`, such as `vocabulary`. Its frames have the run's tables."""
-    return _presentation(lambda: run.summary, cache(lambda: tables(run.folder)), View(**choices), run.folder)
+    measured = cache(lambda: tables_of_load(tables(run.folder)))
+    return _presentation(lambda: run.summary, measured, View(**choices), run.folder)
 
 
 def recorded_presentation(run: RecordedRun, **choices: Any) -> Presentation:

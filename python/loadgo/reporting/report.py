@@ -14,6 +14,7 @@ from loadgo.measures.fail_if import conditions_in, with_conditions
 from loadgo.measures.fail_if_figures import check_conditions
 from loadgo.measures.summary import Summary, summarize
 from loadgo.records.conditions import script_lines
+from loadgo.records.fleet_tables import tables_of_host, tables_of_load
 from loadgo.records.runs import find_run
 from loadgo.records.tables import Tables, tables
 from loadgo.reporting import words
@@ -46,6 +47,7 @@ def report(
     fail_if: Sequence[str] | None = None,
     failed: bool = False,
     full: bool = False,
+    host: str | None = None,
 ) -> str | bytes:
     """Renders the report of a run: response times, usage, where the time went, the driver's verdict, and costs.
 
@@ -68,6 +70,7 @@ def report(
             pictures. `top` is then the number of lines in a text, and no other argument but `format` has an effect.
         full: Whether `text` has all tables and notes. By default it is short, with the details that the other arguments
             ask for. The other formats have everything.
+        host: For a run on several hosts, the name of one, which the report is then about.
 
     Returns:
         The report; bytes for `png`, else text.
@@ -79,9 +82,11 @@ def report(
     asked = asked_notes(tariff, target)
     view = View(vocabulary=vocabulary, by=by, top=top, full=full, asked_notes=asked)
     if failed:
-        return failed_report(tables(run), format, top)
+        return failed_report(recorded_tables(run, host), format, top)
     folder = find_run(run)
-    summary, measured = reported_summary(folder, tariff=tariff, phases=phases, target=target, by=by, fail_if=fail_if)
+    summary, measured = reported_summary(
+        folder, tariff=tariff, phases=phases, target=target, by=by, fail_if=fail_if, host=host
+    )
     return render(summary, measured, format, view=view, width=width, chart=chart, color=color, run=str(folder))
 
 
@@ -98,18 +103,26 @@ def reported_summary(
     target: float | None = None,
     by: BreakdownColumn | None = None,
     fail_if: Sequence[str] | None = None,
+    host: str | None = None,
 ) -> tuple[Summary, Tables]:
     """The summary that a report shows, with the results of its conditions, and the run's tables.
 
     The arguments are those of `report`. A mistake in a condition raises `ConditionError` with its column.
     """
     folder = find_run(run)
-    measured = tables(folder)
-    summary = summarize(measured, tariff=tariff, phases=phases, target=target, by=by)
+    recorded = recorded_tables(folder, host)
+    summary = summarize(recorded, tariff=tariff, phases=phases, target=target, by=by)
     if fail_if:
         commands = [name for _, name in script_lines(folder)]
         check_conditions(fail_if, commands or [row.name for row in summary.commands])
-    return with_conditions(summary, conditions_in(measured.conditions) if fail_if is None else fail_if), measured
+    judged = with_conditions(summary, conditions_in(recorded.conditions) if fail_if is None else fail_if)
+    return judged, tables_of_load(recorded)
+
+
+def recorded_tables(run: str | PathLike[str], host: str | None) -> Tables:
+    """The tables of a run, or of one of its hosts."""
+    recorded = tables(run)
+    return recorded if host is None else tables_of_host(recorded, host)
 
 
 def render(

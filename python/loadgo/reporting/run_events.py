@@ -99,9 +99,14 @@ def _busy_host(summary: Summary, tables: Tables) -> list[RunEvent]:
     busy = [(part, work) for part, work in parts if work is not None and work.level == "busy"]
     found = busy or [(summary.stretch, summary.other_work)]
     return [
-        RunEvent("busy host", part.start_ns, part.end_ns, f"other work took {work.in_words} of the processors' time")
+        RunEvent("busy host", part.start_ns, part.end_ns, f"other work took {work.in_words} of {_whose(work)}")
         for part, work in found
     ]
+
+
+def _whose(work: OtherWork) -> str:
+    """The processors' time that the work is a share of."""
+    return f"the time of {work.host}'s processors" if work.host else "the processors' time"
 
 
 def _work_in(tables: Tables, part: Stretch) -> OtherWork | None:

@@ -9,6 +9,7 @@ from loadgo.documents.table import Table
 from loadgo.measures.summary import CommandSummary, Summary
 from loadgo.notation.figures import counted, duration, number, share
 from loadgo.notation.terms import category_name
+from loadgo.reporting.host_table import HOSTS_LABEL, HOSTS_TABLE, hosts_line
 from loadgo.reporting.meter_tables import primitives_of_command
 from loadgo.reporting.processor_time_tables import by_process
 from loadgo.reporting.processor_time_words import (
@@ -22,7 +23,7 @@ from loadgo.reporting.processor_time_words import (
 )
 from loadgo.reporting.view import View
 from loadgo.reporting.words import fine_print
-from loadgo.stats.quantiles import samples_needed
+from loadgo.stats.quantiles import Response, samples_needed
 
 MOST_COMMANDS = 12
 """Rows of commands in the short report, so that it has at most 40 lines of 100 characters."""
@@ -65,7 +66,7 @@ def _ids_in_short(summary: Summary, view: View) -> set[str]:
         shown = {"processors-time", "system-calls-of-command"}
         shown |= set() if _has_calls_of_command(summary) else {"processes"}
     else:
-        shown = {"predicted"} if summary.prediction is not None else {"response-time"}
+        shown = {"predicted"} if summary.prediction is not None else {"response-time", HOSTS_TABLE}
     if view.vocabulary != "today":
         shown |= {"vocabulary"}
     if view.by is not None:
@@ -80,6 +81,8 @@ def _cut(summary: Summary, view: View, table: Table, warning_count: int) -> Tabl
     most_commands = max(_FEWEST_COMMANDS, MOST_COMMANDS - _COMMANDS_PER_WARNING * warning_count)
     if table.id == "response-time":
         return _slowest_commands(summary, table, view.rows(most_commands))
+    if table.id == HOSTS_TABLE:
+        return _slowest_hosts(summary, table, view.rows(most_commands))
     if table.id == "predicted":
         return _first_predictions(table, view.rows(most_commands))
     if table.id == "processors-time":
@@ -103,7 +106,7 @@ def _slowest_commands(summary: Summary, table: Table, most: int) -> Table | None
     rows = summary.commands
     if len(rows) <= most:
         return None
-    slowest_first = sorted(range(len(rows)), key=lambda row: -_slowness(rows[row]))
+    slowest_first = sorted(range(len(rows)), key=lambda row: -_slowness(rows[row].response))
     left_out = [rows[row] for row in slowest_first[most:]]
     errors = sum(row.outcomes.errors for row in left_out)
     failures = f", with {counted(errors, 'bad line')}" if errors else ""
@@ -112,16 +115,27 @@ def _slowest_commands(summary: Summary, table: Table, most: int) -> Table | None
     return table.with_rows(slowest_first[:most], foot)
 
 
+def _slowest_hosts(summary: Summary, table: Table, most: int) -> Table | None:
+    """The rows of the hosts that were lost, and of those with the longest p90."""
+    rows = summary.hosts
+    if len(rows) <= most:
+        return None
+    slowest_first = sorted(range(len(rows)), key=lambda row: (rows[row].lost is None, -_slowness(rows[row].response)))
+    left_out = len(rows) - most
+    foot = f"{left_out} of {len(rows)} hosts {_are(left_out)} left out: those with the shortest p90."
+    return table.with_rows(slowest_first[:most], foot)
+
+
 def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def _slowness(row: CommandSummary) -> float:
-    """The p90 of a command; its mean if there are too few samples for the p90."""
-    p90 = row.response.quantile("p90")
+def _slowness(response: Response) -> float:
+    """The p90 of response; the mean if there are too few samples for the p90."""
+    p90 = response.quantile("p90")
     if p90.state == "never":
         return float("inf")
-    return p90.value_ns if p90.value_ns is not None else row.response.mean_ns or 0.0
+    return p90.value_ns if p90.value_ns is not None else response.mean_ns or 0.0
 
 
 def _largest_categories(summary: Summary, table: Table, most: int) -> Table | None:
@@ -149,6 +163,7 @@ def short_notes(summary: Summary, view: View, run: str) -> list[Note]:
     Of the full report's notes it has those that say that something is wrong, and those that an option asks for.
     """
     return [
+        *((HOSTS_LABEL, line) for line in [hosts_line(summary)] if line),
         *_facts(summary),
         *_kept_notes(summary, view),
         *(("Fail if", result.text) for result in summary.fail_if if not result.failed),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from loadgo.documents.table import Column, Table
 from loadgo.measures.summary import CommandSummary, Summary
 from loadgo.notation.figures import duration, interval, money, number, quantile, share, size
+from loadgo.reporting.host_table import hosts_table
 from loadgo.reporting.meter_tables import meter_tables
 from loadgo.reporting.pictures import NO_PICTURES, SignPictures
 from loadgo.reporting.prediction import prediction_table
@@ -19,7 +20,8 @@ def report_tables(summary: Summary, view: View | None = None, pictures: SignPict
     choices = view or View()
     tables: list[Table] = []
     if summary.everything.response.count and not without_load(summary):
-        first = (prediction_table(summary.prediction), responses(summary), usage(summary), classes(summary))
+        by_host = hosts_table(summary)
+        first = (prediction_table(summary.prediction), responses(summary), by_host, usage(summary), classes(summary))
         tables = [table for table in first if table]
     elif not without_load(summary):
         return []

@@ -22,6 +22,7 @@ from loadgo.notation.figures import (
     size,
 )
 from loadgo.reporting.audit_words import driver_line, little_line, typing_line, usage_line
+from loadgo.reporting.host_table import HOSTS_LABEL, hosts_line, names_of_hosts
 from loadgo.reporting.prediction import prediction_answer, prediction_words
 from loadgo.reporting.processor_time_words import lost_meters, metered_answer, time_lines, without_load
 from loadgo.reporting.simulated_machine import machine, simulated, virtual_time
@@ -85,6 +86,14 @@ def system(summary: Summary) -> str:
     memory, processors = system_section.get("memory_bytes"), system_section.get("processors")
     if simulated(summary):
         return machine(summary)
+    if summary.hosts:
+        parts = [
+            f"{counted(len(summary.hosts), 'host')} of {system_section.get('name', '')}",
+            names_of_hosts(summary.hosts),
+            f"{processors} processors" if processors else "",
+            summary.run.started[:19].replace("T", " "),
+        ]
+        return ", ".join(part for part in parts if part)
     parts = [
         _host_name(system_section),
         str(system_section.get("distribution", "")),
@@ -129,7 +138,7 @@ def _partly_busy(summary: Summary) -> str:
     """A note if the host had a little other work, or an uncertain amount."""
     if summary.other_work is None or summary.other_work.level == "busy":
         return ""
-    clause = busy_clause(summary.other_work, "The host")
+    clause = busy_clause(summary.other_work)
     return f"{clause}. That may have lengthened the response times." if clause else ""
 
 
@@ -156,6 +165,7 @@ def fine_print(summary: Summary, view: View | None = None) -> list[tuple[str, st
         return [(label, line) for label, line in [*lines, *(("Note", note) for note in summary.notes)] if line]
     lines = [
         *(("Prediction", line) for line in prediction_words(summary.prediction)),
+        (HOSTS_LABEL, hosts_line(summary)),
         *time_lines(summary, view or View()),
         ("Usage", _usage(summary)),
         ("Usage", typing_line(summary.typing)),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from loadgo import _loadgo
 from loadgo.documents.result import Result
-from loadgo.errors import BadArgument
+from loadgo.errors import BadArgument, Refused
 from loadgo.hosts.address import HERE_NAME, parse_host
+from loadgo.hosts.fleet import is_fleet, read_fleet
 from loadgo.running.stopping import catch_stop_signals
 
 AbilityState = Literal["exact", "estimated", "absent"]
@@ -28,7 +29,12 @@ class Ability:
     """The reason why it is not exact; empty if it is."""
     remedy: str
     """Advice that makes it better; empty if none is known."""
+    host: str = ""
+    """The name of the host, in a list of several hosts; else empty."""
 
+
+REACHED_ABILITY = "a log-in, and an agent"
+"""The name of the ability that a host of several lacks if nothing else can be tried there."""
 
 _DRIVER_HOST_ABILITIES = (
     "a driver that is never kept waiting (SCHED_FIFO)",
@@ -58,24 +64,34 @@ class AbilityList(Result, list[Ability], presented_by="loadgo.reporting.ability_
         self.left_out = left_out
         """The names of abilities that loadgo uses only on the host where it runs, if the list is of another."""
 
+    @property
+    def unreached(self) -> tuple[str, ...]:
+        """The hosts of several on which nothing could be tried."""
+        return tuple(ability.host for ability in self if ability.name == REACHED_ABILITY and ability.state == "absent")
+
 
 def doctor(*, on: str = HERE_NAME, sudo: bool = False) -> AbilityList:
     """Tries what can be measured and controlled on a host. It takes about a tenth of a second and changes nothing.
 
     Args:
-        on: The host: `here`, or `ssh://USER@HOST:PORT`, to which an agent is brought (see docs/hosts.md).
+        on: The host: `here`, or `ssh://USER@HOST:PORT`, to which an agent is brought (see docs/hosts.md); or the path
+            of a list of several hosts.
         sudo: Whether the agent on another host runs by `sudo`.
 
     Returns:
         A list of `Ability`: each with its `state` (`exact`, `estimated` or `absent`), the means, the reason why it is
-        no better, and the remedy. The list of another host leaves out what only the host of the driver needs.
+        no better, and the remedy. The list of another host leaves out what only the host of the driver needs. In that
+        of several hosts each ability names its host. A host that cannot be reached lacks `a log-in, and an agent`.
 
     Raises:
         loadgo.errors.BadArgument: `on` is no host; it is a `ValueError`.
+        loadgo.errors.Mistake: The list of hosts has a mistake, which is told with its line and column.
         loadgo.hosts.failures.NoAgent: The host cannot be reached, or runs no agent. Its branches say why.
         loadgo.hosts.failures.AgentLost: The agent was lost before its answer.
         KeyboardInterrupt: A stop signal came before the answer of another host.
     """
+    if is_fleet(on):
+        return _abilities_of_hosts(on, sudo=sudo)
     host = parse_host(on)
     if host is None:
         if sudo:
@@ -89,6 +105,21 @@ def doctor(*, on: str = HERE_NAME, sudo: bool = False) -> AbilityList:
     abilities = list(map(_far_ability, parse_json(host, answer, list)))
     left_out = tuple(ability.name for ability in abilities if ability.name in _DRIVER_HOST_ABILITIES)
     return AbilityList((ability for ability in abilities if ability.name not in left_out), place, left_out)
+
+
+def _abilities_of_hosts(on: str, *, sudo: bool) -> AbilityList:
+    """The abilities of all hosts in the list `on`, one host after the other."""
+    hosts = read_fleet(on)
+    found: list[Ability] = []
+    left_out: dict[str, None] = {}
+    for host in hosts:
+        try:
+            abilities = doctor(on=str(host.address), sudo=sudo)
+        except Refused as refusal:
+            abilities = AbilityList([Ability(REACHED_ABILITY, "absent", "", str(refusal), "")])
+        found += [replace(ability, host=host.name) for ability in abilities]
+        left_out |= dict.fromkeys(abilities.left_out)
+    return AbilityList(found, f"on the {len(hosts)} hosts of {on}", tuple(left_out))
 
 
 def _ability(ability: Mapping[str, Any]) -> Ability:

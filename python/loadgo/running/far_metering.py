@@ -15,7 +15,6 @@ from loadgo.hosts.agent import Agent, Frame, parse_json, texts_of
 from loadgo.hosts.connection import raise_if_stopped
 from loadgo.hosts.failures import WrongFrames
 from loadgo.hosts.far_records import FarRecords
-from loadgo.records.runs import FAR_FOLDER
 
 MOST_WAITING_BYTES = 64 << 20
 """Largest number of bytes that wait in memory for the run's folder, which is made some seconds after the first came."""
@@ -41,9 +40,10 @@ class FarMetering:
     Its frames wait in memory until the run's folder exists.
     """
 
-    def __init__(self, agent: Agent, run_folder: Path, request: dict[str, Any]) -> None:
+    def __init__(self, agent: Agent, folder: Path, request: dict[str, Any]) -> None:
+        """The metering whose records go into `folder`, which lies in the run's folder."""
         self._agent, self._request = agent, request
-        self._records = FarRecords(run_folder / FAR_FOLDER)
+        self._records = FarRecords(folder)
         self._waiting: list[Frame] = []
         self._waiting_bytes = 0
         self._toml = b""
@@ -95,9 +95,18 @@ class FarMetering:
         """Says that the run's folder exists, into which the records go."""
         self._has_folder.set()
 
+    @property
+    def failure(self) -> LoadgoError | None:
+        """Why the records end early; None while they come, and after their planned end."""
+        return self._failure
+
+    def request_end(self) -> None:
+        """Lets the meters end, without waiting for that."""
+        self._stop.set()
+
     def end(self) -> FarMeteringEnd:
         """Ends the meters and waits for their last records."""
-        self._stop.set()
+        self.request_end()
         self._thread.join()
         return FarMeteringEnd(
             origin_ns=self._records.origin_ns,

@@ -14,6 +14,7 @@ from loadgo.errors import BadRun, LoadgoError
 from loadgo.hosts.address import Address
 from loadgo.hosts.clock import FarClock
 from loadgo.notation.figures import counted, duration, number, share
+from loadgo.records.fleets import METER_TABLES
 from loadgo.records.runs import FAR_FOLDER
 from loadgo.running.far_metering import FarMeteringEnd
 
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 WIDEST_BOUND_NS = 100_000_000
 """Records cover a second each: from a tenth of it on, nobody knows which of them belong to the steady phase."""
-METER_TABLES = ("time", "processes", "faults", "segments", "primitives", "queue", "stacks", "memory", "session_usage")
-"""The tables that an agent fills, whose rows cover a span."""
 _LAST_INSTANT_NS = 1 << 62
 """After 146 years. What another host sends need not be true, and later instants do not fit into signed 64 bits."""
 _DRIVER = "driver"
@@ -43,14 +42,14 @@ def complete_run(
     """Places the agent's records in the run that has ended. Returns its result, with what the agent has said."""
     import polars as pl
 
-    doubt = _clock_doubt(ended, clock)
+    doubt = clock_doubt(ended, clock, FAR_FOLDER)
     reason = "; ".join(filter(None, (ended.failure, doubt)))
     missing = [f"the meters of {host} are incomplete: {reason}"] if reason else []
     notes = [*ended.notes, *ended.left_behind, *missing]
     try:
         usage = None
         if clock is not None and ended.origin_ns is not None and not doubt:
-            _place_tables(folder, _RunClock(clock, ended.origin_ns, int(run_result["origin_ns"])))
+            _place_tables(folder, RunClock(clock, ended.origin_ns, int(run_result["origin_ns"])))
             usage = _charge_interactions(folder, clock.bound_ns)
         for loss in missing:
             _add_loss(folder, loss)
@@ -78,11 +77,11 @@ def tell_unplaced(folder: Path, host: Address) -> None:
         run_toml = tomlkit.parse((folder / "run.toml").read_text(encoding="utf-8")).unwrap()
         run_toml["notes"] = [*run_toml.get("notes", []), reason]
         _add_loss(folder, reason)
-        _write_run_toml(folder, run_toml)
+        write_run_toml(folder, run_toml)
 
 
 @dataclass(frozen=True)
-class _RunClock:
+class RunClock:
     """The clock of the run, for instants of a metering on another host."""
 
     far_clock: FarClock
@@ -97,8 +96,11 @@ class _RunClock:
         return [instant - self.origin_ns for instant in here_ns]
 
 
-def _clock_doubt(ended: FarMeteringEnd, clock: FarClock | None) -> str:
-    """The reason why the agent's records have no place on the run's clock; empty if they have one."""
+def clock_doubt(ended: FarMeteringEnd, clock: FarClock | None, place: str) -> str:
+    """The reason why the agent's records have no place on the run's clock; empty if they have one.
+
+    `place` is their folder in the run's folder.
+    """
     if clock is None:
         return "the clock there was not compared"
     if ended.origin_ns is None:
@@ -106,20 +108,37 @@ def _clock_doubt(ended: FarMeteringEnd, clock: FarClock | None) -> str:
     if clock.bound_ns > WIDEST_BOUND_NS:
         return (
             f"its clock is known to {clock.bound_ns / 1e6:.0f} ms only, over a slow network; its records are in "
-            f"{FAR_FOLDER}, by its own clock"
+            f"{place}, by its own clock"
         )
     return ""
 
 
-def _place_tables(folder: Path, run_clock: _RunClock) -> None:
+def _place_tables(folder: Path, run_clock: RunClock) -> None:
     """Writes the agent's rows into the run's tables."""
+    import polars as pl
+
+    from loadgo.records.tables import read_table
+
+    placed = placed_tables(folder / FAR_FOLDER, run_clock, run_length_ns(folder))
+    for name in METER_TABLES:
+        write_table(folder, name, placed[name])
+    write_table(folder, "lost", pl.concat([read_table(folder, "lost"), placed["lost"]]))
+
+
+def run_length_ns(folder: Path) -> int:
+    """The length of the run in `folder`, which has ended."""
+    return int(float(tomllib.loads((folder / "run.toml").read_text(encoding="utf-8")).get("wall_s") or 0) * 1e9)
+
+
+def placed_tables(far_folder: Path, run_clock: RunClock, end_ns: int) -> dict[str, pl.DataFrame]:
+    """The agent's rows in `far_folder` that belong to a run of this length, on its clock: `METER_TABLES` and `lost`."""
     import polars as pl
 
     from loadgo.records.tables import losses_from_conditions, read_table
 
-    end_ns = int(float(tomllib.loads((folder / "run.toml").read_text(encoding="utf-8")).get("wall_s") or 0) * 1e9)
+    placed: dict[str, pl.DataFrame] = {}
     for name in METER_TABLES:
-        rows = read_table(folder / FAR_FOLDER, name).filter(pl.col("span_ns") <= _LAST_INSTANT_NS)
+        rows = read_table(far_folder, name).filter(pl.col("span_ns") <= _LAST_INSTANT_NS)
         rows = _placed(rows, run_clock)
         rows = rows.filter(
             pl.col("at_ns").cast(pl.Int64) >= pl.col("span_ns").cast(pl.Int64),
@@ -127,31 +146,40 @@ def _place_tables(folder: Path, run_clock: _RunClock) -> None:
         )
         if name == "processes":
             rows = rows.filter(pl.col("who").cast(pl.String) != _DRIVER)
-        _write(folder, name, rows)
-    lost = [read_table(folder / FAR_FOLDER, "lost"), losses_from_conditions(_far_run_toml(folder))]
-    _write(folder, "lost", pl.concat([read_table(folder, "lost"), _placed(pl.concat(lost), run_clock)]))
+        placed[name] = rows
+    lost = [read_table(far_folder, "lost"), losses_from_conditions(far_run_toml(far_folder))]
+    return {**placed, "lost": _placed(pl.concat(lost), run_clock)}
 
 
 def _charge_interactions(folder: Path, bound_ns: int) -> UsageCounts | None:
     """Gives each interaction what it used there. None if the agent has followed no session."""
+    from loadgo.records.tables import read_table
+
+    interactions, sessions = read_table(folder, "interactions"), read_table(folder, "sessions")
+    readings, far = read_table(folder, "session_usage"), far_run_toml(folder / FAR_FOLDER)
+    charged = charged_interactions(interactions, sessions, readings, bound_ns, far)
+    if charged is None:
+        return None
+    write_table(folder, "interactions", charged[0])
+    return charged[1]
+
+
+def charged_interactions(
+    interactions: pl.DataFrame, sessions: pl.DataFrame, readings: pl.DataFrame, bound_ns: int, far: dict[str, Any]
+) -> tuple[pl.DataFrame, UsageCounts] | None:
+    """The interactions with what they used on the host of the `run.toml` `far`. None if it has followed no session."""
     import polars as pl
 
-    from loadgo.records.tables import read_table
     from loadgo.running.far_usage import FarProcessors, charge
 
-    readings = read_table(folder, "session_usage")
     if readings.filter(pl.col("user").is_not_null()).is_empty():
         return None
-    far = _far_run_toml(folder)
     step_ns = int(far.get("usage", {}).get("cpu_resolution_ns", 1))
     processors = FarProcessors(int(far.get("system", {}).get("processors") or 1), step_ns)
-    interactions, sessions = read_table(folder, "interactions"), read_table(folder, "sessions")
-    charged, counts = charge(interactions, sessions, readings, bound_ns, processors)
-    _write(folder, "interactions", charged)
-    return counts
+    return charge(interactions, sessions, readings, bound_ns, processors)
 
 
-def _placed(rows: pl.DataFrame, run_clock: _RunClock) -> pl.DataFrame:
+def _placed(rows: pl.DataFrame, run_clock: RunClock) -> pl.DataFrame:
     """The rows with `at_ns` on the run's clock; an instant before the run's beginning becomes 0.
 
     A row with an instant that no clock reaches is left out.
@@ -171,10 +199,10 @@ def _add_loss(folder: Path, reason: str) -> None:
     from loadgo.records.tables import COLUMNS_BY_TABLE, read_table, with_columns
 
     loss = pl.DataFrame({"at_ns": [0], "what": ["meters"], "count": [1], "reason": [reason]})
-    _write(folder, "lost", pl.concat([read_table(folder, "lost"), with_columns(loss, COLUMNS_BY_TABLE["lost"])]))
+    write_table(folder, "lost", pl.concat([read_table(folder, "lost"), with_columns(loss, COLUMNS_BY_TABLE["lost"])]))
 
 
-def _write(folder: Path, name: str, rows: pl.DataFrame) -> None:
+def write_table(folder: Path, name: str, rows: pl.DataFrame) -> None:
     """Replaces a table of the run in one step."""
     import polars as pl
 
@@ -183,9 +211,9 @@ def _write(folder: Path, name: str, rows: pl.DataFrame) -> None:
     part.replace(folder / f"{name}.parquet")
 
 
-def _far_run_toml(folder: Path) -> dict[str, Any]:
+def far_run_toml(far_folder: Path) -> dict[str, Any]:
     """The agent's last description; empty without one."""
-    file = folder / FAR_FOLDER / "run.toml"
+    file = far_folder / "run.toml"
     return tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
 
@@ -196,7 +224,7 @@ def _complete_run_toml(
     import tomlkit
 
     run_toml = tomlkit.parse((folder / "run.toml").read_text(encoding="utf-8")).unwrap()
-    far = _far_run_toml(folder)
+    far = far_run_toml(folder / FAR_FOLDER)
     for section in ("conditions", "meters"):
         if section in far:
             run_toml[section] = far[section]
@@ -205,19 +233,24 @@ def _complete_run_toml(
     driver = run_toml.get("driver", {}).get("hostname", "this host")
     run_toml["notes"] = [*run_toml.get("notes", []), _ABOUT.format(host=host, driver=driver, clock=known), *notes]
     if clock is not None:
-        run_toml["clock"] = _clock_section(clock, origin_ns)
-    _write_run_toml(folder, run_toml)
+        run_toml["clock"] = clock_section(clock, origin_ns)
+    write_run_toml(folder, run_toml)
 
 
 def _complete_usage(run_toml: dict[str, Any], far: dict[str, Any], host: Address, counts: UsageCounts | None) -> None:
-    """Says where usage comes from: from the agent, from this host if ssh led to it, or from nowhere."""
-    own = run_toml.setdefault("usage", {})
+    run_toml["usage"] = usage_section(run_toml.get("usage", {}), far, host, counts)
+
+
+def usage_section(
+    own: dict[str, Any], far: dict[str, Any], host: Address, counts: UsageCounts | None
+) -> dict[str, Any]:
+    """Says where usage comes from: from the agent, from this host if ssh led to it (`own`), or from nowhere."""
     of_agent = far.get("usage", {})
     if counts is None or not counts.all or counts.elsewhere == counts.all:
-        if not own.get("cpu"):
-            own["notes"] = [_NOT_MEASURED.format(host=host), *of_agent.get("notes", [])]
-        return
-    run_toml["usage"] = {**of_agent, "notes": [*of_agent.get("notes", []), *_usage_words(host, counts)]}
+        if own.get("cpu"):
+            return own
+        return {**own, "notes": [_NOT_MEASURED.format(host=host), *of_agent.get("notes", [])]}
+    return {**of_agent, "notes": [*of_agent.get("notes", []), *_usage_words(host, counts)]}
 
 
 def _usage_words(host: Address, counts: UsageCounts) -> list[str]:
@@ -236,7 +269,7 @@ def _usage_words(host: Address, counts: UsageCounts) -> list[str]:
     return ["; ".join((about, *why_not))]
 
 
-def _write_run_toml(folder: Path, run_toml: dict[str, Any]) -> None:
+def write_run_toml(folder: Path, run_toml: dict[str, Any]) -> None:
     """Replaces `run.toml` in one step."""
     import tomlkit
 
@@ -245,7 +278,7 @@ def _write_run_toml(folder: Path, run_toml: dict[str, Any]) -> None:
     part.replace(folder / "run.toml")
 
 
-def _clock_section(clock: FarClock, origin_ns: int) -> dict[str, Any]:
+def clock_section(clock: FarClock, origin_ns: int) -> dict[str, Any]:
     """`[clock]` of `run.toml`: the clock there minus the clock here, as it was compared."""
     drift = {} if clock.drift_ppm is None else {"drift_ppm": round(clock.drift_ppm, 3)}
     exchanges = [

@@ -85,6 +85,7 @@ _TYPES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "users": (_WHOLE, "a whole number, such as 20"),
     "passes": (_WHOLE, "a whole number, such as 3"),
     "seed": (_WHOLE, "a whole number, such as 1"),
+    "without_lost": (_WHOLE, "a whole number, such as 1"),
     "usage_every": (_WHOLE, "a whole number, such as 64"),
     "duration": (_AMOUNT, "seconds, or as a text such as '10min'"),
     "warm_up": (_AMOUNT, "seconds, or as a text such as '30s'"),

@@ -26,6 +26,7 @@ from loadgo.hosts.failures import (
     shown_clause,
     ssh_failure,
 )
+from loadgo.records.runs import FAR_FOLDER
 from loadgo.running.bundled import Source
 from loadgo.running.far_metering import FarMetering
 from loadgo.running.far_run_folder import complete_run, tell_unplaced
@@ -46,7 +47,7 @@ _SSH_SETTINGS = (
     "EscapeChar=none",
     "PermitLocalCommand=no",
 )
-_SHARED = (
+SHARED_NOTE = (
     "users shared the agent's connection, since a log-in without questions was refused ({reason}): no log-in of theirs "
     "is part of the load, and sshd holds 8 of them unless its MaxSessions is raised; a key for ssh gives each user a "
     "connection"
@@ -81,11 +82,13 @@ class OtherHostDriver:
         program, environment = find_agent_program(), user_environment(script, options, folder)
         with catch_stop_signals() as stop, connection_for_run(self.host, program, stop) as connection:
             # Before the agent starts: it ends itself when it hears nothing for 30 s.
-            shared = _shared_connection(connection, environment)
-            _check_programs(connection, self.needs)
+            shared = shared_connection(connection, environment)
+            check_programs(connection, self.needs)
             with agent_over(connection, program, sudo=self.sudo) as agent:
                 agent.compare_clocks("beginning")
-                metering = FarMetering(agent, Path(folder), self._request(options, folder))
+                metering = FarMetering(
+                    agent, Path(folder) / FAR_FOLDER, meter_request(self.host, self.meters, options, folder)
+                )
                 try:
                     with metering:
                         recorded_login = log_in_command(self.host, self.login, "SOCKET" if shared else None)
@@ -93,7 +96,7 @@ class OtherHostDriver:
                             "login": log_in_command(self.host, self.login, shared.socket if shared else None),
                             "other_host": metering.first_toml(recorded_login, stop),
                         }
-                        far["other_host_sessions"] = metering.sessions
+                        far["other_host_users"] = [(options["users"], far["login"], metering.sessions)]
 
                         def report_with_folder(state: Progress) -> bool:
                             metering.folder_exists()
@@ -106,20 +109,22 @@ class OtherHostDriver:
                     raise
                 clock = agent.clock.clock()
         if shared:
-            ended = replace(ended, notes=(*ended.notes, _SHARED.format(reason=shared.reason)))
+            ended = replace(ended, notes=(*ended.notes, SHARED_NOTE.format(reason=shared.reason)))
         return complete_run(Path(folder), self.host, result, ended, clock)
 
-    def _request(self, options: dict[str, Any], folder: str) -> dict[str, Any]:
-        return {
-            "do": "meter",
-            "id": Path(folder).name,
-            "address": str(self.host),
-            "meters": self.meters or "allowed",
-            "every_s": 1.0,
-            "duration_s": None,
-            "command_line": options["command"],
-            "users": options["users"],
-        }
+
+def meter_request(host: Address, meters: str | None, options: dict[str, Any], folder: str) -> dict[str, Any]:
+    """The request for the meters of `host` during a run with these options."""
+    return {
+        "do": "meter",
+        "id": Path(folder).name,
+        "address": str(host),
+        "meters": meters or "allowed",
+        "every_s": 1.0,
+        "duration_s": None,
+        "command_line": options["command"],
+        "users": options["users"],
+    }
 
 
 def log_in_command(host: Address, login: str, socket: str | None = None) -> str:
@@ -169,14 +174,14 @@ def user_environment(script: str, options: dict[str, Any], folder: str) -> dict[
 
 
 @dataclass(frozen=True)
-class _SharedConnection:
+class SharedConnection:
     """The agent's connection, which users share, and the reason."""
 
     socket: str
     reason: str
 
 
-def _shared_connection(connection: Connection, environment: dict[str, str]) -> _SharedConnection | None:
+def shared_connection(connection: Connection, environment: dict[str, str]) -> SharedConnection | None:
     """The connection for all users, if a user's own log-in fails or would be asked a question; else None.
 
     Raises the branches of `NoAgent` if users can log in neither way, and `KeyboardInterrupt` after a stop signal.
@@ -200,11 +205,11 @@ def _shared_connection(connection: Connection, environment: dict[str, str]) -> _
     reason = errors.last_part()
     failure = ssh_failure(connection.address, reason)
     if isinstance(failure, LoginRefused | HostUnreachable):
-        return _SharedConnection(str(connection.control_socket), shown_clause(reason))
+        return SharedConnection(str(connection.control_socket), shown_clause(reason))
     raise failure
 
 
-def _check_programs(connection: Connection, programs: Sequence[str]) -> None:
+def check_programs(connection: Connection, programs: Sequence[str]) -> None:
     """Raises `Refused` if the log-in shell there finds a program of the script's `needs` not on its path.
 
     Raises `LoginUnfinished` if that shell does not come to its end.

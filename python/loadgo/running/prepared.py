@@ -9,6 +9,7 @@ from typing import Any
 from loadgo import _loadgo
 from loadgo.errors import BadArgument, Mistake, naming
 from loadgo.hosts.address import SSH_SCHEME, parse_host
+from loadgo.hosts.fleet import is_fleet, read_fleet, refuse_fleet
 from loadgo.notation import quantities
 from loadgo.running import host, simulated_machine
 from loadgo.running.bundled import Source
@@ -38,6 +39,8 @@ class RunSettings:
     driver: Driver = DEFAULT_DRIVER
     login: str | None = None
     """The command that logs users in to this host, in place of the script's."""
+    without_lost: int = 0
+    """The number of hosts of a fleet without which the run still counts."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,10 @@ def prepare_system(source: Source, on: str, settings: RunSettings, *, sudo: bool
 
     `sudo` is for the agent on another host.
     """
+    if settings.without_lost:
+        raise BadArgument("`without_lost` is for a run on several hosts: name a list of them with `on`").about(
+            "without_lost", "on"
+        )
     if str(on).startswith(SSH_SCHEME):
         return prepare_other_host(source, on, settings, sudo=sudo)
     if sudo:
@@ -75,8 +82,14 @@ def prepare_system(source: Source, on: str, settings: RunSettings, *, sudo: bool
 
 
 def is_host(on: str) -> bool:
-    """Whether the system `on` is a host, this one or another, and not a simulated machine."""
-    return on == THIS_HOST or str(on).startswith(SSH_SCHEME)
+    """Whether the system `on` is a host, this one or another, or a list of hosts, and not a simulated machine."""
+    return on == THIS_HOST or str(on).startswith(SSH_SCHEME) or is_fleet(str(on))
+
+
+def prepare_systems(source: Source, on: str, settings: RunSettings, *, sudo: bool) -> PreparedRun:
+    """Does what `prepare_system` does, and takes several hosts, too: `on` may be the path of a list of hosts."""
+    check_types({"without_lost": settings.without_lost})
+    return (prepare_fleet if is_fleet(str(on)) else prepare_system)(source, str(on), settings, sudo=sudo)
 
 
 def prepare_run(source: Source, on: str, settings: RunSettings) -> PreparedRun:
@@ -93,6 +106,7 @@ def prepare_run(source: Source, on: str, settings: RunSettings) -> PreparedRun:
         raise BadArgument(
             f"`on={on}`: another host is for `run`, `capacity`, `ab`, `meter` and `doctor`: start this on that host"
         ).about("on")
+    refuse_fleet(str(on), "name one host: ssh://HOST")
     if on == THIS_HOST:
         if settings.set:
             raise BadArgument("`set` changes a simulated machine: name one with `on`").about("set", "on")
@@ -116,10 +130,34 @@ def prepare_run(source: Source, on: str, settings: RunSettings) -> PreparedRun:
 
 def prepare_other_host(source: Source, on: str, settings: RunSettings, *, sudo: bool) -> PreparedRun:
     """Checks a script and another host as the system `on`, without a log-in. Raises what `prepare_run` raises."""
-    from loadgo.running.other_host import MOST_STARTING_SESSIONS, OtherHostDriver, check_script
+    from loadgo.running.other_host import OtherHostDriver
 
     address = parse_host(on)
     assert address is not None, "it has ssh's scheme"
+    script, options, meters = _checked_for_ssh(source, settings)
+    drive = OtherHostDriver(address, sudo, meters, script["login"], tuple(script["needs"]), run_host)
+    return PreparedRun(script, drive, options)
+
+
+def prepare_fleet(source: Source, on: str, settings: RunSettings, *, sudo: bool) -> PreparedRun:
+    """Checks a script and a list of hosts as the system `on`, without a log-in. Raises what `prepare_run` raises."""
+    from loadgo.running.fleet import FleetDriver
+
+    hosts = read_fleet(on)
+    if not 0 <= settings.without_lost < len(hosts):
+        raise BadArgument(
+            f"`without_lost={settings.without_lost}` of {len(hosts)} hosts: 0 to {len(hosts) - 1} are possible"
+        ).about("without_lost")
+    script, options, meters = _checked_for_ssh(source, settings)
+    needs = tuple(script["needs"])
+    drive = FleetDriver(on, hosts, sudo, meters, script["login"], needs, settings.without_lost, run_host)
+    return PreparedRun(script, drive, options)
+
+
+def _checked_for_ssh(source: Source, settings: RunSettings) -> tuple[dict[str, Any], dict[str, Any], str | None]:
+    """A script for users who log in to other hosts by ssh, the options of its run, and the tier of meters there."""
+    from loadgo.running.other_host import MOST_STARTING_SESSIONS, check_script
+
     if settings.login is not None:
         raise BadArgument("`login` is for this host: users of another host log in to it by ssh").about("login", "on")
     if settings.set:
@@ -130,8 +168,7 @@ def prepare_other_host(source: Source, on: str, settings: RunSettings, *, sudo: 
     meters = host.parse_meter_tier(settings.meters)
     options = host.host_options((), None, settings.usage_every, settings.driver)
     options["log_ins_at_once"] = options["log_ins_at_once"] or MOST_STARTING_SESSIONS
-    drive = OtherHostDriver(address, sudo, meters, script["login"], tuple(script["needs"]), run_host)
-    return PreparedRun(script, drive, {**options, "meters": "none", **_pace_options(settings)})
+    return script, {**options, "meters": "none", **_pace_options(settings)}, meters
 
 
 def parse_script_file(source: Source) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from loadgo.running.prepared import (
     RunProgress,
     RunSettings,
     prepare_run,
-    prepare_system,
+    prepare_systems,
 )
 from loadgo.running.stopping import catch_stop_signals
 
@@ -65,10 +65,12 @@ class Run(Result, presented_by="loadgo.reporting.presentation:presentation"):
 
     @property
     def bad(self) -> bool:
-        """Whether a condition holds or cannot be decided, records are lost, the driver was late, or the run failed."""
-        has_losses = any(loss.count for loss in self.summary.losses)
+        """Whether a condition holds or cannot be decided, something is lost, the driver was late, or the run failed."""
+        has_losses = any(loss.count for loss in self.summary.losses if not loss.tolerated)
+        has_lost_hosts = any(host.lost is not None and not host.lost.tolerated for host in self.summary.hosts)
         has_failed = any(finding.failed for finding in self.findings)
-        return has_failed or has_losses or not self.summary.driver.valid or self.outcome == "failed"
+        is_whole = not has_losses and not has_lost_hosts and self.outcome != "failed"
+        return has_failed or not is_whole or not self.summary.driver.valid
 
     def __fspath__(self) -> str:
         return str(self.folder)
@@ -91,6 +93,7 @@ def run(
     on: str = "here",
     sudo: bool = False,
     login: str | None = None,
+    without_lost: int = 0,
     load: Load = DEFAULT_LOAD,
     limits: Limits | None = None,
     metering: Metering = DEFAULT_METERING,
@@ -114,9 +117,11 @@ def run(
     Args:
         script: The name of a bundled script, or the path of a script.
         on: This host (`here`), another host (`ssh://USER@HOST:PORT`), the name of a bundled machine, or the path of a
-            machine file, which is simulated. Users of another host log in through its sshd (see docs/hosts.md).
+            machine file, which is simulated. Users of another host log in through its sshd (see docs/hosts.md). The
+            path of a list of hosts (`hosts.toml`) spreads the users over them.
         sudo: Whether the agent on another host runs by `sudo`.
         login: The command that logs users in to this host, in place of the script's: `ssh host`, `su - guest`.
+        without_lost: With several hosts, the number of hosts that may be lost in a run that counts.
         load: The users' work. Its common fields are keywords too, and a keyword replaces the field: `users`, `passes`,
             `duration`, `think`, `typing`, `arrivals`, `warm_up`, `until` and `seed`.
         limits: The resources that the users of a host may have. The keyword `limit` is the same as a text:
@@ -154,9 +159,9 @@ def run(
     source = bundled.find_script(script)
     options = load_options(load)
     settings = RunSettings(
-        load.think, load.typing, _texts(set), limit, metering.usage_every, metering.meters, driver, login
+        load.think, load.typing, _texts(set), limit, metering.usage_every, metering.meters, driver, login, without_lost
     )
-    ready = prepare_system(source, on, settings, sudo=sudo)
+    ready = prepare_systems(source, on, settings, sudo=sudo)
     choice.check(is_simulated=ready.machine is not None)
     if ready.machine is None and draws:
         raise BadArgument("`draws` predicts with a simulated machine: name one with `on`").about("draws", "on")

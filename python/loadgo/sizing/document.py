@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Charts, Document
-from loadgo.measures.other_work import BUSY_SHARE, SHOWS_PROGRAMS
+from loadgo.measures.other_work import BUSY_SHARE, shows_programs_on
 from loadgo.notation.figures import digits, in_words, number, people, seconds, share
 from loadgo.running.prepared import THIS_HOST
 from loadgo.sizing.curve import LoadPoint, Target
@@ -80,7 +80,7 @@ def _search_warnings(capacity: Capacity) -> list[str]:
         warnings.append(
             f"The host was busy with other things: {share(others.mean)} of its processors' time over all trials, up "
             f"to {share(others.most)} in one. The answer is for the host in that state: search again when it is quiet. "
-            f"{SHOWS_PROGRAMS}"
+            f"{shows_programs_on(capacity.on)}"
         )
     return warnings
 

@@ -73,18 +73,22 @@ def late_lines(rows: pl.DataFrame, targets: Sequence[Target]) -> int:
 def lost_records(tables: Tables, *, cut_short: bool) -> int:
     """Number of lost records, without those that are counted as users or as lines in flight."""
     not_lost = (*_USER_LOSSES, _CENSORED_LOSS) if cut_short else _USER_LOSSES
-    return sum(loss.count for loss in group_losses(tables.lost) if loss.what not in not_lost)
+    return sum(loss.count for loss in group_losses(tables.lost, tables.conditions) if loss.what not in not_lost)
 
 
 def censored_lines(tables: Tables) -> int:
     """Number of lines that were in flight when the trial was ended early."""
-    return sum(loss.count for loss in group_losses(tables.lost) if loss.what == _CENSORED_LOSS)
+    return sum(loss.count for loss in group_losses(tables.lost, tables.conditions) if loss.what == _CENSORED_LOSS)
 
 
 def _lost_far_meters(tables: Tables) -> int:
     """Lost meters of another host. Without them, as over a slow network, responses are whole."""
     is_far = str(tables.conditions.get("system", {}).get("name", "")).startswith(SSH_SCHEME)
-    return sum(loss.count for loss in group_losses(tables.lost) if loss.what == "meters") if is_far else 0
+    return (
+        sum(loss.count for loss in group_losses(tables.lost, tables.conditions) if loss.what == "meters")
+        if is_far
+        else 0
+    )
 
 
 def _lateness_of_cycle(rows: pl.DataFrame) -> float:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import difflib
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from loadgo.errors import BadArgument, Mistake
 from loadgo.notation.quantities import MOST_USERS
+from loadgo.notation.toml_text import parse_toml
 from loadgo.running.folders import check_utf8
 from loadgo.sweeping.grid import GRID_MEASURES, Grid
 
@@ -20,7 +20,6 @@ LOAD_KEYS = ("duration", "until", "passes", "warm_up", "think", "typing")
 GRID_KEYS = ("title", "script", "machine", "machines", "users", "set", "seeds", *LOAD_KEYS, "measure", "batch")
 _RANGE_KEYS = ("from", "to", "step")
 _MOST_SEED = 2**63 - 1
-_TOML_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)")
 
 
 def read_grid(path: str | Path) -> Grid:
@@ -48,11 +47,7 @@ def read_grid(path: str | Path) -> Grid:
 
 def parse_grid(text: str, folder: Path = Path()) -> Grid:
     """The grid in a file's text. Paths in it start at `folder`. Raises `Mistake`."""
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise _syntax_mistake(text, str(error)) from None
-    return _GridTable(table, lambda key: _place_of(text, key), folder).grid()
+    return _GridTable(parse_toml(text), lambda key: _place_of(text, key), folder).grid()
 
 
 def grid_of(table: Mapping[str, Any]) -> Grid:
@@ -61,13 +56,6 @@ def grid_of(table: Mapping[str, Any]) -> Grid:
         return _GridTable(table, lambda _: (1, 1), Path()).grid()
     except Mistake as mistake:
         raise BadArgument(f"`grid`: {mistake.message}").about("grid") from None
-
-
-def _syntax_mistake(text: str, message: str) -> Mistake:
-    place = _TOML_PLACE.search(message)
-    last_line = text.count("\n") + 1, len(text) - text.rfind("\n")
-    line, column = (int(place[1]), int(place[2])) if place and place[1] else last_line
-    return Mistake(line, column, f"this is not TOML: {_TOML_PLACE.sub('', message)}")
 
 
 def _place_of(text: str, key: str) -> tuple[int, int]:

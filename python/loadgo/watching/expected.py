@@ -17,6 +17,7 @@ from typing import Any
 
 from loadgo.errors import BadRun, LoadgoError, Refused
 from loadgo.prediction.figures import figures_of
+from loadgo.records.fleet_tables import tables_without_hosts
 from loadgo.records.following import latest_ns
 from loadgo.records.prediction import ALL_COMMANDS
 from loadgo.records.tables import Tables, read_conditions, tables
@@ -61,7 +62,7 @@ class Model:
         Raises `errors.Refused` if the machine cannot run, `BadRun` for a run that cannot be read.
         """
         if self._is_run():
-            return of_run(tables(self.name), f"of the run {Path(self.name).name}")
+            return of_run(tables_without_hosts(self.name, "`model`"), f"of the run {Path(self.name).name}")
         load = _load(read_conditions(self.watched).get("load", {}))
         with TemporaryDirectory(prefix="loadgo-expected-") as temporary:
             folder = Path(temporary) / "expected"

@@ -7,6 +7,7 @@ from pathlib import Path
 from loadgo.errors import BadArgument
 from loadgo.measures.summary import summarize
 from loadgo.notation.figures import duration
+from loadgo.records.fleet_tables import tables_of_load
 from loadgo.records.following import latest_ns
 from loadgo.records.part import part_of
 from loadgo.records.tables import tables
@@ -19,7 +20,7 @@ def part_report(folder: Path, from_ns: int, to_ns: int) -> str:
     A part that goes on after the last record ends there. Raises `BadRun` for a run that cannot be read, `BadArgument`
     for a part without length and for one that begins after the last record.
     """
-    measured = tables(folder)
+    measured = tables_of_load(tables(folder))
     reach_ns = latest_ns(measured)
     if reach_ns <= from_ns < to_ns:
         raise BadArgument(f"from {duration(from_ns)} on there is nothing: the run has {duration(reach_ns)}")

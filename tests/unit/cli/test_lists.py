@@ -20,7 +20,7 @@ from loadgo.notation.figures import duration
 from loadgo.records.runs import RunList, read_run
 from loadgo.reporting.ability_list import ability_answer
 from loadgo.reporting.run_list import MOST_RUNS, run_table
-from loadgo.running.doctor import _DRIVER_HOST_ABILITIES, Ability, AbilityList
+from loadgo.running.doctor import _DRIVER_HOST_ABILITIES, REACHED_ABILITY, Ability, AbilityList
 from support import printed_rows
 from support.places import TESTS
 from typer.testing import CliRunner
@@ -201,6 +201,27 @@ def test_the_doctor_says_first_what_is_missing_with_its_whole_remedy() -> None:
         "Available: terminals; the meters of clock profile, run queue.",
         "`loadgo doctor --full` says how each of them is measured.",
     ]
+
+
+def test_the_doctor_of_several_hosts_says_which_lack_what() -> None:
+    swap, late = SOME_ABILITIES[2], SOME_ABILITIES[1]
+    lost = Ability(REACHED_ABILITY, "absent", "", "ssh://cedar: no connection", "")
+    of_hosts = [("ash", SOME_ABILITIES[0]), ("ash", swap), ("birch", swap), ("birch", late), ("cedar", lost)]
+    abilities = AbilityList(
+        (replace(ability, host=host) for host, ability in of_hosts), "on the 3 hosts of hosts.toml", ("memory limits",)
+    )
+    assert abilities.unreached == ("cedar",)
+    lines = str(abilities.report("text", width=300)).splitlines()
+    assert lines[0] == (
+        "All abilities that loadgo uses there are available on 0 of the 3 hosts of hosts.toml: cedar cannot be used, "
+        "ash and birch lack something."
+    )
+    assert lines[3].startswith("· swap: not on ash and birch")
+    assert f"· {REACHED_ABILITY}: not on cedar" in lines
+    assert "    why: ssh://cedar: no connection" in lines
+    assert "· timers: in part on birch" in lines
+    well = AbilityList([replace(SOME_ABILITIES[0], host=host) for host in ("ash", "birch")], "on the 2 hosts of h.toml")
+    assert ability_answer(well) == "All abilities that loadgo uses there are available on the 2 hosts of h.toml."
 
 
 def test_the_doctor_in_full_says_how() -> None:

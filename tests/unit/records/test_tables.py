@@ -162,5 +162,5 @@ def test_frames_are_named_as_the_tables_that_are_written() -> None:
     tables_of_a_run = list(_loadgo.table_columns())
     assert names[: len(tables_of_a_run)] == tables_of_a_run
     assert names[len(tables_of_a_run) :] == [
-        "conditions", "prediction", "fit_warnings", "part_ns", "far_records", "users_run", "is_written",
+        "conditions", "prediction", "fit_warnings", "part_ns", "far_records", "users_run", "is_written", "by_host",
     ]  # fmt: skip

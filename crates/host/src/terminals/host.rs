@@ -12,7 +12,8 @@ mod output;
 mod tests;
 
 use crate::groups::Groups;
-use crate::terminals::login::Login;
+use crate::terminals::destinations::Destinations;
+use crate::terminals::given_up::{GivenUp, GivenUpUsers};
 use crate::terminals::session::{Session, Stage, Watch};
 use crate::terminals::starting::Starters;
 use crate::terminals::typed_files::Preparations;
@@ -37,6 +38,7 @@ const INTERRUPT_KEY: &[u8] = b"\x03";
 const TIMER: u64 = u64::MAX;
 const STOP: u64 = u64::MAX - 1;
 const STARTED: u64 = u64::MAX - 2;
+const GIVEN_UP: u64 = u64::MAX - 3;
 /// Threads that start sessions: one waits for a program to execute while the other prepares the next.
 const STARTERS: usize = 2;
 /// Line number that stands for the log-out in the meter.
@@ -51,8 +53,10 @@ const READ_BUFFER_BYTES: usize = 64 * 1024;
 pub struct Setting {
     /// The script, for its log-in, files and patterns.
     pub script: Arc<Script>,
-    /// The log-in command with the path of its program.
-    pub login: Login,
+    /// Where the users log in.
+    pub destinations: Destinations,
+    /// Requests to give users up while the run goes on.
+    pub given_up: GivenUpUsers,
     /// The directories that programs are looked up in.
     pub search_path: String,
     /// The run's id; each session's environment carries it.
@@ -67,9 +71,6 @@ pub struct Setting {
     pub own_directories: bool,
     /// Whether the log-in command has the home of this account, its agents of keys and its tickets: it logs in by them.
     pub of_account: bool,
-    /// Where sessions announce themselves to an agent on the host that they log in to. Such users log out [`LOG_OUT_PAUSE`] later,
-    /// so that the agent has read what their last line used.
-    pub announced_in: Option<String>,
 }
 
 /// Time from the end of a user's last line to the log-out, where an agent reads the sessions' accounts. The agent reads them every
@@ -126,8 +127,8 @@ struct ReadyUser {
 pub struct Host {
     setting: Setting,
     patterns: ReadyPatterns,
-    /// The lines that prepare each session.
-    preparations: Preparations,
+    /// The lines that prepare each session, by its destination.
+    preparations: Vec<Preparations>,
     starters: Starters,
     /// Users whose session was given up before it was started.
     unwanted: HashSet<UserId>,
@@ -139,6 +140,10 @@ pub struct Host {
     /// The request to stop rings it.
     stop_bell: Arc<Bell>,
     started: Arc<Bell>,
+    /// A request to give users up rings it.
+    give_up_bell: Arc<Bell>,
+    /// All users who were given up so far.
+    given_up: Vec<GivenUp>,
     seats: Vec<Option<Box<Seat>>>,
     by_pid: HashMap<i32, UserId>,
     silences: Deadlines,
@@ -166,6 +171,10 @@ impl Host {
         epoll.add_level_triggered(timer.fd(), TIMER)?;
         epoll.add_level_triggered(stop_bell.fd(), STOP)?;
         epoll.add_level_triggered(started.fd(), STARTED)?;
+        let give_up_bell = Arc::new(Bell::new()?);
+        let bell = Arc::clone(&give_up_bell);
+        setting.given_up.wake_by(move || bell.ring());
+        epoll.add_level_triggered(give_up_bell.fd(), GIVEN_UP)?;
         Ok(Host {
             patterns: ReadyPatterns::of(setting.ready_rules()),
             preparations: setting.preparations(),
@@ -177,6 +186,8 @@ impl Host {
             timer,
             stop_bell,
             started,
+            give_up_bell,
+            given_up: Vec::new(),
             seats: Vec::new(),
             by_pid: HashMap::new(),
             silences: Deadlines::new(),
@@ -193,6 +204,11 @@ impl Host {
     /// The usage of `user` since the last call; nothing is known of sessions out of the meter's reach.
     fn usage(&mut self, user: UserId) -> Usage {
         if self.is_metered(user) { self.meter.interaction(user) } else { Usage::default() }
+    }
+
+    /// The lines that prepare the session of `user`.
+    fn preparations_of(&self, user: UserId) -> &Preparations {
+        &self.preparations[self.setting.destinations.index_of(user)]
     }
 
     fn is_metered(&self, user: UserId) -> bool {
@@ -246,7 +262,8 @@ impl Host {
                 TIMER => self.timer.acknowledge(),
                 STOP if self.stop_bell.take_ring() => self.pending.push(Event::Stop { at: self.now() }),
                 STARTED if self.started.take_ring() => self.take_from_starters(),
-                STOP | STARTED => {}
+                GIVEN_UP if self.give_up_bell.take_ring() => self.give_up_users(),
+                STOP | STARTED | GIVEN_UP => {}
                 user => self.serve(user as UserId, hung_up, writable),
             }
         }
@@ -294,7 +311,10 @@ impl System for Host {
     }
 
     fn log_in(&mut self, user: UserId) {
-        self.starters.start(user);
+        match self.reason_to_give_up(user) {
+            Some(reason) => self.pending.push(Event::Refused { user, at: self.now(), reason, remedy: "" }),
+            None => self.starters.start(user),
+        }
     }
 
     fn keys(&mut self, user: UserId, keys: &[u8]) {
@@ -320,7 +340,7 @@ impl System for Host {
     }
 
     fn log_out(&mut self, user: UserId, keys: &[u8]) -> Instant {
-        if self.setting.announced_in.is_none() {
+        if self.setting.destinations.of(user).announced_in.is_none() {
             return self.type_log_out(user, keys);
         }
         let due = self.now() + LOG_OUT_PAUSE;

@@ -6,6 +6,7 @@
 
 use crate::groups::Groups;
 use crate::groups::accounts::{AccountOpener, OpenedAccount};
+use crate::terminals::destinations::Destinations;
 use crate::terminals::farewells::Farewells;
 use crate::terminals::login::{self, Login};
 use crate::terminals::place::Place;
@@ -31,8 +32,8 @@ use std::thread::{self, JoinHandle};
 pub(crate) struct Ground {
     /// The script, for its files and environment.
     pub script: Arc<Script>,
-    /// The log-in command with the path of its program.
-    pub login: Login,
+    /// The log-in commands.
+    pub destinations: Destinations,
     /// The environment that all sessions share.
     pub environment: Vec<(String, String)>,
     /// The directory under which each user gets a home.
@@ -144,7 +145,7 @@ impl Starters {
         for _ in 0..count {
             let starter = Starter {
                 ground: Arc::clone(&starters.ground),
-                program: program(&starters.ground.login),
+                programs: starters.ground.destinations.iter().map(|destination| program(&destination.login)).collect(),
                 spawner: Spawner::new()?,
                 random: File::open("/dev/urandom")?,
                 shared: Arc::clone(&starters.shared),
@@ -270,7 +271,7 @@ impl Drop for Starters {
 
 struct Starter {
     ground: Arc<Ground>,
-    program: PreparedProgram,
+    programs: Vec<PreparedProgram>,
     spawner: Spawner,
     random: File,
     shared: Arc<Shared>,
@@ -329,7 +330,7 @@ impl Starter {
         };
         let directory = c_string(home.as_os_str().as_bytes());
         let place = LaunchSetup { environment: &environment, directory: &directory, join: &join };
-        let (master, pid) = self.spawner.spawn(&self.program, &place)?;
+        let (master, pid) = self.spawner.spawn(&self.programs[ground.destinations.index_of(user)], &place)?;
         let added = ground.terminals.add(master.as_fd(), u64::from(user));
         Ok(StartedSession { master, pid, account: ground.accounts.open(user), added })
     }
@@ -360,12 +361,12 @@ mod tests {
 
     fn one_starter() -> (Starters, Arc<Bell>, TempDir) {
         let script = Arc::new(parse("name = \"t\"\nlogin = \"true\"\nlines = [\"a\"]\n").expect("a script"));
-        let login = Login::find(&script.login, "/usr/bin:/bin").expect("true is there");
+        let destinations = Destinations::one(Login::find(&script.login, "/usr/bin:/bin").expect("true is there"));
         let homes = tempfile::tempdir().expect("a folder");
         let accounts = AccountOpener { accounts: None, keep_open: false };
         let terminals = Epoll::new().and_then(|epoll| epoll.adder()).expect("an event loop");
-        let (environment, homes_path) = (Vec::new(), homes.path().into());
-        let ground = Ground { script, login, environment, homes: homes_path, groups: None, accounts, terminals, farewells: None };
+        let (environment, homes_path, groups, farewells) = (Vec::new(), homes.path().into(), None, None);
+        let ground = Ground { script, destinations, environment, homes: homes_path, groups, accounts, terminals, farewells };
         let bell = Arc::new(Bell::new().expect("a bell"));
         (Starters::begin(ground, 1, &bell).expect("a thread"), bell, homes)
     }

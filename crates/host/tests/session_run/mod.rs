@@ -10,6 +10,8 @@ use loadgo_core::stop::StopRequest;
 use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
 use loadgo_host::leftovers::Leftovers;
+use loadgo_host::terminals::destinations::Destinations;
+use loadgo_host::terminals::given_up::GivenUpUsers;
 use loadgo_host::terminals::host::{Host, Setting};
 use loadgo_host::terminals::login::Login;
 use loadgo_host::usage::meter::UsageMeter;
@@ -94,7 +96,8 @@ pub fn run_with(text: &str, load: OfferedLoad) -> (Kept, SessionCounts) {
     let demand = Demand { users: load.users as usize, every: 1, taskstats: true };
     let meter = UsageMeter::open(groups.as_deref(), demand, &mut leftovers).expect("a meter");
     let setting = Setting {
-        login: Login::find(&script.login, PATH).expect("the log-in is there"),
+        destinations: Destinations::one(Login::find(&script.login, PATH).expect("the log-in is there")),
+        given_up: GivenUpUsers::default(),
         script: Arc::clone(&script),
         search_path: PATH.into(),
         run_id: id,
@@ -103,7 +106,6 @@ pub fn run_with(text: &str, load: OfferedLoad) -> (Kept, SessionCounts) {
         by_place: Arc::default(),
         own_directories: false,
         of_account: false,
-        announced_in: None,
     };
     let mut host = Host::new(setting, meter, groups, &StopRequest::default()).expect("an event loop");
     let mut kept = Kept::default();

@@ -101,8 +101,8 @@ impl Child {
 
     /// Lets the load begin, and returns when it is done. The process stays, so that its figures can be read.
     ///
-    /// The quota holds only in between. Otherwise the process could use it up at its start, or after it is done. It would then be
-    /// throttled across a reading of the figures, and the kernel counts a throttled time as a whole when it ends.
+    /// The quota holds only in between. The kernel counts a throttled time as a whole when it ends. So no process may be
+    /// throttled across a reading of the figures: while it starts, or after it is done.
     pub fn go(&mut self, load: &Load) -> io::Result<()> {
         load.set_quota(load.quota_percent)?;
         self.input.write_all(b"go\n")?;

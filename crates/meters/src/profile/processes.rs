@@ -17,6 +17,11 @@ pub(crate) struct Processes {
     own_space: Option<Space>,
     /// Processes whose mappings changed in this round, and in the round before.
     changed: [HashSet<u32>; 2],
+    /// Processes that /proc did not have when they were looked for in this round. A busy host's page faults name processes of
+    /// other containers, or ended ones, many thousand times a second: each is looked for once a round.
+    missing: HashSet<u32>,
+    /// Reads a living process.
+    read: fn(u32, &mut Segments) -> Option<Space>,
     layouts: Layouts,
     names: Names,
 }
@@ -45,15 +50,7 @@ impl Names {
 impl Processes {
     /// The existing processes, read from /proc.
     pub fn existing(segments: &mut Segments) -> Processes {
-        let mut processes = Processes {
-            own_pid: std::process::id(),
-            spaces: HashMap::new(),
-            ended: [HashMap::new(), HashMap::new()],
-            own_space: None,
-            changed: [HashSet::new(), HashSet::new()],
-            layouts: Layouts::default(),
-            names: Names::default(),
-        };
+        let mut processes = Processes::none(Space::read_living);
         for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
             let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
             if let Some(mut space) = Space::read_living(pid, segments) {
@@ -63,6 +60,21 @@ impl Processes {
             }
         }
         processes
+    }
+
+    /// No processes yet; `read` reads a living one.
+    fn none(read: fn(u32, &mut Segments) -> Option<Space>) -> Processes {
+        Processes {
+            own_pid: std::process::id(),
+            spaces: HashMap::new(),
+            ended: [HashMap::new(), HashMap::new()],
+            own_space: None,
+            changed: [HashSet::new(), HashSet::new()],
+            missing: HashSet::new(),
+            read,
+            layouts: Layouts::default(),
+            names: Names::default(),
+        }
     }
 
     /// Adds a mapping of a process.
@@ -116,9 +128,14 @@ impl Processes {
             Entry::Occupied(space) => Some(space.into_mut()),
             Entry::Vacant(entry) => match self.ended[1].get(&pid).or_else(|| self.ended[0].get(&pid)) {
                 Some(space) => Some(space),
+                None if self.missing.contains(&pid) => None,
                 None => {
+                    let Some(space) = (self.read)(pid, segments) else {
+                        self.missing.insert(pid);
+                        return None;
+                    };
                     self.changed[1].insert(pid);
-                    Some(entry.insert(Space::read_living(pid, segments)?))
+                    Some(entry.insert(space))
                 }
             },
         }
@@ -142,6 +159,7 @@ impl Processes {
             }
         }
         *last = std::mem::take(this);
+        self.missing.clear();
     }
 
     /// Ends a span: forgets processes that ended before it, earlier programs, and layouts and names that are no longer in use.
@@ -151,5 +169,40 @@ impl Processes {
         self.spaces.values_mut().for_each(Space::end_span);
         self.layouts.forget_unused();
         self.names.forget_unused();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    thread_local! {
+        static READINGS: Cell<u32> = const { Cell::new(0) };
+    }
+
+    fn read_nothing(_: u32, _: &mut Segments) -> Option<Space> {
+        READINGS.set(READINGS.get() + 1);
+        None
+    }
+
+    #[test]
+    fn a_process_that_proc_does_not_have_is_looked_for_once_a_round() {
+        let (mut processes, mut segments) = (Processes::none(read_nothing), Segments::new());
+        for round in 1..=3 {
+            for _ in 0..1000 {
+                assert!(processes.space(42, &mut segments).is_none());
+            }
+            assert_eq!(READINGS.get(), round);
+            processes.end_round();
+        }
+    }
+
+    #[test]
+    fn a_process_that_begins_after_it_was_looked_for_is_known() {
+        let (mut processes, mut segments) = (Processes::none(read_nothing), Segments::new());
+        assert!(processes.space(42, &mut segments).is_none());
+        processes.fork(42, 1);
+        assert!(processes.space(42, &mut segments).is_some());
     }
 }

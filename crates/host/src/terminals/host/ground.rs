@@ -2,6 +2,7 @@
 
 use super::Setting;
 use crate::groups::Groups;
+use crate::terminals::destinations::Destination;
 use crate::terminals::farewells::Farewells;
 use crate::terminals::login;
 use crate::terminals::starting::Ground;
@@ -13,15 +14,21 @@ use std::io;
 use std::sync::Arc;
 
 impl Setting {
-    /// The lines that prepare each session: none on this host, where homes are laid from outside.
-    pub(super) fn preparations(&self) -> Preparations {
-        if !self.login.is_elsewhere() {
+    /// The lines that prepare each session, by its destination.
+    pub(super) fn preparations(&self) -> Vec<Preparations> {
+        self.destinations.iter().map(|destination| self.preparations_at(destination)).collect()
+    }
+
+    /// The lines that prepare each session at `destination`: none on this host, where homes are laid from outside.
+    fn preparations_at(&self, destination: &Destination) -> Preparations {
+        let login = &destination.login;
+        if !login.is_elsewhere() {
             return Preparations::none();
         }
-        let (has_marks, asks_place) = (self.script.until == ReadyRule::Mark, self.login.is_out_of_reach());
+        let (has_marks, asks_place) = (self.script.until == ReadyRule::Mark, login.is_out_of_reach());
         let preparations = Preparations::elsewhere(&self.script, &self.run_id, has_marks, asks_place);
         let preparations = if self.own_directories && has_marks { preparations.with_directory() } else { preparations };
-        match &self.announced_in {
+        match &destination.announced_in {
             Some(directory) => preparations.with_announcement(directory),
             None => preparations,
         }
@@ -30,18 +37,18 @@ impl Setting {
     pub(super) fn ground(&self, groups: Option<Arc<Groups>>, meter: &UsageMeter, epoll: &Epoll) -> io::Result<Ground> {
         Ok(Ground {
             script: Arc::clone(&self.script),
-            login: self.login.clone(),
+            destinations: self.destinations.clone(),
             environment: self.environment(),
             homes: self.homes.clone(),
             groups,
             accounts: meter.account_opener(),
             terminals: epoll.adder()?,
-            farewells: self.preparations().has_directory().then(Farewells::default),
+            farewells: self.preparations().iter().any(Preparations::has_directory).then(Farewells::default),
         })
     }
 
     fn environment(&self) -> Vec<(String, String)> {
-        login::shared_environment(&self.search_path, &self.run_id, &self.login, self.of_account)
+        login::shared_environment(&self.search_path, &self.run_id, self.destinations.login(), self.of_account)
     }
 
     /// All rules of the script by which the system is ready.

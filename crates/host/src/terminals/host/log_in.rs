@@ -25,7 +25,9 @@ impl Host {
 
     pub(super) fn seat_or_refuse(&mut self, Started { user, nonce, session }: Started) {
         let at = self.now();
-        if let Err(reason) = session.and_then(|session| self.seat_one(user, nonce, session)) {
+        let seated = session.and_then(|session| self.seat_one(user, nonce, session));
+        let given_up = || self.reason_to_give_up(user).map_or(Ok(()), |reason| Err(io::Error::other(reason)));
+        if let Err(reason) = seated.and_then(|()| given_up()) {
             self.let_go(user); // it may have a seat, and would be refused a second time
             self.pending.push(Event::Refused { user, at, reason: reason.to_string(), remedy: "" });
         } else if self.unwanted.contains(&user) {
@@ -41,7 +43,7 @@ impl Host {
             self.seats.resize_with(user as usize + 1, || None);
         }
         self.by_pid.insert(pid, user);
-        let reach = if self.setting.login.is_out_of_reach() { Reach::Elsewhere } else { Reach::Here };
+        let reach = if self.setting.destinations.login().is_out_of_reach() { Reach::Elsewhere } else { Reach::Here };
         if reach == Reach::Here {
             self.meter.began_with(user, pid as u32, account);
         }
@@ -68,15 +70,15 @@ impl Host {
     /// before has failed, it refuses the session.
     pub(super) fn prepare(&mut self, user: UserId, at: Instant, left: u32) {
         let screen = self.seats[user as usize].as_ref().map_or(&[][..], |seat| seat.session.screen());
-        if let Some(failure) = self.preparations.failure(left, screen) {
+        if let Some(failure) = self.preparations_of(user).failure(left, screen) {
             return self.end(user, End::because(&failure));
         }
         if left > 0 {
             let Some(seat) = self.seats[user as usize].as_ref() else { return };
-            let line = self.preparations.line(left, user, seat.session.nonce());
+            let line = self.preparations_of(user).line(left, user, seat.session.nonce());
             return self.type_preparation(user, &line, left - 1);
         }
-        let place = Place::on_screen(screen).filter(|_| self.setting.login.is_out_of_reach());
+        let place = Place::on_screen(screen).filter(|_| self.setting.destinations.login().is_out_of_reach());
         let Some(seat) = self.seat(user) else { return };
         match (seat.reach, place) {
             (Reach::Elsewhere, Some(place)) => {
@@ -106,7 +108,7 @@ impl Host {
     fn logged_in(&mut self, user: UserId, at: Instant) {
         // The usage of the log-in belongs to no interaction.
         self.usage(user);
-        if self.setting.login.is_out_of_reach() {
+        if self.setting.destinations.login().is_out_of_reach() {
             let SessionsByPlace { here, elsewhere } = &*self.setting.by_place;
             let count = if self.is_metered(user) { here } else { elsewhere };
             count.fetch_add(1, Ordering::Relaxed);

@@ -88,7 +88,7 @@ impl Host {
             seat.is_in_turn = false;
             match seat.session.stage {
                 Stage::Line => self.answer(user, at, status, is_confirmed),
-                Stage::LogIn => self.prepare(user, at, self.preparations.count()),
+                Stage::LogIn => self.prepare(user, at, self.preparations_of(user).count()),
                 Stage::Preparing(left) => self.prepare(user, at, left),
                 Stage::Idle | Stage::Over => {}
             }
@@ -136,7 +136,7 @@ impl Host {
             (Some(_), _) => self.silences.set(user, patience_ends),
             (None, Stage::LogIn) if session.awaits_mark() && session.quiet_deadline().is_some_and(|at| at <= now) => {
                 let line = login::prompt_line(session.nonce());
-                let left = self.preparations.count_after_prompt_line();
+                let left = self.preparations_of(user).count_after_prompt_line();
                 self.type_preparation(user, &line, left);
             }
             (None, _) => {

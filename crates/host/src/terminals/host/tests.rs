@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::leftovers::Leftovers;
+use crate::terminals::destinations::Destination;
+use crate::terminals::login::Login;
 use crate::terminals::starting::Started;
 use crate::usage::sources::Demand;
 use loadgo_core::script::{ReadyRule, parse};
@@ -30,7 +32,8 @@ impl TestHost {
         let demand = Demand { users: 1, every: 1, taskstats: false };
         let meter = UsageMeter::open(None, demand, &mut leftovers).expect("a meter");
         let setting = Setting {
-            login: Login::find(&script.login, PATH).expect("the log-in is there"),
+            destinations: Destinations::one(Login::find(&script.login, PATH).expect("the log-in is there")),
+            given_up: GivenUpUsers::default(),
             script,
             search_path: PATH.into(),
             run_id: "test".into(),
@@ -39,7 +42,6 @@ impl TestHost {
             by_place: Arc::default(),
             own_directories: false,
             of_account: false,
-            announced_in: None,
         };
         let host = Host::new(setting, meter, None, &StopRequest::default()).expect("an event loop");
         TestHost { host, _dir: dir }
@@ -136,9 +138,44 @@ fn a_user_whose_answer_waits_for_the_meter_is_ready() {
 #[test]
 fn a_user_who_pauses_before_the_log_out_types_the_given_keys() {
     let mut test = TestHost::with_user("sh", "logout = \"sleep 1000\"");
-    test.host.setting.announced_in = Some("/nowhere".into());
+    let login = test.host.setting.destinations.login().clone();
+    let destination = Destination { last_user: 1, login, announced_in: Some("/nowhere".into()) };
+    test.host.setting.destinations = Destinations::new(vec![destination]);
     let asked = test.host.now();
     assert!(test.host.log_out(1, b"exit\n") >= asked + LOG_OUT_PAUSE);
     let events = test.events_until(|_, events| !events.is_empty());
     assert!(matches!(events[..], [Event::Ended { user: 1, .. }]), "{events:?}");
+}
+
+const HOST_IS_LOST: &str = "the host is lost";
+
+/// A request to give up the users 1 to `last`.
+fn of_lost_host(last: UserId) -> GivenUp {
+    GivenUp { users: 1..=last, reason: HOST_IS_LOST.into() }
+}
+
+#[test]
+fn a_user_who_is_given_up_has_no_session_any_more_and_the_reason_is_told() {
+    let mut test = TestHost::with_user("sh", "");
+    test.host.setting.given_up.clone().add(of_lost_host(3));
+    let mut events = test.events_until(|_, events| !events.is_empty());
+    let ended = events.pop();
+    assert!(matches!(&ended, Some(Event::Ended { user: 1, reason, .. }) if reason == HOST_IS_LOST), "{ended:?}");
+    test.host.log_in(2);
+    let refused = test.events_until(|_, events| !events.is_empty()).pop();
+    assert!(matches!(&refused, Some(Event::Refused { user: 2, reason, .. }) if reason == HOST_IS_LOST), "{refused:?}");
+    test.events_until(|host, _| host.by_pid.is_empty());
+    assert!(test.host.by_pid.is_empty(), "the first process of user 1 is gone, and user 2 has none");
+}
+
+#[test]
+fn a_user_who_is_given_up_while_the_session_starts_is_refused_and_the_session_ends() {
+    let mut test = TestHost::new("sh", "");
+    let started = test.started();
+    test.host.setting.given_up.add(of_lost_host(1));
+    test.events_until(|host, _| !host.given_up.is_empty());
+    test.host.seat_or_refuse(started);
+    let events = test.events_until(|host, _| host.by_pid.is_empty());
+    assert!(test.host.by_pid.is_empty(), "its first process is gone");
+    assert!(matches!(events[..], [Event::Refused { user: 1, .. }]), "{events:?}");
 }

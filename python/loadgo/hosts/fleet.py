@@ -1,0 +1,192 @@
+"""A fleet: hosts that one run loads together, from a file such as `hosts.toml`, with the range of users of each.
+
+[[hosts]]
+address = "ssh://login1"
+
+[[hosts]]
+name    = "big"
+address = "ssh://ann@login2:2222"
+weight  = 2
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any
+
+from loadgo.errors import BadArgument, Mistake
+from loadgo.hosts.address import HERE_NAME, SSH_SCHEME, Address, parse_host
+from loadgo.notation.toml_text import parse_toml
+
+MOST_HOSTS = 1000
+MOST_FLEET_BYTES = 1 << 20
+_WEIGHT_BOUNDS = (0, 1_000_000)
+"""A host's weight is over the first number, and at most the second."""
+_HOST_KEYS = ("name", "address", "weight")
+_HOSTS_KEY = "hosts"
+_NAME = re.compile(r"\w[\w.-]{0,62}", re.ASCII)
+_HEADER = re.compile(r"^[ \t]*(\[\[\s*hosts\s*\]\])", re.MULTILINE)
+_HAS_HOSTS = re.compile(r"^\s*(?:\[\[?\s*hosts?\s*\]|hosts?\s*=)", re.MULTILINE)
+"""A list of hosts, also one with a slip of the pen. A machine file has neither key."""
+
+
+@dataclass(frozen=True)
+class FleetHost:
+    """A host of a fleet."""
+
+    name: str
+    """The host's name in tables and reports."""
+    address: Address
+    weight: float
+    """The host's share of the users, beside the weights of the others."""
+
+
+@dataclass(frozen=True)
+class UserRange:
+    """The users of one host: all numbers from `first` to `last`."""
+
+    first: int
+    last: int
+
+    @property
+    def count(self) -> int:
+        """Number of users."""
+        return self.last - self.first + 1
+
+
+def is_fleet(on: str) -> bool:
+    """Whether the system `on` is the path of a list of hosts. A machine file has no hosts."""
+    if not on.endswith(".toml"):
+        return False
+    try:
+        with Path(on).open("rb") as file:
+            text = file.read(MOST_FLEET_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return False
+    return _HAS_HOSTS.search(text) is not None
+
+
+def refuse_fleet(on: str, instead: str) -> None:
+    """Raises `BadArgument` if `on` is a list of hosts, for calls that take one host; `instead` is the remedy."""
+    if is_fleet(on):
+        raise BadArgument(f"`on={on}` is a list of hosts, which only `run` and `doctor` take: {instead}").about("on")
+
+
+def read_fleet(path: str) -> tuple[FleetHost, ...]:
+    """The hosts in the file at `path`. Raises `Mistake` with line and column, and `BadArgument` if it is no text."""
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(MOST_FLEET_BYTES + 1)
+    except OSError as refusal:
+        raise BadArgument(f"`on={path}` cannot be read: {refusal.strerror}").about("on") from refusal
+    if len(content) > MOST_FLEET_BYTES:
+        raise BadArgument(f"`on={path}` is no list of hosts: it is larger than {MOST_FLEET_BYTES >> 20} MB").about("on")
+    try:
+        return parse_fleet(content.decode())
+    except UnicodeDecodeError as error:
+        raise BadArgument(f"`on={path}`: byte {error.start + 1} of the file is not UTF-8").about("on") from error
+    except Mistake as mistake:
+        raise mistake.in_file(path) from None
+
+
+def parse_fleet(text: str) -> tuple[FleetHost, ...]:
+    """The hosts in a file's text, in its order. Raises `Mistake`."""
+    table = parse_toml(text)
+    for key in table:
+        if key != _HOSTS_KEY:
+            raise _mistake(text, None, key, f"{key} is not known: a list of hosts has an entry [[hosts]] for each host")
+    entries = table.get(_HOSTS_KEY)
+    if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
+        raise _mistake(
+            text, None, _HOSTS_KEY, 'a list of hosts needs entries: write [[hosts]], and address = "ssh://HOST"'
+        )
+    if len(entries) > MOST_HOSTS:
+        raise _mistake(
+            text, MOST_HOSTS, "address", f"there are {len(entries):,} hosts; at most {MOST_HOSTS:,} are possible"
+        )
+    hosts: dict[str, FleetHost] = {}
+    for number, entry in enumerate(entries):
+        host = _host(text, number, entry)
+        if host.name in hosts:
+            key = "name" if "name" in entry else "address"
+            raise _mistake(text, number, key, f'there are two hosts {host.name}: write name = "…" to tell them apart')
+        hosts[host.name] = host
+    return tuple(hosts.values())
+
+
+def _host(text: str, number: int, entry: Mapping[str, Any]) -> FleetHost:
+    """The host of the entry with this number, from 0."""
+    for key in entry:
+        if key not in _HOST_KEYS:
+            similar = difflib.get_close_matches(key, _HOST_KEYS, n=1)
+            meant = f"did you mean {similar[0]}?" if similar else f"there are {', '.join(_HOST_KEYS)}"
+            raise _mistake(text, number, key, f"{key} is not known; {meant}")
+    address = _address(text, number, entry)
+    name = entry.get("name", address.host)
+    if not isinstance(name, str) or not _NAME.fullmatch(name) or name == HERE_NAME:
+        key = "name" if "name" in entry else "address"
+        right = 'write a name of letters, digits, dots and hyphens, such as name = "login1"'
+        reserved = f" ({HERE_NAME} is this host)" if name == HERE_NAME else ""
+        raise _mistake(text, number, key, f"{name!r} is no name for a host{reserved}: {right}")
+    weight = entry.get("weight", 1)
+    if not _is_weight(weight):
+        right = "write a number over 0, such as weight = 2 for twice the users of a host with weight 1"
+        raise _mistake(text, number, "weight", f"weight = {weight!r} is not possible: {right}")
+    return FleetHost(name, address, weight)
+
+
+def _is_weight(value: object) -> bool:
+    least, most = _WEIGHT_BOUNDS
+    return isinstance(value, int | float) and not isinstance(value, bool) and least < value <= most
+
+
+def _address(text: str, number: int, entry: Mapping[str, Any]) -> Address:
+    written = entry.get("address")
+    if written is None:
+        raise _mistake(text, number, "", 'the host has no address: write address = "ssh://HOST"')
+    if not isinstance(written, str) or not written.startswith(SSH_SCHEME):
+        meant = f"{SSH_SCHEME}{written}" if isinstance(written, str) and written else f"{SSH_SCHEME}HOST"
+        raise _mistake(text, number, "address", f'address takes a host as --on does: write address = "{meant}"')
+    try:
+        address = parse_host(written)
+    except BadArgument as wrong:
+        message = str(wrong).replace(f"`on={written}`", f"address {written!r}").replace("`on`", "address")
+        raise _mistake(text, number, "address", message) from None
+    assert address is not None, "it has ssh's scheme"
+    return address
+
+
+def _mistake(text: str, number: int | None, key: str, message: str) -> Mistake:
+    """A mistake at a key of the entry with this number, or at its head; without a number, at a key of the file."""
+    headers = [match.start(1) for match in _HEADER.finditer(text)]
+    begin, end = 0, len(text)
+    if number is not None and number < len(headers):
+        begin = headers[number]
+        end = headers[number + 1] if number + 1 < len(headers) else end
+    written = re.compile(rf"(?:^|[{{\[,])[ \t]*[\"']?({re.escape(key)})\b", re.MULTILINE)
+    found = written.search(text, begin, end) if key else None
+    at = found.start(1) if found else begin
+    return Mistake(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at), message)
+
+
+def user_ranges(hosts: Sequence[FleetHost], users: int) -> tuple[UserRange, ...]:
+    """The users 1 to `users` in ranges by the hosts' weights. Raises `BadArgument` for a host without users.
+
+    Each boundary is the exact share of the weights so far, rounded. So the ranges depend on nothing but the weights.
+    """
+    weights = [Fraction(host.weight) for host in hosts]
+    ends = [int(users * so_far / sum(weights) + Fraction(1, 2)) for so_far in accumulate(weights)]
+    ranges = tuple(UserRange(before + 1, end) for before, end in pairwise([0, *ends]))
+    for host, users_here in zip(hosts, ranges, strict=True):
+        if not users_here.count:
+            raise BadArgument(
+                f"`users={users}` are too few for {len(hosts)} hosts, and {host.name} has none: use more users, fewer "
+                "hosts, or other weights"
+            ).about("users")
+    return ranges

@@ -1,0 +1,105 @@
+"""The hosts of a run on a fleet: which users and which rows are whose.
+
+The section `system` of such a run's `run.toml` has a list `hosts`. Each entry has the host's own description, and the
+range of its users. The tables have a column `host`, and no other run's tables have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from loadgo.errors import BadRun
+
+FLEET_KIND = "fleet"
+"""The `kind` of a fleet as the system of a run."""
+FLEET_FOLDER = "other-hosts"
+"""The folder of the hosts' records in a fleet run's folder, while it goes: a folder for each host, by its name."""
+HOST_COLUMN = "host"
+DRIVER_HOST = "here"
+"""The host of rows that belong to none of the fleet: the driver's."""
+METER_TABLES = ("time", "processes", "faults", "segments", "primitives", "queue", "stacks", "memory", "session_usage")
+"""The tables that the meters of a host fill. Their rows cover a span."""
+_USERS_TABLES = ("interactions", "sessions", "lost", "screens")
+"""The tables whose rows belong to a user, or to the run as a whole."""
+
+
+@dataclass(frozen=True)
+class HostOfRun:
+    """A host of a run on a fleet."""
+
+    name: str
+    address: str
+    first_user: int
+    last_user: int
+    entry: Mapping[str, Any]
+    """The entry in `system.hosts` of `run.toml`."""
+
+    @property
+    def users(self) -> int:
+        """Number of users."""
+        return self.last_user - self.first_user + 1
+
+    @property
+    def lost(self) -> str:
+        """Why the host was lost; empty if it was not."""
+        return str(self.entry.get("lost", ""))
+
+
+def is_fleet_run(conditions: Mapping[str, Any]) -> bool:
+    """Whether the run with this `run.toml` loads several hosts."""
+    return bool(conditions.get("system", {}).get("kind") == FLEET_KIND)
+
+
+def hosts_of_run(conditions: Mapping[str, Any]) -> tuple[HostOfRun, ...]:
+    """The hosts of a run on a fleet, in the order of their users; none for any other run. Raises `BadRun`."""
+    if not is_fleet_run(conditions):
+        return ()
+    try:
+        return tuple(
+            HostOfRun(
+                str(entry["name"]), str(entry["address"]), int(entry["first_user"]), int(entry["last_user"]), entry
+            )
+            for entry in conditions["system"]["hosts"]
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadRun(f"run.toml does not say which hosts the run has ({error}): take it from a copy") from error
+
+
+def tolerated_hosts(conditions: Mapping[str, Any]) -> frozenset[str]:
+    """The hosts that were lost, if the run was to count without so many; else none."""
+    lost = frozenset(host.name for host in hosts_of_run(conditions) if host.lost)
+    allowed = conditions.get("system", {}).get("without_lost", 0)
+    return lost if len(lost) <= int(allowed) else frozenset()
+
+
+def with_host_of_user(frame: pl.DataFrame, hosts: tuple[HostOfRun, ...]) -> pl.DataFrame:
+    """The rows with the host of their user; rows without a user, or of a user without a host, are the driver's."""
+    bounds = pl.DataFrame(
+        {
+            "first": [host.first_user for host in hosts],
+            "last": [host.last_user for host in hosts],
+            HOST_COLUMN: [host.name for host in hosts],
+        },
+        schema={"first": pl.UInt32, "last": pl.UInt32, HOST_COLUMN: pl.String},
+    )
+    users = frame.select("user").unique().drop_nulls().sort("user")
+    found = users.join_asof(bounds.sort("first"), left_on="user", right_on="first").filter(
+        pl.col("user") <= pl.col("last")
+    )
+    joined = frame.join(found.select("user", HOST_COLUMN), on="user", how="left", maintain_order="left")
+    return joined.with_columns(pl.col(HOST_COLUMN).fill_null(DRIVER_HOST).cast(pl.Categorical))
+
+
+def with_hosts(frames: Mapping[str, pl.DataFrame], conditions: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
+    """The frames of a run. Where rows of a fleet run do not name their host yet, it is that of their user."""
+    hosts = hosts_of_run(conditions)
+    if not hosts:
+        return dict(frames)
+    return {
+        name: with_host_of_user(frame, hosts) if name in _USERS_TABLES and HOST_COLUMN not in frame.columns else frame
+        for name, frame in frames.items()
+    }

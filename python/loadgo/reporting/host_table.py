@@ -1,0 +1,106 @@
+"""The hosts of a run on several: their table, and whether one of them is surely slower than the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from loadgo.documents.table import Column, Table
+from loadgo.measures.hosts import HostFigures
+from loadgo.measures.summary import Summary
+from loadgo.notation.figures import (
+    NOT_MEASURED,
+    counted,
+    duration,
+    in_words,
+    interval,
+    number,
+    quantile,
+    setting,
+    share,
+)
+
+HOSTS_TABLE = "hosts"
+HOSTS_LABEL = "Hosts"
+_MOST_NAMED_HOSTS = 6
+
+
+def hosts_table(summary: Summary) -> Table | None:
+    """Response by host; None for a run on one host."""
+    rows = summary.hosts
+    if not rows:
+        return None
+    lost = Column("lost", tuple(_loss(row) for row in rows))
+    columns = (
+        Column("host", tuple(row.name for row in rows)),
+        Column("users", tuple(_users(row) for row in rows)),
+        Column("count", tuple(number(row.response.count) for row in rows), spare=3),
+        Column("p50", tuple(quantile(row.response.quantile("p50")) for row in rows)),
+        Column("p90", tuple(quantile(row.response.quantile("p90")) for row in rows)),
+        Column(
+            "95 % interval", tuple(interval(row.response.quantile("p90")) for row in rows), spare=2, of_previous=True
+        ),
+        Column("against others", tuple(_ratio(row) for row in rows)),
+        Column("95 % interval", tuple(_ratio_interval(row) for row in rows), spare=1, of_previous=True),
+        Column("CPU", tuple(duration(row.usage.cpu_ns) for row in rows), spare=4),
+        Column(
+            "busy", tuple(NOT_MEASURED if row.busy_share is None else share(row.busy_share) for row in rows), spare=5
+        ),
+        *([lost] if any(row.lost for row in rows) else []),
+    )
+    return Table("Response time by host", columns, id=HOSTS_TABLE)
+
+
+def hosts_line(summary: Summary) -> str:
+    """Whether a host is surely slower than the others, or faster; empty for a run on one host."""
+    rows = summary.hosts
+    if not rows:
+        return ""
+    if all(row.ratio_low is None for row in rows):
+        return (
+            "Whether a host is slower than the others is not known: the run is too short, or has too few users a host."
+        )
+    slower = [row for row in rows if row.verdict == "slower"]
+    # Beside a slow host the others are fast, which says the same again.
+    named = slower or [row for row in rows if row.verdict == "faster"]
+    parts = [
+        f"{row.name} is surely {row.verdict} than the others: its p90 is {_times(row)} theirs"
+        for row in sorted(named, key=lambda row: row.ratio or 0.0, reverse=True)
+    ]
+    if not parts:
+        return "No host is surely slower than the others: each interval of the p90 beside that of the others holds 1."
+    return f"{'; '.join(parts)}. The intervals of all hosts hold together in about 95 of 100 runs."
+
+
+def names_of_hosts(rows: Sequence[HostFigures]) -> str:
+    """The names of the hosts, of many the first."""
+    names = [row.name for row in rows]
+    more = [counted(len(names) - _MOST_NAMED_HOSTS, "more host")] if len(names) > _MOST_NAMED_HOSTS else []
+    return in_words([*names[:_MOST_NAMED_HOSTS], *more])
+
+
+def _users(row: HostFigures) -> str:
+    return number(row.users) if row.users == 1 else f"{row.first_user}–{row.last_user}"
+
+
+def _ratio(row: HostFigures) -> str:
+    return NOT_MEASURED if row.ratio is None else f"{_figure(row.ratio)}×"
+
+
+def _ratio_interval(row: HostFigures) -> str:
+    if row.ratio_low is None or row.ratio_high is None:
+        return ""
+    return f"{_figure(row.ratio_low)} to {_figure(row.ratio_high)}"
+
+
+def _times(row: HostFigures) -> str:
+    return f"{_figure(row.ratio or 0.0)} times ({_ratio_interval(row)})"
+
+
+def _figure(ratio: float) -> str:
+    return setting(float(f"{ratio:.3g}"))
+
+
+def _loss(row: HostFigures) -> str:
+    if row.lost is None:
+        return ""
+    return "yes" if row.lost.at_s is None else f"after {duration(row.lost.at_s * 1e9)}"

@@ -1,0 +1,287 @@
+"""`run --on hosts.toml`: users spread over several hosts, which are names of one test host here."""
+
+import json
+import os
+import signal
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import loadgo
+import polars as pl
+import pytest
+from loadgo.measures.summary import summarize
+from loadgo.records.fleet_tables import tables_of_host
+from loadgo.records.runs import runs
+from loadgo.records.tables import read_stream
+from support.agent_hosts import AgentHost, agent_host, eventually
+from support.outside import NEEDS_ROOT
+
+pytestmark = NEEDS_ROOT
+
+SCRIPT = """
+name  = "far work"
+think = "uniform(0.1s, 0.4s)"
+typing = "200 chars/s"
+needs = ["cat"]
+
+[words]
+animals = ["cat", "horse", "elephant", "hippopotamus"]
+
+[[lines]]
+type = 'echo {random:animals} {user} {pass} >>"$HOME/typed-{user}"'
+as = "note"
+
+[[lines]]
+type = 'cat /dev/null'
+"""
+USERS = 10
+PASSES = 3
+NAMES = ["ash", "birch", "cedar", "damson", "elm"]
+
+
+@pytest.fixture
+def far(tmp_path: Path) -> Iterator[AgentHost]:
+    """A host with process ids of its own, and a script that its users type."""
+    with agent_host(tmp_path, apart=True) as host:
+        (tmp_path / "work.toml").write_text(SCRIPT)
+        yield host
+
+
+def list_hosts(far: AgentHost, *names: str, weights: dict[str, float] | None = None) -> str:
+    """Writes a list of hosts, all of which are the test host, and returns its name."""
+    entries = [
+        f'[[hosts]]\nname = "{name}"\naddress = "ssh://far"\nweight = {(weights or {}).get(name, 1)}\n'
+        for name in names
+    ]
+    (far.folder / "hosts.toml").write_text("\n".join(entries))
+    return "hosts.toml"
+
+
+def options(on: str, *more: str) -> list[str]:
+    return ["work.toml", "--on", on, "--users", str(USERS), *more]
+
+
+def run_toml(far: AgentHost, run: str = "kept") -> dict[str, Any]:
+    return tomllib.loads((far.folder / run / "run.toml").read_text())
+
+
+def typed(far: AgentHost) -> dict[str, str]:
+    """The text that each user has typed into a file on the host; the files are removed."""
+    found = {}
+    for path in sorted(far.host.home.glob("typed-*")):
+        found[path.name] = path.read_text()
+        path.unlink()
+    return found
+
+
+def keystrokes(run: Path) -> pl.DataFrame:
+    """Each line that was typed, and when it was due after the prompt before it."""
+    lines = loadgo.tables(run).interactions.sort("user", "sent_ns")
+    due = pl.col("planned_ns").cast(pl.Int64) - (
+        pl.col("sent_ns").cast(pl.Int64) - pl.col("think_ns").cast(pl.Int64) - pl.col("typing_ns").cast(pl.Int64)
+    )
+    return lines.select("user", "pass", "line", pl.col("command").cast(pl.String), due.alias("due_ns"))
+
+
+def test_every_user_types_the_same_at_the_same_time_however_users_are_split(far: AgentHost) -> None:
+    far.run(*options("ssh://far", "--passes", str(PASSES), "--quiet"), out="whole")
+    whole, words = keystrokes(far.folder / "whole"), typed(far)
+    assert len(whole) == USERS * PASSES * 2
+    assert len(words) == USERS
+    assert len(set("".join(words.values()).split())) > USERS, "users choose words"
+    for count in (2, 3, 5):
+        on = list_hosts(far, *NAMES[:count], weights={"birch": 2})
+        far.run(*options(on, "--passes", str(PASSES), "--quiet"), out=f"split-{count}")
+        assert keystrokes(far.folder / f"split-{count}").equals(whole), f"on {count} hosts"
+        assert typed(far) == words, f"on {count} hosts"
+        assert len(run_toml(far, f"split-{count}")["system"]["hosts"]) == count
+
+
+def test_a_run_on_several_hosts_is_one_folder_with_the_rows_of_each(far: AgentHost) -> None:
+    report = " ".join(
+        far.run(*options(list_hosts(far, "ash", "birch", weights={"birch": 4}), "--for", "5s")).stdout.split()
+    )
+    run = run_toml(far)
+    assert (run["kind"], run["outcome"], run["system"]["kind"]) == ("run", "done", "fleet")
+    ranges = [(host["name"], host["first_user"], host["last_user"]) for host in run["system"]["hosts"]]
+    assert ranges == [("ash", 1, 2), ("birch", 3, 10)]
+    for host in run["system"]["hosts"]:
+        assert [exchange["stage"] for exchange in host["clock"]["exchanges"]] == ["beginning", "middle", "end"]
+        assert host["meters"]["tier"] == "cheap"
+        assert host["processors"] == os.cpu_count()
+    assert run["system"]["processors"] == 2 * (os.cpu_count() or 1)
+    assert sorted(path.name for path in (far.folder / "kept").iterdir() if path.suffix != ".parquet") == [
+        "run.toml",
+        "script.toml",
+    ]
+    tables = loadgo.tables(far.folder / "kept")
+    for name in ("interactions", "sessions", "time", "processes", "session_usage", "lost", "screens"):
+        frame = getattr(tables, name)
+        assert frame["host"].null_count() == 0, name
+        expected = set() if frame.is_empty() else {"ash", "birch"}
+        assert set(frame["host"].cast(pl.String)) == expected, name
+    by_user = dict(tables.interactions.select("user", pl.col("host").cast(pl.String)).unique().rows())
+    assert by_user == {user: "ash" if user <= 2 else "birch" for user in range(1, USERS + 1)}
+    assert len(tables.interactions) > 20
+    known = tables.interactions.filter(pl.col("cpu_user_ns").is_not_null())
+    assert {"ash", "birch"} == set(known["host"].cast(pl.String))
+    summary = summarize(tables)
+    assert [host.name for host in summary.hosts] == ["ash", "birch"]
+    assert sum(host.response.count for host in summary.hosts) == summary.everything.response.count
+    assert all(host.busy_share is not None for host in summary.hosts)
+    assert summary.total_time is None
+    assert "2 hosts of hosts.toml, ash and birch" in report
+    assert "Response time by host" in report
+
+
+def test_the_report_of_one_host_is_that_of_its_users_and_meters(far: AgentHost) -> None:
+    far.run(*options(list_hosts(far, "ash", "birch"), "--for", "4s", "--quiet"))
+    report = " ".join(far.loadgo("report", "kept", "--host", "birch", "--full").stdout.split())
+    assert "5 users" in report
+    assert "(ssh://far)" in report
+    assert "idle" in report, "the time of the host's processors"
+    birch = tables_of_host(loadgo.tables(far.folder / "kept"), "birch")
+    assert birch.interactions["user"].unique().sort().to_list() == [6, 7, 8, 9, 10]
+    spans = birch.time.unique("at_ns")
+    assert birch.time["time_ns"].sum() == pytest.approx((os.cpu_count() or 1) * spans["span_ns"].sum(), rel=0.01)
+    wrong = far.loadgo("report", "kept", "--host", "oak", status=2).stderr
+    assert "--host oak is no host of the run; these are: ash, birch" in " ".join(wrong.split())
+    for command in (["fit", "kept"], ["profile", "--of", "kept"]):
+        refused = " ".join(far.loadgo(*command, status=2).stderr.split())
+        assert "is of 2 hosts (ash, birch)" in refused, command
+        assert "name one with --host" in refused, command
+    assert far.loadgo("profile", "--of", "kept", "--host", "birch").stdout
+    compared = " ".join(far.loadgo("compare", "kept", "kept").stdout.split())
+    assert "The conditions are the same." in compared
+    assert "A: kept, 2 hosts: far work, 10 users" in compared
+    priced = loadgo.cost(far.folder / "kept", tariff="cloud").points[0].use
+    assert priced.held.rent_ns == 2 * priced.held.elapsed_ns
+    assert priced.machine is not None
+    sql = "SELECT host, count(*) AS lines FROM interactions GROUP BY host ORDER BY host"
+    assert loadgo.query(sql, run=far.folder / "kept")["host"].to_list() == ["ash", "birch"]
+
+
+def under_way(far: AgentHost, *words: str) -> subprocess.Popen[str]:
+    """A run on ash and birch whose users type, and whose meters have sent records."""
+    running = far.start("run", *options(list_hosts(far, "ash", "birch"), *words), "--out", "kept")
+    names = ("interactions.arrows", "other-hosts/ash/time.arrows", "other-hosts/birch/time.arrows")
+    streams = [far.folder / "kept" / name for name in names]
+    eventually(
+        lambda: running.poll() is not None or all(path.exists() and path.stat().st_size > 2500 for path in streams),
+        "no records come",
+    )
+    assert running.poll() is None, running.communicate()
+    return running
+
+
+def lose_birch(far: AgentHost, loss: str) -> None:
+    """Lets the agent of birch, which began last, be lost."""
+    agents = far.agent_pids()
+    assert len(agents) == 2
+    pids = far.sshd_above(max(agents)) if loss == "its connection is cut" else [max(agents)]
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP if loss == "the agent is stopped" else signal.SIGKILL)
+
+
+@pytest.mark.parametrize(
+    ("loss", "reason", "allowed"),
+    [
+        ("the agent is killed", "the agent was lost before its answer", ()),
+        ("the agent is killed", "the agent was lost before its answer", ("--without-lost", "1")),
+        ("its connection is cut", "the agent was lost before its answer", ()),
+        ("the agent is stopped", "the agent has not answered for 15 s", ()),
+    ],
+)
+def test_the_users_of_a_lost_host_are_given_up_and_the_others_go_on(
+    loss: str, reason: str, allowed: tuple[str, ...], far: AgentHost
+) -> None:
+    running = under_way(far, "--for", "24s" if loss == "the agent is stopped" else "12s", *allowed)
+    lost = "birch"
+    lose_birch(far, loss)
+    ended = far.ended(running, *((0, 1) if allowed else (1,)))
+    out = " ".join(ended.stdout.split())
+    run, tables = run_toml(far), loadgo.tables(far.folder / "kept")
+    (entry,) = [host for host in run["system"]["hosts"] if "lost" in host]
+    assert entry["name"] == lost
+    assert reason in entry["lost"]
+    sessions = tables.sessions.sort("user").with_columns(pl.col("outcome", "host").cast(pl.String))
+    assert sessions.filter(host=lost)["outcome"].to_list() == ["died"] * 5
+    assert sessions.filter(pl.col("host") != lost)["outcome"].to_list() == ["done"] * 5
+    rows = tables.lost.filter(pl.col("user").is_not_null())
+    assert rows["user"].sort().to_list() == list(range(6, 11))
+    assert set(rows["host"].cast(pl.String)) == {lost}
+    last = tables.interactions.group_by(pl.col("host").cast(pl.String)).agg(pl.col("sent_ns").max())
+    ends = dict(last.rows())
+    assert ends["ash"] > ends[lost] + 2e9, "the others go on"
+    summary = summarize(tables)
+    if allowed:
+        assert "INVALID: birch" not in out
+        assert "The run counts without it" in out
+        assert ended.returncode == 0 or not summary.driver.valid
+    else:
+        assert f"INVALID: {lost} was lost" in out
+        assert "--without-lost 1" in out
+
+
+def test_an_interrupt_logs_the_users_out_of_all_hosts_and_the_folder_is_whole(far: AgentHost) -> None:
+    running = under_way(far, "--for", "10min")
+    running.send_signal(signal.SIGINT)
+    far.ended(running, 130)
+    assert run_toml(far)["outcome"] == "stopped"
+    assert set(loadgo.tables(far.folder / "kept").time["host"].cast(pl.String)) == {"ash", "birch"}
+
+
+def test_the_report_of_a_killed_run_names_the_records_of_the_hosts(far: AgentHost) -> None:
+    running = under_way(far, "--for", "10min")
+    running.kill()
+    far.ended(running, -signal.SIGKILL)
+    report = " ".join(far.loadgo("report", "kept").stdout.split())
+    assert "they are in kept/other-hosts" in report.replace(f"{far.folder}/", "")
+    assert read_stream(far.folder / "kept" / "other-hosts" / "ash" / "time.arrows") is not None
+    tables = loadgo.tables(far.folder / "kept")
+    assert set(tables.interactions["host"].cast(pl.String)) == {"ash", "birch"}
+    title = " ".join(far.loadgo("report", "kept/other-hosts/birch").stdout.split())
+    assert "its meters during the run kept, whose users are not in this report" in title
+    far.run(*options("ssh://far", "--passes", "1", "--quiet"), out="next")  # undoes what the killed one made here
+
+
+def test_a_host_that_cannot_be_reached_is_told_before_anybody_logs_in(far: AgentHost) -> None:
+    (far.folder / "hosts.toml").write_text(
+        '[[hosts]]\naddress = "ssh://far"\n[[hosts]]\nname = "away"\naddress = "ssh://far:1"\n'
+    )
+    err = " ".join(far.loadgo("run", *options("hosts.toml"), "--out", "kept", status=2).stderr.split())
+    assert "ssh://far:1" in err
+    assert not (far.folder / "kept").exists()
+
+
+def test_the_doctor_tries_all_hosts_and_says_which_cannot_be_reached(far: AgentHost) -> None:
+    abilities = json.loads(far.loadgo("doctor", "--on", list_hosts(far, "ash", "birch"), "--format", "json").stdout)
+    names = {host: [one["name"] for one in abilities["abilities"] if one["host"] == host] for host in ("ash", "birch")}
+    assert names["ash"] == names["birch"]
+    assert "terminals" in names["ash"]
+    (far.folder / "hosts.toml").write_text(
+        '[[hosts]]\naddress = "ssh://far"\n[[hosts]]\nname = "away"\naddress = "ssh://far:1"\n'
+    )
+    out = " ".join(far.loadgo("doctor", "--on", "hosts.toml", status=1).stdout.split())
+    assert "away cannot be used" in out
+    assert "a log-in, and an agent: not on away why: ssh://far:1: " in out
+
+
+def test_what_takes_no_list_of_hosts_says_so(far: AgentHost) -> None:
+    on = list_hosts(far, "ash", "birch")
+    for words in (
+        ["capacity", "work.toml", "--on", on, "--target", "p90 < 2s"],
+        ["ab", "work.toml", "--on", on, "--users", "2"],
+        ["simulate", "hosts.toml"],
+    ):
+        err = " ".join(far.loadgo(*words, status=2).stderr.split())
+        assert "hosts" in err, err
+    for words in (["meter", "--on", on, "--for", "1s"], ["watch", "--on", on]):
+        err = " ".join(far.loadgo(*words, status=2).stderr.split())
+        assert "is a file, and this takes one host" in err
+    assert not len(runs(far.folder / "runs"))
+    too_few = far.loadgo("run", "work.toml", "--on", on, "--users", "1", status=2).stderr
+    assert "--users 1 are too few for 2 hosts" in " ".join(too_few.split())
