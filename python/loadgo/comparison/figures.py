@@ -18,7 +18,8 @@ LEAST_FACTOR = 10.0
 LARGEST_DIGIT_SHARE = 0.25
 """The last digit of a change and its interval is at most this part of the interval's width."""
 _MOST_DECIMALS = 2
-_DECIMALS_WITHOUT_INTERVAL = 1
+_LEAST_WHOLE_PERCENT = 99.95
+"""A change without an interval has no decimal from this percentage on: three digits are the most that it deserves."""
 
 
 def change(difference: Difference) -> str:
@@ -37,8 +38,11 @@ def change_interval(difference: Difference) -> str:
 
 
 def relative_change(share: float, interval: Interval | None) -> str:
-    """A share as a signed percentage, with as many decimals as its interval has. From ten times on it is a factor."""
-    return _relative(share, _DECIMALS_WITHOUT_INTERVAL if interval is None else decimals_of(interval))
+    """A share as a signed percentage, with as many decimals as its interval has. From ten times on it is a factor.
+
+    Without an interval it has at most three digits: `+715 %`, `+39.7 %`.
+    """
+    return _relative(share, _decimals_alone(share) if interval is None else decimals_of(interval))
 
 
 def percent_interval(interval: Interval) -> str:
@@ -51,11 +55,16 @@ def decimals_of(interval: Interval) -> int:
     """The number of decimals in percent that an interval of shares deserves. No end other than 0 is rounded to 0."""
     width = 100 * (interval.high - interval.low)
     if not 0 < width < math.inf:
-        return 0 if width else _DECIMALS_WITHOUT_INTERVAL
+        return 0 if width else _decimals_alone(interval.low)
     needed = math.ceil(-math.log10(LARGEST_DIGIT_SHARE * width) - 1e-9)
     decimals = min(max(needed, 0), _MOST_DECIMALS)
     vanishes = any(end and round(100 * end, decimals) == 0 for end in (interval.low, interval.high))
     return min(decimals + 1, _MOST_DECIMALS) if vanishes else decimals
+
+
+def _decimals_alone(share: float) -> int:
+    """The number of decimals in percent of a share that has no width."""
+    return int(abs(100 * share) < _LEAST_WHOLE_PERCENT)
 
 
 def _relative_interval(difference: Difference) -> Interval | None:

@@ -14,13 +14,13 @@ from loadgo.comparison.chart_data import ChartRow, named_rows
 from loadgo.comparison.compare import Comparison
 from loadgo.comparison.difference import Difference
 from loadgo.comparison.drift_words import ANSWERED_MEASURES, cannot_tell_measures, narrowing, runs_a_side
-from loadgo.comparison.figures import change, change_interval
+from loadgo.comparison.figures import change, change_interval, relative_change
 from loadgo.comparison.judgement_words import judged_in_words, off_in_words
 from loadgo.comparison.rows import Matched
 from loadgo.comparison.side import Side
 from loadgo.notation.figures import in_words
 from loadgo.notation.margin import margin_in_words
-from loadgo.notation.measures import name_of, percent
+from loadgo.notation.measures import name_of
 from loadgo.records.conditions import SCRIPT_TEXT, DifferingCondition, is_measured_condition
 from loadgo.stats.resample import FEWEST_UNITS, MOST_STRETCHES
 from loadgo.stats.student import INTERVAL_CONFIDENCE, student_reach
@@ -39,7 +39,7 @@ def verdict_sentence(comparison: Comparison) -> str:
     differences = [comparison.rows.whole[name] for name in ANSWERED_MEASURES if name in comparison.rows.whole]
     phrases = [_phrase(difference) for difference in differences if difference.change is not None]
     if not phrases and comparison.chains:
-        phrases = [f"{chain.measure} {percent(1 / chain.ratio - 1)}" for chain in comparison.chains]
+        phrases = [f"{chain.measure} {relative_change(1 / chain.ratio - 1, None)}" for chain in comparison.chains]
         return "B against A, by totals: " + ", ".join(phrases) + "."
     if not phrases:
         return "Nothing can be compared: the two sides have no figure in common."

@@ -279,6 +279,7 @@ def test_a_change_of_ten_times_and_more_is_a_factor() -> None:
         (100.0, 112.0, Interval(0.0, 24.3), ("+12 %", "0 to +24 %")),
         (100.0, 100.0, Interval(0.0, 0.0), ("0.0 %", "0.0 to 0.0 %")),
         (100.0, 139.7, None, ("+39.7 %", "–")),
+        (100.0, 815.14, None, ("+715 %", "–")),
     ],
 )
 def test_a_change_has_as_many_digits_as_its_interval_deserves(
