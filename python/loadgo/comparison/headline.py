@@ -88,8 +88,12 @@ def rows_sentence(matched: Matched) -> str:
             phrases.append(_rows_phrase(measure, sure, len(rows), f"{matched.by}s"))
     if not phrases:
         return ""
-    within = ", within the runs" if matched.between.drift == "not known" else ""
-    return f"By {matched.by}{within}, {'; '.join(phrases)}."
+    if matched.between.drift == "not known":
+        return (
+            f"By {matched.by}, within the runs alone, {'; '.join(phrases)}; runs may differ by as much by themselves, "
+            "so this is no verdict."
+        )
+    return f"By {matched.by}, {'; '.join(phrases)}."
 
 
 def surely_differs(difference: Difference, figures: int, degrees: int) -> bool:
@@ -149,7 +153,12 @@ def conditions_sentence(conditions: Sequence[DifferingCondition]) -> str:
         chosen = [condition for condition in chosen if condition.name != SCRIPT_TEXT]
     if not chosen:
         has_seeds = any(condition.name == "seed" for condition in conditions)
-        return f"The conditions are the same{', but not the seeds' if has_seeds else ''}."
+        but = ", but not the seeds" if has_seeds else ""
+        measured = [condition.name for condition in conditions if is_measured_condition(condition.name)]
+        if not measured:
+            return f"The conditions are the same{but}."
+        differ = "differs" if len(measured) == 1 else "differ"
+        return f"What was set is the same{but}; the host's {in_words(measured)} {differ}."
     named = [_condition(condition) for condition in chosen[:_NAMED_CONDITIONS]]
     hidden = len(chosen) - len(named)
     more = [f"{hidden} more condition{'s' if hidden > 1 else ''}"] if hidden else []

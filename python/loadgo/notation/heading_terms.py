@@ -9,10 +9,11 @@ from collections.abc import Mapping
 
 from loadgo.notation.terms import CATEGORY_TERMS, idle_cause
 
-_QUANTILE = (
-    "The time that 50, 90, 95 or 99 of 100 interactions do not exceed. "
-    "From raw values; a line without an answer ranks last."
-)
+_QUANTILES = {
+    f"p{rank}": f"The time that {rank} of 100 interactions do not exceed. From raw values; a line without an answer "
+    "ranks last."
+    for rank in (50, 90, 95, 99)
+}
 _BUCKET = (
     "The lower end of the histogram bucket in which the quantile lies. "
     "A bucket is a quarter of a power of two on a host, an eighth on a simulated machine."
@@ -24,7 +25,7 @@ _AMBIGUOUS_CATEGORIES = ("user", "system", "network", "idle")
 
 HEADING_MEANINGS: Mapping[str, str] = {
     **{idle_cause(name): term.sentence for name, term in CATEGORY_TERMS.items() if name not in _AMBIGUOUS_CATEGORIES},
-    **dict.fromkeys(("p50", "p90", "p95", "p99"), _QUANTILE),
+    **_QUANTILES,
     **dict.fromkeys(("p50 ≥", "p90 ≥", "p99 ≥"), _BUCKET),
     "95 % interval": "Holds the true value in 95 of 100 such runs.",
     "CPU": (

@@ -21,7 +21,7 @@ from loadgo.reporting.processor_time_words import (
 )
 from loadgo.reporting.simulated_machine import simulated
 from loadgo.reporting.view import View
-from loadgo.reporting.words import fine_print
+from loadgo.reporting.words import fine_print, warnings
 from loadgo.stats.quantiles import samples_needed
 
 MOST_COMMANDS = 12
@@ -160,9 +160,16 @@ def short_notes(summary: Summary, view: View, run: str) -> list[Note]:
 
 
 def trust(summary: Summary) -> str:
-    """A line with all that is well with the driver, the audit and the records; empty if nothing is."""
+    """A line on whether to believe the figures, with all that is well with the driver, the audit and the records.
+
+    Empty if there is no warning and nothing is well.
+    """
     parts = [_accounted(summary)] if without_load(summary) else [_driver(summary), _audit(summary)]
-    return "; ".join(part for part in (*parts, "" if summary.losses else "nothing lost") if part)
+    good = "; ".join(part for part in (*parts, "" if summary.losses else "nothing lost") if part)
+    if not warnings(summary):
+        return good
+    low = "low: the warnings above say why"
+    return f"{low}. What holds: {good}" if good else low
 
 
 def _driver(summary: Summary) -> str:
@@ -214,6 +221,8 @@ def _processor_facts(summary: Summary) -> list[tuple[float, str, str]]:
     for row in total_time.categories:
         each = f" ({number(row.count)} of {duration(row.each_ns)} each)" if row.count and row.each_ns else ""
         name = category_name(row.name)
+        if row.name == "user" and not simulated(summary):
+            name = "user mode, of all programs"
         facts.append((total_time.share_of(row.time_ns) or 0.0, "Processors", f"{name}{each}"))
     return facts
 

@@ -40,7 +40,7 @@ def simulation_document(simulation: Simulation) -> Document:
         warnings=(*simulation.fit_warnings, *_warnings(simulation)),
         about=(title if len(title) <= _MOST_TITLE_CHARS else f"{title[: _MOST_TITLE_CHARS - 1]}…", _about(simulation)),
         sections=(_interactions(simulation), _stations(simulation), *_time(simulation)),
-        notes=tuple(("Laws", line) for line in _laws(simulation)),
+        notes=(*_too_few(simulation.all), *(("Laws", line) for line in _laws(simulation))),
     )
 
 
@@ -56,7 +56,7 @@ def simulation_answer(simulation: Simulation) -> str:
     if busiest is not None and busiest.utilisation is not None:
         figures.append(_in_words(busiest.utilisation, lambda value: f"{busiest.name} {_percent(value)} busy"))
     known = ", ".join(filter(None, figures))
-    return f"{_who(everyone)}: {known or 'the run was too short to tell'}."
+    return f"Simulated, {_who(everyone)}: {known or 'the run was too short to tell'}."
 
 
 def _in_words(figure: SimulatedFigure, form: Callable[[float], str]) -> str:
@@ -99,6 +99,14 @@ def _interactions(simulation: Simulation) -> Table:
     return Table("Interactions", columns)
 
 
+def _too_few(row: ClassResponses) -> list[tuple[str, str]]:
+    """A note on the quantiles that the simulation is too short for; empty if it has them all."""
+    quantiles = {"p50": row.p50_s, "p90": row.p90_s, "p95": row.p95_s, "p99": row.p99_s}
+    reasons = {name: str(figure.lacking).partition("too few: ")[2] for name, figure in quantiles.items()}
+    listed = "; ".join(f"{name}: {reason}" for name, reason in reasons.items() if reason)
+    return [("too few", f"{listed}. A longer simulation has them.")] if listed else []
+
+
 def _who(row: ClassResponses) -> str:
     return row.name if row.users is None else f"{row.name}, {number(row.users)} user{'' if row.users == 1 else 's'}"
 
@@ -127,9 +135,9 @@ def _time(simulation: Simulation) -> list[Table]:
             hints=tuple(category_term(name).sentence for name, _, _ in rows),
         ),
         Column("share", tuple(_percent(share) for _, share, _ in rows)),
-        Column("±", tuple(_percent(half or 0.0) for _, _, half in rows)),
+        Column("95 % interval", tuple(_share_interval(share, half) for _, share, half in rows)),
     )
-    return [Table("Time of processors", columns)] if simulation.time else []
+    return [Table("Time of processors", columns, name_width=40)] if simulation.time else []
 
 
 def _laws(simulation: Simulation) -> list[str]:
@@ -177,6 +185,14 @@ def _half_width(figure: SimulatedFigure) -> str:
     if not relative:
         return ""
     return f"±{digits(100 * relative)} %" if 100 * relative >= _EXACT_PERCENT else "±0 %"
+
+
+def _share_interval(share: float, half_width: float | None) -> str:
+    """The interval of a share, within 0 and 1; a dash where it is not known."""
+    if half_width is None:
+        return NOT_MEASURED
+    low, high = max(share - half_width, 0.0), min(share + half_width, 1.0)
+    return f"{digits(100 * low)}–{digits(100 * high)} %"
 
 
 def _percent(share: float) -> str:

@@ -24,6 +24,8 @@ from loadgo.watching.window import SERVED_STATES_COUNT, USER_STATES, WatchWindow
 SHORT_STATE_NAMES = {"CPU wait": "CPU", "page wait": "page", "disk wait": "disk", "not known yet": "not known"}
 """Shorter names of states, so that the legend fits in 80 columns."""
 
+_WAIT = " wait"
+"""The end of the names of waits."""
 LABEL_CHARS = 12
 """Width of the name at the left of a series."""
 SMALLEST_SCREEN = (60, 16)
@@ -182,8 +184,7 @@ def _user_lines(window: WatchWindow, room: int) -> list[tuple[str, str]]:
         ]
     if len(window.bands) < room:
         bands = [(f"{f'user {user}':<{LABEL_CHARS}}{_band(band)}", "band") for user, band in window.bands.items()]
-        legend = " ".join(f"{sign} {SHORT_STATE_NAMES.get(state, state)}" for state, sign in STATE_SIGNS.items())
-        return [*bands, (legend, "legend")]
+        return [*bands, (_legend(), "legend")]
     most_users = max(float(sum(window.states.values(), np.zeros(len(window.ready))).max()), 1.0)
     series = _states_in(window)
     rows = [
@@ -192,6 +193,16 @@ def _user_lines(window: WatchWindow, room: int) -> list[tuple[str, str]]:
     ]
     heading = f"{'users':<{LABEL_CHARS}}{'':<{len(window.ready)}} {'at last':>8}"
     return [(heading, "head"), *rows]
+
+
+def _legend() -> str:
+    """The sign of each state, in 80 columns. The waits stand together, so that `CPU` is read as a wait for it."""
+    waits = {state: sign for state, sign in STATE_SIGNS.items() if state.endswith(_WAIT)}
+    parts = [
+        f"{sign} {SHORT_STATE_NAMES.get(state, state)}" for state, sign in STATE_SIGNS.items() if state not in waits
+    ]
+    waited = " ".join(f"{sign} {state.removesuffix(_WAIT)}" for state, sign in waits.items())
+    return " ".join((parts[0], f"waits: {waited};", *parts[1:]))
 
 
 def _row_name(state: str) -> str:

@@ -20,7 +20,7 @@ WIDTHS = (80, 100, 120)
 
 AT_100 = """\
 20 users; everyone was served: p90 155 ms for edit, the slowest command, and p90 136 ms over all
-commands. 4.06 interactions a second; the processors were 10.5 % busy.
+commands. 4.06 interactions a second; the processors were 10.5 % busy, 10.0 % for the users.
 
 synthetic: 20 users, closed load, think exponential(2s), 70 passes, seed 1
 testhost, kernel 6.1, 2 processors, 2026-11-21 01:37:05
@@ -42,7 +42,7 @@ all commands   1,150   42.7 ms    40.0–46.9 ms   136 ms      125–144 ms   25
 
 Trust       Driver good (20.0 µs late at p99); Little's law holds within 1.1 %; nothing lost.
 Processors  89.5 % idle
-            7.5 % user
+            7.5 % user mode, of all programs
 Response    17.7 % waiting for a processor, 10.6 ms of 60.1 ms on average
 More        `loadgo report runs/a-run --full` prints all tables and notes; with `--format html` it
             is a page with charts.

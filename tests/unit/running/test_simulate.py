@@ -91,12 +91,13 @@ def test_the_answer_has_the_throughput_the_response_and_the_busiest_station() ->
     simulation = simulate_text(central_server(50), until="interactions=20000")
     busiest = max((at for at in simulation.stations if at.utilisation), key=lambda at: at.utilisation.value)
     answer = simulation_document(simulation).answer
-    assert answer.startswith(f"all, 50 users: {digits(simulation.throughput.value)} interactions a second (±")
+    throughput = f"{digits(simulation.throughput.value)} interactions a second (±"
+    assert answer.startswith(f"Simulated, all, 50 users: {throughput}")
     assert f"mean response {seconds(simulation.response_s.value)} (±" in answer
     assert f"{busiest.name} {digits(100 * busiest.utilisation.value)} % busy" in answer
     assert simulation_document(simulation).warnings == ()
     none = simulate_text(repairman(3, "exponential(0.1s)"), until="interactions=1")
-    assert simulation_document(none).answer.startswith("all, 3 users: ")
+    assert simulation_document(none).answer.startswith("Simulated, all, 3 users: ")
 
 
 def test_json_has_every_figure_with_its_interval() -> None:
