@@ -145,6 +145,6 @@ MAKERS: dict[str, Callable[[Path], Result]] = {
 WITH_CHARTS = (
     "Run", "RecordedRun", "Metered", "Comparison", "Comparison of printed tables", "Capacity", "Fairness",
     "Costs of two loads", "Speedup", "Transferred", "Apart", "Reproduction", "History",
-    "Sweep",
+    "Sweep", "Experiment",
 )  # fmt: skip
 """The results that have a main chart."""

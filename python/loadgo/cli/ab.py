@@ -20,7 +20,7 @@ from loadgo.cli.options import (
 )
 from loadgo.cli.output import STATUS_GOOD, STATUS_INTERRUPTED, error_console, errors_as_messages
 from loadgo.cli.page_output import FileOption, format_option, page_output
-from loadgo.documents.formats import TableFormat
+from loadgo.documents.formats import ReportFormat
 
 _SET_HELP = "As --set, for this variant alone. May be given again."
 _BEFORE_HELP = "A command for the shell before each run of this variant, outside of what is measured."
@@ -67,7 +67,7 @@ def ab(
     seed: Annotated[int, typer.Option(help="The first pair's seed; each pair has the next.")] = 1,
     tariff: TariffOption = "default",
     out: Annotated[Path | None, typer.Option(help="The folder of all runs; a new one in runs/ by default.")] = None,
-    format: Annotated[TableFormat, format_option("the change of each measure")] = "text",
+    format: Annotated[ReportFormat, format_option("the change of each measure", "each pair's changes")] = "text",
     output: FileOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not report each pair.")] = False,
 ) -> None:

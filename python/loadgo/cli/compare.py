@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from loadgo.cli.ci import CheckFiles, JunitOption, SummaryOption
-from loadgo.cli.options import SetOption, TariffOption, ThinkOption, WorkersOption
+from loadgo.cli.options import FullOption, SetOption, TariffOption, ThinkOption, WorkersOption
 from loadgo.cli.output import (
     STATUS_BAD_FINDING,
     STATUS_GOOD,
@@ -68,6 +68,7 @@ def compare(
     format: Annotated[
         ReportFormat, format_option("each measure of each row on both sides", "how much each row changed")
     ] = "text",
+    full: FullOption = False,
     output: FileOption = None,
 ) -> None:
     """Compares B with A, command by command: the differences, which is better, and the causes."""
@@ -82,7 +83,7 @@ def compare(
         comparison = compare_sides(
             a, b, by=by, phases=phases, tariff=tariff, worse=worse or (), judge=judge, within=within, margin=margin
         )
-        try_each(lambda: files.write_comparison(comparison, worse or ()), lambda: page.show(comparison))
+        try_each(lambda: files.write_comparison(comparison, worse or ()), lambda: page.show(comparison, full=full))
         outside = judge and not comparison.predicted
         raise typer.Exit(STATUS_BAD_FINDING if comparison.bad or outside else STATUS_GOOD)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import altair as alt
 import polars as pl
@@ -27,17 +28,10 @@ from loadgo.notation.margin import margin_in_words
 from loadgo.notation.measures import figure, name_of
 from loadgo.stats.resample import Interval
 
-_GREY = "#8b97a3"
-_VERDICTS = {
-    "better": ACCENT_COLOR,
-    "worse": INCREASE_COLOR,
-    "no difference": _GREY,
-    "cannot tell": _GREY,
-    "lower": _GREY,
-    "higher": _GREY,
-    "equal": _GREY,
-}
-_SIDES = alt.Scale(domain=["A", "B"], range=[_GREY, ACCENT_COLOR])
+NEUTRAL_COLOR = "#8b97a3"
+_VERDICT_COLORS = {"better": ACCENT_COLOR, "worse": INCREASE_COLOR}
+"""The colours of verdicts. All others are grey, and not in the legend."""
+_SIDES = alt.Scale(domain=["A", "B"], range=[NEUTRAL_COLOR, ACCENT_COLOR])
 _TWO_SIDES_ROW_PX = 30
 _BOUNDS = {"low": pl.Float64(), "high": pl.Float64()}
 
@@ -127,10 +121,8 @@ def _changes(measure: str, rows: list[ChartRow]) -> Chart | None:
         for row, ratio in ratios
     ]
     frame = safe(pl.DataFrame(points, schema_overrides=_BOUNDS))
-    verdicts = [name for name in _VERDICTS if name in frame["B is"].to_list()]
-    scale = alt.Scale(domain=verdicts, range=[_VERDICTS[name] for name in verdicts])
     y = alt.Y("row:N", sort=frame["row"].to_list(), title=None)
-    base = alt.Chart(frame).encode(y=y, color=alt.Color("B is:N", title=None, scale=scale))
+    base = alt.Chart(frame).encode(y=y, color=verdict_color(frame["B is"].to_list()))
     ticks = change_ticks(low, high)
     axis = alt.Axis(title=None, labelExpr=CHANGE_LABEL, values=ticks, labelOverlap="greedy", labelSeparation=6)
     scale_x = alt.Scale(type="log", nice=False, domain=[low, high], padding=10)
@@ -153,6 +145,14 @@ def _changes(measure: str, rows: list[ChartRow]) -> Chart | None:
     heading = f"How much {name_of(measure)} changed from A to B"
     height = ROW_HEIGHT_PX * max(2, len(points))
     return chart_of(f"changes-{measure}", heading, caption, alt.layer(none, rule, point), height)
+
+
+def verdict_color(verdicts: Sequence[str]) -> alt.Color:
+    """The colour of each verdict in the column `B is`. The legend has those of `verdicts` that are not grey."""
+    names = list(dict.fromkeys(verdicts))
+    scale = alt.Scale(domain=names, range=[_VERDICT_COLORS.get(name, NEUTRAL_COLOR) for name in names])
+    colored = [name for name in _VERDICT_COLORS if name in names]
+    return alt.Color("B is:N", title="B is", scale=scale, legend=alt.Legend(values=colored) if colored else None)
 
 
 def _distribution(distribution: Distribution) -> Chart:

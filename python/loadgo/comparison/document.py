@@ -23,6 +23,7 @@ from loadgo.comparison.judgement import Judged
 from loadgo.comparison.judgement_words import two_intervals, why_not_judged
 from loadgo.comparison.pictures import comparison_pictures
 from loadgo.comparison.rows import Row
+from loadgo.comparison.short_form import first_tables, full_pictures, further_tables, short_notes
 from loadgo.comparison.side import Side
 from loadgo.comparison.tables import comparison_tables
 from loadgo.comparison.trust import trust_in_words
@@ -68,7 +69,7 @@ def comparison_document(comparison: Comparison) -> Document:
         return comparison_charts(comparison)
 
     tables = comparison_tables(comparison)
-    first_tables = bool(comparison.conditions) + bool(comparison.judged)
+    first = bool(comparison.conditions) + bool(comparison.judged)
     pictures = (*comparison_pictures(comparison), *waterfall_pictures(chain_waterfalls(comparison.chains)))
     of_runs = _warnings_of_runs(comparison)
     return Document(
@@ -78,8 +79,14 @@ def comparison_document(comparison: Comparison) -> Document:
         trust=trust_in_words(comparison, is_warned=bool(of_runs)),
         warnings=_warnings(comparison, of_runs),
         about=tuple(f"{letter}: {_described(side)}" for letter, side in (("A", comparison.a), ("B", comparison.b))),
-        sections=(*tables[:first_tables], *pictures, Charts(charts), *tables[first_tables:]),
+        sections=(
+            *first_tables(tables[:first]),
+            *full_pictures(pictures),
+            Charts(charts),
+            *further_tables(comparison, tables[first:]),
+        ),
         notes=tuple(_notes(comparison)),
+        short_notes=short_notes(_notes(comparison), _broken_checks(comparison)),
     )
 
 

@@ -133,8 +133,9 @@ def about_allowance(rows: Matched) -> list[str]:
 
 def neighbours(a: Side, b: Side) -> list[str]:
     """The warnings about other programs on the hosts, and about a change of their share between the sides."""
-    remedy = "That alone may make the difference"
-    remedy += ": `loadgo ab` runs both in turn, under the same other work." if a.kind == b.kind == "host" else "."
+    remedy = "That alone may make the difference."
+    if a.kind == b.kind == "host":
+        remedy = f"{remedy[:-1]}: `loadgo ab` runs both in turn, so that other work disturbs both alike on average."
     busy = [side for side in (a, b) if side.other_work is not None and side.other_work.level == "busy"]
     changed = bool(a.others_shares and b.others_shares) and abs(_share_change(a, b)) > NEIGHBOUR_TOLERANCE
     if not changed:

@@ -18,7 +18,8 @@ LEAST_FACTOR = 10.0
 LARGEST_DIGIT_SHARE = 0.25
 """The last digit of a change and its interval is at most this part of the interval's width."""
 _MOST_DECIMALS = 2
-_DECIMALS_WITHOUT_INTERVAL = 1
+_LEAST_WHOLE_PERCENT = 99.95
+"""A change without an interval has no decimal from this percentage on: three digits are the most that it deserves."""
 
 
 def change(difference: Difference) -> str:
@@ -37,25 +38,38 @@ def change_interval(difference: Difference) -> str:
 
 
 def relative_change(share: float, interval: Interval | None) -> str:
-    """A share as a signed percentage, with as many decimals as its interval has. From ten times on it is a factor."""
-    return _relative(share, _DECIMALS_WITHOUT_INTERVAL if interval is None else decimals_of(interval))
+    """A share as a signed percentage, with as many decimals as its interval has, or as a factor if its interval is one.
+
+    Without an interval it has at most three digits, `+715 %` or `+39.7 %`, and from ten times on it is a factor.
+    """
+    if interval is None:
+        return _factor(share) if _is_factor(share) else percent(share, _decimals_alone(share))
+    return _factor(share) if _is_factor(interval.high) else percent(share, decimals_of(interval))
 
 
 def percent_interval(interval: Interval) -> str:
-    """An interval of shares in percent, as in `−14 to −10 %`, or of factors where it is large, as in `×12 to ×15`."""
-    low_text, high_text = (_relative(end, decimals_of(interval)) for end in (interval.low, interval.high))
-    return f"{low_text.removesuffix(' %') if high_text.endswith('%') else low_text} to {high_text}"
+    """An interval of shares in percent, as in `−14 to −10 %`, or of factors where it is large, as in `×1.2 to ×15`."""
+    ends = (interval.low, interval.high)
+    if _is_factor(interval.high):
+        return " to ".join(map(_factor, ends))
+    low_text, high_text = (percent(end, decimals_of(interval)) for end in ends)
+    return f"{low_text.removesuffix(' %')} to {high_text}"
 
 
 def decimals_of(interval: Interval) -> int:
     """The number of decimals in percent that an interval of shares deserves. No end other than 0 is rounded to 0."""
     width = 100 * (interval.high - interval.low)
     if not 0 < width < math.inf:
-        return 0 if width else _DECIMALS_WITHOUT_INTERVAL
+        return 0 if width else _decimals_alone(interval.low)
     needed = math.ceil(-math.log10(LARGEST_DIGIT_SHARE * width) - 1e-9)
     decimals = min(max(needed, 0), _MOST_DECIMALS)
     vanishes = any(end and round(100 * end, decimals) == 0 for end in (interval.low, interval.high))
     return min(decimals + 1, _MOST_DECIMALS) if vanishes else decimals
+
+
+def _decimals_alone(share: float) -> int:
+    """The number of decimals in percent of a share that has no width."""
+    return int(abs(100 * share) < _LEAST_WHOLE_PERCENT)
 
 
 def _relative_interval(difference: Difference) -> Interval | None:
@@ -64,8 +78,11 @@ def _relative_interval(difference: Difference) -> Interval | None:
     return Interval(difference.interval.low / difference.before, difference.interval.high / difference.before)
 
 
-def _relative(share: float, decimals: int) -> str:
-    """A relative change in percent. From ten times on it is a factor."""
-    if share < LEAST_FACTOR - 1:
-        return percent(share, decimals)
-    return f"×{digits(1 + share)}" if math.isfinite(share) else "×∞"
+def _is_factor(share: float) -> bool:
+    return share >= LEAST_FACTOR - 1
+
+
+def _factor(share: float) -> str:
+    """A relative change as a factor: 11 is `×12.0`, −0.5 is `×0.500`, and −1 is `×0`."""
+    ratio = max(1 + share, 0.0)
+    return f"×{digits(ratio)}" if math.isfinite(ratio) else "×∞"

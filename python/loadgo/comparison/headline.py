@@ -14,13 +14,13 @@ from loadgo.comparison.chart_data import ChartRow, named_rows
 from loadgo.comparison.compare import Comparison
 from loadgo.comparison.difference import Difference
 from loadgo.comparison.drift_words import ANSWERED_MEASURES, cannot_tell_measures, narrowing, runs_a_side
-from loadgo.comparison.figures import change, change_interval
+from loadgo.comparison.figures import change, change_interval, relative_change
 from loadgo.comparison.judgement_words import judged_in_words, off_in_words
 from loadgo.comparison.rows import Matched
 from loadgo.comparison.side import Side
 from loadgo.notation.figures import in_words
 from loadgo.notation.margin import margin_in_words
-from loadgo.notation.measures import name_of, percent
+from loadgo.notation.measures import name_of
 from loadgo.records.conditions import SCRIPT_TEXT, DifferingCondition, is_measured_condition
 from loadgo.stats.resample import FEWEST_UNITS, MOST_STRETCHES
 from loadgo.stats.student import INTERVAL_CONFIDENCE, student_reach
@@ -39,7 +39,7 @@ def verdict_sentence(comparison: Comparison) -> str:
     differences = [comparison.rows.whole[name] for name in ANSWERED_MEASURES if name in comparison.rows.whole]
     phrases = [_phrase(difference) for difference in differences if difference.change is not None]
     if not phrases and comparison.chains:
-        phrases = [f"{chain.measure} {percent(1 / chain.ratio - 1)}" for chain in comparison.chains]
+        phrases = [f"{chain.measure} {relative_change(1 / chain.ratio - 1, None)}" for chain in comparison.chains]
         return "B against A, by totals: " + ", ".join(phrases) + "."
     if not phrases:
         return "Nothing can be compared: the two sides have no figure in common."
@@ -88,8 +88,12 @@ def rows_sentence(matched: Matched) -> str:
             phrases.append(_rows_phrase(measure, sure, len(rows), f"{matched.by}s"))
     if not phrases:
         return ""
-    within = ", within the runs" if matched.between.drift == "not known" else ""
-    return f"By {matched.by}{within}, {'; '.join(phrases)}."
+    if matched.between.drift == "not known":
+        return (
+            f"By {matched.by}, within the runs alone, {'; '.join(phrases)}; runs may differ by as much by themselves, "
+            "so this is no verdict."
+        )
+    return f"By {matched.by}, {'; '.join(phrases)}."
 
 
 def surely_differs(difference: Difference, figures: int, degrees: int) -> bool:
@@ -149,7 +153,12 @@ def conditions_sentence(conditions: Sequence[DifferingCondition]) -> str:
         chosen = [condition for condition in chosen if condition.name != SCRIPT_TEXT]
     if not chosen:
         has_seeds = any(condition.name == "seed" for condition in conditions)
-        return f"The conditions are the same{', but not the seeds' if has_seeds else ''}."
+        but = ", but not the seeds" if has_seeds else ""
+        measured = [condition.name for condition in conditions if is_measured_condition(condition.name)]
+        if not measured:
+            return f"The conditions are the same{but}."
+        differ = "differs" if len(measured) == 1 else "differ"
+        return f"What was set is the same{but}; the host's {in_words(measured)} {differ}."
     named = [_condition(condition) for condition in chosen[:_NAMED_CONDITIONS]]
     hidden = len(chosen) - len(named)
     more = [f"{hidden} more condition{'s' if hidden > 1 else ''}"] if hidden else []

@@ -28,7 +28,7 @@ from loadgo.notation.figures import NEVER_TEXT, duration
 from loadgo.notation.measures import name_of
 
 _NAME_CHARS = 24
-_MOST_AXIS_CHARS = 72
+MOST_AXIS_CHARS = 72
 """Most signs of an axis."""
 _MOST_ROWS = 20
 """Most rows of a picture. With more rows it has sub-totals and the total alone; the tables have all rows."""
@@ -59,8 +59,8 @@ def change_lines(rows: Sequence[ChartRow], width: int) -> list[str]:
     ratios = [ratio_of(row.difference) for row in rows]
     texts = [(cut(row.name, _NAME_CHARS), change(row.difference), row.difference.verdict) for row in rows]
     widths = [max(len(text[column]) for text in texts) for column in range(3)]
-    chars = min(_MOST_AXIS_CHARS, width - sum(widths) - 6)
-    axis = _ChangeAxis(*ratio_range([ratio for ratio in ratios if ratio is not None]), chars)
+    chars = min(MOST_AXIS_CHARS, width - sum(widths) - 6)
+    axis = ChangeAxis(*ratio_range([ratio for ratio in ratios if ratio is not None]), chars)
     lines = [
         f"{name:{widths[0]}}  {axis.row(ratio)}  {figure:>{widths[1]}}  {verdict}".rstrip()
         for ratio, (name, figure, verdict) in zip(ratios, texts, strict=True)
@@ -81,8 +81,8 @@ def distribution_lines(distribution: Distribution, width: int) -> list[str]:
     if not finite:
         return ["nobody was answered"]
     low, high = min(finite), max(finite)
-    bins = max(_FEWEST_BINS, min(_MOST_AXIS_CHARS, width - 3, min(distribution.counts) // _BIN_INTERACTIONS))
-    bin_chars = max(1, min(_MOST_AXIS_CHARS, width - 3) // bins)
+    bins = max(_FEWEST_BINS, min(MOST_AXIS_CHARS, width - 3, min(distribution.counts) // _BIN_INTERACTIONS))
+    bin_chars = max(1, min(MOST_AXIS_CHARS, width - 3) // bins)
     signs = bin_chars * bins
     edges = np.geomspace(low, max(high, low * 1.01), bins + 1)
     shares = [_shares(values, distribution.probabilities, edges) for values in (distribution.a_ns, distribution.b_ns)]
@@ -123,8 +123,8 @@ def _quantiles(values: Sequence[float], distribution: Distribution) -> str:
 
 
 @dataclass(frozen=True)
-class _ChangeAxis:
-    """A logarithmic axis of ratios in `chars` signs."""
+class ChangeAxis:
+    """A logarithmic axis of ratios of B to A in `chars` signs."""
 
     low: float
     high: float

@@ -20,8 +20,14 @@ _DIFFERENCE_COLUMNS = (
 )
 
 
-def presentation(comparison: Comparison) -> Presentation:
-    """The parts of a comparison. Times in the frames are in nanoseconds."""
+def presentation(comparison: Comparison, *, full: bool = False) -> Presentation:
+    """The parts of a comparison. Times in the frames are in nanoseconds. `full`: the text has all tables and notes."""
+
+    def text(width: int | None, color: bool) -> str:
+        from loadgo.documents.as_text import text_document
+
+        return text_document(comparison_document(comparison), width=width, color=color, short=not full)
+
     return Presentation(
         lambda: comparison_document(comparison),
         lambda: comparison_json(comparison),
@@ -35,6 +41,7 @@ def presentation(comparison: Comparison) -> Presentation:
         },
         main_tables=("A as a prediction", "Response time", "Processor time", "In all"),
         main_charts=("changes-response",),
+        text=text,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from loadgo.comparison.compare import Comparison
 from loadgo.comparison.difference import Difference
-from loadgo.comparison.figures import change, change_interval
+from loadgo.comparison.figures import change, change_interval, relative_change
 from loadgo.comparison.rows import Row
 from loadgo.decomposition.parts import Part
 from loadgo.decomposition.tables import chain_tables, road_table
@@ -244,7 +244,10 @@ def _output(comparison: Comparison) -> Table | None:
         Column("for each line of output", tuple(_output_name(line.name) for line in lines)),
         Column("A", tuple(shown(line.unit, line.before) for line in lines)),
         Column("B", tuple(shown(line.unit, line.after) for line in lines)),
-        Column("change", tuple(percent(line.after / line.before - 1) if line.before else "from 0" for line in lines)),
+        Column(
+            "change",
+            tuple(relative_change(line.after / line.before - 1, None) if line.before else "from 0" for line in lines),
+        ),
     )
     return Table("By line of output", columns)
 

@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 
 from loadgo.costs.curve import Curve
-from loadgo.costs.words import curve_chart_name, of_scale
+from loadgo.costs.words import cost_by, curve_chart_name, of_scale
 from loadgo.documents.chart import ACCENT_COLOR, Chart, chart_of, figure_tooltips, safe
 from loadgo.documents.log_axis import log_ticks
 from loadgo.documents.palette import WARM_COLOR
@@ -72,9 +72,7 @@ def cost_chart(curve: Curve, name: str) -> Chart:
     caption = f"{curve.tariff.in_words()}." + (
         " The lines at the points are 95 % intervals." if frame["low"].count() else " The runs allow no intervals."
     )
-    return chart_of(
-        name, f"What an interaction costs, at {curve.tariff.label}", caption, alt.layer(line, rule, points), 240
-    )
+    return chart_of(name, cost_by("the number of users", curve.tariff), caption, alt.layer(line, rule, points), 240)
 
 
 def _legend() -> alt.Legend:

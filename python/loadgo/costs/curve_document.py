@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from loadgo.costs.cost import Costs
-from loadgo.costs.curve import Curve, left_out
-from loadgo.costs.words import COST_SENTENCE_STARTS, UNKNOWN_COST_ANSWER, curve_chart_name, interval, of_scale
+from loadgo.costs.curve import Curve, Load, left_out
+from loadgo.costs.words import COST_SENTENCE_STARTS, UNKNOWN_COST_ANSWER, cost_by, curve_chart_name, interval, of_scale
 from loadgo.documents.document import SignPicture
 from loadgo.documents.signs import bar
 from loadgo.documents.table import Column, Table
@@ -28,13 +28,20 @@ def curve_answer(tariff_curves: Sequence[Curve]) -> str:
         f"{money(load.interaction.value, curve.tariff.currency, scale)} with {people(load.users)}"
         for load in (curve.dearest, curve.cheapest)
     )
-    amount = COST_SENTENCE_STARTS[scale]
+    start = COST_SENTENCE_STARTS[scale]
+    amount = f"With the same mix of commands, {start[0].lower()}{start[1:]}"
     times = f"the first is {digits(curve.times or 1.0)} times the second"
     if curve.told_apart is False:
         times = "these runs cannot tell which is higher"
-    doubt = " These runs have no intervals, so chance alone may explain the difference."
     sentence = f"{amount} {most}, {least}: {times}, at {curve.tariff.in_words()}."
-    return sentence + (doubt if curve.told_apart is None else "")
+    return sentence + (_doubt(curve.dearest, curve.cheapest) if curve.told_apart is None else "")
+
+
+def _doubt(*loads: Load) -> str:
+    """The sentence on the loads without an interval that tells costs apart."""
+    missing = [people(load.users) for load in dict.fromkeys(loads) if load.interaction.interval is None]
+    reason = f"The cost with {' and with '.join(missing)} has no interval" if missing else "An interval reaches to 0"
+    return f" {reason}, so chance alone may explain the difference."
 
 
 def curve_tables(costs: Costs, tariff_curves: Sequence[Curve]) -> list[Table]:
@@ -46,7 +53,7 @@ def curve_tables(costs: Costs, tariff_curves: Sequence[Curve]) -> list[Table]:
 def curve_pictures(tariff_curves: Sequence[Curve]) -> list[SignPicture]:
     """Bars of the cost of an interaction by the number of users, for each tariff."""
     return [
-        SignPicture(f"An interaction by the number of users, at {curve.tariff.label}", _bars(curve))
+        SignPicture(cost_by("the number of users", curve.tariff), _bars(curve))
         for curve in tariff_curves[:_MOST_TARIFFS]
         if curve.dearest is not None
     ]

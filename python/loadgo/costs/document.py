@@ -94,7 +94,8 @@ def answer(point: Point) -> str:
     scale = priced.tariff.counted
     currency = priced.tariff.currency
     each = money(priced.interaction.value, currency, scale)
-    bounds = f" ({interval(priced.interaction.interval, currency, scale)})" if priced.interaction.interval else ""
+    ends = priced.interaction.interval
+    bounds = f" (95 % interval {interval(ends, currency, scale)})" if ends else ""
     hour = f", a user's hour {money(priced.user_hour.value, currency)}" if priced.user_hour.value is not None else ""
     return f"{COST_SENTENCE_STARTS[scale]} {each}{bounds}{hour}, at {priced.tariff.in_words()}."
 

@@ -29,7 +29,7 @@ _SCALES = {1: "an interaction", COUNTED_AT_LOW_PRICES: "cost of 1,000,000"}
 
 
 def cost_by(by: str, tariff: Tariff) -> str:
-    """The title of a chart of costs by command or user, with the number of interactions that the money is for."""
+    """The title of a chart of costs by command, user or load, with the number of interactions that the money is for."""
     subject = "an interaction costs" if tariff.counted == 1 else f"{tariff.counted:,} interactions cost"
     return f"What {subject} by {by}, at {tariff.label}"
 

@@ -65,7 +65,13 @@ def stacked_chart(name: str, heading: str, caption: str, panels: Sequence[alt.La
 
 
 _NUMBERS = {"decimal": ".", "thousands": ",", "grouping": [3], "currency": ["$", ""], "percent": " %"}
-_CONFIG = {"view": {"stroke": None}, "locale": {"number": _NUMBERS}}
+_LABEL_GAP_PX = 6
+"""Least distance of two labels of an axis: nearer ones read as one number, as `5 ms10 ms`."""
+_CONFIG = {
+    "view": {"stroke": None},
+    "axisQuantitative": {"labelSeparation": _LABEL_GAP_PX},
+    "locale": {"number": _NUMBERS},
+}
 """The configuration of every chart. A percentage is written as in the texts, `12.3 %`."""
 
 

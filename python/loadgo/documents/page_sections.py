@@ -40,8 +40,10 @@ class PageSection:
 
     @property
     def charts_first(self) -> bool:
-        """Whether the charts come before the table, since the table would push them off the screen."""
-        return isinstance(self.part, Table) and len(self.part.columns[0].cells) > MOST_ROWS_ABOVE_A_CHART
+        """Whether the charts come before the table, since they lead, or since it would push them off the screen."""
+        if not isinstance(self.part, Table):
+            return False
+        return self.part.charts_lead or len(self.part.columns[0].cells) > MOST_ROWS_ABOVE_A_CHART
 
     @property
     def is_chapter(self) -> bool:

@@ -21,6 +21,8 @@ class SectionPlace:
     """Whether an HTML page shows only the title until a reader opens the section."""
     charts: tuple[str, ...] = ()
     """Names of the charts that an HTML page shows beside the section."""
+    charts_lead: bool = False
+    """Whether the charts come before the section's own content, whatever its length."""
 
 
 def id_of(title: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from loadgo.documents.as_json import Keys, json_document
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from loadgo.fitting.fit import Fit
 
 _NAME_CHARS = 40
+_MOST_OFF_SHARE = 0.2
+"""A model whose mean response is farther off, under the load that it was fitted to, is no prediction of responses."""
 JSON_KEYS: Keys = {
     Parameter: "key of value low high source",
     FittedCheck: "run users figure measured machine timed error off",
@@ -55,14 +58,18 @@ def fit_document(fit: Fit) -> Document:
         warnings=tuple(_sentence(text) for text in fit.warnings),
         answer=f"{fit.title}: {fitted.interactions:,} interactions {load}.{_accuracy(fit)}",
         further_answers=(fit.copied_fit,) if fit.copied_fit else (),
-        about=(f"Fitted to {in_words(list(fitted.runs))}.",),
+        about=(f"A model of the machine, fitted to {_named_runs(fitted.runs)}.",),
         sections=(_means_table(fit), *([_checks_table(fit)] if fit.checks else [])),
         notes=(*(("Assumed", text) for text in fitted.assumed), ("Predict", fit.hint)),
     )
 
 
+def _named_runs(runs: Sequence[str]) -> str:
+    return f"the run{'s' if len(runs) > 1 else ''} {in_words(list(runs))}"
+
+
 def _accuracy(fit: Fit) -> str:
-    """A sentence on the machine's mean response under the load that it was fitted to; empty if it was not tried."""
+    """A sentence on the model's mean response under the load that it was fitted to; empty if it was not tried."""
     farthest: dict[int, FittedCheck] = {}
     for check in fit.checks:
         if check.figure == MEAN_RESPONSE_LABEL and math.isfinite(check.off):
@@ -70,7 +77,9 @@ def _accuracy(fit: Fit) -> str:
     if not farthest:
         return ""
     by_users = (f"{_off_in_words(farthest[users])} with {people(users)}" for users in sorted(farthest))
-    return f" Under this load the machine's mean response is {in_words([*by_users])}."
+    worst = max(abs(check.off) for check in farthest.values())
+    advice = " Do not predict response times with it." if worst > _MOST_OFF_SHARE else ""
+    return f" Under this load the model's mean response is {in_words([*by_users])}.{advice}"
 
 
 def _off_in_words(check: FittedCheck) -> str:
@@ -114,10 +123,10 @@ def _checks_table(fit: Fit) -> Table:
         *([Column("run", tuple(check.run for check in checks), kind="words")] if has_several_runs else []),
         Column("users", tuple(str(check.users) for check in checks)),
         Column("measured", tuple(check.shown(check.measured) for check in checks)),
-        Column("the machine", tuple(check.shown(check.machine) for check in checks)),
+        Column("model", tuple(check.shown(check.machine) for check in checks)),
         Column("off by", tuple(_off(check) for check in checks)),
     )
-    return Table("The machine under the load that it was fitted to", columns)
+    return Table("The model under the load that it was fitted to", columns)
 
 
 def _key_in_words(key: str) -> str:

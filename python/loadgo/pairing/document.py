@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from loadgo.documents.as_json import Keys, json_document
-from loadgo.documents.document import Document
+from loadgo.documents.document import Charts, Document
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import NOT_MEASURED, share
-from loadgo.notation.measures import name_of, percent
+from loadgo.notation.measures import name_of
+from loadgo.pairing.pictures import experiment_pictures
 from loadgo.pairing.results import Change, Experiment, LeftOut, Pair
 from loadgo.pairing.run_figures import CommandMeans, RunFigures, log_ratio
 from loadgo.pairing.variant import Variant
-from loadgo.pairing.words import about, advice, answer, figure, interval_text, notes, relative, trust, warnings
+from loadgo.pairing.words import (
+    about,
+    advice,
+    answer,
+    figure,
+    interval_text,
+    notes,
+    relative,
+    relative_of_pair,
+    trust,
+    warnings,
+)
 from loadgo.running.load import Load
 from loadgo.running.prepared import is_host
+
+if TYPE_CHECKING:
+    from loadgo.documents.chart import Chart
 
 JSON_KEYS: Keys = {
     Variant: "script on set limit before login",
@@ -30,8 +46,15 @@ JSON_KEYS: Keys = {
 
 def experiment_document(experiment: Experiment) -> Document:
     """The document of an experiment."""
+
+    def charts() -> list[Chart]:
+        from loadgo.pairing.charts import experiment_charts
+
+        return experiment_charts(experiment)
+
     changes, commands = experiment.changes, experiment.command_changes
-    tables = [_table("Changes", [(name_of(change.measure), change) for change in changes])] if changes else []
+    whole = [(name_of(change.measure), change) for change in changes]
+    tables = [replace(_table("Changes", whole), charts=("pairs",), charts_lead=True)] if changes else []
     if commands:
         rows = [(f"{change.command}, {name_of(change.measure)}", change) for change in commands]
         tables.append(_table("By command", rows))
@@ -44,7 +67,7 @@ def experiment_document(experiment: Experiment) -> Document:
         trust=trust(experiment),
         warnings=tuple(warnings(experiment)),
         about=about(experiment),
-        sections=tuple(tables),
+        sections=(*experiment_pictures(experiment), Charts(charts), *tables),
         notes=tuple(notes(experiment)),
     )
 
@@ -99,4 +122,4 @@ def _pairs_table(experiment: Experiment) -> Table:
 
 def _pair_change(pair: Pair, measure: str) -> str:
     ratio = log_ratio(pair.a, pair.b, measure)
-    return NOT_MEASURED if ratio is None else percent(math.expm1(ratio))
+    return NOT_MEASURED if ratio is None else relative_of_pair(ratio)

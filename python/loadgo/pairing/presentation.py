@@ -25,5 +25,7 @@ def presentation(experiment: Experiment) -> Presentation:
             ),
             "left_out": lambda: frame_of(experiment.left_out, "letter folder reason"),
         },
+        main_tables=("Changes",),
+        main_charts=("pairs",),
         answer=lambda: answer(experiment),
     )

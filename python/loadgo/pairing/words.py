@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from statistics import median
@@ -47,6 +48,11 @@ def _change_and_interval(change: Change) -> str:
 def relative(change: Change) -> str:
     """The change of a measure in percent."""
     return relative_change(change.relative, change.interval)
+
+
+def relative_of_pair(log: float) -> str:
+    """The change of one pair, whose logarithm of B over A is `log`, in percent."""
+    return relative_change(math.expm1(log), None)
 
 
 def interval_text(interval: Interval | None) -> str:

@@ -9,6 +9,7 @@ from loadgo.hosts.address import SSH_SCHEME
 from loadgo.measures.other_work import BUSY_SHARE, busy_clause
 from loadgo.measures.run_warnings import doubt_warnings, facts_in, invalid_warnings
 from loadgo.measures.summary import CommandSummary, Summary
+from loadgo.measures.total_time import TotalTime
 from loadgo.notation.figures import (
     NOT_MEASURED,
     counted,
@@ -387,7 +388,16 @@ def _busy(summary: Summary) -> str:
         return ""
     lost = lost_meters(summary)
     until = f" in the {duration(total_time.span_ns)} until the meters were lost" if lost else ""
-    return f"; the processors were {share(total_time.busy_share)} busy{until}"
+    return f"; the processors were {share(total_time.busy_share)} busy{until}{_whose(summary, total_time)}"
+
+
+def _whose(summary: Summary, total_time: TotalTime) -> str:
+    """The users' part of a host's processors' time, and that of other programs where it is large."""
+    users_ns, other = total_time.account.users_ns, summary.other_work
+    if simulated(summary) or users_ns is None:
+        return ""
+    others = f" and {other.in_words} with other things" if other is not None and other.level != "quiet" else ""
+    return f", {share(total_time.share_of(users_ns))} for the users{others}"
 
 
 def _unmeasured(row: CommandSummary) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from loadgo.notation.figures import NOT_MEASURED, counted, digits, in_words, joined, number, people, seconds, share
@@ -37,6 +38,12 @@ def answer(sweep: Sweep) -> str:
     least, greatest = measured[0], measured[-1]
     if len(measured) == 1:
         return f"{done}: {name} is {_figure_at(least, measured, sweep.measure)}."
+    endless = sum(math.isinf(configuration.figures[sweep.measure].value or 0.0) for configuration in measured)
+    if endless:
+        return (
+            f"{done}: {name} is least, {_figure_at(least, measured, sweep.measure)}. In {endless} of "
+            f"{len(measured)} configurations it has no end: too many lines of some simulation were never answered."
+        )
     return (
         f"{done}: {name} is least, {_figure_at(least, measured, sweep.measure)}, and greatest, "
         f"{_figure_at(greatest, measured, sweep.measure)}."
@@ -45,7 +52,7 @@ def answer(sweep: Sweep) -> str:
 
 def points_in_words(sweep: Sweep) -> str:
     """The points that are done."""
-    points = f"{sweep.points_expected:,} point{'' if sweep.points_expected == 1 else 's'}"
+    points = f"{sweep.points_expected:,} simulated point{'' if sweep.points_expected == 1 else 's'}"
     points = points if sweep.points == sweep.points_expected else f"{sweep.points:,} of {points}"
     return f"Part {sweep.part}, {points}" if sweep.part else points
 

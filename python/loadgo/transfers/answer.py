@@ -35,8 +35,8 @@ def answer_sentence(rows: Sequence[Row], prices: Prices) -> str:
 
 
 def _by_cost(rows: Sequence[Row]) -> list[list[Row]]:
-    """The rows of each method and side, round by round, the cheapest first."""
-    return sorted(by_method_and_end(rows).values(), key=lambda group: sum(_logs(group)) / len(group))
+    """The rows of each method and side, round by round, the one with the cheapest median row first, as in the table."""
+    return sorted(by_method_and_end(rows).values(), key=lambda group: median_rows(group)[0].cpu_s_per_bit or 0.0)
 
 
 def _logs(rows: Sequence[Row]) -> list[float]:

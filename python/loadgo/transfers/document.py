@@ -112,7 +112,7 @@ def _costs_table(rows: Sequence[Row], prices: Prices) -> Table:
     if prices.network_gigabyte:
         cells = tuple(NOT_MEASURED if (ratio := prices.ratio(row)) is None else digits(ratio) for row in rows)
         columns.append(Column("times the network's price", cells))
-    return Table("What the processor time costs", tuple(columns), charts=("transfer-methods",))
+    return Table("What the processor time costs", tuple(columns), charts=("transfer-methods",), charts_lead=True)
 
 
 def _notes(rows: Sequence[Row], prices: Prices, left_out: Sequence[str]) -> list[tuple[str, str]]:

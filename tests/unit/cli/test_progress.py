@@ -222,9 +222,7 @@ def test_a_fit_counts_down_over_all_its_trials(tmp_path: Path) -> None:
     first = fitted.checks[0]
     answer = " ".join(str(fitted.report("text")).split())
     side = "high" if first.off > 0 else "low"
-    expected = (
-        f"Under this load the machine's mean response is {100 * abs(first.off):.1f} % too {side} with 3 users and"
-    )
+    expected = f"Under this load the model's mean response is {100 * abs(first.off):.1f} % too {side} with 3 users and"
     assert expected in answer
     done = [each["interactions"] for each in states]
     assert done == sorted(done)

@@ -143,8 +143,9 @@ def test_a_change_of_every_command_is_told_in_a_few_words() -> None:
 
 def test_one_live_run_a_side_names_commands_by_their_change_within_the_runs_alone() -> None:
     found = headline(compared(SLOWER_AND_FASTER, kind="host"))
-    assert "By command, within the runs, response is lower in run (−4" in found
+    assert "By command, within the runs alone, response is lower in run (−4" in found
     assert "and higher in compile (+8" in found
+    assert "so this is no verdict" in found
     assert not {"better", "worse"} & set(found.replace(",", " ").split())
 
 
@@ -168,7 +169,10 @@ def test_the_headline_names_the_conditions_that_were_changed_and_counts_the_othe
         DifferingCondition("load_average", "0.1", "3.2"),
     )
     assert conditions_sentence([seed, cpus, load]) == "What differs: cpus (none in A, 0.4 in B)."
-    assert conditions_sentence([seed, load]) == "The conditions are the same, but not the seeds."
+    assert conditions_sentence([seed, load]) == (
+        "What was set is the same, but not the seeds; the host's load_average differs."
+    )
+    assert conditions_sentence([seed]) == "The conditions are the same, but not the seeds."
     assert conditions_sentence([]) == "The conditions are the same."
     script = [DifferingCondition("script", "x", "y"), DifferingCondition("script's text", "1 bytes", "2 bytes")]
     many = [*script, *(DifferingCondition(f"key {number}", "1", "2") for number in range(5))]
@@ -279,6 +283,7 @@ def test_a_change_of_ten_times_and_more_is_a_factor() -> None:
         (100.0, 112.0, Interval(0.0, 24.3), ("+12 %", "0 to +24 %")),
         (100.0, 100.0, Interval(0.0, 0.0), ("0.0 %", "0.0 to 0.0 %")),
         (100.0, 139.7, None, ("+39.7 %", "–")),
+        (100.0, 815.14, None, ("+715 %", "–")),
     ],
 )
 def test_a_change_has_as_many_digits_as_its_interval_deserves(

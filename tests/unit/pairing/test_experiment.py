@@ -124,6 +124,35 @@ def test_the_answer_is_in_each_format(faster: Experiment, format: str) -> None:
     assert answer in without_spans(shown.replace("\n", " "))
 
 
+def test_the_chart_has_each_pair_the_interval_and_the_margin(faster: Experiment) -> None:
+    spec = faster.chart().to_dict()
+    rows = [row for data in spec["datasets"].values() for row in data]
+    changes = {change.measure: change for change in faster.changes}
+    assert [row["pair"] for row in rows if "pair" in row and row["measure"] == "CPU"] == [
+        number for number, _ in enumerate(faster.pairs, 1)
+    ]
+    cpu = changes["cpu"]
+    (whole,) = [row for row in rows if row.get("measure") == "CPU" and row["lane"] == "all"]
+    assert cpu.interval is not None
+    assert (whole["low"], whole["high"]) == pytest.approx((1 + cpu.interval.low, 1 + cpu.interval.high))
+    assert whole["B is"] == "better"
+    assert any((row.get("change"), row.get("upper")) == (1 / 1.05, 1.05) for row in rows)
+    assert str(faster.report("svg")).startswith("<svg")
+    assert "chart-pairs" in str(faster.report("html"))
+    assert "<img" in faster._repr_html_()
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_text_has_the_pairs_as_a_picture(faster: Experiment, width: int) -> None:
+    lines = str(faster.report("text", width=width)).splitlines()
+    begin = lines.index("How much each pair changed from A to B")
+    picture = lines[begin + 1 : lines.index("", begin)]
+    assert "●" in picture[0]
+    assert "○" in picture[1]
+    assert all(len(line) <= width for line in picture)
+    assert "5 %, the margin" in picture[-1]
+
+
 def test_the_first_screen_says_whether_to_believe_the_experiment(faster: Experiment) -> None:
     lines = str(faster.report("text", width=80)).splitlines()
     assert any(line.startswith("Trust: high. A and B ran in turn") for line in lines[:24])

@@ -16,7 +16,7 @@ SCRIPT = [Work("edit", 0.05), Work("compile", 0.4), Work("print", 0.02)]
 AT_80 = """\
 20 users; everyone was served: p90 1.27 s for compile, the slowest command, and
 p90 978 ms over all commands. 3.98 interactions a second; the processors were
-26.6 % busy.
+26.6 % busy, 23.9 % for the users.
 Trust: high. Driver good (20.0 µs late at p99); Little's law holds within 3.8 %;
 nothing lost; the host was quiet.
 
@@ -135,7 +135,7 @@ Note        Intervals hold the quantile in about 95 of 100 long runs: users, and
 
 AT_120 = """\
 20 users; everyone was served: p90 1.27 s for compile, the slowest command, and p90 978 ms over all commands. 3.98
-interactions a second; the processors were 26.6 % busy.
+interactions a second; the processors were 26.6 % busy, 23.9 % for the users.
 Trust: high. Driver good (20.0 µs late at p99); Little's law holds within 3.8 %; nothing lost; the host was quiet.
 
 synthetic: 20 users, closed load, think exponential(2s), 30 passes, seed 1

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import pytest
 from loadgo.documents.chart import svg
+from loadgo.documents.result import Result
 from loadgo.transfers.analysis import Apart, taken_apart
 from loadgo.transfers.chart_data import longest_transfers, points_by_size, price_curve, price_sizes, size_marks
 from loadgo.transfers.charts import apart_charts, method_charts
@@ -102,6 +103,13 @@ def test_the_pages_hold_their_charts() -> None:
     page = at_loads().report("html")
     for name in ("cost", "price", "load"):
         assert f'id="chart-transfer-{name}"' in page
+
+
+@pytest.mark.parametrize("result", [Transferred(tuple(rounds(1)[:4]), (), False), at_loads()])
+def test_a_page_has_its_chart_before_the_table_of_the_same_costs(result: Result) -> None:
+    """On a phone the table of two methods pushed the chart off the screen."""
+    page = str(result.report("html"))
+    assert page.index('<div class="chart"') < page.index("<table")
 
 
 def test_labels_of_a_logarithmic_axis_keep_a_distance() -> None:
