@@ -47,7 +47,7 @@ ReportFileOption = Annotated[
     typer.Option(
         "--output",
         "-o",
-        help="The file to write; - is the standard output. HTML and pictures go beside the run by default.",
+        help="The file to write; - is the standard output. HTML and pictures go into the run's folder by default.",
     ),
 ]
 SystemOption = Annotated[

@@ -84,9 +84,13 @@ def _message_of(error: Exception) -> str:
 
 
 def write_report(content: str | bytes, format: str, folder: Path, output: Path | None) -> None:
-    """Writes a report to `output`. By default HTML and pictures go into the run's folder, other formats to stdout."""
+    """Writes a report to `output`. By default HTML and pictures go into the run's folder, other formats to stdout.
+
+    Raises `ValueError` with the remedy where that folder, such as that of another person, cannot be written.
+    """
     if output is None and format in FILE_FORMATS:
         output = folder / f"report.{format}"
+        check_writable(output)
     if output is None or str(output) == "-":
         print_output(content)
         return

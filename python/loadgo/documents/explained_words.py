@@ -27,11 +27,11 @@ class ExplainedWords:
         """A column's heading. One with a meaning becomes a link to it. A setting's name may break after its dots."""
         if text in HEADING_MEANINGS:
             return self.word(text, HEADING_MEANINGS[text])
-        return Markup(_DOT.sub(".<wbr>", escape(plain(text))))
+        return _breakable(text)
 
     def word(self, text: str, meaning: str) -> Markup:
         """A word of the page. With a meaning it becomes a link to it."""
-        shown = escape(plain(text))
+        shown = _breakable(text)
         if not meaning or self.meanings.setdefault(text, meaning) != meaning:
             return shown
         return Markup('<a class="word" href="#{}" title="{}">{}</a>').format(self._id_of(meaning), meaning, shown)
@@ -51,3 +51,8 @@ class ExplainedWords:
 
     def _id_of(self, meaning: str) -> str:
         return f"word-{list(dict.fromkeys(self.meanings.values())).index(meaning) + 1}"
+
+
+def _breakable(text: str) -> Markup:
+    """The text, escaped. A setting's name may break after its dots."""
+    return Markup(_DOT.sub(".<wbr>", escape(plain(text))))

@@ -158,7 +158,7 @@ def warnings_of_runs(
 ) -> list[str]:
     """The warnings of runs, `without` some as for `doubt_warnings`.
 
-    Each warning names its runs if there are several, or with `named`.
+    Each warning names its runs if there are several, or with `named`. What several warnings advise stands once.
     """
     names_by_warning: dict[str, list[str]] = {}
     for name, tables, stretch in zip(names, runs, stretches, strict=True):
@@ -167,7 +167,12 @@ def warnings_of_runs(
             names_by_warning.setdefault(text, []).append(name)
     if len(names) == 1 and not named:
         return list(names_by_warning)
-    return [f"{_listed(which)}: {text}" for text, which in names_by_warning.items()]
+    warnings, said = [], set[str]()
+    for text, which in names_by_warning.items():
+        finding, _, advice = text.partition(". ")
+        warnings.append(f"{_listed(which)}: {f'{finding}.' if advice and advice in said else text}")
+        said.add(advice)
+    return warnings
 
 
 def driver_faults(driver: DriverAudit, other_work: OtherWork | None = None) -> list[str]:

@@ -56,7 +56,7 @@ def sweep_document(sweep: Sweep) -> Document:
         answer=sweep.in_words,
         warnings=_warnings(sweep),
         about=(_about(sweep),),
-        sections=(*_tables(sweep), Charts(charts)),
+        sections=(Charts(charts), *_tables(sweep)),
         notes=(*(("Errors", line) for line in _error_notes(sweep)), *(("Points", line) for line in _notes(sweep))),
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from loadgo.notation.figures import NOT_MEASURED, counted, digits, in_words, joined, number, people, seconds, share
@@ -38,12 +37,6 @@ def answer(sweep: Sweep) -> str:
     least, greatest = measured[0], measured[-1]
     if len(measured) == 1:
         return f"{done}: {name} is {_figure_at(least, measured, sweep.measure)}."
-    endless = sum(math.isinf(configuration.figures[sweep.measure].value or 0.0) for configuration in measured)
-    if endless:
-        return (
-            f"{done}: {name} is least, {_figure_at(least, measured, sweep.measure)}. In {endless} of "
-            f"{len(measured)} configurations it has no end: too many lines of some simulation were never answered."
-        )
     return (
         f"{done}: {name} is least, {_figure_at(least, measured, sweep.measure)}, and greatest, "
         f"{_figure_at(greatest, measured, sweep.measure)}."

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from loadgo.documents.prose import with_whole_figures
 from loadgo.documents.signs import cut, line
 from loadgo.measures.other_work import OtherWork
 from loadgo.notation.figures import NOT_MEASURED, counted, duration, number, people, plain, share, size
@@ -69,7 +70,7 @@ def screen(window: WatchWindow, context: ScreenContext, width: int, height: int,
 def _lines(window: WatchWindow, context: ScreenContext, width: int, height: int) -> list[tuple[str, str]]:
     """The lines of the screen, each with its kind. The last but one says what has no room."""
     height, roomy = max(height, SMALLEST_SCREEN[1]), height >= ROOMY_LINES
-    head = [_title_line(window, context, width), *textwrap.wrap(answer(window, context.target_ns), width)]
+    head = [_title_line(window, context, width), *_wrapped(answer(window, context.target_ns), width)]
     measured = [*_system_lines(window, roomy=roomy), *_model_lines(context.expected, width)]
     system = measured[: max(height - len(head) - 11, 3)]
     commands = _command_lines(window, context)
@@ -284,6 +285,16 @@ def _waiter_lines(window: WatchWindow) -> list[str]:
     return [f"{'waited most':<{LABEL_CHARS}}{'; '.join(waiters)}"] if waiters else []
 
 
+def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    """The lines of a text, in which no figure is parted from its unit."""
+    joined = with_whole_figures(text, _JOINT)
+    return [line.replace(_JOINT, " ") for line in textwrap.wrap(joined, width, subsequent_indent=indent)]
+
+
+_JOINT = "\u00a0"
+"""A space at which no line is broken."""
+
+
 def _model_lines(expected: Expected | None, width: int) -> list[str]:
     """The figures that a model expects for all commands together and the processors, or why there are none."""
     if expected is None:
@@ -297,7 +308,7 @@ def _model_lines(expected: Expected | None, width: int) -> list[str]:
     figures += [] if expected["busy"] is None else [f"busy {share(expected['busy'])}"]
     figures += [] if expected["ready"] is None else [f"run queue {number(expected['ready'])}"]
     text = f"{'expected':<{LABEL_CHARS}}{', '.join(figures) or plain(expected['note'])}"
-    return textwrap.wrap(text, width, subsequent_indent=" " * LABEL_CHARS)
+    return _wrapped(text, width, indent=" " * LABEL_CHARS)
 
 
 def _interval(figure: Mapping[str, float]) -> str:
@@ -363,4 +374,5 @@ def _own_line(window: WatchWindow) -> str:
         return f"no users: {duration(window.width_ns)} of this system's own work"
     late = NOT_MEASURED if window.lateness_ns is None else duration(window.lateness_ns)
     lost = "nothing lost" if not window.lost else f"{number(window.lost)} RECORDS LOST"
-    return f"{counted(window.answered, 'answer')} in {duration(window.width_ns)}; driver late {late} (p99), {lost}"
+    answers = f"{counted(window.answered, 'answer')} in {duration(window.width_ns)} of all phases"
+    return f"{answers}; driver late {late} (p99), {lost}"

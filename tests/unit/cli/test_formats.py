@@ -62,7 +62,7 @@ SCHEMAS = {
 }
 """The JSON formats whose names differ from those of the results."""
 WITH_CHARTS = ("run", "report", "report of a meter", "meter", "compare", "fairness", "speedup", "capacity", "transfer",
-               "reproduce")  # fmt: skip
+               "reproduce", "ab")  # fmt: skip
 
 
 @pytest.fixture(scope="module")

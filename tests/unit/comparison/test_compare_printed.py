@@ -102,7 +102,7 @@ def test_print_gives_no_verdict_and_says_what_it_does_not_know(systems: Comparis
 
 
 def comparison_page_text(made: Comparison) -> str:
-    return " ".join(made.report(width=120).split())
+    return " ".join(made.report(width=120, full=True).split())
 
 
 def test_every_format_has_the_answer(systems: Comparison) -> None:

@@ -94,7 +94,7 @@ def test_like_runs_that_differ_by_little_allow_a_verdict_and_those_that_differ_b
     a, b = side(6, [1.0]), side(7, [1.6])
     steady = of_sides(a, b, like_runs=[side(1, [1.0, 1.02, 0.98, 1.01, 0.99, 1.0])])
     assert (response(steady), steady.rows.between.drift) == ("worse", "allowed")
-    assert "6 like runs show how much runs of this host differ" in steady.report(width=120)
+    assert "6 like runs show how much runs of this host differ" in steady.report(width=120, full=True)
     drifting = of_sides(a, b, like_runs=[side(1, [1.0, 1.6, 0.7, 1.3, 0.8, 1.1])])
     difference = drifting.rows.whole["response"]
     assert difference.verdict == "cannot tell"
@@ -202,9 +202,9 @@ def test_sides_with_different_seeds_are_told_to_take_the_same() -> None:
     a, b = side(1, [1.0]), side(2, [1.0])
     other_seed = replace(b, rows=b.rows.with_columns(seed=pl.lit(2, pl.Int64)))
     advice = "Run both sides with the same --seed."
-    assert advice not in of_sides(a, b).report(width=120)
+    assert advice not in of_sides(a, b).report(width=120, full=True)
     assert of_sides(a, b).rows.paired
-    assert advice in " ".join(of_sides(a, other_seed).report(width=120).split())
+    assert advice in " ".join(of_sides(a, other_seed).report(width=120, full=True).split())
     assert not of_sides(a, other_seed).rows.paired
 
 

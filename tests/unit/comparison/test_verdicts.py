@@ -267,10 +267,12 @@ def _axes(node: object) -> list[dict[str, list[float]]]:
 def test_a_change_of_ten_times_and_more_is_a_factor() -> None:
     large = Difference("response", 100.0, 138_000.0, Interval(900.0, 199_900.0))
     assert (change(large), change_interval(large)) == ("×1,380", "×10.0 to ×2,000")
-    assert change_interval(replace(large, interval=Interval(-13.0, 1_100.0))) == "−13 % to ×12.0"
-    assert change(replace(large, after=990.0)) == "+890 %"
+    assert change_interval(replace(large, interval=Interval(-13.0, 1_100.0))) == "×0.870 to ×12.0", "one notation"
+    assert change_interval(replace(large, interval=Interval(-130.0, 1_100.0))) == "×0 to ×12.0"
+    assert change(replace(large, after=990.0)) == "×9.90", "as its interval"
+    assert change(replace(large, after=990.0, interval=None)) == "+890 %"
     assert percent_interval(Interval(-0.14, -0.1)) == "−14 to −10 %"
-    assert percent_interval(Interval(0.5, math.inf)) == "+50 % to ×∞"
+    assert percent_interval(Interval(0.5, math.inf)) == "×1.50 to ×∞"
 
 
 @pytest.mark.parametrize(
@@ -295,7 +297,7 @@ def test_a_change_has_as_many_digits_as_its_interval_deserves(
 
 def test_ratios_of_a_page_are_b_over_a_as_its_changes_are() -> None:
     comparison = compare("csr-rfc-20:645", "csr-rfc-20:6180")
-    text = comparison.report(width=120)
+    text = comparison.report(width=120, full=True)
     assert "B against A, by totals: elapsed −63.4 %" in text
     row = next(line for line in text.splitlines() if line.startswith("elapsed ") and "×" in line)
     assert row.split()[-1] == "×0.366"
@@ -312,6 +314,24 @@ def test_a_command_that_is_typed_twice_has_a_row_of_its_own_in_pictures_and_head
     names = [row.name for row in chart_rows(of_sides(twice[0], twice[1], by="line"), "response")]
     assert names[:3] == ["edit, pass 1", "edit (2), pass 1", "sub-total, pass 1"]
     assert len(set(names)) == len(names)
+
+
+def test_a_text_is_short_first_and_says_where_the_rest_is() -> None:
+    made = replace(compared(SLOWER_AND_FASTER), conditions=(DifferingCondition("cpus", "", "0.4"),))
+    short, full = (made.report(width=100, full=wants_all) for wants_all in (False, True))
+    assert len(short.splitlines()) <= 40 < len(full.splitlines())
+    for words in ("Trust: ", "What differs: cpus", "Response time", "compile", "`--full` prints all tables"):
+        assert words in short
+    assert "Processor time" not in short
+    assert made.report("md").count("\n## ") > 2, "other formats have everything"
+
+
+def test_the_short_form_has_the_rows_that_changed_most() -> None:
+    factors = {f"command-{number:02d}": 1.0 + number / 20 for number in range(1, 31)}
+    short = compared(factors).report(width=100)
+    shown = [line.split()[0] for line in short.splitlines() if line.startswith("command-")]
+    assert shown == [f"command-{number:02d}" for number in range(19, 31)]
+    assert "18 rows are left out." in short
 
 
 def test_the_first_screen_says_whether_to_believe_the_comparison() -> None:
