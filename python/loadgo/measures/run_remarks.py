@@ -28,7 +28,7 @@ def run_remarks(tables: Tables) -> str:
     total = total_time_of(tables, stretch)
     driver = driver_audit(classified_in(tables, stretch), total, tables, None)
     work = None if tables.conditions.get("kind") == "meter" else other_work_of(tables, stretch, total)
-    lost = sum(loss.count for loss in group_losses(tables.lost) if loss.what == "record")
+    lost = sum(loss.count for loss in group_losses(tables.lost, tables.conditions) if loss.what == "record")
     remarks = [
         "" if driver.valid else "INVALID",
         f"other work {work.in_words}" if work is not None and work.level == "busy" else "",
