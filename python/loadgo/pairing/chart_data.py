@@ -11,7 +11,7 @@ from loadgo.pairing.results import Change, Experiment
 from loadgo.pairing.run_figures import log_ratio
 from loadgo.pairing.words import interval_text, relative, relative_of_pair
 
-TITLE = "How much each pair changed from A to B"
+PAIRS_TITLE = "How much each pair changed from A to B"
 
 
 @dataclass(frozen=True)

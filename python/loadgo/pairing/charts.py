@@ -9,7 +9,7 @@ from loadgo.comparison.charts import NEUTRAL_COLOR, verdict_color
 from loadgo.documents.chart import Chart, chart_of, safe
 from loadgo.documents.log_axis import CHANGE_LABEL, change_ticks
 from loadgo.notation.margin import margin_in_words
-from loadgo.pairing.chart_data import TITLE, MeasureChanges, margin_ratios, measures_changes, range_of
+from loadgo.pairing.chart_data import PAIRS_TITLE, MeasureChanges, margin_ratios, measures_changes, range_of
 from loadgo.pairing.results import Experiment
 
 _MEASURE_PX = 52
@@ -31,7 +31,7 @@ def experiment_charts(experiment: Experiment) -> list[Chart]:
         "B against A, logarithmic. Each circle is a pair; above them is the change over all pairs, with its 95 % "
         f"interval. The grey band is the margin of {margin}: an interval within it is called no difference."
     )
-    return [chart_of("pairs", TITLE, caption, alt.layer(*layers), _MEASURE_PX * max(2, len(measures)))]
+    return [chart_of("pairs", PAIRS_TITLE, caption, alt.layer(*layers), _MEASURE_PX * max(2, len(measures)))]
 
 
 def _margin(experiment: Experiment, ends: tuple[float, float]) -> alt.Chart:

@@ -8,14 +8,14 @@ from loadgo.comparison.pictures import MOST_AXIS_CHARS, ChangeAxis
 from loadgo.documents.document import SignPicture
 from loadgo.documents.signs import legend, marks
 from loadgo.notation.margin import margin_in_words
-from loadgo.pairing.chart_data import TITLE, MeasureChanges, margin_ratios, measures_changes, range_of
+from loadgo.pairing.chart_data import PAIRS_TITLE, MeasureChanges, margin_ratios, measures_changes, range_of
 from loadgo.pairing.results import Experiment
 
 
 def experiment_pictures(experiment: Experiment) -> tuple[SignPicture, ...]:
     """The picture of an experiment; none if no measure is known on both sides."""
     measures = measures_changes(experiment)
-    return (SignPicture(TITLE, partial(_lines, experiment, measures)),) if measures else ()
+    return (SignPicture(PAIRS_TITLE, partial(_lines, experiment, measures)),) if measures else ()
 
 
 def _lines(experiment: Experiment, measures: list[MeasureChanges], width: int) -> list[str]:

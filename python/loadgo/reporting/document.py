@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from loadgo.documents.document import Charts, Document
 from loadgo.measures.summary import Summary
-from loadgo.reporting import words
+from loadgo.reporting import run_words, words
 from loadgo.reporting.pictures import NO_PICTURES, SignPictures
 from loadgo.reporting.short_report import short_notes, short_tables
 from loadgo.reporting.tables import report_tables
@@ -46,7 +46,7 @@ def report_document(
         sections=(*tables[:_TABLES_ABOVE_CHARTS], Charts(charts), *tables[_TABLES_ABOVE_CHARTS:]),
         trust=trust_in_words(summary, is_warned=bool(warnings)),
         warnings=warnings,
-        about=(words.title(summary), words.system(summary), words.scope(summary)),
+        about=(run_words.title(summary), run_words.system(summary), words.scope(summary)),
         notes=tuple(words.fine_print(summary, choices)),
         short_notes=tuple(short_notes(summary, choices, run)),
         beside=True,

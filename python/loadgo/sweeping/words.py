@@ -45,7 +45,7 @@ def answer(sweep: Sweep) -> str:
 
 def points_in_words(sweep: Sweep) -> str:
     """The points that are done."""
-    points = f"{sweep.points_expected:,} simulated point{'' if sweep.points_expected == 1 else 's'}"
+    points = f"{sweep.points_expected:,} point{'' if sweep.points_expected == 1 else 's'}"
     points = points if sweep.points == sweep.points_expected else f"{sweep.points:,} of {points}"
     return f"Part {sweep.part}, {points}" if sweep.part else points
 

@@ -1,0 +1,94 @@
+"""The run that a report is of, in a line each: its name and load, its limits, and its host or machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from loadgo.hosts.address import SSH_SCHEME
+from loadgo.measures.summary import Summary
+from loadgo.notation.figures import counted, people, setting, size
+from loadgo.reporting.host_table import names_of_hosts
+from loadgo.reporting.processor_time_words import without_load
+from loadgo.reporting.simulated_machine import machine, simulated
+
+
+def title(summary: Summary) -> str:
+    """The run's name and load: `typical user: 20 users, closed load, …`."""
+    if without_load(summary):
+        host = summary.run.name or summary.run.id or "this host"
+        if summary.run.users_run:
+            return f"{host}: its meters during the run {summary.run.users_run}, whose users are not in this report"
+        return f"{host}: metered without a load of users"
+    limits = limits_in_words(summary)
+    held = f"; users held to {limits}" if limits else ""
+    return f"{summary.run.name or summary.run.id or 'a run'}: {people(summary.run.users)}, {load(summary)}{held}"
+
+
+def limits_in_words(summary: Summary) -> str:
+    """The limits of the users, as `memory 512 MiB, 1 processor`; empty without any."""
+    limit = summary.run.limit
+    parts = [f"memory {size(limit['memory_bytes'])}"] if "memory_bytes" in limit else []
+    if "cpus" in limit:
+        parts.append(f"{setting(limit['cpus'])} processor{'' if limit['cpus'] == 1 else 's'}")
+    parts += [f"paging to {_paging_device(str(limit['swap']))}"] if "swap" in limit else []
+    return ", ".join(parts)
+
+
+def _paging_device(swap: str) -> str:
+    """The users' paging device, as `zram of 1.07 GB`, from a text such as `zram:1073741824`."""
+    kind, _, count = swap.partition(":")
+    return f"{kind} of {size(int(count))}" if count.isdigit() else swap
+
+
+def load(summary: Summary) -> str:
+    """The users' load in a line."""
+    load_section = summary.run.load
+    passes = load_section.get("passes")
+    parts = [
+        f"{summary.run.model} load",
+        f"think {load_section['think']}" if load_section.get("think") else "",
+        f"typing {load_section['typing']}" if load_section.get("typing") else "",
+        f"{passes} pass{'es' if passes != 1 else ''}" if passes else "",
+        f"for {setting(load_section['duration_s'])} s" if load_section.get("duration_s") else "",
+        f"until {load_section['until']}" if load_section.get("until") else "",
+        f"{setting(load_section['arrivals_per_second'])} log-ins a second"
+        if load_section.get("arrivals_per_second")
+        else "",
+        f"seed {load_section['seed']}" if "seed" in load_section else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def system(summary: Summary) -> str:
+    """The host or the machine in a line."""
+    system_section = summary.run.system
+    memory, processors = system_section.get("memory_bytes"), system_section.get("processors")
+    if simulated(summary):
+        return machine(summary)
+    if summary.hosts:
+        parts = [
+            f"{counted(len(summary.hosts), 'host')} of {system_section.get('name', '')}",
+            names_of_hosts(summary.hosts),
+            f"{processors} processors" if processors else "",
+            summary.run.started[:19].replace("T", " "),
+        ]
+        return ", ".join(part for part in parts if part)
+    parts = [
+        _host_name(system_section),
+        str(system_section.get("distribution", "")),
+        f"kernel {system_section['kernel']}" if system_section.get("kernel") else "",
+        f"{processors} processor{'s' if processors != 1 else ''}" if processors else "",
+        str(system_section.get("processor", "")),
+        size(memory) if memory else "",
+        summary.run.started[:19].replace("T", " "),
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _host_name(system_section: Mapping[str, Any]) -> str:
+    """The name of a host, and the address if it is another than the driver's."""
+    name, hostname = str(system_section.get("name", "")), str(system_section.get("hostname", ""))
+    if name.startswith(SSH_SCHEME) and hostname:
+        return f"{hostname} ({name})"
+    return hostname or name or "an unnamed system"
