@@ -133,7 +133,10 @@ def test_the_numbers_on_the_page_are_those_of_the_tables(watched: tuple[Sight, T
     lateness = page_figures["lateness"]
     late = f"the driver was {f'{duration(lateness)} late (p99)' if lateness else 'in time'}"
     lost = "nothing lost" if not frame.lost else f"{number(frame.lost)} RECORDS LOST"
-    assert sight.text("instrument") == f"{number(frame.answered)} answers in {duration(width)}; {late}, {lost}."
+    assert (
+        sight.text("instrument")
+        == f"{number(frame.answered)} answers in {duration(width)} of all phases; {late}, {lost}."
+    )
     how = "ended" if end >= latest_ns(run_tables) else "held"
     everybody = run_tables.sessions["user"].n_unique()
     now = f"{number(frame.users)} of {number(everybody)} logged in · {frame.phase} · {how}"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -265,7 +266,7 @@ def test_from_python_it_is_a_call_of_the_same_name() -> None:
     message = loadgo.ready("sh -c 'exit 4'", quiet=True)
     assert isinstance(message, Ready)
     assert (message.status, message.runs[0].exit_status, message.command) == (4, 4, ("sh", "-c", "exit 4"))
-    assert message.report().startswith("r sh -c 'exit 4': real ")
+    assert re.search(r"^r sh -c 'exit 4': real ", message.report(), re.MULTILINE)
     with pytest.raises(NotRun):
         loadgo.ready(["no-such-program"])
     with pytest.raises(ValueError, match="no command"):

@@ -159,7 +159,7 @@ def test_the_run_goes_on_without_its_agent_and_the_loss_is_told(loss: str, far: 
     out = far.ended(running, 1).stdout
     words = " ".join(out.split())
     assert "the agent was lost before its answer" in words
-    assert " until the meters were lost." in words
+    assert " until the meters were lost, " in words
     assert "then the meters were lost." in words
     tables = loadgo.tables(far.folder / "kept")
     assert run_toml(far)["outcome"] == "done"

@@ -27,7 +27,7 @@ _SHOWN_VALUES = 8
 """A page names at most this many values of a change; the JSON has all."""
 JSON_KEYS: Keys = {
     **DECOMPOSITION_KEYS,
-    Speedup: "title changes runs seeds causes bookkeeping roads notes warnings fit_warnings measured",
+    Speedup: "title changes runs seeds causes bookkeeping roads notes warnings fit_warnings measured conditions",
     Change: "name set",
     Caused: "measure unit before after ratio interval b_over_a b_over_a_interval causes pair",
     Cause: ("name factor interval first last saved apart b_over_a b_over_a_interval b_over_a_first b_over_a_last"),

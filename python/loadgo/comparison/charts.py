@@ -88,7 +88,7 @@ def _sides(measure: str, rows: list[ChartRow]) -> Chart | None:
 
 
 def _sides_layers(frame: pl.DataFrame, names: list[str], ticks: list[float]) -> alt.LayerChart | alt.FacetChart:
-    axis = alt.Axis(title=None, labelExpr=TIME_LABEL, values=ticks, labelOverlap="greedy", labelSeparation=6)
+    axis = alt.Axis(title=None, labelExpr=TIME_LABEL, values=ticks, labelOverlap="greedy")
     scale = alt.Scale(type="log", nice=False, padding=10)
     offset = alt.YOffset("side:N", scale=alt.Scale(domain=["A", "B"], paddingOuter=1))
     color = alt.Color("side:N", title=None, scale=_SIDES)
@@ -124,7 +124,7 @@ def _changes(measure: str, rows: list[ChartRow]) -> Chart | None:
     y = alt.Y("row:N", sort=frame["row"].to_list(), title=None)
     base = alt.Chart(frame).encode(y=y, color=verdict_color(frame["B is"].to_list()))
     ticks = change_ticks(low, high)
-    axis = alt.Axis(title=None, labelExpr=CHANGE_LABEL, values=ticks, labelOverlap="greedy", labelSeparation=6)
+    axis = alt.Axis(title=None, labelExpr=CHANGE_LABEL, values=ticks, labelOverlap="greedy")
     scale_x = alt.Scale(type="log", nice=False, domain=[low, high], padding=10)
     x = alt.X("change:Q", scale=scale_x, axis=axis)
     rule = base.transform_filter("datum.low != null").mark_rule(strokeWidth=2)
@@ -166,7 +166,7 @@ def _distribution(distribution: Distribution) -> Chart:
         ]
     )
     ticks = log_ticks(float(frame["time_s"].to_numpy().min()), float(frame["time_s"].to_numpy().max()))
-    axis = alt.Axis(title="response time", labelExpr=TIME_LABEL, values=ticks, labelOverlap="greedy", labelSeparation=6)
+    axis = alt.Axis(title="response time", labelExpr=TIME_LABEL, values=ticks, labelOverlap="greedy")
     chart = (
         alt.Chart(frame)
         .mark_line(interpolate="monotone", strokeWidth=2)

@@ -47,7 +47,6 @@ def waterfall_chart(waterfall: Waterfall, name: str) -> Chart:
         labelExpr=TIME_LABEL if waterfall.unit == "ns" else _MONEY_LABEL,
         values=_ticks(waterfall, unit),
         labelOverlap="greedy",
-        labelSeparation=6,
     )
     x = alt.X("from:Q", scale=alt.Scale(type="log", nice=False, zero=False, padding=8), axis=axis)
     layers = alt.layer(*_layers(pl.DataFrame(steps, schema_overrides=_INTERVAL_COLUMNS), pl.DataFrame(ends), x, keys))

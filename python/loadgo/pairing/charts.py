@@ -118,7 +118,7 @@ def _wholes(measures: list[MeasureChanges], names: list[str], ends: tuple[float,
 def _axis(field: str, ends: tuple[float, float]) -> alt.X:
     scale = alt.Scale(type="log", nice=False, domain=ends, padding=10)
     ticks = change_ticks(*ends)
-    axis = alt.Axis(title=None, labelExpr=CHANGE_LABEL, values=ticks, labelOverlap="greedy", labelSeparation=6)
+    axis = alt.Axis(title=None, labelExpr=CHANGE_LABEL, values=ticks, labelOverlap="greedy")
     return alt.X(f"{field}:Q", scale=scale, axis=axis)
 
 

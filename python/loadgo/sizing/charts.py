@@ -205,7 +205,7 @@ def _faults_chart(capacity: Capacity) -> Chart | None:
         for faults, users in saturations
         if users is not None
     ]
-    faults_axis = alt.Axis(tickCount=12, labelOverlap="greedy", labelSeparation=6)
+    faults_axis = alt.Axis(tickCount=12, labelOverlap="greedy")
     scale = alt.Scale(domain=["measured", "saturation point"], range=[ACCENT_COLOR, WARM_COLOR])
     base = alt.Chart(pl.DataFrame(rows)).encode(
         x=alt.X("faults:Q", title="page faults a command", scale=alt.Scale(zero=True), axis=faults_axis),

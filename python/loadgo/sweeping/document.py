@@ -28,7 +28,7 @@ MOST_TABLE_ROWS = 60
 JSON_KEYS: Keys = {
     Sweep: (
         "bad in_words folder title script measure part points_expected points configurations problems problem_count "
-        "repeated stopped fit_warnings"
+        "repeated stopped fit_warnings conditions"
     ),
     Configuration: "machine settings users points problems figures",
     SweepFigure: "value interval points never",

@@ -46,8 +46,6 @@ _COLORS = (
 _SHAPES = ["circle", "triangle-up", "square"]
 _DASHES = [[1, 0], [5, 3], [2, 2]]
 _LOG = alt.Scale(type="log", nice=False, padding=12)
-_LABELS_APART: dict[str, Any] = {"labelOverlap": "greedy", "labelSeparation": 6}
-"""Options of an axis that leaves out labels which would touch; the distance is in pixels."""
 _SIZE_LABEL = (
     "datum.value >= 1073741824 ? format(datum.value / 1073741824, '.3~r') + ' GiB'"
     " : datum.value >= 1048576 ? format(datum.value / 1048576, '.3~r') + ' MiB'"
@@ -116,7 +114,7 @@ def _cost_chart(breakdown: Apart) -> Chart | None:
     frame = safe(pl.DataFrame(rows))
     x = alt.X("x:Q", title=x_title, scale=_LOG, axis=_size_axis([point.x for point in points]))
     ticks = log_ticks(min(point.y for point in points), max(point.y for point in points))
-    axis = alt.Axis(labelExpr=TIME_LABEL, values=ticks, **_LABELS_APART)
+    axis = alt.Axis(labelExpr=TIME_LABEL, values=ticks, labelOverlap="greedy")
     y = alt.Y("y:Q", title="processor time a bit", scale=_LOG, axis=axis)
     color = _color("method", [point.method or "all" for point in points])
     tips = [
@@ -204,7 +202,7 @@ def _levels_chart(breakdown: Apart) -> Chart:
     few = alt.Axis(tickCount=8)
     x = alt.X("load:Q", title="running and ready processes", scale=alt.Scale(nice=False, padding=12), axis=few)
     ends = [float(str(row[key])) for row in rows for key in ("value", "low", "high") if row[key]]
-    axis = alt.Axis(format="~g", values=log_ticks(min(ends), max(ends)), **_LABELS_APART)
+    axis = alt.Axis(format="~g", values=log_ticks(min(ends), max(ends)), labelOverlap="greedy")
     y = alt.Y("value:Q", title="times that of the lowest load", scale=_LOG, axis=axis)
     color = alt.Color(
         "what:N", title=None, scale=alt.Scale(domain=names, range=[WARM_COLOR, ACCENT_COLOR]), legend=legend()
@@ -256,7 +254,7 @@ def _stretch_chart(breakdown: Apart) -> Chart | None:
     x = alt.X("load:Q", title="load", scale=alt.Scale(zero=True))
     stretches = [float(str(row["stretch"])) for row in rows]
     ticks = log_ticks(min(stretches), max(stretches))
-    axis = alt.Axis(format="~g", values=ticks, **_LABELS_APART)
+    axis = alt.Axis(format="~g", values=ticks, labelOverlap="greedy")
     y = alt.Y("stretch:Q", title="real over processor time", scale=_LOG, axis=axis)
     tips = [
         "end:N",
@@ -287,11 +285,11 @@ def _stretch_chart(breakdown: Apart) -> Chart | None:
 def _money_axis(amounts: Iterable[float | None]) -> alt.Axis:
     """A logarithmic axis of money over the amounts that are known."""
     known = [amount for amount in amounts if amount]
-    return alt.Axis(format="~g", values=log_ticks(min(known), max(known)), **_LABELS_APART)
+    return alt.Axis(format="~g", values=log_ticks(min(known), max(known)), labelOverlap="greedy")
 
 
 def _size_axis(sizes: Sequence[float]) -> alt.Axis:
-    return alt.Axis(labelExpr=_SIZE_LABEL, values=size_marks(sizes), **_LABELS_APART)
+    return alt.Axis(labelExpr=_SIZE_LABEL, values=size_marks(sizes), labelOverlap="greedy")
 
 
 def _color(field: str, names: Sequence[str]) -> alt.Color:

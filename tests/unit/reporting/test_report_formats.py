@@ -67,13 +67,18 @@ class Elements(HTMLParser):
 def page(summary: Summary, run: Tables) -> Elements:
     """The HTML report, taken apart."""
     elements = Elements()
-    elements.feed(text_of(summary, run, "html"))
+    elements.feed(_without_breaks(text_of(summary, run, "html")))
     return elements
+
+
+def _without_breaks(page: str) -> str:
+    """The page without the places at which a word may break."""
+    return page.replace("<wbr>", "")
 
 
 def test_html_loads_nothing(summary: Summary, run: Tables, page: Elements) -> None:
     names = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink", "http://www.w3.org/2000/xmlns/"}
-    found = set(re.findall(r"https?://[^\s\"'`<>)\\&]+", text_of(summary, run, "html")))
+    found = set(re.findall(r"https?://[^\s\"'`<>)\\&]+", _without_breaks(text_of(summary, run, "html"))))
     assert found - names == {"http://evil.example"}, "only the user's own text holds an address, and as text"
     for tag, attributes in page.tags:
         assert tag not in ("link", "iframe", "img", "object", "embed", "base", "form"), tag
