@@ -31,7 +31,8 @@ PANELS = {
     "waits": ("waiting",),
     "time": ("series-busy", "series-account", "time"),
     "queue": ("series-ready",),
-    "faults": ("heat-cpu", "heat-wait"),
+    "faults": ("heat-cpu",),
+    "waiting faults": ("heat-wait",),
     "counted faults": ("series-faults",),
     "processes": ("processes",),
     "memory": ("series-memory", "memory"),
@@ -85,7 +86,9 @@ def rows_for(seen: Tables) -> dict[str, int]:
     counts = {name: len(getattr(seen, name, ())) for name in ("interactions", "time", "faults", "memory")}
     waits = int((seen.interactions["ready_wait_ns"].fill_null(0) > 0).sum())
     counted = len(seen.faults) + int(seen.interactions["faults_major"].is_not_null().sum())
-    return counts | {"processes": len(own), "queue": len(ready), "waits": waits, "counted faults": counted}
+    waiting = int((seen.faults["wait_ns"].fill_null(0) > 0).sum())
+    others = {"processes": len(own), "queue": len(ready), "waits": waits, "waiting faults": waiting}
+    return counts | others | {"counted faults": counted}
 
 
 def inner_window(seen: Tables) -> tuple[int, int]:

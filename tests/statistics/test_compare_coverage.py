@@ -168,7 +168,7 @@ def test_a_short_run_on_a_saturated_machine_says_why_there_is_no_verdict_and_wha
     for seed in (1, 2):
         loadgo.run(script, on=str(machine), users=20, passes=1, seed=seed, out=tmp_path / str(seed))
     comparison = compare(tmp_path / "1", tmp_path / "2")
-    text = " ".join(comparison.report(width=120).split())
+    text = " ".join(comparison.report(width=120, full=True).split())
     assert comparison.rows.waits is not None
     assert f"What users wait for is not judged: a run lasts {comparison.rows.waits:.0f} of its mean waits" in text
     assert 2 < comparison.rows.waits < 10
