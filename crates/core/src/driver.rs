@@ -12,7 +12,7 @@ use crate::deadlines::Deadlines;
 use crate::load::{LoadModel, OfferedLoad, WarmUp};
 use crate::record::{Phase, Recorder};
 use crate::script::Script;
-use crate::system::{Event, ProcessorClock, System, UserId};
+use crate::system::{Barrier, Event, ProcessorClock, System, UserId};
 use crate::time::Instant;
 use crate::user::{User, UserState};
 
@@ -57,6 +57,8 @@ struct DriverLoop<'a, S, R> {
     deadlines: Deadlines,
     phase: Phase,
     clock: Option<ProcessorClock>,
+    /// The barrier at which the driver waits for the system.
+    awaited: Option<Barrier>,
     is_barrier_open: bool,
     /// The index of the next user to be logged in, in a closed load.
     next_user: usize,
@@ -79,7 +81,7 @@ const RUN_KEY: u32 = 0;
 
 impl<'a, S: System, R: Recorder> DriverLoop<'a, S, R> {
     fn new(script: &'a Script, load: &'a OfferedLoad, system: &'a mut S, recorder: &'a mut R) -> Self {
-        let users: Vec<_> = (1..=load.users).map(|id| User::new(id, script, load.seed)).collect();
+        let users: Vec<_> = (load.first_user..=load.last_user()).map(|id| User::new(id, script, load.seed)).collect();
         DriverLoop {
             script,
             load,
@@ -90,6 +92,7 @@ impl<'a, S: System, R: Recorder> DriverLoop<'a, S, R> {
             users,
             deadlines: Deadlines::new(),
             phase: Phase::WarmUp,
+            awaited: None,
             is_barrier_open: false,
             next_user: 0,
             log_ins_under_way: 0,
@@ -102,12 +105,29 @@ impl<'a, S: System, R: Recorder> DriverLoop<'a, S, R> {
     }
 
     fn begin_load(&mut self) {
-        let now = self.system.now();
         match self.load.model {
-            LoadModel::Closed => self.log_in_more(),
-            LoadModel::Open(per_second) => {
-                self.plan_arrivals(per_second, now);
-                self.open_barrier(now);
+            LoadModel::Closed => self.reach(Barrier::LogIns),
+            LoadModel::Open(_) => self.reach(Barrier::Lines),
+        }
+    }
+
+    /// Passes `barrier`, or waits until the system lets the driver pass.
+    fn reach(&mut self, barrier: Barrier) {
+        self.recorder.reached(barrier);
+        match self.system.reach(barrier) {
+            Some(at) => self.pass(barrier, at),
+            None => self.awaited = Some(barrier),
+        }
+    }
+
+    fn pass(&mut self, barrier: Barrier, at: Instant) {
+        self.awaited = None;
+        match (barrier, self.load.model) {
+            (Barrier::LogIns, _) => self.log_in_more(),
+            (Barrier::Lines, LoadModel::Closed) => self.open_barrier(at),
+            (Barrier::Lines, LoadModel::Open(per_second)) => {
+                self.plan_arrivals(per_second, at);
+                self.open_barrier(at);
             }
         }
     }
@@ -130,7 +150,7 @@ impl<'a, S: System, R: Recorder> DriverLoop<'a, S, R> {
             if key == RUN_KEY {
                 self.end_phase(now);
             } else {
-                self.act_on_deadline(key as usize - 1, now);
+                self.act_on_deadline(self.index_of(key), now);
             }
             now = self.system.now();
         }
@@ -138,14 +158,16 @@ impl<'a, S: System, R: Recorder> DriverLoop<'a, S, R> {
 
     /// Applies an event. An event of a user who has left, such as one after a stop in the same batch, has no effect.
     fn apply(&mut self, event: Event) {
-        if event.user().is_some_and(|user| self.users[index_of(user)].state == UserState::Gone) {
+        if event.user().is_some_and(|user| self.users[self.index_of(user)].state == UserState::Gone) {
             return;
         }
         match event {
-            Event::LoggedIn { user, at } => self.on_logged_in(index_of(user), at),
-            Event::Refused { user, at, reason, remedy } => self.on_refused(index_of(user), at, reason, remedy),
-            Event::Ready { user, at, response } => self.on_ready(index_of(user), at, response),
-            Event::Ended { user, at, reason, response } => self.on_ended(index_of(user), at, reason, response),
+            Event::LoggedIn { user, at } => self.on_logged_in(self.index_of(user), at),
+            Event::Refused { user, at, reason, remedy } => self.on_refused(self.index_of(user), at, reason, remedy),
+            Event::Ready { user, at, response } => self.on_ready(self.index_of(user), at, response),
+            Event::Ended { user, at, reason, response } => self.on_ended(self.index_of(user), at, reason, response),
+            Event::Opened { barrier, at } if self.awaited == Some(barrier) && !self.is_ending => self.pass(barrier, at),
+            Event::Opened { .. } => {}
             Event::Stop { at } => self.stop(at),
             Event::Stuck { at, reason } => {
                 self.summary.stuck = Some(reason);
@@ -153,10 +175,10 @@ impl<'a, S: System, R: Recorder> DriverLoop<'a, S, R> {
             }
         }
     }
-}
 
-fn index_of(user: UserId) -> usize {
-    user as usize - 1
+    fn index_of(&self, user: UserId) -> usize {
+        (user - self.load.first_user) as usize
+    }
 }
 
 /// The phases of a run: warm-up, steady, and ramp-down after the first user is done.

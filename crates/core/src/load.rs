@@ -28,6 +28,8 @@ pub enum WarmUp {
 pub struct OfferedLoad {
     /// Closed or open.
     pub model: LoadModel,
+    /// The number of the first user. It is over 1 where other drivers have the users before.
+    pub first_user: u32,
     /// Number of users; in an open load, the number that arrives.
     pub users: u32,
     /// Number of passes of each user; `None`: until the time is up.
@@ -45,10 +47,16 @@ pub struct OfferedLoad {
 }
 
 impl OfferedLoad {
+    /// The number of the last user.
+    pub fn last_user(&self) -> u32 {
+        self.first_user + self.users - 1
+    }
+
     /// A closed load of `users`, each of whom does this number of passes.
     pub fn closed(users: u32, passes: u32) -> OfferedLoad {
         OfferedLoad {
             model: LoadModel::Closed,
+            first_user: 1,
             users,
             passes: Some(passes),
             duration: None,

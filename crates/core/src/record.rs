@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 pub use crate::load::Phase;
-use crate::system::{Usage, UserId};
+use crate::system::{Barrier, Usage, UserId};
 use crate::time::Instant;
 
 /// How an interaction ended.
@@ -376,6 +376,8 @@ pub trait Recorder {
     fn phase(&mut self, phase: Phase, at: Instant);
     /// Reports the number of users who have logged in so far. It is shown as progress, and is not recorded.
     fn logged_in(&mut self, _users: u32) {}
+    /// Reports that the driver is at `barrier`. It is shown as progress, and is not recorded.
+    fn reached(&mut self, _barrier: Barrier) {}
     /// Whether the recorder has enough rows. The driver asks after each interaction; on `true`, it ends the load as if its time
     /// were up.
     fn enough(&self) -> bool {

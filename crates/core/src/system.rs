@@ -10,6 +10,15 @@ use crate::time::{Instant, Span};
 /// A user's number, from 1.
 pub type UserId = u32;
 
+/// A point of a run at which a system may hold its driver back, so that several drivers go on together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Barrier {
+    /// Before the first log-in of a closed load.
+    LogIns,
+    /// Before the first line: all users of a closed load are logged in, and in an open load the first has not arrived.
+    Lines,
+}
+
 /// A line that is being sent.
 #[derive(Clone, Copy, Debug)]
 pub struct SentLine<'a> {
@@ -103,6 +112,13 @@ pub enum Event {
         /// The answer to the current line so far.
         response: Response,
     },
+    /// The driver may pass a barrier that [`System::reach`] has not opened at once.
+    Opened {
+        /// The barrier.
+        barrier: Barrier,
+        /// When. Users who begin at it have seen their prompts at this instant.
+        at: Instant,
+    },
     /// The run is to stop: an interrupt or a signal asked for that.
     Stop {
         /// When.
@@ -125,7 +141,7 @@ impl Event {
             | Event::Refused { user, .. }
             | Event::Ready { user, .. }
             | Event::Ended { user, .. } => Some(*user),
-            Event::Stop { .. } | Event::Stuck { .. } => None,
+            Event::Opened { .. } | Event::Stop { .. } | Event::Stuck { .. } => None,
         }
     }
 }
@@ -149,6 +165,11 @@ pub struct Response {
 pub trait System {
     /// The time by the system's clock.
     fn now(&self) -> Instant;
+
+    /// Says that the driver is at `barrier`. Returns when it may pass; `None`: [`Event::Opened`] follows.
+    fn reach(&mut self, _barrier: Barrier) -> Option<Instant> {
+        Some(self.now())
+    }
 
     /// Begins to log `user` in; [`Event::LoggedIn`] or [`Event::Refused`] follows.
     fn log_in(&mut self, user: UserId);

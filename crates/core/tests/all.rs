@@ -1,6 +1,7 @@
 //! All tests of the crate from outside, as one program; a file in this folder is a part of it.
 
 mod driver;
+mod driver_barriers;
 mod driver_enough;
 mod script_bundled;
 mod script_cases;

@@ -4,16 +4,18 @@ use super::{DriverLoop, RUN_KEY};
 use crate::load::{LoadModel, WarmUp};
 use crate::random::{RandomStream, StreamPurpose};
 use crate::record::{LostRow, Phase, Recorder};
-use crate::system::System;
+use crate::system::{Barrier, System};
 use crate::time::{Instant, Span};
 use crate::user::UserState;
 
 impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
     pub(super) fn plan_arrivals(&mut self, per_second: f64, from: Instant) {
         let mut arrivals = RandomStream::new(self.load.seed, 0, StreamPurpose::Start);
-        let mut at = from;
+        let mut next = |at: Instant| at + Span::from_secs_f64(arrivals.exponential() / per_second);
+        // Users of other drivers arrive before these, by the same draws.
+        let mut at = (1..self.load.first_user).fold(from, |at, _| next(at));
         for user in &mut self.users {
-            at = at + Span::from_secs_f64(arrivals.exponential() / per_second);
+            at = next(at);
             user.arrival = at;
             self.deadlines.set(user.id, at);
         }
@@ -88,8 +90,9 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
 
     pub(super) fn next_log_in(&mut self) {
         self.log_in_more();
-        if self.log_ins_under_way == 0 && self.next_user == self.users.len() && !self.is_barrier_open {
-            self.open_barrier(self.system.now());
+        let is_at_barrier = self.is_barrier_open || self.awaited.is_some();
+        if self.log_ins_under_way == 0 && self.next_user == self.users.len() && !is_at_barrier {
+            self.reach(Barrier::Lines);
         }
     }
 

@@ -3,7 +3,7 @@
 
 use loadgo_core::record::{InteractionRow, LostRow, Outcome, Phase, Recorder, ScreenRow, SessionRow};
 use loadgo_core::script::{Script, parse};
-use loadgo_core::system::{Event, Response, SentLine, System, UserId};
+use loadgo_core::system::{Barrier, Event, Response, SentLine, System, UserId};
 use loadgo_core::time::{Instant, Span};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -47,6 +47,8 @@ pub struct VirtualHost {
     pub death: Option<(Instant, UserId)>,
     /// A wait returns all events of this span together, as a live host does; zero: one event at a time.
     pub batch: Span,
+    /// When each barrier is opened; one that is not here is always open.
+    pub barriers: Vec<(Barrier, Instant)>,
     answers_interrupt: bool,
 }
 
@@ -70,6 +72,7 @@ impl VirtualHost {
             answer_delay: Span::ZERO,
             death: None,
             batch: Span::ZERO,
+            barriers: Vec::new(),
             answers_interrupt: true,
         }
     }
@@ -77,6 +80,11 @@ impl VirtualHost {
     /// A host that answers every line after `span` with status 0.
     pub fn constant(span: Span) -> VirtualHost {
         VirtualHost::new(move |_, _| Answer::After(span, 0))
+    }
+
+    /// Lets `event` happen.
+    pub fn happens(&mut self, at: Instant, event: Event) {
+        self.at(at, event);
     }
 
     fn at(&mut self, at: Instant, event: Event) {
@@ -114,6 +122,13 @@ impl VirtualHost {
 impl System for VirtualHost {
     fn now(&self) -> Instant {
         self.now
+    }
+
+    fn reach(&mut self, barrier: Barrier) -> Option<Instant> {
+        let Some(&(_, at)) = self.barriers.iter().find(|(held, _)| *held == barrier) else { return Some(self.now) };
+        let at = at.max(self.now);
+        self.at(at, Event::Opened { barrier, at });
+        None
     }
 
     fn log_in(&mut self, user: UserId) {
@@ -228,6 +243,7 @@ pub struct Kept {
     pub lost: Vec<LostRow>,
     pub phases: Vec<(Phase, Instant)>,
     pub screens: Vec<ScreenRow>,
+    pub reached: Vec<Barrier>,
 }
 
 impl Kept {
@@ -268,6 +284,9 @@ impl Recorder for Kept {
     }
     fn phase(&mut self, phase: Phase, at: Instant) {
         self.phases.push((phase, at));
+    }
+    fn reached(&mut self, barrier: Barrier) {
+        self.reached.push(barrier);
     }
 }
 
