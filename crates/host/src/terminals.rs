@@ -4,17 +4,19 @@
 //! sessions, and `farewells` gives sessions that remove files the time to do so. `login` prepares the command and the environment
 //! of a session, and `typed_files` the lines typed before it counts. `questions` recognises a log-in that waits for an answer, and
 //! `place` a session by `ssh` whose shell is on this host. `announcement` is for sessions on a host with an agent.
-//! `destinations` says which users log in to which host, and `given_up` ends users whose host is lost.
+//! `destinations` says which users log in to which host, and `orders` has what a run is told while it goes on.
+//! `trial` tries a log-in before a run.
 
 pub mod announcement;
 pub mod destinations;
 mod farewells;
-pub mod given_up;
 pub mod host;
 pub mod login;
+pub mod orders;
 mod place;
 mod questions;
 mod refused_log_ins;
 pub mod session;
 pub mod starting;
+pub mod trial;
 mod typed_files;

@@ -7,13 +7,14 @@
 mod end;
 mod ground;
 mod log_in;
+mod ordered;
 mod output;
 #[cfg(test)]
 mod tests;
 
 use crate::groups::Groups;
 use crate::terminals::destinations::Destinations;
-use crate::terminals::given_up::{GivenUp, GivenUpUsers};
+use crate::terminals::orders::{ControllerTerms, DriverOrders, GivenUp};
 use crate::terminals::session::{Session, Stage, Watch};
 use crate::terminals::starting::Starters;
 use crate::terminals::typed_files::Preparations;
@@ -22,7 +23,7 @@ use loadgo_core::deadlines::Deadlines;
 use loadgo_core::ready::ReadyPatterns;
 use loadgo_core::script::Script;
 use loadgo_core::stop::StopRequest;
-use loadgo_core::system::{Event, ProcessorClock, Response, SentLine, System, Usage, UserId};
+use loadgo_core::system::{Barrier, Event, ProcessorClock, Response, SentLine, System, Usage, UserId};
 use loadgo_core::time::{Instant, Span};
 use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::events::{Bell, Epoll, ReadyDescriptor, Timer};
@@ -38,7 +39,7 @@ const INTERRUPT_KEY: &[u8] = b"\x03";
 const TIMER: u64 = u64::MAX;
 const STOP: u64 = u64::MAX - 1;
 const STARTED: u64 = u64::MAX - 2;
-const GIVEN_UP: u64 = u64::MAX - 3;
+const ORDERED: u64 = u64::MAX - 3;
 /// Threads that start sessions: one waits for a program to execute while the other prepares the next.
 const STARTERS: usize = 2;
 /// Line number that stands for the log-out in the meter.
@@ -55,8 +56,10 @@ pub struct Setting {
     pub script: Arc<Script>,
     /// Where the users log in.
     pub destinations: Destinations,
-    /// Requests to give users up while the run goes on.
-    pub given_up: GivenUpUsers,
+    /// Orders while the run goes on.
+    pub orders: DriverOrders,
+    /// The terms of the controller whose orders open the barriers; `None`: all barriers are open.
+    pub controller: Option<ControllerTerms>,
     /// The directories that programs are looked up in.
     pub search_path: String,
     /// The run's id; each session's environment carries it.
@@ -140,8 +143,14 @@ pub struct Host {
     /// The request to stop rings it.
     stop_bell: Arc<Bell>,
     started: Arc<Bell>,
-    /// A request to give users up rings it.
-    give_up_bell: Arc<Bell>,
+    /// An order rings it.
+    order_bell: Arc<Bell>,
+    /// The barriers that are to be opened, with their instants.
+    openings: Vec<(Barrier, Instant)>,
+    /// The latest instant at which a driver that was not stopped is back from its wait, or asks for the next.
+    awake_until: Instant,
+    /// Whether this driver has not run for longer than its controller allows. Then it types no more.
+    has_stood_still: bool,
     /// All users who were given up so far.
     given_up: Vec<GivenUp>,
     seats: Vec<Option<Box<Seat>>>,
@@ -171,10 +180,10 @@ impl Host {
         epoll.add_level_triggered(timer.fd(), TIMER)?;
         epoll.add_level_triggered(stop_bell.fd(), STOP)?;
         epoll.add_level_triggered(started.fd(), STARTED)?;
-        let give_up_bell = Arc::new(Bell::new()?);
-        let bell = Arc::clone(&give_up_bell);
-        setting.given_up.wake_by(move || bell.ring());
-        epoll.add_level_triggered(give_up_bell.fd(), GIVEN_UP)?;
+        let order_bell = Arc::new(Bell::new()?);
+        let bell = Arc::clone(&order_bell);
+        setting.orders.wake_by(move || bell.ring());
+        epoll.add_level_triggered(order_bell.fd(), ORDERED)?;
         Ok(Host {
             patterns: ReadyPatterns::of(setting.ready_rules()),
             preparations: setting.preparations(),
@@ -186,7 +195,10 @@ impl Host {
             timer,
             stop_bell,
             started,
-            give_up_bell,
+            order_bell,
+            openings: Vec::new(),
+            awake_until: Instant(u64::MAX),
+            has_stood_still: false,
             given_up: Vec::new(),
             seats: Vec::new(),
             by_pid: HashMap::new(),
@@ -239,7 +251,8 @@ impl Host {
 
     fn next_deadline(&self, until: Option<Instant>) -> Instant {
         let first = |deadlines: &Deadlines| deadlines.first().map(|(at, _)| at);
-        [until, first(&self.silences), first(&self.leaving)].into_iter().flatten().fold(self.next_look, Instant::min)
+        let opening = self.openings.iter().map(|(_, at)| *at).min();
+        [until, first(&self.silences), first(&self.leaving), opening].into_iter().flatten().fold(self.next_look, Instant::min)
     }
 
     /// Waits once, and reads the output that has come, first from users whose last reading left some.
@@ -247,6 +260,7 @@ impl Host {
         let unread = std::mem::take(&mut self.unread);
         let came = if unread.is_empty() && self.ready.is_empty() {
             let (deadline, now) = (self.next_deadline(until), self.now());
+            self.is_awake_until(deadline.max(now));
             // At least 1 ns from now, because an absolute time in the past would not arm the timer.
             self.timer.set(self.setting.origin_ns + deadline.max(now + Span(1)).0);
             self.epoll.wait()
@@ -262,8 +276,8 @@ impl Host {
                 TIMER => self.timer.acknowledge(),
                 STOP if self.stop_bell.take_ring() => self.pending.push(Event::Stop { at: self.now() }),
                 STARTED if self.started.take_ring() => self.take_from_starters(),
-                GIVEN_UP if self.give_up_bell.take_ring() => self.give_up_users(),
-                STOP | STARTED | GIVEN_UP => {}
+                ORDERED if self.order_bell.take_ring() => self.follow_orders(),
+                STOP | STARTED | ORDERED => {}
                 user => self.serve(user as UserId, hung_up, writable),
             }
         }
@@ -308,6 +322,10 @@ impl Host {
 impl System for Host {
     fn now(&self) -> Instant {
         Instant(monotonic_ns() - self.setting.origin_ns)
+    }
+
+    fn reach(&mut self, _barrier: Barrier) -> Option<Instant> {
+        self.setting.controller.is_none().then(|| self.now())
     }
 
     fn log_in(&mut self, user: UserId) {
@@ -376,9 +394,12 @@ impl System for Host {
     }
 
     fn wait(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
+        self.check_standstill();
         if self.pending.is_empty() {
             self.round(until);
+            self.check_standstill();
             let now = self.now();
+            self.open_barriers(now);
             if self.silences.first().is_some_and(|(at, _)| at <= now) {
                 self.settle_all(); // a user who is ready is not silent
             }

@@ -11,9 +11,9 @@ use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
 use loadgo_host::leftovers::Leftovers;
 use loadgo_host::terminals::destinations::Destinations;
-use loadgo_host::terminals::given_up::GivenUpUsers;
 use loadgo_host::terminals::host::{Host, Setting};
 use loadgo_host::terminals::login::Login;
+use loadgo_host::terminals::orders::DriverOrders;
 use loadgo_host::usage::meter::UsageMeter;
 use loadgo_host::usage::sources::Demand;
 use loadgo_sys::clock::monotonic_ns;
@@ -97,7 +97,8 @@ pub fn run_with(text: &str, load: OfferedLoad) -> (Kept, SessionCounts) {
     let meter = UsageMeter::open(groups.as_deref(), demand, &mut leftovers).expect("a meter");
     let setting = Setting {
         destinations: Destinations::one(Login::find(&script.login, PATH).expect("the log-in is there")),
-        given_up: GivenUpUsers::default(),
+        orders: DriverOrders::default(),
+        controller: None,
         script: Arc::clone(&script),
         search_path: PATH.into(),
         run_id: id,

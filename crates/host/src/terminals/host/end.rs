@@ -86,24 +86,6 @@ impl Host {
         });
     }
 
-    /// Ends the sessions of users who have been given up.
-    pub(super) fn give_up_users(&mut self) {
-        for given_up in self.setting.given_up.take() {
-            let last = *given_up.users.end().min(&(self.seats.len() as UserId).saturating_sub(1));
-            let users = *given_up.users.start()..=last;
-            let reason = given_up.reason.clone();
-            self.given_up.push(given_up);
-            for user in users {
-                self.end(user, End::because(&reason));
-            }
-        }
-    }
-
-    /// The reason why `user` was given up; `None` for others.
-    pub(super) fn reason_to_give_up(&self, user: UserId) -> Option<String> {
-        self.given_up.iter().find(|given_up| given_up.users.contains(&user)).map(|given_up| given_up.reason.clone())
-    }
-
     /// The session's end, if its leader has ended.
     pub(super) fn reap(&mut self, user: UserId) -> Option<End> {
         let seat = self.seat(user).filter(|seat| seat.alive)?;

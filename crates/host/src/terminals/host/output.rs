@@ -18,6 +18,9 @@ const LONG_READING_BYTES: usize = 2048;
 impl Host {
     /// Writes as many keys to a terminal as fit, and keeps the rest until there is room.
     pub(super) fn put(&mut self, user: UserId, keys: &[u8]) {
+        if self.must_not_type() {
+            return;
+        }
         let Host { seats, epoll, .. } = self;
         let Some(seat) = seats.get_mut(user as usize).and_then(Option::as_deref_mut) else { return };
         let Some(master) = &seat.master else { return };
@@ -29,6 +32,9 @@ impl Host {
     }
 
     pub(super) fn put_rest(&mut self, user: UserId) {
+        if self.must_not_type() {
+            return;
+        }
         let Host { seats, epoll, .. } = self;
         let Some(seat) = seats.get_mut(user as usize).and_then(Option::as_deref_mut) else { return };
         let Some(master) = &seat.master else { return };

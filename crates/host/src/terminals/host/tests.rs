@@ -4,6 +4,7 @@ use super::*;
 use crate::leftovers::Leftovers;
 use crate::terminals::destinations::Destination;
 use crate::terminals::login::Login;
+use crate::terminals::orders::DriverOrder;
 use crate::terminals::starting::Started;
 use crate::usage::sources::Demand;
 use loadgo_core::script::{ReadyRule, parse};
@@ -33,7 +34,8 @@ impl TestHost {
         let meter = UsageMeter::open(None, demand, &mut leftovers).expect("a meter");
         let setting = Setting {
             destinations: Destinations::one(Login::find(&script.login, PATH).expect("the log-in is there")),
-            given_up: GivenUpUsers::default(),
+            orders: DriverOrders::default(),
+            controller: None,
             script,
             search_path: PATH.into(),
             run_id: "test".into(),
@@ -149,15 +151,15 @@ fn a_user_who_pauses_before_the_log_out_types_the_given_keys() {
 
 const HOST_IS_LOST: &str = "the host is lost";
 
-/// A request to give up the users 1 to `last`.
-fn of_lost_host(last: UserId) -> GivenUp {
-    GivenUp { users: 1..=last, reason: HOST_IS_LOST.into() }
+/// An order to give up the users 1 to `last`.
+fn of_lost_host(last: UserId) -> DriverOrder {
+    DriverOrder::GiveUp(GivenUp { users: 1..=last, reason: HOST_IS_LOST.into() })
 }
 
 #[test]
 fn a_user_who_is_given_up_has_no_session_any_more_and_the_reason_is_told() {
     let mut test = TestHost::with_user("sh", "");
-    test.host.setting.given_up.clone().add(of_lost_host(3));
+    test.host.setting.orders.clone().give(of_lost_host(3));
     let mut events = test.events_until(|_, events| !events.is_empty());
     let ended = events.pop();
     assert!(matches!(&ended, Some(Event::Ended { user: 1, reason, .. }) if reason == HOST_IS_LOST), "{ended:?}");
@@ -172,10 +174,53 @@ fn a_user_who_is_given_up_has_no_session_any_more_and_the_reason_is_told() {
 fn a_user_who_is_given_up_while_the_session_starts_is_refused_and_the_session_ends() {
     let mut test = TestHost::new("sh", "");
     let started = test.started();
-    test.host.setting.given_up.add(of_lost_host(1));
+    test.host.setting.orders.give(of_lost_host(1));
     test.events_until(|host, _| !host.given_up.is_empty());
     test.host.seat_or_refuse(started);
     let events = test.events_until(|host, _| host.by_pid.is_empty());
     assert!(test.host.by_pid.is_empty(), "its first process is gone");
     assert!(matches!(events[..], [Event::Refused { user: 1, .. }]), "{events:?}");
+}
+
+/// A host like that of [`TestHost::new`], whose driver has a controller elsewhere.
+fn controlled() -> TestHost {
+    let mut test = TestHost::new("sh", "");
+    test.host.setting.controller = Some(ControllerTerms { most_standstill: Span::from_secs(5) });
+    test
+}
+
+#[test]
+fn a_barrier_opens_at_the_instant_of_the_order_and_not_before() {
+    let mut test = controlled();
+    assert_eq!(test.host.reach(Barrier::Lines), None);
+    let at = test.host.now() + Span::from_millis(30);
+    test.host.setting.orders.give(DriverOrder::Open { barrier: Barrier::Lines, at_ns: test.host.setting.origin_ns + at.0 });
+    let events = test.events_until(|_, events| !events.is_empty());
+    assert_eq!(events, [Event::Opened { barrier: Barrier::Lines, at }]);
+    assert!(test.host.now() >= at);
+}
+
+#[test]
+fn without_a_controller_all_barriers_are_open() {
+    let mut test = TestHost::new("sh", "");
+    assert!(test.host.reach(Barrier::LogIns).is_some() && test.host.reach(Barrier::Lines).is_some());
+}
+
+#[test]
+fn a_driver_that_stood_still_for_longer_than_its_controller_allows_types_no_more() {
+    let mut test = TestHost::with_user("sh", "");
+    test.host.setting.controller = Some(ControllerTerms { most_standstill: Span::from_secs(5) });
+    test.host.wait(Some(test.host.now()), &mut Vec::new());
+    test.host.awake_until = Instant(1); // as if the process had been stopped since
+    let line = SentLine { keys: b"touch typed\n", line: 1, command: "touch", until: &ReadyRule::Mark };
+    test.host.send(1, line);
+    let mut events = Vec::new();
+    test.host.wait(None, &mut events);
+    assert!(matches!(&events[..], [Event::Stuck { reason, .. }] if reason.contains("stood still")), "{events:?}");
+    // What the terminal gets now comes after all that was typed.
+    let seat = test.host.seat(1).expect("the user has a seat");
+    rustix::io::write(seat.master.as_ref().expect("a terminal"), b"exec sleep 1000 # behind\n").expect("there is room");
+    let screen = |host: &Host| host.last_screen(1).expect("a seat");
+    test.events_until(|host, _| screen(host).contains("# behind"));
+    assert!(screen(&test.host).contains("# behind") && !screen(&test.host).contains("touch"), "{}", screen(&test.host));
 }
