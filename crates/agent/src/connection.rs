@@ -5,13 +5,16 @@
 //! file of its run, and the next loadgo on this host undoes it.
 
 use loadgo_agent::frame::{Decoder, Frame, GREETING_BYTES, Kind};
-use loadgo_agent::message::{BEAT_EVERY_S, CONTROLLER_SILENCE_S, Hello};
+use loadgo_agent::message::{BEAT_EVERY_S, CONTROLLER_SILENCE_S, Hello, Order};
 use loadgo_core::stop::StopRequest;
+use loadgo_core::system::Barrier;
+use loadgo_run::{DriverOrder, DriverOrders, GivenUp};
 use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::signals::Signals;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 use std::io::{self, Read as _, Write as _};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -30,6 +33,10 @@ pub(crate) struct Connection {
     output: Arc<Mutex<io::Stdout>>,
     /// Set when the work is to end.
     pub stop: StopRequest,
+    /// Orders to the driver that is at work.
+    pub orders: DriverOrders,
+    /// Time without a frame after which the controller counts as lost, in seconds.
+    most_silence_s: Arc<AtomicU64>,
 }
 
 impl Connection {
@@ -39,7 +46,12 @@ impl Connection {
     /// The output is closed; signals or threads cannot be had.
     pub(crate) fn open(hello: &Hello) -> io::Result<(Connection, Receiver<Vec<u8>>)> {
         let signals = Signals::listen().map_err(io::Error::from)?;
-        let connection = Connection { output: Arc::new(Mutex::new(io::stdout())), stop: StopRequest::default() };
+        let connection = Connection {
+            output: Arc::new(Mutex::new(io::stdout())),
+            stop: StopRequest::default(),
+            orders: DriverOrders::default(),
+            most_silence_s: Arc::new(AtomicU64::new(CONTROLLER_SILENCE_S)),
+        };
         connection.write(GREETING_BYTES)?;
         connection.send_json(Kind::Hello, hello);
         let (sender, requests) = channel();
@@ -47,6 +59,11 @@ impl Connection {
         thread::Builder::new().name("loadgo-reader".into()).spawn(move || reading.read_until_the_end(&signals, sender))?;
         thread::Builder::new().name("loadgo-beat".into()).spawn(move || beating.beat())?;
         Ok((connection, requests))
+    }
+
+    /// Takes the controller for lost after this time without a frame, from the next one on.
+    pub(crate) fn allow_silence(&self, most_silence_s: u64) {
+        self.most_silence_s.store(most_silence_s, Ordering::Relaxed);
     }
 
     /// Sends a frame. If the controller is gone, the work is asked to stop.
@@ -85,7 +102,7 @@ impl Connection {
 
     fn read_frames(&self, signals: &Signals, requests: &Sender<Vec<u8>>) {
         let (mut decoder, mut piece) = (Decoder::of_controller(), vec![0; 1 << 16]);
-        while wait_for_input(signals) {
+        while self.wait_for_input(signals) {
             let length = io::stdin().lock().read(&mut piece).unwrap_or(0);
             let came_ns = monotonic_ns();
             let Ok(frames) = decoder.feed(&piece[..length]) else { return };
@@ -97,9 +114,18 @@ impl Connection {
                     Kind::Request => drop(requests.send(frame.body)),
                     Kind::Stop => self.stop.set(),
                     Kind::Clock => self.answer_clock(&frame.body, came_ns),
+                    Kind::Order => self.pass_order_on(&frame.body),
                     _ => {}
                 }
             }
+        }
+    }
+
+    /// Passes an order on to the driver. One that is none ends the work, since the driver would wait for it.
+    fn pass_order_on(&self, body: &[u8]) {
+        match serde_json::from_slice::<Order>(body) {
+            Ok(order) => self.orders.give(driver_order(order)),
+            Err(_) => self.stop.set(),
         }
     }
 
@@ -109,23 +135,32 @@ impl Connection {
             self.send(Kind::Clock, &[question, &came_ns.to_be_bytes(), &monotonic_ns().to_be_bytes()].concat());
         }
     }
+
+    /// Waits until the standard input has bytes or its end. Returns false after a signal that ends the agent, and after silence.
+    fn wait_for_input(&self, signals: &Signals) -> bool {
+        let input = io::stdin();
+        loop {
+            let silence = Timespec { tv_sec: self.most_silence_s.load(Ordering::Relaxed) as i64, tv_nsec: 0 };
+            let mut watched = [PollFd::new(&input, PollFlags::IN), PollFd::from_borrowed_fd(signals.fd(), PollFlags::IN)];
+            match poll(&mut watched, Some(&silence)) {
+                Ok(0) => return false,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(_) => return false,
+                Ok(_) if !watched[1].revents().is_empty() => {
+                    if signals.take().iter().any(|signal| *signal != loadgo_sys::signals::WINDOW_SIGNAL_ID) {
+                        return false;
+                    }
+                }
+                Ok(_) => return true,
+            }
+        }
+    }
 }
 
-/// Waits until the standard input has bytes or its end. Returns false after a signal that ends the agent, and after silence.
-fn wait_for_input(signals: &Signals) -> bool {
-    let (input, silence) = (io::stdin(), Timespec { tv_sec: CONTROLLER_SILENCE_S as i64, tv_nsec: 0 });
-    loop {
-        let mut watched = [PollFd::new(&input, PollFlags::IN), PollFd::from_borrowed_fd(signals.fd(), PollFlags::IN)];
-        match poll(&mut watched, Some(&silence)) {
-            Ok(0) => return false,
-            Err(rustix::io::Errno::INTR) => {}
-            Err(_) => return false,
-            Ok(_) if !watched[1].revents().is_empty() => {
-                if signals.take().iter().any(|signal| *signal != loadgo_sys::signals::WINDOW_SIGNAL_ID) {
-                    return false;
-                }
-            }
-            Ok(_) => return true,
-        }
+fn driver_order(order: Order) -> DriverOrder {
+    match order {
+        Order::LogIn {} => DriverOrder::Open { barrier: Barrier::LogIns, at_ns: 0 },
+        Order::Begin { at_ns } => DriverOrder::Open { barrier: Barrier::Lines, at_ns },
+        Order::GiveUp { first_user, last_user, reason } => DriverOrder::GiveUp(GivenUp { users: first_user..=last_user, reason }),
     }
 }

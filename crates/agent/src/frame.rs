@@ -33,12 +33,16 @@ pub enum Kind {
     /// From the controller: 8 bytes of its choice. From the agent, at once: these bytes, and its monotonic clock in nanoseconds when they
     /// came and when the answer left, 8 bytes each, big-endian.
     Clock,
-    /// From the agent, before a metering's first `run.toml`: the beginning of the metering on its monotonic clock, in nanoseconds, as
+    /// From the agent, before the first `run.toml` of its records: the beginning of the records on its monotonic clock, in nanoseconds, as
     /// 8 bytes, big-endian.
     Origin,
+    /// From the controller: an order to the driver at work here.
+    Order,
+    /// From the agent: how far the driver at work here has come.
+    Progress,
     /// From the agent, before a metering's first `run.toml`: the directory in which sessions announce themselves.
     Sessions,
-    /// From the agent: the text of `run.toml`, at the beginning and at the end of a metering.
+    /// From the agent: the text of `run.toml`, at the beginning and at the end of its records.
     RunToml,
     /// From the agent: the number of a table, and the next bytes of its stream.
     Table,
@@ -49,13 +53,15 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [(Kind, u8); 11] = [
+    const ALL: [(Kind, u8); 13] = [
         (Kind::Hello, b'H'),
         (Kind::Request, b'Q'),
         (Kind::Beat, b'B'),
         (Kind::Stop, b'S'),
         (Kind::Clock, b'C'),
         (Kind::Origin, b'O'),
+        (Kind::Order, b'D'),
+        (Kind::Progress, b'P'),
         (Kind::Sessions, b'U'),
         (Kind::RunToml, b'T'),
         (Kind::Table, b'M'),

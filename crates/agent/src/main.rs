@@ -2,9 +2,12 @@
 //! SHA-256, `loadgo-agent clear` undoes what killed agents have left, and `loadgo-agent wake PID` lets a stopped agent run on.
 
 mod connection;
+mod driving;
 mod metering;
 mod program;
+mod refusals;
 mod table_sender;
+mod temporary_folder;
 
 use connection::Connection;
 use loadgo_agent::abilities::host_abilities;
@@ -13,6 +16,7 @@ use loadgo_agent::message::{Hello, RefusalAnswer, Request};
 use loadgo_host::conditions::describe;
 use loadgo_host::leftovers::clear_stale;
 use rustix::process::{Pid, Signal, kill_process};
+use serde::Serialize;
 use std::io::Write as _;
 use std::process::ExitCode;
 
@@ -89,10 +93,16 @@ fn hello() -> std::io::Result<Hello> {
 fn answer(connection: &Connection, request: &Request) {
     match request {
         Request::Doctor {} => connection.send_json(Kind::Answer, &host_abilities()),
-        Request::Meter(request) => match metering::meter(connection, request) {
-            Ok(answer) => connection.send_json(Kind::Answer, &answer),
-            Err(refusal) => refuse(connection, refusal),
-        },
+        Request::Meter(request) => send(connection, metering::meter(connection, request)),
+        Request::Try(request) => send(connection, driving::try_log_in(connection, request)),
+        Request::Drive(request) => send(connection, driving::drive(connection, request)),
+    }
+}
+
+fn send(connection: &Connection, result: Result<impl Serialize, RefusalAnswer>) {
+    match result {
+        Ok(answer) => connection.send_json(Kind::Answer, &answer),
+        Err(refusal) => refuse(connection, refusal),
     }
 }
 

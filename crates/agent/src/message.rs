@@ -1,11 +1,20 @@
 //! The contents of frames that are JSON: who the agent is, what it is asked, and what it answers.
 
+use loadgo_run::LoadOrder;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Interval between two beats of either side.
 pub const BEAT_EVERY_S: u64 = 1;
 /// Time without a frame after which an agent takes its controller for lost, and ends.
 pub const CONTROLLER_SILENCE_S: u64 = 30;
+/// Time without a frame after which an agent that drives users takes its controller for lost. It is shorter than the time after
+/// which the controller takes the agent for lost: nobody who was given up goes on loading.
+pub const DRIVING_SILENCE_S: u64 = 12;
+/// Longest time for which a driver may have been stopped: its controller has not given it up by then.
+pub const MOST_STANDSTILL_S: u64 = 10;
+/// Time that a log-in has which is tried. sshd's own limit is 120 s by default.
+pub const TRIAL_LIMIT_S: u64 = 150;
 /// Time without a frame after which a controller takes its agent for lost.
 pub const AGENT_SILENCE_S: u64 = 15;
 
@@ -32,6 +41,116 @@ pub enum Request {
     Doctor {},
     /// The meters of the host, without a load.
     Meter(MeterRequest),
+    /// The end of a log-in to another host, tried from here.
+    Try(TryRequest),
+    /// The driving of users from here.
+    Drive(Box<DriveRequest>),
+}
+
+/// A request to try a log-in from here.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+pub struct TryRequest {
+    /// Id of the run.
+    pub id: String,
+    /// The command that logs in, and ends.
+    pub command: String,
+    /// The script's environment.
+    pub environment: BTreeMap<String, String>,
+}
+
+/// The answer to a tried log-in.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
+pub struct TryAnswer {
+    /// The exit status; `None` if it did not end in its time.
+    pub status: Option<i32>,
+    /// The last of what it printed as errors.
+    pub messages: String,
+}
+
+/// A request to drive a range of a run's users from here.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+pub struct DriveRequest {
+    /// Id of the run.
+    pub id: String,
+    /// The address by which the controller reaches this host.
+    pub address: String,
+    /// The script, and the load of the range.
+    pub load: LoadOrder,
+    /// Where all users of the run log in, in the order of their numbers.
+    pub destinations: Vec<DestinationPart>,
+    /// Whether the driver's thread asks for the real-time class.
+    pub fifo: bool,
+    /// The processor that it is bound to.
+    pub processor: Option<usize>,
+    /// Usage is read for every n-th interaction of a user.
+    pub usage_every: Option<u32>,
+}
+
+/// A range of users, and the host that they log in to.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
+pub struct DestinationPart {
+    /// The last of the users.
+    pub last_user: u32,
+    /// The command that logs them in.
+    pub login: String,
+    /// The directory there in which sessions announce themselves to the host's agent.
+    pub sessions: Option<String>,
+}
+
+/// An order to the driver that is at work.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
+#[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Order {
+    /// Log the users in.
+    LogIn {},
+    /// Let them begin.
+    Begin {
+        /// When, on this host's monotonic clock, in nanoseconds.
+        at_ns: u64,
+    },
+    /// End the sessions of users whose host is lost.
+    GiveUp {
+        /// The first of them.
+        first_user: u32,
+        /// The last of them.
+        last_user: u32,
+        /// Why, in words.
+        reason: String,
+    },
+}
+
+/// How far the driver at work has come.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
+pub struct DrivingProgress {
+    /// `log-in`, `warm-up`, `steady` or `ramp-down`.
+    pub phase: String,
+    /// The last barrier that it has come to: `log-ins` or `lines`.
+    pub reached: Option<String>,
+    /// Number of users who have logged in so far.
+    pub users_logged_in: u32,
+    /// Number of interactions so far.
+    pub interactions: u64,
+}
+
+/// The answer to a request to drive users, when they have left.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
+pub struct DriveAnswer {
+    /// `done`, or `stopped` before its time.
+    pub outcome: String,
+    /// Number of interactions in the records.
+    pub interactions: u64,
+    /// Number of users who were logged in at some time.
+    pub logged_in: u32,
+    /// Number of users who finished.
+    pub done: u32,
+    /// Number of users whose session ended before they were done.
+    pub died: u32,
+    /// Number of users who could not log in.
+    pub refused: u32,
+    /// Notes for the user.
+    pub notes: Vec<String>,
+    /// Things that stay behind on this host, each with the reason and the remedy.
+    pub left_behind: Vec<String>,
 }
 
 /// A request for the meters of the host.

@@ -1,19 +1,17 @@
 //! The meters of this host for a controller: recorded into a temporary folder here, which is sent while it grows, and removed.
 
 use crate::connection::Connection;
+use crate::refusals::{of_failure, refused};
 use crate::table_sender::TableSender;
+use crate::temporary_folder::{TemporaryFolder, temporary_path};
 use loadgo_agent::frame::Kind;
 use loadgo_agent::message::{MeterAnswer, MeterRequest, RefusalAnswer};
 use loadgo_host::followed::Expected;
-use loadgo_host::leftovers::{Leftovers, Thing, clear_stale, state_directory};
-use loadgo_host::refusal::Refusal;
-use loadgo_run::{Decision, Failure, HostMeter, MeterOrder, MeteringResult, RunRefusal, TierAsked};
-use loadgo_store::Error as StoreError;
-use std::fs::{self, DirBuilder};
-use std::hash::{BuildHasher as _, RandomState};
+use loadgo_host::leftovers::clear_stale;
+use loadgo_run::{Decision, HostMeter, MeterOrder, MeteringResult, TierAsked};
+use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::DirBuilderExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 /// The word of a request for the meters that the host allows.
@@ -81,67 +79,5 @@ fn watch(connection: &Connection, meter: HostMeter, folder: &Path) -> Result<Met
     match unsent {
         Some(reason) => Err(RefusalAnswer { reason: format!("some records could not be sent: {reason}"), left_behind }),
         None => Ok(MeterAnswer { outcome: outcome.into(), notes, left_behind }),
-    }
-}
-
-fn of_failure(failure: Failure) -> RefusalAnswer {
-    let reason = match failure.refusal {
-        // The folder is the agent's own, so the remedy for a folder of the user's would be wrong.
-        RunRefusal::Folder(StoreError::Refused(action, path, error))
-        | RunRefusal::CutOff { error: StoreError::Refused(action, path, error), .. } => {
-            let place = path.parent().and_then(Path::parent).and_then(Path::parent).unwrap_or(&path);
-            Refusal::new(format!("the agent there cannot {action} its last records ({})", path.display()))
-                .because(error)
-                .with_remedy(format!("make room on that host in {}", place.display()))
-                .to_string()
-        }
-        refusal => refusal.to_string(),
-    };
-    RefusalAnswer { reason, left_behind: failure.left_behind }
-}
-
-fn refused(reason: String) -> RefusalAnswer {
-    RefusalAnswer { reason, left_behind: Vec::new() }
-}
-
-/// The directory for records that are being sent. It is on a disk: the state directory lies in memory.
-const RECORDS_DIRECTORY: &str = "/var/tmp";
-
-/// A path for a directory of this process, with `ending` at its end.
-fn temporary_path(ending: &str) -> PathBuf {
-    let place = Some(PathBuf::from(RECORDS_DIRECTORY)).filter(|place| place.is_dir()).unwrap_or_else(state_directory);
-    // Others may write there, so they must not be able to make this name before us.
-    place.join(format!("loadgo-agent-{}-{:016x}{ending}", std::process::id(), RandomState::new().hash_one(0)))
-}
-
-/// A folder of this process alone on a disk. The next loadgo on this host removes it if this agent is killed.
-struct TemporaryFolder {
-    path: PathBuf,
-    leftovers: Leftovers,
-}
-
-impl TemporaryFolder {
-    fn make(id: &str) -> Result<TemporaryFolder, RefusalAnswer> {
-        let path = temporary_path("");
-        let made = Leftovers::begin(id).and_then(|mut leftovers| {
-            leftovers.note(Thing::Home(path.clone()))?;
-            DirBuilder::new().mode(0o700).create(&path)?;
-            Ok(leftovers)
-        });
-        let cannot = |error| Refusal::new(format!("the folder {} cannot be made", path.display())).because(error);
-        let leftovers = made.map_err(|error| {
-            refused(cannot(error).with_remedy("make room there, and see that this account may write there").to_string())
-        })?;
-        Ok(TemporaryFolder { path, leftovers })
-    }
-
-    /// The run folder in it.
-    fn folder(&self) -> PathBuf {
-        self.path.join("records")
-    }
-
-    /// Removes it. Returns sentences about what stays.
-    fn remove(&mut self) -> Vec<String> {
-        self.leftovers.finish().iter().map(ToString::to_string).collect()
     }
 }

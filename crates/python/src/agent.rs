@@ -14,7 +14,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(agent_frame, module)?)
 }
 
-/// The frame of a controller, of the kind `request`, `beat`, `clock` or `stop`, as it is sent.
+/// The frame of a controller, of the kind `request`, `beat`, `clock`, `order` or `stop`, as it is sent.
 #[pyfunction]
 fn agent_frame<'py>(py: Python<'py>, kind: &str, body: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
     let kind = match kind {
@@ -22,6 +22,7 @@ fn agent_frame<'py>(py: Python<'py>, kind: &str, body: &[u8]) -> PyResult<Bound<
         "beat" => Kind::Beat,
         "stop" => Kind::Stop,
         "clock" => Kind::Clock,
+        "order" => Kind::Order,
         other => return Err(errors::bad_argument(format!("a controller sends no {other}"))),
     };
     Ok(PyBytes::new(py, &Frame::encoded(kind, body)))
@@ -65,6 +66,8 @@ fn name_of(kind: Kind) -> &'static str {
         Kind::Stop => "stop",
         Kind::Clock => "clock",
         Kind::Origin => "origin",
+        Kind::Order => "order",
+        Kind::Progress => "progress",
         Kind::Sessions => "sessions",
         Kind::RunToml => "run.toml",
         Kind::Table => "table",

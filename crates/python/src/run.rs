@@ -2,24 +2,24 @@
 
 use crate::errors;
 use crate::progress::ProgressCalls;
-use loadgo_core::load::{LoadModel, OfferedLoad, WarmUp};
-use loadgo_core::script::{self, Script, TimeLaw};
-use loadgo_core::time::Span;
 use loadgo_host::limits::Limit;
 use loadgo_host::refusal::Refusal;
 use loadgo_host::scheduling::{Class, Wanted};
 use loadgo_run::{
-    Decision, Failure, Finished, GivenUp, GivenUpUsers, OtherHost, Progress, Request, RunRefusal, RunSpec, TierAsked, UsersOfHost,
+    Decision, DriverOrder, DriverOrders, Failure, Finished, GivenUp, LoadOrder, OtherHost, Progress, Request, RunRefusal,
+    RunSpec, TierAsked, UsersOfHost, WrongOrder,
 };
 use loadgo_statistics::StopRule;
+use loadgo_store::Folder;
+use loadgo_sys::clock::monotonic_ns;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// Adds this file's functions to the extension module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<UsersToGiveUp>()?;
+    module.add_class::<RunFolder>()?;
     module.add_function(wrap_pyfunction!(run_host, module)?)?;
     module.add_function(wrap_pyfunction!(parse_limit, module)?)?;
     module.add_function(wrap_pyfunction!(parse_until, module)?)
@@ -77,7 +77,7 @@ struct HostOptions {
 /// Users who are given up while a run goes on. The run has it as the option `given_up`.
 #[pyclass(module = "loadgo._loadgo", from_py_object)]
 #[derive(Clone, Default)]
-struct UsersToGiveUp(GivenUpUsers);
+struct UsersToGiveUp(DriverOrders);
 
 #[pymethods]
 impl UsersToGiveUp {
@@ -88,7 +88,16 @@ impl UsersToGiveUp {
 
     /// Ends the sessions of the users `first` to `last`, for a reason in words. Those who are not logged in yet will not be.
     fn add(&self, first: u32, last: u32, reason: String) {
-        self.0.add(GivenUp { users: first..=last, reason });
+        self.0.give(DriverOrder::GiveUp(GivenUp { users: first..=last, reason }));
+    }
+
+    /// The ranges of users who were given up since the last call, each with the reason, for drivers on other hosts.
+    fn taken(&self) -> Vec<(u32, u32, String)> {
+        let of = |order| match order {
+            DriverOrder::GiveUp(GivenUp { users, reason }) => Some((*users.start(), *users.end(), reason)),
+            DriverOrder::Open { .. } => None,
+        };
+        self.0.take().into_iter().filter_map(of).collect()
     }
 }
 
@@ -165,20 +174,58 @@ fn progress_dict<'py>(py: Python<'py>, progress: &Progress) -> PyResult<Bound<'p
 
 /// Builds the part of the request that any system understands.
 pub fn load_request(py: Python<'_>, script_text: &str, options: LoadOptions, folder: &str) -> PyResult<RunSpec> {
-    let script = script::parse(script_text).map_err(|mistake| errors::mistake(py, &mistake))?;
-    let script = with_options(script, &options)?;
-    let folder = PathBuf::from(folder);
-    Ok(RunSpec {
-        id: folder.file_name().map_or_else(|| "run".into(), |name| name.to_string_lossy().into_owned()),
-        folder,
+    let order = LoadOrder {
         script_text: script_text.into(),
-        script: Arc::new(script),
-        load: load(&options),
-        until: options.until.as_deref().map(StopRule::parse).transpose().map_err(errors::bad_argument)?,
+        script_name: options.script,
         command: options.command,
         fail_if: options.fail_if,
-        script_name: options.script,
+        first_user: 1,
+        users: options.users,
+        passes: options.passes,
+        duration_s: options.duration_s,
+        warm_up_s: options.warm_up_s,
+        until: options.until,
+        arrivals_per_second: options.arrivals_per_second,
+        seed: options.seed,
+        login: options.login,
+        think: options.think,
+        typing: options.typing,
+        log_ins_at_once: options.log_ins_at_once,
+    };
+    order.spec(PathBuf::from(folder)).map_err(|wrong| match wrong {
+        WrongOrder::Script(mistake) => errors::mistake(py, &mistake),
+        WrongOrder::Login(message) => errors::about_argument("login", message),
+        WrongOrder::Value(message) => errors::bad_argument(message),
     })
+}
+
+/// The folder of a run whose users are driven on other hosts. It is locked until it is closed.
+#[pyclass(module = "loadgo._loadgo")]
+struct RunFolder {
+    folder: Option<Folder>,
+    /// The beginning of the run on the monotonic clock, in nanoseconds.
+    #[pyo3(get)]
+    origin_ns: u64,
+    /// Number of interactions of the whole run, if it is known beforehand.
+    #[pyo3(get)]
+    interactions_expected: Option<u64>,
+}
+
+#[pymethods]
+impl RunFolder {
+    /// Makes the folder with `run.toml` and the script. Takes what `run_host` takes, and raises `BadRun` and `Mistake`.
+    #[new]
+    fn new(py: Python<'_>, script_text: &str, options: &Bound<'_, PyAny>, folder: &str) -> PyResult<RunFolder> {
+        let request = request(load_request(py, script_text, options.extract()?, folder)?, options.extract()?)?;
+        let folder = loadgo_run::begin_folder(&request).map_err(|refusal| refused(py, &refusal))?;
+        let interactions_expected = request.spec.interactions_expected();
+        Ok(RunFolder { folder: Some(folder), origin_ns: monotonic_ns(), interactions_expected })
+    }
+
+    /// Says that the folder is complete.
+    fn close(&mut self) {
+        self.folder = None;
+    }
 }
 
 fn request(spec: RunSpec, options: HostOptions) -> PyResult<Request> {
@@ -193,38 +240,10 @@ fn request(spec: RunSpec, options: HostOptions) -> PyResult<Request> {
         usage_every: options.usage_every,
         homes: PathBuf::from(options.homes),
         search_path: options.search_path,
-        given_up: options.given_up.unwrap_or_default().0,
+        orders: options.given_up.unwrap_or_default().0,
+        controller: None,
         other_host: other_host.map(|host| host.with_users(users)).transpose().map_err(refused_argument)?,
     })
-}
-
-/// The script with the log-in, the think times and the typing speed of the options, if any.
-fn with_options(mut script: Script, options: &LoadOptions) -> PyResult<Script> {
-    if let Some(login) = &options.login {
-        script::check_login(login).map_err(|mistake| errors::about_argument("login", mistake.message))?;
-        script.login.clone_from(login);
-    }
-    if let Some(think) = &options.think {
-        script.set_think(TimeLaw::parse(think).map_err(errors::bad_argument)?);
-    }
-    if let Some(rate) = options.typing {
-        script.typing_chars_per_second = Some(rate).filter(|rate| *rate > 0.0);
-    }
-    Ok(script)
-}
-
-fn load(options: &LoadOptions) -> OfferedLoad {
-    let span = |seconds: Option<f64>| seconds.map(Span::from_secs_f64);
-    let closed = OfferedLoad::closed(options.users, 1);
-    OfferedLoad {
-        model: options.arrivals_per_second.map_or(LoadModel::Closed, LoadModel::Open),
-        passes: options.passes,
-        duration: span(options.duration_s),
-        warm_up: span(options.warm_up_s).map_or(WarmUp::FirstLine, WarmUp::For),
-        seed: options.seed,
-        log_ins_at_once: options.log_ins_at_once.unwrap_or(closed.log_ins_at_once),
-        ..closed
-    }
 }
 
 fn result_dict<'py>(py: Python<'py>, finished: &Finished) -> PyResult<Bound<'py, PyDict>> {

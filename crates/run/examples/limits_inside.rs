@@ -7,7 +7,7 @@ use loadgo_core::load::OfferedLoad;
 use loadgo_core::script::parse;
 use loadgo_host::limits::Limit;
 use loadgo_host::scheduling::Wanted;
-use loadgo_run::{Decision, GivenUpUsers, Request, RunSpec, TierAsked, run};
+use loadgo_run::{Decision, DriverOrders, Request, RunSpec, TierAsked, run};
 use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, reboot};
 use std::error::Error;
@@ -103,7 +103,8 @@ fn limited_run(limit: &str) -> Result<String, Box<dyn Error>> {
         homes: "/tmp".into(),
         search_path: "/bin".into(),
         other_host: None,
-        given_up: GivenUpUsers::default(),
+        orders: DriverOrders::default(),
+        controller: None,
     };
     let finished = run(&request, |_| Decision::Continue).map_err(|failure| failure.refusal.to_string())?;
     let own = fs::read_to_string("/proc/self/cgroup")?;

@@ -36,6 +36,13 @@ pub(crate) fn metered_host(address: Option<&str>) -> Setting {
     setting
 }
 
+/// Describes this host, from which users are driven for a controller that reaches it at `address`.
+pub(crate) fn driver_host(address: &str) -> toml::Table {
+    let setting = metered_host(Some(address));
+    let described = toml::Table::try_from(setting.system).expect("plain values make TOML");
+    described.into_iter().filter(|(key, _)| !["login", "versions"].contains(&key.as_str())).collect()
+}
+
 /// Adds the load average and the available memory at the run's end.
 pub(crate) fn at_the_end(section: &mut ConditionsPart) -> Option<f64> {
     if let ConditionsPart::Host(host_section) = section {

@@ -48,13 +48,29 @@ fn run_on_cleared_host(
     decide: &mut dyn FnMut(&Progress) -> Decision,
 ) -> Result<Finished, Failure> {
     notes.extend(request.check()?);
-    let run_toml = RunToml::begin(&request.spec, conditions::here(request));
-    let folder = Folder::create(&request.spec.folder, &run_toml.toml())?;
+    let (run_toml, folder) = begun_folder(request)?;
     let mut running = Running::begin(run_toml, Some(folder));
     let driven = on_host(&mut running, request, &mut notes, decide);
     let origin_ns = running.clock.origin_ns();
     let (_, end) = running.end(driven, "done")?;
     Ok(Finished { origin_ns, ..end.finished(notes) })
+}
+
+/// Makes the folder of a run that is driven elsewhere, with the run's description and its script. The folder is locked as long as
+/// it is kept.
+///
+/// # Errors
+/// The folder's refusal.
+pub fn begin_folder(request: &Request) -> Result<Folder, RunRefusal> {
+    let (_, folder) = begun_folder(request)?;
+    folder.lay("script.toml", &request.spec.script_text)?;
+    Ok(folder)
+}
+
+fn begun_folder(request: &Request) -> Result<(RunToml, Folder), RunRefusal> {
+    let run_toml = RunToml::begin(&request.spec, conditions::here(request));
+    let folder = Folder::create(&request.spec.folder, &run_toml.toml())?;
+    Ok((run_toml, folder))
 }
 
 fn on_host(
@@ -82,7 +98,7 @@ fn on_host(
     let plan = RunArguments {
         spec: request.spec.clone(),
         when_full: WhenFull::Lose,
-        sampling: request.other_host.is_none().then(|| begin_sampling(&prepared, metering.meters, origin_ns)),
+        sampling: request.meters_this_host().then(|| begin_sampling(&prepared, metering.meters, origin_ns)),
     };
     let groups = prepared.groups.clone();
     let ran = running.run(plan, move |order| start_system(&request, prepared, &order.stop, origin_ns), decide);

@@ -2,6 +2,7 @@
 
 use crate::run_spec::RunSpec;
 use loadgo_core::record::{InteractionRow, LostRow, Phase, Recorder, ScreenRow, SessionRow};
+use loadgo_core::system::Barrier;
 use loadgo_core::time::Instant;
 use loadgo_statistics::{Estimator, StopReason};
 use loadgo_store::DriverRecorder;
@@ -17,6 +18,10 @@ pub struct Progress {
     pub at: Instant,
     /// On a simulated machine, the seconds that the computation has taken so far; `None` on a host.
     pub computed_s: Option<f64>,
+    /// The clock's zero on the host's monotonic clock, in nanoseconds; 0 for a virtual clock.
+    pub origin_ns: u64,
+    /// The last barrier that the driver has come to.
+    pub reached: Option<Barrier>,
     /// Number of users who have logged in so far.
     pub logged_in: u32,
     /// Number of users that the load has.
@@ -42,16 +47,20 @@ pub enum Decision {
 #[derive(Debug, Default)]
 pub(crate) struct RunCounters {
     phase: AtomicU8,
+    /// Number of barriers that the driver has come to.
+    barriers: AtomicU8,
     logged_in: AtomicU32,
     interactions: AtomicU64,
 }
 
 impl RunCounters {
-    pub(crate) fn at(&self, spec: &RunSpec, at: Instant) -> Progress {
+    pub(crate) fn at(&self, spec: &RunSpec, at: Instant, origin_ns: u64) -> Progress {
         Progress {
             phase: ["log-in", "warm-up", "steady", "ramp-down"][usize::from(self.phase.load(Ordering::Relaxed))],
             at,
             computed_s: None,
+            origin_ns,
+            reached: [None, Some(Barrier::LogIns), Some(Barrier::Lines)][usize::from(self.barriers.load(Ordering::Relaxed))],
             logged_in: self.logged_in.load(Ordering::Relaxed),
             users: spec.load.users,
             interactions: self.interactions.load(Ordering::Relaxed),
@@ -135,6 +144,10 @@ impl Recorder for CountingRecorder {
 
     fn logged_in(&mut self, users: u32) {
         self.progress.logged_in.store(users, Ordering::Relaxed);
+    }
+
+    fn reached(&mut self, barrier: Barrier) {
+        self.progress.barriers.store(barrier as u8 + 1, Ordering::Relaxed);
     }
 
     fn enough(&self) -> bool {

@@ -6,12 +6,13 @@ use loadgo_host::refusal::Refusal;
 use loadgo_host::scheduling::{Class, Wanted, may_bind};
 use loadgo_host::terminals::announcement::is_plain_path;
 use loadgo_host::terminals::destinations::{Destination, Destinations};
-use loadgo_host::terminals::given_up::GivenUpUsers;
 use loadgo_host::terminals::login::Login;
+use loadgo_host::terminals::orders::{ControllerTerms, DriverOrders};
 use loadgo_sys::program_file::program_file;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
+use crate::conditions;
 use crate::metering::TierAsked;
 use crate::refusal::RunRefusal;
 use crate::run_spec::RunSpec;
@@ -39,8 +40,10 @@ pub struct Request {
     /// The host that the log-in command leads to, if an agent meters it. Then this host is not metered, and the script's `needs`
     /// are that host's.
     pub other_host: Option<OtherHost>,
-    /// Requests to give users up while the run goes on, since their host is lost.
-    pub given_up: GivenUpUsers,
+    /// Orders while the run goes on: users who are given up since their host is lost, and barriers.
+    pub orders: DriverOrders,
+    /// The terms of the controller elsewhere whose orders open the barriers, if this host drives for one.
+    pub controller: Option<ControllerTerms>,
 }
 
 /// Another host that users log in to, as its agent describes it in a `run.toml`, or several such hosts together.
@@ -74,6 +77,12 @@ impl OtherHost {
         let table: toml::Table = run_toml.parse().map_err(|error: toml::de::Error| format!("run.toml: {}", error.message()))?;
         let section = |name: &str| table.get(name).and_then(toml::Value::as_table).cloned().unwrap_or_default();
         Ok(OtherHost { system: section("system"), conditions: section("conditions"), users: Vec::new() })
+    }
+
+    /// Hosts that users log in to from here for a controller elsewhere. Their `run.toml` describes this host, which the controller
+    /// reaches at `address`.
+    pub fn driven_from_here(address: &str) -> OtherHost {
+        OtherHost { system: conditions::driver_host(address), conditions: toml::Table::new(), users: Vec::new() }
     }
 
     /// This host, or these hosts, with their users.
@@ -145,6 +154,11 @@ impl Request {
             Ok(Destination { last_user: users.last_user, login, announced_in: users.sessions.clone() })
         };
         Ok(Destinations::new(hosts.iter().map(destination).collect::<Result<_, RunRefusal>>()?))
+    }
+
+    /// Whether the meters of this run are those of this host: the system of the run, or a host that drives for a controller.
+    pub(crate) fn meters_this_host(&self) -> bool {
+        self.other_host.is_none() || self.controller.is_some()
     }
 
     /// Returns n if the usage of every n-th interaction of a user is read.

@@ -146,7 +146,7 @@ impl Running {
                 driver.stop();
             }
             let computed_s = self.clock.is_virtual().then(|| self.run_toml.elapsed_s());
-            let latest = decide(&Progress { computed_s, ..progress.at(spec, self.clock.now()) });
+            let latest = decide(&Progress { computed_s, ..progress.at(spec, self.clock.now(), self.clock.origin_ns()) });
             if decision == Decision::Continue && latest != Decision::Continue {
                 decision = latest;
                 driver.stop();

@@ -33,7 +33,8 @@ impl Prepared {
         Setting {
             script: Arc::clone(&request.spec.script),
             destinations: self.destinations.clone(),
-            given_up: request.given_up.clone(),
+            orders: request.orders.clone(),
+            controller: request.controller,
             search_path: request.search_path.clone(),
             run_id: request.spec.id.clone(),
             homes: self.homes.clone(),
