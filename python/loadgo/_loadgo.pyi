@@ -42,6 +42,23 @@ class UsersToGiveUp:
     def add(self, first: int, last: int, reason: str) -> None:
         """Ends the sessions of the users `first` to `last`. Those who are not logged in yet will not be."""
 
+    def taken(self) -> list[tuple[int, int, str]]:
+        """The ranges of users who were given up since the last call: first, last and the reason."""
+
+class RunFolder:
+    """The folder of a run whose users are driven on other hosts, locked until it is closed.
+
+    Raises what `run_host` raises for its script and its options.
+    """
+
+    origin_ns: int
+    """The beginning of the run on the monotonic clock, in nanoseconds."""
+    interactions_expected: int | None
+    """Number of interactions of the whole run, if it is known beforehand."""
+    def __new__(cls, script_text: str, options: Mapping[str, Any], folder: str) -> RunFolder: ...
+    def close(self) -> None:
+        """Says that the folder is complete."""
+
 def run_host(
     script_text: str,
     options: Mapping[str, Any],

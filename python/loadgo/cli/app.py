@@ -25,6 +25,7 @@ from loadgo.cli.meter import meter
 from loadgo.cli.options import (
     ByOption,
     DrawsOption,
+    DrivenFromOption,
     FailIfOption,
     FullOption,
     LoginOption,
@@ -151,6 +152,7 @@ def run(
     sudo: SudoOption = False,
     login: LoginOption = None,
     without_lost: WithoutLostOption = 0,
+    driven_from: DrivenFromOption = None,
     set: SetOption = None,
     until: UntilOption = None,
     limit: Annotated[
@@ -199,6 +201,7 @@ def run(
                 sudo=sudo,
                 login=login,
                 without_lost=without_lost,
+                driven_from=driven_from or (),
                 users=users,
                 passes=passes,
                 duration=duration,

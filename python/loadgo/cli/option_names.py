@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 _OPTIONS = {
     "duration": "--for",
+    "driven_from": "--from",
     "output": "-o",
     "fifo": "--no-fifo",
     "token": "--token-file",

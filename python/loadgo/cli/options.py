@@ -75,6 +75,15 @@ WithoutLostOption = Annotated[
         help="With several hosts: let the run count although up to N of them are lost; by default 0.",
     ),
 ]
+DrivenFromOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--from",
+        metavar="HOSTS",
+        help="With --on ssh://HOST or a list of hosts: the hosts that drive the users, each a range of them: "
+        "gen1,gen2,here, or the path of a list of hosts with weights.",
+    ),
+]
 HostOption = Annotated[
     str,
     typer.Option(

@@ -35,6 +35,16 @@ class Address:
         return [*user, *port, "--", self.host]
 
 
+@dataclass(frozen=True)
+class ThisHost(Address):
+    """This host among others from which users are driven. No ssh leads to it."""
+
+    host: str = HERE_NAME
+
+    def __str__(self) -> str:
+        return HERE_NAME
+
+
 def parse_host(on: str) -> Address | None:
     """The host that `on` names; None for `here`. Raises `BadArgument` for anything else."""
     if on == HERE_NAME:

@@ -72,6 +72,7 @@ class Agent:
         self._heard_s = self._beaten_s = time.monotonic()
         self._far: FarHost | None = None
         self.clock = ClockExchanges()
+        self._sending = threading.Lock()
         self.left = threading.Event()
         """Set when nobody wants the frames any more: a thread that waits for them gets `KeyboardInterrupt`."""
         try:
@@ -211,9 +212,14 @@ class Agent:
             if self.clock.answered:
                 self._send("clock", self.clock.question())
 
+    def order(self, order: Mapping[str, Any]) -> None:
+        """Gives the driver at work there an order, from any thread."""
+        with suppress(ValueError):  # the agent has ended
+            self._send("order", json.dumps(order).encode())
+
     def _send(self, kind: str, body: bytes = b"") -> None:
         assert self._process.stdin is not None
-        with suppress(BrokenPipeError):  # the end of the output follows, which says why
+        with self._sending, suppress(BrokenPipeError):  # the end of the output follows, which says why
             self._process.stdin.write(_loadgo.agent_frame(kind, body))
 
     def _ended(self) -> Refused:

@@ -156,6 +156,10 @@ class FarClock:
         """The instants on the clock here of instants on the clock there."""
         return [instant - self._offset_at(instant) for instant in there_ns]
 
+    def there_ns(self, here_ns: int) -> int:
+        """The instant on the clock there of an instant on the clock here that is now or later."""
+        return here_ns + self.exchanges[-1].offset_ns
+
     def _offset_at(self, there_ns: int) -> int:
         """The offset at an instant there: interpolated between exchanges, that of the nearest outside of them."""
         for before, after in pairwise(self.exchanges):

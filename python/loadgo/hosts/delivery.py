@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -38,6 +39,8 @@ class AgentProgram:
 
     path: Path
     sha256: str
+    is_here: bool = False
+    """Whether it runs on this host, where it is."""
 
     @property
     def question(self) -> str:
@@ -50,15 +53,21 @@ class AgentProgram:
 
     def start_script(self, *, sudo: bool) -> str:
         """The script that becomes the agent."""
-        return f'{_CACHE}; exec {"sudo -n -- " if sudo else ""}"$d/agent-{self.sha256}" serve'
+        return self._script("serve", sudo=sudo)
 
     def clear_script(self, *, sudo: bool) -> str:
         """The script that undoes what killed agents and runs have left there."""
-        return f'{_CACHE}; exec {"sudo -n -- " if sudo else ""}"$d/agent-{self.sha256}" clear'
+        return self._script("clear", sudo=sudo)
 
     def wake_script(self, pid: int, *, sudo: bool) -> str:
         """The script that lets a stopped agent run on, so that it sees the end of its input and undoes its work."""
-        return f'{_CACHE}; exec {"sudo -n -- " if sudo else ""}"$d/agent-{self.sha256}" wake {pid}'
+        return self._script(f"wake {pid}", sudo=sudo)
+
+    def _script(self, words: str, *, sudo: bool) -> str:
+        """The script that becomes the program with these words."""
+        if self.is_here:
+            return f"exec {shlex.quote(str(self.path))} {words}"
+        return f'{_CACHE}; exec {"sudo -n -- " if sudo else ""}"$d/agent-{self.sha256}" {words}'
 
     @property
     def delivery_script(self) -> str:

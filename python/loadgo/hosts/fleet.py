@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from loadgo.errors import BadArgument, Mistake
-from loadgo.hosts.address import HERE_NAME, SSH_SCHEME, Address, parse_host
+from loadgo.hosts.address import HERE_NAME, SSH_SCHEME, Address, ThisHost, parse_host
 from loadgo.notation.toml_text import parse_toml
 
 MOST_HOSTS = 1000
@@ -78,25 +78,30 @@ def refuse_fleet(on: str, instead: str) -> None:
         raise BadArgument(f"`on={on}` is a list of hosts, which only `run` and `doctor` take: {instead}").about("on")
 
 
-def read_fleet(path: str) -> tuple[FleetHost, ...]:
-    """The hosts in the file at `path`. Raises `Mistake` with line and column, and `BadArgument` if it is no text."""
+def read_fleet(path: str, argument: str = "on") -> tuple[FleetHost, ...]:
+    """The hosts in the file at `path`. Raises `Mistake` with line and column, and `BadArgument` if it is no text.
+
+    The `argument` that names the file is `on`, or `driven_from`: then the address may be `here`.
+    """
     try:
         with Path(path).open("rb") as file:
             content = file.read(MOST_FLEET_BYTES + 1)
     except OSError as refusal:
-        raise BadArgument(f"`on={path}` cannot be read: {refusal.strerror}").about("on") from refusal
+        raise BadArgument(f"`{argument}={path}` cannot be read: {refusal.strerror}").about(argument) from refusal
     if len(content) > MOST_FLEET_BYTES:
-        raise BadArgument(f"`on={path}` is no list of hosts: it is larger than {MOST_FLEET_BYTES >> 20} MB").about("on")
+        size = f"it is larger than {MOST_FLEET_BYTES >> 20} MB"
+        raise BadArgument(f"`{argument}={path}` is no list of hosts: {size}").about(argument)
     try:
-        return parse_fleet(content.decode())
+        return parse_fleet(content.decode(), with_here=argument != "on")
     except UnicodeDecodeError as error:
-        raise BadArgument(f"`on={path}`: byte {error.start + 1} of the file is not UTF-8").about("on") from error
+        byte = f"byte {error.start + 1} of the file is not UTF-8"
+        raise BadArgument(f"`{argument}={path}`: {byte}").about(argument) from error
     except Mistake as mistake:
         raise mistake.in_file(path) from None
 
 
-def parse_fleet(text: str) -> tuple[FleetHost, ...]:
-    """The hosts in a file's text, in its order. Raises `Mistake`."""
+def parse_fleet(text: str, *, with_here: bool = False) -> tuple[FleetHost, ...]:
+    """The hosts in a file's text, in its order; `with_here`, this host may be one of them. Raises `Mistake`."""
     table = parse_toml(text)
     for key in table:
         if key != _HOSTS_KEY:
@@ -112,7 +117,7 @@ def parse_fleet(text: str) -> tuple[FleetHost, ...]:
         )
     hosts: dict[str, FleetHost] = {}
     for number, entry in enumerate(entries):
-        host = _host(text, number, entry)
+        host = _host(text, number, entry, with_here=with_here)
         if host.name in hosts:
             key = "name" if "name" in entry else "address"
             raise _mistake(text, number, key, f'there are two hosts {host.name}: write name = "…" to tell them apart')
@@ -120,16 +125,17 @@ def parse_fleet(text: str) -> tuple[FleetHost, ...]:
     return tuple(hosts.values())
 
 
-def _host(text: str, number: int, entry: Mapping[str, Any]) -> FleetHost:
+def _host(text: str, number: int, entry: Mapping[str, Any], *, with_here: bool) -> FleetHost:
     """The host of the entry with this number, from 0."""
     for key in entry:
         if key not in _HOST_KEYS:
             similar = difflib.get_close_matches(key, _HOST_KEYS, n=1)
             meant = f"did you mean {similar[0]}?" if similar else f"there are {', '.join(_HOST_KEYS)}"
             raise _mistake(text, number, key, f"{key} is not known; {meant}")
-    address = _address(text, number, entry)
+    is_here = with_here and entry.get("address") == HERE_NAME
+    address = ThisHost() if is_here else _address(text, number, entry)
     name = entry.get("name", address.host)
-    if not isinstance(name, str) or not _NAME.fullmatch(name) or name == HERE_NAME:
+    if not isinstance(name, str) or not _NAME.fullmatch(name) or (name == HERE_NAME and not is_here):
         key = "name" if "name" in entry else "address"
         right = 'write a name of letters, digits, dots and hyphens, such as name = "login1"'
         reserved = f" ({HERE_NAME} is this host)" if name == HERE_NAME else ""

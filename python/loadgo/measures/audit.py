@@ -7,14 +7,16 @@ the driver may use at most 5 % of all processors' time.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from loadgo.hosts.address import SSH_SCHEME
 from loadgo.measures.total_time import TotalTime
-from loadgo.records.fleets import HOST_COLUMN, is_fleet_run, tolerated_hosts
+from loadgo.records.drivers import DRIVER_COLUMN, drivers_of_run
+from loadgo.records.fleets import HOST_COLUMN, is_fleet_run
+from loadgo.records.tolerated import tolerated_losses
 from loadgo.stats.quantiles import sorted_quantile
 
 if TYPE_CHECKING:
@@ -46,6 +48,10 @@ class DriverAudit:
     notes: tuple[str, ...]
     processor: int | None = None
     """The processor that the driver keeps to; None if it may use all."""
+    name: str = ""
+    """The driver's name, if the run has several: these are the figures of the worst."""
+    late_names: tuple[str, ...] = ()
+    """The names of the drivers that were late, if the run has several."""
 
     @property
     def late(self) -> bool:
@@ -87,12 +93,29 @@ class SessionCounts:
 
 
 def driver_audit(rows: pl.DataFrame, total: TotalTime | None, tables: Tables, target_ns: float | None) -> DriverAudit:
-    """The audit of the driver from `rows` with `lateness_ns`; `target_ns` is the target of the response time."""
-    lateness = rows["lateness_ns"].cast(pl.Float64).sort().to_numpy()
-    description = tables.conditions.get("driver", {})
-    quantiles = [sorted_quantile(lateness, p) if len(lateness) else None for p in (0.5, 0.99, 1.0)]
+    """The audit of the driver from `rows` with `lateness_ns`; `target_ns` is the target of the response time.
+
+    Each of several drivers is judged by itself, and the worst counts.
+    """
     limit_ns = min(MOST_P99_LATENESS_NS, LATENESS_SHARE_OF_TARGET * target_ns) if target_ns else MOST_P99_LATENESS_NS
-    share = total.share_of(total.account.driver_ns) if total is not None and _loads_own_host(tables) else None
+    drivers = drivers_of_run(tables.conditions) if DRIVER_COLUMN in rows.columns else ()
+    if not drivers:
+        share = total.share_of(total.account.driver_ns) if total is not None and _loads_own_host(tables) else None
+        return _audit_of(rows, limit_ns, share, tables.conditions.get("driver", {}))
+    name = pl.col(DRIVER_COLUMN).cast(pl.String)
+    audits = [
+        replace(_audit_of(rows.filter(name == driver.name), limit_ns, None, driver.entry), name=driver.name)
+        for driver in drivers
+    ]
+    worst = max(audits, key=lambda audit: (audit.late, audit.lateness_p99_ns or 0.0))
+    return replace(worst, late_names=tuple(audit.name for audit in audits if audit.late))
+
+
+def _audit_of(rows: pl.DataFrame, limit_ns: float, share: float | None, description: Mapping[str, Any]) -> DriverAudit:
+    """The audit of one driver, which took this `share` of the host that it loads."""
+    lateness = rows["lateness_ns"].cast(pl.Float64).sort().to_numpy()
+    quantiles = [sorted_quantile(lateness, p) if len(lateness) else None for p in (0.5, 0.99, 1.0)]
+    processor = description.get("bound_to_processor" if "first_user" in description else "processor")
     return DriverAudit(
         lateness_p50_ns=quantiles[0],
         lateness_p99_ns=quantiles[1],
@@ -104,7 +127,7 @@ def driver_audit(rows: pl.DataFrame, total: TotalTime | None, tables: Tables, ta
         scheduling=str(description.get("scheduling", "")),
         proof=str(description.get("proof", "")),
         notes=tuple(str(note) for note in description.get("notes", [])),
-        processor=description.get("processor"),
+        processor=processor,
     )
 
 
@@ -113,8 +136,10 @@ def group_losses(lost: pl.DataFrame, conditions: Mapping[str, Any]) -> tuple[Los
     if lost.is_empty():
         return ()
     tolerated = pl.lit(False)
-    if HOST_COLUMN in lost.columns:
-        tolerated = pl.col(HOST_COLUMN).cast(pl.String).is_in(sorted(tolerated_hosts(conditions)))
+    allowed = tolerated_losses(conditions)
+    for column, names in ((HOST_COLUMN, allowed.hosts), (DRIVER_COLUMN, allowed.drivers)):
+        if column in lost.columns:
+            tolerated |= pl.col(column).cast(pl.String).is_in(sorted(names)).fill_null(False)
     grouped = (
         lost.with_columns(pl.col("what").cast(pl.String), tolerated=tolerated)
         .group_by("what", "reason", "tolerated", maintain_order=True)

@@ -8,7 +8,7 @@ interval is so wide that all hold together in 95 of 100 runs (C. E. Bonferroni, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,9 +18,10 @@ import polars as pl
 from loadgo.measures.total_time import total_time_of
 from loadgo.measures.usage import USAGE_MEANS, Usage, usage_in
 from loadgo.records.fleet_tables import tables_of_host
-from loadgo.records.fleets import HOST_COLUMN, HostOfRun, hosts_of_run, tolerated_hosts
+from loadgo.records.fleets import HOST_COLUMN, HostOfRun, hosts_of_run
 from loadgo.records.interactions import span_in_waits
 from loadgo.records.phases import Stretch
+from loadgo.records.tolerated import tolerated_losses
 from loadgo.stats.cluster_bootstrap import quantile_replicates
 from loadgo.stats.quantiles import QUANTILE_REPLICATES, Response, Sample, responses, samples_needed
 from loadgo.stats.resample import (
@@ -85,9 +86,9 @@ class HostFigures:
         return self.last_user - self.first_user + 1
 
 
-def lost_hosts(conditions: dict[str, Any]) -> dict[str, HostLost]:
+def lost_hosts(conditions: Mapping[str, Any]) -> dict[str, HostLost]:
     """The hosts of a fleet run that were lost, by name."""
-    tolerated = tolerated_hosts(conditions)
+    tolerated = tolerated_losses(conditions).hosts
     return {
         host.name: HostLost(host.lost, host.entry.get("lost_at_s"), host.name in tolerated)
         for host in hosts_of_run(conditions)

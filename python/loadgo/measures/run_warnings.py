@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from loadgo.measures.audit import DriverAudit, Loss, driver_audit, group_losses
+from loadgo.measures.drivers import DriverFigures, drivers_figures
 from loadgo.measures.hosts import HostLost, lost_hosts
 from loadgo.measures.limits import limit_warnings
 from loadgo.measures.littles_law import LittleAudit, little_closed, little_open
@@ -57,7 +58,9 @@ class RunFacts:
     fit_warnings: tuple[str, ...]
     """Reasons to doubt the fit of a simulated machine."""
     lost_hosts: Mapping[str, HostLost] = field(default_factory=dict)
-    """The hosts of a fleet that were lost, by name."""
+    """The hosts that were lost, driven or driving, by name."""
+    busy_drivers: Mapping[str, float] = field(default_factory=dict)
+    """The drivers of several whose processors were too busy for their users, with the busy share."""
     system: Mapping[str, Any] = field(default_factory=dict)
     """The section `system` of `run.toml`."""
     limit_warnings: tuple[str, ...] = ()
@@ -75,6 +78,7 @@ def facts_of(tables: Tables, stretch: Stretch) -> RunFacts:
     rows, total = classified_in(tables, stretch), total_time_of(tables, stretch)
     conditions = tables.conditions
     is_metered = conditions.get("kind") == "meter"
+    drivers = drivers_figures(conditions)
     return RunFacts(
         finished=bool(conditions.get("finished", False)),
         outcome=tables.outcome,
@@ -86,7 +90,8 @@ def facts_of(tables: Tables, stretch: Stretch) -> RunFacts:
         other_work=None if is_metered else other_work_of(tables, stretch, total),
         not_found=_not_found_counts(rows),
         fit_warnings=tables.fit_warnings,
-        lost_hosts=lost_hosts(conditions),
+        lost_hosts=lost_hosts(conditions) | _lost_drivers(drivers),
+        busy_drivers=_busy_drivers(drivers),
         system=conditions.get("system", {}),
         limit_warnings=limit_warnings(*(conditions.get(section, {}) for section in ("limit", "system", "conditions"))),
     )
@@ -106,10 +111,20 @@ def facts_in(summary: Summary) -> RunFacts:
         other_work=None if is_metered else summary.other_work,
         not_found={row.name: row.outcomes.not_found for row in summary.commands if row.outcomes.not_found},
         fit_warnings=summary.fit_warnings,
-        lost_hosts={host.name: host.lost for host in summary.hosts if host.lost is not None},
+        lost_hosts={host.name: host.lost for host in summary.hosts if host.lost is not None}
+        | _lost_drivers(summary.drivers),
+        busy_drivers=_busy_drivers(summary.drivers),
         system=summary.run.system,
         limit_warnings=limit_warnings(summary.run.limit, summary.run.system, summary.run.conditions),
     )
+
+
+def _lost_drivers(drivers: Sequence[DriverFigures]) -> dict[str, HostLost]:
+    return {f"the driver {driver.name}": driver.lost for driver in drivers if driver.lost is not None}
+
+
+def _busy_drivers(drivers: Sequence[DriverFigures]) -> dict[str, float]:
+    return {driver.name: driver.busy_share for driver in drivers if driver.is_busy and driver.busy_share is not None}
 
 
 def run_warnings(facts: RunFacts) -> list[str]:
@@ -125,7 +140,13 @@ def invalid_warnings(facts: RunFacts) -> list[str]:
 
 def doubt_warnings(facts: RunFacts, without: Collection[str] = ()) -> list[str]:
     """The other reasons to doubt the figures, without `busy` or `lost` where a page has own words."""
-    warnings = [*facts.fit_warnings, *_hosts_tolerated(facts), *mistake_warnings(facts), *_account(facts.total_time)]
+    warnings = [
+        *facts.fit_warnings,
+        *_hosts_tolerated(facts),
+        *_busy(facts),
+        *mistake_warnings(facts),
+        *_account(facts.total_time),
+    ]
     if "busy" not in without and facts.other_work is not None and facts.other_work.level == "busy":
         warnings.append(
             f"{busy_clause(facts.other_work)}. That lengthens response times. Run again when the host is "
@@ -178,10 +199,11 @@ def warnings_of_runs(
 def driver_faults(driver: DriverAudit, other_work: OtherWork | None = None) -> list[str]:
     """The reasons why the run measured its driver and not the system, each with remedies that fit this driver."""
     faults = []
+    whose = f"{in_words(driver.late_names)}: " if driver.late_names else ""
     if driver.late:
         cause, remedy = _cause_of_lateness(driver, other_work)
         faults.append(
-            f"{cause}: {counted(driver.late_lines, 'line')} were sent more than "
+            f"{whose}{cause}: {counted(driver.late_lines, 'line')} were sent more than "
             f"{duration(driver.lateness_limit_ns)} late (p99 {duration(driver.lateness_p99_ns)}). {remedy}, "
             f"{_help_for_the_driver(driver)}or drive from another machine."
         )
@@ -210,6 +232,17 @@ def _hosts_tolerated(facts: RunFacts) -> list[str]:
         "was smaller from then on."
         for name, lost in facts.lost_hosts.items()
         if lost.tolerated
+    ]
+
+
+def _busy(facts: RunFacts) -> list[str]:
+    """A warning about drivers' hosts that had no processor left for their users' log-in commands."""
+    if not facts.busy_drivers:
+        return []
+    listed = in_words([f"{name} ({share(busy)})" for name, busy in facts.busy_drivers.items()])
+    return [
+        f"The processors of {listed} were busy: the users' own log-in commands, such as ssh, waited for them there. "
+        "That is in the response times. Drive from more hosts, or run when they are quiet."
     ]
 
 

@@ -14,6 +14,7 @@ from loadgo.hosts.address import SSH_SCHEME
 from loadgo.measures.audit import DriverAudit, Loss, SessionCounts, count_sessions, driver_audit, group_losses
 from loadgo.measures.charged_use import shared_holdings
 from loadgo.measures.charges import Cost, SharedHoldings, cost_of, interaction_cost
+from loadgo.measures.drivers import DriverFigures, drivers_figures
 from loadgo.measures.fail_if_figures import ConditionResult
 from loadgo.measures.hosts import HostFigures, hosts_figures
 from loadgo.measures.littles_law import LittleAudit, little_closed, little_open
@@ -134,6 +135,8 @@ class Summary(LoadSummary):
     """Reasons to doubt the fit of a simulated machine."""
     hosts: tuple[HostFigures, ...] = ()
     """The hosts of a run on several, in the order of their users; empty for any other run."""
+    drivers: tuple[DriverFigures, ...] = ()
+    """The drivers of a run with several, in the order of their users; empty for any other run."""
 
     def command(self, name: str) -> CommandSummary:
         """The row of the command `name`; a command without interactions raises `UnknownName`, which is a `KeyError`."""
@@ -184,6 +187,7 @@ def summarize(
         other_work=other_work_of(tables, stretch, total),
         fit_warnings=tables.fit_warnings,
         hosts=hosts_figures(recorded, stretch, rows),
+        drivers=drivers_figures(tables.conditions),
     )
 
 

@@ -69,13 +69,6 @@ def hosts_of_run(conditions: Mapping[str, Any]) -> tuple[HostOfRun, ...]:
         raise BadRun(f"run.toml does not say which hosts the run has ({error}): take it from a copy") from error
 
 
-def tolerated_hosts(conditions: Mapping[str, Any]) -> frozenset[str]:
-    """The hosts that were lost, if the run was to count without so many; else none."""
-    lost = frozenset(host.name for host in hosts_of_run(conditions) if host.lost)
-    allowed = conditions.get("system", {}).get("without_lost", 0)
-    return lost if len(lost) <= int(allowed) else frozenset()
-
-
 def with_host_of_user(frame: pl.DataFrame, hosts: tuple[HostOfRun, ...]) -> pl.DataFrame:
     """The rows with the host of their user; rows without a user, or of a user without a host, are the driver's."""
     bounds = pl.DataFrame(

@@ -17,6 +17,7 @@ import polars as pl
 
 from loadgo import _loadgo
 from loadgo.errors import BadRun
+from loadgo.records.drivers import DRIVER_COLUMN
 from loadgo.records.fleets import DRIVER_HOST, FLEET_FOLDER, HOST_COLUMN, with_hosts
 from loadgo.records.machine_file import fit_warnings_in
 from loadgo.records.prediction import Prediction, read_prediction
@@ -169,7 +170,7 @@ def _frames(folder: Path, names: Iterable[str]) -> tuple[dict[str, Any], dict[st
         late = losses_from_conditions(conditions)
         if HOST_COLUMN in frames["lost"].columns:
             late = late.with_columns(pl.lit(DRIVER_HOST, pl.Categorical).alias(HOST_COLUMN))
-        frames["lost"] = pl.concat([frames["lost"], late])
+        frames["lost"] = pl.concat([frames["lost"], late], how="diagonal")
     return with_hosts(frames, conditions), conditions
 
 
@@ -278,7 +279,7 @@ def _scan(folder: Path, name: str) -> pl.LazyFrame | None:
 
 
 def with_columns(frame: pl.DataFrame | None, columns: Columns) -> pl.DataFrame:
-    """`frame` with these columns and types, and `host` if it has that. A missing column is filled with null.
+    """`frame` with these columns and types, and `host` and `driver` if it has them. Missing columns are null.
 
     None gives an empty frame.
     """
@@ -290,7 +291,7 @@ def with_columns(frame: pl.DataFrame | None, columns: Columns) -> pl.DataFrame:
 def _lazy_with_columns(frame: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
     present = frame.collect_schema()
     missing = [pl.lit(None).alias(name) for name in columns if name not in present]
-    kept = {**columns, **({HOST_COLUMN: pl.Categorical()} if HOST_COLUMN in present else {})}
+    kept = {**columns, **{name: pl.Categorical() for name in (HOST_COLUMN, DRIVER_COLUMN) if name in present}}
     return frame.with_columns(missing).select(pl.col(name).cast(kind) for name, kind in kept.items())
 
 

@@ -9,6 +9,7 @@ from loadgo.documents.table import Table
 from loadgo.measures.summary import CommandSummary, Summary
 from loadgo.notation.figures import counted, duration, number, share
 from loadgo.notation.terms import category_name
+from loadgo.reporting.driver_table import DRIVERS_TABLE
 from loadgo.reporting.host_table import HOSTS_LABEL, HOSTS_TABLE, hosts_line
 from loadgo.reporting.meter_tables import primitives_of_command
 from loadgo.reporting.processor_time_tables import by_process
@@ -66,7 +67,7 @@ def _ids_in_short(summary: Summary, view: View) -> set[str]:
         shown = {"processors-time", "system-calls-of-command"}
         shown |= set() if _has_calls_of_command(summary) else {"processes"}
     else:
-        shown = {"predicted"} if summary.prediction is not None else {"response-time", HOSTS_TABLE}
+        shown = {"predicted"} if summary.prediction is not None else {"response-time", HOSTS_TABLE, DRIVERS_TABLE}
     if view.vocabulary != "today":
         shown |= {"vocabulary"}
     if view.by is not None:
@@ -83,6 +84,8 @@ def _cut(summary: Summary, view: View, table: Table, warning_count: int) -> Tabl
         return _slowest_commands(summary, table, view.rows(most_commands))
     if table.id == HOSTS_TABLE:
         return _slowest_hosts(summary, table, view.rows(most_commands))
+    if table.id == DRIVERS_TABLE:
+        return _latest_drivers(summary, table, view.rows(most_commands))
     if table.id == "predicted":
         return _first_predictions(table, view.rows(most_commands))
     if table.id == "processors-time":
@@ -124,6 +127,17 @@ def _slowest_hosts(summary: Summary, table: Table, most: int) -> Table | None:
     left_out = len(rows) - most
     foot = f"{left_out} of {len(rows)} hosts {_are(left_out)} left out: those with the shortest p90."
     return table.with_rows(slowest_first[:most], foot)
+
+
+def _latest_drivers(summary: Summary, table: Table, most: int) -> Table | None:
+    """The rows of the drivers that were lost, and of those that were late most."""
+    rows = summary.drivers
+    if len(rows) <= most:
+        return None
+    latest_first = sorted(range(len(rows)), key=lambda row: (rows[row].lost is None, -(rows[row].lateness_p99_ns or 0)))
+    left_out = len(rows) - most
+    foot = f"{left_out} of {len(rows)} drivers {_are(left_out)} left out: those that were late least."
+    return table.with_rows(latest_first[:most], foot)
 
 
 def _are(count: int) -> str:

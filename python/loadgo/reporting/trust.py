@@ -60,6 +60,8 @@ def _driver(summary: Summary) -> str:
         return ""
     if simulated(summary):
         return "no line was late (time is virtual)"
+    if driver.name:
+        return f"drivers good ({driver.name} the latest: {duration(driver.lateness_p99_ns)} at p99)"
     return f"driver good ({duration(driver.lateness_p99_ns)} late at p99)"
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import tomllib
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from loadgo.errors import BadRun, LoadgoError
 from loadgo.hosts.address import Address
 from loadgo.hosts.clock import FarClock
-from loadgo.notation.figures import counted, duration, number, share
+from loadgo.notation.figures import counted, duration, in_words, number, share
+from loadgo.records.drivers import drivers_of_run
 from loadgo.records.fleets import METER_TABLES
 from loadgo.records.runs import FAR_FOLDER
 from loadgo.running.far_metering import FarMeteringEnd
@@ -21,7 +23,7 @@ from loadgo.running.far_metering import FarMeteringEnd
 if TYPE_CHECKING:
     import polars as pl
 
-    from loadgo.running.far_usage import UsageCounts
+    from loadgo.running.far_usage import BoundOfUser, UsageCounts
 
 WIDEST_BOUND_NS = 100_000_000
 """Records cover a second each: from a tenth of it on, nobody knows which of them belong to the steady phase."""
@@ -31,8 +33,8 @@ _DRIVER = "driver"
 """The driver's row of `processes`: an agent has no driver."""
 _NOT_MEASURED = "what each interaction used on {host} is not measured: its agent has followed no session"
 _ABOUT = (
-    "users logged in to {host} by ssh, and the driver ran on {driver}: response times have the network in them, and "
-    "the meters are those of {host}{clock}"
+    "users logged in to {host} by ssh, and {driver}: response times have the network in them, and the meters are those "
+    "of {host}{clock}"
 )
 
 
@@ -122,7 +124,7 @@ def _place_tables(folder: Path, run_clock: RunClock) -> None:
     placed = placed_tables(folder / FAR_FOLDER, run_clock, run_length_ns(folder))
     for name in METER_TABLES:
         write_table(folder, name, placed[name])
-    write_table(folder, "lost", pl.concat([read_table(folder, "lost"), placed["lost"]]))
+    write_table(folder, "lost", pl.concat([read_table(folder, "lost"), placed["lost"]], how="diagonal"))
 
 
 def run_length_ns(folder: Path) -> int:
@@ -157,7 +159,8 @@ def _charge_interactions(folder: Path, bound_ns: int) -> UsageCounts | None:
 
     interactions, sessions = read_table(folder, "interactions"), read_table(folder, "sessions")
     readings, far = read_table(folder, "session_usage"), far_run_toml(folder / FAR_FOLDER)
-    charged = charged_interactions(interactions, sessions, readings, bound_ns, far)
+    bounds = bounds_of_users(far_run_toml(folder), bound_ns)
+    charged = charged_interactions(interactions, sessions, readings, bounds, far)
     if charged is None:
         return None
     write_table(folder, "interactions", charged[0])
@@ -165,7 +168,11 @@ def _charge_interactions(folder: Path, bound_ns: int) -> UsageCounts | None:
 
 
 def charged_interactions(
-    interactions: pl.DataFrame, sessions: pl.DataFrame, readings: pl.DataFrame, bound_ns: int, far: dict[str, Any]
+    interactions: pl.DataFrame,
+    sessions: pl.DataFrame,
+    readings: pl.DataFrame,
+    bound_of: BoundOfUser,
+    far: dict[str, Any],
 ) -> tuple[pl.DataFrame, UsageCounts] | None:
     """The interactions with what they used on the host of the `run.toml` `far`. None if it has followed no session."""
     import polars as pl
@@ -176,7 +183,32 @@ def charged_interactions(
         return None
     step_ns = int(far.get("usage", {}).get("cpu_resolution_ns", 1))
     processors = FarProcessors(int(far.get("system", {}).get("processors") or 1), step_ns)
-    return charge(interactions, sessions, readings, bound_ns, processors)
+    return charge(interactions, sessions, readings, bound_of, processors)
+
+
+def bounds_of_users(run_toml: Mapping[str, Any], bound_ns: int) -> BoundOfUser:
+    """The bound of a host's clock beside the clock of each user's driver, if that is not this host.
+
+    `bound_ns` is the bound of the host's clock beside the clock here.
+    """
+    drivers = drivers_of_run(run_toml)
+    if not drivers:
+        return lambda _user: bound_ns
+    last_users = [driver.last_user for driver in drivers]
+
+    def bound_of(user: int) -> int:
+        number = min(bisect_left(last_users, user), len(drivers) - 1)
+        return bound_ns + drivers[number].bound_ns
+
+    return bound_of
+
+
+def driver_words(run_toml: Mapping[str, Any]) -> str:
+    """Where the driver of a run was, or its drivers."""
+    drivers = drivers_of_run(run_toml)
+    if drivers:
+        return f"the drivers ran on {in_words([driver.name for driver in drivers])}"
+    return f"the driver ran on {run_toml.get('driver', {}).get('hostname', 'this host')}"
 
 
 def _placed(rows: pl.DataFrame, run_clock: RunClock) -> pl.DataFrame:
@@ -199,7 +231,8 @@ def _add_loss(folder: Path, reason: str) -> None:
     from loadgo.records.tables import COLUMNS_BY_TABLE, read_table, with_columns
 
     loss = pl.DataFrame({"at_ns": [0], "what": ["meters"], "count": [1], "reason": [reason]})
-    write_table(folder, "lost", pl.concat([read_table(folder, "lost"), with_columns(loss, COLUMNS_BY_TABLE["lost"])]))
+    rows = [read_table(folder, "lost"), with_columns(loss, COLUMNS_BY_TABLE["lost"])]
+    write_table(folder, "lost", pl.concat(rows, how="diagonal"))
 
 
 def write_table(folder: Path, name: str, rows: pl.DataFrame) -> None:
@@ -230,8 +263,8 @@ def _complete_run_toml(
             run_toml[section] = far[section]
     _complete_usage(run_toml, far, host, usage)
     known = "" if clock is None else f", whose clock is known within {duration(clock.bound_ns)}"
-    driver = run_toml.get("driver", {}).get("hostname", "this host")
-    run_toml["notes"] = [*run_toml.get("notes", []), _ABOUT.format(host=host, driver=driver, clock=known), *notes]
+    about = _ABOUT.format(host=host, driver=driver_words(run_toml), clock=known)
+    run_toml["notes"] = [*run_toml.get("notes", []), about, *notes]
     if clock is not None:
         run_toml["clock"] = clock_section(clock, origin_ns)
     write_run_toml(folder, run_toml)

@@ -9,6 +9,7 @@ before the answer to after the next line has work of both lines, and then neithe
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,6 +25,8 @@ _TICKS = ("user_ticks_us", "system_ticks_us")
 _NEVER_NS = np.iinfo(np.int64).max // 2
 
 Instants = NDArray[np.int64]
+BoundOfUser = Callable[[int], int]
+"""The largest error of a host's clock beside that of the driver of a user, in nanoseconds."""
 
 
 @dataclass(frozen=True)
@@ -88,13 +91,13 @@ def charge(
     interactions: pl.DataFrame,
     sessions: pl.DataFrame,
     readings: pl.DataFrame,
-    bound_ns: int,
+    bound_of: BoundOfUser,
     processors: FarProcessors,
 ) -> tuple[pl.DataFrame, UsageCounts]:
     """The interactions with the usage that `readings` show, and how many have one.
 
-    `readings` is the table `session_usage` on the run's clock, whose instants are known within `bound_ns`. Interactions
-    that have a usage already keep it.
+    `readings` is the table `session_usage` on the run's clock. `bound_of` tells for a user how far the instants of the
+    readings may be off beside those of the user's lines. Interactions that have a usage already keep it.
     """
     counts, charged = UsageCounts(), _Charged()
     table = interactions.with_row_index("place")
@@ -109,6 +112,7 @@ def charge(
             counts.not_followed += len(lines)
             continue
         gaps = _Gaps.of(lines, *ended.get(user, (None, "")))
+        bound_ns = bound_of(user)
         why_not = _unknown(gaps, rows, bound_ns, last_ns if isinstance(last_ns, int) else 0)
         tally = Counter(why_not.tolist())
         counts.known += tally[_KNOWN]

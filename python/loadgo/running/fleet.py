@@ -29,10 +29,10 @@ from loadgo.running.other_host import (
     SHARED_NOTE,
     Progress,
     SharedConnection,
-    check_programs,
+    UsersDrivers,
     log_in_command,
     meter_request,
-    shared_connection,
+    trial_options,
     user_environment,
 )
 from loadgo.running.stopping import catch_stop_signals
@@ -56,8 +56,8 @@ class FleetDriver:
     needs: tuple[str, ...]
     without_lost: int
     """The number of hosts without which the run still counts."""
-    drive: Callable[[str, dict[str, Any], str, Callable[[Progress], bool]], Progress]
-    """Runs a script's text on this host."""
+    drivers: UsersDrivers
+    """The driver here, or several elsewhere."""
 
     def __call__(
         self, script: str, options: dict[str, Any], folder: str, report: Callable[[Progress], bool]
@@ -93,8 +93,7 @@ class FleetDriver:
     ) -> _ReachedHost:
         """Logs in to a host, tries a user's log-in, and brings the agent."""
         connection = opened.enter_context(connection_for_run(host.address, program, stop))
-        shared = shared_connection(connection, environment)
-        check_programs(connection, self.needs)
+        shared = self.drivers.try_log_in(connection, environment, self.needs)
         deliver(connection, program)
         brought = replace(connection, answer=[connection.answer[0], program.sha256])
         return _ReachedHost(host, brought, shared)
@@ -141,13 +140,14 @@ class FleetDriver:
                     )
             return report(state) and not stop.is_set()
 
-        far = {
+        far: dict[str, Any] = {
             "login": logins[0],
             "other_host": self._description(at_work, described),
             "other_host_users": users,
             "given_up": given_up,
         }
-        return self.drive(script, {**options, **far}, str(folder), report_with_losses)
+        far |= trial_options([host.host.address for host in at_work], self.needs, script)
+        return self.drivers(script, {**options, **far}, str(folder), report_with_losses)
 
     def _description(self, at_work: Sequence[_HostAtWork], described: Sequence[dict[str, Any]]) -> str:
         """The fleet as a `run.toml` describes a system."""

@@ -25,9 +25,11 @@ from loadgo.records.fleets import (
 from loadgo.running.far_metering import FarMeteringEnd
 from loadgo.running.far_run_folder import (
     RunClock,
+    bounds_of_users,
     charged_interactions,
     clock_doubt,
     clock_section,
+    driver_words,
     far_run_toml,
     placed_tables,
     run_length_ns,
@@ -41,9 +43,7 @@ if TYPE_CHECKING:
 
     from loadgo.running.far_usage import UsageCounts
 
-_ABOUT = (
-    "users logged in to {count} hosts by ssh, and the driver ran on {driver}: response times have the network in them"
-)
+_ABOUT = "users logged in to {count} hosts by ssh, and {driver}: response times have the network in them"
 
 _ORDER = "order of all interactions"
 """The column with the place of an interaction in its table, while its host's usage is charged."""
@@ -119,7 +119,7 @@ def tell_unplaced_hosts(folder: Path, addresses: Mapping[str, Address]) -> None:
         run_toml = tomlkit.parse((folder / "run.toml").read_text(encoding="utf-8")).unwrap()
         run_toml["notes"] = [*run_toml.get("notes", []), reason]
         lost = with_host_of_user(_read(folder, "lost"), hosts_of_run(run_toml))
-        write_table(folder, "lost", pl.concat([lost, _loss(reason, DRIVER_HOST)]))
+        write_table(folder, "lost", pl.concat([lost, _loss(reason, DRIVER_HOST)], how="diagonal"))
         write_run_toml(folder, run_toml)
 
 
@@ -139,7 +139,8 @@ def _place(folder: Path, hosts: Sequence[EndedHost], run_result: dict[str, Any])
         entry.update(placed[-1].sections)
     for name in METER_TABLES:
         write_table(folder, name, pl.concat([host.rows[name] for host in placed]))
-    write_table(folder, "lost", pl.concat([of_users["lost"], *(host.rows["lost"] for host in placed)]))
+    losses = [of_users["lost"], *(host.rows["lost"] for host in placed)]
+    write_table(folder, "lost", pl.concat(losses, how="diagonal"))
     write_table(folder, "sessions", of_users["sessions"])
     write_table(folder, "screens", of_users["screens"])
     whose = [
@@ -171,7 +172,8 @@ def _placed_host(
     counts: UsageCounts | None = None
     if clock is not None and ended.origin_ns is not None and not doubt:
         rows = placed_tables(far_folder, RunClock(clock, ended.origin_ns, origin_ns), run_length_ns(folder))
-        charged = charged_interactions(interactions, sessions, rows["session_usage"], clock.bound_ns, far)
+        bounds = bounds_of_users(run_toml, clock.bound_ns)
+        charged = charged_interactions(interactions, sessions, rows["session_usage"], bounds, far)
         interactions, counts = charged or (interactions, None)
     rows = {name: _with_host(frame, host.name) for name, frame in rows.items()}
     # Rows of the host's users tell its loss already; lost meters of a host that was not lost are told here.
@@ -191,8 +193,7 @@ def _placed_host(
 def _complete_run_toml(folder: Path, run_toml: dict[str, Any], notes: Sequence[str]) -> None:
     """Adds notes to `run.toml`, and says where each interaction's usage comes from."""
     entries = run_toml["system"]["hosts"]
-    driver = run_toml.get("driver", {}).get("hostname", "this host")
-    about = _ABOUT.format(count=len(entries), driver=driver)
+    about = _ABOUT.format(count=len(entries), driver=driver_words(run_toml))
     bounds = [entry["clock"]["bound_ns"] for entry in entries if "clock" in entry]
     clocks = f", and the hosts' clocks are known within {duration(max(bounds))}" if bounds else ""
     run_toml["notes"] = [*run_toml.get("notes", []), f"{about}{clocks}", *notes]

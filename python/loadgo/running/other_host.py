@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from loadgo.errors import BadArgument, Refused
 from loadgo.hosts.address import Address
@@ -28,6 +28,7 @@ from loadgo.hosts.failures import (
 )
 from loadgo.records.runs import FAR_FOLDER
 from loadgo.running.bundled import Source
+from loadgo.running.far_driving import LogInTrial
 from loadgo.running.far_metering import FarMetering
 from loadgo.running.far_run_folder import complete_run, tell_unplaced
 from loadgo.running.kept_connections import connection_for_run
@@ -61,6 +62,42 @@ _MOST_PROGRAMS = 90
 Progress = dict[str, Any]
 
 
+class UsersDrivers(Protocol):
+    """Who drives the users of a run: this host, or several others."""
+
+    def __call__(
+        self, script: str, options: dict[str, Any], folder: str, report: Callable[[Progress], bool], /
+    ) -> Progress:
+        """Runs a script's text into a folder, as `prepared.RunDriver` does."""
+
+    def try_log_in(
+        self, connection: Connection, environment: dict[str, str], needs: Sequence[str]
+    ) -> SharedConnection | None:
+        """Tries a user's log-in to the host of `connection`, before its agent starts. Returns what users share."""
+
+
+@dataclass(frozen=True)
+class DriverHere:
+    """The driver on this host."""
+
+    drive: Callable[[str, dict[str, Any], str, Callable[[Progress], bool]], Progress]
+    """Runs a script's text on this host."""
+
+    def __call__(
+        self, script: str, options: dict[str, Any], folder: str, report: Callable[[Progress], bool]
+    ) -> Progress:
+        """Runs a script's text into a folder."""
+        return self.drive(script, options, folder, report)
+
+    def try_log_in(
+        self, connection: Connection, environment: dict[str, str], needs: Sequence[str]
+    ) -> SharedConnection | None:
+        """Tries a log-in from here, and looks for the programs that the script needs there."""
+        shared = shared_connection(connection, environment)
+        check_programs(connection, needs)
+        return shared
+
+
 @dataclass(frozen=True)
 class OtherHostDriver:
     """Runs scripts with users on another host: a `prepared.RunDriver`."""
@@ -72,8 +109,8 @@ class OtherHostDriver:
     login: str
     """The script's log-in, which is started there."""
     needs: tuple[str, ...]
-    drive: Callable[[str, dict[str, Any], str, Callable[[Progress], bool]], Progress]
-    """Runs a script's text on this host."""
+    drivers: UsersDrivers
+    """The driver here, or several elsewhere."""
 
     def __call__(
         self, script: str, options: dict[str, Any], folder: str, report: Callable[[Progress], bool]
@@ -82,8 +119,7 @@ class OtherHostDriver:
         program, environment = find_agent_program(), user_environment(script, options, folder)
         with catch_stop_signals() as stop, connection_for_run(self.host, program, stop) as connection:
             # Before the agent starts: it ends itself when it hears nothing for 30 s.
-            shared = shared_connection(connection, environment)
-            check_programs(connection, self.needs)
+            shared = self.drivers.try_log_in(connection, environment, self.needs)
             with agent_over(connection, program, sudo=self.sudo) as agent:
                 agent.compare_clocks("beginning")
                 metering = FarMetering(
@@ -97,12 +133,13 @@ class OtherHostDriver:
                             "other_host": metering.first_toml(recorded_login, stop),
                         }
                         far["other_host_users"] = [(options["users"], far["login"], metering.sessions)]
+                        far |= trial_options([self.host], self.needs, script)
 
                         def report_with_folder(state: Progress) -> bool:
                             metering.folder_exists()
                             return report(state) and not stop.is_set()
 
-                        result = self.drive(script, {**options, **far}, folder, report_with_folder)
+                        result = self.drivers(script, {**options, **far}, folder, report_with_folder)
                         ended = metering.end()
                 except BaseException:
                     tell_unplaced(Path(folder), self.host)
@@ -135,6 +172,21 @@ def log_in_command(host: Address, login: str, socket: str | None = None) -> str:
     settings = [word for setting in (f"ControlPath={socket or 'none'}", *_SSH_SETTINGS) for word in ("-o", setting)]
     there = [] if login == _ACCOUNT_SHELL else [login]
     return shlex.join(["ssh", "-tt", *settings, *host.ssh_words, *there])
+
+
+def trial_options(hosts: Sequence[Address], needs: Sequence[str], script: str) -> dict[str, Any]:
+    """The options with which drivers elsewhere try a log-in to each host. The driver here has tried it by then."""
+    environment = tomllib.loads(script).get("env", {})
+    return {"log_in_trials": [_log_in_trial(host, needs) for host in hosts], "script_environment": environment}
+
+
+def _log_in_trial(host: Address, needs: Sequence[str]) -> LogInTrial:
+    words = shlex.split(log_in_command(host, _ACCOUNT_SHELL))
+    words[words.index("-tt")] = "-T"
+    wanted = tuple(needs[:_MOST_PROGRAMS])
+    script = _program_search(wanted) if wanted else "exit 0"
+    command = shlex.join([*words, f"exec sh -c {shlex.quote(script)}"])
+    return LogInTrial(str(host), command, wanted, _FIRST_MISSING_STATUS)
 
 
 def check_script(source: Source, login: str, limit: str | None) -> None:
@@ -217,12 +269,7 @@ def check_programs(connection: Connection, programs: Sequence[str]) -> None:
     wanted = programs[:_MOST_PROGRAMS]
     if not wanted:
         return
-    search = "; ".join(
-        f"command -v {shlex.quote(program)} >/dev/null 2>&1 || exit {_FIRST_MISSING_STATUS + number}"
-        for number, program in enumerate(wanted)
-    )
-    script = f'exec "${{SHELL:-/bin/sh}}" -lc {shlex.quote(search)}'
-    process = connection.start(script, (subprocess.DEVNULL, subprocess.DEVNULL))
+    process = connection.start(_program_search(wanted), (subprocess.DEVNULL, subprocess.DEVNULL))
     late = (
         f"the log-in shell has not come to its end in {LOGIN_TIMEOUT_S:.0f} s: a .profile or .bash_profile must not "
         "wait for input, or for a file system that hangs"
@@ -233,6 +280,15 @@ def check_programs(connection: Connection, programs: Sequence[str]) -> None:
             f"the script needs {wanted[number]}, which {connection.address} does not have on the path of its log-in "
             "shell: install it there, or use another script"
         )
+
+
+def _program_search(programs: Sequence[str]) -> str:
+    """The script that looks for programs on the path of the log-in shell, and tells the first that is missing."""
+    search = "; ".join(
+        f"command -v {shlex.quote(program)} >/dev/null 2>&1 || exit {_FIRST_MISSING_STATUS + number}"
+        for number, program in enumerate(programs)
+    )
+    return f'exec "${{SHELL:-/bin/sh}}" -lc {shlex.quote(search)}'
 
 
 def _status_in_time(connection: Connection, process: subprocess.Popen[bytes], late: str) -> int:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from loadgo import _loadgo
 from loadgo.errors import BadArgument, Mistake, naming
 from loadgo.hosts.address import SSH_SCHEME, parse_host
+from loadgo.hosts.driver_hosts import parse_driver_hosts
 from loadgo.hosts.fleet import is_fleet, read_fleet, refuse_fleet
 from loadgo.notation import quantities
 from loadgo.running import host, simulated_machine
 from loadgo.running.bundled import Source
 from loadgo.running.host import DEFAULT_DRIVER, Driver
 from loadgo.running.load import check_types
+
+if TYPE_CHECKING:
+    from loadgo.running.other_host import UsersDrivers
 
 THIS_HOST = "here"
 """The name of this host as a system."""
@@ -40,7 +44,9 @@ class RunSettings:
     login: str | None = None
     """The command that logs users in to this host, in place of the script's."""
     without_lost: int = 0
-    """The number of hosts of a fleet without which the run still counts."""
+    """The number of hosts, driven or driving, without which the run still counts."""
+    driven_from: tuple[str, ...] = ()
+    """The hosts that drive the users; none for this host."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,7 @@ def prepare_system(source: Source, on: str, settings: RunSettings, *, sudo: bool
 
     `sudo` is for the agent on another host.
     """
-    if settings.without_lost:
+    if settings.without_lost and not settings.driven_from:
         raise BadArgument("`without_lost` is for a run on several hosts: name a list of them with `on`").about(
             "without_lost", "on"
         )
@@ -78,6 +84,10 @@ def prepare_system(source: Source, on: str, settings: RunSettings, *, sudo: bool
         return prepare_other_host(source, on, settings, sudo=sudo)
     if sudo:
         raise BadArgument("`sudo` is for another host: name one with `on`").about("sudo", "on")
+    if settings.driven_from:
+        raise BadArgument(
+            "`driven_from` names hosts that drive the users of another host: name that host with `on`: ssh://HOST"
+        ).about("driven_from", "on")
     return prepare_run(source, on, settings)
 
 
@@ -134,8 +144,9 @@ def prepare_other_host(source: Source, on: str, settings: RunSettings, *, sudo: 
 
     address = parse_host(on)
     assert address is not None, "it has ssh's scheme"
+    drivers = _drivers(settings, hosts=1)
     script, options, meters = _checked_for_ssh(source, settings)
-    drive = OtherHostDriver(address, sudo, meters, script["login"], tuple(script["needs"]), run_host)
+    drive = OtherHostDriver(address, sudo, meters, script["login"], tuple(script["needs"]), drivers)
     return PreparedRun(script, drive, options)
 
 
@@ -144,14 +155,28 @@ def prepare_fleet(source: Source, on: str, settings: RunSettings, *, sudo: bool)
     from loadgo.running.fleet import FleetDriver
 
     hosts = read_fleet(on)
-    if not 0 <= settings.without_lost < len(hosts):
-        raise BadArgument(
-            f"`without_lost={settings.without_lost}` of {len(hosts)} hosts: 0 to {len(hosts) - 1} are possible"
-        ).about("without_lost")
+    drivers = _drivers(settings, hosts=len(hosts))
     script, options, meters = _checked_for_ssh(source, settings)
     needs = tuple(script["needs"])
-    drive = FleetDriver(on, hosts, sudo, meters, script["login"], needs, settings.without_lost, run_host)
+    drive = FleetDriver(on, hosts, sudo, meters, script["login"], needs, settings.without_lost, drivers)
     return PreparedRun(script, drive, options)
+
+
+def _drivers(settings: RunSettings, *, hosts: int) -> UsersDrivers:
+    """Who drives the users of a run on so many other hosts. Raises `BadArgument` for a wrong `without_lost`."""
+    from loadgo.running.other_host import DriverHere
+
+    driving = parse_driver_hosts(settings.driven_from) if settings.driven_from else ()
+    most = hosts - 1 + max(0, len(driving) - 1)
+    if not 0 <= settings.without_lost <= most:
+        raise BadArgument(
+            f"`without_lost={settings.without_lost}` of {hosts + len(driving)} hosts: 0 to {most} are possible"
+        ).about("without_lost")
+    if not driving:
+        return DriverHere(run_host)
+    from loadgo.running.drivers_elsewhere import DriversElsewhere
+
+    return DriversElsewhere(driving, settings.without_lost)
 
 
 def _checked_for_ssh(source: Source, settings: RunSettings) -> tuple[dict[str, Any], dict[str, Any], str | None]:

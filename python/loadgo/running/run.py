@@ -67,7 +67,8 @@ class Run(Result, presented_by="loadgo.reporting.presentation:presentation"):
     def bad(self) -> bool:
         """Whether a condition holds or cannot be decided, something is lost, the driver was late, or the run failed."""
         has_losses = any(loss.count for loss in self.summary.losses if not loss.tolerated)
-        has_lost_hosts = any(host.lost is not None and not host.lost.tolerated for host in self.summary.hosts)
+        lost = [*(host.lost for host in self.summary.hosts), *(driver.lost for driver in self.summary.drivers)]
+        has_lost_hosts = any(loss is not None and not loss.tolerated for loss in lost)
         has_failed = any(finding.failed for finding in self.findings)
         is_whole = not has_losses and not has_lost_hosts and self.outcome != "failed"
         return has_failed or not is_whole or not self.summary.driver.valid
@@ -94,6 +95,7 @@ def run(
     sudo: bool = False,
     login: str | None = None,
     without_lost: int = 0,
+    driven_from: Sequence[str] = (),
     load: Load = DEFAULT_LOAD,
     limits: Limits | None = None,
     metering: Metering = DEFAULT_METERING,
@@ -122,6 +124,8 @@ def run(
         sudo: Whether the agent on another host runs by `sudo`.
         login: The command that logs users in to this host, in place of the script's: `ssh host`, `su - guest`.
         without_lost: With several hosts, the number of hosts that may be lost in a run that counts.
+        driven_from: The hosts that drive the users of another host, each a range of them: names as ssh knows them,
+            `here` for this host, or the path of a list of hosts with weights. By default this host drives all.
         load: The users' work. Its common fields are keywords too, and a keyword replaces the field: `users`, `passes`,
             `duration`, `think`, `typing`, `arrivals`, `warm_up`, `until` and `seed`.
         limits: The resources that the users of a host may have. The keyword `limit` is the same as a text:
@@ -159,8 +163,22 @@ def run(
     source = bundled.find_script(script)
     options = load_options(load)
     settings = RunSettings(
-        load.think, load.typing, _texts(set), limit, metering.usage_every, metering.meters, driver, login, without_lost
+        load.think,
+        load.typing,
+        _texts(set),
+        limit,
+        metering.usage_every,
+        metering.meters,
+        driver,
+        login,
+        without_lost,
+        _texts(driven_from),
     )
+    if settings.driven_from and options["until"] is not None:
+        raise BadArgument(
+            "`until` needs the rows of all users while they come, and with `driven_from` each host has its own: end "
+            "the load with `duration` or `passes`"
+        ).about("until", "driven_from")
     ready = prepare_systems(source, on, settings, sudo=sudo)
     choice.check(is_simulated=ready.machine is not None)
     if ready.machine is None and draws:

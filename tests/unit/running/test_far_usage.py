@@ -51,7 +51,7 @@ def charged(
     session = {"user": 1, "planned_ns": 0, "started_ns": 0, "ready_ns": 0, "ended_ns": round(ended_ms * MS)}
     sessions = frame([{**session, "outcome": outcome}], "sessions")
     interactions, usage = frame(lines, "interactions"), frame(readings, "session_usage")
-    return charge(interactions, sessions, usage, round(bound_ms * MS), PROCESSORS)
+    return charge(interactions, sessions, usage, lambda _user: round(bound_ms * MS), PROCESSORS)
 
 
 def cpu(table: pl.DataFrame) -> list[int | None]:
