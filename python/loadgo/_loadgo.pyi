@@ -51,11 +51,11 @@ class RunFolder:
     Raises what `run_host` raises for its script and its options.
     """
 
-    origin_ns: int
-    """The beginning of the run on the monotonic clock, in nanoseconds."""
-    interactions_expected: int | None
-    """Number of interactions of the whole run, if it is known beforehand."""
     def __new__(cls, script_text: str, options: Mapping[str, Any], folder: str) -> RunFolder: ...
+    def origin_ns(self) -> int:
+        """The beginning of the run on the monotonic clock, in nanoseconds."""
+    def interactions_expected(self) -> int | None:
+        """Number of interactions of the whole run, if it is known beforehand."""
     def close(self) -> None:
         """Says that the folder is complete."""
 

@@ -16,7 +16,7 @@ from loadgo.measures.summary import summarize
 from loadgo.records.fleet_tables import tables_of_host
 from loadgo.records.runs import runs
 from loadgo.records.tables import read_stream
-from support.agent_hosts import AgentHost, agent_host, eventually
+from support.agent_hosts import AgentHost, agent_host, eventually, keystrokes
 from support.outside import NEEDS_ROOT
 
 pytestmark = NEEDS_ROOT
@@ -50,16 +50,6 @@ def far(tmp_path: Path) -> Iterator[AgentHost]:
         yield host
 
 
-def list_hosts(far: AgentHost, *names: str, weights: dict[str, float] | None = None) -> str:
-    """Writes a list of hosts, all of which are the test host, and returns its name."""
-    entries = [
-        f'[[hosts]]\nname = "{name}"\naddress = "ssh://far"\nweight = {(weights or {}).get(name, 1)}\n'
-        for name in names
-    ]
-    (far.folder / "hosts.toml").write_text("\n".join(entries))
-    return "hosts.toml"
-
-
 def options(on: str, *more: str) -> list[str]:
     return ["work.toml", "--on", on, "--users", str(USERS), *more]
 
@@ -68,41 +58,23 @@ def run_toml(far: AgentHost, run: str = "kept") -> dict[str, Any]:
     return tomllib.loads((far.folder / run / "run.toml").read_text())
 
 
-def typed(far: AgentHost) -> dict[str, str]:
-    """The text that each user has typed into a file on the host; the files are removed."""
-    found = {}
-    for path in sorted(far.host.home.glob("typed-*")):
-        found[path.name] = path.read_text()
-        path.unlink()
-    return found
-
-
-def keystrokes(run: Path) -> pl.DataFrame:
-    """Each line that was typed, and when it was due after the prompt before it."""
-    lines = loadgo.tables(run).interactions.sort("user", "sent_ns")
-    due = pl.col("planned_ns").cast(pl.Int64) - (
-        pl.col("sent_ns").cast(pl.Int64) - pl.col("think_ns").cast(pl.Int64) - pl.col("typing_ns").cast(pl.Int64)
-    )
-    return lines.select("user", "pass", "line", pl.col("command").cast(pl.String), due.alias("due_ns"))
-
-
 def test_every_user_types_the_same_at_the_same_time_however_users_are_split(far: AgentHost) -> None:
     far.run(*options("ssh://far", "--passes", str(PASSES), "--quiet"), out="whole")
-    whole, words = keystrokes(far.folder / "whole"), typed(far)
+    whole, words = keystrokes(far.folder / "whole"), far.typed()
     assert len(whole) == USERS * PASSES * 2
     assert len(words) == USERS
     assert len(set("".join(words.values()).split())) > USERS, "users choose words"
     for count in (2, 3, 5):
-        on = list_hosts(far, *NAMES[:count], weights={"birch": 2})
+        on = far.list_hosts(*NAMES[:count], weights={"birch": 2})
         far.run(*options(on, "--passes", str(PASSES), "--quiet"), out=f"split-{count}")
         assert keystrokes(far.folder / f"split-{count}").equals(whole), f"on {count} hosts"
-        assert typed(far) == words, f"on {count} hosts"
+        assert far.typed() == words, f"on {count} hosts"
         assert len(run_toml(far, f"split-{count}")["system"]["hosts"]) == count
 
 
 def test_a_run_on_several_hosts_is_one_folder_with_the_rows_of_each(far: AgentHost) -> None:
     report = " ".join(
-        far.run(*options(list_hosts(far, "ash", "birch", weights={"birch": 4}), "--for", "5s")).stdout.split()
+        far.run(*options(far.list_hosts("ash", "birch", weights={"birch": 4}), "--for", "5s")).stdout.split()
     )
     run = run_toml(far)
     assert (run["kind"], run["outcome"], run["system"]["kind"]) == ("run", "done", "fleet")
@@ -138,7 +110,7 @@ def test_a_run_on_several_hosts_is_one_folder_with_the_rows_of_each(far: AgentHo
 
 
 def test_the_report_of_one_host_is_that_of_its_users_and_meters(far: AgentHost) -> None:
-    far.run(*options(list_hosts(far, "ash", "birch"), "--for", "4s", "--quiet"))
+    far.run(*options(far.list_hosts("ash", "birch"), "--for", "4s", "--quiet"))
     report = " ".join(far.loadgo("report", "kept", "--host", "birch", "--full").stdout.split())
     assert "5 users" in report
     assert "(ssh://far)" in report
@@ -166,7 +138,7 @@ def test_the_report_of_one_host_is_that_of_its_users_and_meters(far: AgentHost) 
 
 def under_way(far: AgentHost, *words: str) -> subprocess.Popen[str]:
     """A run on ash and birch whose users type, and whose meters have sent records."""
-    running = far.start("run", *options(list_hosts(far, "ash", "birch"), *words), "--out", "kept")
+    running = far.start("run", *options(far.list_hosts("ash", "birch"), *words), "--out", "kept")
     names = ("interactions.arrows", "other-hosts/ash/time.arrows", "other-hosts/birch/time.arrows")
     streams = [far.folder / "kept" / name for name in names]
     eventually(
@@ -258,7 +230,7 @@ def test_a_host_that_cannot_be_reached_is_told_before_anybody_logs_in(far: Agent
 
 
 def test_the_doctor_tries_all_hosts_and_says_which_cannot_be_reached(far: AgentHost) -> None:
-    abilities = json.loads(far.loadgo("doctor", "--on", list_hosts(far, "ash", "birch"), "--format", "json").stdout)
+    abilities = json.loads(far.loadgo("doctor", "--on", far.list_hosts("ash", "birch"), "--format", "json").stdout)
     names = {host: [one["name"] for one in abilities["abilities"] if one["host"] == host] for host in ("ash", "birch")}
     assert names["ash"] == names["birch"]
     assert "terminals" in names["ash"]
@@ -271,7 +243,7 @@ def test_the_doctor_tries_all_hosts_and_says_which_cannot_be_reached(far: AgentH
 
 
 def test_what_takes_no_list_of_hosts_says_so(far: AgentHost) -> None:
-    on = list_hosts(far, "ash", "birch")
+    on = far.list_hosts("ash", "birch")
     for words in (
         ["capacity", "work.toml", "--on", on, "--target", "p90 < 2s"],
         ["ab", "work.toml", "--on", on, "--users", "2"],

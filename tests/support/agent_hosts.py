@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import loadgo
+import polars as pl
 import pytest
 from loadgo.measures.summary import summarize
 from loadgo.records.tables import read_stream
@@ -97,6 +98,33 @@ class AgentHost:
         script.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
         script.chmod(0o755)
 
+    def reaches_itself(self, *, key: bool = True) -> None:
+        """Lets the account there log in to this same host as `far`; without its `key` it is refused."""
+        folder = self.host.home / ".ssh"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        config = self.host.config.read_text()
+        lines = [line for line in config.splitlines() if key or "IdentityFile" not in line]
+        (folder / "config").write_text("\n".join(lines) + "\n")
+        (folder / "config").chmod(0o600)
+
+    def list_hosts(self, *names: str, file: str = "hosts.toml", weights: dict[str, float] | None = None) -> str:
+        """Writes a list of hosts, all of which are this host, or `here`, and returns the file's name."""
+        entries = [
+            f'[[hosts]]\nname = "{name}"\naddress = "{name if name == "here" else FAR}"\n'
+            f"weight = {(weights or {}).get(name, 1)}\n"
+            for name in names
+        ]
+        (self.folder / file).write_text("\n".join(entries))
+        return file
+
+    def typed(self) -> dict[str, str]:
+        """The text of each file `typed-USER` in the account's home, which users have written. The files are removed."""
+        found = {}
+        for path in sorted(self.host.home.glob("typed-*")):
+            found[path.name] = path.read_text()
+            path.unlink()
+        return found
+
     def agent_pids(self) -> list[int]:
         """The processes that run an agent from this host's cache."""
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
@@ -160,6 +188,15 @@ def rows_came(folder: Path, table: str) -> bool:
     stream = folder / f"{table}.arrows"
     rows = read_stream(stream) if stream.exists() else None
     return rows is not None and len(rows) > 0
+
+
+def keystrokes(run: Path) -> pl.DataFrame:
+    """Each line that was typed in a run, and when it was due after the prompt before it."""
+    lines = loadgo.tables(run).interactions.sort("user", "sent_ns")
+    due = pl.col("planned_ns").cast(pl.Int64) - (
+        pl.col("sent_ns").cast(pl.Int64) - pl.col("think_ns").cast(pl.Int64) - pl.col("typing_ns").cast(pl.Int64)
+    )
+    return lines.select("user", "pass", "line", pl.col("command").cast(pl.String), due.alias("due_ns"))
 
 
 def eventually(holds: Callable[[], bool], otherwise: str) -> None:

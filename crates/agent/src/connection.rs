@@ -96,6 +96,7 @@ impl Connection {
         self.read_frames(signals, &requests);
         drop(requests);
         self.stop.set();
+        self.orders.give(DriverOrder::Stop); // a driver need not wait until it is asked
         thread::sleep(PATIENCE);
         std::process::exit(CUT_SHORT_STATUS);
     }

@@ -13,7 +13,7 @@ use loadgo_core::system::Barrier;
 use loadgo_core::time::Span;
 use loadgo_host::scheduling::{Class, Wanted};
 use loadgo_host::terminals::trial::Trial;
-use loadgo_run::{ControllerTerms, Decision, Finished, OtherHost, Progress, Request, TierAsked, UsersOfHost, run};
+use loadgo_run::{ControllerTerms, Decision, Finished, Progress, Request, TierAsked, UsersOfHost, driven_from_here, run};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -82,7 +82,7 @@ fn run_request(connection: &Connection, request: &DriveRequest, folder: &Path) -
         sessions: part.sessions.clone(),
     };
     let users = request.destinations.iter().map(users_of).collect();
-    let other_host = OtherHost::driven_from_here(&request.address).with_users(users);
+    let other_host = driven_from_here(&request.address).with_users(users);
     Ok(Request {
         // The folder's name is the agent's own; that of the run is in the users' environment.
         spec: loadgo_run::RunSpec { id: request.id.clone(), ..spec },

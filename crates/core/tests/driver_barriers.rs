@@ -17,7 +17,7 @@ fn words() -> Script {
     )
 }
 
-/// What a range of users types in `load`, if all drivers begin at [`BEGINNING`].
+/// The lines that a range of users types in `load`, if all drivers begin at [`BEGINNING`].
 fn driven(load: &OfferedLoad, first_user: u32, users: u32) -> (Vec<(Row, String)>, Kept, SessionCounts) {
     let mut host = VirtualHost::constant(Span::from_millis(5));
     host.barriers = vec![(Barrier::Lines, BEGINNING)];

@@ -2,7 +2,9 @@
 //!
 //! Each measurement is tried, because configuration files do not say what really works.
 
+mod answer;
 pub mod preflight;
+mod room;
 mod timer;
 
 use std::fs;
@@ -19,37 +21,13 @@ use loadgo_sys::perf::{EventScope, try_clock_event};
 use loadgo_sys::scheduling::{Policy, set_policy};
 use loadgo_sys::tcp;
 use loadgo_sys::{kernel_tls, uring};
-use rustix::pty::{OpenptFlags, openpt};
 
-/// How well an ability is available.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// Exactly, or as asked.
-    Exact,
-    /// In part, or by estimate.
-    Estimated,
-    /// Not at all.
-    Absent,
-}
-
-/// One ability of this host.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// The ability, in a few words.
-    pub ability: &'static str,
-    /// How well the ability is available.
-    pub state: State,
-    /// The means by which it is available; empty when absent.
-    pub how: String,
-    /// The reason why it is not available exactly; empty when exact.
-    pub why_not: String,
-    /// The remedy that would improve it; empty when exact or when no remedy is known.
-    pub remedy: String,
-}
+use answer::read;
+pub use answer::{Answer, State};
 
 /// Tries every ability; takes about a tenth of a second and leaves nothing behind.
 pub fn probe() -> Vec<Answer> {
-    let mut answers = vec![terminals()];
+    let mut answers = room::answers();
     let kernel = open_taskstats(1).map(drop);
     answers.push(processor_time());
     answers.extend(faults_and_waits(&kernel));
@@ -64,32 +42,6 @@ pub fn probe() -> Vec<Answer> {
     answers
 }
 
-impl Answer {
-    fn exact(ability: &'static str, how: impl Into<String>) -> Answer {
-        Answer { ability, state: State::Exact, how: how.into(), why_not: String::new(), remedy: String::new() }
-    }
-
-    fn absent(ability: &'static str, refusal: Refusal) -> Answer {
-        Answer {
-            ability,
-            state: State::Absent,
-            how: String::new(),
-            why_not: refusal.why_not(),
-            remedy: refusal.remedy().to_owned(),
-        }
-    }
-
-    fn estimated(ability: &'static str, how: impl Into<String>, refusal: Refusal) -> Answer {
-        Answer {
-            ability,
-            state: State::Estimated,
-            how: how.into(),
-            why_not: refusal.why_not(),
-            remedy: refusal.remedy().to_owned(),
-        }
-    }
-}
-
 /// The answer about an ability that is either fully available, by the call `how`, or absent.
 fn tried(ability: &'static str, how: &str, why_not: Option<Refusal>) -> Answer {
     match why_not {
@@ -102,17 +54,6 @@ fn without_copy() -> Option<Refusal> {
     let socket = rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM, None);
     let enabled = socket.map_err(io::Error::from).and_then(|socket| tcp::enable_zerocopy(socket.as_fd()));
     enabled.err().map(|error| Refusal::new("SO_ZEROCOPY").because(error).with_remedy("Linux 4.14 or later"))
-}
-
-fn terminals() -> Answer {
-    let ability = "terminals";
-    let (most, used) = (read("/proc/sys/kernel/pty/max"), read("/proc/sys/kernel/pty/nr"));
-    match openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).map_err(io::Error::from) {
-        Ok(_) => Answer::exact(ability, format!("{used} of {most} in use (kernel.pty.max)")),
-        Err(error) => {
-            Answer::absent(ability, Refusal::new("cannot open /dev/ptmx").because(error).with_remedy("mount devpts at /dev/pts"))
-        }
-    }
 }
 
 fn processor_time() -> Answer {
@@ -329,10 +270,6 @@ fn timer_lateness() -> Answer {
         }
         Err(error) => Answer::absent(ability, Refusal::new("timerfd").because(error)),
     }
-}
-
-fn read(path: &str) -> String {
-    fs::read_to_string(path).unwrap_or_default().trim().to_owned()
 }
 
 #[cfg(test)]

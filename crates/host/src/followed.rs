@@ -78,7 +78,7 @@ impl FollowedSessions {
         leftovers.note(Thing::Home(expected.directory.clone())).map_err(cannot)?;
         let announcements = Announcements::make(&expected.directory, expected.owner).map_err(cannot)?;
         let groups = FollowedGroups::open(&expected.id, &mut leftovers);
-        let demand = Demand { users: expected.users as usize, every: 1, taskstats: true };
+        let demand = Demand { first_user: 1, users: expected.users as usize, every: 1, taskstats: true };
         let accounts = groups.as_ref().ok().and_then(|groups| groups.accounts().ok());
         let meter = UsageMeter::open_with(accounts, demand, &mut leftovers).map_err(cannot)?;
         Ok(FollowedSessions {

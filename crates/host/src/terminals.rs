@@ -17,6 +17,7 @@ mod place;
 mod questions;
 mod refused_log_ins;
 pub mod session;
+pub mod setting;
 pub mod starting;
 pub mod trial;
 mod typed_files;

@@ -4,6 +4,7 @@
 //! `memory` make rows of the whole host. Finer meters of
 //! waits implement `waits`.
 
+mod by_user;
 pub mod exits;
 mod faults;
 mod interval;

@@ -74,6 +74,16 @@ fn what_typing_used_is_no_part_of_the_interaction() {
 }
 
 #[test]
+fn users_of_a_range_are_metered_whatever_their_numbers() {
+    let load = OfferedLoad { first_user: 4711, ..OfferedLoad::closed(2, 2) };
+    let (kept, summary) = run_with(&lines(r#"["true", "ls /"]"#), load);
+    let mut users: Vec<_> = kept.rows.iter().map(|row| row.user).collect();
+    users.sort_unstable();
+    assert_eq!((users, summary.done), (vec![4711, 4711, 4711, 4711, 4712, 4712, 4712, 4712], 2));
+    assert!(kept.rows.iter().all(|row| row.cpu_ns.is_some()), "{:?}", kept.rows);
+}
+
+#[test]
 fn a_program_that_reads_many_lines_has_the_faults_of_each_line() {
     let touch = r#"{ type = "any(m.__setitem__(at * 4096, 1) for at in range(3000))", as = "touch", until = ">>> " }"#;
     let text = lines(&format!(

@@ -46,7 +46,7 @@ impl Bench {
             let hierarchy = found.iter().find(keeps_accounts(version)).expect("this host has both trees");
             Groups::create_in(hierarchy, &id, &mut leftovers).expect("these tests run as root")
         });
-        let demand = Demand { users: 4, every: 1, taskstats };
+        let demand = Demand { first_user: 1, users: 4, every: 1, taskstats };
         let meter = UsageMeter::open(groups.as_ref(), demand, &mut leftovers).expect("/proc is there");
         Bench { groups, meter, _leftovers: leftovers, directory }
     }
@@ -303,7 +303,7 @@ fn what_runs_in_the_background_is_charged_while_it_runs() {
 #[test]
 fn only_every_third_interaction_is_measured_when_usage_is_sampled() {
     let mut bench = Bench::new(Some(Version::V1), true);
-    let demand = Demand { users: 1, every: 3, taskstats: true };
+    let demand = Demand { first_user: 1, users: 1, every: 3, taskstats: true };
     bench.meter = UsageMeter::open(bench.groups.as_ref(), demand, &mut bench._leftovers).unwrap();
     let mut shell = bench.shell(1);
     let measured: Vec<bool> = (0..7)
@@ -335,7 +335,7 @@ fn interactions_add_up_also_where_no_descriptor_is_to_spare() {
     let mut bench = Bench::new(Some(Version::V1), true);
     let users = usize::try_from(most).unwrap();
     setrlimit(Resource::Nofile, Rlimit { current: Some(most), ..limit }).unwrap();
-    let demand = Demand { users, every: 1, taskstats: true };
+    let demand = Demand { first_user: 1, users, every: 1, taskstats: true };
     bench.meter = UsageMeter::open(bench.groups.as_ref(), demand, &mut bench._leftovers).unwrap();
     let mut shell = bench.shell(1);
     let lines = [":", "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done", ":", TREE, ":", "ls / >/dev/null"];

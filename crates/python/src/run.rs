@@ -95,7 +95,7 @@ impl UsersToGiveUp {
     fn taken(&self) -> Vec<(u32, u32, String)> {
         let of = |order| match order {
             DriverOrder::GiveUp(GivenUp { users, reason }) => Some((*users.start(), *users.end(), reason)),
-            DriverOrder::Open { .. } => None,
+            DriverOrder::Open { .. } | DriverOrder::Stop => None,
         };
         self.0.take().into_iter().filter_map(of).collect()
     }
@@ -203,11 +203,7 @@ pub fn load_request(py: Python<'_>, script_text: &str, options: LoadOptions, fol
 #[pyclass(module = "loadgo._loadgo")]
 struct RunFolder {
     folder: Option<Folder>,
-    /// The beginning of the run on the monotonic clock, in nanoseconds.
-    #[pyo3(get)]
     origin_ns: u64,
-    /// Number of interactions of the whole run, if it is known beforehand.
-    #[pyo3(get)]
     interactions_expected: Option<u64>,
 }
 
@@ -220,6 +216,16 @@ impl RunFolder {
         let folder = loadgo_run::begin_folder(&request).map_err(|refusal| refused(py, &refusal))?;
         let interactions_expected = request.spec.interactions_expected();
         Ok(RunFolder { folder: Some(folder), origin_ns: monotonic_ns(), interactions_expected })
+    }
+
+    /// The beginning of the run on the monotonic clock, in nanoseconds.
+    fn origin_ns(&self) -> u64 {
+        self.origin_ns
+    }
+
+    /// Number of interactions of the whole run, if it is known beforehand.
+    fn interactions_expected(&self) -> Option<u64> {
+        self.interactions_expected
     }
 
     /// Says that the folder is complete.

@@ -36,11 +36,13 @@ pub(crate) fn metered_host(address: Option<&str>) -> Setting {
     setting
 }
 
-/// Describes this host, from which users are driven for a controller that reaches it at `address`.
-pub(crate) fn driver_host(address: &str) -> toml::Table {
+/// The hosts that users log in to from here for a controller elsewhere. Their `run.toml` describes this host, from which the users are
+/// driven, and which the controller reaches at `address`.
+pub fn driven_from_here(address: &str) -> OtherHost {
     let setting = metered_host(Some(address));
     let described = toml::Table::try_from(setting.system).expect("plain values make TOML");
-    described.into_iter().filter(|(key, _)| !["login", "versions"].contains(&key.as_str())).collect()
+    let system = described.into_iter().filter(|(key, _)| !["login", "versions"].contains(&key.as_str())).collect();
+    OtherHost { system, conditions: toml::Table::new(), users: Vec::new() }
 }
 
 /// Adds the load average and the available memory at the run's end.

@@ -26,6 +26,7 @@ mod sampling;
 mod sections;
 mod users;
 
+pub use conditions::driven_from_here;
 pub use finished::Finished;
 pub use host::{begin_folder, run};
 pub use load_order::{LoadOrder, WrongOrder};

@@ -12,7 +12,6 @@ use loadgo_sys::program_file::program_file;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use crate::conditions;
 use crate::metering::TierAsked;
 use crate::refusal::RunRefusal;
 use crate::run_spec::RunSpec;
@@ -77,12 +76,6 @@ impl OtherHost {
         let table: toml::Table = run_toml.parse().map_err(|error: toml::de::Error| format!("run.toml: {}", error.message()))?;
         let section = |name: &str| table.get(name).and_then(toml::Value::as_table).cloned().unwrap_or_default();
         Ok(OtherHost { system: section("system"), conditions: section("conditions"), users: Vec::new() })
-    }
-
-    /// Hosts that users log in to from here for a controller elsewhere. Their `run.toml` describes this host, which the controller
-    /// reaches at `address`.
-    pub fn driven_from_here(address: &str) -> OtherHost {
-        OtherHost { system: conditions::driver_host(address), conditions: toml::Table::new(), users: Vec::new() }
     }
 
     /// This host, or these hosts, with their users.

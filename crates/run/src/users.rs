@@ -8,7 +8,7 @@ use loadgo_host::groups::Groups;
 use loadgo_host::leftovers::{Leftovers, Thing};
 use loadgo_host::refusal::Refusal;
 use loadgo_host::terminals::destinations::Destinations;
-use loadgo_host::terminals::host::{SessionsByPlace, Setting};
+use loadgo_host::terminals::setting::{SessionsByPlace, Setting};
 use loadgo_host::usage::meter::UsageMeter;
 use loadgo_host::usage::sources::{Demand, Sources};
 use loadgo_meters::Meters;
@@ -106,7 +106,9 @@ pub(crate) fn prepare(request: &Request, leftovers: &mut Leftovers, notes: &mut 
     };
     let homes = make_homes(request, leftovers)?;
     limit(request, groups.as_mut(), &homes, leftovers)?;
-    let demand = Demand { users: request.spec.load.users as usize, every: request.usage_interval(), taskstats: true };
+    let load = &request.spec.load;
+    let (users, every) = (load.users as usize, request.usage_interval());
+    let demand = Demand { first_user: load.first_user, users, every, taskstats: true };
     let meter = UsageMeter::open(groups.as_ref(), demand, leftovers).map_err(RunRefusal::from_kernel)?;
     Ok(Prepared { destinations, groups: groups.map(Arc::new), meter, homes, by_place: Arc::default() })
 }

@@ -156,9 +156,17 @@ class FarClock:
         """The instants on the clock here of instants on the clock there."""
         return [instant - self._offset_at(instant) for instant in there_ns]
 
+    @property
+    def best(self) -> Exchange:
+        """The exchange with the smallest bound."""
+        return min(self.exchanges, key=lambda exchange: exchange.bound_ns)
+
     def there_ns(self, here_ns: int) -> int:
-        """The instant on the clock there of an instant on the clock here that is now or later."""
-        return here_ns + self.exchanges[-1].offset_ns
+        """The instant on the clock there of an instant on the clock here, in the time of the exchanges or soon after.
+
+        It is known within the bound of the best exchange, and what the clocks drift apart since.
+        """
+        return here_ns + self.best.offset_ns
 
     def _offset_at(self, there_ns: int) -> int:
         """The offset at an instant there: interpolated between exchanges, that of the nearest outside of them."""

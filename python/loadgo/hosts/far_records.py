@@ -11,6 +11,11 @@ from loadgo.hosts.failures import WrongFrames
 _INSTANT_BYTES = 8
 
 
+def instant_in(body: bytes) -> int | None:
+    """The instant in the body of a frame; None if there is none."""
+    return int.from_bytes(body, "big") if len(body) == _INSTANT_BYTES else None
+
+
 class FarRecords:
     """The run folder here, from the agent's first `run.toml` on."""
 
@@ -19,8 +24,6 @@ class FarRecords:
         self._records: _loadgo.AgentRecords | None = None
         self._last_toml = b""
         self.began_s = 0.0
-        self.origin_ns: int | None = None
-        """The beginning of the metering on the agent's monotonic clock; None before the agent has sent it."""
 
     @property
     def begun(self) -> bool:
@@ -29,9 +32,7 @@ class FarRecords:
 
     def take(self, kind: str, body: bytes) -> None:
         """Takes a frame that the folder is made of. Raises `errors.BadRun`, and `WrongFrames` for a table too early."""
-        if kind == "origin" and len(body) == _INSTANT_BYTES:
-            self.origin_ns = int.from_bytes(body, "big")
-        elif kind == "run.toml" and self._records is None:
+        if kind == "run.toml" and self._records is None:
             self._records, self.began_s = _loadgo.AgentRecords(self._folder, body), time.monotonic()
         elif kind == "run.toml":
             self._last_toml = body

@@ -16,7 +16,7 @@ BUSY_DRIVER_SHARE = 0.9
 
 @dataclass(frozen=True)
 class DriverFigures:
-    """One of several drivers in the steady phase of its run."""
+    """The figures of a driver among several, in the steady phase of its run."""
 
     name: str
     address: str

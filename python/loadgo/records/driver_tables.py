@@ -9,14 +9,14 @@ end of its phase may be off by that. The overlap is made shorter by the bounds: 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from loadgo.records.drivers import DRIVEN_TABLES, DRIVER_COLUMN
+from loadgo.records.drivers import DRIVEN_TABLES, DRIVER_COLUMN, DriverOfRun
 
 LAST_INSTANT_NS = 1 << 62
 """After 146 years. What another host sends need not be true, and later instants do not fit into signed 64 bits."""
@@ -57,7 +57,7 @@ class ClockShift:
 
 @dataclass(frozen=True)
 class DriverRows:
-    """What a driver has recorded."""
+    """The rows that a driver has recorded."""
 
     name: str
     first_user: int
@@ -82,24 +82,34 @@ class MergedRows:
     """Number of rows of each driver that were of no user of that driver, and are left out."""
 
 
+def rows_of_driver(driver: DriverOfRun, read: Callable[[str], pl.DataFrame]) -> DriverRows:
+    """The rows that a driver of a run which goes on has recorded so far. `read` reads a table of it.
+
+    Its clock is known as at the beginning of the load.
+    """
+    shift = ClockShift.constant(int(driver.entry.get("shift_ns", 0)))
+    frames = {name: read(name) for name in (*DRIVEN_TABLES, "phases")}
+    return DriverRows(driver.name, driver.first_user, driver.last_user, 0, shift, frames, is_lost=bool(driver.lost))
+
+
 def merged_rows(drivers: Sequence[DriverRows]) -> MergedRows:
     """The rows of all drivers on the run's clock, in the order of time."""
-    placed = {driver.name: _placed(driver) for driver in drivers}
-    phases = {name: _phase_instants(frames["phases"]) for name, frames in placed.items()}
-    begins = _merged_phases(drivers, phases)
+    placed = {driver.name: placed_rows(driver) for driver in drivers}
+    phases = {name: phase_instants(frames["phases"]) for name, frames in placed.items()}
+    begins = merged_phases(drivers, phases)
     frames = {}
     for table in DRIVEN_TABLES:
-        rows = pl.concat([_of_driver(frames[table], name) for name, frames in placed.items()])
+        rows = pl.concat([of_driver(frames[table], name) for name, frames in placed.items()])
         order = {"interactions": "ready_ns", "sessions": "ended_ns"}.get(table, "at_ns")
         frames[table] = rows.sort(order, maintain_order=True, nulls_last=True)
     frames["interactions"] = frames["interactions"].with_columns(_phase_in(begins))
-    frames["phases"] = _phase_rows(begins, placed[drivers[0].name]["phases"])
+    frames["phases"] = phase_rows(begins, placed[drivers[0].name]["phases"].schema)
     foreign = {driver.name: _foreign_count(driver) for driver in drivers}
     return MergedRows(frames, phases, {name: count for name, count in foreign.items() if count})
 
 
-def _placed(driver: DriverRows) -> dict[str, pl.DataFrame]:
-    """The driver's rows of its own users, on the run's clock."""
+def placed_rows(driver: DriverRows) -> dict[str, pl.DataFrame]:
+    """The driver's rows of its own users, on the run's clock; any of the tables `DRIVEN_TABLES` and `phases`."""
     frames = {}
     for table, frame in driver.frames.items():
         rows = frame if table == "phases" else frame.filter(_is_own(driver))
@@ -136,16 +146,18 @@ def _moved(column: pl.Series, shifts: Instants) -> pl.Series:
     return pl.select(pl.when(column.is_not_null()).then(moved)).to_series().alias(column.name)
 
 
-def _of_driver(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+def of_driver(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    """The rows with the name of their driver."""
     return frame.with_columns(pl.lit(name).cast(pl.Categorical).alias(DRIVER_COLUMN))
 
 
-def _phase_instants(phases: pl.DataFrame) -> dict[str, int]:
+def phase_instants(phases: pl.DataFrame) -> dict[str, int]:
+    """When each phase began, by a table `phases`."""
     found = phases.select(pl.col("phase").cast(pl.String), pl.col("at_ns").cast(pl.Int64))
     return {str(phase): int(at) for phase, at in found.iter_rows() if phase in _PHASES}
 
 
-def _merged_phases(drivers: Sequence[DriverRows], phases: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+def merged_phases(drivers: Sequence[DriverRows], phases: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
     """When each phase of the run began. Without a steady phase if the drivers' steady phases do not overlap."""
     warm_ups = [of["warm-up"] for of in phases.values() if "warm-up" in of]
     if not warm_ups:
@@ -176,10 +188,10 @@ def _phase_in(begins: Mapping[str, int]) -> pl.Expr:
     return phase.cast(pl.Categorical).alias("phase")
 
 
-def _phase_rows(begins: Mapping[str, int], like: pl.DataFrame) -> pl.DataFrame:
-    """The table `phases` of the run, with the columns of `like`."""
+def phase_rows(begins: Mapping[str, int], columns: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    """The table `phases` of a run whose phases began at these instants."""
     names = sorted(begins, key=lambda name: (begins[name], _PHASES.index(name)))
     rows = pl.DataFrame(
         {"at_ns": [begins[name] for name in names], "phase": names}, schema_overrides={"at_ns": pl.UInt64}
     )
-    return rows.select(pl.col(name).cast(kind) for name, kind in like.schema.items())
+    return rows.select(pl.col(name).cast(kind) for name, kind in columns.items())

@@ -12,6 +12,7 @@ import polars as pl
 
 from loadgo import _loadgo
 from loadgo.errors import BadRun
+from loadgo.records.driver_streams import DriverStreams, has_drivers_at_work
 from loadgo.records.fleet_tables import tables_of_load
 from loadgo.records.fleets import METER_TABLES, is_fleet_run
 from loadgo.records.runs import find_run
@@ -43,6 +44,8 @@ class Following:
     _run_toml_version: tuple[int, int] | None = None
     _streams: dict[str, _loadgo.Growing] = field(default_factory=dict)
     _frames: dict[str, pl.DataFrame] = field(default_factory=dict)
+    _drivers: DriverStreams | None = None
+    """The streams of the drivers of a run with several; None for any other run."""
     _tables: Tables | None = None
 
     def new_rows(self) -> NewRows:
@@ -55,9 +58,11 @@ class Following:
             # The run may have ended well between the two checks.
             conditions = self._read_conditions()
         new_rows = {name: rows for name in FOLLOWED_TABLES if (rows := self._new_stream_rows(name)) is not None}
+        new_rows |= self._new_rows_of_drivers()
         if is_over:
             metered = METER_TABLES if is_fleet_run(conditions) else ()
-            unread = [name for name in FOLLOWED_TABLES if name not in self._streams and name not in metered]
+            driven = self._drivers.tables if self._drivers is not None else ()
+            unread = [name for name in FOLLOWED_TABLES if name not in (*self._streams, *metered, *driven)]
             new_rows |= {name: read_table(self.folder, name) for name in unread}
             losses = losses_from_conditions(conditions)
             lost = [new_rows["lost"], losses] if "lost" in new_rows else [losses]
@@ -97,6 +102,13 @@ class Following:
             self.conditions = read_conditions(self.folder)
             self._run_toml_version = (status.st_mtime_ns, status.st_ino)
         return self.conditions
+
+    def _new_rows_of_drivers(self) -> dict[str, pl.DataFrame]:
+        """The new rows of all drivers, if the run has several; empty for any other run."""
+        if self._drivers is None and has_drivers_at_work(self.folder, self.conditions):
+            self._drivers = DriverStreams(self.folder, self.conditions)
+        rows = self._drivers.new_rows() if self._drivers is not None else {}
+        return {name: frame for name, frame in rows.items() if name in FOLLOWED_TABLES}
 
     def _new_stream_rows(self, name: str) -> pl.DataFrame | None:
         """The new rows of a table's stream; None if there are none."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,8 @@ import polars as pl
 
 from loadgo import _loadgo
 from loadgo.errors import BadRun
-from loadgo.records.drivers import DRIVER_COLUMN
+from loadgo.records.driver_tables import merged_rows, rows_of_driver
+from loadgo.records.drivers import DRIVER_COLUMN, DRIVERS_FOLDER, drivers_of_run
 from loadgo.records.fleets import DRIVER_HOST, FLEET_FOLDER, HOST_COLUMN, with_hosts
 from loadgo.records.machine_file import fit_warnings_in
 from loadgo.records.prediction import Prediction, read_prediction
@@ -166,12 +167,24 @@ def _frames(folder: Path, names: Iterable[str]) -> tuple[dict[str, Any], dict[st
     conditions = read_conditions(folder)
     _check_main_tables(folder, conditions)
     frames: dict[str, Any] = {name: read_table(folder, name) for name in names}
+    frames |= {name: frame for name, frame in _rows_of_drivers(folder, conditions).items() if name in frames}
     if conditions.get("lost"):
         late = losses_from_conditions(conditions)
         if HOST_COLUMN in frames["lost"].columns:
             late = late.with_columns(pl.lit(DRIVER_HOST, pl.Categorical).alias(HOST_COLUMN))
         frames["lost"] = pl.concat([frames["lost"], late], how="diagonal")
     return with_hosts(frames, conditions), conditions
+
+
+def _rows_of_drivers(folder: Path, conditions: dict[str, Any]) -> dict[str, pl.DataFrame]:
+    """The rows of all drivers of a run that has not been completed; empty for any other run."""
+    if conditions.get("finished") or not (folder / DRIVERS_FOLDER).is_dir():
+        return {}
+    parts = [
+        rows_of_driver(driver, partial(read_table, folder / DRIVERS_FOLDER / driver.name))
+        for driver in drivers_of_run(conditions)
+    ]
+    return merged_rows(parts).frames if parts else {}
 
 
 _MAIN_TABLES = ("interactions", "sessions")

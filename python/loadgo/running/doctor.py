@@ -36,20 +36,16 @@ class Ability:
 REACHED_ABILITY = "a log-in, and an agent"
 """The name of the ability that a host of several lacks if nothing else can be tried there."""
 
-_DRIVER_HOST_ABILITIES = (
-    "a driver that is never kept waiting (SCHED_FIFO)",
-    "a processor for the driver alone",
+_OWN_HOST_ABILITIES = (
     "a paging device for the run (a limit's swap=)",
     "memory limits",
     "processor limits",
-    "a clock without a system call",
-    "timers",
     "rings of calls (io_uring)",
     "TLS by the kernel",
     "sending without a copy (MSG_ZEROCOPY)",
     "meter: a command's sockets",
 )
-"""Abilities that loadgo uses only on the host where it runs: for its driver, for limits, and for transfers."""
+"""Abilities that loadgo uses only on the host where it runs: for limits, and for transfers."""
 
 
 class AbilityList(Result, list[Ability], presented_by="loadgo.reporting.ability_list:ability_presentation"):
@@ -80,7 +76,7 @@ def doctor(*, on: str = HERE_NAME, sudo: bool = False) -> AbilityList:
 
     Returns:
         A list of `Ability`: each with its `state` (`exact`, `estimated` or `absent`), the means, the reason why it is
-        no better, and the remedy. The list of another host leaves out what only the host of the driver needs. In that
+        no better, and the remedy. The list of another host leaves out limits and what transfers need. In that
         of several hosts each ability names its host. A host that cannot be reached lacks `a log-in, and an agent`.
 
     Raises:
@@ -103,7 +99,7 @@ def doctor(*, on: str = HERE_NAME, sudo: bool = False) -> AbilityList:
         (answer,) = (body for kind, body in agent.ask({"do": "doctor"}, length_s=0.0) if kind == "answer")
         place = f"on {host} ({agent.host.hostname}, Linux {agent.host.kernel})"
     abilities = list(map(_far_ability, parse_json(host, answer, list)))
-    left_out = tuple(ability.name for ability in abilities if ability.name in _DRIVER_HOST_ABILITIES)
+    left_out = tuple(ability.name for ability in abilities if ability.name in _OWN_HOST_ABILITIES)
     return AbilityList((ability for ability in abilities if ability.name not in left_out), place, left_out)
 
 

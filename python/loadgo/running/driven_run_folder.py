@@ -39,27 +39,18 @@ class DrivenRun:
     options: Mapping[str, Any]
     begins_ns: int | None = None
     """When the users begin, on the monotonic clock here; None before that is known."""
-    _described: list[dict[str, Any]] = field(default_factory=list)
+    begin_bounds_ns: dict[str, int] = field(default_factory=dict)
+    """How well the clock of each driver was known when it was told the beginning."""
 
     @property
     def origin_ns(self) -> int:
         """The beginning of the run on the monotonic clock here."""
-        return self.folder.origin_ns
+        return self.folder.origin_ns()
 
     @property
     def interactions_expected(self) -> int | None:
         """Number of interactions of the whole run, if it is known beforehand."""
-        return self.folder.interactions_expected
-
-    def begins(self, at_ns: int, drivings: Sequence[FarDriving]) -> None:
-        """Notes when the users begin, and how the drivers' records are placed until their clocks are known better."""
-        self.begins_ns = at_ns
-        run_toml = read_run_toml(self.place)
-        for entry, driving in zip(run_toml[DRIVERS_KEY], drivings, strict=True):
-            clock, origin_ns = driving.clock, driving.origin_ns
-            if clock is not None and origin_ns is not None:
-                entry["shift_ns"] = origin_ns - clock.exchanges[-1].offset_ns - self.origin_ns
-        write_run_toml(self.place, run_toml)
+        return self.folder.interactions_expected()
 
 
 def begin_driven_run(
@@ -70,14 +61,20 @@ def begin_driven_run(
     run = DrivenRun(place, _loadgo.RunFolder(script, known, str(place)), options)
     run_toml = read_run_toml(place)
     run_toml["without_lost"] = without_lost
-    run_toml[DRIVERS_KEY] = [_entry(driving) for driving in drivings]
+    run_toml[DRIVERS_KEY] = [_entry(run, driving) for driving in drivings]
     write_run_toml(place, run_toml)
     return run
 
 
-def _entry(driving: FarDriving) -> dict[str, Any]:
-    """A driver in `run.toml`, as it is known when it is ready."""
+def _entry(run: DrivenRun, driving: FarDriving) -> dict[str, Any]:
+    """A driver in `run.toml`, as it is known when it is ready.
+
+    `shift_ns` places its records on the run's clock until the end, when the clocks are known better.
+    """
+    origin_ns = driving.origin_ns
+    assert origin_ns is not None, "the origin comes before the first description"
     return {
+        "shift_ns": origin_ns - driving.known_clock.best.offset_ns - run.origin_ns,
         "name": driving.host.name,
         "address": str(driving.host.address),
         "weight": driving.host.weight,
@@ -220,7 +217,7 @@ def _like(rows: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _figures(run: DrivenRun, end: FarDrivingEnd, merged: MergedRows, recorded: Tables | None) -> dict[str, Any]:
-    """What `run.toml` says about a driver: its host, its phases, its clock, its lateness, and its processors."""
+    """The figures of a driver in `run.toml`: its host, its phases, its clock, its lateness, and its processors."""
     description = {} if recorded is None else recorded.conditions
     system, scheduling = description.get("system", {}), description.get("driver", {})
     figures: dict[str, Any] = {key: system[key] for key in _DRIVER_KEYS if key in system}
@@ -229,6 +226,8 @@ def _figures(run: DrivenRun, end: FarDrivingEnd, merged: MergedRows, recorded: T
         figures["bound_to_processor"] = scheduling["processor"]
     phases = merged.phases_by_driver[end.host.name]
     figures |= {f"{phase.replace('-', '_')}_s": round(at_ns / 1e9, 9) for phase, at_ns in phases.items()}
+    if end.host.name in run.begin_bounds_ns:
+        figures["begin_bound_ns"] = run.begin_bounds_ns[end.host.name]
     figures |= _lateness(merged.frames["interactions"], end.host.name)
     if recorded is not None:
         figures |= _processor_shares(recorded)

@@ -22,8 +22,9 @@ from loadgo.hosts.fleet import FleetHost, user_ranges
 from loadgo.hosts.local_connection import connect_here
 from loadgo.records.drivers import DRIVERS_FOLDER
 from loadgo.running.driven_run_folder import DrivenRun, begin_driven_run, complete_driven_run, fail_driven_run
-from loadgo.running.far_driving import LINES, PHASES, FarDriving, FarDrivingEnd, LogInTrial
+from loadgo.running.far_driving import LINES_BARRIER, PHASE_NAMES, FarDriving, FarDrivingEnd, LogInTrial
 from loadgo.running.kept_connections import connection_for_run
+from loadgo.running.other_host import Progress
 from loadgo.running.stopping import catch_stop_signals
 
 _LOOK_EVERY_S = 0.1
@@ -34,8 +35,6 @@ _LOAD_KEYS = (
     *("passes", "duration_s", "warm_up_s", "until", "arrivals_per_second", "seed", "login", "think", "typing"),
 )
 """Keys of a run's options that are the same for all drivers."""
-
-Progress = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,7 @@ def _connected(host: FleetHost, program: AgentProgram, stop: threading.Event) ->
 def _request(
     script: str, options: Mapping[str, Any], run: str, address: str, load: Mapping[str, int], drivers: int
 ) -> dict[str, Any]:
-    """What the agent of one driver is asked."""
+    """The request to the agent of one driver."""
     log_ins = options["log_ins_at_once"]
     return {
         "do": "drive",
@@ -141,9 +140,7 @@ class _Drive:
         self, script: str, options: dict[str, Any], place: Path, stop: threading.Event, without_lost: int
     ) -> DrivenRun:
         """Waits until all drivers are ready, and makes the run's folder. Raises why a driver is not ready."""
-        for driving in self.drivings:
-            driving.wait_for_first_toml(stop)
-        while not all(driving.state.reached is not None for driving in self.drivings):
+        while not all(driving.is_ready for driving in self.drivings):
             raise_if_stopped(stop)
             self._raise_trouble()
             time.sleep(_LOOK_EVERY_S)
@@ -182,7 +179,7 @@ class _Drive:
     @staticmethod
     def _is_in(driving: FarDriving) -> bool:
         """Whether the users of a driver are logged in."""
-        return driving.state.reached == LINES
+        return driving.state.reached == LINES_BARRIER
 
     def _log_more_in(self, run: DrivenRun) -> None:
         """Lets drivers log their users in, as many at a time as log-ins may be under way."""
@@ -195,15 +192,13 @@ class _Drive:
 
     def _begin(self, run: DrivenRun) -> None:
         """Lets all users begin at one instant, which each driver is told on its own clock."""
-        clocks = {driving.host.name: driving.clock for driving in self.drivings}
-        bounds = [clock.bound_ns for clock in clocks.values() if clock is not None]
-        wait_ns = int(_FEWEST_S_TO_BEGINNING * 1e9) + _ROUND_TRIPS_TO_BEGINNING * 2 * max(bounds, default=0)
-        begins_ns = time.monotonic_ns() + wait_ns
-        for driving in self.drivings:
-            clock = clocks[driving.host.name]
-            assert clock is not None, "clocks are compared before the agent is asked to drive"
-            driving.order({"do": "begin", "at_ns": max(0, clock.there_ns(begins_ns))})
-        run.begins(begins_ns, self.drivings)
+        clocks = [driving.known_clock for driving in self.drivings]
+        slowest_ns = 2 * max(clock.bound_ns for clock in clocks)
+        wait_ns = int(_FEWEST_S_TO_BEGINNING * 1e9) + _ROUND_TRIPS_TO_BEGINNING * slowest_ns
+        run.begins_ns = time.monotonic_ns() + wait_ns
+        for driving, clock in zip(self.drivings, clocks, strict=True):
+            run.begin_bounds_ns[driving.host.name] = clock.best.bound_ns
+            driving.order({"do": "begin", "at_ns": max(0, clock.there_ns(run.begins_ns))})
 
     def _give_users_up(self, run: DrivenRun) -> None:
         """Passes on which users are given up, since their host is lost."""
@@ -219,7 +214,7 @@ class _Drive:
             driving.state for driving in self.drivings
         ]
         return {
-            "phase": min((state.phase for state in at_work), key=PHASES.index),
+            "phase": min((state.phase for state in at_work), key=PHASE_NAMES.index),
             "at_s": (time.monotonic_ns() - run.origin_ns) / 1e9,
             "computed_s": None,
             "users_logged_in": sum(driving.state.users_logged_in for driving in self.drivings),

@@ -17,9 +17,9 @@ from loadgo.hosts.failures import SSH_FAILED_STATUS, LoginUnfinished, WrongFrame
 from loadgo.hosts.fleet import FleetHost, UserRange
 from loadgo.running.far_recording import FarRecording
 
-LOG_INS, LINES = "log-ins", "lines"
+LOG_INS_BARRIER, LINES_BARRIER = "log-ins", "lines"
 """The barriers of a driver: before its first log-in, and before its first line."""
-PHASES = ("log-in", "warm-up", "steady", "ramp-down")
+PHASE_NAMES = ("log-in", "warm-up", "steady", "ramp-down")
 _COUNTS = ("interactions", "logged_in", "done", "died", "refused")
 
 
@@ -34,14 +34,14 @@ class LogInTrial:
     programs: tuple[str, ...]
     """The programs that it looks for."""
     first_missing_status: int
-    """Its exit status if the first of them is missing; one more for each of the next."""
+    """The exit status of the command if the first of them is missing; one more for each of the next."""
 
 
 @dataclass(frozen=True)
 class DrivingState:
     """How far a driver has come."""
 
-    phase: str = PHASES[0]
+    phase: str = PHASE_NAMES[0]
     reached: str | None = None
     """The last barrier that it has come to."""
     users_logged_in: int = 0
@@ -99,9 +99,21 @@ class FarDriving(FarRecording):
         return self._trouble or self._failure
 
     @property
+    def is_ready(self) -> bool:
+        """Whether the driver is at its first barrier, and has said when its records begin."""
+        return self.state.reached is not None and self.origin_ns is not None
+
+    @property
     def clock(self) -> FarClock | None:
         """The clock of the driver's host, as it is known by now."""
         return None if self._agent is None else self._agent.clock.clock()
+
+    @property
+    def known_clock(self) -> FarClock:
+        """The clock of a driver that is ready."""
+        clock = self.clock
+        assert clock is not None, "clocks are compared before an agent is asked to drive"
+        return clock
 
     def order(self, order: Mapping[str, Any]) -> None:
         """Gives the driver an order."""
@@ -171,7 +183,7 @@ class FarDriving(FarRecording):
             return
         told = parse_json(self.address, body, dict)
         phase, reached = told.get("phase"), told.get("reached")
-        if phase not in PHASES or reached not in (None, LOG_INS, LINES):
+        if phase not in PHASE_NAMES or reached not in (None, LOG_INS_BARRIER, LINES_BARRIER):
             raise WrongFrames(f"{self.address}: the agent's report is not in its form")
         self.state = replace(
             self.state,

@@ -71,7 +71,7 @@ class FarMetering(FarRecording):
         self.request_end()
         self._thread.join()
         return FarMeteringEnd(
-            origin_ns=self._records.origin_ns,
+            origin_ns=self.origin_ns,
             failure="" if self._failure is None else str(self._failure),
             notes=texts_of(self._answer.get("notes")),
             left_behind=texts_of(self._answer.get("left_behind")),

@@ -16,7 +16,7 @@ from loadgo.hosts.address import Address
 from loadgo.hosts.agent import Agent, Frame, parse_json
 from loadgo.hosts.connection import raise_if_stopped
 from loadgo.hosts.failures import WrongFrames
-from loadgo.hosts.far_records import FarRecords
+from loadgo.hosts.far_records import FarRecords, instant_in
 
 MOST_WAITING_BYTES = 64 << 20
 """Largest number of bytes that wait in memory for the run's folder, which is made some seconds after the first came."""
@@ -36,6 +36,7 @@ class FarRecording(ABC):
         self._waiting: list[Frame] = []
         self._waiting_bytes = 0
         self._toml = b""
+        self._origin_ns: int | None = None
         self._has_folder, self._stop, self._left = threading.Event(), threading.Event(), threading.Event()
         self._answer: dict[str, Any] = {}
         self._failure: LoadgoError | None = None
@@ -95,7 +96,7 @@ class FarRecording(ABC):
     @property
     def origin_ns(self) -> int | None:
         """The beginning of the records on the monotonic clock there; None if the agent has not sent it."""
-        return self._records.origin_ns
+        return self._origin_ns
 
     def request_end(self) -> None:
         """Lets the work end, without waiting for that."""
@@ -118,6 +119,8 @@ class FarRecording(ABC):
         """Takes a frame into the records, or keeps it until there is a folder for them."""
         if kind == "run.toml" and not self._toml:
             self._toml = body
+        if kind == "origin":
+            self._origin_ns = instant_in(body)
         if kind == "answer":
             self._answer = parse_json(self.address, body, dict)
         elif kind in ("origin", "run.toml", "table"):

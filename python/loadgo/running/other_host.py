@@ -63,7 +63,7 @@ Progress = dict[str, Any]
 
 
 class UsersDrivers(Protocol):
-    """Who drives the users of a run: this host, or several others."""
+    """The drivers of a run's users: this host, or several others."""
 
     def __call__(
         self, script: str, options: dict[str, Any], folder: str, report: Callable[[Progress], bool], /

@@ -163,7 +163,7 @@ def prepare_fleet(source: Source, on: str, settings: RunSettings, *, sudo: bool)
 
 
 def _drivers(settings: RunSettings, *, hosts: int) -> UsersDrivers:
-    """Who drives the users of a run on so many other hosts. Raises `BadArgument` for a wrong `without_lost`."""
+    """The drivers of the users of a run on so many other hosts. Raises `BadArgument` for a wrong `without_lost`."""
     from loadgo.running.other_host import DriverHere
 
     driving = parse_driver_hosts(settings.driven_from) if settings.driven_from else ()

@@ -178,7 +178,7 @@ def run(
         raise BadArgument(
             "`until` needs the rows of all users while they come, and with `driven_from` each host has its own: end "
             "the load with `duration` or `passes`"
-        ).about("until", "driven_from")
+        ).about("until", "driven_from", "duration", "passes")
     ready = prepare_systems(source, on, settings, sudo=sudo)
     choice.check(is_simulated=ready.machine is not None)
     if ready.machine is None and draws:

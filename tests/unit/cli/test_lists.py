@@ -20,7 +20,7 @@ from loadgo.notation.figures import duration
 from loadgo.records.runs import RunList, read_run
 from loadgo.reporting.ability_list import ability_answer
 from loadgo.reporting.run_list import MOST_RUNS, run_table
-from loadgo.running.doctor import _DRIVER_HOST_ABILITIES, REACHED_ABILITY, Ability, AbilityList
+from loadgo.running.doctor import _OWN_HOST_ABILITIES, REACHED_ABILITY, Ability, AbilityList
 from support import printed_rows
 from support.places import TESTS
 from typer.testing import CliRunner
@@ -320,4 +320,4 @@ def test_the_p90_of_a_list_is_the_reports(tmp_path: Path) -> None:
 
 
 def test_what_the_list_of_another_host_leaves_out_is_in_that_of_this_host(abilities: list[Ability]) -> None:
-    assert set(_DRIVER_HOST_ABILITIES) <= {ability.name for ability in abilities}
+    assert set(_OWN_HOST_ABILITIES) <= {ability.name for ability in abilities}

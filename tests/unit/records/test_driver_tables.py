@@ -61,17 +61,17 @@ def test_rows_are_placed_on_the_run_s_clock_and_no_difference_within_a_row_chang
     merged = merged_rows([driver("ash", (1, 2), [line(1, 4)]), driver("birch", (3, 4), lines, shift=drifting)])
     frame = merged.frames["interactions"]
     assert frame["driver"].cast(pl.String).to_list() == ["ash", *["birch"] * 3]
-    own = frame.filter(pl.col("user") == 3)
-    assert own["sent_ns"][0] == SECOND + int(0.6 * 123_457), "the drift is followed"
+    birch = frame.filter(pl.col("user") == 3)
+    assert birch["sent_ns"][0] == SECOND + int(0.6 * 123_457), "the drift is followed"
     for earlier, later, difference in (
         ("planned_ns", "sent_ns", 11),
         ("sent_ns", "first_output_ns", 5),
         ("sent_ns", "ready_ns", 7 * SECOND + 13),
     ):
-        assert (own[later] - own[earlier]).to_list() == [difference] * 3
-    assert own["think_ns"].to_list() == [5 * SECOND + 7] * 3
+        assert (birch[later] - birch[earlier]).to_list() == [difference] * 3
+    assert birch["think_ns"].to_list() == [5 * SECOND + 7] * 3
     screen = merged.frames["screens"].filter(pl.col("user") == 3)
-    assert screen["sent_ns"].to_list() == own["sent_ns"].to_list()[:1], "with the user it is the key of the row"
+    assert screen["sent_ns"].to_list() == birch["sent_ns"].to_list()[:1], "with the user it is the key of the row"
 
 
 def test_a_shift_of_years_is_exact_to_the_nanosecond() -> None:

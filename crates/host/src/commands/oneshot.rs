@@ -99,7 +99,7 @@ impl Oneshot {
         if let Some(groups) = &groups {
             groups.add_user(COMMAND_USER_ID)?;
         }
-        let demand = Demand { users: 1, every: 1, taskstats: true };
+        let demand = Demand { first_user: 1, users: 1, every: 1, taskstats: true };
         let meter = UsageMeter::open(groups.as_deref(), demand, &mut leftovers)?;
         Ok(Oneshot { groups, meter, no_groups, running: Arc::default(), cleared: Cleared::default(), leftovers })
     }

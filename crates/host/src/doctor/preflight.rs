@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::process::{Resource, Rlimit, geteuid, getrlimit, setrlimit};
 
 use crate::conditions::kilobytes;
-use crate::groups::hierarchy::hierarchies;
+use crate::groups::hierarchy::{Hierarchy, hierarchies};
 use crate::refusal::Refusal;
 
 /// Processes that a user has at a time: the shell, a command, what that starts.
@@ -16,6 +16,10 @@ const PROCESSES_EACH: u64 = 3;
 const OTHER_DESCRIPTORS: u64 = 64;
 /// Smallest size of a user's home, in bytes.
 const HOME_BYTES: u64 = 64 << 10;
+
+/// Limits of the kernel on the number of tasks, and where they stand.
+const KERNEL_LIMITS: [(&str, &str); 2] =
+    [("kernel.pid_max", "/proc/sys/kernel/pid_max"), ("kernel.threads-max", "/proc/sys/kernel/threads-max")];
 
 /// Demands of a run on the host.
 #[derive(Clone, Copy, Debug)]
@@ -74,8 +78,30 @@ fn terminals(plan: &Plan<'_>) -> Option<Finding> {
     (wanted > most).then(finding)
 }
 
+/// The most files that this process may open.
+pub(super) fn most_open_files() -> u64 {
+    getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX)
+}
+
+/// The limit of processes that is reached first: its name, its value, and the number of those that count already.
+pub(super) fn least_process_limit() -> Option<(&'static str, u64, u64)> {
+    let (running, user) = (running_tasks()?, geteuid());
+    let of_kernel = KERNEL_LIMITS.iter().filter_map(|(name, path)| Some((*name, number(path)?, running)));
+    let own = getrlimit(Resource::Nproc).current.filter(|_| !user.is_root());
+    let of_user = own.map(|most| ("RLIMIT_NPROC", most, processes_of_user(user.as_raw())));
+    let groups = groups_of_processes().into_iter();
+    let of_groups =
+        groups.filter_map(|group| Some(("pids.max", number(group.join("pids.max"))?, number(group.join("pids.current"))?)));
+    of_kernel.chain(of_user).chain(of_groups).min_by_key(|(_, most, used)| most.saturating_sub(*used))
+}
+
+/// Number of tasks on this host.
+fn running_tasks() -> Option<u64> {
+    fs::read_to_string("/proc/loadavg").ok()?.split(' ').nth(3)?.split('/').nth(1)?.parse().ok()
+}
+
 fn descriptors(plan: &Plan<'_>) -> Option<Finding> {
-    let most = getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);
+    let most = most_open_files();
     let wanted = plan.users + OTHER_DESCRIPTORS;
     let finding = || {
         Finding::new(
@@ -88,11 +114,10 @@ fn descriptors(plan: &Plan<'_>) -> Option<Finding> {
 }
 
 fn process_ids(plan: &Plan<'_>) -> Option<Finding> {
-    let running = fs::read_to_string("/proc/loadavg").ok()?;
-    let running: u64 = running.split(' ').nth(3)?.split('/').nth(1)?.parse().ok()?;
+    let running = running_tasks()?;
     let wanted = running + plan.users * PROCESSES_EACH;
-    let names = [("kernel.pid_max", "/proc/sys/kernel/pid_max"), ("kernel.threads-max", "/proc/sys/kernel/threads-max")];
-    let (name, most) = names.iter().filter_map(|(name, path)| Some((*name, number(path)?))).min_by_key(|(_, most)| *most)?;
+    let (name, most) =
+        KERNEL_LIMITS.iter().filter_map(|(name, path)| Some((*name, number(path)?))).min_by_key(|(_, most)| *most)?;
     let needed_at_least = running + plan.users;
     let finding = || {
         Finding::new(
@@ -131,14 +156,16 @@ fn group_processes(plan: &Plan<'_>) -> Vec<Finding> {
             )
         })
     };
+    groups_of_processes().iter().filter_map(|group| finding(group)).collect()
+}
+
+/// Every control group that this process is in and that may limit processes.
+fn groups_of_processes() -> Vec<PathBuf> {
     let holders = hierarchies().into_iter().filter(|hierarchy| hierarchy.has("pids"));
-    holders
-        .flat_map(|h| {
-            let inside: Vec<_> = h.own.ancestors().take_while(|path| path.starts_with(&h.mount)).map(Path::to_owned).collect();
-            inside
-        })
-        .filter_map(|group| finding(&group))
-        .collect()
+    let inside = |h: Hierarchy| -> Vec<PathBuf> {
+        h.own.ancestors().take_while(|path| path.starts_with(&h.mount)).map(Path::to_owned).collect()
+    };
+    holders.flat_map(inside).collect()
 }
 
 fn memory(plan: &Plan<'_>) -> Option<Finding> {

@@ -13,15 +13,14 @@ mod output;
 mod tests;
 
 use crate::groups::Groups;
-use crate::terminals::destinations::Destinations;
-use crate::terminals::orders::{ControllerTerms, DriverOrders, GivenUp};
+use crate::terminals::orders::GivenUp;
 use crate::terminals::session::{Session, Stage, Watch};
+use crate::terminals::setting::Setting;
 use crate::terminals::starting::Starters;
 use crate::terminals::typed_files::Preparations;
 use crate::usage::meter::UsageMeter;
 use loadgo_core::deadlines::Deadlines;
 use loadgo_core::ready::ReadyPatterns;
-use loadgo_core::script::Script;
 use loadgo_core::stop::StopRequest;
 use loadgo_core::system::{Barrier, Event, ProcessorClock, Response, SentLine, System, Usage, UserId};
 use loadgo_core::time::{Instant, Span};
@@ -30,9 +29,7 @@ use loadgo_sys::events::{Bell, Epoll, ReadyDescriptor, Timer};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
 use std::thread::available_parallelism;
 
 const INTERRUPT_KEY: &[u8] = b"\x03";
@@ -48,33 +45,6 @@ const LOG_OUT_LINE_ID: u32 = 0;
 const MOST_SETTLED_USERS: usize = 16;
 /// Most output that one reading takes from a terminal.
 const READ_BUFFER_BYTES: usize = 64 * 1024;
-
-/// Settings from which a host system is made.
-#[derive(Debug)]
-pub struct Setting {
-    /// The script, for its log-in, files and patterns.
-    pub script: Arc<Script>,
-    /// Where the users log in.
-    pub destinations: Destinations,
-    /// Orders while the run goes on.
-    pub orders: DriverOrders,
-    /// The terms of the controller whose orders open the barriers; `None`: all barriers are open.
-    pub controller: Option<ControllerTerms>,
-    /// The directories that programs are looked up in.
-    pub search_path: String,
-    /// The run's id; each session's environment carries it.
-    pub run_id: String,
-    /// The directory under which each user gets a home.
-    pub homes: PathBuf,
-    /// When the run began, on the monotonic clock.
-    pub origin_ns: u64,
-    /// Counts the sessions that were begun with `ssh` and the like.
-    pub by_place: Arc<SessionsByPlace>,
-    /// Whether each session elsewhere works in a directory of its own, also without files: else those of one account share its home.
-    pub own_directories: bool,
-    /// Whether the log-in command has the home of this account, its agents of keys and its tickets: it logs in by them.
-    pub of_account: bool,
-}
 
 /// Time from the end of a user's last line to the log-out, where an agent reads the sessions' accounts. The agent reads them every
 /// 50 ms, and the instants of a reading are known here within a bound that may be as long.
@@ -107,15 +77,6 @@ enum Reach {
     Elsewhere,
     /// The shell says where it is, and a starter looks for it.
     Sought,
-}
-
-/// Number of sessions that were begun with `ssh` and the like, by the place of their programs.
-#[derive(Debug, Default)]
-pub struct SessionsByPlace {
-    /// On this host: these are metered.
-    pub here: AtomicU32,
-    /// On other hosts.
-    pub elsewhere: AtomicU32,
 }
 
 /// A user whose system is ready.

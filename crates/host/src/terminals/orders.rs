@@ -27,6 +27,8 @@ pub enum DriverOrder {
         /// The instant.
         at_ns: u64,
     },
+    /// Stop at once: there is no controller any more.
+    Stop,
 }
 
 /// The terms of a controller on another host, without whose orders this driver passes no barrier.

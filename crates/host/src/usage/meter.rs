@@ -19,6 +19,7 @@ use crate::groups::Groups;
 use crate::groups::accounts::{AccountOpener, Accounts, OpenedAccount};
 use crate::leftovers::Leftovers;
 use crate::refusal::Refusal;
+use crate::usage::by_user::ByUser;
 use crate::usage::exits::Ended;
 use crate::usage::faults::{Descendants, FaultAccount, Faults};
 use crate::usage::interval::Interval;
@@ -44,7 +45,7 @@ pub struct UsageMeter {
     lists_children: bool,
     waits: Option<Box<dyn Waits>>,
     sources: Sources,
-    users: Vec<UserMeter>,
+    users: ByUser<UserMeter>,
     lost: u64,
 }
 
@@ -115,8 +116,7 @@ impl UsageMeter {
             split: "the kernel's ticks",
             notes,
         };
-        let mut users = Vec::new();
-        users.resize_with(demand.users + 1, UserMeter::default);
+        let users = ByUser::new(demand.first_user, demand.users);
         Ok(UsageMeter { accounts, keep_open, kernel, delays, proc, lists_children, waits: None, sources, users, lost: 0 })
     }
 
@@ -144,9 +144,7 @@ impl UsageMeter {
 
     /// Records that the session of `user` has begun like [`UsageMeter::began`], with the account that another thread has opened.
     pub(crate) fn began_with(&mut self, user: UserId, pid: u32, account: OpenedAccount) {
-        if self.users.len() <= user as usize {
-            self.users.resize_with(user as usize + 1, UserMeter::default);
-        }
+        self.users.extend_to(user);
         let proc = self.open_proc(pid).map(Box::new);
         if let Some(kernel) = &mut self.kernel {
             kernel.ended.began(user, pid);
@@ -218,7 +216,7 @@ impl UsageMeter {
     /// Whether the user's processes may have run since the last call of [`UsageMeter::interaction`]. A process that did not run has
     /// used nothing, so that an idle user costs one reading of an account.
     pub(crate) fn may_have_run(&self, user: UserId) -> bool {
-        let Some(meter) = self.users.get(user as usize) else { return false };
+        let Some(meter) = self.users.get(user) else { return false };
         let account = self.accounts.as_ref().zip(meter.account.as_ref());
         account.is_none_or(|(accounts, file)| accounts.read(file).map_or(true, |ns| ns != meter.charged_ns))
     }
@@ -226,7 +224,7 @@ impl UsageMeter {
     /// Takes the records of ended processes out of the kernel's buffer.
     pub fn drain(&mut self) {
         let UsageMeter { kernel: Some(kernel), users, .. } = self else { return };
-        kernel.ended.drain(|user, ended| users[user as usize].credit(ended));
+        kernel.ended.drain(|user, ended| users[user].credit(ended));
     }
 
     /// The number of usage records lost since the last call.
@@ -289,21 +287,21 @@ impl UsageMeter {
     /// The waits since the last call of all processes but the leader, of which some have `ended`. A finer meter counts them itself.
     fn charge_living(&mut self, user: UserId, ended: Sums) -> Option<Sums> {
         let UsageMeter { users, proc, kernel: Some(kernel), waits: None, .. } = self else { return Some(ended) };
-        let meter = &mut users[user as usize];
+        let meter = &mut users[user];
         meter.living.charge(kernel, proc, meter.pid, meter.faults.has_descendants(), ended)
     }
 
     /// The faults of the user since the last call, where `others_ran` besides the leader.
     fn charge_faults(&mut self, user: UserId, without_living: Option<Faults>, others_ran: bool) -> Option<Faults> {
         let UsageMeter { users, proc, lists_children, .. } = self;
-        let meter = &mut users[user as usize];
+        let meter = &mut users[user];
         let others_ran = others_ran && *lists_children && meter.leader_at_its_end.is_none();
         meter.faults.charge(proc, meter.pid, without_living, others_ran)
     }
 
     fn read_leader(&mut self, user: UserId) {
         let UsageMeter { kernel: Some(kernel), users, .. } = self else { return };
-        let meter = &mut users[user as usize];
+        let meter = &mut users[user];
         if let Some(last) = &meter.leader_at_its_end {
             meter.leader = **last;
             return;
@@ -338,7 +336,7 @@ impl UsageMeter {
     /// Reads the leader's files in `/proc`; false when it is gone.
     fn read_proc(&mut self, user: UserId) -> bool {
         let UsageMeter { users, proc, .. } = self;
-        let meter = &mut users[user as usize];
+        let meter = &mut users[user];
         let leader = meter.proc.get_or_insert_default();
         let stat = match &leader.stat_file {
             Some(file) => read_stat(file),
@@ -355,7 +353,7 @@ impl UsageMeter {
     }
 
     fn slot(&mut self, user: UserId) -> &mut UserMeter {
-        &mut self.users[user as usize]
+        &mut self.users[user]
     }
 }
 

@@ -8,6 +8,7 @@ use crate::leftovers::Leftovers;
 use crate::refusal::Refusal;
 use crate::usage::exits::Exits;
 use crate::usage::taskstats::Taskstats;
+use loadgo_core::system::UserId;
 use rustix::process::{Resource, getrlimit};
 
 /// The kernel's switch for delay accounting; it counts for processes that begin after it was turned on.
@@ -38,6 +39,8 @@ pub struct Sources {
 /// Demands on a meter.
 #[derive(Clone, Copy, Debug)]
 pub struct Demand {
+    /// The number of the first user.
+    pub first_user: UserId,
     /// Number of users.
     pub users: usize,
     /// Measure every n-th interaction of a user; 1: all.

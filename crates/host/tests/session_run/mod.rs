@@ -11,9 +11,10 @@ use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
 use loadgo_host::leftovers::Leftovers;
 use loadgo_host::terminals::destinations::Destinations;
-use loadgo_host::terminals::host::{Host, Setting};
+use loadgo_host::terminals::host::Host;
 use loadgo_host::terminals::login::Login;
 use loadgo_host::terminals::orders::DriverOrders;
+use loadgo_host::terminals::setting::Setting;
 use loadgo_host::usage::meter::UsageMeter;
 use loadgo_host::usage::sources::Demand;
 use loadgo_sys::clock::monotonic_ns;
@@ -93,7 +94,7 @@ pub fn run_with(text: &str, load: OfferedLoad) -> (Kept, SessionCounts) {
     let id = format!("test-{}-{}", std::process::id(), monotonic_ns());
     let mut leftovers = Leftovers::begin(&id).expect("a list of leftovers");
     let groups = loadgo_host::groups::Groups::create(&id, &mut leftovers).ok().map(Arc::new);
-    let demand = Demand { users: load.users as usize, every: 1, taskstats: true };
+    let demand = Demand { first_user: load.first_user, users: load.users as usize, every: 1, taskstats: true };
     let meter = UsageMeter::open(groups.as_deref(), demand, &mut leftovers).expect("a meter");
     let setting = Setting {
         destinations: Destinations::one(Login::find(&script.login, PATH).expect("the log-in is there")),

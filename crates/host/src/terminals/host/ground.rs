@@ -1,10 +1,10 @@
 //! The ground of all sessions of a run: how they are started and prepared, by the run's settings.
 
-use super::Setting;
 use crate::groups::Groups;
 use crate::terminals::destinations::Destination;
 use crate::terminals::farewells::Farewells;
 use crate::terminals::login;
+use crate::terminals::setting::Setting;
 use crate::terminals::starting::Ground;
 use crate::terminals::typed_files::Preparations;
 use crate::usage::meter::UsageMeter;

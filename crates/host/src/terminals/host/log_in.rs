@@ -1,9 +1,10 @@
 //! Log-ins: adds started sessions to the event loop, and prepares each until its prompt has our mark.
 
 use super::end::End;
-use super::{Host, Reach, Seat, SessionsByPlace};
+use super::{Host, Reach, Seat};
 use crate::terminals::place::Place;
 use crate::terminals::session::{Session, Watch};
+use crate::terminals::setting::SessionsByPlace;
 use crate::terminals::starting::{Finished, FollowedShell, Started, StartedSession};
 use loadgo_core::ready::Nonce;
 use loadgo_core::system::{Event, System, Usage, UserId};

@@ -1,4 +1,4 @@
-//! What a controller elsewhere decides: which users are given up, when barriers open, and that a driver which stood still stops.
+//! Decisions of a controller elsewhere: which users are given up, when barriers open, and that a driver which stood still stops.
 
 use super::Host;
 use super::end::End;
@@ -15,6 +15,7 @@ impl Host {
                 DriverOrder::Open { barrier, at_ns } => {
                     self.openings.push((barrier, Instant(at_ns.saturating_sub(self.setting.origin_ns))));
                 }
+                DriverOrder::Stop => self.pending.push(Event::Stop { at: self.now() }),
             }
         }
     }

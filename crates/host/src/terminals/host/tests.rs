@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::leftovers::Leftovers;
-use crate::terminals::destinations::Destination;
+use crate::terminals::destinations::{Destination, Destinations};
 use crate::terminals::login::Login;
-use crate::terminals::orders::DriverOrder;
+use crate::terminals::orders::{ControllerTerms, DriverOrder, DriverOrders};
 use crate::terminals::starting::Started;
 use crate::usage::sources::Demand;
 use loadgo_core::script::{ReadyRule, parse};
@@ -30,7 +30,7 @@ impl TestHost {
         let script = Arc::new(parse(&text).expect("the test's script is right"));
         let dir = tempfile::tempdir().expect("a directory");
         let mut leftovers = Leftovers::begin_in(&dir.path().join("state"), "test").expect("a list");
-        let demand = Demand { users: 1, every: 1, taskstats: false };
+        let demand = Demand { first_user: 1, users: 1, every: 1, taskstats: false };
         let meter = UsageMeter::open(None, demand, &mut leftovers).expect("a meter");
         let setting = Setting {
             destinations: Destinations::one(Login::find(&script.login, PATH).expect("the log-in is there")),

@@ -19,7 +19,7 @@ impl UsageMeter {
             return Some(by_leader);
         }
         let accounts = self.accounts.as_ref()?;
-        let account = accounts.read_user(user, self.users[user as usize].account.as_ref());
+        let account = accounts.read_user(user, self.users[user].account.as_ref());
         let Ok(account) = account else {
             self.lost += 1;
             return None;
@@ -33,7 +33,7 @@ impl UsageMeter {
 
     /// Whether the leader's own time stands for the account, because only the leader has ever run. It saves an open and a close.
     fn leader_speaks_for_all(&self, user: UserId) -> bool {
-        let meter = &self.users[user as usize];
+        let meter = &self.users[user];
         let costly = meter.account.is_none();
         let alone = self.kernel.is_some() && !meter.starts_others && meter.leader_at_its_end.is_none();
         costly && alone && meter.readings_without_account + 1 < ACCOUNT_AT_LEAST_EVERY
