@@ -21,6 +21,7 @@ from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.measures.usage import NOT_FOUND_STATUS
 from loadgo.notation.figures import counted, duration, in_words, number, precise_share, share
 from loadgo.records.fleet_tables import tables_of_load
+from loadgo.records.fleets import hosts_of_run
 from loadgo.records.phases import Stretch, classified_in
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class RunFacts:
     """Reasons to doubt the fit of a simulated machine."""
     lost_hosts: Mapping[str, HostLost] = field(default_factory=dict)
     """The hosts that were lost, driven or driving, by name."""
+    most_losses: int = 0
+    """The largest number of hosts, driven or driving, without which such a run can count."""
     busy_drivers: Mapping[str, float] = field(default_factory=dict)
     """The drivers of several whose processors were too busy for their users, with the busy share."""
     system: Mapping[str, Any] = field(default_factory=dict)
@@ -91,6 +94,7 @@ def facts_of(tables: Tables, stretch: Stretch) -> RunFacts:
         not_found=_not_found_counts(rows),
         fit_warnings=tables.fit_warnings,
         lost_hosts=lost_hosts(conditions) | _lost_drivers(drivers),
+        most_losses=_most_losses(len(hosts_of_run(conditions)), len(drivers)),
         busy_drivers=_busy_drivers(drivers),
         system=conditions.get("system", {}),
         limit_warnings=limit_warnings(*(conditions.get(section, {}) for section in ("limit", "system", "conditions"))),
@@ -113,10 +117,16 @@ def facts_in(summary: Summary) -> RunFacts:
         fit_warnings=summary.fit_warnings,
         lost_hosts={host.name: host.lost for host in summary.hosts if host.lost is not None}
         | _lost_drivers(summary.drivers),
+        most_losses=_most_losses(len(summary.hosts), len(summary.drivers)),
         busy_drivers=_busy_drivers(summary.drivers),
         system=summary.run.system,
         limit_warnings=limit_warnings(summary.run.limit, summary.run.system, summary.run.conditions),
     )
+
+
+def _most_losses(hosts: int, drivers: int) -> int:
+    """All but one of each kind."""
+    return max(0, hosts - 1) + max(0, drivers - 1)
 
 
 def _lost_drivers(drivers: Sequence[DriverFigures]) -> dict[str, HostLost]:
@@ -219,9 +229,11 @@ def driver_faults(driver: DriverAudit, other_work: OtherWork | None = None) -> l
 def _hosts_missed(facts: RunFacts) -> list[str]:
     """The hosts that were lost and must not be, with the remedy."""
     missed = {name: lost for name, lost in facts.lost_hosts.items() if not lost.tolerated}
+    instead = f", or let the run count without it (--without-lost {len(missed)})"
+    instead = instead if len(missed) <= facts.most_losses else ""
     return [
         f"{_loss_in_words(name, lost)} Its users were given up, and the load was smaller from then on. Run again when "
-        f"the host is well, or let the run count without it (--without-lost {len(missed)})."
+        f"the host is well{instead}."
         for name, lost in missed.items()
     ]
 

@@ -123,9 +123,11 @@ def fail_driven_run(run: DrivenRun, ends: Sequence[FarDrivingEnd], error: BaseEx
 
 
 def _outcome(ends: Sequence[FarDrivingEnd], *, was_stopped: bool, failure: str) -> str:
-    if failure or all(end.lost for end in ends):
+    if failure:
         return "failed"
-    return "stopped" if was_stopped or any(end.outcome == "stopped" for end in ends) else "done"
+    if was_stopped or any(end.outcome == "stopped" for end in ends):
+        return "stopped"
+    return "failed" if all(end.lost for end in ends) else "done"
 
 
 def _named(end: FarDrivingEnd, texts: Sequence[str]) -> list[str]:
