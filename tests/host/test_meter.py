@@ -44,6 +44,23 @@ def kept(folder: Path) -> dict[str, object]:
     return tomllib.loads((folder / "run.toml").read_text())
 
 
+def test_signals_do_not_keep_the_kernel_from_taking_the_programs(tmp_path: Path) -> None:
+    """The kernel gives up the check of a program when a signal is pending for the thread that loads it."""
+    heard: list[int] = []
+    before = signal.signal(signal.SIGALRM, lambda number, _: heard.append(number))
+    signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+    try:
+        loadgo.meter(duration="200ms", meters="cheap", out=tmp_path / "kept")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    loadgo.meter(duration="200ms", meters="cheap", out=tmp_path / "undisturbed")
+    assert heard
+    disturbed, undisturbed = (kept(tmp_path / name)["meters"] for name in ("kept", "undisturbed"))
+    assert disturbed["exact"] == undisturbed["exact"]  # type: ignore[index]  # these are tables
+    assert disturbed["estimated"] == undisturbed["estimated"]  # type: ignore[index]
+
+
 def test_a_command_is_the_only_user_and_its_life_the_only_interaction(bench: Bench) -> None:
     result = bench.loadgo("meter", "--out", "kept", "--", "sh", "-c", f"{BUSY}; echo done; exit 3", status=3)
     assert result.stdout == "done\n"

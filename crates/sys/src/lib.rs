@@ -7,6 +7,7 @@ pub mod child;
 pub mod clock;
 pub mod events;
 pub mod heap;
+pub mod held_signals;
 pub mod kernel_tls;
 pub mod mapped;
 pub mod mapped_file;

@@ -6,6 +6,7 @@ use aya::programs::tp_btf::BtfTracePointLink;
 use aya::programs::{BtfTracePoint, RawTracePoint, RawTracePointRunOptions, TestRun};
 use aya::{Btf, Ebpf, EbpfLoader};
 use loadgo_meters::available::check_kernel_programs;
+use loadgo_meters::programs::interrupted_load::load_despite_signals;
 use loadgo_meters::{MeterRefusal, kernel_types};
 
 /// A tracepoint of the kernel, and loadgo's program for it.
@@ -57,7 +58,8 @@ impl TransferPrograms {
     /// The kernel's verifier rejects it.
     pub fn load(&mut self, (tracepoint, program): TracepointProgram) -> Result<(), MeterRefusal> {
         let TransferPrograms { object, btf } = self;
-        Ok(tracepoint_program(object, program)?.load(tracepoint, btf)?)
+        let program = tracepoint_program(object, program)?;
+        Ok(load_despite_signals(|| program.load(tracepoint, btf))?)
     }
 
     /// Attaches a loaded program to its tracepoint, until the link is dropped.
@@ -75,7 +77,8 @@ impl TransferPrograms {
     /// # Errors
     /// The kernel's verifier rejects it.
     pub fn load_own(&mut self, program: &str) -> Result<(), MeterRefusal> {
-        own_program(&mut self.object, program)?.load().map_err(|error| MeterRefusal::from(error).trying(program))
+        let own = own_program(&mut self.object, program)?;
+        load_despite_signals(|| own.load()).map_err(|error| MeterRefusal::from(error).trying(program))
     }
 
     /// Runs a program of [`TransferPrograms::load_own`] once, in this thread.

@@ -2,6 +2,7 @@
 
 use super::addresses::Addresses;
 use super::hooks::{Hook, HookPoint, METER_HOOKS};
+use super::interrupted_load::load_despite_signals;
 use super::swap_counters::swap_counters;
 use super::{map_sizes, names};
 use crate::meter::Meter;
@@ -145,13 +146,13 @@ fn attach(loaded: &mut Loaded, btf: &Btf, hook: &Hook) -> Result<(), MeterRefusa
 
 fn attach_tracepoint(program: &mut Program, name: &str, btf: &Btf) -> Result<(), ProgramError> {
     let program: &mut BtfTracePoint = program.try_into()?;
-    program.load(name, btf)?;
+    load_despite_signals(|| program.load(name, btf))?;
     program.attach().map(|_| ())
 }
 
 fn attach_event(program: &mut Program, event: SoftwareEvent, policy: SamplePolicy) -> Result<(), MeterRefusal> {
     let program: &mut PerfEvent = program.try_into()?;
-    program.load()?;
+    load_despite_signals(|| program.load())?;
     for cpu in aya::util::online_cpus()? {
         let scope = PerfEventScope::AllProcessesOneCpu { cpu };
         program.attach(PerfEventConfig::Software(event), scope, policy, false)?;
@@ -189,7 +190,7 @@ fn announce_tasks(object: &mut Ebpf, btf: &Btf) -> Result<(), MeterRefusal> {
 
 fn iterate_tasks(object: &mut Ebpf, btf: &Btf) -> Result<(), MeterRefusal> {
     let program: &mut Iter = object.program_mut("on_each_task").ok_or("it is not in the object")?.try_into()?;
-    program.load("task", btf)?;
+    load_despite_signals(|| program.load("task", btf))?;
     let link = program.attach()?;
     let mut file = program.take_link(link)?.into_file().map_err(|error| MeterRefusal::from_error(&error))?;
     file.read_to_end(&mut Vec::new())?;
@@ -198,7 +199,7 @@ fn iterate_tasks(object: &mut Ebpf, btf: &Btf) -> Result<(), MeterRefusal> {
 
 fn announce_processors(object: &mut Ebpf) -> Result<(), MeterRefusal> {
     let program: &mut RawTracePoint = object.program_mut("on_begin").ok_or("it is not in the object")?.try_into()?;
-    program.load()?;
+    load_despite_signals(|| program.load())?;
     let mut own_process = RawTracePointRunOptions::new();
     own_process.args[0] = 1;
     program.test_run(own_process)?;
