@@ -42,6 +42,8 @@ pub enum Kind {
     Progress,
     /// From the agent, before a metering's first `run.toml`: the directory in which sessions announce themselves.
     Sessions,
+    /// From the agent: the number of a command's stream, 1 for its output and 2 for its errors, and the next bytes of it.
+    Printed,
     /// From the agent: the text of `run.toml`, at the beginning and at the end of its records.
     RunToml,
     /// From the agent: the number of a table, and the next bytes of its stream.
@@ -53,7 +55,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [(Kind, u8); 13] = [
+    const ALL: [(Kind, u8); 14] = [
         (Kind::Hello, b'H'),
         (Kind::Request, b'Q'),
         (Kind::Beat, b'B'),
@@ -63,6 +65,7 @@ impl Kind {
         (Kind::Order, b'D'),
         (Kind::Progress, b'P'),
         (Kind::Sessions, b'U'),
+        (Kind::Printed, b'W'),
         (Kind::RunToml, b'T'),
         (Kind::Table, b'M'),
         (Kind::Answer, b'A'),

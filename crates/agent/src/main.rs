@@ -1,6 +1,7 @@
 //! `loadgo-agent`: serves one controller on the standard streams, and ends with them. `loadgo-agent hash` prints its own
 //! SHA-256, `loadgo-agent clear` undoes what killed agents have left, and `loadgo-agent wake PID` lets a stopped agent run on.
 
+mod commands;
 mod connection;
 mod driving;
 mod metering;
@@ -90,12 +91,21 @@ fn hello() -> std::io::Result<Hello> {
     })
 }
 
+/// Why an agent that is root by sudo runs no command of the controller's. A rule in sudoers for the agent would allow them all.
+const NO_COMMANDS_BY_SUDO: &str = "an agent that was started by sudo measures, and runs no commands and no users: leave sudo out, or \
+    log in as root";
+
 fn answer(connection: &Connection, request: &Request) {
+    let runs_commands = matches!(request, Request::Try(_) | Request::Drive(_) | Request::Ready(_));
+    if runs_commands && program::account_by_sudo().is_some() {
+        return refuse(connection, refusals::refused(NO_COMMANDS_BY_SUDO.into()));
+    }
     match request {
         Request::Doctor {} => connection.send_json(Kind::Answer, &host_abilities()),
         Request::Meter(request) => send(connection, metering::meter(connection, request)),
         Request::Try(request) => send(connection, driving::try_log_in(connection, request)),
         Request::Drive(request) => send(connection, driving::drive(connection, request)),
+        Request::Ready(request) => send(connection, commands::run_command(connection, request)),
     }
 }
 

@@ -45,6 +45,98 @@ pub enum Request {
     Try(TryRequest),
     /// The driving of users from here.
     Drive(Box<DriveRequest>),
+    /// The metered runs of a command.
+    Ready(ReadyRequest),
+}
+
+/// A request to run a command here and to meter it.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
+pub struct ReadyRequest {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// For each run, in order, whether the command's pages are dropped from memory first.
+    pub cold: Vec<bool>,
+    /// Whether what the command prints is sent.
+    pub output: bool,
+}
+
+/// The answer to a request to run a command.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
+pub struct ReadyAnswer {
+    /// The runs that were made: fewer than asked after a stop, or when the command could not be started.
+    pub runs: Vec<RunAnswer>,
+    /// Why the command could not be started.
+    pub not_run: Option<NotRunAnswer>,
+    /// Start of the first run, in nanoseconds since the host booted.
+    pub began_ns: u64,
+    /// The agent's own peak memory: that of a command is never reported lower.
+    pub floor_bytes: u64,
+    /// Where the figures come from.
+    pub sources: SourcesAnswer,
+    /// Things that stay behind on this host, each with the reason and the remedy.
+    pub left_behind: Vec<String>,
+}
+
+/// Why a command could not be started.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
+pub struct NotRunAnswer {
+    /// Whether there is no such program, rather than one that cannot be executed.
+    pub is_missing: bool,
+    /// The reason, in the system's words.
+    pub reason: String,
+}
+
+/// One run of a command, as it was measured. `None` means not measured, never 0.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
+pub struct RunAnswer {
+    /// Time from the loading of the program to its end.
+    pub real_ns: u64,
+    /// Usage by the columns of an interaction.
+    pub usage: BTreeMap<String, Option<u64>>,
+    /// Usage by wait4(2).
+    pub waited: BTreeMap<String, u64>,
+    /// The exit status, unless a signal ended it.
+    pub exit_status: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Number of its processes that still ran at its end.
+    pub left_running: u64,
+    /// Number of these that were not killed.
+    pub let_go: u64,
+    /// Number of usage records that were lost.
+    pub lost: u64,
+    /// How cold it was made, if it was.
+    pub cold: Option<ColdAnswer>,
+    /// Whether the controller wanted the end during the run.
+    pub interrupted: bool,
+}
+
+/// How cold a command was made.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
+pub struct ColdAnswer {
+    /// The path of each file whose pages were dropped, its size, and what stayed in memory all the same, in bytes.
+    pub files: Vec<(String, u64, Option<u64>)>,
+    /// Whether the cached names of files were dropped too.
+    pub names_dropped: bool,
+}
+
+/// Where the figures of a command come from.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
+pub struct SourcesAnswer {
+    /// Where processor time comes from.
+    pub cpu: String,
+    /// Where faults come from.
+    pub faults: String,
+    /// Where waits come from.
+    pub waits: String,
+    /// The smallest step of processor time.
+    pub cpu_resolution_ns: u64,
+    /// How user and system time are told apart.
+    pub split: String,
+    /// Whether the command had a control group.
+    pub groups: bool,
+    /// Sources that were not available, each with the remedy; and what was undone of killed runs.
+    pub notes: Vec<String>,
 }
 
 /// A request to try a log-in from here.

@@ -1,6 +1,7 @@
 //! The meters of this host for a controller: recorded into a temporary folder here, which is sent while it grows, and removed.
 
 use crate::connection::Connection;
+use crate::program::account_by_sudo;
 use crate::refusals::{of_failure, refused};
 use crate::table_sender::TableSender;
 use crate::temporary_folder::{TemporaryFolder, temporary_path};
@@ -57,10 +58,8 @@ fn begin(request: &MeterRequest, folder: &Path) -> Result<HostMeter, RefusalAnsw
 
 /// The sessions of the controller's users. They log in to the account that has started this agent, perhaps by sudo.
 fn expected(id: &str, users: u32) -> Expected {
-    let own = rustix::process::geteuid();
-    let by_sudo = std::env::var("SUDO_UID").ok().and_then(|id| id.parse().ok()).filter(|_| own.is_root());
-    let directory = temporary_path("-sessions");
-    Expected { id: id.to_owned(), directory, owner: by_sudo.unwrap_or(own.as_raw()), users }
+    let owner = account_by_sudo().unwrap_or(rustix::process::geteuid().as_raw());
+    Expected { id: id.to_owned(), directory: temporary_path("-sessions"), owner, users }
 }
 
 /// Meters until the end, and sends the records meanwhile.

@@ -1,4 +1,4 @@
-//! The program itself: its SHA-256, by which controllers know it.
+//! The program itself: its SHA-256, by which controllers know it, and whose account has started it.
 
 use ring::digest::{Context, SHA256};
 use std::fs::{self, File};
@@ -21,4 +21,9 @@ pub(crate) fn hash() -> io::Result<String> {
 pub(crate) fn is_ours(pid: &str) -> bool {
     let file = |process: &str| fs::metadata(format!("/proc/{process}/exe")).map(|file| (file.dev(), file.ino())).ok();
     file("self").is_some_and(|own| file(pid) == Some(own))
+}
+
+/// The account that has started this program as root by sudo(8), which sets the variable; `None` if nobody has.
+pub(crate) fn account_by_sudo() -> Option<u32> {
+    std::env::var("SUDO_UID").ok()?.parse().ok().filter(|_| rustix::process::geteuid().is_root())
 }

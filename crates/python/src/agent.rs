@@ -69,6 +69,7 @@ fn name_of(kind: Kind) -> &'static str {
         Kind::Order => "order",
         Kind::Progress => "progress",
         Kind::Sessions => "sessions",
+        Kind::Printed => "printed",
         Kind::RunToml => "run.toml",
         Kind::Table => "table",
         Kind::Answer => "answer",

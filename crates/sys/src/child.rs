@@ -36,6 +36,17 @@ pub struct Wait4Usage {
     pub switches_involuntary: u64,
 }
 
+/// This process's own peak of resident memory, in bytes: the peak of a child is never reported lower, since it begins as a copy.
+pub fn own_peak_bytes() -> u64 {
+    // SAFETY: an all-zero rusage is valid, and the kernel fills it.
+    let used = unsafe {
+        let mut used: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &raw mut used);
+        used
+    };
+    Wait4Usage::from_rusage(&used).max_resident_bytes
+}
+
 /// Reaps the child `pid` and returns how it ended; None if it runs or is no child.
 pub fn reap(pid: i32) -> Option<Exit> {
     let (_, status) = rustix::process::waitpid(Some(id(pid)?), WaitOptions::NOHANG).ok()??;

@@ -54,6 +54,7 @@ def ready(
         bool, typer.Option("--quiet-output", help="Discard the output and the errors of the command itself.")
     ] = False,
     tariff: TariffOption = "default",
+    on: HostOption = "here",
     format: Annotated[TableFormat, format_option("each figure over the runs")] = "text",
     output: FileOption = None,
 ) -> None:
@@ -63,7 +64,7 @@ def ready(
 
         page = page_output(format, output, "ready.html", beside_command=True)
         try:
-            message = loadgo.ready(command, runs=runs, cold=cold, quiet=quiet_output, tariff=tariff)
+            message = loadgo.ready(command, runs=runs, cold=cold, quiet=quiet_output, tariff=tariff, on=on)
         except NotRun as refusal:
             print_error(str(refusal))
             print_leftovers(getattr(refusal, "__notes__", ()))

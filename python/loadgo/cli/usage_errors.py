@@ -29,8 +29,8 @@ _PATH_OPTIONS = ("--out", "--output", "-o", "--report", "--csv", "--into")
 """Options that take a path in every command that has them."""
 
 
-_FOR_THIS_HOST = ("ready", "record", "transfer")
-"""Commands that measure, and have no `--on`: an agent on another host runs no commands of users."""
+_FOR_THIS_HOST = ("record", "transfer")
+"""Commands that measure, and have no `--on`: what they need of a host is more than an agent there has."""
 
 
 _METAVARS = {"bool": "", "int": "N", "float": "NUMBER", "str": "TEXT", "Path": "PATH"}

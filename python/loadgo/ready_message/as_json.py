@@ -11,7 +11,7 @@ from loadgo.running.json_keys import JSON_KEYS as RUNNING_KEYS
 JSON_KEYS: Keys = {
     **SUMMARY_KEYS,
     **RUNNING_KEYS,
-    Ready: "command status interrupted asked sources notes floor_bytes tariff left_behind",
+    Ready: "command host status interrupted asked sources notes floor_bytes tariff left_behind",
     FigureSpread: "runs median low high least most",
 }
 

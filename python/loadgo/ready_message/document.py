@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from loadgo.documents.document import Document, Remarks
 from loadgo.documents.table import Column, Table
+from loadgo.hosts.address import HERE_NAME
 from loadgo.notation.figures import NOT_MEASURED, digits, duration, joined, money, number, plain, size
 from loadgo.ready_message.ready import ONLY_STAGE, READY_FIGURES, FigureSpread, Ready
 from loadgo.ready_message.remarks import FIGURE_LABELS, remarks, waiting_warnings
@@ -40,7 +41,7 @@ def ready_document(ready: Ready) -> Document:
     answer, *further = _message(ready)
     beside = remarks(ready)
     return Document(
-        title=f"ready message of {_command(ready)}",
+        title=f"ready message of {_command(ready)}{_place(ready)}",
         answer=answer,
         further_answers=tuple(further),
         warnings=tuple(waiting_warnings(ready)),
@@ -51,7 +52,7 @@ def ready_document(ready: Ready) -> Document:
 def _message(ready: Ready) -> list[str]:
     """A line for each stage."""
     if not ready.runs:
-        return [f"r {_command(ready)}: interrupted before a run"]
+        return [f"r {_command(ready)}{_place(ready)}: interrupted before a run"]
     return [_stage_message(ready, stage) for stage in ready.stages]
 
 
@@ -69,11 +70,17 @@ def _stage_message(ready: Ready, stage: Stage) -> str:
         f"{len(runs)} runs" if len(runs) > 1 else "",
         _first_failure(runs),
     ]
-    return f"r {_command(ready) if stage == ONLY_STAGE else stage}: {', '.join(filter(None, phrases))}"
+    what = f"{_command(ready)}{_place(ready)}" if stage == ONLY_STAGE else f"{stage}{_place(ready)}"
+    return f"r {what}: {', '.join(filter(None, phrases))}"
 
 
 def _command(ready: Ready) -> str:
     return plain(textwrap.shorten(shlex.join(ready.command), _MOST_COMMAND_CHARS, placeholder="…") or "…")
+
+
+def _place(ready: Ready) -> str:
+    """The host, if it is another one than this."""
+    return "" if ready.host == HERE_NAME else f" on {ready.host}"
 
 
 def _first_failure(runs: tuple[CommandRun, ...]) -> str:

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING
 
 from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
+from loadgo.hosts.address import HERE_NAME, parse_host
 from loadgo.running.command_run import CommandRun, Stage
 
 if TYPE_CHECKING:
     from loadgo.measures.tariff import Tariff
+    from loadgo.running.command_meter import CommandOrder, MeteredRuns
 
 MEDIAN_CONFIDENCE = 0.95
 FEWEST_INTERVAL_RUNS = 6
@@ -63,7 +65,9 @@ class Ready(Result, presented_by="loadgo.ready_message.presentation:presentation
     interrupted: int | None
     """The signal that ended the measurement early."""
     left_behind: tuple[str, ...] = ()
-    """Things that stay on this host, each with its reason and remedy."""
+    """Things that stay on the command's host, each with its reason and remedy."""
+    host: str = HERE_NAME
+    """The host on which the command ran: `here`, or `ssh://USER@HOST:PORT`."""
 
     @property
     def status(self) -> int:
@@ -119,6 +123,7 @@ def ready(
     cold: bool = False,
     quiet: bool = False,
     tariff: str = "default",
+    on: str = HERE_NAME,
 ) -> Ready:
     """Runs a command and measures its time, page faults, waits, memory and cost.
 
@@ -128,6 +133,8 @@ def ready(
         cold: Drops the command's pages from memory first, and runs it three times for each of `runs`.
         quiet: Discards the command's output.
         tariff: Prices of the resources: a tariff's name, `NAME:SHIFT`, or the path of a TOML file.
+        on: The host: `here`, or `ssh://USER@HOST:PORT`, to which an agent is brought (see docs/hosts.md). The command
+            begins in the account's home there, and reads nothing.
 
     The command reads this process's input. Several runs need a file there: each reads it from its present position.
     From a terminal or a pipe they read nothing.
@@ -140,10 +147,12 @@ def ready(
         loadgo.running.command_meter.NotRun: There is no such command, or it is not executable.
         loadgo.errors.Refused: The host refused the measurement.
         loadgo.errors.BadArgument: An argument makes no sense; it is a `ValueError`.
+        loadgo.hosts.failures.NoAgent: The other host cannot be reached, or runs no agent. Its branches say why.
+        loadgo.hosts.failures.AgentLost: The agent was lost before its answer.
 
     The ready message is that of Multics and CTSS: *The Compatible Time-Sharing System, A Programmer's Guide* (1963).
     """
-    from loadgo.running.command_meter import CommandOrder, run_command
+    from loadgo.running.command_meter import CommandOrder
 
     words = shlex.split(command) if isinstance(command, str) else list(command)
     if not words:
@@ -152,7 +161,7 @@ def ready(
         raise BadArgument(f"{runs} runs are too few: 1 or more")
     price = None if tariff == "default" else _tariff(tariff)
     stages = COLD_STAGES if cold else (ONLY_STAGE,)
-    measured = run_command(CommandOrder(tuple(words), stages * runs, quiet))
+    host, measured = _run_on(on, CommandOrder(tuple(words), stages * runs, quiet))
     return Ready(
         command=tuple(words),
         runs=measured.runs,
@@ -163,7 +172,20 @@ def ready(
         tariff=price or _tariff(tariff),
         interrupted=measured.interrupted,
         left_behind=measured.left_behind,
+        host=host,
     )
+
+
+def _run_on(on: str, order: CommandOrder) -> tuple[str, MeteredRuns]:
+    """Runs the command on a host. Returns the host's name, and the runs."""
+    host = parse_host(on)
+    if host is None:
+        from loadgo.running.command_meter import run_command
+
+        return HERE_NAME, run_command(order)
+    from loadgo.running.far_command import run_command_there
+
+    return str(host), run_command_there(order, host)
 
 
 def spread_of(values: Sequence[float]) -> FigureSpread:

@@ -6,6 +6,7 @@ import signal
 from statistics import median
 from typing import TYPE_CHECKING
 
+from loadgo.hosts.address import HERE_NAME
 from loadgo.notation.figures import NOT_MEASURED, share, size
 from loadgo.ready_message.ready import FEWEST_INTERVAL_RUNS, ONLY_STAGE, Ready
 
@@ -110,7 +111,8 @@ def _missing_figures(ready: Ready) -> list[str]:
     labels = [label for figure, label in FIGURE_LABELS.items() if _has_dash(ready, figure)]
     lines = [f"note: {note}" for note in ready.notes]
     if labels:
-        unexplained = "" if lines else " `loadgo doctor` lists what can be measured here."
+        doctor = "`loadgo doctor`" if ready.host == HERE_NAME else f"`loadgo doctor --on {ready.host}`"
+        unexplained = "" if lines else f" {doctor} lists what can be measured."
         lines.insert(0, f"{NOT_MEASURED} not measured: {', '.join(labels)}.{unexplained}")
     if any(run.max_resident_bytes is None for run in ready.runs):
         lines.append("≤: known only as a bound: the kernel's account of a command begins at loadgo's own memory.")

@@ -40,7 +40,7 @@ pub struct Oneshot {
 }
 
 /// Where the command reads and writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Streams {
     /// Input and output are loadgo's own.
     Inherited,
@@ -50,6 +50,25 @@ pub enum Streams {
     NoOutput,
     /// There is nothing to read, and output is lost.
     Null,
+    /// There is nothing to read; output and errors go into these pipes.
+    Piped {
+        /// Takes the output.
+        output: PipeWriter,
+        /// Takes the errors.
+        errors: PipeWriter,
+    },
+}
+
+impl Streams {
+    fn set(self, command: &mut Command) {
+        match self {
+            Streams::Inherited => command,
+            Streams::NoInput => command.stdin(Stdio::null()),
+            Streams::NoOutput => command.stdout(Stdio::null()).stderr(Stdio::null()),
+            Streams::Null => command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()),
+            Streams::Piped { output, errors } => command.stdin(Stdio::null()).stdout(output).stderr(errors),
+        };
+    }
 }
 
 /// Whether the command's pages are dropped before it runs.
@@ -153,12 +172,7 @@ impl Oneshot {
         let program = find_program(program)?;
         let mut prepared = Command::new(&program);
         prepared.args(arguments).arg0(&command[0]);
-        if matches!(streams, Streams::Null | Streams::NoInput) {
-            prepared.stdin(Stdio::null());
-        }
-        if matches!(streams, Streams::Null | Streams::NoOutput) {
-            prepared.stdout(Stdio::null()).stderr(Stdio::null());
-        }
+        streams.set(&mut prepared);
         let cold = (warmth == Warmth::Cold).then(|| make_cold(&files_of(&program, arguments)));
         let (pid, began_ns) = self.start(prepared)?;
         self.running.store(pid, Ordering::Release);
