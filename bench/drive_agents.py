@@ -85,11 +85,11 @@ def main() -> None:
         watch = Watch(folder)
         hosts = tuple(FleetHost(f"agent-{number}", ThisHost(), 1) for number in range(1, agents + 1))
         began_s = time.monotonic()
-        result = DriversElsewhere(hosts)(SCRIPT, options, str(folder), watch.on_progress)
-        print(json.dumps(_figures(watch, folder, result, time.monotonic() - began_s)))
+        counts = DriversElsewhere(hosts)(SCRIPT, options, str(folder), watch.on_progress)
+        print(json.dumps(_figures(watch, folder, counts, time.monotonic() - began_s)))
 
 
-def _figures(watch: Watch, folder: Path, result: dict[str, Any], wall_s: float) -> dict[str, Any]:
+def _figures(watch: Watch, folder: Path, counts: dict[str, Any], wall_s: float) -> dict[str, Any]:
     (first_s, first_cpu_s, first_lines, first_bytes), (last_s, cpu_s, lines, sent_bytes) = watch.samples
     assert watch.last is not None, "there was a steady phase"
     tables = loadgo.tables(folder)
@@ -108,7 +108,7 @@ def _figures(watch: Watch, folder: Path, result: dict[str, Any], wall_s: float) 
         "clock_bound_ns": [driver["clock"]["bound_ns"] for driver in drivers],
         "interactions": len(tables.interactions),
         "lost": int(tables.lost["count"].sum()),
-        "refused": result["refused"],
+        "refused": counts["refused"],
         "logged_in_s": watch.logged_in_s,
         "steady_share": float((tables.interactions["phase"].cast(str) == "steady").mean() or 0.0),
         "wall_s": wall_s,

@@ -132,8 +132,9 @@ def test_run_toml_has_each_driver_s_phases_clock_lateness_and_processors(split: 
 
 
 def test_all_that_reads_a_run_reads_that_of_several_drivers(split: SplitRuns) -> None:
-    kept = split.folder(2)
-    summary = summarize(loadgo.tables(kept))
+    folder = split.folder(2)
+    tables = loadgo.tables(folder)
+    summary = summarize(tables)
     assert [one.name for one in summary.drivers] == ["ash", "birch"]
     assert summary.driver.name in ("ash", "birch")
     assert summary.driver.lateness_p99_ns == pytest.approx(
@@ -141,16 +142,21 @@ def test_all_that_reads_a_run_reads_that_of_several_drivers(split: SplitRuns) ->
     )
     assert summary.total_time is not None
     assert "Drivers driver users lines late at p99" in split.reports[2]
-    known = loadgo.tables(kept).interactions.filter(pl.col("cpu_user_ns").is_not_null())
+    known = tables.interactions.filter(pl.col("cpu_user_ns").is_not_null())
     assert set(known["driver"].cast(pl.String)) == {"ash", "birch"}, "usage there is known for users of both"
-    compared = " ".join(split.far.loadgo("compare", str(split.folder(0)), str(kept)).stdout.split())
+    (began,) = tables.phases.filter(pl.col("phase").cast(pl.String) == "warm-up")["at_ns"]
+    followed = tables.session_usage.filter(pl.col("at_ns") > began)["user"].drop_nulls().unique().sort().to_list()
+    assert followed == list(range(1, USERS + 1)), (
+        "the agent of their host follows them, although drivers are there, too"
+    )
+    compared = " ".join(split.far.loadgo("compare", str(split.folder(0)), str(folder)).stdout.split())
     assert "A: by-0" in compared
     assert "B: by-2" in compared
-    assert loadgo.cost(kept, tariff="cloud").points
+    assert loadgo.cost(folder, tariff="cloud").points
     sql = "SELECT driver, count(*) AS lines FROM interactions GROUP BY driver ORDER BY driver"
-    assert loadgo.query(sql, run=kept).rows() == [("ash", 3 * 2 * PASSES), ("birch", 7 * 2 * PASSES)]
+    assert loadgo.query(sql, run=folder).rows() == [("ash", 3 * 2 * PASSES), ("birch", 7 * 2 * PASSES)]
     # On a busy host the model may miss its own load, and then the status is 1.
-    split.far.ended(split.far.start("fit", str(kept), "-o", "fitted.toml"), 0, 1)
+    split.far.ended(split.far.start("fit", str(folder), "-o", "fitted.toml"), 0, 1)
     assert (split.far.folder / "fitted.toml").exists()
 
 

@@ -102,7 +102,7 @@ def users_of(agent: int) -> list[int]:
 
 
 def lines_typed(far: AgentHost, users: list[int]) -> list[str]:
-    """What these users have typed so far."""
+    """The text that each of these users has typed so far."""
     paths = [far.host.home / f"typed-{user}" for user in users]
     return [path.read_text() if path.exists() else "" for path in paths]
 

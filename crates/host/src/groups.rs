@@ -14,12 +14,12 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use loadgo_core::system::UserId;
 
 use crate::leftovers::undo::{kill_group, processes_of, remove_group};
 use crate::leftovers::{Leftovers, Thing};
+use crate::own_names::own_name;
 use crate::refusal::Refusal;
 use crate::small_files::open_directory;
 use rustix::io::Errno;
@@ -235,15 +235,11 @@ pub(crate) fn in_order_of_worth(found: &[Hierarchy]) -> Vec<&Hierarchy> {
     v1.chain(v2).collect()
 }
 
-/// How many runs this process has begun.
-static RUNS: AtomicU32 = AtomicU32::new(0);
-
-/// The name of the run's group; no two runs share one, also within a second or a process.
+/// The name of the run's group; no two runs share one.
 pub(crate) fn group_name(run_id: &str) -> String {
     let safe: String =
         run_id.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' }).take(80).collect();
-    let number = RUNS.fetch_add(1, Ordering::Relaxed);
-    format!("loadgo-{safe}-{}-{number}", std::process::id())
+    own_name(&safe)
 }
 
 /// Makes the group `name` where the tree permits: root at the top of a v2 tree, everybody below its own group.

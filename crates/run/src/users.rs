@@ -6,6 +6,7 @@ use crate::request::Request;
 use loadgo_core::script::Script;
 use loadgo_host::groups::Groups;
 use loadgo_host::leftovers::{Leftovers, Thing};
+use loadgo_host::own_names::own_name;
 use loadgo_host::refusal::Refusal;
 use loadgo_host::terminals::destinations::Destinations;
 use loadgo_host::terminals::setting::{SessionsByPlace, Setting};
@@ -15,7 +16,7 @@ use loadgo_meters::Meters;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
 /// Everything that was made for the users.
 pub(crate) struct Prepared {
@@ -123,17 +124,8 @@ fn limit(request: &Request, groups: Option<&mut Groups>, homes: &Path, leftovers
     Ok(())
 }
 
-/// Number of runs of this process so far.
-static RUNS: AtomicU32 = AtomicU32::new(0);
-
-/// The name of the directory for homes, different for each run of this process.
-fn homes_name(run_id: &str) -> String {
-    let (process, run) = (std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed));
-    if run == 0 { format!("loadgo-{run_id}-{process}") } else { format!("loadgo-{run_id}-{process}-{run}") }
-}
-
 fn make_homes(request: &Request, leftovers: &mut Leftovers) -> Result<PathBuf, RunRefusal> {
-    let homes = request.homes.join(homes_name(&request.spec.id));
+    let homes = request.homes.join(own_name(&request.spec.id));
     let refused = |error| {
         let refusal = Refusal::new(format!("the users' homes cannot be made in {}", request.homes.display()));
         refusal.because(error).with_remedy("name another place in TMPDIR")

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from loadgo.errors import BadArgument
 from loadgo.hosts.address import HERE_NAME, SSH_SCHEME, Address, ThisHost, parse_host
-from loadgo.hosts.fleet import MOST_HOSTS, FleetHost, is_fleet, read_fleet
+from loadgo.hosts.fleet import MOST_HOSTS, FleetHost, read_fleet
 
 _ARGUMENT = "driven_from"
+_REMEDY = "write names with commas between, such as gen1,ssh://ann@gen2:2222,here, or the path of a list of hosts"
 
 
 def parse_driver_hosts(driven_from: Sequence[str] | str) -> tuple[FleetHost, ...]:
@@ -17,9 +18,11 @@ def parse_driver_hosts(driven_from: Sequence[str] | str) -> tuple[FleetHost, ...
     Raises `BadArgument`, and `Mistake` for a list with one.
     """
     names = [driven_from] if isinstance(driven_from, str) else [str(name) for name in driven_from]
-    if len(names) == 1 and is_fleet(names[0]):
+    if len(names) == 1 and names[0].endswith(".toml") and not names[0].startswith(SSH_SCHEME):
         return read_fleet(names[0], _ARGUMENT)
     words = [word.strip() for name in names for word in name.split(",")]
+    if not all(words):
+        raise BadArgument(f"`{_ARGUMENT}` has a name that is empty: {_REMEDY}").about(_ARGUMENT)
     hosts: dict[str, FleetHost] = {}
     for word in words:
         address = _address(word)
@@ -39,8 +42,5 @@ def _address(word: str) -> Address:
     try:
         found = parse_host(word if word == HERE_NAME or word.startswith(SSH_SCHEME) else f"{SSH_SCHEME}{word}")
     except BadArgument:
-        raise BadArgument(
-            f"`{_ARGUMENT}={word}` is no host: write names with commas between, such as gen1,ssh://ann@gen2:2222,here, "
-            "or the path of a list of hosts"
-        ).about(_ARGUMENT) from None
+        raise BadArgument(f"`{_ARGUMENT}={word}` is no host: {_REMEDY}").about(_ARGUMENT) from None
     return ThisHost() if found is None else found

@@ -12,6 +12,7 @@ from loadgo.hosts.address import SSH_SCHEME, parse_host
 from loadgo.hosts.driver_hosts import parse_driver_hosts
 from loadgo.hosts.fleet import is_fleet, read_fleet, refuse_fleet
 from loadgo.notation import quantities
+from loadgo.notation.figures import counted, in_words
 from loadgo.running import host, simulated_machine
 from loadgo.running.bundled import Source
 from loadgo.running.host import DEFAULT_DRIVER, Driver
@@ -169,8 +170,10 @@ def _drivers(settings: RunSettings, *, hosts: int) -> UsersDrivers:
     driving = parse_driver_hosts(settings.driven_from) if settings.driven_from else ()
     most = hosts - 1 + max(0, len(driving) - 1)
     if not 0 <= settings.without_lost <= most:
+        all_of_them = in_words([counted(hosts, "host"), *([counted(len(driving), "driver")] if driving else [])])
         raise BadArgument(
-            f"`without_lost={settings.without_lost}` of {hosts + len(driving)} hosts: 0 to {most} are possible"
+            f"`without_lost={settings.without_lost}` of {all_of_them}: 0 to {most} are possible, so that one of each "
+            "is left"
         ).about("without_lost")
     if not driving:
         return DriverHere(run_host)

@@ -36,7 +36,9 @@ def test_a_list_of_hosts_has_names_and_weights_and_this_host_may_be_in_it(tmp_pa
     [
         (["gen1,gen1"], "`driven_from` names gen1 twice"),
         (["gen1", "ssh://ann@gen1"], "`driven_from` names gen1 twice"),
-        (["gen1,"], "`driven_from=` is no host: write names with commas between"),
+        (["gen1,"], "`driven_from` has a name that is empty: write names with commas between"),
+        ([""], "`driven_from` has a name that is empty"),
+        (["-x"], "`driven_from=-x` is no host: write names with commas between"),
         (["-oProxyCommand=x"], "is no host"),
         (["ssh://ann:secret@gen1"], "is no host"),
     ],
@@ -44,3 +46,8 @@ def test_a_list_of_hosts_has_names_and_weights_and_this_host_may_be_in_it(tmp_pa
 def test_what_is_no_host_is_told_with_what_would_be_right(driven_from: list[str], message: str) -> None:
     with pytest.raises(BadArgument, match=message):
         parse_driver_hosts(driven_from)
+
+
+def test_a_name_that_ends_as_a_list_is_a_list(tmp_path: Path) -> None:
+    with pytest.raises(BadArgument, match="cannot be read: No such file or directory"):
+        parse_driver_hosts(str(tmp_path / "gens.toml"))

@@ -7,7 +7,7 @@ use rustix::pty::{OpenptFlags, openpt};
 use std::io;
 
 /// Fewest users for whom a driver's host has room without a remark.
-const ENOUGH: u64 = 1000;
+const ENOUGH_USERS: u64 = 1000;
 
 /// An answer for each of these.
 pub(super) fn answers() -> Vec<Answer> {
@@ -47,7 +47,7 @@ fn processes() -> Answer {
     })
 }
 
-/// An answer that is exact where there is room for [`ENOUGH`].
+/// An answer that is exact where there is room for [`ENOUGH_USERS`].
 fn enough(ability: &'static str, room: u64, how: String, refusal: impl FnOnce() -> Refusal) -> Answer {
-    if room >= ENOUGH { Answer::exact(ability, how) } else { Answer::estimated(ability, how, refusal()) }
+    if room >= ENOUGH_USERS { Answer::exact(ability, how) } else { Answer::estimated(ability, how, refusal()) }
 }

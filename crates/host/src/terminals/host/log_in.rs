@@ -79,7 +79,9 @@ impl Host {
             let line = self.preparations_of(user).line(left, user, seat.session.nonce());
             return self.type_preparation(user, &line, left - 1);
         }
-        let place = Place::on_screen(screen).filter(|_| self.setting.destinations.login().is_out_of_reach());
+        // For a controller the agent of the sessions' host follows them, also where that host is this one.
+        let seeks = self.setting.destinations.login().is_out_of_reach() && self.setting.controller.is_none();
+        let place = Place::on_screen(screen).filter(|_| seeks);
         let Some(seat) = self.seat(user) else { return };
         match (seat.reach, place) {
             (Reach::Elsewhere, Some(place)) => {
