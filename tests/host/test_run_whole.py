@@ -227,7 +227,7 @@ def test_conditions_that_do_not_hold_leave_the_exit_status(bench: Bench) -> None
 )
 def test_a_condition_that_holds_is_the_exit_status(condition: str, status: str, bench: Bench) -> None:
     script = bench.script(LOOK.replace("STATUS", status))
-    assert "failed: " in bench.loadgo("run", script, "--fail-if", condition, status=1).stderr
+    assert "failed: " in bench.typed("run", script, "--fail-if", condition, status=1).stderr
 
 
 def test_python_and_the_command_line_make_the_same_run(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
