@@ -25,7 +25,7 @@ from support.outside import (
 from support.run_files import assert_written_columns
 
 BUSY = "i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done"
-LONG_BUSY = BUSY.replace("100000", "500000")
+LONG_BUSY = BUSY.replace("100000", "300000")
 # Choosing who is next, the kernel charges to who comes and the meters to who goes: where others are in it too, that
 # is not the same, by about so much a dispatch.
 CHOOSING_NS = 2000
