@@ -178,16 +178,11 @@ def difference_of(
 ) -> Difference:
     """The figure on both sides, with the interval from the kinds of resamples together, or else the wider of theirs."""
     first = resamples[0]
-    changes = [
-        difference_interval(one.before[: len(one.after)], one.after[: len(one.before)], one.units, paired=one.paired)
-        for one in resamples
-        if one.before is not None and one.after is not None
-    ]
     return Difference(
         measure=name,
         before=_estimate(first.before),
         after=_estimate(first.after),
-        interval=_two_way_interval(resamples) or wider(changes),
+        interval=_two_way_interval(resamples) or _wider_interval(resamples),
         before_interval=_figure_interval(name, [(one.before, min(one.units)) for one in resamples]),
         after_interval=_figure_interval(name, [(one.after, min(one.units)) for one in resamples]),
         extrapolated=extrapolated,
@@ -209,6 +204,15 @@ def _two_way_interval(resamples: Sequence[Resampled]) -> Interval | None:
         return None
     reach = reach_of(spread_of_both(*single), *spreads)  # type: ignore[arg-type]
     return Interval(after * math.exp(-reach) - before, after * math.exp(reach) - before)
+
+
+def _wider_interval(resamples: Sequence[Resampled]) -> Interval | None:
+    """The wider of the intervals of the change from each kind of resample."""
+    return wider(
+        difference_interval(one.before[: len(one.after)], one.after[: len(one.before)], one.units, paired=one.paired)
+        for one in resamples
+        if one.before is not None and one.after is not None
+    )
 
 
 def _spread(resampled: Resampled) -> Spread | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -209,10 +210,11 @@ def _rows(
     mix = _mix(left, right, len(plan.keys)) if plan.by == "command" else np.ones(len(plan.keys))
     counts = None if "printed" in plan.kinds else [_measured_counts(frame, len(plan.keys)) for frame in frames]
 
-    def row(label: str, kind: Literal["row", "subtotal", "total"], indices: list[int]) -> Row:
-        weights = mix[indices] if kind != "row" else np.ones(len(indices))
+    @cache  # The sub-total of a pass with one line is that line, and the total of one row is that row.
+    def measures_of(row_indices: tuple[int, ...], row_weights: tuple[float, ...]) -> Mapping[str, Difference]:
+        indices, weights = list(row_indices), np.array(row_weights)
         is_marked = bool(extrapolated & set(indices))
-        measures = {
+        return {
             name: with_drift(
                 difference_of(name, [_summed(sides, name, indices, weights) for sides in resamples], is_marked),
                 between,
@@ -220,6 +222,10 @@ def _rows(
             )
             for name in COMPARED_MEASURES
         }
+
+    def row(label: str, kind: Literal["row", "subtotal", "total"], indices: list[int]) -> Row:
+        weights = mix[indices] if kind != "row" else np.ones(len(indices))
+        measures = measures_of(tuple(indices), tuple(weights))
         count = _count_of(counts, indices)
         if kind == "row" and count is not None and min(count) < _FEWEST_ANSWERS:
             measures = {name: _without_intervals(difference) for name, difference in measures.items()}
