@@ -150,7 +150,10 @@ class Resampled:
     paired: bool
     """Whether the units of both sides were drawn together."""
     interactions: tuple[Spread | None, Spread | None] = (None, None)
-    """The spread of each side's figure if its interactions are independent. None if not known."""
+    """The spread of each side's figure if its interactions are independent. None if not known.
+
+    The first of `are_two_independent_ways` has it.
+    """
 
 
 @dataclass(frozen=True)
@@ -190,12 +193,19 @@ def difference_of(
     )
 
 
+def are_two_independent_ways(resamples: Sequence[Resampled]) -> bool:
+    """Whether two kinds of resamples have the figure of both sides, and each side was drawn by itself."""
+    return len(resamples) == 2 and not any(
+        resampled.paired or resampled.before is None or resampled.after is None for resampled in resamples
+    )
+
+
 def _two_way_interval(resamples: Sequence[Resampled]) -> Interval | None:
     """The interval of the change from users and stretches of two sides that were drawn independently.
 
     None if a kind of resample or the spread of the interactions is missing, or a figure is not above 0.
     """
-    if len(resamples) != 2 or any(one.paired or one.before is None or one.after is None for one in resamples):
+    if not are_two_independent_ways(resamples):
         return None
     spreads = [_spread(one) for one in resamples]
     single = resamples[0].interactions
