@@ -31,7 +31,7 @@ def bench(tmp_path: Path) -> Bench:
 def test_twice_the_work_is_found(bench: Bench) -> None:
     a, b = (bench.script(SPIN.format(count=count), name) for name, count in (("a", 5000), ("b", 10000)))
     load = ("--users", "2", "--for", "1s", "--measure", "cpu", "--pairs", "20")
-    document = json.loads(bench.loadgo("ab", a, b, *load, "--format", "json", "--out", "kept").stdout)
+    document = json.loads(bench.typed("ab", a, b, *load, "--format", "json", "--out", "kept").stdout)
     assert document["end"] == "decided", document["answer"]
     cpu = next(change for change in document["changes"] if change["measure"] == "cpu")
     assert cpu["verdict"] == "worse"
@@ -72,7 +72,7 @@ def test_one_script_on_two_hosts(bench: Bench, needs_sshd: None) -> None:
             logins.append(host.login)
         script = bench.script(SPIN_BY_HOST)
         load = ("--users", "2", "--for", "1s", "--measure", "cpu", "--pairs", "20", "--format", "json")
-        bench.loadgo("ab", script, "--login-a", logins[0], "--login-b", logins[1], *load, "--out", "kept")
+        bench.typed("ab", script, "--login-a", logins[0], "--login-b", logins[1], *load, "--out", "kept")
     document = json.loads((bench.folder / "kept" / "experiment.json").read_text())
     assert document["end"] == "decided", document["answer"]
     assert [document[side]["login"] for side in "ab"] == logins
@@ -87,7 +87,7 @@ def test_one_script_on_two_hosts(bench: Bench, needs_sshd: None) -> None:
 def test_another_host_is_compared_by_its_responses(bench: Bench, needs_sshd: None) -> None:
     with ssh_host(bench.folder / "far", apart=True) as host:
         script = bench.script(SPIN.format(count=2000))
-        shown = bench.loadgo("ab", script, "--login-b", host.login, "--for", "1s", "--pairs", "1").stdout
+        shown = bench.typed("ab", script, "--login-b", host.login, "--for", "1s", "--pairs", "1").stdout
     words = " ".join(shown.split())
     assert "Not known on both sides, so without a verdict: CPU. The users of B were on another host" in words
     assert "of this host's, not of the hosts logged in to, processors' time" in words
@@ -100,7 +100,7 @@ def test_two_accounts_by_su(bench: Bench) -> None:
     logins = [f"su {account} -s /bin/bash" for account in ("nobody", "daemon")]
     load = ("--for", "1s", "--pairs", "1", "--format", "json")
     by_option = ("--login", logins[0], "--login-b", logins[1])
-    document = json.loads(bench.loadgo("ab", script, *by_option, *load, "--out", "kept").stdout)
+    document = json.loads(bench.typed("ab", script, *by_option, *load, "--out", "kept").stdout)
     assert [document[side]["login"] for side in "ab"] == logins
     assert {change["measure"] for change in document["changes"]} >= {"response", "cpu"}
     assert all(set(bench.tables(f"kept/001-{side}").interactions["exit_status"]) == {0} for side in "ab")

@@ -35,7 +35,7 @@ def loadgo(*arguments: str | Path, folder: Path, status: int | None = 0) -> subp
 
 def recorded(*arguments: str | Path, folder: Path) -> None:
     """Records the run `kept` by `loadgo run ARGUMENTS`, which must be a good one."""
-    told = loadgo("run", *arguments, "--out", "kept", folder=folder, status=None)
+    told = typed(folder, "run", *arguments, "--out", "kept", status=None)
     check_good(told, library.tables(folder / "kept"))
 
 
@@ -113,14 +113,14 @@ def test_a_quiet_run_prints_its_folder_and_the_list_of_runs_has_it(quick: Path, 
 def test_a_quiet_run_says_that_a_command_does_not_exist(tmp_path: Path) -> None:
     script = tmp_path / "misspelt.toml"
     script.write_text(QUICK.replace("echo hello", "no-such-command status"))
-    told = loadgo("run", script, "--passes", "3", "--quiet", folder=tmp_path, status=None)
+    told = typed(tmp_path, "run", script, "--passes", "3", "--quiet", status=None)
     assert told.stdout.startswith("runs/")
     assert "loadgo: Lines ended with exit status 127, with which a shell says that there is no such" in told.stderr
     assert "of no-such-command. Their times are those of the message." in told.stderr
 
 
 def test_a_condition_that_holds_fails_the_run(quick: Path, tmp_path: Path) -> None:
-    told = loadgo("run", quick, "--users", "2", "--fail-if", "errors >= 0", folder=tmp_path, status=1)
+    told = typed(tmp_path, "run", quick, "--users", "2", "--fail-if", "errors >= 0", status=1)
     assert "failed:" in told.stderr
     recorded(quick, "--users", "2", "--fail-if", "errors > 0", folder=tmp_path)
 
@@ -128,7 +128,7 @@ def test_a_condition_that_holds_fails_the_run(quick: Path, tmp_path: Path) -> No
 def test_a_missing_program_is_named_before_anybody_logs_in(tmp_path: Path) -> None:
     script = tmp_path / "needy.toml"
     script.write_text('name = "needy"\nlogin = "sh"\nneeds = ["no-such-compiler"]\nlines = ["true"]\n')
-    assert "no-such-compiler" in loadgo("run", script, folder=tmp_path, status=2).stderr
+    assert "no-such-compiler" in typed(tmp_path, "run", script, status=2).stderr
 
 
 def test_a_reader_who_goes_away_is_no_traceback(quick: Path, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from support.outside import (
 from support.run_files import assert_written_columns
 
 BUSY = "i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done"
-LONG_BUSY = BUSY.replace("100000", "500000")
+LONG_BUSY = BUSY.replace("100000", "300000")
 # Choosing who is next, the kernel charges to who comes and the meters to who goes: where others are in it too, that
 # is not the same, by about so much a dispatch.
 CHOOSING_NS = 2000
@@ -78,7 +78,7 @@ def test_a_command_is_the_only_user_and_its_life_the_only_interaction(bench: Ben
 
 @pytest.mark.parametrize("tier", ["cheap", "exact"])
 def test_each_processors_time_adds_up_to_wall_time(bench: Bench, tier: str) -> None:
-    bench.loadgo("meter", "--meters", tier, "--every", "200ms", "--out", "kept", "--", "sh", "-c", BUSY)
+    bench.typed("meter", "--meters", tier, "--every", "200ms", "--out", "kept", "--", "sh", "-c", BUSY)
     time = (
         bench.tables("kept").time.group_by("processor", "at_ns").agg(pl.col("span_ns").first(), pl.col("time_ns").sum())
     )
@@ -89,7 +89,7 @@ def test_each_processors_time_adds_up_to_wall_time(bench: Bench, tier: str) -> N
 
 
 def test_a_commands_waits_come_from_the_kernels_account(bench: Bench) -> None:
-    bench.loadgo("meter", "--out", "kept", "--", "sh", "-c", f"({LONG_BUSY}) & ({LONG_BUSY}) & ({LONG_BUSY}) & wait")
+    bench.typed("meter", "--out", "kept", "--", "sh", "-c", f"({LONG_BUSY}) & ({LONG_BUSY}) & ({LONG_BUSY}) & wait")
     measured = bench.tables("kept")
     assert measured.conditions["usage"]["waits"] == "kernel meters"
     (waited,) = measured.interactions["ready_wait_ns"].to_list()
@@ -100,7 +100,7 @@ def test_a_commands_waits_come_from_the_kernels_account(bench: Bench) -> None:
 
 
 def test_the_host_is_metered_for_a_time(bench: Bench) -> None:
-    result = bench.loadgo("meter", "--for", "2s", "--every", "250ms", "--out", "kept", "--format", "json")
+    result = bench.typed("meter", "--for", "2s", "--every", "250ms", "--out", "kept", "--format", "json")
     json.loads(result.stdout)
     measured = bench.tables("kept")
     assert (len(measured.interactions), len(measured.sessions)) == (0, 0)
@@ -116,7 +116,7 @@ def metered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a command that was metered once for all."""
     bench = Bench(tmp_path_factory.mktemp("metered"))
     bench.homes.mkdir()
-    bench.loadgo("meter", "--quiet", "--out", "kept", "--", "true")
+    bench.typed("meter", "--quiet", "--out", "kept", "--", "true")
     return bench.folder / "kept"
 
 
@@ -132,8 +132,8 @@ def test_the_records_of_a_metered_command_can_be_queried(metered: Path) -> None:
 def test_a_command_that_cannot_be_run_is_refused_as_a_shell_does(bench: Bench) -> None:
     plain = bench.folder / "plain"
     plain.write_text("no program")
-    assert "no such program" in bench.loadgo("meter", "--", "no-such-program", status=127).stderr
-    assert "not executable" in bench.loadgo("meter", "--", str(plain), status=126).stderr
+    assert "no such program" in bench.typed("meter", "--", "no-such-program", status=127).stderr
+    assert "not executable" in bench.typed("meter", "--", str(plain), status=126).stderr
     assert not (bench.folder / "runs").exists()
 
 
@@ -232,7 +232,7 @@ def test_a_kernel_that_does_not_tell_its_types_is_named(bench: Bench) -> None:
 def test_a_thousand_processes_a_second_are_all_counted(bench: Bench, tier: str, between: list[str]) -> None:
     forks = "i=0; while [ $i -lt 2000 ]; do (exit); i=$((i + 1)); done"
     before = stolen_ns()
-    bench.loadgo("meter", "--quiet", "--meters", tier, "--out", "kept", "--", "sh", "-c", forks)
+    bench.typed("meter", "--quiet", "--meters", tier, "--out", "kept", "--", "sh", "-c", forks)
     stolen = stolen_ns() - before
     measured = bench.tables("kept")
     assert len(measured.lost) == 0

@@ -20,7 +20,7 @@ from loadgo.metering.totals import BOUNDS_S, MOST_LABELS, OTHER_LABEL, Totals
 from loadgo.metering.viewers import parse_address
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from prometheus_client.parser import text_string_to_metric_families
-from support.outside import NEEDS_ROOT, PATIENCE_S, Bench, ended, finished, wait_until
+from support.outside import NEEDS_ROOT, PATIENCE_S, Bench, ended, wait_until
 
 ROWS: dict[str, Any] = {
     "span_ns": 1_000_000_000,
@@ -236,10 +236,10 @@ def test_a_failed_export_makes_the_status_bad(tmp_path: Path) -> None:
     (tmp_path / "homes").mkdir()
     bench = Bench(tmp_path)
     nobody_listens = "http://127.0.0.1:9/v1/metrics"
-    completed = bench.loadgo("meter", "--for", "200ms", "--every", "100ms", "--otlp", nobody_listens, status=1)
+    completed = bench.typed("meter", "--for", "200ms", "--every", "100ms", "--otlp", nobody_listens, status=1)
     assert f"loadgo: 1 of 1 exports to {nobody_listens} failed" in completed.stderr
-    assert bench.loadgo("meter", "--otlp", nobody_listens, "--", "sh", "-c", "exit 3", status=3)
-    recorded = bench.loadgo("meter", "--for", "200ms", "--otlp", nobody_listens, "--out", "kept", status=1)
+    assert bench.typed("meter", "--otlp", nobody_listens, "--", "sh", "-c", "exit 3", status=3)
+    recorded = bench.typed("meter", "--for", "200ms", "--otlp", nobody_listens, "--out", "kept", status=1)
     assert recorded.stderr.count("exports to") == 1, "the error is no note as well"
 
 
@@ -277,6 +277,5 @@ def test_the_command_serves_until_it_is_interrupted_and_records_nothing(tmp_path
 @NEEDS_ROOT
 def test_an_address_beyond_the_loopback_is_refused_by_the_command(tmp_path: Path) -> None:
     (tmp_path / "homes").mkdir()
-    told = finished(Bench(tmp_path).start("meter", "--serve", "0.0.0.0:0"))
-    assert told.returncode == 2
+    told = Bench(tmp_path).typed("meter", "--serve", "0.0.0.0:0", status=2)
     assert "--beyond-loopback" in told.stderr

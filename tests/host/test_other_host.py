@@ -213,14 +213,14 @@ def test_two_controllers_at_once_do_not_disturb_each_other(far: AgentHost) -> No
     assert len(far.agents) == 1
 
 
-@pytest.mark.parametrize("content", [b"", b"#!/bin/sh\necho older\n", b"\x7fELF cut"])
-def test_a_damaged_or_older_agent_in_the_cache_is_replaced(content: bytes, far: AgentHost) -> None:
+def test_a_damaged_or_older_agent_in_the_cache_is_replaced(far: AgentHost) -> None:
     doctor_names(far)
     (agent,) = far.agents
     whole = agent.read_bytes()
-    agent.write_bytes(content)
-    doctor_names(far)
-    assert agent.read_bytes() == whole
+    for content in (b"", b"#!/bin/sh\necho older\n", b"\x7fELF cut"):
+        agent.write_bytes(content)
+        doctor_names(far)
+        assert agent.read_bytes() == whole, content
 
 
 def test_a_shell_that_prints_is_no_obstacle(far: AgentHost) -> None:
@@ -314,12 +314,20 @@ FAKE_AGENTS = {
 }
 
 
+@pytest.fixture(scope="module")
+def without_agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[AgentHost, Path]]:
+    """A host from whose cache the agent was moved away, and where it is now."""
+    with agent_host(tmp_path_factory.mktemp("without-agent")) as far:
+        doctor_names(far)
+        (agent,) = far.agents
+        yield far, agent.rename(far.host.home / agent.name)
+
+
 @pytest.mark.parametrize("name", FAKE_AGENTS)
-def test_a_far_end_that_is_no_agent_is_told(name: str, far: AgentHost) -> None:
+def test_a_far_end_that_is_no_agent_is_told(name: str, without_agent: tuple[AgentHost, Path]) -> None:
     program, reason = FAKE_AGENTS[name]
-    doctor_names(far)
-    (agent,) = far.agents
-    real = agent.rename(far.host.home / "real-agent")
+    far, real = without_agent
+    agent = far.cache / real.name
     agent.write_text(f'#!/bin/sh\nreal={real}\n[ "$1" = serve ] || exec $real hash\n{program}\n')
     agent.chmod(0o755)
     err = far.loadgo("doctor", "--on", FAR, status=2).stderr

@@ -107,7 +107,7 @@ def test_measured_runs_of_both_devices_are_taken_apart_by_the_change_that_their_
     assert elapsed.before == pytest.approx(typing / len(file), rel=1e-9)
     response = next(one for one in speedup_result.causes if one.measure == "response")
     assert response.causes[0].factor == pytest.approx(response.ratio, rel=1e-12)
-    page = paged.bench.loadgo("speedup", "--measured", "=file", "--measured", "zram=zram").stdout
+    page = paged.bench.typed("speedup", "--measured", "=file", "--measured", "zram=zram").stdout
     assert re.search(r"swap: file:\d+ to zram:\d+", page)
     assert re.search(r"Intervals +none: 1 run with each combination of the changes; they need 5\.", page)
 

@@ -17,6 +17,7 @@ import loadgo
 import pytest
 from loadgo.ready_message.ready import READY_FIGURES, Ready, interval_rank, spread_of
 from loadgo.running.command_meter import NotRun
+from support.command_line import typed
 from support.outside import PATIENCE_S, stolen_ns
 from support.places import PROJECT
 
@@ -29,8 +30,13 @@ SHELL_WORK = "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done; ls -R /usr/li
 IS_ROOT = os.geteuid() == 0
 
 
-def ready(*arguments: str, status: int = 0, **settings: Any) -> subprocess.CompletedProcess[str]:
-    """Runs `loadgo ready ARGUMENTS`, which must exit with `status`."""
+def ready(*arguments: str, status: int = 0, folder: Path | None = None, **variables: str) -> str:
+    """The message of `loadgo ready ARGUMENTS`, typed in this process; it must exit with `status`."""
+    return typed(folder or Path.cwd(), "ready", *arguments, status=status, **variables).stderr
+
+
+def ready_process(*arguments: str, status: int = 0, **settings: Any) -> subprocess.CompletedProcess[str]:
+    """Runs `loadgo ready ARGUMENTS` as a process, whose standard streams are the command's too."""
     if "input" not in settings:
         settings.setdefault("stdin", subprocess.DEVNULL)
     result = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=PATIENCE_S, **settings)
@@ -39,10 +45,10 @@ def ready(*arguments: str, status: int = 0, **settings: Any) -> subprocess.Compl
     return result
 
 
-def as_json(*arguments: str, status: int = 0, **settings: Any) -> dict[str, Any]:
+def as_json(*arguments: str, folder: Path | None = None) -> dict[str, Any]:
     """The JSON of `loadgo ready --quiet-output ARGUMENTS`."""
-    told = ready("--quiet-output", "--format", "json", *arguments, status=status, **settings)
-    found: dict[str, Any] = json.loads(told.stdout)
+    words = ("ready", "--quiet-output", "--format", "json", *arguments)
+    found: dict[str, Any] = json.loads(typed(folder or Path.cwd(), *words).stdout)
     return found
 
 
@@ -101,7 +107,7 @@ def test_figures_agree_with_perf_within_one_percent(tmp_path: Path) -> None:
     own = [by_meter_and_by_perf(["true"], tmp_path / "own") for _ in range(7)]
     cpu_itself = median(run.cpu_ns - run.perf_cpu_ns for run in own)
     faults_itself = median(run.faults - run.perf_faults for run in own)
-    work = "pages = [bytearray(4096 * 50) for _ in range(200)]\nprint(sum(range(60000000)))"
+    work = "pages = [bytearray(4096 * 50) for _ in range(200)]\nprint(sum(range(20000000)))"
     runs = [by_meter_and_by_perf([sys.executable, "-S", "-c", work], tmp_path / "work") for _ in range(7)]
     cpu = [run.cpu_ns - cpu_itself for run in runs]
     perf_cpu = [run.perf_cpu_ns for run in runs]
@@ -132,8 +138,8 @@ def test_it_exits_as_the_command_does(command: list[str], status: int) -> None:
 
 def test_a_file_on_the_path_that_is_not_executable_is_told_from_none(tmp_path: Path) -> None:
     (tmp_path / "plainfile").write_text("")
-    told = ready("--", "plainfile", status=126, env=os.environ | {"PATH": f"{os.environ['PATH']}:{tmp_path}"})
-    assert "not executable" in told.stderr
+    message = ready("--", "plainfile", status=126, PATH=f"{os.environ['PATH']}:{tmp_path}")
+    assert "not executable" in message
 
 
 @pytest.mark.parametrize(
@@ -144,17 +150,17 @@ def test_wrong_usage_of_loadgo_itself_exits_with_2_and_runs_nothing(arguments: l
 
 
 def test_options_after_the_command_are_the_command_s() -> None:
-    assert ready("sh", "-c", 'printf "%s " "$@"', "x", "-n", "--cold").stdout == "-n --cold "
+    assert ready_process("sh", "-c", 'printf "%s " "$@"', "x", "-n", "--cold").stdout == "-n --cold "
 
 
 def test_the_first_status_that_is_not_0_is_the_exit_status_of_several_runs(tmp_path: Path) -> None:
     count = "n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n; case $n in 1) exit 5;; 2) exit 6;; esac"
-    ready("-n", "4", "--", "sh", "-c", count, cwd=tmp_path, status=5)
+    ready("-n", "4", "--", "sh", "-c", count, folder=tmp_path, status=5)
     assert (tmp_path / "n").read_text() == "4\n"
 
 
 def test_the_command_s_output_stays_usable_and_its_input_is_ours() -> None:
-    told = ready("--", "tr", "a-z", "A-Z", input="hello\n")
+    told = ready_process("--", "tr", "a-z", "A-Z", input="hello\n")
     assert told.stdout == "HELLO\n"
     assert re.search(r"^r tr a-z A-Z: real ", told.stderr, re.MULTILINE)
     assert "CPU" in told.stderr
@@ -166,20 +172,20 @@ def test_several_runs_read_a_file_again_and_a_pipe_not_at_all(tmp_path: Path) ->
     with (tmp_path / "lines").open() as lines:
         lines.readline()
         os.lseek(lines.fileno(), 4, os.SEEK_SET)
-        assert ready("-n", "3", "--", "cat", stdin=lines).stdout == "two\n" * 3
-    assert ready("-n", "2", "--", "cat", input="one\n").stdout == ""
+        assert ready_process("-n", "3", "--", "cat", stdin=lines).stdout == "two\n" * 3
+    assert ready_process("-n", "2", "--", "cat", input="one\n").stdout == ""
 
 
 def test_quiet_output_loses_what_the_command_says_and_not_the_message() -> None:
-    told = ready("--quiet-output", "--", "sh", "-c", "echo out; echo complaint >&2")
+    told = ready_process("--quiet-output", "--", "sh", "-c", "echo out; echo complaint >&2")
     assert told.stdout == ""
     assert "complaint" not in told.stderr.partition("\n")[2]
     assert "real" in told.stderr
 
 
 def test_text_shows_a_signal_and_a_status() -> None:
-    assert "killed by SIGKILL" in ready("--", "sh", "-c", "kill -9 $$", status=137).stderr
-    assert ", exit 3\n" in ready("--", "sh", "-c", "exit 3", status=3).stderr
+    assert "killed by SIGKILL" in ready_process("--", "sh", "-c", "kill -9 $$", status=137).stderr
+    assert ", exit 3\n" in ready("--", "sh", "-c", "exit 3", status=3)
 
 
 def test_json_holds_every_run_and_the_spread_of_each_figure(tmp_path: Path) -> None:
@@ -202,14 +208,14 @@ def test_an_interval_needs_six_runs_and_covers_the_median_in_95_percent() -> Non
     assert [interval_rank(count) for count in (1, 5, 6, 8, 9, 20, 50)] == [None, None, 1, 1, 2, 6, 18]
     assert spread_of([3.0, 1.0, 2.0]) == spread_of([1.0, 2.0, 3.0])
     assert spread_of([]).median is None
-    assert "too few" in ready("-n", "2", "--", "true").stderr
+    assert "too few" in ready("-n", "2", "--", "true")
 
 
 def test_what_a_command_leaves_running_is_told_and_lives_on(tmp_path: Path) -> None:
     # It lives until somebody opens the pipe for writing.
     os.mkfifo(tmp_path / "pipe")
     line = "cat pipe > done 2>/dev/null </dev/null & echo $! > pid"
-    (run,) = as_json("--", "sh", "-c", line, cwd=tmp_path)["runs"]
+    (run,) = as_json("--", "sh", "-c", line, folder=tmp_path)["runs"]
     pid = int((tmp_path / "pid").read_text())
     if run["left_running"] is None:
         assert not IS_ROOT, "root has a control group to count in"
@@ -286,7 +292,7 @@ def test_cold_the_first_run_waits_for_its_pages() -> None:
     shutil.copy2("/usr/bin/perl", program)
     try:
         told = as_json("--cold", "--", str(program), "-e", "1")
-        text = ready("--cold", "--", str(program), "-e", "1").stderr
+        text = ready("--cold", "--", str(program), "-e", "1")
     finally:
         program.unlink()
     assert list(told["figures"]) == [run["stage"] for run in told["runs"]] == ["cold first", "warm first", "following"]

@@ -37,7 +37,7 @@ def refusing(bench: Bench, message: str, status: int) -> str:
 )
 def test_the_message_of_a_refused_log_in_has_its_remedy(bench: Bench, message: str, status: int, remedy: str) -> None:
     login = refusing(bench, message, status)
-    told = bench.loadgo("run", bench.script(QUICK), "--login", login, status=2).stderr
+    told = bench.typed("run", bench.script(QUICK), "--login", login, status=2).stderr
     assert f'it printed "{message}"; {remedy}' in told
 
 
@@ -51,7 +51,7 @@ def test_the_folder_of_a_refused_log_in_stays_and_the_message_says_how_to_go_on(
     arguments = (bench.script(QUICK), "--out", "kept", *more.get(command, ()))
     bad = bench.script(QUICK.replace("think", f'login = "{refusing(bench, "no", 1)}"\nthink'))
     for _ in range(2):
-        told = bench.loadgo(command, bad, *arguments[1:], status=2).stderr
+        told = bench.typed(command, bad, *arguments[1:], status=2).stderr
         assert f"holds a run that failed before any line was answered: remove it with `rm -r {failed}" in told
         assert told.count("rm -r") == 1
     if command == "run":
@@ -68,7 +68,7 @@ def test_a_folder_with_answered_lines_is_never_advised_to_be_removed(bench: Benc
     bench.run(script)
     description = bench.folder / "kept/run.toml"
     description.write_text(description.read_text().replace('outcome = "done"', 'outcome = "failed"'))
-    told = bench.loadgo("run", script, "--out", "kept", status=2).stderr
+    told = bench.typed("run", script, "--out", "kept", status=2).stderr
     assert "holds a run already: name another folder" in told
     assert "rm -r" not in told
 
@@ -76,6 +76,6 @@ def test_a_folder_with_answered_lines_is_never_advised_to_be_removed(bench: Benc
 def test_no_more_log_ins_are_counted_against_sshd_than_there_are_users(bench: Bench) -> None:
     """Nobody listens at port 1, so that the log-ins fail; the note on MaxStartups is made before them."""
     login = "ssh -p 1 127.0.0.1"
-    bench.loadgo("run", bench.script(QUICK), "--login", login, "--users", "4", "--out", "kept", status=2)
+    bench.typed("run", bench.script(QUICK), "--login", login, "--users", "4", "--out", "kept", status=2)
     notes = "\n".join(tomllib.loads((bench.folder / "kept/run.toml").read_text())["notes"])
     assert "16 are planned" not in notes

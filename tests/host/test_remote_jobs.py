@@ -64,7 +64,7 @@ def test_a_run_keeps_a_row_of_each_transfer_that_can_be_taken_apart(bench: Bench
     table = read_table(bench.folder / "kept/transfers.csv", {"load": "load_1min"})
     assert len(table.transfers) == 14
     assert table.contradictions == table.left_out == ()
-    told = bench.loadgo("transfer", "--read", "kept/transfers.csv").stdout
+    told = bench.typed("transfer", "--read", "kept/transfers.csv").stdout
     assert "Sending" in told
     assert "receiving" in told
 
@@ -135,7 +135,7 @@ def test_a_batch_host_elsewhere_is_named_by_the_environment(bench: Bench, monkey
 
 def test_a_program_beside_that_cannot_begin_is_refused_before_anybody_logs_in(bench: Bench) -> None:
     script = bench.script('lines = ["true"]\n[beside]\nHOST = "sh -c \'echo no room >&2; exit 5\'"\n')
-    result = bench.loadgo("run", script, "--out", "kept", status=2)
+    result = bench.typed("run", script, "--out", "kept", status=2)
     assert "HOST" in result.stderr
     assert "ended before it said anything: no room" in result.stderr
 

@@ -28,7 +28,7 @@ FILES = {
     "-n": b"-e minus\n",
     "empty": b"",
     "\u00e4/\u65e5\u672c": "no newline at the end: \u65e5\u672c\u8a9e".encode(),
-    "long": b"\t-%\x16'\n" * 3000,
+    "long": b"\t-%\x16'\n" * 1500,
 }
 LINES = {
     "tab": ("printf '%s' 'a\tb\t\tc'", b"a\tb\t\tc"),
@@ -191,7 +191,7 @@ def test_a_run_that_is_stopped_leaves_no_files_in_the_account(account: Account, 
 
 def test_a_file_that_does_not_arrive_is_named_before_the_run(host: SshHost, bench: Bench) -> None:
     (host.home / ".bash_profile").write_text('printf() { builtin printf "${@//hi/ho}"; }\n')
-    refused = bench.loadgo("run", bench.script(script(host.login, ["make"], FILES)), status=2)
+    refused = bench.typed("run", bench.script(script(host.login, ["make"], FILES)), status=2)
     assert "Makefile" in refused.stderr
     assert "is not that of the script" in refused.stderr
 
@@ -199,7 +199,7 @@ def test_a_file_that_does_not_arrive_is_named_before_the_run(host: SshHost, benc
 def test_a_question_about_the_hosts_key_is_told_with_the_screen_and_the_remedy(host: SshHost, bench: Bench) -> None:
     known = bench.folder / "known"
     login = host.login_with(BatchMode="no", StrictHostKeyChecking="ask", UserKnownHostsFile=str(known))
-    refused = bench.loadgo("run", bench.script(script(login, ["true"], {})), status=2)
+    refused = bench.typed("run", bench.script(script(login, ["true"], {})), status=2)
     assert "it asks whether the host's key is right" in refused.stderr
     assert "The authenticity of host" in refused.stderr
     assert "(yes/no/[fingerprint])?" in refused.stderr
@@ -209,14 +209,14 @@ def test_a_question_about_the_hosts_key_is_told_with_the_screen_and_the_remedy(h
 
 def test_a_question_for_a_password_is_told_with_the_screen_and_the_remedy(host: SshHost, bench: Bench) -> None:
     login = host.login_with(BatchMode="no", PubkeyAuthentication="no")
-    refused = bench.loadgo("run", bench.script(script(login, ["true"], {})), status=2)
+    refused = bench.typed("run", bench.script(script(login, ["true"], {})), status=2)
     assert "it asks for a password" in refused.stderr
     assert "root@127.0.0.1's password:" in refused.stderr
     assert "ssh-copy-id" in refused.stderr
     assert "Permission denied" not in refused.stderr, "nothing was typed as a password"
 
 
-SPIN = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; sed -n 1p /etc/passwd >/dev/null"
+SPIN = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; sed -n 1p /etc/passwd >/dev/null"
 
 
 @pytest.mark.parametrize("typing", ["none", "400 chars/s"])
@@ -254,7 +254,7 @@ def test_an_account_with_a_theme_and_a_history_of_zsh_is_as_it_was(tmp_path: Pat
 def test_fish_is_refused_in_words(login: str, bench: Bench) -> None:
     if shutil.which("fish") is None:
         pytest.skip("there is no fish: scripts/setup dev installs it")
-    refused = bench.loadgo("run", bench.script(script(login, ["ls"], {})), status=2)
+    refused = bench.typed("run", bench.script(script(login, ["ls"], {})), status=2)
     assert "the account's shell is not of the Bourne family, as fish is not" in refused.stderr
     assert "loadgo sets the prompt of sh, bash, zsh and ksh" in refused.stderr
     assert len(refused.stderr) < 600, "what fish draws is no part of the message"

@@ -8,7 +8,7 @@ import loadgo
 import polars as pl
 import pytest
 from loadgo.records.tables import Tables
-from support.kernel_programs import WITHOUT_TYPES, all_unloaded, held_by, holds_programs
+from support.kernel_programs import WITHOUT_TYPES, all_unloaded, held_by
 from support.outside import NEEDS_ROOT, NOBODY, Bench, ended, phase_has_begun, readable_by_all, stolen_ns, wait_until
 
 QUICK = """think = "none"
@@ -120,16 +120,17 @@ def test_primitives_are_counted_by_user_and_command(exact_run: Metered) -> None:
 @NEEDS_ROOT
 def test_a_run_unloads_what_it_has_loaded_even_when_it_is_killed(bench: Bench) -> None:
     script = bench.script('think = "fixed(100s)"\npasses = 1\nlines = ["true"]\n')
-    for last, status in ((signal.SIGTERM, 130), (signal.SIGKILL, None)):
+    for last, status, meters in (
+        (signal.SIGINT, 130, ()),
+        (signal.SIGTERM, 130, ("--meters", "exact")),
+        (signal.SIGKILL, -signal.SIGKILL, ("--meters", "exact")),
+    ):
         out = last.name
-        running = bench.start("run", script, "--users", "2", "--meters", "exact", "--quiet", "--out", out)
+        running = bench.start("run", script, "--users", "2", *meters, "--quiet", "--out", out)
         wait_until(lambda out=out: phase_has_begun(bench.folder / out, "warm-up"), running)  # type: ignore[misc]
         programs = held_by(running.pid)
         running.send_signal(last)
-        if status is None:
-            running.communicate()
-        else:
-            ended(running, status)
+        ended(running, status)
         assert programs
         assert all_unloaded(programs)
     bench.run(bench.script(QUICK), out="after")  # undoes what the killed one has left
@@ -200,12 +201,3 @@ def test_doctor_tells_of_each_meter_how_or_why_not(bench: Bench) -> None:
     assert "not mounted" not in told
     if int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) in (1, 2):
         assert " ".join(told.split()).count("a command of yours: yes") == 3  # perf events, and two meters
-
-
-@NEEDS_ROOT
-def test_a_run_holds_its_programs_only_while_it_runs(bench: Bench) -> None:
-    script = bench.script('think = "fixed(100s)"\npasses = 1\nlines = ["true"]\n')
-    running = bench.start("run", script, "--quiet", "--out", "kept")
-    wait_until(lambda: holds_programs(running), running)
-    running.send_signal(signal.SIGINT)
-    ended(running, 130)

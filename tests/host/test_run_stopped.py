@@ -123,29 +123,32 @@ def kill_in_the_middle(bench: Bench, run_id: str, *options: str, before: tuple[s
     return running
 
 
-def test_after_a_kill_the_records_are_read_and_the_report_says_so(bench: Bench, request: pytest.FixtureRequest) -> None:
-    run_id = named(request)
-    kill_in_the_middle(bench, run_id)
-    result = bench.typed("report", run_id)
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """Where a run with conditions was killed, `killed`, and the next one has cleared away what it left."""
+    bench = Bench(tmp_path_factory.mktemp("killed"))
+    bench.homes.mkdir()
+    kill_in_the_middle(bench, "killed", "--fail-if", "p50 > 1h", "--fail-if", "p50(echo) > 1ns")
+    bench.run(bench.script('lines = ["true"]\nthink = "none"\n', "next"), out="next")
+    return bench
+
+
+def test_after_a_kill_the_records_are_read_and_the_report_says_so(killed: Bench) -> None:
+    result = killed.typed("report", "killed")
     assert "killed" in result.stdout.splitlines()[0]
-    kept = bench.tables(run_id).interactions
+    kept = killed.tables("killed").interactions
     assert len(kept) > 100
     each = kept.group_by("user", maintain_order=True).agg("pass")
     for passes in each["pass"].to_list():
         assert passes == list(range(1, len(passes) + 1)), "no row is missing before the last"
-    bench.run(bench.script('lines = ["true"]\nthink = "none"\n', "next"), out="next")
 
 
-def test_a_killed_run_keeps_its_conditions(bench: Bench, request: pytest.FixtureRequest) -> None:
-    run_id = named(request)
-    kill_in_the_middle(bench, run_id, "--fail-if", "p50 > 1h", "--fail-if", "p50(echo) > 1ns")
-    assert bench.tables(run_id).conditions["fail_if"] == [{"condition": "p50 > 1h"}, {"condition": "p50(echo) > 1ns"}]
-    reported = json.loads(bench.typed("report", run_id, "--format", "json").stdout)["fail_if"]
-    assert [(result["condition"], result["holds"]) for result in reported] == [
-        ("p50 > 1h", False),
-        ("p50(echo) > 1ns", True),
-    ]
-    bench.run(bench.script('lines = ["true"]\nthink = "none"\n', "next"), out="next")
+def test_a_killed_run_keeps_its_conditions(killed: Bench) -> None:
+    asked = ["p50 > 1h", "p50(echo) > 1ns"]
+    assert killed.tables("killed").conditions["fail_if"] == [{"condition": condition} for condition in asked]
+    reported = json.loads(killed.typed("report", "killed", "--format", "json").stdout)["fail_if"]
+    assert [result["condition"] for result in reported] == asked
+    assert [result["holds"] for result in reported] == [False, True]
 
 
 @NEEDS_ROOT

@@ -52,7 +52,7 @@ def test_the_methods_are_listed_where_output_goes(bench: Bench) -> None:
 
 def test_nothing_to_move_comes_over_whole(bench: Bench) -> None:
     with waiting() as server:
-        told = bench.loadgo("transfer", "--to", server.address, "--size", "0").stdout
+        told = bench.typed("transfer", "--to", server.address, "--size", "0").stdout
     assert "There was nothing to move" in told
 
 
@@ -60,7 +60,7 @@ def test_nothing_to_move_comes_over_whole(bench: Bench) -> None:
 def test_rows_on_the_standard_output_stand_there_alone(bench: Bench, page: str | None) -> None:
     with waiting() as server:
         options = ("--to", server.address, "--size", "4096", "--csv", "-", *(("-o", page) if page else ()))
-        result = bench.loadgo("transfer", *options)
+        result = bench.typed("transfer", *options)
     heading, *rows = result.stdout.splitlines()
     assert (heading[:16], len(rows)) == ("method,direction", 2)
     assert page is None or "Sending a" in (bench.folder / page).read_text()
@@ -71,7 +71,7 @@ def test_rows_on_the_standard_output_stand_there_alone(bench: Bench, page: str |
 def test_rows_that_cannot_be_written_are_told_after_the_answer(bench: Bench, grid: tuple[str, ...]) -> None:
     with waiting() as server:
         options = ("--to", server.address, "--size", "4096", *grid, "--csv", "/dev/full")
-        result = bench.loadgo("transfer", *options, status=2)
+        result = bench.typed("transfer", *options, status=2)
     assert "Sending a" in result.stdout
     assert "/dev/full: No space left on device" in result.stderr
 
@@ -80,7 +80,7 @@ def test_rows_that_cannot_be_written_are_told_after_the_answer(bench: Bench, gri
 def test_a_page_that_cannot_be_written_does_not_keep_the_rows_back(bench: Bench) -> None:
     with waiting() as server:
         options = ("--to", server.address, "--size", "4096", "-o", "/dev/full", "--csv", "rows.csv")
-        result = bench.loadgo("transfer", *options, status=2)
+        result = bench.typed("transfer", *options, status=2)
     assert "Sending a" in result.stdout
     assert len((bench.folder / "rows.csv").read_text().splitlines()) == 3
 

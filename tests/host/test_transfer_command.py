@@ -24,8 +24,8 @@ def bench(tmp_path: Path) -> Bench:
 
 
 def metered(bench: Bench, *command: str, status: int = 0) -> dict[str, Any]:
-    """The JSON of a command's transfer, with what it printed itself under `said`."""
-    bench.loadgo("transfer", "--format", "json", "-o", "told.json", "--", *command, status=status)
+    """The JSON of a command's transfer. What the command itself prints goes to this process's standard output."""
+    bench.typed("transfer", "--format", "json", "-o", "told.json", "--", *command, status=status)
     found: dict[str, Any] = json.loads((bench.folder / "told.json").read_text())
     return found
 
@@ -36,13 +36,12 @@ def kinds_of(told: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 @NEEDS_ROOT
 @pytest.mark.parametrize(("there", "back"), [(1, 0), (300_001, 17), (64 << 20, 1 << 20)])
-def test_bytes_are_those_of_the_sockets_own_counters(bench: Bench, there: int, back: int) -> None:
-    result = bench.loadgo(
-        "transfer", "--format", "json", "-o", "told.json", "--", *PYTHON, BOTH_ENDS, str(there), str(back)
-    )
-    sent, received = json.loads(result.stdout)
+def test_bytes_are_those_of_the_sockets_own_counters(
+    bench: Bench, there: int, back: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    moved = kinds_of(metered(bench, *PYTHON, BOTH_ENDS, str(there), str(back)))
+    sent, received = json.loads(capfd.readouterr().out)
     assert (sent, received) == (there + back, there + back)
-    moved = kinds_of(json.loads((bench.folder / "told.json").read_text()))
     assert set(moved) == {"TCP, loopback"}
     assert (moved["TCP, loopback"]["sent"], moved["TCP, loopback"]["received"]) == (sent, received)
     assert moved["TCP, loopback"]["sockets"] == 2
@@ -172,7 +171,7 @@ def test_in_another_network_namespace_faults_are_none_of_nothing(bench: Bench) -
 )
 def test_it_ends_as_the_command_does(bench: Bench, command: tuple[str, ...], status: int, said: str) -> None:
     (bench.folder / "deck").touch(mode=0o644)
-    assert said in bench.loadgo("transfer", "--", *command, status=status).stderr
+    assert said in bench.typed("transfer", "--", *command, status=status).stderr
     assert not groups_of(bench)
 
 
@@ -226,7 +225,7 @@ def test_where_sockets_cannot_be_followed_the_rest_is_told_and_why(bench: Bench,
 @NEEDS_ROOT
 @pytest.mark.parametrize(("format", "sign"), [("html", "<!DOCTYPE html>"), ("md", "### "), ("json", '"cpu_s_per_bit"')])
 def test_it_is_written_in_every_format(bench: Bench, format: str, sign: str) -> None:
-    bench.loadgo("transfer", "--format", format, "-o", "page", "--", *PYTHON, BOTH_ENDS, "70000", "0")
+    bench.typed("transfer", "--format", format, "-o", "page", "--", *PYTHON, BOTH_ENDS, "70000", "0")
     text = (bench.folder / "page").read_text()
     assert sign.lower() in text.lower()
     assert ("70,000" in text) == (format != "json")

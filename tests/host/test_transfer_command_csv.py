@@ -58,17 +58,17 @@ def test_each_run_adds_its_row_to_the_table(tmp_path: Path) -> None:
     (tmp_path / "homes").mkdir()
     bench = Bench(tmp_path)
     for size in ("1000", "70000"):
-        bench.loadgo("transfer", "--csv", "rows.csv", "--", *PYTHON, BOTH_ENDS, size, "0")
+        bench.typed("transfer", "--csv", "rows.csv", "--", *PYTHON, BOTH_ENDS, size, "0")
     table = read_table(tmp_path / "rows.csv")
     name = Path(sys.executable).name
     assert [(one.method, one.bytes) for one in table.transfers] == [(name, 2000), (name, 140000)]
-    assert "both ways" in bench.loadgo("transfer", "--read", "rows.csv").stdout
+    assert "both ways" in bench.typed("transfer", "--read", "rows.csv").stdout
 
 
 @NEEDS_FULL_DEVICE
 def test_a_table_that_takes_no_row_is_told_after_the_answer(tmp_path: Path) -> None:
     (tmp_path / "homes").mkdir()
-    result = Bench(tmp_path).loadgo("transfer", "--csv", "/dev/full", "--", "true", status=2)
+    result = Bench(tmp_path).typed("transfer", "--csv", "/dev/full", "--", "true", status=2)
     assert "true used" in result.stderr
     assert "/dev/full" in result.stderr
     assert "No space left" in result.stderr
@@ -81,5 +81,5 @@ def test_a_row_goes_to_the_standard_output_behind_the_command_s_own(tmp_path: Pa
     result = bench.loadgo("transfer", "--csv", "-", "--", "echo", "hello")
     lines = result.stdout.splitlines()
     assert (lines[0], lines[1] + "\n", len(lines)) == ("hello", header(), 3)
-    mixed = bench.loadgo("transfer", "--csv", "-", "--format", "json", "--", "echo", "hello", status=2)
+    mixed = bench.typed("transfer", "--csv", "-", "--format", "json", "--", "echo", "hello", status=2)
     assert "would mix" in mixed.stderr

@@ -59,7 +59,7 @@ class Place:
 
     def metered(self, *command: str) -> dict[str, Any]:
         """The JSON of the command's transfer."""
-        self.bench.loadgo("transfer", "--format", "json", "-o", "told.json", "--", *command)
+        self.bench.typed("transfer", "--format", "json", "-o", "told.json", "--", *command)
         found: dict[str, Any] = json.loads((self.here / "told.json").read_text())
         return found
 
@@ -138,14 +138,13 @@ def test_a_file_fetched_over_ssh_is_counted_as_the_far_socket_counts_it(place: P
 
 
 @OVER_SSH
-def test_the_processor_time_of_ssh_is_in_the_row_of_who_started_it(place: Place, program: str) -> None:
+def test_the_processor_time_of_ssh_is_in_the_row_of_who_started_it(
+    place: Place, program: str, capfd: pytest.CaptureFixture[str]
+) -> None:
     needs("sshd", program)
     with by_ssh(place, program) as ssh:
-        command = (sys.executable, "-I", "-c", CHARGED, *ssh.words("up", f"far:{place.there}/up"))
-        options = ("--format", "json", "-o", "told.json")
-        result = place.bench.loadgo("transfer", *options, "--", *command)
-    run = json.loads((place.here / "told.json").read_text())["run"]
-    all_s, of_tools_s = map(float, result.stdout.split())
+        run = place.metered(sys.executable, "-I", "-c", CHARGED, *ssh.words("up", f"far:{place.there}/up"))["run"]
+    all_s, of_tools_s = map(float, capfd.readouterr().out.split())
     in_row_s = (run["cpu_user_ns"] + run["cpu_system_ns"]) / 1e9
     assert of_tools_s > 0.01
     # What is in the row beside is the command's own end.
@@ -199,7 +198,7 @@ def test_a_copy_that_is_refused_ends_as_scp_does_and_has_its_row(place: Place) -
     needs("sshd", "scp")
     with by_ssh(place, "scp") as ssh:
         words = ssh.words("far:/no/such/file", "down")
-        result = place.bench.loadgo("transfer", "--csv", "rows.csv", "--", *words, status=1)
+        result = place.bench.typed("transfer", "--csv", "rows.csv", "--", *words, status=1)
     assert "scp ended with exit status 1" in result.stderr
     (row,) = pl.read_csv(place.here / "rows.csv").to_dicts()
     assert (row["method"], row["exit_status"]) == ("scp", 1)

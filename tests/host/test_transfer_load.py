@@ -12,6 +12,7 @@ from loadgo.errors import Refused
 from loadgo.transfers.background_load import MOST_BUSY_PROCESSES, at_loads, busy_processes, loads_of, merged, running
 from loadgo.transfers.csv_table import read_table
 from loadgo.transfers.transfer import Transferred
+from support.far_end import waiting
 from support.outside import LOOK_EVERY_S, Bench
 
 PATIENCE_S = 60.0
@@ -120,14 +121,10 @@ def test_an_interrupt_ends_the_loads() -> None:
 
 def test_a_grid_at_two_loads_is_told_by_the_command(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
-    server = bench.start("transfer", "serve", "--listen", "127.0.0.1:0")
-    assert server.stderr is not None
-    address = server.stderr.readline().split()[2]
     # Four more than none, so that the load differs whoever else runs meanwhile.
     options = ("--size", "4096", "--grid", "2", "--load", "0,4", "--csv", "rows.csv")
-    result = bench.loadgo("transfer", "--to", address, *options)
-    server.terminate()
-    server.communicate()
+    with waiting() as server:
+        result = bench.typed("transfer", "--to", server.address, *options)
     assert "Against the load: the same transfers" in result.stdout
     assert "running and ready processes" in " ".join(result.stdout.split())
     table = read_table(tmp_path / "rows.csv")

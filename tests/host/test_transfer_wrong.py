@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from loadgo.transfers.transfer import impossible, methods
+from support.far_end import waiting
 from support.outside import NEEDS_ROOT, Bench, ended, wait_until
 from support.places import TESTS
 from support.two_hosts import two_hosts
@@ -67,14 +68,13 @@ def test_without_permission_for_io_uring_all_goes_on_without_it(tmp_path: Path) 
     if "io-uring" in impossible():
         pytest.skip(f"it is not permitted here at all: {impossible()['io-uring']}")
     bench = Bench(tmp_path)
-    server, address = serving(bench)
-    asked = ("transfer", "--to", address, "--size", "1000", "--method")
-    refused = bench.loadgo(*asked, "io-uring", status=2, before=WITHOUT_IO_URING)
+    with waiting() as server:
+        asked = ("transfer", "--to", server.address, "--size", "1000", "--method")
+        refused = bench.loadgo(*asked, "io-uring", status=2, before=WITHOUT_IO_URING)
+        result = bench.loadgo(*asked, "all", before=WITHOUT_IO_URING)
     assert "io-uring is not possible here: io_uring may not be used" in words(refused.stderr)
-    result = bench.loadgo(*asked, "all", before=WITHOUT_IO_URING)
     assert "io-uring is not possible here" in words(result.stdout)
     assert "unix sends" in result.stdout
-    stopped(server)
 
 
 def test_a_server_without_permission_for_io_uring_says_so(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_server_without_permission_for_io_uring_says_so(tmp_path: Path) -> Non
         pytest.skip(f"it is not permitted here at all: {impossible()['io-uring']}")
     bench = Bench(tmp_path)
     server, address = serving(bench, before=WITHOUT_IO_URING)
-    refused = bench.loadgo("transfer", "--to", address, "--size", "1", "--method", "io-uring", status=2)
+    refused = bench.typed("transfer", "--to", address, "--size", "1", "--method", "io-uring", status=2)
     assert f"io-uring is not possible at {address}" in words(refused.stderr)
     assert "io_uring may not be used" in stopped(server)
 
@@ -96,24 +96,23 @@ def test_methods_that_are_not_possible_here_are_listed_with_the_reason(tmp_path:
 
 def test_a_grid_of_all_methods_goes_on_without_those_that_are_not_possible(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
-    server, address = serving(bench)
-    asked = ("transfer", "--to", address, "--size", "4096", "--grid", "1", "--csv", "rows.csv", "--method")
-    result = bench.loadgo(*asked, "all", before=WITHOUT_IO_URING)
+    with waiting() as server:
+        asked = ("transfer", "--to", server.address, "--size", "4096", "--grid", "1", "--csv", "rows.csv", "--method")
+        result = bench.loadgo(*asked, "all", before=WITHOUT_IO_URING)
+        refused = bench.loadgo(*asked, "blocks,io-uring", status=2, before=WITHOUT_IO_URING)
     left_out = {"io-uring", *impossible()}
     assert [name for name in left_out if f"left out: {name} is not possible here" not in words(result.stdout)] == []
     made = {line.split(",")[0] for line in (tmp_path / "rows.csv").read_text().splitlines()[1:]}
     assert made == set(methods()) - left_out
-    refused = bench.loadgo(*asked, "blocks,io-uring", status=2, before=WITHOUT_IO_URING)
     assert "io-uring is not possible here" in words(refused.stderr)
-    stopped(server)
 
 
 def test_all_files_that_a_server_keeps_are_bounded_together(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     (tmp_path / "kept").mkdir()
     server, address = serving(bench, "--into", "kept", "--total", "8KiB")
-    bench.loadgo("transfer", "--to", address, "--size", "5000")
-    refused = bench.loadgo("transfer", "--to", address, "--size", "5000", status=2)
+    bench.typed("transfer", "--to", address, "--size", "5000")
+    refused = bench.typed("transfer", "--to", address, "--size", "5000", status=2)
     told = "8192 bytes is more than the 0 left of the 8192 that are kept here in all (--total)"
     assert told in words(refused.stderr)
     assert server.stderr is not None
@@ -123,23 +122,22 @@ def test_all_files_that_a_server_keeps_are_bounded_together(tmp_path: Path) -> N
     (file,) = (tmp_path / "kept").iterdir()
     assert said.endswith(f": 5,000 bytes, kept in kept/{file.name}\n")
     assert file.stat().st_size == 5000
-    said = bench.loadgo("transfer", "serve", "--total", "0", status=2)
+    said = bench.typed("transfer", "serve", "--total", "0", status=2)
     assert "give positive numbers" in said.stderr
 
 
 def test_on_a_disk_that_cannot_rename_without_replacing_nothing_is_replaced(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
-    server, address = serving(bench)
-    asked = ("transfer", "--to", address, "--receive", "--into", "deck")
-    bench.loadgo(*asked, "--size", "5000", before=WITHOUT_RENAMEAT2)
-    assert [(file.name, file.stat().st_size) for file in tmp_path.iterdir()] == [("deck", 5000)]
-    (tmp_path / "deck").unlink()
-    client = bench.start(*asked, "--size", "2MB", "--method", "bytes", before=WITHOUT_RENAMEAT2)
-    wait_until((tmp_path / "deck.incomplete").exists, client)
-    (tmp_path / "deck").write_text("another's")
-    assert "deck: File exists" in words(ended(client, 1).stdout)
+    with waiting() as server:
+        asked = ("transfer", "--to", server.address, "--receive", "--into", "deck")
+        bench.loadgo(*asked, "--size", "5000", before=WITHOUT_RENAMEAT2)
+        assert [(file.name, file.stat().st_size) for file in tmp_path.iterdir()] == [("deck", 5000)]
+        (tmp_path / "deck").unlink()
+        client = bench.start(*asked, "--size", "2MB", "--method", "bytes", before=WITHOUT_RENAMEAT2)
+        wait_until((tmp_path / "deck.incomplete").exists, client)
+        (tmp_path / "deck").write_text("another's")
+        assert "deck: File exists" in words(ended(client, 1).stdout)
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("deck", "another's")]
-    stopped(server)
 
 
 def test_a_server_without_a_descriptor_says_so_and_goes_on_when_there_is_one(tmp_path: Path) -> None:
@@ -154,7 +152,7 @@ def test_a_server_without_a_descriptor_says_so_and_goes_on_when_there_is_one(tmp
         said = server.stderr.readline()
     assert "no connection can be accepted for now: Too many open files" in said
     resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (soft, hard))
-    bench.loadgo("transfer", "--to", address, "--size", "1000")
+    bench.typed("transfer", "--to", address, "--size", "1000")
     said = server.stderr.readline() + server.stderr.readline()
     assert "refused: it said nothing" in said  # who waited has been let in, and was gone
     assert "1,000 bytes" in said
@@ -171,7 +169,7 @@ def test_a_full_disk_is_told_at_both_ends_and_nothing_is_left_there(tmp_path: Pa
     server, address = serving(bench, "--into", "small", before=on_it)
     ways = "blocks,records,splice,io-uring,unix,shm,tls"
     possible = [way for way in ways.split(",") if way not in impossible()]
-    result = bench.loadgo("transfer", "--to", address, "--size", "1MB", "--method", ",".join(possible), status=1)
+    result = bench.typed("transfer", "--to", address, "--size", "1MB", "--method", ",".join(possible), status=1)
     full = "receives there: broke off: No space left on device"
     assert [way for way in possible if f"{way} {full}" not in words(result.stdout)] == []
     assert list(Path(f"/proc/{server.pid}/root/{small}").iterdir()) == []
@@ -184,12 +182,11 @@ def test_a_full_disk_at_the_client_is_told_and_nothing_is_left_there(tmp_path: P
     (tmp_path / "small").mkdir()
     mounts = 'mount -t tmpfs -o size=256k none "$0" && "$@"; status=$?; ls -A "$0" > left; exit $status'
     on_it = ("unshare", "--mount", "sh", "-c", mounts, "small")
-    server, address = serving(bench)
-    asked = ("transfer", "--to", address, "--size", "1MB", "--receive", "--into", "small/deck")
-    result = bench.loadgo(*asked, status=1, before=on_it)
+    with waiting() as server:
+        asked = ("transfer", "--to", server.address, "--size", "1MB", "--receive", "--into", "small/deck")
+        result = bench.loadgo(*asked, status=1, before=on_it)
     assert "blocks receives: broke off: No space left on device" in words(result.stdout)
     assert (tmp_path / "left").read_text() == ""
-    stopped(server)
 
 
 def test_a_receiver_that_is_killed_leaves_a_file_that_says_it_is_incomplete(tmp_path: Path) -> None:
@@ -203,7 +200,7 @@ def test_a_receiver_that_is_killed_leaves_a_file_that_says_it_is_incomplete(tmp_
     client.communicate()
     assert part.exists()
     assert not (tmp_path / "deck").exists()
-    result = bench.loadgo(*asked, status=2)
+    result = bench.typed(*asked, status=2)
     assert "deck.incomplete: File exists" in words(result.stderr)
     assert "the other end is gone" in stopped(server)
 
@@ -219,13 +216,12 @@ def test_the_other_end_of_shared_memory_that_is_killed_is_missed(tmp_path: Path)
 
 
 def test_a_folder_in_which_nothing_can_be_kept_is_told_at_the_start(tmp_path: Path) -> None:
-    result = Bench(tmp_path).loadgo("transfer", "serve", "--listen", "127.0.0.1:0", "--into", "/proc", status=2)
+    result = Bench(tmp_path).typed("transfer", "serve", "--listen", "127.0.0.1:0", "--into", "/proc", status=2)
     assert "nothing can be kept in /proc" in words(result.stderr)
 
 
 def test_a_name_with_several_addresses_is_reached_by_the_one_that_answers(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
-    server, address = serving(bench)
-    result = bench.loadgo("transfer", "--to", f"localhost:{address.rpartition(':')[2]}", "--size", "1000")
+    with waiting() as server:
+        _, _, port = server.address.rpartition(":")
+        result = Bench(tmp_path).typed("transfer", "--to", f"localhost:{port}", "--size", "1000")
     assert "blocks sends" in result.stdout
-    stopped(server)

@@ -28,6 +28,7 @@ from loadgo.watching.state_signs import STATE_SIGNS
 from loadgo.watching.terminal import ScreenContext, screen
 from loadgo.watching.watch import Watching
 from loadgo.watching.window import USER_STATES, window_of
+from support.command_line import typed
 from support.outside import COMMAND, LOOK_EVERY_S, PATIENCE_S, environment
 from support.watched import asked
 
@@ -153,30 +154,26 @@ def test_a_long_expectation_is_not_cut(told: Tables) -> None:
 
 
 def test_one_picture_has_what_a_machine_expects_and_says_why_it_has_not(run: Path, tmp_path: Path) -> None:
-    command = [*COMMAND, "watch", str(run), "--once", "--model"]
-    picture = subprocess.run([*command, "multics-6180"], env=environment(COLUMNS="80"), capture_output=True, text=True)
-    assert (picture.returncode, picture.stderr) == (0, "")
+    command = ("watch", run, "--once", "--model")
+    picture = typed(tmp_path, *command, "multics-6180", COLUMNS="80")
+    assert picture.stderr == ""
     assert "\nexpected    p50 " in picture.stdout
     metered = tmp_path / "metered"
     shutil.copytree(run, metered, ignore=shutil.ignore_patterns("script.toml"))
-    words = [*COMMAND, "watch", str(metered), "--once", "--model", "multics-6180"]
-    without_script = subprocess.run(words, env=environment(), capture_output=True, text=True)
-    assert (without_script.returncode, without_script.stdout) == (2, "")
+    without_script = typed(tmp_path, "watch", metered, "--once", "--model", "multics-6180", status=2)
+    assert without_script.stdout == ""
     assert "no script" in without_script.stderr
     machine = tmp_path / "broken.toml"
     machine.write_text("processors = 0\n")
-    broken = subprocess.run([*command, str(machine)], env=environment(), capture_output=True, text=True)
-    assert (broken.returncode, broken.stdout) == (2, "")
+    broken = typed(tmp_path, *command, machine, status=2)
+    assert broken.stdout == ""
     assert "broken.toml" in broken.stderr
 
 
 def test_a_program_gets_the_pictures_that_the_command_shows(run: Path) -> None:
     arguments = {"window": "30s", "at": "40s", "target": "2s"}
     options = [word for name, value in arguments.items() for word in (f"--{name}", value)]
-    words = [*COMMAND, "watch", str(run), "--once", *options]
-    result = subprocess.run(
-        words, env=environment(COLUMNS="90", LINES="30"), capture_output=True, text=True, check=True
-    )
+    result = typed(run.parent, "watch", run, "--once", *options, COLUMNS="90", LINES="30")
     with loadgo.watch(run, **arguments) as watching:
         assert watching.picture(90, 30) + "\n" == result.stdout
         assert ["\n".join(lines) + "\n" for lines in watching.pictures(lambda: os.terminal_size((90, 30)))] == [
@@ -235,8 +232,7 @@ def test_one_picture_goes_into_a_pipe(run: Path) -> None:
     assert result.returncode == 0, result.stderr
     assert "typical user on" in result.stdout
     assert max(map(len, result.stdout.splitlines())) <= 80
-    wrong = subprocess.run([*COMMAND, "watch", str(run.parent)], env=environment(), capture_output=True, text=True)
-    assert wrong.returncode == 2
+    wrong = typed(run.parent, "watch", run.parent, status=2)
     assert "run.toml" in wrong.stderr or "no run" in wrong.stderr
 
 
@@ -260,16 +256,12 @@ def test_one_picture_of_a_host_waits_for_its_first_span(run: Path, monkeypatch: 
 
 
 def test_this_host_is_watched_without_a_run_and_nothing_stays_behind(tmp_path: Path) -> None:
-    place = environment(COLUMNS="80", TMPDIR=str(tmp_path))
-    result = subprocess.run([*COMMAND, "watch", "--once"], env=place, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    lines = result.stdout.splitlines()
+    lines = typed(tmp_path, "watch", "--once", COLUMNS="80", TMPDIR=str(tmp_path)).stdout.splitlines()
     assert lines[1].startswith(("Fine: processors", "Full: processors"))
     assert any(line.startswith("busy ") for line in lines)
     assert max(map(len, lines)) <= 80
     assert list(tmp_path.iterdir()) == []
-    wrong = subprocess.run([*COMMAND, "watch", "--speed", "3"], env=environment(), capture_output=True, text=True)
-    assert (wrong.returncode, "--speed" in wrong.stderr) == (2, True)
+    assert "--speed" in typed(tmp_path, "watch", "--speed", "3", status=2).stderr
 
 
 def test_a_run_serves_its_page_while_it_goes_and_not_after_it(tmp_path: Path) -> None:

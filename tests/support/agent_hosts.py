@@ -19,6 +19,7 @@ import pytest
 from loadgo.measures.summary import summarize
 from loadgo.records.tables import read_stream
 
+from support.command_line import typed
 from support.far_programs import sshd
 from support.outside import COMMAND, LOOK_EVERY_S, PATIENCE_S, STATE, environment
 from support.ssh_host import SshHost, ssh_host
@@ -51,9 +52,13 @@ class AgentHost:
         """The host's view of the files."""
         return Path(f"/proc/{self.host.pid}/root")
 
+    @property
+    def search_path(self) -> str:
+        """The PATH on which the `ssh` of this host comes first."""
+        return f"{self.folder / 'bin'}:{os.environ['PATH']}"
+
     def start(self, *arguments: str, start_new_session: bool = False, **variables: str) -> subprocess.Popen[str]:
-        """Starts `loadgo ARGUMENTS` with an `ssh` that finds the host."""
-        path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
+        """Starts `loadgo ARGUMENTS` with an `ssh` that finds the host, as a process that can be signalled and lost."""
         running = subprocess.Popen(
             [*COMMAND, *arguments],
             cwd=self.folder,
@@ -61,15 +66,17 @@ class AgentHost:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=environment(**{"PATH": path, **variables}),
+            env=environment(**{"PATH": self.search_path, **variables}),
             start_new_session=start_new_session,
         )
         self.started.append(running)
         return running
 
-    def loadgo(self, *arguments: str, status: int = 0, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Runs `loadgo ARGUMENTS`, which must exit with `status` and without a traceback."""
-        return self.ended(self.start(*arguments, **variables), status)
+    def loadgo(self, *arguments: str, status: int | None = 0, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Runs `loadgo ARGUMENTS` in this process, which must exit with `status`, or None for any; nothing may stay."""
+        said = typed(self.folder, *arguments, status=status, **{"PATH": self.search_path, **variables})
+        nothing_stays(self)
+        return said
 
     def ended(self, running: subprocess.Popen[str], *statuses: int) -> subprocess.CompletedProcess[str]:
         """Waits for a running loadgo, which must end with one of `statuses`, and nothing of it may stay behind."""
@@ -84,7 +91,8 @@ class AgentHost:
 
         The run must be good, except for a driver that is late on a busy machine.
         """
-        run = self.ended(self.start("run", *options, "--out", out, **variables), 0, 1)
+        run = self.loadgo("run", *options, "--out", out, status=None, **variables)
+        assert run.returncode in (0, 1), f"{run.stdout}\n{run.stderr}"
         measured = loadgo.tables(self.folder / out)
         assert not len(measured.lost), measured.lost
         assert run.returncode == 0 or not summarize(measured).driver.valid, f"{run.stdout}\n{run.stderr}"

@@ -8,18 +8,40 @@ All others type here.
 from __future__ import annotations
 
 import subprocess
-from contextlib import chdir
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager
 from pathlib import Path
 
 
-def typed(folder: Path, *arguments: str | Path, status: int | None = 0) -> subprocess.CompletedProcess[str]:
-    """Runs `loadgo ARGUMENTS` in `folder`. It must exit with `status`, or None for any; a bug's error is raised."""
+def typed(
+    folder: Path, *arguments: str | Path, status: int | None = 0, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Runs `loadgo ARGUMENTS` in `folder`, with these variables in the environment.
+
+    It must exit with `status`, or None for any; a bug's error is raised. With a `TMPDIR` the users' homes are there.
+    """
     from loadgo.cli.app import app
     from typer.testing import CliRunner
 
     words = [str(argument) for argument in arguments]
-    variables = {"COLUMNS": "120", "NO_COLOR": "1", "LOADGO_RUNS": None, "LOADGO_TRACEBACK": None}
-    with chdir(folder):
-        told = CliRunner().invoke(app, words, env=variables, catch_exceptions=False)
+    usual = {"COLUMNS": "120", "NO_COLOR": "1", "LOADGO_RUNS": None, "LOADGO_TRACEBACK": None}
+    with chdir(folder), process_settings(words, variables.get("TMPDIR")):
+        told = CliRunner().invoke(app, words, env=usual | variables, catch_exceptions=False)
     assert status in (None, told.exit_code), f"exit {told.exit_code}\n{told.stdout}\n{told.stderr}"
     return subprocess.CompletedProcess(words, told.exit_code, told.stdout, told.stderr)
+
+
+@contextmanager
+def process_settings(words: list[str], temporary: str | None) -> Iterator[None]:
+    """What a process has for itself: the words of its command line, and the folder of its temporary files.
+
+    Python looks at `TMPDIR` once.
+    """
+    before = sys.argv, tempfile.tempdir
+    sys.argv, tempfile.tempdir = ["loadgo", *words], temporary or tempfile.tempdir
+    try:
+        yield
+    finally:
+        sys.argv, tempfile.tempdir = before

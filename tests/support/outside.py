@@ -16,14 +16,14 @@ import loadgo
 import pytest
 from loadgo.errors import BadRun
 from loadgo.measures.summary import summarize
-from loadgo.records.tables import Tables
+from loadgo.records.tables import Tables, read_stream
 
 from support.command_line import typed
 
 COMMAND = [sys.executable, "-m", "loadgo"]
 PATIENCE_S = 900
 """Time limit of any wait in the tests, far above every real wait, also on a busy machine."""
-LOOK_EVERY_S = 0.02
+LOOK_EVERY_S = 0.05
 """Pause between two looks at what a test waits for: looking without pauses would take a processor from the rest."""
 ROOT = os.geteuid() == 0
 NEEDS_ROOT = pytest.mark.skipif(not ROOT, reason="needs root: run the tests with sudo -E make test")
@@ -81,14 +81,18 @@ class Bench:
         """Runs `loadgo ARGUMENTS`, which must exit with `status` and without a traceback."""
         return ended(self.start(*arguments, before=before), status)
 
-    def typed(self, *arguments: str | Path, status: int = 0) -> subprocess.CompletedProcess[str]:
+    def typed(self, *arguments: str | Path, status: int | None = 0) -> subprocess.CompletedProcess[str]:
         """Runs `loadgo ARGUMENTS` in this process, which is cheaper: for claims that are about no process."""
         self.started.append(os.getpid())
-        return typed(self.folder, *arguments, status=status)
+        return typed(self.folder, *arguments, status=status, TMPDIR=str(self.homes))
 
     def run(self, script: str, *options: str, out: str = "kept", before: tuple[str, ...] = ()) -> Tables:
-        """Runs `script` and returns its tables. The run must be good, as `check_good` says."""
-        told = finished(self.start("run", script, *options, "--quiet", "--out", out, before=before))
+        """Runs `script` and returns its tables. The run must be good, as `check_good` says.
+
+        It is a run of this process, or of one of its own with the words `before`.
+        """
+        words = ("run", script, *options, "--quiet", "--out", out)
+        told = finished(self.start(*words, before=before)) if before else self.typed(*words, status=None)
         assert told.returncode in (0, 1), told.stderr
         measured = self.tables(out)
         check_good(told, measured)
@@ -139,11 +143,12 @@ def wait_until(seen: Callable[[], bool], running: subprocess.Popen[str]) -> None
 
 
 def phase_has_begun(folder: Path, phase: str) -> bool:
-    """Whether a run's records tell of this phase."""
+    """Whether the records of a run that goes on tell of this phase. Waits look often, so only one stream is read."""
     try:
-        return phase in loadgo.tables(folder).phases["phase"].cast(str).to_list()
-    except BadRun:
+        phases = read_stream(folder / "phases.arrows")
+    except (BadRun, FileNotFoundError):
         return False
+    return phases is not None and phase in phases["phase"].cast(str).to_list()
 
 
 def processes_of(bench: Bench) -> list[int]:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from support.outside import PATIENCE_S
+from support.outside import LOOK_EVERY_S, PATIENCE_S
 
 LONGEST_WAIT_S = float(PATIENCE_S)
 
@@ -80,7 +80,7 @@ def wait_until(condition: Callable[[], object]) -> None:
     deadline = time.monotonic() + LONGEST_WAIT_S
     while not condition():
         assert time.monotonic() < deadline
-        time.sleep(0.02)
+        time.sleep(LOOK_EVERY_S)
 
 
 def wait_until_gone(session: int) -> None:

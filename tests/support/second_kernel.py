@@ -29,10 +29,12 @@ EMULATOR = "qemu-system-x86_64"
 # The clock that the kernel would take otherwise is an emulated device, and dear to read; where the host is busy, the
 # kernel's trial of its timer fails.
 BOOT = "console=ttyS0 quiet panic=-1 tsc=reliable no_timer_check"
-MACHINE = ["-cpu", "max", "-m", "512"]
-# A clock that goes by instructions, so that nothing that the host does is in any time; it wants a machine with one
-# processor. And one with two, whose clock is the host's: for what is counted.
-ONE = ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-smp", "1"]
+# The plainest processor: the kernel copies pages with the string instructions of newer ones, and these are emulated a
+# byte at a time, for half of the whole time.
+MACHINE = ["-cpu", "qemu64", "-m", "512"]
+# A clock that goes by instructions, 4 ns each, so that nothing that the host does is in any time; it wants a machine
+# with one processor. And one with two, whose clock is the host's: for what is counted.
+ONE = ["-accel", "tcg,thread=single", "-icount", "shift=2,sleep=off", "-smp", "1"]
 TWO = ["-accel", "tcg,thread=multi", "-smp", "2"]
 ALONE = ["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-serial", "stdio"]
 
@@ -113,10 +115,11 @@ def libraries_of(program: Path) -> list[str]:
     return re.findall(r"(/\S+) \(0x", said)
 
 
-def built(example: str) -> Path:
-    """An example program, built as `cargo test --workspace` builds it.
+def built(example: str, folder: Path) -> Path:
+    """An example program, built as `cargo test --workspace` builds it, without what debuggers read.
 
-    Of one package alone, cargo would build all dependencies anew, with other features.
+    Of one package alone, cargo would build all dependencies anew, with other features. The emulated machine unpacks the
+    program into its memory, and starts it many times.
     """
     what = ["--workspace", "--example", example]
     command = ["cargo", "build", "--quiet", *what, "--message-format", "json-render-diagnostics"]
@@ -124,7 +127,9 @@ def built(example: str) -> Path:
     assert result.returncode == 0, result.stderr
     messages = [json.loads(line) for line in result.stdout.splitlines()]
     (program,) = [m["executable"] for m in messages if m.get("executable") and m["target"]["name"] == example]
-    return Path(program)
+    small = folder / example
+    subprocess.run(["strip", "--strip-debug", "-o", small, program], check=True)
+    return small
 
 
 def boot(archive: Path, processors: int) -> MachineOutput:
@@ -157,7 +162,7 @@ def _printed_by(machine: subprocess.Popen[bytes], longest_silence_s: float) -> s
 def metered_output(folder: Path, processors: int) -> MachineOutput:
     """The output of an emulated machine with this number of processors; its archive is made in `folder`."""
     archive = folder / "initramfs"
-    archive.write_bytes(initramfs({"/init": built("inside")}))
+    archive.write_bytes(initramfs({"/init": built("inside", folder)}))
     output = boot(archive, processors)
     # An emulated machine with two processors may hang, for an unknown reason. So it is tried again.
     for _ in range(TRIED_AGAIN if processors > 1 else 0):
@@ -171,7 +176,7 @@ def transfer_output(folder: Path) -> MachineOutput:
     modules = {f"/modules/{at}-{name}.ko": MODULES / f"{name}.ko" for at, name in enumerate(LOADED)}
     ip = {"/bin/ip": Path(shutil.which("ip") or "/sbin/ip").resolve()}
     archive = folder / "initramfs"
-    archive.write_bytes(initramfs({"/init": built("transfers_inside"), **ip, **modules}))
+    archive.write_bytes(initramfs({"/init": built("transfers_inside", folder), **ip, **modules}))
     return complete(boot(archive, 1))
 
 
@@ -179,7 +184,7 @@ def limited_output(folder: Path) -> MachineOutput:
     """The output of an emulated machine whose user runs with limits in a control group of the user's own."""
     programs = {f"/bin/{name}": Path(shutil.which(name) or f"/bin/{name}").resolve() for name in ("sh", "sleep")}
     archive = folder / "initramfs"
-    archive.write_bytes(initramfs({"/init": built("limits_inside"), **programs}))
+    archive.write_bytes(initramfs({"/init": built("limits_inside", folder), **programs}))
     return complete(boot(archive, 1))
 
 

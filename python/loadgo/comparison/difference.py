@@ -150,7 +150,10 @@ class Resampled:
     paired: bool
     """Whether the units of both sides were drawn together."""
     interactions: tuple[Spread | None, Spread | None] = (None, None)
-    """The spread of each side's figure if its interactions are independent. None if not known."""
+    """The spread of each side's figure if its interactions are independent. None if not known.
+
+    The first of `are_two_independent_ways` has it.
+    """
 
 
 @dataclass(frozen=True)
@@ -178,20 +181,22 @@ def difference_of(
 ) -> Difference:
     """The figure on both sides, with the interval from the kinds of resamples together, or else the wider of theirs."""
     first = resamples[0]
-    changes = [
-        difference_interval(one.before[: len(one.after)], one.after[: len(one.before)], one.units, paired=one.paired)
-        for one in resamples
-        if one.before is not None and one.after is not None
-    ]
     return Difference(
         measure=name,
         before=_estimate(first.before),
         after=_estimate(first.after),
-        interval=_two_way_interval(resamples) or wider(changes),
+        interval=_two_way_interval(resamples) or _wider_interval(resamples),
         before_interval=_figure_interval(name, [(one.before, min(one.units)) for one in resamples]),
         after_interval=_figure_interval(name, [(one.after, min(one.units)) for one in resamples]),
         extrapolated=extrapolated,
         more_is_better=more_is_better,
+    )
+
+
+def are_two_independent_ways(resamples: Sequence[Resampled]) -> bool:
+    """Whether two kinds of resamples have the figure of both sides, and each side was drawn by itself."""
+    return len(resamples) == 2 and not any(
+        resampled.paired or resampled.before is None or resampled.after is None for resampled in resamples
     )
 
 
@@ -200,7 +205,7 @@ def _two_way_interval(resamples: Sequence[Resampled]) -> Interval | None:
 
     None if a kind of resample or the spread of the interactions is missing, or a figure is not above 0.
     """
-    if len(resamples) != 2 or any(one.paired or one.before is None or one.after is None for one in resamples):
+    if not are_two_independent_ways(resamples):
         return None
     spreads = [_spread(one) for one in resamples]
     single = resamples[0].interactions
@@ -209,6 +214,15 @@ def _two_way_interval(resamples: Sequence[Resampled]) -> Interval | None:
         return None
     reach = reach_of(spread_of_both(*single), *spreads)  # type: ignore[arg-type]
     return Interval(after * math.exp(-reach) - before, after * math.exp(reach) - before)
+
+
+def _wider_interval(resamples: Sequence[Resampled]) -> Interval | None:
+    """The wider of the intervals of the change from each kind of resample."""
+    return wider(
+        difference_interval(one.before[: len(one.after)], one.after[: len(one.before)], one.units, paired=one.paired)
+        for one in resamples
+        if one.before is not None and one.after is not None
+    )
 
 
 def _spread(resampled: Resampled) -> Spread | None:

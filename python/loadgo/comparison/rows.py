@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -26,7 +27,13 @@ from loadgo.comparison.cells import (
     quantiles_of,
     with_stretches,
 )
-from loadgo.comparison.difference import QUANTILES_BY_MEASURE, Difference, Resampled, difference_of
+from loadgo.comparison.difference import (
+    QUANTILES_BY_MEASURE,
+    Difference,
+    Resampled,
+    are_two_independent_ways,
+    difference_of,
+)
 from loadgo.comparison.side import COMPARED_MEASURES, Side
 from loadgo.comparison.two_way import Spread, spread_of_rows
 from loadgo.errors import BadArgument
@@ -209,17 +216,22 @@ def _rows(
     mix = _mix(left, right, len(plan.keys)) if plan.by == "command" else np.ones(len(plan.keys))
     counts = None if "printed" in plan.kinds else [_measured_counts(frame, len(plan.keys)) for frame in frames]
 
-    def row(label: str, kind: Literal["row", "subtotal", "total"], indices: list[int]) -> Row:
-        weights = mix[indices] if kind != "row" else np.ones(len(indices))
+    @cache  # The sub-total of a pass with one line is that line, and the total of one row is that row.
+    def measures_of(row_indices: tuple[int, ...], row_weights: tuple[float, ...]) -> Mapping[str, Difference]:
+        indices, weights = list(row_indices), np.array(row_weights)
         is_marked = bool(extrapolated & set(indices))
-        measures = {
+        return {
             name: with_drift(
-                difference_of(name, [_summed(sides, name, indices, weights) for sides in resamples], is_marked),
+                difference_of(name, _summed(resamples, name, indices, weights), is_marked),
                 between,
                 [means.summed(name, indices, weights) for means in group_means],
             )
             for name in COMPARED_MEASURES
         }
+
+    def row(label: str, kind: Literal["row", "subtotal", "total"], indices: list[int]) -> Row:
+        weights = mix[indices] if kind != "row" else np.ones(len(indices))
+        measures = measures_of(tuple(indices), tuple(weights))
         count = _count_of(counts, indices)
         if kind == "row" and count is not None and min(count) < _FEWEST_ANSWERS:
             measures = {name: _without_intervals(difference) for name, difference in measures.items()}
@@ -306,11 +318,17 @@ def _mix(left: pl.DataFrame, right: pl.DataFrame, rows: int) -> Floats:
     return mix
 
 
-def _summed(sides: _ResampledSides, name: str, indices: list[int], weights: Floats) -> Resampled:
-    a, b, together = sides
-    before, after = (side.means[name][:, indices] @ weights if name in side.means else None for side in (a, b))
-    interactions = _interactions(a, name, indices, weights), _interactions(b, name, indices, weights)
-    return Resampled(before, after, (a.units, b.units), together, interactions)
+def _summed(resamples: list[_ResampledSides], name: str, indices: list[int], weights: Floats) -> list[Resampled]:
+    """A measure's sum over rows in all resamples, with the spread of interactions where the interval needs it."""
+    sums = []
+    for a, b, together in resamples:
+        before, after = (side.means[name][:, indices] @ weights if name in side.means else None for side in (a, b))
+        sums.append(Resampled(before, after, (a.units, b.units), together))
+    if are_two_independent_ways(sums):
+        a, b, _ = resamples[0]
+        spreads = _interactions(a, name, indices, weights), _interactions(b, name, indices, weights)
+        sums[0] = replace(sums[0], interactions=spreads)
+    return sums
 
 
 def _interactions(side: ResampledRows, name: str, indices: list[int], weights: Floats) -> Spread | None:
@@ -326,13 +344,13 @@ def _throughput(resamples: list[_ResampledSides], mix: Floats, frames: tuple[pl.
     """Interactions a second while all users are there: users over the mean time from prompt to prompt."""
     users = [frame.select("run", "user").n_unique() / frame["run"].n_unique() for frame in frames]
     pairs = []
-    for a, b, together in resamples:
+    cycles = _summed(resamples, "cycle", list(range(len(mix))), mix)
+    for (a, b, _), cycle in zip(resamples, cycles, strict=True):
         rates = [
             number * mix.sum() * 1e9 / (side.means["cycle"] @ mix) if "cycle" in side.means else None
             for side, number in zip((a, b), users, strict=True)
         ]
-        cycles = _summed((a, b, together), "cycle", list(range(len(mix))), mix)
-        pairs.append(replace(cycles, before=rates[0], after=rates[1]))
+        pairs.append(replace(cycle, before=rates[0], after=rates[1]))
     return difference_of("throughput", pairs, extrapolated=False, more_is_better=True)
 
 

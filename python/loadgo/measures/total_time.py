@@ -9,7 +9,7 @@ time of the meter programs is estimated by calibration. It is a part of the time
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -167,8 +167,10 @@ def total_time_of(tables: Tables, stretch: Stretch, counts: Mapping[str, int] | 
         return None
     by_processor = _time_by_processor(spans)
     processors = sorted(by_processor["processor"].unique().to_list(), key=lambda name: (len(name), name))
+    times = {(category, processor): int(time) for processor, category, time in by_processor.rows()}
     categories = tuple(
-        _category(name, by_processor, processors, counts or {}) for name in _category_names(by_processor)
+        _category(name, [times.get((name, processor), 0) for processor in processors], (counts or {}).get(name))
+        for name in _category_names(by_processor)
     )
     span_ns = int(spans.group_by("at_ns").agg(pl.col("span_ns").max())["span_ns"].sum())
     kind = _account_kind(tables, categories)
@@ -215,19 +217,16 @@ def _category_names(by_processor: pl.DataFrame) -> list[str]:
     return sorted(names, key=lambda name: (_CATEGORY_ORDER.index(name) if name in _CATEGORY_ORDER else -1, name))
 
 
-def _category(name: str, by_processor: pl.DataFrame, processors: list[str], counts: Mapping[str, int]) -> Category:
-    category_rows = by_processor.filter(pl.col("category") == name).select("processor", "time_ns")
-    times = {str(processor): int(time) for processor, time in category_rows.rows()}
-    parts = tuple(times.get(processor, 0) for processor in processors)
-    count = counts.get(name)
+def _category(name: str, parts_ns: Sequence[int], count: int | None) -> Category:
+    """The category with its time on each processor and the number of its events, if that is known."""
     return Category(
         name=name,
-        time_ns=sum(parts),
-        by_processor_ns=parts,
+        time_ns=sum(parts_ns),
+        by_processor_ns=tuple(parts_ns),
         busy=is_busy(name),
         in_non_idle=name not in _UNWANTED_IDLE,
         count=count,
-        each_ns=sum(parts) / count if count else None,
+        each_ns=sum(parts_ns) / count if count else None,
     )
 
 

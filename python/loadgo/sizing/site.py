@@ -162,11 +162,12 @@ def run_trial(site: TrialSite, targets: Sequence[Target], load: TrialLoad, watch
             return not stopped
 
         site.drive(site.source.text, options, str(folder), keep_running)
-        from loadgo.records.tables import tables
+        from loadgo.records.tables import load_tables, tables
 
         name = str(folder) if is_kept else f"seed {seed}"
         return trial_from(
-            tables(folder),
+            # On a machine, of the meters' tables only those of its stores are asked for.
+            tables(folder) if site.live else load_tables(folder, also=["queue"]),
             TrialQuestions(users, name, tuple(targets), site.servers, site.tariff, bool(stopped), classes),
         )
 

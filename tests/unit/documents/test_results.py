@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import loadgo
@@ -18,19 +19,13 @@ from loadgo.documents.presentation import Presentation
 from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.records.runs import RecordedRun, RunList
-from support.results import MAKERS, METERED, WITH_CHARTS, laid_results
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a script, a machine and two runs."""
-    return laid_results(tmp_path_factory.mktemp("results"))
+from support.results import MAKERS, METERED, WITH_CHARTS
 
 
 @pytest.fixture(scope="module", params=MAKERS)
-def named(request: pytest.FixtureRequest, folder: Path) -> tuple[str, Result]:
+def named(request: pytest.FixtureRequest, made: Callable[[str], Result]) -> tuple[str, Result]:
     """A result of each kind, with the name of its maker."""
-    return request.param, MAKERS[request.param](folder)
+    return request.param, made(request.param)
 
 
 def test_a_result_is_displayed_as_one_short_line(named: tuple[str, Result]) -> None:
@@ -102,16 +97,16 @@ def draws(result: Result) -> None:
         result.chart("none")
 
 
-def test_a_run_has_the_charts_of_its_report_by_name(folder: Path) -> None:
-    run = MAKERS["Run"](folder)
+def test_a_run_has_the_charts_of_its_report_by_name(results_folder: Path) -> None:
+    run = MAKERS["Run"](results_folder)
     for name in ("response", "throughput", "over-time", "over-time:compile"):
-        assert run.report("svg", chart=name) == loadgo.report(folder / run.folder, format="svg", chart=name)
-    assert run.report("svg") == loadgo.report(folder / run.folder, format="svg")
+        assert run.report("svg", chart=name) == loadgo.report(results_folder / run.folder, format="svg", chart=name)
+    assert run.report("svg") == loadgo.report(results_folder / run.folder, format="svg")
     assert run.chart("throughput").to_dict()["title"]["text"] == "Throughput"
 
 
-def test_the_picture_of_a_metering_shows_the_processors_time(folder: Path) -> None:
-    metered = MAKERS["Metered"](folder)
+def test_the_picture_of_a_metering_shows_the_processors_time(results_folder: Path) -> None:
+    metered = MAKERS["Metered"](results_folder)
     assert metered.report("svg") == loadgo.report(METERED, format="svg", phases="all")
     assert "Where the processors' time went" in str(metered.report("svg"))
 
@@ -125,10 +120,10 @@ def test_every_public_result_is_here() -> None:
     assert results <= {name.split()[0] for name in MAKERS}
 
 
-def test_the_json_of_a_recorded_run_is_that_of_the_run(folder: Path) -> None:
-    run = MAKERS["Run"](folder)
+def test_the_json_of_a_recorded_run_is_that_of_the_run(results_folder: Path) -> None:
+    run = MAKERS["Run"](results_folder)
     assert isinstance(run, loadgo.Run)
-    (recorded,) = [one for one in loadgo.runs(folder) if one.folder.name == run.folder.name]
+    (recorded,) = [one for one in loadgo.runs(results_folder) if one.folder.name == run.folder.name]
     assert recorded.to_dict() == run.to_dict() == json.loads(loadgo.report(run, format="json"))
 
 
@@ -179,18 +174,18 @@ def test_a_notebook_shows_the_last_of_many_runs() -> None:
     assert runs.frame().height == 900
 
 
-def test_a_comparison_shows_its_figures_before_what_differs(folder: Path) -> None:
-    compared = loadgo.compare(folder / "a", folder / "b")
-    judged = loadgo.compare(folder / "a", folder / "b", judge=True)
+def test_a_comparison_shows_its_figures_before_what_differs(results_folder: Path) -> None:
+    compared = loadgo.compare(results_folder / "a", results_folder / "b")
+    judged = loadgo.compare(results_folder / "a", results_folder / "b", judge=True)
     assert [re.findall("<caption[^>]*>([^<:]*)", html._repr_html_()) for html in (compared, judged)] == [
         ["Response time"],
         ["A as a prediction of B"],
     ]
 
 
-def test_a_column_without_values_joins_one_with_values(folder: Path) -> None:
+def test_a_column_without_values_joins_one_with_values(results_folder: Path) -> None:
     short, long = (
-        loadgo.compare(folder / "a", folder / "b").frame(),
+        loadgo.compare(results_folder / "a", results_folder / "b").frame(),
         loadgo.compare("mpl-16:ctss", "mpl-16:multics").frame(),
     )
     assert short["b_low"].dtype == pl.Float64

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import loadgo
@@ -12,7 +12,7 @@ from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.schemas.derived import schema_files
 from loadgo.schemas.formats import JSON_FORMATS, SCHEMAS_FOLDER
-from support.results import MAKERS, laid_results
+from support.results import MAKERS
 
 FORMAT_OF_TYPE = {
     "Run": "run",
@@ -42,11 +42,10 @@ NAMES = [known.name for known in JSON_FORMATS]
 
 
 @pytest.fixture(scope="module", params=MAKERS)
-def printed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any]]:
+def printed(request: pytest.FixtureRequest, made: Callable[[str], Result]) -> tuple[str, dict[str, Any]]:
     """The format of a result, and what its JSON has."""
     name: str = request.param
-    result: Result = MAKERS[name](laid_results(tmp_path_factory.mktemp("schemas")))
-    return FORMAT_OF_TYPE[name.split()[0]], result.to_dict()
+    return FORMAT_OF_TYPE[name.split()[0]], made(name).to_dict()
 
 
 def complaints(format: str, members: Mapping[str, object]) -> list[str]:
@@ -74,6 +73,11 @@ def examples(
         yield from examples(member[0], schema.get("items") or {}, root)
 
 
+def keys_first(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema with the rules on keys before those on values: a wrong key is found before all values are read."""
+    return {rule: schema[rule] for rule in ("required", "additionalProperties")} | dict(schema)
+
+
 def test_every_result_keeps_to_its_schema(printed: tuple[str, dict[str, Any]]) -> None:
     assert complaints(*printed) == []
 
@@ -82,7 +86,8 @@ def test_a_renamed_a_missing_and_a_further_key_break_the_schema(printed: tuple[s
     name, members = printed
     schema: dict[str, Any] = loadgo.schema(name)
     for kind, example in {"": members, **dict(examples(members, schema, schema))}.items():
-        validator = Draft202012Validator({"$ref": f"#/$defs/{kind}", "$defs": schema["$defs"]} if kind else schema)
+        definition = schema["$defs"][kind] if kind else schema
+        validator = Draft202012Validator(keys_first(definition) | {"$defs": schema["$defs"]})
         assert validator.is_valid(example)
         for key in example:
             missing = {other: value for other, value in example.items() if other != key}
