@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from loadgo.cli.app import app
+from loadgo.cli.command_group import built_command
+from loadgo.cli.command_list import COMMANDS as LISTED_COMMANDS
 from loadgo.cli.examples import COMMAND_EXAMPLES
 from loadgo.cli.option_groups import group_of
 from loadgo.running.bundled import find_script
@@ -17,7 +18,7 @@ from loadgo.running.machines import machine_text
 from support.places import TESTS
 from typer.testing import CliRunner
 
-COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+COMMANDS: dict[str, Any] = {name: built_command(name) for name in LISTED_COMMANDS}
 EXAMPLE_LINES = [(name, example) for name, examples in COMMAND_EXAMPLES.items() for _, example in examples]
 RUN_HERE = ("machines", "runs", "doctor", "query", "cost", "report")
 """Commands whose first example takes seconds at most, and no load on this host."""
