@@ -77,15 +77,22 @@ class CheckFiles:
             sentence, warnings = answer()
             append_to_file(self.summary, checks_summary(title, sentence, warnings, checks))
 
-    def write_run(self, summary: Summary, checks: Sequence[Check]) -> None:
-        """Writes the checks of a run, with its answer and its warnings."""
+    def write_run(self, summary: Summary, checks: Callable[[], Sequence[Check]]) -> None:
+        """Writes the checks of a run, with its answer and its warnings, if a file was asked for."""
+        if not self.wanted:
+            return
         from loadgo.reporting import words
 
         title = f"loadgo: {summary.run.name or 'a run'}"
-        self.write(title, lambda: (words.answer(summary), words.warnings(summary)), checks)
+        self.write(title, lambda: (words.answer(summary), words.warnings(summary)), checks())
 
     def write_comparison(self, comparison: Comparison, worse: Sequence[str]) -> None:
-        """Writes the results of the thresholds `worse` of a comparison, with its answer and its warnings."""
+        """Writes the results of the thresholds `worse` of a comparison, with its answer and its warnings.
+
+        Does nothing if no file was asked for.
+        """
+        if not self.wanted:
+            return
         from loadgo.comparison.document import comparison_document
 
         def answer() -> tuple[str, Sequence[str]]:

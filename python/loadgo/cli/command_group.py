@@ -13,7 +13,7 @@ from typing import Any
 import typer
 from typer.core import HAS_RICH, TyperCommand, TyperGroup
 
-from loadgo.cli.command_list import COMMANDS
+from loadgo.cli.command_list import LISTED_COMMANDS
 from loadgo.cli.output import errors_as_messages
 from loadgo.cli.typed_values import plain_flag
 
@@ -23,7 +23,7 @@ class CommandGroup(TyperGroup):
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__(**keywords)
-        for name, listed in COMMANDS.items():
+        for name, listed in LISTED_COMMANDS.items():
             self.add_command(ListedAlone(name, help=listed.about))
 
     def get_help_option(self, ctx: Any) -> Any:
@@ -35,7 +35,7 @@ class CommandGroup(TyperGroup):
         if HAS_RICH:
             from loadgo.cli.help_pages import print_help
 
-            print_help(self, ctx, [(name, listed.about) for name, listed in COMMANDS.items()])
+            print_help(self, ctx, [(name, listed.about) for name, listed in LISTED_COMMANDS.items()])
         else:
             super().format_help(ctx, formatter)
 
@@ -79,7 +79,7 @@ def built_command(name: str) -> Any:
     """The command called `name`. Imports its file."""
     from loadgo.cli.usage_errors import PlainCommand
 
-    listed = COMMANDS[name]
+    listed = LISTED_COMMANDS[name]
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     settings = {"allow_interspersed_args": False} if listed.takes_command else None
     function = getattr(import_module(f"loadgo.cli.{listed.file}"), name)

@@ -20,7 +20,7 @@ class ListedCommand(NamedTuple):
     """Whether options after the first word of its COMMAND are that command's own."""
 
 
-COMMANDS: dict[str, ListedCommand] = {
+LISTED_COMMANDS: dict[str, ListedCommand] = {
     "run": ListedCommand("run", "Loads the system with users who type SCRIPT, and prints the report."),
     "report": ListedCommand(
         "report",

@@ -88,7 +88,7 @@ def report(
         # Without conditions of its own, a report shows those that the run was judged by, and judges nothing.
         results = reported.fail_if if fail_if else ()
         try_each(
-            lambda: files.write_run(reported, condition_checks(reported)),
+            lambda: files.write_run(reported, lambda: condition_checks(reported)),
             lambda: write_report(content, format, folder, output),
             lambda: print_failed_conditions(results, shown=format == "text" and output is None),
         )
@@ -99,12 +99,14 @@ def report(
 def _shown_experiment(name: str, format: ReportFormat, output: Path | None, *, judged: bool) -> bool:
     """Shows the result of `loadgo ab` or `loadgo capacity` in the folder `name`. False if there is none."""
     from loadgo.errors import BadArgument
-    from loadgo.laboratory.stored_experiments import stored_result
+    from loadgo.records.runs import result_file
 
-    result = stored_result(name)
-    if result is None:
+    file = result_file(name)
+    if file is None:
         return False
     if judged:
         raise BadArgument(f"{name} is no single run: --fail-if, --junit, --summary and --failed take one of its runs")
-    page_output(format, output, "report.html").show(result)
+    from loadgo.laboratory.stored_experiments import stored_result
+
+    page_output(format, output, "report.html").show(stored_result(file))
     return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -41,7 +41,7 @@ from loadgo.cli.output import (
     wants_color,
     write_report,
 )
-from loadgo.cli.watch import with_watcher
+from loadgo.cli.watch import ReportProgress, with_watcher
 
 if TYPE_CHECKING:
     from loadgo.documents.formats import ReportFormat
@@ -115,16 +115,12 @@ def run(
 ) -> None:
     """Loads the system with users who type SCRIPT, and prints the report."""
     with errors_as_messages(), ExitStack() as named:
-        from loadgo.cli.progress import progress_bar
         from loadgo.running.host import Driver
         from loadgo.running.run import interrupts_name
 
         files = CheckFiles(junit, summary)
         files.check_writable({"--out": out})
-        with (
-            progress_bar(error_console(), shown=not quiet) as show_bar,
-            with_watcher(show_bar, wanted=watch) as progress,
-        ):
+        with _progress_bar(shown=not quiet) as show_bar, with_watcher(show_bar, wanted=watch) as progress:
             finished = loadgo.run(
                 script,
                 on=on,
@@ -155,12 +151,21 @@ def run(
             )
             named.enter_context(interrupts_name(finished.folder))
         try_each(
-            lambda: files.write_run(finished.summary, run_checks(finished)),
+            lambda: files.write_run(finished.summary, lambda: run_checks(finished)),
             lambda: _print_run(finished, format, tariff, full=full, quiet=quiet),
             lambda: print_leftovers(finished.left_behind),
             lambda: print_failed_conditions(finished.findings, shown=not quiet and format == "text"),
         )
         _exit_with_status(finished)
+
+
+def _progress_bar(*, shown: bool) -> AbstractContextManager[ReportProgress | None]:
+    """The bar on the standard error; none if it is not to be `shown`, and then nothing of it is imported."""
+    if not shown:
+        return nullcontext()
+    from loadgo.cli.progress import progress_bar
+
+    return progress_bar(error_console())
 
 
 def _print_run(finished: loadgo.Run, format: ReportFormat, tariff: str, *, full: bool, quiet: bool) -> None:

@@ -51,21 +51,24 @@ class _PlainFirst:
             return self._typers_reader().coerce(value, param=param, ctx=ctx)
 
 
-def plain_value(value: Any, annotation: Any, info: Any) -> Any:
-    """The value as the type `annotation`, with the bounds in `info`. Raises `ValueError` where Typer has to read it."""
-    if get_origin(annotation) is list and isinstance(value, list | tuple):
+def plain_value(argument: Any, annotation: Any, parameter_info: Any) -> Any:
+    """`argument` as the type `annotation`, with the bounds in `parameter_info`.
+
+    Raises `ValueError` where Typer has to read it.
+    """
+    if get_origin(annotation) is list and isinstance(argument, list | tuple):
         (kind,) = get_args(annotation)
-        return [plain_value(item, kind, info) for item in value]
-    if info.parser is not None:
-        return info.parser(value)
-    if get_origin(annotation) is Literal and value in get_args(annotation):
-        return value
-    if annotation is str and isinstance(value, str):
-        return value
-    if annotation is Path and isinstance(value, str) and _is_any_readable_path(Path(value), info):
-        return Path(value)
+        return [plain_value(item, kind, parameter_info) for item in argument]
+    if parameter_info.parser is not None:
+        return parameter_info.parser(argument)
+    if get_origin(annotation) is Literal and argument in get_args(annotation):
+        return argument
+    if annotation is str and isinstance(argument, str):
+        return argument
+    if annotation is Path and isinstance(argument, str) and _is_any_readable_path(Path(argument), parameter_info):
+        return Path(argument)
     if annotation in (int, float):
-        return _plain_number(value, annotation, info)
+        return _plain_number(argument, annotation, parameter_info)
     raise NotPlain
 
 

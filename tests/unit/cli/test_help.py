@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import shlex
 import shutil
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from loadgo.cli.app import app
 from loadgo.cli.command_group import built_command
-from loadgo.cli.command_list import COMMANDS as LISTED_COMMANDS
+from loadgo.cli.command_list import LISTED_COMMANDS
 from loadgo.cli.examples import COMMAND_EXAMPLES
 from loadgo.cli.option_groups import group_of
 from loadgo.running.bundled import find_script
@@ -37,6 +38,12 @@ def help_of(*command: str) -> str:
     result = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "80", "TERMINAL_WIDTH": "80"})
     assert result.exit_code == 0
     return result.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_says_what_the_function_says(name: str) -> None:
+    docstring = inspect.cleandoc(COMMANDS[name].callback.__doc__)
+    assert LISTED_COMMANDS[name].about == " ".join(docstring.partition("\n\n")[0].split())
 
 
 @pytest.mark.parametrize("name", COMMANDS)
