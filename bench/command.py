@@ -22,9 +22,11 @@ class CommandCost(NamedTuple):
     """Peak memory of the process. It includes the parent's before the exec, which is far below the values here."""
 
 
-def command_cost(arguments: Sequence[str | Path], output_file: Path, good: Sequence[int] = (0,)) -> CommandCost:
+def command_cost(
+    arguments: Sequence[str | Path], output_file: Path, good: Sequence[int] = (0,), loadgo: Path = LOADGO
+) -> CommandCost:
     """Runs `loadgo ARGUMENTS` with its output in a file. An exit status other than `good` ends this program."""
-    command = [str(LOADGO), *map(str, arguments)]
+    command = [str(loadgo), *map(str, arguments)]
     with output_file.open("wb") as output:
         began = time.monotonic()
         started = subprocess.Popen(command, stdout=output, stderr=output)

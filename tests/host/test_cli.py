@@ -65,16 +65,6 @@ def test_help_names_the_commands_and_the_exit_statuses(tmp_path: Path) -> None:
     assert "Exit status" in told
 
 
-def test_help_loads_nothing_of_the_analysis() -> None:
-    program = (
-        "import sys, loadgo.cli.app\n"
-        "try:\n    loadgo.cli.app.app(['--help'])\nexcept SystemExit: pass\n"
-        "print([m for m in ('altair', 'scipy', 'polars', 'numpy') if m in sys.modules], file=sys.stderr)"
-    )
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert result.stderr.strip() == "[]"
-
-
 def test_a_mistake_in_a_script_has_its_file_line_and_column(tmp_path: Path) -> None:
     script = tmp_path / "wrong.toml"
     script.write_text('name = "wrong"\nlogin = "sh"\nthink = "uniform(9s, 1s)"\nlines = ["true"]\n')

@@ -10,6 +10,7 @@ from typing import TypeGuard
 
 import loadgo
 from loadgo import _loadgo
+from loadgo.documents.drawing_code import DRAWING_CODE_FILE
 from support.places import PROJECT
 
 PUBLIC_NAMES = [
@@ -123,7 +124,7 @@ def test_the_stub_says_what_the_binary_holds() -> None:
         assert methods == {name for name in dir(getattr(_loadgo, node.name)) if not name.startswith("_")}, node.name
 
 
-def test_a_wheel_holds_the_extension_the_calculator_and_the_bundled_files(tmp_path: Path) -> None:
+def test_a_wheel_holds_the_extension_the_programs_the_drawing_code_and_the_bundled_files(tmp_path: Path) -> None:
     build = [
         sys.executable,
         "-m",
@@ -148,6 +149,7 @@ def test_a_wheel_holds_the_extension_the_calculator_and_the_bundled_files(tmp_pa
     missing = [str(file) for file in wanted if str(file.relative_to(PROJECT / "python")) not in wheel_files]
     assert not missing
     assert "loadgo/_loadgo.abi3.so" in wheel_files
+    assert f"loadgo/documents/{DRAWING_CODE_FILE}" in wheel_files
     for program in ("loadgo-agent", "loadgo-calculator", "loadgo-rjs"):
         assert any(name.endswith(f".data/scripts/{program}") for name in wheel_files)
 

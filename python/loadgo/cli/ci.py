@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loadgo.cli.files import append_to_file, write_file
-from loadgo.cli.output import check_files, file_of_option, try_each
+from loadgo.cli.output import check_files, file_of_option, outputs_are_one, print_error, try_each
 
 if TYPE_CHECKING:
     from loadgo.comparison.compare import Comparison
     from loadgo.documents.as_junit import Check
+    from loadgo.measures.fail_if_figures import ConditionResult
     from loadgo.measures.summary import Summary
     from loadgo.running.run import Run
 
@@ -76,15 +77,22 @@ class CheckFiles:
             sentence, warnings = answer()
             append_to_file(self.summary, checks_summary(title, sentence, warnings, checks))
 
-    def write_run(self, summary: Summary, checks: Sequence[Check]) -> None:
-        """Writes the checks of a run, with its answer and its warnings."""
+    def write_run(self, summary: Summary, checks: Callable[[], Sequence[Check]]) -> None:
+        """Writes the checks of a run, with its answer and its warnings, if a file was asked for."""
+        if not self.wanted:
+            return
         from loadgo.reporting import words
 
         title = f"loadgo: {summary.run.name or 'a run'}"
-        self.write(title, lambda: (words.answer(summary), words.warnings(summary)), checks)
+        self.write(title, lambda: (words.answer(summary), words.warnings(summary)), checks())
 
     def write_comparison(self, comparison: Comparison, worse: Sequence[str]) -> None:
-        """Writes the results of the thresholds `worse` of a comparison, with its answer and its warnings."""
+        """Writes the results of the thresholds `worse` of a comparison, with its answer and its warnings.
+
+        Does nothing if no file was asked for.
+        """
+        if not self.wanted:
+            return
         from loadgo.comparison.document import comparison_document
 
         def answer() -> tuple[str, Sequence[str]]:
@@ -143,3 +151,11 @@ def comparison_checks(comparison: Comparison, worse: Sequence[str]) -> list[Chec
         text = f"{inside} of {len(comparison.judged)} figures are inside"
         checks.append(Check("the prediction is inside", "passed" if comparison.predicted else "failed", text))
     return checks
+
+
+def print_failed_conditions(results: Iterable[ConditionResult], *, shown: bool) -> None:
+    """Prints the conditions that failed, unless a report in the same place has `shown` them."""
+    is_read = shown and outputs_are_one()
+    for result in results:
+        if result.failed and not is_read:
+            print_error(f"failed: {result.text}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 from pathlib import Path
 
@@ -69,7 +68,7 @@ def _is_open(number: int) -> bool:
 def _replace(path: Path, content_bytes: bytes) -> None:
     """Writes a temporary file beside `path`, and renames it to `path`. The mode and the owner stay."""
     old = path.stat() if path.exists() else None
-    temporary = path.with_name(f".loadgo-{os.getpid()}-{secrets.token_hex(4)}")
+    temporary = path.with_name(f".loadgo-{os.getpid()}-{os.urandom(4).hex()}")
     try:
         with temporary.open("xb") as file:
             if old is not None:

@@ -84,9 +84,9 @@ def changing_line(console: Console) -> Iterator[ChangingLine]:
 
 
 @contextmanager
-def progress_bar(console: Console, *, shown: bool = True) -> Iterator[ReportState | None]:
-    """Yields a function that shows the states which `loadgo.run` reports; None if nothing is to be `shown`."""
-    with progress_and_notes(console, shown=shown) as (show, _):
+def progress_bar(console: Console) -> Iterator[ReportState | None]:
+    """Yields a function that shows the states which `loadgo.run` reports."""
+    with progress_and_notes(console) as (show, _):
         yield show
 
 

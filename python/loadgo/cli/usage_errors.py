@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
 import typer
-from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
+from typer.core import HAS_RICH, TyperArgument, TyperCommand, TyperOption
 
 from loadgo.cli.examples import with_examples
 from loadgo.cli.option_groups import HELP_GROUP, group_of
-from loadgo.cli.output import errors_as_messages
+from loadgo.cli.typed_values import plain_flag, read_plain_values
 
 _PLAIN_WORDS = (
     (re.compile(r"Input should be a valid integer.*", re.DOTALL), "write a whole number, such as 20"),
@@ -41,32 +39,6 @@ def _no_type(ctx: Any) -> str | None:
     return None
 
 
-class PlainGroup(TyperGroup):
-    """All commands together. Help that nobody can read ends in words, too."""
-
-    def get_help_option(self, ctx: Any) -> Any:
-        """The option `--help`, without a value."""
-        option = super().get_help_option(ctx)
-        if isinstance(option, TyperOption):
-            option.metavar = ""
-        return option
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Prints the help. Raises `BrokenPipeError` if nobody reads it."""
-        with _unread_help_as_error():
-            super().format_help(ctx, formatter)
-
-    def make_context(self, *args: Any, **keywords: Any) -> Any:
-        """Reads the arguments; prints the help if they ask for it."""
-        with errors_as_messages():
-            return super().make_context(*args, **keywords)
-
-    def invoke(self, ctx: Any) -> Any:
-        """Runs a command."""
-        with errors_as_messages():
-            return super().invoke(ctx)
-
-
 class PlainCommand(TyperCommand):
     """A command whose errors are in plain words, and whose help has examples and groups of options."""
 
@@ -74,6 +46,7 @@ class PlainCommand(TyperCommand):
         super().__init__(*args, **keywords)
         self.help = with_examples(str(self.name), self.help or "")
         for param in self.params:
+            read_plain_values(param)
             if isinstance(param, TyperOption):
                 param.rich_help_panel = group_of(str(self.name), str(param.name))
                 if param.metavar is None and not param.type_descriptor.is_choice:
@@ -84,15 +57,18 @@ class PlainCommand(TyperCommand):
 
     def get_help_option(self, ctx: Any) -> Any:
         """The option `--help`, in a group with others."""
-        option = super().get_help_option(ctx)
-        if isinstance(option, TyperOption):
+        option = plain_flag(super().get_help_option(ctx))
+        if option is not None:
             option.rich_help_panel = HELP_GROUP
-            option.metavar = ""
         return option
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Prints the help. Raises `BrokenPipeError` if nobody reads it."""
-        with _unread_help_as_error():
+        if HAS_RICH:
+            from loadgo.cli.help_pages import print_help
+
+            print_help(self, ctx)
+        else:
             super().format_help(ctx, formatter)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -104,15 +80,6 @@ class PlainCommand(TyperCommand):
         except typer.BadParameter as error:
             error.message = in_plain_words(error.message)
             raise
-
-
-@contextmanager
-def _unread_help_as_error() -> Iterator[None]:
-    """Rich ends the process with status 1, a bad finding, if nobody reads its output. This raises an error instead."""
-    try:
-        yield
-    except SystemExit:
-        raise BrokenPipeError from None
 
 
 def _check_host(command: str, args: list[str]) -> None:

@@ -7,11 +7,14 @@ width: more digits would be chance, and fewer would hide the width.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from loadgo.comparison.difference import Difference
 from loadgo.notation.figures import NOT_MEASURED, digits
 from loadgo.notation.measures import percent
-from loadgo.stats.resample import Interval
+from loadgo.stats.interval import Interval
+
+if TYPE_CHECKING:
+    from loadgo.comparison.difference import Difference
 
 LEAST_FACTOR = 10.0
 """A change to this many times the figure, or more, is written as a factor: `×12` for +1,100 %."""

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from loadgo.distribution.workers import GivenExecutor, LocalProcesses, Workers, processor_count
 from loadgo.errors import BadArgument
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from loadgo.distribution.workers import Workers
 
 MOST_PROCESSES = 1024
 
@@ -33,8 +37,10 @@ class WorkerChoice:
 
         `on` is the argument that names a simulated machine.
         """
+        if not self.is_named:
+            return
         check_workers(self.workers, self.executor)
-        if self.is_named and not is_simulated:
+        if not is_simulated:
             raise BadArgument(
                 f"`workers` are for simulations, and a host is measured: leave them out, or name a machine with `{on}`"
             ).about("workers", on)
@@ -75,6 +81,9 @@ def check_workers(workers: int | str | None, executor: Executor | None) -> None:
 
 
 def _chosen(workers: int | str | None, executor: Executor | None) -> Workers:
+    # Here and not above: a run on a host reads this file, and the processes of Python take time to import.
+    from loadgo.distribution.workers import GivenExecutor, LocalProcesses
+
     check_workers(workers, executor)
     if executor is not None:
         return GivenExecutor(executor)
@@ -90,6 +99,8 @@ def _chosen(workers: int | str | None, executor: Executor | None) -> Workers:
 def _parse(workers: int | str | None) -> int | str:
     """A number of processes, `dask`, or an address."""
     if workers is None:
+        from loadgo.distribution.workers import processor_count
+
         return processor_count()
     text = str(workers).strip()
     if text == "dask" or _ADDRESS.fullmatch(text):

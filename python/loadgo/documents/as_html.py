@@ -6,15 +6,14 @@ import base64
 import hashlib
 import json
 from collections.abc import Sequence
-from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
-import vl_convert
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from loadgo.documents.document import Document
+from loadgo.documents.drawing_code import drawing_code
 from loadgo.documents.explained_words import ExplainedWords
 from loadgo.documents.page_sections import NOTES_ID, NOTES_TITLE, contents, page_sections
 from loadgo.documents.prose import prose
@@ -22,13 +21,6 @@ from loadgo.notation.figures import plain
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
-
-_ADDRESSES = (
-    "https://vega.github.io/editor/",
-    "https://vega.github.io/schema/vega/v6.json",
-    "https://github.com/vega/vega-lite/issues/2415",
-)
-"""Addresses in the drawing code that are never loaded; they are removed, so that the page holds no address."""
 
 
 def html_document(
@@ -106,17 +98,7 @@ def json_in_html(value: object) -> str:
 
 def drawing_scripts() -> list[str]:
     """The scripts of a page with charts: the chart library, and the code that draws charts in the page's colours."""
-    return [_drawing_code(), template("charts.js")]
-
-
-@cache
-def _drawing_code() -> str:
-    """Vega, Vega-Lite and Vega-Embed in one script."""
-    code: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    for address in _ADDRESSES:
-        code = code.replace(address, "")
-    assert "</script" not in code, "the drawing code would end its own script element"
-    return code
+    return [drawing_code(), template("charts.js")]
 
 
 def template(name: str, module: str = __name__) -> str:

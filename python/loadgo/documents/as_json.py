@@ -12,7 +12,7 @@ from os import PathLike
 from typing import Any
 
 from loadgo.notation.figures import plain
-from loadgo.stats.resample import Interval
+from loadgo.stats.interval import Interval
 
 JSON_FORMAT = 1
 """The number of the present format. It grows when a key is removed or changes its meaning."""

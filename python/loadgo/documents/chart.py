@@ -12,7 +12,6 @@ from typing import Any
 
 import altair as alt
 import polars as pl
-import vl_convert
 
 from loadgo.documents.palette import ACCENT_COLOR as ACCENT_COLOR
 from loadgo.errors import LoadgoError
@@ -84,6 +83,8 @@ def svg(chart: Chart, warnings: Sequence[str] = (), trust: str = "") -> str:
 
     Raises `LoadgoError` if that fails.
     """
+    import vl_convert
+
     with _drawing(chart):
         picture: str = vl_convert.vegalite_to_svg(_picture_spec(chart, warnings, trust), allowed_base_urls=[])
         if not _has_finite_size(picture):
@@ -93,6 +94,8 @@ def svg(chart: Chart, warnings: Sequence[str] = (), trust: str = "") -> str:
 
 def png(chart: Chart, warnings: Sequence[str] = (), trust: str = "") -> bytes:
     """The chart as a PNG picture on white, at twice the size of the SVG. Raises `LoadgoError` if that fails."""
+    import vl_convert
+
     spec = _picture_spec(chart, warnings, trust)
     with _drawing(chart):
         picture: bytes = vl_convert.vegalite_to_png(spec, scale=2, allowed_base_urls=[])

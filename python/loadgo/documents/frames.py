@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from os import PathLike
+from typing import TYPE_CHECKING
 
-import polars as pl
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def frame_of(records: Iterable[object], columns: str) -> pl.DataFrame:
@@ -15,6 +17,9 @@ def frame_of(records: Iterable[object], columns: str) -> pl.DataFrame:
     property or a mapping's key. The cell is null if any field on the way is None or missing.
     A column without any value is one of numbers, since most fields that may be None are numbers.
     """
+    # Here and not above, since a text needs no frame.
+    import polars as pl
+
     fields = {name: field or name for name, _, field in (column.partition("=") for column in columns.split())}
     rows = list(records)
     cells = {name: [_cell(_found(row, field.split("."))) for row in rows] for name, field in fields.items()}

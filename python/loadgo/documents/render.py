@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from loadgo.documents.as_markdown import markdown_document
 from loadgo.documents.document import Document
 from loadgo.documents.formats import TextFormat
 from loadgo.errors import BadArgument
@@ -33,6 +32,8 @@ def render(
 
         return text_document(document(), width=width, color=color, short=short)
     if format == "md":
+        from loadgo.documents.as_markdown import markdown_document
+
         return markdown_document(document())
     if format == "html":
         from loadgo.documents.as_html import html_document

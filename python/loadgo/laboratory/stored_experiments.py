@@ -13,7 +13,7 @@ from loadgo.laboratory.stored_values import stored_value
 from loadgo.pairing.results import End, Experiment, LeftOut, Pair
 from loadgo.pairing.run_figures import CommandMeans, RunFigures
 from loadgo.pairing.variant import Variant
-from loadgo.records.runs import CAPACITY_FILE, EXPERIMENT_FILE, RUN_FILE, runs_folder
+from loadgo.records.runs import CAPACITY_FILE, EXPERIMENT_FILE
 from loadgo.running.load import Load
 from loadgo.sizing.json_keys import JSON_KEYS
 from loadgo.sizing.results import Capacity
@@ -28,18 +28,9 @@ def stored_document(experiment: LaboratoryExperiment) -> str:
     return str(read(experiment.folder).report("html"))
 
 
-def stored_result(name: str) -> Capacity | Experiment | None:
-    """The result in the folder `name`, a path or a folder beside the runs. None if there is none, or it is a run's.
-
-    Raises `BadRun` if its file is damaged, or of another format.
-    """
-    for folder in (Path(name), runs_folder() / name):
-        if (folder / RUN_FILE).is_file():
-            return None
-        for file, read in ((EXPERIMENT_FILE, stored_experiment), (CAPACITY_FILE, stored_capacity)):
-            if (folder / file).is_file():
-                return read(folder)
-    return None
+def stored_result(file: Path) -> Capacity | Experiment:
+    """The result in a file that `result_file` found. Raises `BadRun` if it is damaged, or of another format."""
+    return stored_capacity(file.parent) if file.name == CAPACITY_FILE else stored_experiment(file.parent)
 
 
 def stored_capacity(folder: Path) -> Capacity:

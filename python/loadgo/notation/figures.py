@@ -7,9 +7,12 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from loadgo.notation.units import TIME_NS
-from loadgo.stats.quantiles import Quantile
+
+if TYPE_CHECKING:
+    from loadgo.stats.quantiles import Quantile
 
 NOT_MEASURED = "–"
 TOO_FEW_TEXT = "few"

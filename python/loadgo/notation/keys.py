@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import tomllib
 
-import tomlkit
-
 
 def dotted(*names: str) -> str:
     """The dotted key of `names`. A name with characters other than letters, digits, _ and - is quoted."""
+    import tomlkit
+
     return ".".join(tomlkit.key(name).as_string() for name in names)
 
 

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import tomlkit
-
 from loadgo.errors import BadArgument, LoadgoError
 from loadgo.prediction.draws import Settings, UncertainParameters, draw_parameters, uncertain_parameters
 from loadgo.prediction.figures import figures_of, predicted_figures
@@ -168,6 +166,8 @@ def write_prediction(folder: Path, prediction: Prediction, plan: DrawPlan, seeds
         "drawn": [list(draw) for draw in plan.draws],
         "figures": {phases: list(map(_figure_toml, figures)) for phases, figures in prediction.figures.items()},
     }
+    import tomlkit
+
     (folder / PREDICTION_FILE).write_text(tomlkit.dumps(document), encoding="utf-8")
 
 

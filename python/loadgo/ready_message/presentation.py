@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from loadgo.documents.frames import frame_of
 from loadgo.documents.presentation import Presentation
-from loadgo.ready_message.as_json import ready_json
 from loadgo.ready_message.document import ready_document, ready_text
 from loadgo.ready_message.ready import READY_FIGURES, Ready
 
@@ -22,9 +21,15 @@ def presentation(ready: Ready) -> Presentation:
         for stage in ready.stages
         for name in READY_FIGURES
     ]
+
+    def json() -> str:
+        from loadgo.ready_message.as_json import ready_json
+
+        return ready_json(ready)
+
     return Presentation(
         lambda: ready_document(ready),
-        lambda: ready_json(ready),
+        json,
         {
             "figures": lambda: frame_of(
                 figures,

@@ -215,7 +215,7 @@ def interval_rank(count: int) -> int | None:
 def cost_of_run(run: CommandRun, tariff: Tariff) -> float | None:
     """The cost of a run, or None if its processor time or a wait that the tariff charges was not measured."""
     from loadgo.measures.charges import SharedHoldings, interaction_cost
-    from loadgo.measures.usage import Usage
+    from loadgo.measures.usage_figures import Usage
 
     measured = Usage(
         measured=1,

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from loadgo.errors import BadRun
+
+if TYPE_CHECKING:
+    import polars as pl
 
 FLEET_KIND = "fleet"
 """The `kind` of a fleet as the system of a run."""
@@ -71,6 +72,9 @@ def hosts_of_run(conditions: Mapping[str, Any]) -> tuple[HostOfRun, ...]:
 
 def with_host_of_user(frame: pl.DataFrame, hosts: tuple[HostOfRun, ...]) -> pl.DataFrame:
     """The rows with the host of their user; rows without a user, or of a user without a host, are the driver's."""
+    # Here and not above, since a run reads this file before it begins, and needs no tables then.
+    import polars as pl
+
     bounds = pl.DataFrame(
         {
             "first": [host.first_user for host in hosts],

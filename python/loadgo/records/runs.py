@@ -12,8 +12,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from loadgo import _loadgo
 from loadgo.documents.result import Result
 from loadgo.errors import BadRun, LoadgoError
@@ -108,13 +106,27 @@ def find_run(run: str | os.PathLike[str] = LAST_RUN_NAME) -> Path:
     raise BadRun(f"there is no run {name}, neither as a folder nor in {all_runs}: {known_runs}")
 
 
+def result_file(name: str) -> Path | None:
+    """The result of an experiment or a capacity in the folder `name`, a path or a folder beside the runs.
+
+    None if there is none, or the folder is a run's.
+    """
+    for folder in (Path(name), runs_folder() / name):
+        if (folder / RUN_FILE).is_file():
+            return None
+        for file in (folder / EXPERIMENT_FILE, folder / CAPACITY_FILE):
+            if file.is_file():
+                return file
+    return None
+
+
 def read_run(folder: Path) -> RecordedRun:
     """The run in `folder`, as a list shows it. A run that cannot be read has the outcome `unreadable`."""
     try:
         run_toml = read_run_file(folder)
         check_values(run_toml)
         return _recorded_run(folder, run_toml)
-    except (OSError, ValueError, LoadgoError, pl.exceptions.PolarsError):
+    except (OSError, ValueError, LoadgoError):
         name = utf8_text(folder.name)
         return RecordedRun(name, folder, name, "", None, None, False, "unreadable", None)
 
@@ -154,9 +166,14 @@ def _interaction_count(folder: Path) -> int:
     for path in (parquet, stream):
         if path.exists() and not path.is_file():
             raise BadRun(f"{path} is not a regular file: take it from a copy")
-    if parquet.exists():
+    if not parquet.exists():
+        return int(_loadgo.whole(stream)[1]) if stream.exists() else 0
+    import polars as pl
+
+    try:
         return int(pl.scan_parquet(check_path(parquet), glob=False).select(pl.len()).collect().item())
-    return int(_loadgo.whole(stream)[1]) if stream.exists() else 0
+    except pl.exceptions.PolarsError as error:
+        raise BadRun(f"{parquet} is damaged: {error}") from error
 
 
 def _folders(all_runs: Path) -> list[Path]:

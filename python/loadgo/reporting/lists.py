@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from loadgo.documents.as_json import members_of
 from loadgo.documents.listing import Listing, listing_presentation
 from loadgo.documents.presentation import Presentation
-from loadgo.records.query import csv_of, json_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,6 +26,8 @@ def machine_presentation(machines: Sequence[Machine]) -> Presentation:
 
 def query_presentation(frame: pl.DataFrame, warnings: Sequence[str] = ()) -> Presentation:
     """The parts of the answer to a query of a run that has these warnings."""
+    from loadgo.records.query import csv_of, json_of
+
     numbers = frozenset(i for i, kind in enumerate(frame.dtypes) if kind.is_numeric())
     rows = tuple(tuple("" if value is None else str(value) for value in row) for row in frame.iter_rows())
     headings = tuple(frame.columns)

@@ -18,10 +18,7 @@ from loadgo.records.fleet_tables import tables_of_host, tables_of_load
 from loadgo.records.runs import find_run
 from loadgo.records.tables import Tables, tables
 from loadgo.reporting import words
-from loadgo.reporting.as_csv import chart_csv, csv_report
-from loadgo.reporting.as_json import json_report
 from loadgo.reporting.document import report_document
-from loadgo.reporting.failed_lines import failed_report
 from loadgo.reporting.pictures import NO_PICTURES, sign_pictures
 from loadgo.reporting.trust import trust_in_words
 from loadgo.reporting.view import View
@@ -82,6 +79,8 @@ def report(
     asked = asked_notes(tariff, target)
     view = View(vocabulary=vocabulary, by=by, top=top, full=full, asked_notes=asked)
     if failed:
+        from loadgo.reporting.failed_lines import failed_report
+
         return failed_report(recorded_tables(run, host), format, top)
     folder = find_run(run)
     summary, measured = reported_summary(
@@ -144,6 +143,8 @@ def render(
     """
     choices = view or View()
     if format == "csv":
+        from loadgo.reporting.as_csv import chart_csv, csv_report
+
         return csv_report(summary) if chart is None else chart_csv(chart, summary, measured)
     if format in ("svg", "png"):
         return _picture(summary, measured, format, chart)
@@ -155,6 +156,8 @@ def render(
         return report_document(summary, choices, measured=measured, pictures=pictures, run=run)
 
     def json() -> str:
+        from loadgo.reporting.as_json import json_report
+
         return json_report(summary, measured, choices)
 
     return render_document(format, document, json, width=width, color=color, short=not choices.full)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -34,6 +33,8 @@ from loadgo.running.prepared import (
 from loadgo.running.stopping import catch_stop_signals
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from loadgo.measures.fail_if_figures import ConditionResult
     from loadgo.measures.summary import Summary
     from loadgo.prediction.predict import DrawPlan

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from loadgo.stats.interval import Interval as Interval
+from loadgo.stats.interval import inverse as inverse
 from loadgo.stats.student import student_reach
 
 Floats = NDArray[np.float64]
@@ -39,28 +40,6 @@ FEWEST_STRETCH_INTERACTIONS = 9
 
 _SEED = 19730517
 _MOST_GROUPS = 1024
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A 95 % interval."""
-
-    low: float
-    high: float
-
-    def holds(self, value: float) -> bool:
-        """Whether `value` lies in the interval."""
-        return self.low <= value <= self.high
-
-    @property
-    def inverse(self) -> Interval:
-        """The interval of 1 / value, for an interval of a value that is not negative."""
-        return Interval(inverse(self.high), inverse(self.low))
-
-
-def inverse(ratio: float) -> float:
-    """1 / `ratio`, and infinity for 0."""
-    return 1 / ratio if ratio else math.inf
 
 
 def drawn(units: int, seed: int = _SEED, replicates: int = DEFAULT_REPLICATES) -> Floats:

@@ -11,8 +11,9 @@ from xml.etree import ElementTree
 import loadgo
 import polars as pl
 import pytest
-from loadgo.cli.app import _print_reasons, app
+from loadgo.cli.app import app
 from loadgo.cli.ci import run_checks
+from loadgo.cli.run import _print_reasons
 from loadgo.measures.summary import summarize
 from support.made_laboratory import FIRST_START, made_run
 from support.outside import NEEDS_FULL_DEVICE

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import shlex
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from loadgo.cli.app import app
+from loadgo.cli.command_group import built_command
+from loadgo.cli.command_list import LISTED_COMMANDS
 from loadgo.cli.examples import COMMAND_EXAMPLES
 from loadgo.cli.option_groups import group_of
 from loadgo.running.bundled import find_script
@@ -17,7 +19,7 @@ from loadgo.running.machines import machine_text
 from support.places import TESTS
 from typer.testing import CliRunner
 
-COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+COMMANDS: dict[str, Any] = {name: built_command(name) for name in LISTED_COMMANDS}
 EXAMPLE_LINES = [(name, example) for name, examples in COMMAND_EXAMPLES.items() for _, example in examples]
 RUN_HERE = ("machines", "runs", "doctor", "query", "cost", "report")
 """Commands whose first example takes seconds at most, and no load on this host."""
@@ -36,6 +38,12 @@ def help_of(*command: str) -> str:
     result = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "80", "TERMINAL_WIDTH": "80"})
     assert result.exit_code == 0
     return result.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_says_what_the_function_says(name: str) -> None:
+    docstring = inspect.cleandoc(COMMANDS[name].callback.__doc__)
+    assert LISTED_COMMANDS[name].about == " ".join(docstring.partition("\n\n")[0].split())
 
 
 @pytest.mark.parametrize("name", COMMANDS)

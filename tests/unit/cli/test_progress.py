@@ -17,6 +17,7 @@ import pytest
 from loadgo.cli import progress
 from loadgo.cli.progress import changing_line, metering_progress, progress_bar
 from loadgo.cli.progress_words import RunClock, TimeLeft, clock, fit_line, metering_line, progress_line, sweep_line
+from loadgo.cli.run import _progress_bar
 from loadgo.measures.steady_responses import Headline
 from loadgo.records.growing_table import GrowingTable
 from loadgo.records.tables import tables
@@ -156,7 +157,7 @@ def test_a_terminal_that_is_closed_ends_no_command(writings: int) -> None:
 
 
 def test_quiet_and_short_commands_write_nothing() -> None:
-    with progress_bar(Console(file=io.StringIO()), shown=False) as show:
+    with _progress_bar(shown=False) as show:
         assert show is None
     out = io.StringIO()
     with changing_line(Console(file=out)), progress_bar(Console(file=out)) as show:
