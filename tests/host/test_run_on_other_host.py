@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from loadgo.measures.summary import summarize
 from loadgo.records.tables import read_stream
-from support.agent_hosts import FAR, AgentHost, agent_host, eventually, parent_of, rows_came
+from support.agent_hosts import FAR, AgentHost, agent_host, eventually, groups_named, parent_of, rows_came
 from support.far_programs import sshd
 from support.outside import NEEDS_ROOT, stolen_ns
 
@@ -271,11 +271,6 @@ def test_what_interactions_use_there_is_what_the_kernel_s_meters_see(tmp_path: P
     users = tables.processes.filter(pl.col("who").cast(pl.String) == "users")
     assert users["cpu_ns"].sum() >= 0.8 * by_lines
     assert not groups_named("use-of-far")
-
-
-def groups_named(run: str) -> list[Path]:
-    """The control groups of a run that are still there."""
-    return [*Path("/sys/fs/cgroup").glob(f"**/loadgo-{run}-*")]
 
 
 def test_a_shell_over_ssh_that_leads_to_this_host_has_its_usage(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import loadgo
 import polars as pl
 import pytest
-from support.agent_hosts import FAR, AgentHost, agent_host, eventually, rows_came
+from support.agent_hosts import FAR, AgentHost, agent_host, eventually, groups_named, rows_came
 from support.outside import COMMAND, NEEDS_ROOT
 from support.slow_network import proxy_command
 
@@ -128,7 +128,7 @@ def test_a_test_s_host_ends_after_agents_and_sessions_have_undone_what_they_made
     # The next loadgo on this host undoes what the killed one made on it.
     done = subprocess.run([*COMMAND, "run", "work.toml", "--passes", "1", "--quiet", "--out", "next"], cwd=tmp_path)
     assert done.returncode in (0, 1)
-    assert not [*Path("/sys/fs/cgroup").glob("**/loadgo-killed-here-*"), *Path("/tmp").glob("loadgo-killed-here-*")]
+    assert not [*groups_named("killed-here"), *Path("/tmp").glob("loadgo-killed-here-*")]
 
 
 def test_the_report_of_a_killed_run_names_the_records_of_the_other_host_and_they_say_whose_they_are(

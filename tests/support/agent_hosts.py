@@ -198,6 +198,12 @@ def rows_came(folder: Path, table: str) -> bool:
     return rows is not None and len(rows) > 0
 
 
+def groups_named(run: str) -> list[Path]:
+    """The control groups of a run that are still there. Groups of other runs may go while they are looked through."""
+    places = [Path(place) for place, _, _ in os.walk("/sys/fs/cgroup")]
+    return [place for place in places if place.name.startswith(f"loadgo-{run}-")]
+
+
 def keystrokes(run: Path) -> pl.DataFrame:
     """Each line that was typed in a run, and when it was due after the prompt before it."""
     lines = loadgo.tables(run).interactions.sort("user", "sent_ns")

@@ -166,7 +166,7 @@ def processes_of(bench: Bench) -> list[int]:
 
 def groups_of(bench: Bench) -> list[str]:
     """The control groups of the bench's loadgo processes. A group's name has the id of its process."""
-    mine = re.compile(rf"loadgo-.*-({'|'.join(map(str, bench.started)) or 'none'})-\d+")
+    mine = re.compile(rf"loadgo-.*-({'|'.join(map(str, bench.started)) or 'none'})-[0-9a-f]{{8}}")
     return [folder for folder, _, _ in os.walk("/sys/fs/cgroup") if mine.fullmatch(Path(folder).name)]
 
 
