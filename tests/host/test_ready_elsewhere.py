@@ -162,7 +162,10 @@ hash = subprocess.check_output([REAL, "hash"], text=True).strip()
 hello = json.dumps({"hash": hash, "pid": os.getpid(), "hostname": "x", "kernel": "y", "is_root": True})
 write = os.fdopen(1, "wb", 0).write
 write(b"\\0loadgo-agent 1\\n")
-for kind, body in ((b"H", hello.encode()), (b"A", BODY.encode())):
+def send(kind, body):
     write(kind + struct.pack(">I", len(body)) + body)
-sys.stdin.read()
+send(b"H", hello.encode())
+sys.stdin.buffer.read(5)  # the head of the request
+send(b"A", BODY.encode())
+sys.stdin.buffer.read()
 """

@@ -35,7 +35,7 @@ def typed(
 
 @contextmanager
 def process_settings(words: list[str], temporary: str | None) -> Iterator[None]:
-    """What a process has for itself: the words of its command line, and the folder of its temporary files.
+    """Sets the words of the command line and the folder of temporary files, which a process has once, and resets them.
 
     Python looks at `TMPDIR` once.
     """

@@ -21,8 +21,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// The stream numbers of a command's output and of its errors in a frame.
-const OUTPUT: u8 = 1;
-const ERRORS: u8 = 2;
+const OUTPUT_ID: u8 = 1;
+const ERRORS_ID: u8 = 2;
 /// Interval at which the end of the command and a stop are looked for.
 const LOOK_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 /// Time that a command has for its end after SIGTERM, before it is killed.
@@ -80,7 +80,7 @@ fn run_once(
 fn piped() -> io::Result<(Streams, Vec<(u8, PipeReader)>)> {
     let (read_output, output) = io::pipe()?;
     let (read_errors, errors) = io::pipe()?;
-    Ok((Streams::Piped { output, errors }, vec![(OUTPUT, read_output), (ERRORS, read_errors)]))
+    Ok((Streams::Piped { output, errors }, vec![(OUTPUT_ID, read_output), (ERRORS_ID, read_errors)]))
 }
 
 /// Sends what comes through the pipe until nobody can write into it, or the command has ended and the pipe is empty.

@@ -40,7 +40,8 @@ _WAIT4_FIGURES = (
 _SOURCES = ("cpu", "faults", "waits", "split")
 _OWN_STREAMS = (1, 2)
 """The numbers of this process's output and errors: those of the command's streams, too."""
-_MOST_NUMBER = 2**64
+_NUMBER_BITS = 64
+"""Width of the numbers in an agent's answer."""
 
 
 def run_command_there(order: CommandOrder, host: Address) -> MeteredRuns:
@@ -143,7 +144,7 @@ def _cold(answer: dict[str, Any]) -> dict[str, Any]:
 
 def _number(value: object) -> int:
     """A number from another host. Raises `ValueError` for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _MOST_NUMBER:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << _NUMBER_BITS:
         raise ValueError
     return value
 

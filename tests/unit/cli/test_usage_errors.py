@@ -103,7 +103,7 @@ def test_a_host_that_is_none_is_refused_before_anything_is_metered(bench: Bench)
     assert "metering" not in refused
 
 
-@pytest.mark.parametrize("command", [["ready", "--", "true"], ["record", "new.toml"], ["transfer", "--size", "1M"]])
+@pytest.mark.parametrize("command", [["record", "new.toml"], ["transfer", "--size", "1M"]])
 def test_a_command_that_is_for_this_host_alone_says_how_it_is_run_on_another(command: list[str]) -> None:
     name, *others = command
     for words in (["--on", "ssh://far"], ["--on=ssh://far"]):
