@@ -1,6 +1,6 @@
 """Tries the wheel of dist/ in clean roots: installs it without a compiler, runs a load, and upgrades an older version.
 
-Each root is a minimal system made by mmdebstrap, with the Python of its distribution and nothing else. All downloads come
+Each root is a minimal system made by mmdebstrap, with the Python of its distribution and nothing else. Downloads come
 before the first time is taken. A root whose Python is too old runs the wheel's programs alone, and so proves its glibc.
 """
 
@@ -55,15 +55,19 @@ class Distribution:
     title: str
     suite: str
     options: tuple[str, ...] = ()
-    """What mmdebstrap needs beside the name."""
+    """Options of mmdebstrap beside the name."""
 
 
 # Ubuntu's signing key is no package of Debian. Its packages are taken as they come: this root is thrown away.
-UNSIGNED = ("--aptopt=Acquire::AllowInsecureRepositories true", "--aptopt=APT::Get::AllowUnauthenticated true")
+UBUNTU = (
+    "--components=main,universe",
+    "--aptopt=Acquire::AllowInsecureRepositories true",
+    "--aptopt=APT::Get::AllowUnauthenticated true",
+)
 DISTRIBUTIONS = (
     Distribution("Debian 12", "bookworm"),
     Distribution("Debian 13", "trixie"),
-    Distribution("Ubuntu 24.04", "noble", UNSIGNED),
+    Distribution("Ubuntu 24.04", "noble", UBUNTU),
     Distribution("Debian 11", "bullseye"),
 )
 
@@ -83,7 +87,7 @@ class Root:
     folder: Path
 
     def run(self, script: str, accepted: tuple[int, ...] = (0,)) -> str:
-        """What a shell script prints in the root, with /proc, /sys and /dev of this host while it runs."""
+        """Returns the output of a shell script in the root, with /proc, /sys and /dev of this host while it runs."""
         inside = ["unshare", "--mount", "--propagation=private", "sh", "-ec", ENTER, str(self.folder), script]
         settings = {name: value for name, value in os.environ.items() if name.startswith("PIP_")} | SETTINGS
         ended = subprocess.run(inside, env=settings, capture_output=True, text=True, stdin=subprocess.DEVNULL)
@@ -131,7 +135,7 @@ def try_root(distribution: Distribution, wheel: Path) -> str:
 
 def install_and_run(root: Root, wheel: Path) -> str:
     """Installs the wheel and runs five users; the times and sizes as a text."""
-    made = root.timed("python3 -m venv /opt/loadgo")
+    venv_seconds = root.timed("python3 -m venv /opt/loadgo")
     installed = root.timed(f"pip install -q --no-index /wheels/{wheel.name}")
     # The status 1 says that the finding is bad, as it is where this host is busy.
     loaded = root.timed(f"cd /root; {LOAD}", (0, 1))
@@ -142,13 +146,13 @@ def install_and_run(root: Root, wheel: Path) -> str:
     fetched = megabytes(root, "/wheels")
     size, own = megabytes(root, "/opt/loadgo"), megabytes(root, "/opt/loadgo/lib/*/*/loadgo /opt/loadgo/bin/loadgo*")
     return (
-        f"venv {made:.0f} s, installed {installed:.0f} s, first report {loaded:.0f} s later; {fetched} MB fetched, "
+        f"venv {venv_seconds:.0f} s, installed {installed:.0f} s, first report {loaded:.0f} s later; {fetched} MB fetched, "
         f"{size} MB installed, {own} of them loadgo; `loadgo --help` {start:.2f} s"
     )
 
 
 def megabytes(root: Root, places: str) -> int:
-    """What files and folders of a root take."""
+    """The megabytes that files and folders of a root take."""
     return int(root.run(f"du -scm {places} | tail -n 1").split()[0])
 
 

@@ -114,7 +114,7 @@ def runs_in_compiler(package: dict[str, Any]) -> bool:
 
 
 def libraries() -> Iterator[Component]:
-    """What no lock file names: Rust's standard library in each binary, and this host's glibc in the static ones."""
+    """The parts that no lock file names: Rust's standard library in each binary, and this host's glibc in the static ones."""
     yield component("std", output("rustc", "--version").split()[1], "generic", license_text="MIT OR Apache-2.0")
     yield component(
         "glibc",
@@ -140,7 +140,7 @@ def lock_file() -> list[dict[str, Any]]:
 
 
 def output(*command: str) -> str:
-    """What a command prints."""
+    """The standard output of a command."""
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 

@@ -1,4 +1,4 @@
-"""What a wheel must be: its name, its files, which hosts its binaries run on, and no path of this host in it."""
+"""Checks a wheel: its name, its files, which hosts its binaries run on, and that no path of this host is in it."""
 
 import hashlib
 import io
@@ -7,14 +7,16 @@ import subprocess
 import zipfile
 from pathlib import Path
 
+from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
+from elftools.elf.gnuversions import GNUVerNeedSection
 
 PROJECT = Path(__file__).resolve().parent.parent
 WHEEL_NAME = re.compile(r"loadgo-([\d.]+)-cp311-abi3-manylinux_2_28_(x86_64|aarch64)\.whl")
 NEWEST_GLIBC = (2, 28)
 
 STATIC = ("loadgo-agent", "loadgo-calculator")
-"""Programs that ask nothing of a host's glibc: the first is copied to other hosts, the second starts by the thousand."""
+"""Programs that ask nothing of a host's glibc: one is copied to other hosts, one starts by the thousand."""
 
 METADATA = (
     "METADATA",
@@ -28,7 +30,7 @@ METADATA = (
 
 
 def mistakes(wheel: Path) -> list[str]:
-    """What is wrong with a wheel and the checksums beside it, a sentence each."""
+    """The mistakes in a wheel and in the checksums beside it, a sentence each."""
     name = WHEEL_NAME.fullmatch(wheel.name)
     if not name:
         return [f"{wheel.name} is no wheel of manylinux_2_28 for every Python from 3.11"]
@@ -60,8 +62,8 @@ def expected_files(version: str) -> set[str]:
 def binary_mistakes(name: str, data: bytes) -> list[str]:
     """Where a binary asks for more of a host than it may."""
     binary = ELFFile(io.BytesIO(data))
-    libraries = binary.get_section_by_name(".dynamic")
-    needed = [tag.needed for tag in libraries.iter_tags("DT_NEEDED")] if libraries else []
+    dynamic = binary.get_section_by_name(".dynamic")
+    needed = [tag.needed for tag in dynamic.iter_tags("DT_NEEDED")] if isinstance(dynamic, DynamicSection) else []
     if name in STATIC:
         return [f"{name} is not static: it needs {', '.join(needed)}"] if needed else []
     newest = max(glibc_versions(binary), default=(0,))
@@ -71,7 +73,9 @@ def binary_mistakes(name: str, data: bytes) -> list[str]:
 def glibc_versions(binary: ELFFile) -> set[tuple[int, ...]]:
     """The versions of glibc whose symbols a binary asks for."""
     section = binary.get_section_by_name(".gnu.version_r")
-    names = [version.name for _, versions in section.iter_versions() for version in versions] if section else []
+    if not isinstance(section, GNUVerNeedSection):
+        return set()
+    names = [version.name for _, versions in section.iter_versions() for version in versions]
     numbers = (name.removeprefix("GLIBC_").split(".") for name in names if re.fullmatch(r"GLIBC_[\d.]+", name))
     return {tuple(map(int, number)) for number in numbers}
 
@@ -92,17 +96,17 @@ def checksum_mistakes(folder: Path) -> list[str]:
 
 def older(wheel: Path, version: str, folder: Path) -> Path:
     """The same wheel under an older version, in `folder`: what an upgrade upgrades."""
-    own = wheel.name.split("-")[1]
-    copy = folder / wheel.name.replace(own, version, 1)
-    with zipfile.ZipFile(wheel) as given, zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED) as made:
+    current = wheel.name.split("-")[1]
+    copy = folder / wheel.name.replace(current, version, 1)
+    with zipfile.ZipFile(wheel) as given, zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED) as old:
         for entry in given.infolist():
             data = given.read(entry)
             if entry.filename.endswith(".dist-info/METADATA"):
-                data = data.replace(f"\nVersion: {own}\n".encode(), f"\nVersion: {version}\n".encode(), 1)
+                data = data.replace(f"\nVersion: {current}\n".encode(), f"\nVersion: {version}\n".encode(), 1)
             if entry.filename.endswith(".dist-info/RECORD"):
                 data = re.sub(rb"(?m)^(.*/METADATA),.*$", rb"\1,,", data).replace(
-                    f"loadgo-{own}".encode(), f"loadgo-{version}".encode()
+                    f"loadgo-{current}".encode(), f"loadgo-{version}".encode()
                 )
-            entry.filename = entry.filename.replace(f"loadgo-{own}", f"loadgo-{version}", 1)
-            made.writestr(entry, data)
+            entry.filename = entry.filename.replace(f"loadgo-{current}", f"loadgo-{version}", 1)
+            old.writestr(entry, data)
     return copy
