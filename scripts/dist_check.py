@@ -146,8 +146,8 @@ def install_and_run(root: Root, wheel: Path) -> str:
     fetched = megabytes(root, "/wheels")
     size, own = megabytes(root, "/opt/loadgo"), megabytes(root, "/opt/loadgo/lib/*/*/loadgo /opt/loadgo/bin/loadgo*")
     return (
-        f"venv {venv_seconds:.0f} s, installed {installed:.0f} s, first report {loaded:.0f} s later; {fetched} MB fetched, "
-        f"{size} MB installed, {own} of them loadgo; `loadgo --help` {start:.2f} s"
+        f"venv {venv_seconds:.0f} s, installed {installed:.0f} s, first report {loaded:.0f} s later; "
+        f"{fetched} MB fetched, {size} MB installed, {own} of them loadgo; `loadgo --help` {start:.2f} s"
     )
 
 

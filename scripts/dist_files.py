@@ -114,7 +114,7 @@ def runs_in_compiler(package: dict[str, Any]) -> bool:
 
 
 def libraries() -> Iterator[Component]:
-    """The parts that no lock file names: Rust's standard library in each binary, and this host's glibc in the static ones."""
+    """The parts that no lock file names: Rust's standard library in each binary, and glibc in the static ones."""
     yield component("std", output("rustc", "--version").split()[1], "generic", license_text="MIT OR Apache-2.0")
     yield component(
         "glibc",
