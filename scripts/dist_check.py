@@ -1,6 +1,6 @@
 """Tries the wheel of dist/ in clean roots: installs it without a compiler, runs a load, and upgrades an older version.
 
-Each root is a minimal system made by mmdebstrap, with the Python of its distribution and nothing else. Downloads come
+Each root is a minimal system made by mmdebstrap, with apt, the distribution's Python and nothing else. Downloads come
 before the first time is taken. A root whose Python is too old runs the wheel's programs alone, and so proves its glibc.
 """
 
@@ -37,7 +37,7 @@ SETTINGS = {
 }
 
 # Five users, once through the script, with a fifth of the think times that people have.
-LOAD = "loadgo run typical-user --users 5 --passes 1 --think 'uniform(0.5s, 3s)' --quiet >report"
+LOAD = "loadgo run typical-user --users 5 --passes 1 --think 'uniform(0.5s, 3s)' >report"
 
 # Each program has work to do: its own checksum, a product, and a batch host that is missing.
 EACH_PROGRAM = """
@@ -107,7 +107,7 @@ def clean_root(distribution: Distribution) -> Iterator[Root]:
     """A root of a distribution, which is removed at the end."""
     with tempfile.TemporaryDirectory(prefix="loadgo-root-") as place:
         folder = Path(place) / distribution.suite
-        make = ["mmdebstrap", "--quiet", "--variant=minbase", "--include=python3-venv", *distribution.options]
+        make = ["mmdebstrap", "--quiet", "--variant=minbase", "--include=apt,python3-venv", *distribution.options]
         made = subprocess.run([*make, distribution.suite, str(folder)], capture_output=True, text=True)
         if made.returncode:
             raise Skipped(f"its packages cannot be had here: {made.stderr.strip().splitlines()[-1]}")
@@ -158,7 +158,7 @@ def megabytes(root: Root, places: str) -> int:
 
 def upgrade(root: Root, wheel: Path, old_wheel: Path) -> None:
     """Puts the older version in place, reports the kept runs, upgrades, and reports them again."""
-    shutil.copytree(OLD_RUNS, root.folder / "root/runs")
+    shutil.copytree(OLD_RUNS, root.folder / "root/format-1")
     root.run(f"pip install -q --no-index --no-deps /older/{old_wheel.name}")
     before = version_and_reports(root)
     root.run("pip install -q --upgrade --no-index loadgo")
@@ -173,7 +173,7 @@ def version_and_reports(root: Root) -> list[str]:
     """The installed version, and what `loadgo report` prints of each kept run."""
     version = root.run("pip show loadgo 2>&1 | sed -n 's/^Version: //p'").strip()
     runs = sorted(run.name for run in OLD_RUNS.iterdir())
-    return [version, *(root.run(f"loadgo report /root/runs/{run}", (0, 1)) for run in runs)]
+    return [version, *(root.run(f"loadgo report /root/format-1/{run}", (0, 1)) for run in runs)]
 
 
 def programs_alone(root: Root, wheel: Path) -> str:
