@@ -1,5 +1,5 @@
 # The two commands of the README, and the smaller ones behind them.
-.PHONY: demo test setup check check-fast bench lock
+.PHONY: demo test setup check check-fast bench dist dist-check lock
 
 demo:
 	@scripts/demo
@@ -19,6 +19,12 @@ check-fast:
 
 bench:
 	@scripts/bench
+
+dist:
+	@scripts/dist
+
+dist-check:
+	@scripts/dist-check
 
 lock:
 	@scripts/lock

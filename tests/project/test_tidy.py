@@ -198,7 +198,7 @@ def test_no_committed_text_names_a_registry_or_a_place_on_one_machine() -> None:
 
 
 def test_dependencies_are_pinned_with_hashes_and_without_addresses() -> None:
-    for name in ("requirements.txt", "requirements-dev.txt", "requirements-bench.txt"):
+    for name in ("requirements.txt", "requirements-dev.txt", "requirements-bench.txt", "requirements-dist.txt"):
         lines = [line for line in text(Path(name)).splitlines() if line.strip() and not line.lstrip().startswith("#")]
         addresses = [line for line in lines if "://" in line or line.startswith(("-i", "--index", "--extra", "--find"))]
         assert not addresses, f"{name}: {addresses}"
