@@ -5,6 +5,7 @@
 //! of a session, and `typed_files` the lines typed before it counts. `questions` recognises a log-in that waits for an answer, and
 //! `place` a session by `ssh` whose shell is on this host. `announcement` is for sessions on a host with an agent.
 //! `destinations` says which users log in to which host, and `given_up` ends users whose host is lost.
+//! `unstarted` has the words of a shell that cannot start a process.
 
 pub mod announcement;
 pub mod destinations;
@@ -18,3 +19,4 @@ mod refused_log_ins;
 pub mod session;
 pub mod starting;
 mod typed_files;
+mod unstarted;

@@ -114,7 +114,7 @@ def read_run(folder: Path) -> RecordedRun:
         run_toml = read_run_file(folder)
         check_values(run_toml)
         return _recorded_run(folder, run_toml)
-    except (OSError, ValueError, LoadgoError, pl.exceptions.PolarsError):
+    except (OSError, ValueError, LoadgoError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         name = utf8_text(folder.name)
         return RecordedRun(name, folder, name, "", None, None, False, "unreadable", None)
 

@@ -6,7 +6,7 @@ an empty frame with the right columns. `docs/run-folder.md` describes the column
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from os import PathLike
@@ -19,6 +19,7 @@ from loadgo import _loadgo
 from loadgo.errors import BadRun
 from loadgo.records.fleets import DRIVER_HOST, FLEET_FOLDER, HOST_COLUMN, with_hosts
 from loadgo.records.machine_file import fit_warnings_in
+from loadgo.records.manifest import damage_of
 from loadgo.records.prediction import Prediction, read_prediction
 from loadgo.records.run_file import RUN_FILE, check_path, read_run_file
 from loadgo.records.run_file_values import check_values
@@ -113,7 +114,7 @@ def tables(run: str | PathLike[str] = LAST_RUN_NAME) -> Tables:
     """
     folder = find_run(run)
     is_written = _is_written(folder)
-    frames, conditions = _frames(folder, COLUMNS_BY_TABLE)
+    frames, conditions = _frames(folder, COLUMNS_BY_TABLE, is_written=is_written)
     return Tables(
         **frames,
         conditions=conditions,
@@ -155,23 +156,27 @@ def load_tables(folder: Path) -> Tables:
     It is without a prediction and warnings of a fit. Raises `BadRun` as `tables` does.
     """
     is_written = _is_written(folder)
-    frames, conditions = _frames(folder, LOAD_TABLES)
+    frames, conditions = _frames(folder, LOAD_TABLES, is_written=is_written)
     others: dict[str, Any] = {name: _empty_table(name) for name in COLUMNS_BY_TABLE if name not in frames}
     return Tables(**frames, **others, conditions=conditions, is_written=is_written)
 
 
-def _frames(folder: Path, names: Iterable[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _frames(folder: Path, names: Iterable[str], *, is_written: bool) -> tuple[dict[str, Any], dict[str, Any]]:
     """The tables of a run by name, and the content of its `run.toml`."""
     conditions = read_conditions(folder)
     _check_main_tables(folder, conditions)
-    frames: dict[str, Any] = {name: read_table(folder, name) for name in names}
-    if conditions.get("lost"):
-        late = losses_from_conditions(conditions)
+    frames: dict[str, Any] = {name: read_table(folder, name, conditions) for name in names}
+    losses = [*conditions.get("lost", []), *(() if is_written else _cut_streams(folder, frames))]
+    if losses:
+        late = _loss_rows(losses)
         if HOST_COLUMN in frames["lost"].columns:
             late = late.with_columns(pl.lit(DRIVER_HOST, pl.Categorical).alias(HOST_COLUMN))
         frames["lost"] = pl.concat([frames["lost"], late])
     return with_hosts(frames, conditions), conditions
 
+
+DAMAGE_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
+"""Errors of Polars for a damaged table. A panic of its reader is no `Exception`."""
 
 _MAIN_TABLES = ("interactions", "sessions")
 """Tables that every run under a load has. A run that metered one command has the first only."""
@@ -202,9 +207,27 @@ def read_conditions(folder: Path) -> dict[str, Any]:
     return conditions
 
 
-def read_table(folder: Path, name: str) -> pl.DataFrame:
-    """The table `name` of the run in `folder`; empty if the run did not fill it."""
+def _cut_streams(folder: Path, names: Iterable[str]) -> list[dict[str, Any]]:
+    """A loss for each damaged or cut stream of a run that is over. All batches before the damage are read."""
+    losses = []
+    for name in names:
+        parquet, stream = _files(folder, name)
+        rest = None if parquet.exists() or not stream.exists() else _loadgo.whole(stream)[2]
+        if rest is not None:
+            reason = f"{name} ends in a batch that is not whole: {rest}"
+            losses.append({"at_ns": 0, "what": "record", "count": 1, "reason": reason})
+    return losses
+
+
+def read_table(folder: Path, name: str, conditions: Mapping[str, Any] | None = None) -> pl.DataFrame:
+    """The table `name` of the run in `folder`; empty if the run did not fill it.
+
+    With the content of `run.toml` as `conditions`, raises `BadRun` for a file that has changed since the run.
+    """
     try:
+        parquet, _ = _files(folder, name)
+        if conditions and parquet.is_file() and (damage := damage_of(parquet, name, conditions)):
+            raise BadRun(_damage_message(folder, name, damage))
         frame = _scan(folder, name)
         if frame is None:
             return _empty_table(name)
@@ -213,7 +236,7 @@ def read_table(folder: Path, name: str) -> pl.DataFrame:
         return _lazy_with_columns(frame, COLUMNS_BY_TABLE[name]).collect().rechunk()
     except OSError as error:
         raise BadRun(f"cannot read the table {name} of {folder}: {error}") from error
-    except pl.exceptions.PolarsError as error:
+    except DAMAGE_ERRORS as error:
         raise BadRun(_damage_message(folder, name)) from error
 
 
@@ -252,10 +275,27 @@ def _files(folder: Path, name: str) -> tuple[Path, Path]:
 
 def read_stream(path: Path) -> pl.DataFrame | None:
     """The whole batches of the Arrow stream at `path`; None if not even its schema is whole."""
-    length, _ = _loadgo.whole(path)
+    length = _loadgo.whole(path)[0]
     with path.open("rb") as stream:
         batches = stream.read(length)
-    return pl.read_ipc_stream(batches) if batches else None
+    return read_batches(batches, path.parent, path.stem) if batches else None
+
+
+def read_batches(batches: bytes, folder: Path, name: str) -> pl.DataFrame:
+    """The rows of whole batches of the table `name`. Raises `BadRun` for damaged ones."""
+    try:
+        return pl.read_ipc_stream(batches)
+    except (OSError, *DAMAGE_ERRORS) as error:
+        raise BadRun(_damage_message(folder, name)) from error
+
+
+def with_table_columns(rows: pl.DataFrame, folder: Path, name: str) -> pl.DataFrame:
+    """Rows that were read of the table `name`, with its columns and types. Raises `BadRun` if they are damaged."""
+    columns = COLUMNS_BY_TABLE[name]
+    try:
+        return rows if dict(rows.schema) == columns else with_columns(rows, columns)
+    except DAMAGE_ERRORS as error:
+        raise BadRun(_damage_message(folder, name)) from error
 
 
 def _scan(folder: Path, name: str) -> pl.LazyFrame | None:
@@ -296,5 +336,8 @@ def _lazy_with_columns(frame: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
 
 def losses_from_conditions(conditions: dict[str, Any]) -> pl.DataFrame:
     """The losses that are recorded in `run.toml`, since they happened after the table `lost` was closed."""
-    rows = conditions.get("lost", [])
+    return _loss_rows(conditions.get("lost", []))
+
+
+def _loss_rows(rows: list[dict[str, Any]]) -> pl.DataFrame:
     return with_columns(pl.DataFrame(rows) if rows else None, COLUMNS_BY_TABLE["lost"])
