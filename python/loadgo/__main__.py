@@ -4,19 +4,27 @@ import atexit
 import os
 import signal
 import sys
+from contextlib import suppress
 
 _INTERRUPTED_STATUS = 130
 """The status of `loadgo.cli.output`, which may not be loaded when it is needed."""
+_ENDING_WORDS = {
+    signal.SIGINT: b"loadgo: interrupted\n",
+    signal.SIGTERM: b"loadgo: ended by SIGTERM\n",
+    signal.SIGHUP: b"loadgo: ended by SIGHUP\n",
+}
 
 
 def main() -> None:
-    """Loads the command line and runs it. An interrupt while it is loaded ends the process without a message.
+    """Loads the command line and runs it. A signal while it is loaded ends the process in words.
 
-    An interrupt at any later time gives the status 130, also while the process ends.
+    An interrupt at any time gives the status 130, also while the process ends. SIGTERM gives 143 and SIGHUP 129, unless
+    a run catches them to end in order.
     """
     own_handler = signal.getsignal(signal.SIGINT)
-    if own_handler is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for number in _ENDING_WORDS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _end_in_words)
     from loadgo.cli import app
 
     try:
@@ -28,6 +36,13 @@ def main() -> None:
     except KeyboardInterrupt:
         _settle_interrupts()
         sys.exit(_INTERRUPTED_STATUS)
+
+
+def _end_in_words(number: int, _frame: object) -> None:
+    """Ends the process at once, with a word and a status: a death by the signal itself would be silent."""
+    with suppress(OSError):
+        os.write(2, _ENDING_WORDS[signal.Signals(number)])
+    os._exit(128 + number)
 
 
 def _settle_interrupts() -> None:

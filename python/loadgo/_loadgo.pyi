@@ -93,8 +93,11 @@ def run_machine(
 def table_columns() -> dict[str, list[tuple[str, str]]]:
     """The columns of each table of a run folder, in order: name and type, which docs/run-folder.md explains."""
 
-def whole(path: str | PathLike[str]) -> tuple[int, int]:
-    """Size of the complete batches of a stream: (bytes, rows). Raises `errors.BadRun`."""
+def whole(path: str | PathLike[str]) -> tuple[int, int, str | None]:
+    """Size of a stream's complete batches, and what is behind: (bytes, rows, words or None). Raises `errors.BadRun`."""
+
+def file_checksum(path: str | PathLike[str]) -> tuple[int, int]:
+    """The size and the CRC-32 of a file, as `run.toml` has them of each table. Raises `OSError`."""
 
 def complete(folder: str | PathLike[str]) -> None:
     """Completes the folder of a run that was killed; raises `errors.BadRun`."""

@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import polars as pl
+import tomlkit
 from loadgo import _loadgo
+from loadgo.records.manifest import MANIFEST_KEY
 
 _WRITTEN_TYPES = {
     "uint8": pl.UInt8(),
@@ -25,3 +27,11 @@ def assert_written_columns(folder: Path) -> None:
     }
     for name in tables:
         assert list(written[name].items()) == list(listed[name].items()), name
+
+
+def forget_manifest(folder: Path) -> Path:
+    """Makes the run in `folder` one of an earlier loadgo, whose tables a test may change. Returns the folder."""
+    run_toml = tomlkit.parse((folder / "run.toml").read_text())
+    run_toml.pop(MANIFEST_KEY, None)
+    (folder / "run.toml").write_text(tomlkit.dumps(run_toml))
+    return folder

@@ -7,6 +7,7 @@ use loadgo_store::{ArrivingStream, Error, Folder, MOST_MESSAGE_BYTES, Table};
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -84,7 +85,7 @@ impl ReceivedRecords {
         let folder = Folder::create(folder, run_toml_text(run_toml)?)?;
         let create = |table: Table| {
             let path = folder.stream(table);
-            let file = OpenOptions::new().append(true).create_new(true).open(&path);
+            let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path);
             let file = file.map_err(|error| NotKept::Folder(Error::Refused("write", path, error)))?;
             Ok::<_, NotKept>(ReceivedTable { stream: ArrivingStream::begin(table), file })
         };

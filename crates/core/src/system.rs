@@ -157,6 +157,8 @@ pub struct Response {
     pub exit_status: Option<u8>,
     /// False if only silence was the sign that the system is ready.
     pub confirmed: bool,
+    /// True if the shell said that it cannot start a process, and so the awaited program never came.
+    pub is_unstarted: bool,
     /// Resources that the line took.
     pub usage: Usage,
 }

@@ -5,7 +5,7 @@
 //! of a session, and `typed_files` the lines typed before it counts. `questions` recognises a log-in that waits for an answer, and
 //! `place` a session by `ssh` whose shell is on this host. `announcement` is for sessions on a host with an agent.
 //! `destinations` says which users log in to which host, and `orders` has what a run is told while it goes on.
-//! `trial` tries a log-in before a run.
+//! `trial` tries a log-in before a run. `unstarted` has the words of a shell that cannot start a process.
 
 pub mod announcement;
 pub mod destinations;
@@ -21,3 +21,4 @@ pub mod setting;
 pub mod starting;
 pub mod trial;
 mod typed_files;
+mod unstarted;

@@ -133,6 +133,7 @@ impl<K: SampleSink> MachineSystem<K> {
                     bytes_out: answer.bytes_out,
                     exit_status: answer.exit_status,
                     confirmed: true,
+                    is_unstarted: false,
                     usage: answer.usage,
                 };
                 Event::Ready { user, at: Instant(at), response }

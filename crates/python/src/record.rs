@@ -1,13 +1,15 @@
 //! Records a person's session, and imports recorded sessions, for Python.
 
 use crate::errors;
+use loadgo_host::leftovers::{Leftovers, Thing, clear_stale};
 use loadgo_recorder::asciicast::{self, dialogue_of};
 use loadgo_recorder::recording::{RecordedScript, SessionEnding, SessionFacts, script_of, text_of};
-use loadgo_recorder::teletype::shell::{ShellKind, shell_of};
+use loadgo_recorder::teletype::shell::{ShellKind, random_id, shell_of};
 use loadgo_recorder::teletype::{self, RecordingRequest};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::BTreeMap;
+use std::env;
 use std::error::Error;
 use std::io::{stdin, stdout};
 use std::os::fd::AsFd;
@@ -33,20 +35,28 @@ fn marks_prompts(shell: Vec<String>) -> bool {
 fn record_session<'py>(
     py: Python<'py>,
     shell: Vec<String>,
-    env: BTreeMap<String, String>,
+    variables: BTreeMap<String, String>,
     cast_path: Option<PathBuf>,
     login: &str,
     name: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let env: Vec<(String, String)> = env.into_iter().collect();
+    let variables: Vec<(String, String)> = variables.into_iter().collect();
     let recorded = py.detach(|| {
+        clear_stale();
+        let start_up_folder = env::temp_dir().join(format!("loadgo-record-{}", random_id()));
+        // Without the list, a recording that is killed leaves the folder: no reason not to record.
+        let _undone_at_the_end = Leftovers::begin("record").and_then(|mut leftovers| {
+            leftovers.note(Thing::Home(start_up_folder.clone()))?;
+            Ok(leftovers)
+        });
         let (input, output) = (stdin(), stdout());
         let order = RecordingRequest {
             shell: &shell,
-            env: &env,
+            env: &variables,
             input: input.as_fd(),
             output: output.as_fd(),
             cast: cast_path.as_deref(),
+            start_up_folder: &start_up_folder,
         };
         let session = teletype::record(&order).map_err(|error| format!("the session cannot be recorded: {error}"))?;
         let about = SessionFacts { name: name.into(), login: login.into(), marks: session.shell != ShellKind::Unmarked };

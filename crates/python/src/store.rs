@@ -12,6 +12,7 @@ use crate::errors;
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(table_columns, module)?)?;
     module.add_function(wrap_pyfunction!(whole, module)?)?;
+    module.add_function(wrap_pyfunction!(file_checksum, module)?)?;
     module.add_function(wrap_pyfunction!(complete, module)?)?;
     module.add_function(wrap_pyfunction!(is_being_written, module)?)?;
     module.add_class::<Growing>()
@@ -28,13 +29,19 @@ fn table_columns(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(tables)
 }
 
-/// Size of the complete batches of the stream at `path`: (bytes, rows).
+/// Size of the complete batches of the stream at `path`, and what stands behind them: (bytes, rows, words or None).
 ///
 /// Raises `BadRun` when it cannot be read.
 #[pyfunction]
-fn whole(py: Python<'_>, path: PathBuf) -> PyResult<(u64, u64)> {
+fn whole(py: Python<'_>, path: PathBuf) -> PyResult<(u64, u64, Option<String>)> {
     let whole = py.detach(|| store::whole_part(&path)).map_err(|error| bad_run(py, &error))?;
-    Ok((whole.bytes, whole.rows))
+    Ok((whole.bytes, whole.rows, whole.rest))
+}
+
+/// The size and the CRC-32 of a file, as `run.toml` has them of each table. Raises `OSError`.
+#[pyfunction]
+fn file_checksum(py: Python<'_>, path: PathBuf) -> PyResult<(u64, u32)> {
+    Ok(py.detach(|| store::file_checksum(&path))?)
 }
 
 /// Completes the folder of a run that was killed: complete batches become Parquet, the outcome becomes `killed`.

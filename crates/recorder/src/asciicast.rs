@@ -197,6 +197,7 @@ impl CastWriter {
     /// Adds any other event.
     pub fn event(&mut self, event: &SessionEvent) {
         let (code, data) = match event {
+            SessionEvent::EchoOff { .. } => return self.forget_from_first_key(),
             SessionEvent::Keys { bytes, .. } => ('i', bytes.clone()),
             SessionEvent::Resize { columns, rows, .. } => ('r', format!("{columns}x{rows}").into_bytes()),
             SessionEvent::End { ending: SessionEnding::Exited(status), .. } => ('x', status.to_string().into_bytes()),
@@ -206,6 +207,16 @@ impl CastWriter {
             }
         };
         self.held.push_back((event.at(), code, data));
+    }
+
+    /// Forgets the keys that are held back, and the output since the first of them, which has their echo.
+    fn forget_from_first_key(&mut self) {
+        let first_key = self.held.iter().position(|(_, code, _)| *code == 'i').unwrap_or(self.held.len());
+        let mut index = 0;
+        self.held.retain(|(_, code, _)| {
+            index += 1;
+            index <= first_key || *code == 'r'
+        });
     }
 
     /// Returns the lines that may be written now.

@@ -48,6 +48,8 @@ pub struct RecordingRequest<'a> {
     pub output: BorrowedFd<'a>,
     /// File for a cast of the session, in asciicast version 3.
     pub cast: Option<&'a Path>,
+    /// Folder that is made for start-up files of the shell, if it needs some, and removed at the end.
+    pub start_up_folder: &'a Path,
 }
 
 /// A session that is over.
@@ -66,7 +68,7 @@ pub struct RecordedSession {
 /// The shell cannot be started, no terminal can be opened, or the cast cannot be created. Nothing was recorded then.
 pub fn record(order: &RecordingRequest<'_>) -> io::Result<RecordedSession> {
     let id = random_id();
-    let marked = MarkedShell::prepare(order.shell, &id)?;
+    let marked = MarkedShell::prepare(order.shell, &id, order.start_up_folder)?;
     let size = window_size(order.input);
     let cast = order.cast.map(create).transpose()?;
     let (master, slave) = pseudo_terminal(size)?;
@@ -80,8 +82,16 @@ pub fn record(order: &RecordingRequest<'_>) -> io::Result<RecordedSession> {
     }
     let pidfd = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
     let shell = RunningShell { child, pidfd };
-    let mut relay =
-        TerminalRelay { order, signals, shell, log, began: std::time::Instant::now(), pending: Vec::new(), listening: true };
+    let mut relay = TerminalRelay {
+        order,
+        signals,
+        shell,
+        log,
+        began: std::time::Instant::now(),
+        pending: Vec::new(),
+        listening: true,
+        hides_lines: false,
+    };
     let ending = relay.run(master)?;
     relay.log.event(&SessionEvent::End { at: relay.now(), ending });
     drop(raw);
@@ -128,6 +138,8 @@ struct TerminalRelay<'a> {
     pending: Vec<u8>,
     /// Whether the person's terminal may still send keys.
     listening: bool,
+    /// Whether the shell's terminal had its echo off at the last look.
+    hides_lines: bool,
 }
 
 /// Descriptors that one poll found ready.
@@ -146,6 +158,7 @@ impl TerminalRelay<'_> {
     fn run(&mut self, master: OwnedFd) -> io::Result<SessionEnding> {
         loop {
             let due = self.wait(&master)?;
+            self.look_at_echo(&master);
             if due.signal
                 && let Some(ending) = self.on_signals(&master)?
             {
@@ -169,6 +182,14 @@ impl TerminalRelay<'_> {
                 while self.pass_output(&master)? {}
                 return self.shell_ending();
             }
+        }
+    }
+
+    /// Notes that the echo has been turned off since the last look.
+    fn look_at_echo(&mut self, master: &OwnedFd) {
+        let hid_lines = std::mem::replace(&mut self.hides_lines, echo_is_off(master.as_fd()));
+        if self.hides_lines && !hid_lines {
+            self.log.event(&SessionEvent::EchoOff { at: self.now() });
         }
     }
 

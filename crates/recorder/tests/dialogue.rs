@@ -38,6 +38,12 @@ impl Typist {
         self
     }
 
+    fn echo_off(&mut self) -> &mut Typist {
+        let at = self.at();
+        self.dialogue.feed(&SessionEvent::EchoOff { at });
+        self
+    }
+
     fn types(&mut self, text: &str) -> &mut Typist {
         for char in text.chars() {
             self.keys(&char.to_string()).shows(&char.to_string());
@@ -126,4 +132,26 @@ fn a_line_found_by_searching_the_history_is_read_from_the_redrawn_line() {
     typist.shows(&format!("\r\x1b[K$ {}ls -a b\r\n", prompt_mark("7", "0"))).prompt("2");
     assert_eq!(typist.entered(), ["Shell ls -a b"]);
     assert_eq!(typist.statuses(), [Some(2)]);
+}
+
+#[test]
+fn a_secret_typed_ahead_of_its_prompt_is_not_kept() {
+    let mut typist = Typist::new();
+    typist.prompt("0").types("sudo ls").types("hunter2");
+    assert_eq!(typist.dialogue.key_retention(), KeyRetention::Undecided, "the command may turn the echo off yet");
+    typist.echo_off().shows("Password: \r\n").prompt("0").types("ls").prompt("0");
+    assert_eq!(typist.entered(), ["Shell sudo ls", "Program Secret", "Shell ls"]);
+    assert_eq!(typist.dialogue.key_retention(), KeyRetention::NoKeys);
+}
+
+#[test]
+fn a_secret_that_was_begun_ahead_of_its_prompt_is_not_kept() {
+    let mut typist = Typist::new();
+    typist.prompt("0").types("sudo ls").keys("hun").shows("hun").echo_off().shows("Password: ");
+    let at = typist.at();
+    typist.dialogue.feed(&SessionEvent::Hidden { at, entered: true });
+    typist.shows("\r\n").prompt("0");
+    assert_eq!(typist.entered(), ["Shell sudo ls", "Program Secret"]);
+    let kept: Vec<u8> = typist.dialogue.entries.iter().flat_map(|entry| entry.prompt_bytes.clone()).collect();
+    assert!(!String::from_utf8_lossy(&kept).contains("hun"), "neither in the text nor in a prompt");
 }

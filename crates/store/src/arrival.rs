@@ -11,7 +11,8 @@ use arrow_ipc::reader::StreamDecoder;
 use arrow_schema::ArrowError;
 
 use crate::Table;
-use crate::follow::{MESSAGE_HEAD_BYTES, Message, first_message};
+use crate::checksum::{Checksum, MESSAGE_HEAD_BYTES, check};
+use crate::follow::{Message, first_message};
 
 /// Largest number of bytes of a message from elsewhere. A message of our writer has at most 4096 rows, so this leaves 8 KiB for
 /// each; the largest one measured had 1 MiB.
@@ -126,6 +127,9 @@ impl ArrivingStream {
 
     /// Decodes a complete message, which shows whether it is one of this table. A panic of the library is its damage.
     fn decode(&mut self, offset: usize, length: usize) -> Result<(), StreamDamage> {
+        if check(&self.pending[offset..][..length]) == Checksum::Wrong {
+            return Err(self.damage(DamageKind::Head("a message has changed on its way".into())));
+        }
         let mut message = Buffer::from(&self.pending[offset..][..length]);
         let decoder = &mut self.decoder;
         let decoded = catch_unwind(AssertUnwindSafe(|| {

@@ -15,6 +15,7 @@ use parquet::basic::{Compression, Encoding};
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
 
+use crate::checksum::Summing;
 use crate::folder::neighbour;
 use crate::follow::each_batch;
 use crate::{Error, Folder, Result, Table};
@@ -39,8 +40,11 @@ const MOST_ROW_GROUP_BYTES: usize = 128 << 20;
 /// Errors: the system's refusal, mostly a full disk. The streams then stay, and can be read instead.
 pub fn finish(folder: &Folder, run_toml: &str, unwritten: &[LostRow]) -> Result<()> {
     let converted = convert(folder);
-    let cut = converted.as_deref().unwrap_or_default();
-    folder.write_run_toml(&format!("{run_toml}{}{}", print_losses(unwritten), print_losses(cut)))?;
+    let (cut, manifest) = match &converted {
+        Ok(made) => (&made.cut[..], print_manifest(&made.tables)),
+        Err(_) => (&[][..], String::new()),
+    };
+    folder.write_run_toml(&format!("{run_toml}{}{}{manifest}", print_losses(unwritten), print_losses(cut)))?;
     converted?;
     for table in Table::ALL {
         remove(&folder.stream(table))?;
@@ -61,18 +65,41 @@ pub fn complete(folder: &Folder) -> Result<()> {
     let mut run: toml::Table = text.parse().map_err(|error: toml::de::Error| Error::damaged(&path)(error.to_string()))?;
     run.insert("outcome".into(), "killed".into());
     run.insert("finished".into(), false.into());
+    run.remove(MANIFEST_KEY); // the tables are about to be made
     let text = toml::to_string(&run).map_err(|error| Error::damaged(&path)(error.to_string()))?;
     finish(folder, &text, &[])
 }
 
-/// Converts every stream, and returns a loss for each incomplete batch. If one conversion fails, no Parquet file is left.
-fn convert(folder: &Folder) -> Result<Vec<LostRow>> {
+/// The section of `run.toml` that names each table's rows, bytes and checksum.
+const MANIFEST_KEY: &str = "tables";
+
+/// The result of a conversion.
+struct Converted {
+    /// A loss for each incomplete batch.
+    cut: Vec<LostRow>,
+    /// The tables that are Parquet files now.
+    tables: Vec<ConvertedTable>,
+}
+
+/// A table's Parquet file.
+struct ConvertedTable {
+    table: Table,
+    rows: u64,
+    bytes: u64,
+    checksum: u32,
+}
+
+/// Converts every stream. If one conversion fails, no Parquet file is left.
+fn convert(folder: &Folder) -> Result<Converted> {
     let streamed = || Table::ALL.into_iter().filter(|table| folder.stream(*table).exists());
-    let mut cut = Vec::new();
+    let mut conversion = Converted { cut: Vec::new(), tables: Vec::new() };
     for table in streamed() {
         let part = neighbour(&folder.parquet(table));
         match convert_table(folder, &part, table) {
-            Ok(leftover) => cut.extend(leftover.map(|reason| cut_off(table, &reason))),
+            Ok((converted, leftover)) => {
+                conversion.tables.push(converted);
+                conversion.cut.extend(leftover.map(|reason| cut_off(table, &reason)));
+            }
             Err(error) => {
                 for table in Table::ALL {
                     let _ = fs::remove_file(neighbour(&folder.parquet(table)));
@@ -85,7 +112,7 @@ fn convert(folder: &Folder) -> Result<Vec<LostRow>> {
         let path = folder.parquet(table);
         fs::rename(neighbour(&path), &path).map_err(Error::refused("name", &path))?;
     }
-    Ok(cut)
+    Ok(conversion)
 }
 
 /// The loss of an incomplete batch at the end of the stream of `table`. It counts as 1, because its number of rows is unknown.
@@ -95,9 +122,10 @@ fn cut_off(table: Table, reason: &str) -> LostRow {
 }
 
 /// Converts one stream. Returns a description of the bytes after its last complete batch, if there are any.
-fn convert_table(folder: &Folder, parquet: &Path, table: Table) -> Result<Option<String>> {
+fn convert_table(folder: &Folder, parquet: &Path, table: Table) -> Result<(ConvertedTable, Option<String>)> {
     let file = folder.disk().create(parquet).map_err(Error::refused("write", parquet))?;
-    let writer = ArrowWriter::try_new(BufWriter::with_capacity(1 << 20, file), table.schema(), Some(properties(table)));
+    let writer =
+        ArrowWriter::try_new(Summing::new(BufWriter::with_capacity(1 << 20, file)), table.schema(), Some(properties(table)));
     let mut writer = writer.map_err(io::Error::from).map_err(Error::refused("write", parquet))?;
     let mut pieces = BatchCoalescer::new(table.schema(), ENCODER_ROWS);
     let mut write_pieces = |pieces: &mut BatchCoalescer| -> io::Result<()> {
@@ -109,9 +137,10 @@ fn convert_table(folder: &Folder, parquet: &Path, table: Table) -> Result<Option
         }
         Ok(())
     };
-    let mut collected_bytes = 0;
+    let (mut collected_bytes, mut rows) = (0, 0);
     let leftover = each_batch(&folder.stream(table), |batch| {
         collected_bytes += bytes_of(&batch);
+        rows += batch.num_rows() as u64;
         pieces.push_batch(widened(&batch, table)).map_err(io::Error::other)?;
         if collected_bytes > MOST_ENCODER_BYTES {
             pieces.finish_buffered_batch().map_err(io::Error::other)?;
@@ -123,9 +152,12 @@ fn convert_table(folder: &Folder, parquet: &Path, table: Table) -> Result<Option
     })?;
     let last = pieces.finish_buffered_batch().map_err(io::Error::other).and_then(|()| write_pieces(&mut pieces));
     last.map_err(Error::refused("write", parquet))?;
-    let written = writer.into_inner().map_err(io::Error::from).and_then(|buffer| Ok(buffer.into_inner()?));
-    written.and_then(|mut file| file.sync()).map_err(Error::refused("write", parquet))?;
-    Ok(leftover)
+    let written = writer.into_inner().map_err(io::Error::from).and_then(|summed| {
+        let (bytes, checksum) = (summed.bytes, summed.checksum());
+        summed.inner.into_inner()?.sync()?;
+        Ok(ConvertedTable { table, rows, bytes, checksum })
+    });
+    Ok((written.map_err(Error::refused("write", parquet))?, leftover))
 }
 
 /// Number of bytes of the values in `batch`.
@@ -163,6 +195,14 @@ fn remove(path: &Path) -> Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::refused("remove", path)(error)),
         _ => Ok(()),
     }
+}
+
+/// Prints the tables as the section `tables` of `run.toml`, by which a reader sees that a file has changed.
+fn print_manifest(tables: &[ConvertedTable]) -> String {
+    let entry = |ConvertedTable { table, rows, bytes, checksum }: &ConvertedTable| {
+        format!("\n[{MANIFEST_KEY}.{}]\nrows = {rows}\nbytes = {bytes}\ncrc32 = {checksum}\n", table.name())
+    };
+    tables.iter().map(entry).collect()
 }
 
 /// Prints losses that are in no table as `[[lost]]` entries of `run.toml`.

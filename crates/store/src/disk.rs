@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, Write};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 /// Creates the files of a run folder; every byte of a folder is written through it.
@@ -27,12 +28,20 @@ pub(crate) struct SystemDisk;
 
 impl Disk for SystemDisk {
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        Ok(Box::new(File::create(path)?))
+        Ok(Box::new(as_its_folder(path).create(true).truncate(true).open(path)?))
     }
 
     fn create_new(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        Ok(Box::new(OpenOptions::new().write(true).create_new(true).open(path)?))
+        Ok(Box::new(as_its_folder(path).create_new(true).open(path)?))
     }
+}
+
+/// Options to write a new file whom those may read who may enter its folder, however it is copied later.
+fn as_its_folder(path: &Path) -> OpenOptions {
+    let folder = path.parent().and_then(|folder| folder.metadata().ok());
+    let mut options = OpenOptions::new();
+    options.write(true).mode(folder.map_or(0o600, |folder| folder.mode() & 0o666));
+    options
 }
 
 impl DiskFile for File {

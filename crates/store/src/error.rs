@@ -49,7 +49,7 @@ impl fmt::Display for Error {
             Error::NotARun(dir, reason) => write!(f, "{} is not a run's folder: {reason}", dir.display()),
             Error::Running(dir) => write!(f, "the run in {} has not ended: wait for it, or stop it", dir.display()),
             Error::Refused(doing, path, source) => {
-                write!(f, "cannot {doing} {}: {source}; {}", path.display(), remedy(source.kind()))
+                write!(f, "cannot {doing} {}: {source}; {}", path.display(), remedy(source))
             }
             Error::Damaged(path, reason) => write!(f, "{} is damaged: {reason}", path.display()),
         }
@@ -65,9 +65,15 @@ impl std::error::Error for Error {
     }
 }
 
+/// The number of the refusal EMFILE, which has no kind of its own.
+const TOO_MANY_FILES: i32 = 24;
+
 /// The remedy for a refusal of the system.
-fn remedy(kind: io::ErrorKind) -> &'static str {
-    match kind {
+fn remedy(refusal: &io::Error) -> &'static str {
+    if refusal.raw_os_error() == Some(TOO_MANY_FILES) {
+        return "raise the limit of open files of this process (ulimit -n)";
+    }
+    match refusal.kind() {
         io::ErrorKind::StorageFull => "make room on this disk, or put the run elsewhere with `out`",
         io::ErrorKind::QuotaExceeded => "your quota on this disk is used up: make room, or put the run elsewhere with `out`",
         io::ErrorKind::PermissionDenied => "put the run into a folder of your own with `out`, or get permission to write here",

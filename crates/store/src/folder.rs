@@ -1,7 +1,8 @@
 //! A run's folder and the files in it.
 
 use std::fs::{self, File, TryLockError};
-use std::io::Write as _;
+use std::io::{self, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ impl Folder {
     /// Errors: those of [`Folder::create`].
     pub fn create_on(disk: Arc<dyn Disk>, dir: impl Into<PathBuf>, run_toml: &str) -> Result<Folder> {
         let dir = dir.into();
-        fs::create_dir_all(&dir).map_err(Error::refused("create the folder", &dir))?;
+        create_private(&dir).map_err(Error::refused("create the folder", &dir))?;
         let lock = File::open(&dir).map_err(Error::refused("open", &dir))?;
         if let Err(TryLockError::WouldBlock) = lock.try_lock() {
             return Err(Error::Running(dir));
@@ -127,9 +128,45 @@ impl Folder {
     }
 }
 
+/// The environment variable by which other users may read the folders that this process and its children make.
+pub const SHARING_VARIABLE: &str = "LOADGO_SHARE";
+
+/// Makes the folder `dir` for this user alone, unless [`SHARING_VARIABLE`] is set, and its parents. A folder that exists keeps
+/// its rights. Files in a folder have the rights that the folder gives.
+fn create_private(dir: &Path) -> io::Result<()> {
+    let is_shared = std::env::var_os(SHARING_VARIABLE).is_some_and(|value| !value.is_empty());
+    let mut builder = fs::DirBuilder::new();
+    builder.mode(if is_shared { 0o777 } else { 0o700 });
+    let made = builder.create(dir).or_else(|error| match (error.kind(), dir.parent()) {
+        (io::ErrorKind::NotFound, Some(parent)) => fs::create_dir_all(parent).and_then(|()| builder.create(dir)),
+        _ => Err(error),
+    });
+    if dir.is_dir() { Ok(()) } else { made }
+}
+
 /// The path of the unfinished file beside `path`, which is renamed when it is complete.
 pub(crate) fn neighbour(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".part");
     name.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn a_new_folder_is_for_its_user_alone_and_a_folder_that_was_given_keeps_its_rights() {
+        let dir = tempfile::tempdir().unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let own = Folder::create(dir.path().join("runs/own"), "format = 1\n").unwrap();
+        own.lay("script.toml", "").unwrap();
+        assert_eq!([own.dir(), &own.run_toml(), &own.dir().join("script.toml")].map(mode), [0o700, 0o600, 0o600]);
+        let given = dir.path().join("given");
+        fs::create_dir(&given).unwrap();
+        fs::set_permissions(&given, fs::Permissions::from_mode(0o750)).unwrap();
+        let given = Folder::create(given, "format = 1\n").unwrap();
+        assert_eq!([given.dir(), &given.run_toml()].map(mode), [0o750, 0o640]);
+    }
 }

@@ -12,6 +12,7 @@ use arrow_buffer::Buffer;
 use arrow_ipc::reader::StreamDecoder;
 use arrow_ipc::root_as_message;
 
+use crate::checksum::{Checksum, MESSAGE_HEAD_BYTES, check};
 use crate::{Error, Folder, Result, Table};
 
 /// Largest number of bytes of a stream that one read takes into memory.
@@ -29,6 +30,10 @@ pub struct Follower {
     pending: Vec<u8>,
     taken: usize,
     ended: bool,
+    /// Whether messages of this stream have checksums; `None` before the first one.
+    has_checksums: Option<bool>,
+    /// Whether the last message was a batch without rows, as stands before the end mark.
+    is_before_end: bool,
 }
 
 impl Follower {
@@ -43,6 +48,8 @@ impl Follower {
             pending: Vec::new(),
             taken: 0,
             ended: false,
+            has_checksums: None,
+            is_before_end: false,
         })
     }
 
@@ -64,7 +71,7 @@ impl Follower {
         while let Some(message) = self.next_message()? {
             let mut buffer = Buffer::from(message);
             let batch = self.decoder.decode(&mut buffer).map_err(|error| self.damaged(error.to_string()))?;
-            if batch.is_some() {
+            if batch.as_ref().is_some_and(|batch| batch.num_rows() > 0) {
                 return Ok(batch);
             }
         }
@@ -77,9 +84,13 @@ impl Follower {
             match first_message(&self.pending[self.taken..]) {
                 Message::Whole(length) => {
                     let message = self.pending[self.taken..][..length].to_vec();
+                    self.check(&message)?;
                     self.taken += length;
                     self.position += length as u64;
                     return Ok(Some(message));
+                }
+                Message::End if self.has_checksums == Some(true) && !self.is_before_end => {
+                    return Err(self.damaged("it has no end where an end mark stands".into()));
                 }
                 Message::End => {
                     self.ended = true;
@@ -90,6 +101,18 @@ impl Follower {
                 Message::Part(_) => return self.forget_part().map(|()| None),
             }
         }
+    }
+
+    /// Checks a message by its checksum. A stream has one in each message, or in none.
+    fn check(&mut self, message: &[u8]) -> Result<()> {
+        let checksum = check(message);
+        let is_same = |known: bool| known == (checksum == Checksum::Right);
+        if checksum == Checksum::Wrong || !self.has_checksums.is_none_or(is_same) {
+            return Err(self.damaged("a batch has changed since it was written".into()));
+        }
+        self.has_checksums = Some(checksum == Checksum::Right);
+        self.is_before_end = is_empty_batch(message);
+        Ok(())
     }
 
     /// Goes back to the end of the last complete message. On a full disk the writer cuts off a part of a message, and later
@@ -115,12 +138,14 @@ impl Follower {
 }
 
 /// Length of the complete messages at the beginning of a stream.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WholePart {
     /// Number of bytes, which any reader of Arrow streams can read.
     pub bytes: u64,
     /// Rows in these bytes.
     pub rows: u64,
+    /// Description of the bytes behind them, which are no whole message; `None` if there are none.
+    pub rest: Option<String>,
 }
 
 /// Measures the complete messages of the stream at `path`, which a kill or a full disk may have cut within a message.
@@ -133,7 +158,8 @@ pub fn whole_part(path: &Path) -> Result<WholePart> {
                 whole.bytes += message.len() as u64;
                 whole.rows += rows_of(&message);
             }
-            Ok(None) | Err(Error::Damaged(..)) => return Ok(whole),
+            Ok(None) => return Ok(WholePart { rest: follower.describe_incomplete_batch(), ..whole }),
+            Err(Error::Damaged(_, reason)) => return Ok(WholePart { rest: Some(reason), ..whole }),
             Err(error) => return Err(error),
         }
     }
@@ -163,8 +189,6 @@ pub(crate) fn each_batch(path: &Path, mut take: impl FnMut(RecordBatch) -> io::R
 }
 
 const CONTINUATION: [u8; 4] = [0xFF; 4];
-/// Length of a message's head: the continuation mark, and the length of the description.
-pub(crate) const MESSAGE_HEAD_BYTES: usize = 8;
 
 /// The state of the first message in some bytes of a stream.
 #[derive(Debug, PartialEq, Eq)]
@@ -197,6 +221,11 @@ pub(crate) fn first_message(bytes: &[u8]) -> Message {
         Ok(Err(_)) => Message::Damaged("a message of negative length".into()),
         Err(error) => Message::Damaged(error.to_string()),
     }
+}
+
+fn is_empty_batch(message: &[u8]) -> bool {
+    let message = root_as_message(&message[MESSAGE_HEAD_BYTES..]).ok();
+    message.and_then(|message| message.header_as_record_batch()).is_some_and(|batch| batch.length() == 0)
 }
 
 /// Number of rows in a complete message; 0 if it is no record batch.

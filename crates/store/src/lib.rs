@@ -5,6 +5,7 @@
 //! thread of its own that writes.
 
 mod arrival;
+mod checksum;
 mod columns;
 mod convert;
 mod disk;
@@ -18,11 +19,12 @@ mod table;
 mod writer;
 
 pub use arrival::{ArrivingStream, MOST_MESSAGE_BYTES, StreamDamage};
+pub use checksum::file_checksum;
 pub use columns::Column;
 pub use convert::{complete, finish};
 pub use disk::{Disk, DiskFile};
 pub use error::{Error, Result};
-pub use folder::Folder;
+pub use folder::{Folder, SHARING_VARIABLE};
 pub use follow::{Follower, WholePart, has_rows, whole_part};
 pub use record::{Recording, RowSender, StoppedRecording};
 pub use rows::{DriverRecorder, WhenFull};

@@ -5,6 +5,7 @@ use std::io::{self, SeekFrom};
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
 
+use crate::checksum::with_checksums;
 use crate::disk::DiskFile;
 use crate::{Error, Folder, Result, Table};
 
@@ -16,6 +17,8 @@ pub struct Stream {
     /// Whether a part of a batch may stand behind `length`.
     has_fragment: bool,
     encoder: StreamWriter<Vec<u8>>,
+    /// A batch without rows, which stands before the end mark.
+    last: RecordBatch,
 }
 
 impl Stream {
@@ -25,7 +28,8 @@ impl Stream {
         let begin = || {
             let file = folder.disk().create_new(&path)?;
             let encoder = StreamWriter::try_new(Vec::new(), &table.schema()).map_err(io::Error::other)?;
-            let mut stream = Stream { file, length: 0, has_fragment: false, encoder };
+            let last = RecordBatch::new_empty(table.schema());
+            let mut stream = Stream { file, length: 0, has_fragment: false, encoder, last };
             stream.put()?;
             Ok(stream)
         };
@@ -38,8 +42,9 @@ impl Stream {
         self.put()
     }
 
-    /// Ends the stream with its end mark.
+    /// Ends the stream with a batch without rows and the end mark, which zeros of a torn write cannot be together.
     pub fn end(&mut self) -> io::Result<()> {
+        self.encoder.write(&self.last).map_err(io::Error::other)?;
         self.encoder.finish().map_err(io::Error::other)?;
         self.put()
     }
@@ -52,8 +57,8 @@ impl Stream {
     }
 
     fn write_encoded(&mut self) -> io::Result<()> {
-        let bytes = self.encoder.get_mut();
-        let written = self.file.write_all(bytes);
+        let bytes = with_checksums(self.encoder.get_mut());
+        let written = self.file.write_all(&bytes);
         if written.is_ok() {
             self.length += bytes.len() as u64;
         } else {
@@ -105,5 +110,44 @@ mod tests {
         let batches: Vec<_> = std::iter::from_fn(|| follower.next_batch().unwrap()).collect();
         assert_eq!(batches, [phase(1), phase(5)]);
         assert!(follower.ended());
+    }
+
+    #[test]
+    fn a_bit_that_changes_is_seen_and_the_batches_before_it_are_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::create(dir.path().join("run"), "format = 1\n").unwrap();
+        let mut stream = Stream::create(&folder, Table::Phases).unwrap();
+        let written = [1, 2, 3].map(|at| phases(&[(Phase::Steady, Instant(at)), (Phase::RampDown, Instant(at + 1))]));
+        written.iter().for_each(|batch| stream.append(batch).unwrap());
+        stream.end().unwrap();
+        let path = folder.stream(Table::Phases);
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!(whole_part(&path).unwrap().rest, None);
+        for bit in (0..8 * bytes.len()).step_by(3) {
+            let mut changed = bytes.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            std::fs::write(&path, &changed).unwrap();
+            let mut follower = Follower::open(&path).unwrap();
+            let before: Vec<_> = std::iter::from_fn(|| follower.next_batch().ok().flatten()).collect();
+            assert!(written.starts_with(&before), "bit {bit}");
+            assert!(whole_part(&path).unwrap().rest.is_some(), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn zeros_are_no_end_mark() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::create(dir.path().join("run"), "format = 1\n").unwrap();
+        let mut stream = Stream::create(&folder, Table::Phases).unwrap();
+        [1, 2].iter().for_each(|at| stream.append(&phases(&[(Phase::Steady, Instant(*at))])).unwrap());
+        let path = folder.stream(Table::Phases);
+        let first = { whole_part(&path).unwrap().bytes as usize };
+        stream.append(&phases(&[(Phase::RampDown, Instant(3))])).unwrap();
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[first + 4..].fill(0); // a torn write: the head's first four bytes and zeros look like the end
+        std::fs::write(&path, &bytes).unwrap();
+        let whole = whole_part(&path).unwrap();
+        assert_eq!(whole.rows, 2);
+        assert!(whole.rest.unwrap().contains("no end"), "the third batch is lost, and not in silence");
     }
 }

@@ -14,7 +14,7 @@ use loadgo_core::record::{
 };
 use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
-use loadgo_store::{Error, Folder, Follower, Recording, Table, WhenFull, complete, finish, whole_part};
+use loadgo_store::{Error, Folder, Follower, Recording, Table, WhenFull, complete, file_checksum, finish, whole_part};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 const RUN: &str = "format = 1\nname = \"typical user\"\nfinished = false\noutcome = \"done\"\n\n[load]\nusers = 2\n";
@@ -174,7 +174,15 @@ fn parquet_holds_what_the_streams_held() {
         assert_eq!(rows(&streamed), written, "{}", table.name());
         assert!(!folder.stream(table).exists());
     }
-    assert_eq!(fs::read_to_string(folder.run_toml()).unwrap(), "format = 1\nfinished = true\n");
+    let text = fs::read_to_string(folder.run_toml()).unwrap();
+    assert!(text.starts_with("format = 1\nfinished = true\n"), "{text}");
+    let run: toml::Table = text.parse().unwrap();
+    for table in Table::ALL {
+        let (entry, (bytes, checksum)) = (&run["tables"][table.name()], file_checksum(&folder.parquet(table)).unwrap());
+        assert_eq!(entry["rows"].as_integer().unwrap() as usize, rows(&parquet(&folder.parquet(table))), "{}", table.name());
+        assert_eq!(entry["bytes"].as_integer().unwrap() as u64, bytes, "{}", table.name());
+        assert_eq!(entry["crc32"].as_integer().unwrap() as u64, u64::from(checksum), "{}", table.name());
+    }
 }
 
 #[test]
@@ -263,10 +271,13 @@ fn a_stream_cut_anywhere_gives_its_whole_batches() {
     let bytes = fs::read(&path).unwrap();
     let all = whole_part(&path).unwrap();
     assert_eq!((all.rows, all.bytes), (10, bytes.len() as u64 - 8), "all but the end mark");
+    let head = bytes.windows(4).rposition(|window| window == [0xFF; 4]).expect("the end mark");
+    let end_batch_bytes = (head - bytes[..head].windows(4).rposition(|window| window == [0xFF; 4]).unwrap()) as u64;
     for length in 0..bytes.len() as u64 {
         fs::write(&path, &bytes[..length as usize]).unwrap();
         let whole_here = whole_part(&path).unwrap();
-        assert_eq!(whole_here.rows, if length >= all.bytes { 10 } else { 0 });
+        let rows_end = all.bytes - end_batch_bytes;
+        assert_eq!(whole_here.rows, if length >= rows_end { 10 } else { 0 });
         assert!(whole_here.bytes <= length);
         assert_eq!(rows(&followed(&path)) as u64, whole_here.rows);
     }

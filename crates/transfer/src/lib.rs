@@ -18,5 +18,6 @@ pub mod protocol;
 pub mod refusal;
 pub mod server;
 mod shares;
+mod strangers;
 pub mod tickets;
 mod words;

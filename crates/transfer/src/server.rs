@@ -39,6 +39,7 @@ use crate::protocol::wire::{
 };
 use crate::refusal::RequestRefusal;
 use crate::shares::{ConnectionSlot, DiskBudget, DiskShare};
+use crate::strangers::{MOST_STRANGERS, Stranger, Strangers};
 use crate::tickets::{self, SECRET_BYTES, equal_in_constant_time};
 
 /// Options of a server.
@@ -87,6 +88,7 @@ struct ServerState {
     expected: ExpectedConnections,
     disk: Arc<DiskBudget>,
     connections: Arc<AtomicUsize>,
+    strangers: Arc<Strangers>,
     transfers: Arc<AtomicUsize>,
 }
 
@@ -98,7 +100,7 @@ pub fn serve(listener: &TcpListener, options: ServerOptions, stop: StopRequest, 
     listener.set_nonblocking(true)?;
     let disk = DiskBudget::new(options.bounds.kept);
     let (expected, connections, transfers) = (ExpectedConnections::default(), Arc::default(), Arc::default());
-    let server = Arc::new(ServerState { options, stop, expected, disk, connections, transfers });
+    let server = Arc::new(ServerState { options, stop, expected, disk, connections, transfers, strangers: Arc::default() });
     let mut is_full = false;
     while !server.stop.is_set() {
         news.report_left_out();
@@ -150,15 +152,18 @@ impl ServerState {
     /// Handles a connection in a thread of its own. An excess connection is refused or dropped.
     fn handle(self: &Arc<ServerState>, stream: TcpStream, peer: SocketAddr, news: &NewsSender) {
         // A transfer has two connections, and clients need some more to be refused on.
-        let most_connections = 2 * self.options.bounds.connections + 8;
+        let most_connections = 2 * self.options.bounds.connections + 8 + 2 * MOST_STRANGERS;
         let slot = ConnectionSlot::take(&self.connections);
+        let stranger = self.strangers.take_in(&stream, MOST_STRANGERS);
         if slot.before() >= most_connections + MOST_ANSWERED_REFUSALS {
             return news.send(ServerNews::Refused(peer, TOO_MANY_MESSAGE.into()));
         }
         let (server, news_sender) = (self.clone(), news.clone());
         let started = thread::Builder::new().spawn(move || {
-            let outcome =
-                if slot.before() < most_connections { server.handle_connection(stream) } else { Err(refuse_excess(stream)) };
+            let outcome = match slot.before() < most_connections {
+                true => server.handle_connection(stream, stranger),
+                false => Err(refuse_excess(stream)),
+            };
             match outcome {
                 Ok(Some(ended)) => news_sender.send(ended.news(peer)),
                 Ok(None) => {}
@@ -184,23 +189,24 @@ impl ServerState {
     }
 
     /// Passes a data connection to the transfer that expects it, or makes the transfer of a control connection.
-    fn handle_connection(&self, mut stream: TcpStream) -> io::Result<Option<EndedTransfer>> {
+    fn handle_connection(&self, mut stream: TcpStream, stranger: Option<Stranger>) -> io::Result<Option<EndedTransfer>> {
         let mut first = [0; 1];
         read_within(&mut stream, &mut first, CONTROL_TIMEOUT).map_err(|_| error(ErrorKind::TimedOut, "it said nothing"))?;
         match first[0] {
-            CONTROL_BYTE => self.handle_control(stream).map(Some),
-            DATA_BYTE => self.handle_data(stream).map(|()| None),
+            CONTROL_BYTE => self.handle_control(stream, stranger).map(Some),
+            DATA_BYTE => self.handle_data(stream, stranger).map(|()| None),
             _ => Err(other_protocol_error()),
         }
     }
 
-    fn handle_data(&self, mut stream: TcpStream) -> io::Result<()> {
+    fn handle_data(&self, mut stream: TcpStream, stranger: Option<Stranger>) -> io::Result<()> {
         let mut ticket = [0; SECRET_BYTES * 2];
         read_within(&mut stream, &mut ticket, CONTROL_TIMEOUT)?;
         stream.set_nodelay(true)?;
         let ticket = String::from_utf8_lossy(&ticket).into_owned();
         let transfer = self.expected().remove(&ticket);
         let transfer = transfer.ok_or_else(|| error(ErrorKind::PermissionDenied, "it has no such ticket"))?;
+        drop(stranger);
         transfer.send(stream.into()).map_err(|_| error(ErrorKind::TimedOut, "it came too late"))
     }
 
@@ -208,12 +214,13 @@ impl ServerState {
         self.expected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn handle_control(&self, stream: TcpStream) -> io::Result<EndedTransfer> {
+    fn handle_control(&self, stream: TcpStream, stranger: Option<Stranger>) -> io::Result<EndedTransfer> {
         let mut control = Control::new(stream)?;
         control.send(&Greeting { name: PROTOCOL_NAME.into(), version: PROTOCOL_VERSION, token: self.options.token.is_some() })?;
         let received: serde_json::Value = control.receive(CONTROL_TIMEOUT, &self.stop)?;
         let checked = parse_request(received)?.and_then(|request| self.check_request(&request).map(|()| request));
         let mut request = checked.map_err(|refusal| refuse(&mut control, refusal))?;
+        drop(stranger);
         if let Some(reason) = request.method.unavailable_reason() {
             let reason = reason.to_string();
             return Err(control

@@ -120,6 +120,9 @@ def query(
         str | None, typer.Argument(metavar="RUN", help="The run: its folder, its id, or last (the default).")
     ] = None,
     run: Annotated[str | None, typer.Option(metavar="RUN", help="The same as an option.")] = None,
+    allow_files: Annotated[
+        bool, typer.Option("--allow-files", help="Let the query read other files and addresses too, by read_csv(…).")
+    ] = False,
     format: Annotated[TableFormat, format_option("the rows of the answer")] = "text",
     output: FileOption = None,
 ) -> None:
@@ -130,7 +133,7 @@ def query(
         from loadgo.reporting.lists import query_presentation
 
         page, name = page_output(format, output, "query.html"), run_name or run or "last"
-        answer, warnings = loadgo.query(sql, run=name), _warnings_of(name)
+        answer, warnings = loadgo.query(sql, run=name, allow_files=allow_files), _warnings_of(name)
         page.write(query_presentation(answer, warnings).report(format))
         for warning in warnings:
             print_error(warning)

@@ -15,6 +15,7 @@ from loadgo.cli.options import (
     QuietOption,
     ReportFileOption,
     ReportFormatOption,
+    ShareOption,
     SudoOption,
     VocabularyOption,
 )
@@ -71,6 +72,7 @@ def meter(
         Path | None,
         typer.Option(help="The folder of the records; by default a new one in runs/, and none with --serve or --otlp."),
     ] = None,
+    share: ShareOption = False,
     vocabulary: VocabularyOption = "today",
     format: ReportFormatOption = "text",
     full: FullOption = False,

@@ -16,12 +16,12 @@ _GROUPS: dict[str, str] = {
         _SEARCH: "target max_users within shortest longest trials pairs time_limit margin measure draws",
         _JUDGING: "fail_if phases worse judge against against_tariff since like",
         _MONEY: "tariff network tariffs print_tariff",
-        _OUTPUT: """format output out quiet quiet_output watch chart vocabulary by host top failed full csv report
+        _OUTPUT: """format output out share quiet quiet_output watch chart vocabulary by host top failed full csv report
             folded speedscope pprof name force cast methods junit summary here""",
         _SERVER: "listen connections total once job_time serve beyond_loopback otlp port leaves",
         _WORKERS: "workers part",
         _SHOWN: "terminal window speed at model",
-        _DATA: "size method message receive from_file into token_file read columns",
+        _DATA: "size method message receive from_file into token_file read columns allow_files",
     }.items()
     for name in names.split()
 }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from loadgo.documents.formats import ReportFormat
+from loadgo.records.run_file import SHARING_VARIABLE
 
 ReportFormatOption = Annotated[
     ReportFormat,
@@ -39,6 +41,19 @@ FullOption = Annotated[
     ),
 ]
 TopOption = Annotated[int | None, typer.Option(min=1, metavar="N", help="The largest number of rows of a long table.")]
+
+
+def _share(wanted: bool) -> bool:
+    """Lets other users read the folders of this process's runs, and of its workers' runs, if that is `wanted`."""
+    if wanted:
+        os.environ[SHARING_VARIABLE] = "1"
+    return wanted
+
+
+ShareOption = Annotated[
+    bool,
+    typer.Option("--share", callback=_share, help="Let other users of this host read the folder, as the umask says."),
+]
 QuietOption = Annotated[
     bool, typer.Option("--quiet", "-q", help="No progress and no report: the run's folder alone, and what is wrong.")
 ]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from loadgo.cli.files import write_file
+from loadgo.cli.option_names import with_option_names
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -51,6 +52,22 @@ def errors_as_messages(error_status: int = NOT_RUN_STATUS) -> Iterator[None]:
         if not isinstance(error, UnicodeEncodeError):
             print_leftovers(getattr(error, "__notes__", ()))
         raise typer.Exit(error_status) from None
+    except (ImportError, MemoryError) as error:
+        if not (shortage := _shortage(error)):
+            raise
+        print_error(shortage)
+        raise typer.Exit(error_status) from None
+
+
+def _shortage(error: Exception) -> str:
+    """The shortage in words, if a module cannot be loaded for want of memory or files; empty for a bug."""
+    if isinstance(error, MemoryError):
+        return "there is no memory left for this process: raise its limit (ulimit -v), or make room"
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError as refusal:
+        return f"a part of loadgo cannot be loaded: {refusal.strerror}; raise the limit of this process (ulimit -n)"
+    return ""
 
 
 def try_each(*steps: Callable[[], object]) -> None:
@@ -74,7 +91,6 @@ def try_each(*steps: Callable[[], object]) -> None:
 
 
 def _message_of(error: Exception) -> str:
-    from loadgo.cli.option_names import with_option_names
     from loadgo.errors import LoadgoError, error_in_words
 
     if isinstance(error, UnicodeEncodeError):
@@ -171,16 +187,28 @@ def print_note(text: str) -> None:
 
 def print_error(text: str) -> None:
     """Prints an error on the standard error, without control characters."""
-    from loadgo.notation.figures import plain
-
+    try:
+        from loadgo.notation.figures import plain
+    except (OSError, ImportError, MemoryError):
+        plain = _printable  # nothing more can be loaded
     shown = "\n".join(plain(line) for line in f"loadgo: {text}".split("\n"))
     _print_beside(shown, "red")
+
+
+def _printable(text: str) -> str:
+    return "".join(character if character.isprintable() else "�" for character in text)
 
 
 def _print_beside(text: str, style: str) -> None:
     """Prints on the standard error. The command goes on if that is a full disk."""
     with suppress(OSError):
-        error_console().print(text, style=style, soft_wrap=True)
+        try:
+            console = error_console()
+        except (OSError, ImportError, MemoryError):
+            sys.stderr.write(f"{text}\n")  # nothing more can be loaded
+            sys.stderr.flush()
+        else:
+            console.print(text, style=style, soft_wrap=True)
 
 
 def print_beside_command(text: str) -> None:
@@ -199,8 +227,6 @@ def print_leftovers(left_behind: Iterable[str]) -> None:
 
 def notes_without_leftovers(notes: Iterable[str], printed_as_errors: Iterable[str]) -> list[str]:
     """The notes of a run without those that are printed as errors, such as leftovers. They name options."""
-    from loadgo.cli.option_names import with_option_names
-
     errors = set(printed_as_errors)
     return [with_option_names(text, ("limit",)) for text in notes if text not in errors]
 

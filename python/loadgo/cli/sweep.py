@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from loadgo.cli.options import ShareOption
 from loadgo.cli.output import (
     STATUS_BAD_FINDING,
     STATUS_GOOD,
@@ -40,6 +41,7 @@ def sweep(
         Path | None,
         typer.Option(help="The folder of the points; by default GRID.sweep. If it exists, the sweep goes on in it."),
     ] = None,
+    share: ShareOption = False,
     format: PointsFormat = "text",
     output: FileOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,

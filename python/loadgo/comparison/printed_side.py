@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import fnmatch
 import re
-import tomllib
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +17,7 @@ import polars as pl
 from loadgo.comparison.side import ROW_SCHEMA, Side
 from loadgo.errors import BadArgument
 from loadgo.measures.account import RunAccount
+from loadgo.notation.toml_text import toml_table
 from loadgo.published import catalogue, claims
 from loadgo.published.consistency import find_contradictions
 from loadgo.published.document import Document
@@ -62,7 +62,7 @@ def printed_side(side_name: str) -> Side:
 
 def _sides(name: str) -> dict[str, Any]:
     path = catalogue.DOCUMENTS_FOLDER / f"{name}.toml"
-    sides: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8")).get("sides", {})
+    sides: dict[str, Any] = toml_table(path.read_text(encoding="utf-8")).get("sides", {})
     return sides
 
 

@@ -5,7 +5,6 @@ Times are in nanoseconds. A fit uses the answered and metered interactions of th
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -17,6 +16,7 @@ import polars as pl
 from loadgo.errors import BadArgument
 from loadgo.measures.audit import group_losses, is_remote
 from loadgo.measures.total_time import TotalTime, total_time_of
+from loadgo.notation.toml_text import toml_table
 from loadgo.records.fleet_tables import tables_of_one_host
 from loadgo.records.interactions import CPU_NS, RESPONSE_NS
 from loadgo.records.phases import Stretch, interactions_in, spans_in, stretch_of
@@ -122,7 +122,7 @@ def _typed_script(reading: RunReading) -> Any:
     """The keys of a run's script that decide what users type; None if the script cannot be read."""
     folder = Path(str(reading.conditions["folder"]))
     try:
-        script = tomllib.loads((folder / "script.toml").read_text(encoding="utf-8"))
+        script = toml_table((folder / "script.toml").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     # A run may have had another log-in than its script has.
@@ -181,7 +181,7 @@ def _check_metered(name: str, tables: Tables, rows: pl.DataFrame) -> None:
 
 def _machine_toml(folder: Path) -> Mapping[str, Any]:
     try:
-        return tomllib.loads((folder / "machine.toml").read_text(encoding="utf-8"))
+        return toml_table((folder / "machine.toml").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
 

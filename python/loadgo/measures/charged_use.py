@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ import polars as pl
 
 from loadgo.measures.charges import CHARGED_QUANTITIES, Rate, SharedHoldings
 from loadgo.measures.total_time import total_time_of
+from loadgo.notation.toml_text import toml_table
 from loadgo.records.conditions import SCRIPT_FILE
 from loadgo.records.fleets import hosts_of_run
 from loadgo.records.interactions import CPU_NS, CYCLE_NS
@@ -179,7 +179,7 @@ _LINES: dict[str, Any] = {"line": pl.UInt32(), "bytes_in": pl.UInt64()}
 def _bytes_by_line(folder: Path) -> dict[int, int]:
     """The bytes of each line of the script, with its RETURN; empty for a script whose lines are drawn."""
     try:
-        script_lines = tomllib.loads((folder / SCRIPT_FILE).read_text(encoding="utf-8")).get("lines", [])
+        script_lines = toml_table((folder / SCRIPT_FILE).read_text(encoding="utf-8")).get("lines", [])
     except (OSError, ValueError):
         return {}
     texts = [line if isinstance(line, str) else _single_text(line) for line in script_lines]

@@ -18,6 +18,7 @@ from typing import Any
 
 from loadgo.errors import BadArgument
 from loadgo.notation.figures import price_of
+from loadgo.notation.toml_text import toml_table
 
 PRICE_LABELS = {
     "cpu_hour": "a CPU hour",
@@ -140,7 +141,7 @@ def load_shifts(spec: str = "default") -> tuple[Tariff, ...]:
     name, shift = _split_shift(spec)
     text = _read_tariff(name)
     try:
-        return _parse_shifts(Path(name).stem, tomllib.loads(text), shift, text)
+        return _parse_shifts(Path(name).stem, toml_table(text), shift, text)
     except tomllib.TOMLDecodeError as mistake:
         raise BadArgument(f"tariff {name}: {mistake}") from mistake
     except ValueError as mistake:

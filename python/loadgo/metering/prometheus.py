@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import accumulate
 from typing import Any
 
-from prometheus_client import CollectorRegistry, generate_latest, start_http_server
+from prometheus_client import CollectorRegistry, generate_latest, make_wsgi_app
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from loadgo.errors import Refused
 from loadgo.metering.totals import BOUNDS_S, Distribution, Family, Totals, Values
+from loadgo.serving.metrics_door import guarded_server
 
 
 def exposition(totals: Totals) -> bytes:
@@ -23,16 +24,13 @@ def exposition(totals: Totals) -> bytes:
 @contextmanager
 def serve_metrics(totals: Totals, address: str, port: int) -> Iterator[int]:
     """Serves the current sums and yields the port. Raises `errors.Refused` if the address cannot be used."""
-    try:
-        server, thread = start_http_server(port, address, _registry(totals))
-    except OSError as error:
-        raise Refused(f"the meters cannot be served at {address}:{port}: {error.strerror or error}") from None
-    try:
-        yield server.server_port
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    answer = make_wsgi_app(_registry(totals))
+    with ExitStack() as serving:
+        try:
+            bound_port = serving.enter_context(guarded_server(answer, address, port))
+        except OSError as error:
+            raise Refused(f"the meters cannot be served at {address}:{port}: {error.strerror or error}") from None
+        yield bound_port
 
 
 def _registry(totals: Totals) -> CollectorRegistry:

@@ -24,6 +24,7 @@ from loadgo.notation.quantities import span_s
 from loadgo.pairing.results import End, Experiment, LeftOut, Letter, Pair
 from loadgo.pairing.run_figures import RUN_MEASURES, RunFigures, figures_of
 from loadgo.pairing.variant import Variant
+from loadgo.records.run_file import make_folder
 from loadgo.records.runs import EXPERIMENT_FILE
 from loadgo.running.bundled import find_script
 from loadgo.running.folders import failed_runs_named, new_folder
@@ -262,7 +263,7 @@ class _RunningExperiment:
         """Writes `experiment.json`: after each pair, so that a kill loses one pair at most."""
         from loadgo.pairing.document import experiment_json
 
-        self.experiment.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.experiment.folder)
         temporary = self.experiment.folder / f".{EXPERIMENT_FILE}"
         temporary.write_text(experiment_json(self.experiment))
         temporary.replace(self.experiment.folder / EXPERIMENT_FILE)

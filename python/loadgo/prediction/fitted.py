@@ -7,7 +7,6 @@ relative uncertainty is the same at any size. A value that was changed since the
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from loadgo.notation.keys import parts_of
 from loadgo.notation.laws import Law, read_law, scaled, spread_out, written
+from loadgo.notation.toml_text import toml_table
 
 Floats = NDArray[np.float64]
 
@@ -56,7 +56,7 @@ class Fitted:
 
 def fitted_in(text: str) -> Fitted | None:
     """The fit in a machine's merged text; None if the machine was not fitted."""
-    section = tomllib.loads(text).get("fit")
+    section = toml_table(text).get("fit")
     if section is None:
         return None
     return Fitted(
@@ -91,7 +91,7 @@ def drawn_settings(text: str, draws: int, seed: int = 1) -> list[tuple[str, ...]
     fit = fitted_in(text)
     if fit is None or not len(fit.covariance):
         return []
-    laws = _laws_as_fitted(tomllib.loads(text), fit)
+    laws = _laws_as_fitted(toml_table(text), fit)
     if not laws:
         return []
     root = _square_root(fit.covariance)
@@ -110,7 +110,7 @@ def _settings(fit: Fitted, laws: Mapping[str, Law], factors: Floats) -> list[str
 
 def keys_as_fitted(text: str, fit: Fitted) -> frozenset[str]:
     """The keys under which the machine of a merged `text` still has the fit's laws."""
-    return frozenset(_laws_as_fitted(tomllib.loads(text), fit))
+    return frozenset(_laws_as_fitted(toml_table(text), fit))
 
 
 def _laws_as_fitted(machine: Mapping[str, Any], fit: Fitted) -> dict[str, Law]:

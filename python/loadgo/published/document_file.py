@@ -6,12 +6,12 @@ import csv
 import fnmatch
 import itertools
 import re
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from loadgo.notation.toml_text import toml_table
 from loadgo.published import claims
 from loadgo.published.document import (
     Cell,
@@ -41,7 +41,7 @@ FindCells = Callable[[str], tuple[str, ...]]
 def read_document(path: Path) -> Document:
     """Reads the document in the file at `path`. Raises `ValueError` that names the mistake in the file."""
     try:
-        return parse_document(tomllib.loads(path.read_text(encoding="utf-8")), path.parent)
+        return parse_document(toml_table(path.read_text(encoding="utf-8")), path.parent)
     except KeyError as mistake:
         raise ValueError(f"{path.name}: {mistake.args[0]!r} is missing") from mistake
     except ValueError as mistake:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from zlib import crc32
 from loadgo import _loadgo
 from loadgo.errors import LoadgoError
 from loadgo.notation.figures import setting
+from loadgo.notation.toml_text import toml_table
 from loadgo.records.fleets import FLEET_KIND, hosts_of_run
 
 MACHINE_FILE = "machine.toml"
@@ -64,7 +64,7 @@ def conditions_of(folder: Path, run_toml: Mapping[str, Any]) -> dict[str, str]:
         conditions |= {f"{HOST_CONDITION} {host.name} {name}": value for name, value in values.items()}
     machine = folder / MACHINE_FILE
     if machine.exists():
-        values = _flat(tomllib.loads(machine.read_text(encoding="utf-8")))
+        values = _flat(toml_table(machine.read_text(encoding="utf-8")))
         conditions = {name: value for name, value in conditions.items() if name not in _MACHINE_FILE_KEYS}
         conditions |= {
             f"machine {name}": value for name, value in values.items() if not name.startswith(_KEYS_WITHOUT_EFFECT)
@@ -81,7 +81,7 @@ def _without_hosts(section: Mapping[str, Any]) -> Mapping[str, Any]:
 def script_values(folder: Path) -> dict[str, str]:
     """The values of the run's script by flat names (`script lines 1.type`); empty if the script cannot be read."""
     try:
-        script = tomllib.loads((folder / SCRIPT_FILE).read_text(encoding="utf-8"))
+        script = toml_table((folder / SCRIPT_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return dict(_script_values(script, "script"))

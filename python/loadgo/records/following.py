@@ -20,10 +20,11 @@ from loadgo.records.tables import (
     COLUMNS_BY_TABLE,
     Tables,
     losses_from_conditions,
+    read_batches,
     read_conditions,
     read_table,
     tables,
-    with_columns,
+    with_table_columns,
 )
 
 FOLLOWED_TABLES = ("interactions", "sessions", "time", "processes", "lost", "phases", "faults", "queue", "memory")
@@ -63,7 +64,7 @@ class Following:
             metered = METER_TABLES if is_fleet_run(conditions) else ()
             driven = self._drivers.tables if self._drivers is not None else ()
             unread = [name for name in FOLLOWED_TABLES if name not in (*self._streams, *metered, *driven)]
-            new_rows |= {name: read_table(self.folder, name) for name in unread}
+            new_rows |= {name: read_table(self.folder, name, conditions) for name in unread}
             losses = losses_from_conditions(conditions)
             lost = [new_rows["lost"], losses] if "lost" in new_rows else [losses]
             new_rows["lost"] = pl.concat(lost, how="diagonal")  # rows of several hosts name theirs
@@ -119,9 +120,7 @@ class Following:
         batches = stream.news()
         if not batches:
             return None
-        rows = pl.read_ipc_stream(batches)
-        columns = COLUMNS_BY_TABLE[name]
-        return rows if dict(rows.schema) == columns else with_columns(rows, columns)
+        return with_table_columns(read_batches(batches, self.folder, name), self.folder, name)
 
 
 def follow(run: str | PathLike[str]) -> Following:

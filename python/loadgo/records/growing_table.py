@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from loadgo import _loadgo
-from loadgo.records.tables import COLUMNS_BY_TABLE, with_columns
+from loadgo.records.tables import COLUMNS_BY_TABLE, read_batches, with_table_columns
 
 
 class GrowingTable:
@@ -26,6 +26,7 @@ class GrowingTable:
                 return self._rows
             self._stream = _loadgo.Growing(self._path.parent, self._name)
         if batches := self._stream.news():
-            new_rows = with_columns(pl.read_ipc_stream(batches), COLUMNS_BY_TABLE[self._name])
-            self._rows = self._rows.vstack(new_rows)
+            folder = self._path.parent
+            new_rows = read_batches(batches, folder, self._name)
+            self._rows = self._rows.vstack(with_table_columns(new_rows, folder, self._name))
         return self._rows

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from loadgo import _loadgo
+from loadgo.notation.toml_text import toml_table
 from loadgo.records.conditions import MACHINE_FILE
 
 
@@ -30,5 +30,5 @@ def fit_warnings_in(folder: Path) -> tuple[str, ...]:
 
 def fit_warnings(text: str) -> tuple[str, ...]:
     """The reasons to doubt the fit of the machine in a merged `text`; empty if it was not fitted, or fits well."""
-    fit = tomllib.loads(text).get("fit", {}) if "[fit]" in text else {}
+    fit = toml_table(text).get("fit", {}) if "[fit]" in text else {}
     return tuple(f"The machine's fit is doubtful: {warning}." for warning in fit.get("warnings", ()))

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from loadgo.errors import BadRun
+from loadgo.notation.toml_text import toml_table
 from loadgo.stats.resample import Interval
 
 PREDICTION_FILE = "prediction.toml"
@@ -94,7 +94,7 @@ def read_prediction(folder: Path) -> Prediction | None:
     """Reads the prediction in a run's folder; None if there is none. Raises `BadRun` for a damaged file."""
     path = folder / PREDICTION_FILE
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = toml_table(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:

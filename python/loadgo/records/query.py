@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 from os import PathLike
 
 import polars as pl
 
+from loadgo.documents.as_csv import safe_polars_csv
 from loadgo.documents.as_json import JSON_FORMAT
 from loadgo.errors import BadQuery
 from loadgo.records.runs import LAST_RUN_NAME
+from loadgo.records.statement import check_statement
 from loadgo.records.tables import COLUMNS_BY_TABLE, Tables, tables
 
 RunSpec = str | PathLike[str]
 """A run, as `loadgo.tables` takes it."""
 
 
-def query(sql: str, run: RunSpec | Sequence[RunSpec] = LAST_RUN_NAME) -> pl.DataFrame:
+def query(sql: str, run: RunSpec | Sequence[RunSpec] = LAST_RUN_NAME, *, allow_files: bool = False) -> pl.DataFrame:
     """Answers an SQL query from the tables of one or more runs.
 
         loadgo.query("SELECT command, avg(ready_ns - sent_ns) FROM interactions GROUP BY command", run="last")
@@ -29,18 +30,20 @@ def query(sql: str, run: RunSpec | Sequence[RunSpec] = LAST_RUN_NAME) -> pl.Data
             nanoseconds.
         run: A run's folder, its id or `last`. With several runs in a sequence each table has the rows of all, and a
             column `run` with the run's id.
+        allow_files: Lets `sql` read other files and addresses, too, by `read_csv`, `read_parquet` and their like.
 
     Returns:
         The answer as a Polars data frame. Null means not measured.
 
     Raises:
         loadgo.errors.BadQuery: The tables have no answer; the text lists the tables and columns. Or `sql` would change
-            tables, or has a recursive part, which Polars would compute without end.
+            tables, reads other files, has a recursive part, which Polars would compute without end, or a chain of
+            more than 1,000 words and signs, which Polars' stack may not hold.
         loadgo.errors.BadRun: A run is missing or cannot be read.
 
     The word `user` without quotes is the column, not the SQL function.
     """
-    _check_statement(sql)
+    check_statement(sql, allow_files=allow_files)
     frames = tables(run).frames() if isinstance(run, (str, PathLike)) else _combined([tables(name) for name in run])
     try:
         return pl.SQLContext({name: _with_words_as_text(frame) for name, frame in frames.items()}).execute(
@@ -63,22 +66,6 @@ _QUOTED_OR_USER = re.compile(
 def _with_quoted_user(sql: str) -> str:
     """`sql` with quotes around each `user` that is outside quotes and comments."""
     return _QUOTED_OR_USER.sub(lambda match: '"user"' if match["user"] else match[0], sql)
-
-
-_SEPARATOR_OR_QUOTED = re.compile(
-    r"""(?P<separator>\s+ | --[^\n]* | /\*.*?\*/ | \() | '(?:[^']|'')*' | "[^"]*" """, re.VERBOSE | re.DOTALL
-)
-_WRITING_STATEMENTS = ("alter", "copy", "create", "delete", "drop", "insert", "merge", "replace", "truncate", "update")
-
-
-def _check_statement(sql: str) -> None:
-    """Raises `BadQuery` for a statement that would change tables, and for a recursive query."""
-    bare = _SEPARATOR_OR_QUOTED.sub(lambda match: " " if match["separator"] else "''", sql).lower()
-    words = re.findall(r"[^\s;,)]+", bare)
-    if words and words[0] in _WRITING_STATEMENTS:
-        raise BadQuery(f"{words[0].upper()} is no question: write SELECT …; a query changes nothing in a run")
-    if ("with", "recursive") in pairwise(words):
-        raise BadQuery("WITH RECURSIVE is not possible here: it would not end; compute the series where it is used")
 
 
 def _combined(runs: Sequence[Tables]) -> dict[str, pl.DataFrame]:
@@ -106,9 +93,12 @@ def _columns_text(frames: dict[str, pl.DataFrame]) -> str:
 
 
 def csv_of(frame: pl.DataFrame) -> str:
-    """The result of a query as CSV. Raises `BadQuery` for a column that CSV cannot hold, such as a list."""
+    """The result of a query as CSV, without formulas and control characters.
+
+    Raises `BadQuery` for a column that CSV cannot hold, such as a list.
+    """
     try:
-        return frame.write_csv()
+        return safe_polars_csv(frame)
     except pl.exceptions.PolarsError as error:
         raise BadQuery(f"{_first_line(error)}: cast the column to varchar, or ask for --format json") from error
 

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import os
 import stat
-import tomllib
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from loadgo.errors import BadRun
+from loadgo.notation.toml_text import toml_table
 
 RUN_FILE = "run.toml"
 MOST_DESCRIPTION_BYTES = 4_000_000
 """Largest `run.toml` that is read. The largest real ones have some kilobytes."""
+
+
+SHARING_VARIABLE = "LOADGO_SHARE"
+"""The environment variable by which other users may read the folders that this process and its children make."""
+
+
+def make_folder(folder: Path) -> None:
+    """Makes a folder for this user alone unless folders are shared, and its parents. One that exists stays as it is."""
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o777 if os.environ.get(SHARING_VARIABLE) else 0o700, exist_ok=True)
 
 
 def read_small(path: Path, most_bytes: int = MOST_DESCRIPTION_BYTES) -> bytes:
@@ -29,12 +40,7 @@ def read_small(path: Path, most_bytes: int = MOST_DESCRIPTION_BYTES) -> bytes:
 
 def read_run_file(folder: Path) -> dict[str, Any]:
     """The content of `run.toml` in `folder`. Raises `OSError` or `ValueError` if it cannot be read."""
-    try:
-        return tomllib.loads(read_small(folder / RUN_FILE).decode("utf-8"))
-    except RecursionError:
-        raise ValueError("its values are nested too deeply") from None
-    except (MemoryError, OverflowError) as error:
-        raise ValueError(f"it has a value that is too large: {error}") from error
+    return toml_table(read_small(folder / RUN_FILE).decode("utf-8"))
 
 
 def start_in(run_toml: dict[str, Any]) -> datetime | None:

@@ -172,7 +172,7 @@ def _interaction_count(folder: Path) -> int:
 
     try:
         return int(pl.scan_parquet(check_path(parquet), glob=False).select(pl.len()).collect().item())
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise BadRun(f"{parquet} is damaged: {error}") from error
 
 

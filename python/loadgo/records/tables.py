@@ -6,7 +6,7 @@ an empty frame with the right columns. `docs/run-folder.md` describes the column
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from os import PathLike
@@ -21,6 +21,7 @@ from loadgo.records.driver_tables import merged_rows, rows_of_driver
 from loadgo.records.drivers import DRIVER_COLUMN, DRIVERS_FOLDER, drivers_of_run
 from loadgo.records.fleets import DRIVER_HOST, FLEET_FOLDER, HOST_COLUMN, with_hosts
 from loadgo.records.machine_file import fit_warnings_in
+from loadgo.records.manifest import damage_of
 from loadgo.records.prediction import Prediction, read_prediction
 from loadgo.records.run_file import RUN_FILE, check_path, read_run_file
 from loadgo.records.run_file_values import check_values
@@ -115,7 +116,7 @@ def tables(run: str | PathLike[str] = LAST_RUN_NAME) -> Tables:
     """
     folder = find_run(run)
     is_written = _is_written(folder)
-    frames, conditions = _frames(folder, COLUMNS_BY_TABLE)
+    frames, conditions = _frames(folder, COLUMNS_BY_TABLE, is_written=is_written)
     return Tables(
         **frames,
         conditions=conditions,
@@ -157,19 +158,20 @@ def load_tables(folder: Path, also: Sequence[str] = ()) -> Tables:
     All others are empty. It is without a prediction and warnings of a fit. Raises `BadRun` as `tables` does.
     """
     is_written = _is_written(folder)
-    frames, conditions = _frames(folder, (*LOAD_TABLES, *also))
+    frames, conditions = _frames(folder, (*LOAD_TABLES, *also), is_written=is_written)
     others: dict[str, Any] = {name: _empty_table(name) for name in COLUMNS_BY_TABLE if name not in frames}
     return Tables(**frames, **others, conditions=conditions, is_written=is_written)
 
 
-def _frames(folder: Path, names: Iterable[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _frames(folder: Path, names: Iterable[str], *, is_written: bool) -> tuple[dict[str, Any], dict[str, Any]]:
     """The tables of a run by name, and the content of its `run.toml`."""
     conditions = read_conditions(folder)
     _check_main_tables(folder, conditions)
-    frames: dict[str, Any] = _read_tables(folder, tuple(names))
+    frames: dict[str, Any] = _read_tables(folder, tuple(names), conditions)
     frames |= {name: frame for name, frame in _rows_of_drivers(folder, conditions).items() if name in frames}
-    if conditions.get("lost"):
-        late = losses_from_conditions(conditions)
+    losses = [*conditions.get("lost", []), *(() if is_written else _cut_streams(folder, frames))]
+    if losses:
+        late = _loss_rows(losses)
         if HOST_COLUMN in frames["lost"].columns:
             late = late.with_columns(pl.lit(DRIVER_HOST, pl.Categorical).alias(HOST_COLUMN))
         frames["lost"] = pl.concat([frames["lost"], late], how="diagonal")
@@ -186,6 +188,9 @@ def _rows_of_drivers(folder: Path, conditions: dict[str, Any]) -> dict[str, pl.D
     ]
     return merged_rows(parts).frames if parts else {}
 
+
+DAMAGE_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
+"""Errors of Polars for a damaged table. A panic of its reader is no `Exception`."""
 
 _MAIN_TABLES = ("interactions", "sessions")
 """Tables that every run under a load has. A run that metered one command has the first only."""
@@ -216,30 +221,51 @@ def read_conditions(folder: Path) -> dict[str, Any]:
     return conditions
 
 
-def _read_tables(folder: Path, names: Sequence[str]) -> dict[str, pl.DataFrame]:
+def _cut_streams(folder: Path, names: Iterable[str]) -> list[dict[str, Any]]:
+    """A loss for each damaged or cut stream of a run that is over. All batches before the damage are read."""
+    losses = []
+    for name in names:
+        parquet, stream = _files(folder, name)
+        rest = None if parquet.exists() or not stream.exists() else _loadgo.whole(stream)[2]
+        if rest is not None:
+            reason = f"{name} ends in a batch that is not whole: {rest}"
+            losses.append({"at_ns": 0, "what": "record", "count": 1, "reason": reason})
+    return losses
+
+
+def _read_tables(folder: Path, names: Sequence[str], conditions: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
     """These tables of the run in `folder`. Together they take half the processor time of one after the other."""
     try:
-        frames = {name: _planned_table(folder, name) for name in names}
+        frames = {name: _planned_table(folder, name, conditions) for name in names}
         collected = iter(pl.collect_all([frame for frame in frames.values() if frame is not None]))
-    except (OSError, pl.exceptions.PolarsError):
-        return {name: read_table(folder, name) for name in names}  # which says which of them is damaged
+    except (OSError, *DAMAGE_ERRORS):
+        return {name: read_table(folder, name, conditions) for name in names}  # which says which of them is damaged
     return {name: _empty_table(name) if frame is None else next(collected).rechunk() for name, frame in frames.items()}
 
 
-def read_table(folder: Path, name: str) -> pl.DataFrame:
-    """The table `name` of the run in `folder`; empty if the run did not fill it."""
+def read_table(folder: Path, name: str, conditions: Mapping[str, Any] | None = None) -> pl.DataFrame:
+    """The table `name` of the run in `folder`; empty if the run did not fill it.
+
+    With the content of `run.toml` as `conditions`, raises `BadRun` for a file that has changed since the run.
+    """
     try:
-        frame = _planned_table(folder, name)
+        frame = _planned_table(folder, name, conditions)
         # In one piece: the last digit of a quotient may depend on how a column lies in memory.
         return _empty_table(name) if frame is None else frame.collect().rechunk()
     except OSError as error:
         raise BadRun(f"cannot read the table {name} of {folder}: {error}") from error
-    except pl.exceptions.PolarsError as error:
+    except DAMAGE_ERRORS as error:
         raise BadRun(_damage_message(folder, name)) from error
 
 
-def _planned_table(folder: Path, name: str) -> pl.LazyFrame | None:
-    """The table `name` with its columns, which is read when the frame is collected; None without a file."""
+def _planned_table(folder: Path, name: str, conditions: Mapping[str, Any] | None) -> pl.LazyFrame | None:
+    """The table `name` with its columns, which is read when the frame is collected; None without a file.
+
+    With the content of `run.toml` as `conditions`, raises `BadRun` for a file that has changed since the run.
+    """
+    parquet, _ = _files(folder, name)
+    if conditions and parquet.is_file() and (damage := damage_of(parquet, name, conditions)):
+        raise BadRun(_damage_message(folder, name, damage))
     frame = _scan(folder, name)
     if frame is None:
         return None
@@ -282,10 +308,27 @@ def _files(folder: Path, name: str) -> tuple[Path, Path]:
 
 def read_stream(path: Path) -> pl.DataFrame | None:
     """The whole batches of the Arrow stream at `path`; None if not even its schema is whole."""
-    length, _ = _loadgo.whole(path)
+    length = _loadgo.whole(path)[0]
     with path.open("rb") as stream:
         batches = stream.read(length)
-    return pl.read_ipc_stream(batches) if batches else None
+    return read_batches(batches, path.parent, path.stem) if batches else None
+
+
+def read_batches(batches: bytes, folder: Path, name: str) -> pl.DataFrame:
+    """The rows of whole batches of the table `name`. Raises `BadRun` for damaged ones."""
+    try:
+        return pl.read_ipc_stream(batches)
+    except (OSError, *DAMAGE_ERRORS) as error:
+        raise BadRun(_damage_message(folder, name)) from error
+
+
+def with_table_columns(rows: pl.DataFrame, folder: Path, name: str) -> pl.DataFrame:
+    """Rows that were read of the table `name`, with its columns and types. Raises `BadRun` if they are damaged."""
+    columns = COLUMNS_BY_TABLE[name]
+    try:
+        return rows if dict(rows.schema) == columns else with_columns(rows, columns)
+    except DAMAGE_ERRORS as error:
+        raise BadRun(_damage_message(folder, name)) from error
 
 
 def _scan(folder: Path, name: str) -> pl.LazyFrame | None:
@@ -328,5 +371,8 @@ def _lazy_with_columns(frame: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
 
 def losses_from_conditions(conditions: dict[str, Any]) -> pl.DataFrame:
     """The losses that are recorded in `run.toml`, since they happened after the table `lost` was closed."""
-    rows = conditions.get("lost", [])
+    return _loss_rows(conditions.get("lost", []))
+
+
+def _loss_rows(rows: list[dict[str, Any]]) -> pl.DataFrame:
     return with_columns(pl.DataFrame(rows) if rows else None, COLUMNS_BY_TABLE["lost"])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from loadgo.documents.as_csv import csv_lines, safe_cell
+from loadgo.documents.as_csv import csv_lines, safe_cell, safe_polars_csv
 from loadgo.documents.as_json import members_of
 from loadgo.measures.json_keys import JSON_KEYS
 from loadgo.measures.summary import CommandSummary, Summary
@@ -35,10 +35,7 @@ def command_frame(summary: Summary) -> pl.DataFrame:
 
 def chart_csv(chart: str, summary: Summary, tables: Tables) -> str:
     """The data of a chart, a line for each mark. Raises `ValueError` for an unknown chart."""
-    frame = chart_data_of(chart, summary, tables).frame
-    texts = [name for name, kind in frame.schema.items() if kind in (pl.String, pl.Categorical)]
-    safe_texts = [pl.col(name).cast(pl.String).map_elements(safe_cell, return_dtype=pl.String) for name in texts]
-    return frame.with_columns(safe_texts).write_csv()
+    return safe_polars_csv(chart_data_of(chart, summary, tables).frame)
 
 
 def _rows(summary: Summary) -> list[dict[str, object]]:

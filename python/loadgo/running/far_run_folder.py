@@ -236,12 +236,24 @@ def _add_loss(folder: Path, reason: str) -> None:
 
 
 def write_table(folder: Path, name: str, rows: pl.DataFrame) -> None:
-    """Replaces a table of the run in one step."""
+    """Replaces a table of the run in one step, after its entry in the manifest. `write_run_toml` writes a new entry."""
     import polars as pl
 
+    _forget_in_manifest(folder, name)
     part = folder / f"{name}.parquet.part"
     rows.cast({pl.Categorical: pl.String}).write_parquet(part, compression="snappy")
     part.replace(folder / f"{name}.parquet")
+
+
+def _forget_in_manifest(folder: Path, name: str) -> None:
+    import tomlkit
+
+    from loadgo.records.manifest import MANIFEST_KEY
+
+    run_toml = tomlkit.parse((folder / "run.toml").read_text(encoding="utf-8")).unwrap()
+    if name in run_toml.get(MANIFEST_KEY, {}):
+        del run_toml[MANIFEST_KEY][name]
+        _replace_run_toml(folder, run_toml)
 
 
 def far_run_toml(far_folder: Path) -> dict[str, Any]:
@@ -303,7 +315,13 @@ def _usage_words(host: Address, counts: UsageCounts) -> list[str]:
 
 
 def write_run_toml(folder: Path, run_toml: dict[str, Any]) -> None:
-    """Replaces `run.toml` in one step."""
+    """Replaces `run.toml` in one step, with the manifest of the tables as they are now."""
+    from loadgo.records.manifest import MANIFEST_KEY, manifest_of
+
+    _replace_run_toml(folder, run_toml | {MANIFEST_KEY: manifest_of(folder)})
+
+
+def _replace_run_toml(folder: Path, run_toml: dict[str, Any]) -> None:
     import tomlkit
 
     part = folder / "run.toml.part"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
 from loadgo.errors import BadArgument, LoadgoError
+from loadgo.notation.toml_text import toml_table
 
 
 def new_folder(out: str | Path | None, name: str, now: datetime) -> Path:
@@ -62,7 +62,7 @@ def _is_failed_without_line(folder: Path) -> bool:
     import polars as pl
 
     try:
-        run_toml = tomllib.loads((folder / "run.toml").read_text(encoding="utf-8"))
+        run_toml = toml_table((folder / "run.toml").read_text(encoding="utf-8"))
         lines = pl.scan_parquet(folder / "interactions.parquet").select(pl.len()).collect().item()
     except (OSError, ValueError, pl.exceptions.PolarsError):
         return False

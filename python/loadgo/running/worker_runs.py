@@ -15,6 +15,7 @@ from loadgo.distribution.choice import WorkerChoice
 from loadgo.distribution.own_code import CodeIdentity, check_code, own_code
 from loadgo.distribution.task_queue import TaskQueue
 from loadgo.errors import Refused
+from loadgo.records.run_file import make_folder
 from loadgo.running.prepared import RunDriver, RunProgress, run_machine
 
 STOP_CHECK_PERIOD_S = 0.3
@@ -91,8 +92,9 @@ def _driver(queue: TaskQueue[RunTask, RunFiles]) -> RunDriver:
         files = awaited_files(queue.submit(task), report)
         for name, content in files.contents.items():
             path = target / name
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             path.write_bytes(content)
+            path.chmod(path.parent.stat().st_mode & 0o666)
         return files.result
 
     return drive

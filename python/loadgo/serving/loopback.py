@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,13 +13,16 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from loadgo.errors import Refused
 
 LOOPBACK_ADDRESS = "127.0.0.1"
 MOST_CONNECTIONS = 250
-"""Largest number of connections at once. Further ones are refused."""
+"""Largest number of viewers' connections at once. Further ones are refused."""
+MOST_STRANGERS = 250
+"""Largest number of connections that have shown no secret. A further one closes the oldest of them."""
 REQUEST_TIMEOUT_S = 5.0
 """Time in which a connection must send a complete request: after its start, and after each answer."""
 
@@ -34,12 +37,21 @@ MakeApplication = Callable[[str, str, Callable[[], None]], Starlette]
 class ConnectionWithTimeout(H11Protocol):
     """A connection that is closed if it sends no request in time, neither a first one nor another one.
 
-    Without a secret, it could otherwise occupy a viewer's slot.
+    Until it has shown the secret it is a stranger's, and takes no viewer's slot.
     """
 
+    is_viewer = False
+    """Whether a request on this connection had the secret."""
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Sets the time limit for the first request."""
+        """Sets the time limit for the first request, and closes the oldest stranger's connection of too many."""
         super().connection_made(transport)
+        self.made_s = self.loop.time()
+        strangers = [
+            other for other in self.connections if isinstance(other, ConnectionWithTimeout) and not other.is_viewer
+        ]
+        if len(strangers) > MOST_STRANGERS:
+            min(strangers, key=lambda other: other.made_s).transport.abort()
         self._expect_request()
 
     def on_response_complete(self) -> None:
@@ -79,16 +91,41 @@ def serve_page(make: MakeApplication, port: int, announce: Callable[[str], None]
 
         # Only critical messages: uvicorn reports viewers that are connected at the end as errors.
         config = uvicorn.Config(
-            make(token, at, end),
+            guarded(make(token, at, end), token, lambda: server.server_state.connections),
             http=ConnectionWithTimeout,
             log_level="critical",
             lifespan="on",
-            limit_concurrency=MOST_CONNECTIONS,
             timeout_graceful_shutdown=1,
         )
         server = uvicorn.Server(config)
         with suppress(KeyboardInterrupt):
             server.run([door])
+
+
+def guarded(application: ASGIApp, token: str, connections: Callable[[], Iterable[object]]) -> ASGIApp:
+    """The application behind a door: who shows the secret gets one of the slots, and strangers have none to take."""
+
+    async def door(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and _shows_secret(scope, token):
+            open_now = [each for each in connections() if isinstance(each, ConnectionWithTimeout)]
+            for connection in open_now:
+                connection.is_viewer |= connection.client == scope["client"]
+            if sum(connection.is_viewer for connection in open_now) > MOST_CONNECTIONS:
+                await _crowded(scope, receive, send)
+                return
+        await application(scope, receive, send)
+
+    return door
+
+
+def _shows_secret(scope: Scope, token: str) -> bool:
+    given_token = str(scope["path"]).removeprefix("/").partition("/")[0]
+    return secrets.compare_digest(given_token.encode("utf-8", "replace"), token.encode())
+
+
+async def _crowded(scope: Scope, receive: Receive, send: Send) -> None:
+    answer = PlainTextResponse("too many viewers", 503, headers=page_headers() | {"connection": "close"})
+    await answer(scope, receive, send)
 
 
 def is_allowed(request: Request, token: str, at: str) -> bool:
@@ -102,7 +139,7 @@ def is_allowed(request: Request, token: str, at: str) -> bool:
 
 def not_found() -> Response:
     """The answer to a request that is not allowed, and to one for what does not exist."""
-    return PlainTextResponse("there is nothing here", 404, headers=page_headers())
+    return PlainTextResponse("there is nothing here", 404, headers=page_headers() | {"connection": "close"})
 
 
 def page_headers(policy: str = _CONTENT_POLICY) -> dict[str, str]:

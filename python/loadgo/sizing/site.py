@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from loadgo.measures.tariff import Tariff, tariff_on
+from loadgo.records.run_file import make_folder
 from loadgo.records.runs import CAPACITY_FILE
 from loadgo.running import bundled
 from loadgo.running.folders import new_folder
@@ -188,7 +189,7 @@ def keep_result(capacity: Capacity, folder: Path) -> Capacity:
 
     temporary = folder / f".{CAPACITY_FILE}"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         temporary.write_text(capacity_json(capacity), encoding="utf-8")
         temporary.replace(folder / CAPACITY_FILE)
     except OSError as error:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import fcntl
 import os
 import socket
-import tomllib
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -25,6 +24,8 @@ from typing import Any
 import tomlkit
 
 from loadgo.errors import BadArgument, BadRun
+from loadgo.notation.toml_text import toml_table
+from loadgo.records.run_file import make_folder
 from loadgo.sweeping.plan import SWEEP_FORMAT, differing_keys
 
 SWEEP_FILE, PART_FILE, POINTS_FOLDER, LOCK_FILE = "sweep.toml", "part.toml", "points", "lock"
@@ -87,7 +88,7 @@ def work_in(folder: Path) -> Iterator[None]:
     reported by a warning. Raises `BadArgument` too for a folder that is no sweep's, and leaves it as it is.
     """
     _check_kind(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     descriptor = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -147,7 +148,7 @@ def _part_in_words(part: SweepPart) -> str:
 def read_identity(folder: Path) -> dict[str, Any]:
     """The content of `sweep.toml`. Raises `BadRun` for a folder without one, and for a damaged one."""
     try:
-        identity = tomllib.loads((folder / SWEEP_FILE).read_text(encoding="utf-8"))
+        identity = toml_table((folder / SWEEP_FILE).read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         raise BadRun(f"{folder} is no sweep's folder: there is no {SWEEP_FILE} in it") from None
     except (OSError, ValueError) as error:
@@ -160,7 +161,7 @@ def read_identity(folder: Path) -> dict[str, Any]:
 def read_part(folder: Path) -> SweepPart:
     """The part of a sweep that a folder is of. Raises `BadRun` for a damaged file."""
     try:
-        table = tomllib.loads((folder / PART_FILE).read_text(encoding="utf-8"))
+        table = toml_table((folder / PART_FILE).read_text(encoding="utf-8"))
         return SweepPart(int(table["part"]), int(table["of"]))
     except FileNotFoundError:
         return WHOLE_SWEEP

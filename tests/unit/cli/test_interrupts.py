@@ -23,6 +23,25 @@ try:
 finally:
     {at_the_end}
 """
+PROGRAMS = {
+    "LOADED": """
+from loadgo import __main__
+__main__.main()
+""",
+    "REPORTING": """
+import sys
+sys.path.pop(0)
+from loadgo import __main__
+from loadgo.cli import app
+
+def reported():
+    {kill}
+    print("the signal was lost", file=sys.stderr)
+
+app.main = reported
+__main__.main()
+""",
+}
 HERE = "os.kill(os.getpid(), signal.SIGINT)"
 
 
@@ -45,3 +64,27 @@ def test_an_interrupt_has_the_status_130(what: str, at_the_end: str, tmp_path: P
         words, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
     assert (done.returncode, done.stderr) == (130, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "program"),
+    [
+        ("SIGINT", 130, "LOADED"),
+        ("SIGTERM", 143, "LOADED"),
+        ("SIGHUP", 129, "LOADED"),
+        ("SIGTERM", 143, "REPORTING"),
+    ],
+)
+def test_a_signal_that_nothing_catches_gives_a_status_and_a_word(
+    name: str, status: int, program: str, tmp_path: Path
+) -> None:
+    kill = f"import os, signal; os.kill(os.getpid(), signal.{name})"
+    # In place of the library that is loaded first: the signal comes while it is imported.
+    (tmp_path / "typer.py").write_text(kill)
+    (tmp_path / "program.py").write_text(PROGRAMS[program].format(kill=kill))
+    words = [sys.executable, "-m", "program"]
+    done = subprocess.run(
+        words, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    said = "interrupted" if name == "SIGINT" else f"ended by {name}"
+    assert (done.returncode, done.stderr) == (status, f"loadgo: {said}\n")

@@ -12,6 +12,7 @@ from loadgo.errors import Mistake, Refused
 from loadgo.fitting.fit import fit
 from support.command_line import typed
 from support.places import TESTS
+from support.run_files import forget_manifest
 from support.small_machine import laid
 
 
@@ -31,7 +32,7 @@ def spoilt(room: Path, name: str, rows: pl.Expr | None = None, **columns: pl.Exp
     frame = pl.read_parquet(path)
     frame = frame if rows is None else frame.filter(rows)
     frame.with_columns(**columns).write_parquet(path)
-    return folder
+    return forget_manifest(folder)
 
 
 def test_one_interaction_is_too_few(room: Path) -> None:

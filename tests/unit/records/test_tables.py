@@ -32,7 +32,8 @@ def test_a_cut_run_holds_what_the_ended_one_holds() -> None:
     ended, cut = tables(ENDED), tables(CUT)
     for name in ("interactions", "sessions", "time", "processes", "phases"):
         assert_frame_equal(getattr(cut, name), getattr(ended, name))
-    assert (len(ended.lost), len(cut.lost)) == (1, 0)
+    assert (len(ended.lost), len(cut.lost)) == (1, 1)
+    assert "ends in a batch that is not whole" in cut.lost["reason"].item()
 
 
 @pytest.mark.parametrize(("name", "other"), [("interactions", "time"), ("sessions", "phases"), ("time", "processes")])

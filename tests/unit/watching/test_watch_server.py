@@ -8,7 +8,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -22,6 +22,7 @@ from loadgo.records.tables import COLUMNS_BY_TABLE, Tables, tables
 from loadgo.serving.loopback import REQUEST_TIMEOUT_S
 from support.outside import COMMAND, PATIENCE_S, environment
 from support.printed_rows import without_spans
+from support.run_files import forget_manifest
 from support.watched import PAGE_PATIENCE_S, Served, asked, heads, served
 
 CROWD = 200
@@ -61,7 +62,7 @@ def large(run: Path, run_tables: Tables, tmp_path_factory: pytest.TempPathFactor
         table = long if name == "interactions" else getattr(run_tables, name)
         table.write_parquet(folder / f"{name}.parquet")
     (folder / "run.toml").write_text((run / "run.toml").read_text())
-    return folder
+    return forget_manifest(folder)
 
 
 @pytest.mark.parametrize("begin_ns", [0, 5_000_000_000])
@@ -190,6 +191,21 @@ def statuses_of_viewers_together(page: Served) -> list[bytes]:
             return statuses
         _until_served(page)
     pytest.fail("the viewers did not come together")
+
+
+def test_strangers_take_no_viewers_place(page: Served) -> None:
+    host, port = page.address.split("/")[0].split(":")
+    with ExitStack() as strangers:
+        for number in range(CROWD + 100):
+            line = strangers.enter_context(socket.create_connection((host, int(port)), PATIENCE_S))
+            if number % 2:
+                with suppress(OSError):
+                    line.sendall(f"GET /x/ HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
+        assert asked(page.address)[0] == 200
+        line = strangers.enter_context(socket.create_connection((host, int(port)), PATIENCE_S))
+        line.sendall(f"GET /x/ HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
+        answer = b"".join(iter(lambda: line.recv(4096), b""))
+        assert answer.startswith(b"HTTP/1.1 404 "), "and its connection ends with the answer"
 
 
 def _statuses_of_viewers(page: Served) -> list[bytes]:

@@ -105,6 +105,7 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
     pub(super) fn judge(&self, index: usize, response: &Response) -> Outcome {
         let accepted = self.users[index].line.and_then(|line| line.status.as_ref());
         match (accepted, response.exit_status) {
+            _ if response.is_unstarted => Outcome::Failed,
             _ if !response.confirmed => Outcome::Unconfirmed,
             (Some(accepted), Some(status)) if !accepted.contains(&status) => Outcome::Failed,
             _ => Outcome::Ok,

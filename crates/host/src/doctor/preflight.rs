@@ -12,6 +12,8 @@ use crate::refusal::Refusal;
 
 /// Processes that a user has at a time: the shell, a command, what that starts.
 const PROCESSES_EACH: u64 = 3;
+/// Threads of a run that count as processes, and begin later: driver, starters, writer, sampler, and those of the report.
+const OWN_THREADS: u64 = 10;
 /// Descriptors that the driver keeps beside the terminals.
 const OTHER_DESCRIPTORS: u64 = 64;
 /// Smallest size of a user's home, in bytes.
@@ -147,10 +149,10 @@ fn own_processes(plan: &Plan<'_>) -> Option<Finding> {
 fn group_processes(plan: &Plan<'_>) -> Vec<Finding> {
     let finding = |group: &Path| {
         let (most, used) = (number(group.join("pids.max"))?, number(group.join("pids.current")).unwrap_or(0));
-        let wanted = used + plan.users * PROCESSES_EACH;
+        let wanted = used + OWN_THREADS + plan.users * PROCESSES_EACH;
         (wanted > most).then(|| {
             Finding::new(
-                used + plan.users > most,
+                used + OWN_THREADS + plan.users > most,
                 format!("{} users may have {wanted} processes, and {}/pids.max is {most}", plan.users, group.display()),
                 format!("echo {} >{}/pids.max, or TasksMax= in the unit", 2 * wanted, group.display()),
             )

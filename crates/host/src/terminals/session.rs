@@ -3,6 +3,7 @@
 //! No system call is made here. Output is fed in pieces of any size. A session keeps only counts and the last few bytes, so a
 //! program that prints without end costs no memory.
 
+use super::unstarted::says_no_process;
 use loadgo_core::echo::{Echo, QUOTE_KEY};
 use loadgo_core::ready::{LastScreen, MarkSearch, Nonce, OutputTail, ReadyPatterns, SHELL_PROMPT};
 use loadgo_core::script::ReadyRule;
@@ -75,6 +76,8 @@ pub struct Session {
     bytes_out: u64,
     /// Number of unexpected prompts: after one, it is unknown which line the next prompt answers.
     surplus: u32,
+    /// Whether the shell said that it cannot start a process, and no awaited program has answered since.
+    is_short_of_processes: bool,
 }
 
 impl Session {
@@ -92,6 +95,7 @@ impl Session {
             first_output: None,
             bytes_out: 0,
             surplus: 0,
+            is_short_of_processes: false,
         }
     }
 
@@ -172,13 +176,23 @@ impl Session {
                 self.bytes_out = self.bytes_out.saturating_sub(prompt_bytes as u64);
                 status.map(Some)
             }
-            Watch::Pattern(pattern) => {
-                let prompt = patterns.ending(pattern, self.tail.bytes())?;
-                self.bytes_out = self.bytes_out.saturating_sub(prompt as u64);
-                Some(None)
-            }
+            Watch::Pattern(pattern) => match patterns.ending(pattern, self.tail.bytes()) {
+                Some(prompt) => {
+                    self.is_short_of_processes = false;
+                    self.bytes_out = self.bytes_out.saturating_sub(prompt as u64);
+                    Some(None)
+                }
+                None => self.unstarted(piece),
+            },
             Watch::Silence(_) => None,
         }
+    }
+
+    /// The exit status at the shell's own prompt, if that came in place of a program for which there was no process.
+    fn unstarted(&mut self, piece: &[u8]) -> Option<Option<u8>> {
+        let found = self.search.feed(piece)?;
+        self.is_short_of_processes |= says_no_process(&self.screen.text());
+        self.is_short_of_processes.then_some(Some(found.status))
     }
 
     /// Whether the session is not ready for its first line yet.
@@ -252,7 +266,9 @@ impl Session {
         let confirmed = confirmed && self.surplus == 0;
         let none_but_prompt = self.bytes_out == 0;
         let first_output = if none_but_prompt { None } else { self.first_output };
-        let response = Response { first_output, bytes_out: self.bytes_out, exit_status, confirmed, ..Response::default() };
+        let is_unstarted = self.is_short_of_processes && matches!(self.watch, Watch::Pattern(_));
+        let bytes_out = self.bytes_out;
+        let response = Response { first_output, bytes_out, exit_status, confirmed, is_unstarted, ..Response::default() };
         if self.stage != Stage::Line {
             self.tail.release();
         }

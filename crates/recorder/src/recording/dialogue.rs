@@ -89,6 +89,7 @@ impl Dialogue {
         match event {
             SessionEvent::Keys { at, bytes } => self.on_keys(*at, bytes),
             SessionEvent::Hidden { at, entered } => self.on_hidden(*at, *entered),
+            SessionEvent::EchoOff { .. } => self.hide_typed_ahead(),
             SessionEvent::Output { at, bytes } => self.on_output(*at, bytes),
             SessionEvent::Mark { at, mark } => self.on_mark(*at, *mark),
             SessionEvent::Resize { columns, .. } => self.screen.resize(*columns),
@@ -100,6 +101,8 @@ impl Dialogue {
     pub fn key_retention(&mut self) -> KeyRetention {
         match () {
             () if self.line.is_some() || !self.awaiting_echo.is_empty() => KeyRetention::Undecided,
+            // The command that runs may turn the echo off yet.
+            () if !self.maybe_ahead.is_empty() && !self.has_unseen_keys => KeyRetention::Undecided,
             () if std::mem::take(&mut self.has_unseen_keys) => KeyRetention::NoKeys,
             () => KeyRetention::Keys,
         }
@@ -131,6 +134,31 @@ impl Dialogue {
         if entered {
             let line = self.line.take().expect("a hidden line has just begun");
             self.push(TypedLine { sent: at, ..line }.entry(EnteredText::Secret, false));
+        }
+    }
+
+    /// Makes secrets of the lines that were typed while the command ran which has now turned the echo off.
+    fn hide_typed_ahead(&mut self) {
+        for index in std::mem::take(&mut self.maybe_ahead) {
+            self.entries[index].entered = EnteredText::Secret;
+            self.has_unseen_keys = true;
+        }
+        for line in std::mem::take(&mut self.awaiting_echo) {
+            let is_ahead = line.may_be_typed_ahead();
+            self.has_unseen_keys |= is_ahead;
+            if is_ahead {
+                self.entries.push(line.entry(EnteredText::Secret, false));
+            } else {
+                self.awaiting_echo.push_back(line);
+            }
+        }
+        if let Some(line) = self.line.as_mut().filter(|line| line.may_be_typed_ahead()) {
+            line.hidden = true;
+            self.has_unseen_keys = true;
+        }
+        if self.has_unseen_keys {
+            self.tail.clear();
+            self.screen.begin_typing();
         }
     }
 

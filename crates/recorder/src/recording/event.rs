@@ -20,6 +20,11 @@ pub enum SessionEvent {
         /// Whether the keys ended a line.
         entered: bool,
     },
+    /// A program turned the terminal's echo off. What was typed since the command line may be a secret that came too early.
+    EchoOff {
+        /// Instant of the event.
+        at: Instant,
+    },
     /// The system printed these bytes, marks taken out.
     Output {
         /// Instant at which the bytes were read.
@@ -73,6 +78,7 @@ impl SessionEvent {
         match self {
             SessionEvent::Keys { at, .. }
             | SessionEvent::Hidden { at, .. }
+            | SessionEvent::EchoOff { at }
             | SessionEvent::Output { at, .. }
             | SessionEvent::Mark { at, .. }
             | SessionEvent::Resize { at, .. }

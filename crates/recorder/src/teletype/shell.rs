@@ -35,18 +35,24 @@ pub(crate) struct MarkedShell {
     pub command: Vec<OsString>,
     /// Environment to add.
     pub env: Vec<(OsString, OsString)>,
-    directory: Option<PathBuf>,
+    start_up_folder: PathBuf,
+    has_start_up_files: bool,
 }
 
 impl MarkedShell {
-    /// Prepares `command` so that its prompts have a mark with `id`.
+    /// Prepares `command` so that its prompts have a mark with `id`. Start-up files go into `start_up_folder`.
     ///
     /// # Errors
     /// The start-up files cannot be written.
-    pub fn prepare(command: &[String], id: &str) -> io::Result<MarkedShell> {
+    pub fn prepare(command: &[String], id: &str, start_up_folder: &Path) -> io::Result<MarkedShell> {
         let shell = shell_of(command);
-        let mut marked =
-            MarkedShell { shell, command: command.iter().map(Into::into).collect(), env: Vec::new(), directory: None };
+        let mut marked = MarkedShell {
+            shell,
+            command: command.iter().map(Into::into).collect(),
+            env: Vec::new(),
+            start_up_folder: start_up_folder.to_owned(),
+            has_start_up_files: false,
+        };
         match shell {
             ShellKind::Bash => marked.prepare_bash(command, id)?,
             ShellKind::Zsh => marked.prepare_zsh(id)?,
@@ -83,21 +89,19 @@ impl MarkedShell {
         for (name, text) in [(".zshenv", ZSHENV), (".zprofile", ZPROFILE), (".zshrc", ZSHRC)] {
             self.write(name, &text.replace("@ID@", id))?;
         }
-        let directory = self.directory.clone().expect("the files have just been written there");
         let own = env::var_os("ZDOTDIR").or_else(|| env::var_os("HOME")).unwrap_or_default();
         self.env.push(("LOADGO_ZDOTDIR".into(), own));
-        self.env.push(("ZDOTDIR".into(), directory.into()));
+        self.env.push(("ZDOTDIR".into(), self.start_up_folder.clone().into()));
         Ok(())
     }
 
     /// Writes a start-up file into a directory that only this user can read. Returns its path.
     fn write(&mut self, name: &str, text: &str) -> io::Result<PathBuf> {
-        if self.directory.is_none() {
-            let directory = env::temp_dir().join(format!("loadgo-record-{}", random_id()));
-            fs::DirBuilder::new().mode(0o700).create(&directory)?;
-            self.directory = Some(directory);
+        if !self.has_start_up_files {
+            fs::DirBuilder::new().mode(0o700).create(&self.start_up_folder)?;
+            self.has_start_up_files = true;
         }
-        let path = self.directory.as_ref().expect("it has just been made").join(name);
+        let path = self.start_up_folder.join(name);
         fs::write(&path, text)?;
         Ok(path)
     }
@@ -105,8 +109,8 @@ impl MarkedShell {
 
 impl Drop for MarkedShell {
     fn drop(&mut self) {
-        if let Some(directory) = &self.directory {
-            let _ = fs::remove_dir_all(directory);
+        if self.has_start_up_files {
+            let _ = fs::remove_dir_all(&self.start_up_folder);
         }
     }
 }
@@ -133,7 +137,7 @@ pub fn shell_of(command: &[String]) -> ShellKind {
 }
 
 /// Sixteen random hexadecimal digits.
-pub(crate) fn random_id() -> String {
+pub fn random_id() -> String {
     let mut bits = [0; 8];
     let count = rustix::rand::getrandom(&mut bits, rustix::rand::GetRandomFlags::empty()).expect("the system has random bits");
     assert_eq!(count, bits.len(), "so few bits come whole");
@@ -205,10 +209,11 @@ mod tests {
 
     #[test]
     fn the_start_up_files_go_away_with_the_session() {
-        let marked = MarkedShell::prepare(&["bash".into()], "77").expect("files can be written");
-        let directory = marked.directory.clone().expect("bash has a start-up file");
-        assert!(directory.join("bashrc").is_file());
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("loadgo-record-77");
+        let marked = MarkedShell::prepare(&["bash".into()], "77", &folder).expect("files can be written");
+        assert!(folder.join("bashrc").is_file());
         drop(marked);
-        assert!(!directory.exists());
+        assert!(!folder.exists());
     }
 }

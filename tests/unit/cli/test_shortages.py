@@ -1,0 +1,54 @@
+"""A process that may open no more files, or has no more memory, says so: no traceback, and no missing module."""
+
+import resource
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+import typer
+from loadgo.cli.output import errors_as_messages, print_error
+
+
+@contextmanager
+def no_more_files() -> Iterator[None]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def raised(error: Exception) -> None:
+    with errors_as_messages():
+        raise error
+
+
+def test_a_module_that_cannot_be_loaded_for_want_of_files_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with no_more_files(), pytest.raises(typer.Exit) as left:
+        raised(ImportError("libx.so: cannot open shared object file"))
+    assert left.value.exit_code == 2
+    assert "Too many open files" in capsys.readouterr().err
+
+
+def test_memory_that_is_used_up_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit) as left:
+        raised(MemoryError())
+    assert left.value.exit_code == 2
+    assert "no memory left" in capsys.readouterr().err
+
+
+def test_a_bug_keeps_its_traceback() -> None:
+    with pytest.raises(ImportError):
+        raised(ImportError("no module named x"))
+
+
+def test_an_error_is_printed_though_nothing_more_can_be_loaded(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == "rich" or name == "loadgo.notation.figures"]:
+        monkeypatch.delitem(sys.modules, name)
+    with no_more_files():
+        print_error("the disk is full \x1b[2J")
+    assert capsys.readouterr().err == "loadgo: the disk is full �[2J\n"
