@@ -63,7 +63,7 @@ mod tests {
     fn a_further_stranger_costs_the_oldest_its_place_and_one_who_is_known_keeps_it() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let strangers = Arc::new(Strangers::default());
-        let mut connect = || {
+        let connect = || {
             let theirs = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
             let ours = listener.accept().unwrap().0;
             let place = strangers.take_in(&ours, 2).unwrap();

@@ -19,7 +19,8 @@ from loadgo.records.runs import find_run
 from loadgo.records.tables import (
     COLUMNS_BY_TABLE,
     Tables,
-    losses_from_conditions,
+    cut_streams,
+    loss_rows,
     read_batches,
     read_conditions,
     read_table,
@@ -65,7 +66,7 @@ class Following:
             driven = self._drivers.tables if self._drivers is not None else ()
             unread = [name for name in FOLLOWED_TABLES if name not in (*self._streams, *metered, *driven)]
             new_rows |= {name: read_table(self.folder, name, conditions) for name in unread}
-            losses = losses_from_conditions(conditions)
+            losses = loss_rows([*conditions.get("lost", []), *cut_streams(self.folder, FOLLOWED_TABLES)])
             lost = [new_rows["lost"], losses] if "lost" in new_rows else [losses]
             new_rows["lost"] = pl.concat(lost, how="diagonal")  # rows of several hosts name theirs
         self.ended = is_over

@@ -169,9 +169,9 @@ def _frames(folder: Path, names: Iterable[str], *, is_written: bool) -> tuple[di
     _check_main_tables(folder, conditions)
     frames: dict[str, Any] = _read_tables(folder, tuple(names), conditions)
     frames |= {name: frame for name, frame in _rows_of_drivers(folder, conditions).items() if name in frames}
-    losses = [*conditions.get("lost", []), *(() if is_written else _cut_streams(folder, frames))]
+    losses = [*conditions.get("lost", []), *(() if is_written else cut_streams(folder, frames))]
     if losses:
-        late = _loss_rows(losses)
+        late = loss_rows(losses)
         if HOST_COLUMN in frames["lost"].columns:
             late = late.with_columns(pl.lit(DRIVER_HOST, pl.Categorical).alias(HOST_COLUMN))
         frames["lost"] = pl.concat([frames["lost"], late], how="diagonal")
@@ -221,7 +221,7 @@ def read_conditions(folder: Path) -> dict[str, Any]:
     return conditions
 
 
-def _cut_streams(folder: Path, names: Iterable[str]) -> list[dict[str, Any]]:
+def cut_streams(folder: Path, names: Iterable[str]) -> list[dict[str, Any]]:
     """A loss for each damaged or cut stream of a run that is over. All batches before the damage are read."""
     losses = []
     for name in names:
@@ -371,8 +371,9 @@ def _lazy_with_columns(frame: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
 
 def losses_from_conditions(conditions: dict[str, Any]) -> pl.DataFrame:
     """The losses that are recorded in `run.toml`, since they happened after the table `lost` was closed."""
-    return _loss_rows(conditions.get("lost", []))
+    return loss_rows(conditions.get("lost", []))
 
 
-def _loss_rows(rows: list[dict[str, Any]]) -> pl.DataFrame:
+def loss_rows(rows: list[dict[str, Any]]) -> pl.DataFrame:
+    """Losses as rows of the table `lost`."""
     return with_columns(pl.DataFrame(rows) if rows else None, COLUMNS_BY_TABLE["lost"])
