@@ -46,7 +46,7 @@ def mistakes(wheel: Path) -> list[str]:
 
 
 def expected_files(version: str) -> set[str]:
-    """The package's committed files, the extension module, the three programs and the metadata."""
+    """The package's committed files, what the build makes, the three programs and the metadata."""
     listed = subprocess.run(
         ["git", "ls-tree", "-r", "--name-only", "HEAD", "python/loadgo"],
         cwd=PROJECT,
@@ -56,7 +56,8 @@ def expected_files(version: str) -> set[str]:
     )
     files = {line.removeprefix("python/") for line in listed.stdout.splitlines()}
     programs = {f"loadgo-{version}.data/scripts/{program}" for program in (*STATIC, "loadgo-rjs")}
-    return files | programs | {"loadgo/_loadgo.abi3.so"} | {f"loadgo-{version}.dist-info/{file}" for file in METADATA}
+    made = {"loadgo/_loadgo.abi3.so", "loadgo/documents/libraries/vega.js"}
+    return files | programs | made | {f"loadgo-{version}.dist-info/{file}" for file in METADATA}
 
 
 def binary_mistakes(name: str, data: bytes) -> list[str]:
