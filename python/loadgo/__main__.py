@@ -4,10 +4,11 @@ import atexit
 import os
 import signal
 import sys
+import traceback
 from contextlib import suppress
 
-_INTERRUPTED_STATUS = 130
-"""The status of `loadgo.cli.output`, which may not be loaded when it is needed."""
+_NOT_RUN_STATUS, _INTERRUPTED_STATUS = 2, 130
+"""The statuses of `loadgo.cli.output`, which may not be loaded when they are needed."""
 _ENDING_WORDS = {
     signal.SIGINT: b"loadgo: interrupted\n",
     signal.SIGTERM: b"loadgo: ended by SIGTERM\n",
@@ -25,9 +26,9 @@ def main() -> None:
     for number in _ENDING_WORDS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _end_in_words)
-    from loadgo.cli import app
-
     try:
+        from loadgo.cli import app
+
         try:
             signal.signal(signal.SIGINT, own_handler)
             app.main()
@@ -36,6 +37,10 @@ def main() -> None:
     except KeyboardInterrupt:
         _settle_interrupts()
         sys.exit(_INTERRUPTED_STATUS)
+    except Exception:
+        # Python's own status for an error that nobody caught is 1, which here says that a finding is bad.
+        traceback.print_exc()
+        sys.exit(_NOT_RUN_STATUS)
 
 
 def _end_in_words(number: int, _frame: object) -> None:

@@ -1,9 +1,12 @@
 """A process that may open no more files, or has no more memory, says so: no traceback, and no missing module."""
 
+import os
 import resource
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 import typer
@@ -52,3 +55,17 @@ def test_an_error_is_printed_though_nothing_more_can_be_loaded(
     with no_more_files():
         print_error("the disk is full \x1b[2J")
     assert capsys.readouterr().err == "loadgo: the disk is full �[2J\n"
+
+
+def test_an_error_that_nobody_expects_is_no_bad_finding(tmp_path: Path) -> None:
+    """The status 1 says that a finding is bad. A library that cannot be loaded has found nothing."""
+    (tmp_path / "polars.py").write_text("raise ImportError('a broken library')\n")
+    told = subprocess.run(
+        [sys.executable, "-m", "loadgo", "query", "SELECT 1"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "ImportError: a broken library" in told.stderr
+    assert told.returncode == 2
