@@ -46,8 +46,10 @@ fn time_stream_with_a_body_of(said_bytes: u64) -> Vec<u8> {
     let description_bytes = |at: usize| u32::from_le_bytes(stream[at + 4..at + 8].try_into().expect("four bytes")) as usize;
     let batch_at = 8 + description_bytes(0);
     let body_at = batch_at + 8 + description_bytes(batch_at);
-    let end_mark_bytes = 8;
-    let body_bytes = (stream.len() - end_mark_bytes - body_at) as u64;
+    // A batch without rows and the end mark follow. Each message begins with a continuation mark.
+    let end_mark_at = stream.len() - 8;
+    let end_batch_at = stream[..end_mark_at].windows(4).rposition(|bytes| bytes == [0xFF; 4]).expect("there is a message");
+    let body_bytes = (end_batch_at - body_at) as u64;
     let said_at = stream[batch_at..body_at].windows(8).position(|bytes| bytes == body_bytes.to_le_bytes());
     let said_at = batch_at + said_at.expect("the description has the length of the body");
     let mut beginning = stream[..body_at].to_vec();
@@ -66,7 +68,11 @@ fn records_that_have_come_whole_become_parquet() {
     received(&folder, &streams()).finish(b"format = 1\nfinished = true\n").expect("they are whole");
     let kept = Folder::open(&folder).expect("it is a run");
     assert!(Table::ALL.into_iter().all(|table| kept.parquet(table).exists() && !kept.stream(table).exists()));
-    assert_eq!(fs::read_to_string(kept.run_toml()).expect("it is there"), "format = 1\nfinished = true\n");
+    let run_toml = fs::read_to_string(kept.run_toml()).expect("it is there");
+    assert!(run_toml.starts_with("format = 1\nfinished = true\n"), "{run_toml}");
+    for table in Table::ALL {
+        assert!(run_toml.contains(&format!("\n[tables.{}]\n", table.name())), "{}", table.name());
+    }
 }
 
 #[test]
