@@ -119,7 +119,7 @@ def marks_prompts(shell: Sequence[str]) -> bool:
 
 def record_session(
     shell: Sequence[str],
-    env: Mapping[str, str],
+    variables: Mapping[str, str],
     cast_path: str | PathLike[str] | None,
     login: str,
     name: str,

@@ -119,7 +119,8 @@ impl ReceivedRecords {
     pub fn finish(mut self, run_toml: &[u8]) -> Result<(), NotKept> {
         let run_toml = run_toml_text(run_toml)?;
         self.end_streams()?;
-        let finish = || loadgo_store::finish(&self.folder, run_toml, &[]).map_err(NotKept::from);
+        let run_toml = loadgo_store::without_manifest(&self.folder, run_toml)?;
+        let finish = || loadgo_store::finish(&self.folder, &run_toml, &[]).map_err(NotKept::from);
         caught(finish)
     }
 

@@ -65,11 +65,14 @@ fn append_time(records: &mut ReceivedRecords, bytes: &[u8]) -> Result<(), NotKep
 fn records_that_have_come_whole_become_parquet() {
     let place = tempfile::tempdir().expect("there is room");
     let folder = place.path().join("here");
-    received(&folder, &streams()).finish(b"format = 1\nfinished = true\n").expect("they are whole");
+    let there = b"format = 1\nfinished = true\n\n[tables.time]\nrows = 7\nbytes = 7\ncrc32 = 7\n";
+    received(&folder, &streams()).finish(there).expect("they are whole");
     let kept = Folder::open(&folder).expect("it is a run");
     assert!(Table::ALL.into_iter().all(|table| kept.parquet(table).exists() && !kept.stream(table).exists()));
     let run_toml = fs::read_to_string(kept.run_toml()).expect("it is there");
     assert!(run_toml.starts_with("format = 1\nfinished = true\n"), "{run_toml}");
+    let run: toml::Table = run_toml.parse().expect("no table is in it twice");
+    assert_eq!(run["tables"]["time"]["rows"].as_integer(), Some(1), "the manifest is that of the tables here");
     for table in Table::ALL {
         assert!(run_toml.contains(&format!("\n[tables.{}]\n", table.name())), "{}", table.name());
     }

@@ -66,8 +66,22 @@ pub fn complete(folder: &Folder) -> Result<()> {
     run.insert("outcome".into(), "killed".into());
     run.insert("finished".into(), false.into());
     run.remove(MANIFEST_KEY); // the tables are about to be made
-    let text = toml::to_string(&run).map_err(|error| Error::damaged(&path)(error.to_string()))?;
-    finish(folder, &text, &[])
+    finish(folder, &printed(&run, &path)?, &[])
+}
+
+/// The text of a finished `run.toml` from elsewhere, without the manifest of the tables there: those here are made anew, by
+/// [`finish`].
+///
+/// # Errors
+/// It is no TOML.
+pub fn without_manifest(folder: &Folder, text: &str) -> Result<String> {
+    let path = folder.run_toml();
+    let mut run: toml::Table = text.parse().map_err(|error: toml::de::Error| Error::damaged(&path)(error.to_string()))?;
+    if run.remove(MANIFEST_KEY).is_none() { Ok(text.to_owned()) } else { printed(&run, &path) }
+}
+
+fn printed(run: &toml::Table, path: &Path) -> Result<String> {
+    toml::to_string(run).map_err(|error| Error::damaged(path)(error.to_string()))
 }
 
 /// The section of `run.toml` that names each table's rows, bytes and checksum.

@@ -21,7 +21,7 @@ mod writer;
 pub use arrival::{ArrivingStream, MOST_MESSAGE_BYTES, StreamDamage};
 pub use checksum::file_checksum;
 pub use columns::Column;
-pub use convert::{complete, finish};
+pub use convert::{complete, finish, without_manifest};
 pub use disk::{Disk, DiskFile};
 pub use error::{Error, Result};
 pub use folder::{Folder, SHARING_VARIABLE};

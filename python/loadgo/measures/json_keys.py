@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from loadgo.measures.audit import DriverAudit, Loss, SessionCounts
 from loadgo.measures.charges import Cost
+from loadgo.measures.drivers import DriverFigures
 from loadgo.measures.fail_if_figures import ConditionResult
 from loadgo.measures.hosts import HostFigures, HostLost
 from loadgo.measures.littles_law import LittleAudit
@@ -24,7 +25,8 @@ from loadgo.stats.quantiles import Quantile, Response
 JSON_KEYS: dict[type, str] = {
     Summary: (
         "run stretch commands everything classes total_time whose_time meters audit driver sessions losses cost "
-        "notes prediction fail_if other_work fit_warnings typing usage_audit hosts"
+        "notes prediction fail_if other_work fit_warnings typing usage_audit hosts "
+        "drivers"
     ),
     OtherWork: "share error at_most level host",
     ConditionResult: "condition holds text",
@@ -60,12 +62,15 @@ JSON_KEYS: dict[type, str] = {
     LittleAudit: "law span_s rate_per_s response_s think_s stay_s measured computed verdict discrepancy",
     DriverAudit: (
         "lateness_p50_ns lateness_p99_ns lateness_max_ns lateness_limit_ns late_lines host_share host_share_limit "
-        "scheduling processor proof notes valid"
+        "scheduling processor proof notes valid name late_names"
     ),
     SessionCounts: "users done died refused stopped",
     Loss: "what reason count tolerated",
     HostFigures: (
         "name address first_user last_user processors response usage busy_share ratio ratio_low ratio_high verdict lost"
+    ),
+    DriverFigures: (
+        "name address first_user last_user lines lateness_p99_ns lateness_max_ns driver_share busy_share clock_bound_ns lost"
     ),
     HostLost: "reason at_s tolerated",
     Cost: "tariff interaction user_hour",
