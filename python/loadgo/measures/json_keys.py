@@ -70,8 +70,8 @@ JSON_KEYS: dict[type, str] = {
         "name address first_user last_user processors response usage busy_share ratio ratio_low ratio_high verdict lost"
     ),
     DriverFigures: (
-        "name address first_user last_user lines lateness_p99_ns lateness_max_ns driver_share busy_share clock_bound_ns "
-        "lost"
+        "name address first_user last_user lines lateness_p99_ns lateness_max_ns driver_share busy_share "
+        "clock_bound_ns lost"
     ),
     HostLost: "reason at_s tolerated",
     Cost: "tariff interaction user_hour",
