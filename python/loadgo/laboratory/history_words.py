@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from loadgo.comparison.figures import percent_interval, relative_change
 from loadgo.laboratory.history import History, HistoryChange, HistoryPoint
 from loadgo.measures.fail_if import format_figure
-from loadgo.measures.run_remarks import REMARKS_NOTE
+from loadgo.measures.run_remarks import remarks_note
 from loadgo.notation.comparisons import NamedFigure
 from loadgo.notation.figures import NOT_MEASURED, capitalized, counted, duration, number, plain
 from loadgo.stats.change_points import FEWEST_VALUES, LARGEST_CHANCE_SHARE
@@ -127,8 +127,8 @@ def notes(past: History) -> tuple[tuple[str, str], ...]:
         ),
     ]
     lines += list(_condition_notes(past))
-    if any(point.remarks for point in past.points):
-        lines.append(("Remarks", REMARKS_NOTE))
+    if note := remarks_note(point.remarks for point in past.points):
+        lines.append(("Remarks", note))
     for left_out in past.left_out:
         names = ", ".join(plain(name) for name in left_out.names[:MOST_NAMED_RUNS])
         more = f" and {len(left_out.names) - MOST_NAMED_RUNS:,} more" if len(left_out.names) > MOST_NAMED_RUNS else ""

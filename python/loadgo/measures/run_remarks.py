@@ -5,7 +5,7 @@ A report says the same in whole sentences (`run_warnings.py`); a list has room f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from loadgo.measures.audit import driver_audit, group_losses
@@ -15,11 +15,18 @@ from loadgo.notation.figures import counted, setting, size
 from loadgo.records.phases import classified_in, stretch_of
 from loadgo.records.tables import Tables
 
-REMARKS_NOTE = (
-    "INVALID: the driver was late or took too much. Other work: other programs had this share of the processors' "
-    "time, which lengthens response times. Limit: the users were held to it."
-)
-"""The meaning of the remarks, below a list that has some."""
+_MEANINGS = {
+    "INVALID": "INVALID: the driver was late or took too much.",
+    "other work": "Other work: other programs had this share of the processors' time, which lengthens response times.",
+    "limit": "Limit: the users were held to it.",
+}
+"""The meaning of each remark, by the word with which it begins."""
+
+
+def remarks_note(remarks: Iterable[str]) -> str:
+    """The meaning of the remarks that are in a list, for the line below it. A verdict that no run has is not named."""
+    words = [remark for of_run in remarks for remark in of_run.split(", ")]
+    return " ".join(text for word, text in _MEANINGS.items() if any(remark.startswith(word) for remark in words))
 
 
 def run_remarks(tables: Tables) -> str:

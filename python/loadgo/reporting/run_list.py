@@ -14,7 +14,7 @@ from loadgo.documents.frames import frame_of
 from loadgo.documents.listing import asked_chars
 from loadgo.documents.presentation import Presentation
 from loadgo.documents.table import Column, Table
-from loadgo.measures.run_remarks import REMARKS_NOTE
+from loadgo.measures.run_remarks import remarks_note
 from loadgo.notation.figures import NOT_MEASURED, quantile
 
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ def _folder(run: RecordedRun) -> str:
 def run_document(runs: Sequence[RecordedRun], *, full: bool = False) -> Document:
     """The document: a sentence, and a row for each run that is shown."""
     shown = runs if full else runs[-MOST_RUNS:]
-    table = run_table(shown)
-    has_remarks = any(column.heading == "remarks" for column in table.columns)
-    meaning = (f"Remarks: {REMARKS_NOTE}",) if has_remarks else ()
+    remarks = tuple(map(_remarks, shown))
+    table, note = run_table(shown, remarks), remarks_note(remarks)
+    meaning = (f"Remarks: {note}",) if note else ()
     return Document("runs", runs_answer(runs, len(shown)), (table,), about=meaning)
 
 
@@ -65,8 +65,8 @@ def runs_answer(runs: Sequence[RecordedRun], shown: int) -> str:
     return f"The last {shown:,} of {len(runs):,} runs ({counts}), the newest last. `loadgo runs --full` lists all."
 
 
-def run_table(runs: Sequence[RecordedRun]) -> Table:
-    """A row for each run. A narrow page leaves out the script and the counts first, and never cuts an id."""
+def run_table(runs: Sequence[RecordedRun], remarks: Sequence[str]) -> Table:
+    """A row for each run, with its remarks. A narrow page leaves out script and counts first, and never cuts an id."""
     columns = [
         Column("run", tuple(run.id for run in runs)),
         Column("began", tuple(map(_began, runs)), kind="name"),
@@ -77,7 +77,6 @@ def run_table(runs: Sequence[RecordedRun]) -> Table:
         Column("p90", tuple(map(_p90, runs))),
         Column("outcome", tuple(run.outcome for run in runs), kind="name"),
     ]
-    remarks = tuple(map(_remarks, runs))
     if any(remarks):
         columns.append(remarks_column(remarks))
     return Table("", tuple(columns), name_width=columns[0].width)

@@ -53,6 +53,7 @@ def test_limits_and_a_late_driver_are_in_the_list_of_runs_which_says_what_they_m
     assert column.cells == ("", "limit memory=512 MB", "INVALID")
     assert column.below == ("", "limit cpus=0.4", "")
     assert document.about[0].startswith("Remarks: INVALID: the driver was late")
+    assert run_document(runs[:2]).about == ("Remarks: Limit: the users were held to it.",), "no run is INVALID"
     without = run_document(runs[:1])
     (alone,) = without.sections
     assert isinstance(alone, Table)
