@@ -13,28 +13,11 @@ import polars as pl
 import pytest
 from loadgo.measures.summary import summarize
 from support.agent_hosts import FAR, AgentHost, agent_host, keystrokes
+from support.divided_work import PASSES, SCRIPT, USERS
 from support.outside import NEEDS_ROOT
 
 pytestmark = NEEDS_ROOT
 
-SCRIPT = """
-name  = "far work"
-think = "uniform(0.1s, 0.4s)"
-typing = "200 chars/s"
-needs = ["cat"]
-
-[words]
-animals = ["cat", "horse", "elephant", "hippopotamus"]
-
-[[lines]]
-type = 'echo {random:animals} {user} {pass} >>"$HOME/typed-{user}"'
-as = "note"
-
-[[lines]]
-type = 'cat /dev/null'
-"""
-USERS = 10
-PASSES = 3
 NAMES = ["ash", "birch", "here", "damson", "elm"]
 """The drivers; one of them is this host."""
 

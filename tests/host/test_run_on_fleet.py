@@ -17,28 +17,11 @@ from loadgo.records.fleet_tables import tables_of_host
 from loadgo.records.runs import runs
 from loadgo.records.tables import read_stream
 from support.agent_hosts import AgentHost, agent_host, eventually, keystrokes
+from support.divided_work import PASSES, SCRIPT, USERS
 from support.outside import NEEDS_ROOT
 
 pytestmark = NEEDS_ROOT
 
-SCRIPT = """
-name  = "far work"
-think = "uniform(0.1s, 0.4s)"
-typing = "200 chars/s"
-needs = ["cat"]
-
-[words]
-animals = ["cat", "horse", "elephant", "hippopotamus"]
-
-[[lines]]
-type = 'echo {random:animals} {user} {pass} >>"$HOME/typed-{user}"'
-as = "note"
-
-[[lines]]
-type = 'cat /dev/null'
-"""
-USERS = 10
-PASSES = 3
 NAMES = ["ash", "birch", "cedar", "damson", "elm"]
 
 

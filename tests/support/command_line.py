@@ -35,9 +35,9 @@ def typed(
 
 @contextmanager
 def process_settings(words: list[str], temporary: str | None) -> Iterator[None]:
-    """Sets the words of the command line and the folder of temporary files, which a process has once, and resets them.
+    """Sets `sys.argv` and the folder of temporary files, and sets them back at the end of the context.
 
-    Python looks at `TMPDIR` once.
+    Python reads `TMPDIR` only once, so that setting the variable alone would change nothing.
     """
     before = sys.argv, tempfile.tempdir
     sys.argv, tempfile.tempdir = ["loadgo", *words], temporary or tempfile.tempdir

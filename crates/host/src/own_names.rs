@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher as _, RandomState};
 
 /// `loadgo-RUN-PROCESS-` and random digits. Process ids alone recur: each container counts its own, and may share directories and
-/// control groups with others. Nor can others make a name beforehand that they cannot guess.
+/// control groups with others. Other users cannot take a name beforehand, since they cannot guess it.
 pub fn own_name(run_id: &str) -> String {
     format!("loadgo-{run_id}-{}-{:08x}", std::process::id(), RandomState::new().hash_one(0) as u32)
 }

@@ -126,7 +126,7 @@ def placed_rows(driver: DriverRows) -> dict[str, pl.DataFrame]:
 
 
 def _is_own(driver: DriverRows) -> pl.Expr:
-    """Whether a row is of a user of this driver, or of none, and has an instant that a clock can have."""
+    """Whether a row is of a user of this driver, or of none."""
     return pl.col("user").is_null() | pl.col("user").is_between(driver.first_user, driver.last_user)
 
 
