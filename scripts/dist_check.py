@@ -160,6 +160,7 @@ def install_and_run(root: Root, wheel: Path) -> str:
     report = (root.folder / "root/report").read_text()
     if "compile" not in report:
         raise Failed(f"the report has no line on `compile`:\n{report[-2000:]}")
+    charts_without_extra(root)
     start = min((root.timed("loadgo --help") for _ in range(5)), key=lambda spent: spent.processor_seconds)
     fetched = megabytes(root, "/wheels")
     size, own = megabytes(root, "/opt/loadgo"), megabytes(root, "/opt/loadgo/lib/*/*/loadgo /opt/loadgo/bin/loadgo*")
@@ -167,6 +168,16 @@ def install_and_run(root: Root, wheel: Path) -> str:
         f"venv {environment}, installation {installed}, first report {loaded} later; "
         f"{fetched} MB fetched, {size} MB installed, {own} of them loadgo; `loadgo --help` {start}"
     )
+
+
+def charts_without_extra(root: Root) -> None:
+    """Makes the page of the run, which draws its own charts, and asks for a picture, which needs an extra."""
+    root.run("cd /root; loadgo report last --format html -o page.html", (0, 1))
+    if "vegaEmbed" not in (root.folder / "root/page.html").read_text():
+        raise Failed("the page has no charts")
+    refusal = root.run("cd /root; loadgo report last --format svg 2>&1", (2,))
+    if "loadgo[charts]" not in refusal:
+        raise Failed(f"a picture without the extra was answered with:\n{refusal}")
 
 
 def megabytes(root: Root, places: str) -> int:

@@ -82,10 +82,12 @@ def meter(
     """Meters a host, or COMMAND, without a load, and prints the report. Exits as COMMAND does."""
     with errors_as_messages():
         from loadgo.cli.progress import metering_progress
+        from loadgo.documents.formats import check_drawable
         from loadgo.hosts.address import parse_host
         from loadgo.metering.viewers import Viewers
         from loadgo.running.command_meter import NotRun
 
+        check_drawable(format)
         check_writable(output)
         parse_host(on)  # before the note that names it
         if not (quiet or command or duration):

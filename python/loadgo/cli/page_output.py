@@ -21,6 +21,7 @@ from loadgo.cli.output import (
     print_output,
     wants_color,
 )
+from loadgo.documents.formats import check_drawable
 from loadgo.documents.result import Result
 
 
@@ -89,10 +90,11 @@ def page_output(
 
     For HTML and pictures the default is a file called `default_name`, with the ending of the format.
     With `beside_command`, text goes to the standard error, since a metered command writes to the standard output.
-    Raises `ValueError` with the remedy if the file cannot be written.
+    Raises `ValueError` with the remedy if the file cannot be written, and `Refused` if the picture cannot be drawn.
     """
     path = Path(default_name).with_suffix(f".{format}") if output is None and format in FILE_FORMATS else output
     path = None if path is None or str(path) == "-" else path
+    check_drawable(format)
     check_writable(path, option)
     return PageOutput(format, path, to_stderr=beside_command and output is None and format == "text")
 

@@ -60,12 +60,14 @@ def report(
 ) -> None:
     """Prints the report of a recorded run. With --fail-if, exits with 1 if a condition holds or cannot be decided."""
     with errors_as_messages():
+        from loadgo.documents.formats import check_drawable
         from loadgo.errors import BadArgument
         from loadgo.notation.quantities import span_s
         from loadgo.records.runs import find_run
         from loadgo.reporting.report import asked_notes, render, reported_summary
         from loadgo.reporting.view import View
 
+        check_drawable(format)
         files = CheckFiles(junit, summary)
         if _shown_experiment(run, format, output, judged=bool(fail_if or files.wanted or failed)):
             return

@@ -119,9 +119,11 @@ def run(
 ) -> None:
     """Loads the system with users who type SCRIPT, and prints the report."""
     with errors_as_messages(), ExitStack() as named:
+        from loadgo.documents.formats import check_drawable
         from loadgo.running.host import Driver
         from loadgo.running.run import interrupts_name
 
+        check_drawable(format)
         files = CheckFiles(junit, summary)
         files.check_writable({"--out": out})
         with _progress_bar(shown=not quiet) as show_bar, with_watcher(show_bar, wanted=watch) as progress:

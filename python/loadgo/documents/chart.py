@@ -13,6 +13,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from loadgo.documents.formats import check_drawable
 from loadgo.documents.palette import ACCENT_COLOR as ACCENT_COLOR
 from loadgo.errors import LoadgoError
 from loadgo.notation.figures import plain
@@ -81,8 +82,9 @@ GUTTER_PX = 96
 def svg(chart: Chart, warnings: Sequence[str] = (), trust: str = "") -> str:
     """The chart as an SVG picture on white, below the warnings of its run and the line on whether to believe it.
 
-    Raises `LoadgoError` if that fails.
+    Raises `LoadgoError` if that fails, and `Refused` without vl-convert.
     """
+    check_drawable("svg")
     import vl_convert
 
     with _drawing(chart):
@@ -93,7 +95,8 @@ def svg(chart: Chart, warnings: Sequence[str] = (), trust: str = "") -> str:
 
 
 def png(chart: Chart, warnings: Sequence[str] = (), trust: str = "") -> bytes:
-    """The chart as a PNG picture on white, at twice the size of the SVG. Raises `LoadgoError` if that fails."""
+    """The chart as a PNG picture on white, at twice the size of the SVG. Raises what `svg` raises."""
+    check_drawable("png")
     import vl_convert
 
     spec = _picture_spec(chart, warnings, trust)
