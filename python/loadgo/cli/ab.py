@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from loadgo.cli.completed_values import script_completions
 from loadgo.cli.options import (
     LimitOption,
     LoginOption,
@@ -28,9 +29,19 @@ _BEFORE_HELP = "A command for the shell before each run of this variant, outside
 
 
 def ab(
-    a: Annotated[str, typer.Argument(metavar="A", help="The script that A's users type: a bundled script, or a path.")],
+    a: Annotated[
+        str,
+        typer.Argument(
+            metavar="A",
+            autocompletion=script_completions,
+            help="The script that A's users type: a bundled script, or a path.",
+        ),
+    ],
     b: Annotated[
-        str | None, typer.Argument(metavar="B", help="The script that B's users type; by default the same.")
+        str | None,
+        typer.Argument(
+            metavar="B", autocompletion=script_completions, help="The script that B's users type; by default the same."
+        ),
     ] = None,
     users: Annotated[int, typer.Option(min=1, help="How many users each run has.")] = 1,
     duration: Annotated[str, typer.Option("--for", help="How long each run types after its warm-up.")] = "10s",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -40,6 +41,10 @@ app = typer.Typer(
 def main() -> None:
     """Runs the command line on this process's arguments, and exits."""
     report_after_stop_signals()
+    if "_LOADGO_COMPLETE" in os.environ:  # a shell asks for the words that may come next: see `loadgo completions`
+        from typer._completion_classes import completion_init
+
+        completion_init()
     app(prog_name="loadgo")
 
 

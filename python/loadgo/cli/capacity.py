@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from loadgo.cli.completed_values import script_completions
 from loadgo.cli.options import (
     DrawsOption,
     LimitOption,
@@ -42,7 +43,11 @@ def capacity(
     ],
     script: Annotated[
         str | None,
-        typer.Argument(metavar="SCRIPT", help="A bundled script's name, or the path of one; none with --mix."),
+        typer.Argument(
+            metavar="SCRIPT",
+            autocompletion=script_completions,
+            help="A bundled script's name, or the path of one; none with --mix.",
+        ),
     ] = None,
     mix: Annotated[
         str | None,

@@ -85,6 +85,10 @@ LISTED_COMMANDS: dict[str, ListedCommand] = {
     "schema": ListedCommand(
         "schema", "Prints the JSON Schema of what a command prints with --format json, or lists the formats."
     ),
+    "completions": ListedCommand(
+        "completions",
+        "Prints the lines that let a shell complete commands, options, and the names of scripts, machines and runs.",
+    ),
     "watch": ListedCommand(
         "watch", "Shows a host, a run while it goes, or a finished run again: in a browser, or with --terminal here."
     ),

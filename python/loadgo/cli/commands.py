@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import loadgo
+from loadgo.cli.completed_values import run_completions
 from loadgo.cli.options import HostOption, SudoOption, TariffOption
 from loadgo.cli.output import (
     STATUS_BAD_FINDING,
@@ -117,7 +118,10 @@ def query(
         typer.Argument(metavar="SQL", help="Such as 'SELECT command, count(*) FROM interactions GROUP BY command'."),
     ],
     run_name: Annotated[
-        str | None, typer.Argument(metavar="RUN", help="The run: its folder, its id, or last (the default).")
+        str | None,
+        typer.Argument(
+            metavar="RUN", autocompletion=run_completions, help="The run: its folder, its id, or last (the default)."
+        ),
     ] = None,
     run: Annotated[str | None, typer.Option(metavar="RUN", help="The same as an option.")] = None,
     allow_files: Annotated[

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from loadgo.cli.ci import CheckFiles, JunitOption, SummaryOption
+from loadgo.cli.completed_values import machine_completions, run_completions, script_completions
 from loadgo.cli.options import FullOption, SetOption, TariffOption, ThinkOption, WorkersOption
 from loadgo.cli.output import (
     STATUS_BAD_FINDING,
@@ -22,8 +23,11 @@ _SIDE = (
     "A run's folder or id, last; several runs with commas between them; or a column of a published document: "
     "csr-rfc-20:645, mpl-16:ctss."
 )
-FirstSideArgument = Annotated[str, typer.Argument(metavar="A", help=_SIDE)]
-SecondSideArgument = Annotated[str, typer.Argument(metavar="B", help="As for A. B is judged better or worse than A.")]
+FirstSideArgument = Annotated[str, typer.Argument(metavar="A", autocompletion=run_completions, help=_SIDE)]
+SecondSideArgument = Annotated[
+    str,
+    typer.Argument(metavar="B", autocompletion=run_completions, help="As for A. B is judged better or worse than A."),
+]
 
 
 def compare(
@@ -103,10 +107,19 @@ def _runs_by_changes(measured: list[str]) -> dict[str, list[str]]:
 def speedup(
     script: Annotated[
         str | None,
-        typer.Argument(metavar="SCRIPT", help="A bundled script's name, or a path; none with --measured."),
+        typer.Argument(
+            metavar="SCRIPT",
+            autocompletion=script_completions,
+            help="A bundled script's name, or a path; none with --measured.",
+        ),
     ] = None,
     on: Annotated[
-        str, typer.Option(metavar="MACHINE", help="The simulated machine without the changes: a name or a file.")
+        str,
+        typer.Option(
+            metavar="MACHINE",
+            autocompletion=machine_completions,
+            help="The simulated machine without the changes: a name or a file.",
+        ),
     ] = "here",
     change: Annotated[
         list[str] | None,

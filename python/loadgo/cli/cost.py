@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from loadgo.cli.completed_values import run_completions
 from loadgo.cli.output import STATUS_BAD_FINDING, STATUS_GOOD, errors_as_messages
 from loadgo.cli.page_output import FileOption, PageOutput, format_option, page_output
 from loadgo.documents.formats import ReportFormat
@@ -18,7 +19,11 @@ _HTML_FILE = "cost.html"
 def cost(
     runs: Annotated[
         list[str] | None,
-        typer.Argument(metavar="RUN", help="A run's folder or id, last; several, for the curve over the load."),
+        typer.Argument(
+            metavar="RUN",
+            autocompletion=run_completions,
+            help="A run's folder or id, last; several, for the curve over the load.",
+        ),
     ] = None,
     tariff: Annotated[
         list[str] | None,

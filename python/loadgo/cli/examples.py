@@ -23,6 +23,10 @@ COMMAND_EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("your own session", "loadgo record mine.toml"),
         ("a session from asciinema", "loadgo record mine.toml --from-cast session.cast"),
     ),
+    "completions": (
+        ("for bash: then `. ./complete.sh`", "loadgo completions bash -o complete.sh"),
+        ("for fish, from the next one on", "loadgo completions fish -o ~/.config/fish/completions/loadgo.fish"),
+    ),
     "doctor": (
         ("what is missing here", "loadgo doctor"),
         ("how everything is measured", "loadgo doctor --full"),

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from loadgo.cli.completed_values import run_completions
 from loadgo.cli.options import WorkersOption
 from loadgo.cli.output import (
     STATUS_BAD_FINDING,
@@ -24,7 +25,9 @@ from loadgo.documents.formats import TableFormat
 RunsArgument = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="RUN", help="Runs of one script on one system: folders or ids; the last when none is named."
+        metavar="RUN",
+        autocompletion=run_completions,
+        help="Runs of one script on one system: folders or ids; the last when none is named.",
     ),
 ]
 

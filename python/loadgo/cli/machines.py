@@ -7,13 +7,17 @@ from typing import Annotated
 
 import typer
 
+from loadgo.cli.completed_values import machine_completions
 from loadgo.cli.options import SetOption, WorkersOption
 from loadgo.cli.output import STATUS_BAD_FINDING, STATUS_GOOD, errors_as_messages, print_note
 from loadgo.cli.page_output import FileOption, format_option, page_output
 from loadgo.documents.formats import ReportFormat, TableFormat
 
 MachineArgument = Annotated[
-    str | None, typer.Argument(metavar="NAME", help="A bundled machine, or a machine file's path.")
+    str | None,
+    typer.Argument(
+        metavar="NAME", autocompletion=machine_completions, help="A bundled machine, or a machine file's path."
+    ),
 ]
 
 
@@ -38,7 +42,12 @@ def machines(
 
 
 def simulate(
-    machine: Annotated[str, typer.Argument(metavar="MACHINE", help="A bundled machine, or a machine file's path.")],
+    machine: Annotated[
+        str,
+        typer.Argument(
+            metavar="MACHINE", autocompletion=machine_completions, help="A bundled machine, or a machine file's path."
+        ),
+    ],
     users: Annotated[int | None, typer.Option(help="Number of users instead of that in the file.")] = None,
     until: Annotated[
         str | None,

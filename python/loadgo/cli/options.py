@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from loadgo.cli.completed_values import machine_completions
 from loadgo.documents.formats import ReportFormat
 from loadgo.records.run_file import SHARING_VARIABLE
 
@@ -69,6 +70,7 @@ SystemOption = Annotated[
     str,
     typer.Option(
         metavar="SYSTEM",
+        autocompletion=machine_completions,
         help="The system that users log in to: here, which is this host; a simulated machine's name "
         "(see loadgo machines), or the path of a machine file.",
     ),
@@ -77,6 +79,7 @@ RunSystemOption = Annotated[
     str,
     typer.Option(
         metavar="SYSTEM",
+        autocompletion=machine_completions,
         help="The system that users log in to: here, which is this host; ssh://USER@HOST:PORT for another host, of "
         "which HOST is enough; a simulated machine's name (see loadgo machines), or the path of a machine file. loadgo "
         "run also takes a list of hosts, such as hosts.toml, over which the users are spread.",

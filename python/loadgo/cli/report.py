@@ -9,6 +9,7 @@ import typer
 
 import loadgo
 from loadgo.cli.ci import CheckFiles, JunitOption, SummaryOption, condition_checks, print_failed_conditions
+from loadgo.cli.completed_values import run_completions
 from loadgo.cli.options import (
     ByOption,
     FailIfOption,
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 
 
 def report(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run's folder, its id, or last.")] = "last",
+    run: Annotated[
+        str, typer.Argument(metavar="RUN", autocompletion=run_completions, help="A run's folder, its id, or last.")
+    ] = "last",
     format: ReportFormatOption = "text",
     full: FullOption = False,
     output: ReportFileOption = None,

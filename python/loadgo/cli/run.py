@@ -11,6 +11,7 @@ import typer
 
 import loadgo
 from loadgo.cli.ci import CheckFiles, JunitOption, SummaryOption, print_failed_conditions, run_checks
+from loadgo.cli.completed_values import script_completions
 from loadgo.cli.options import (
     DrawsOption,
     DrivenFromOption,
@@ -51,7 +52,12 @@ if TYPE_CHECKING:
 
 def run(
     script: Annotated[
-        str, typer.Argument(metavar="SCRIPT", help="A bundled script's name, or the path of one (a TOML file).")
+        str,
+        typer.Argument(
+            metavar="SCRIPT",
+            autocompletion=script_completions,
+            help="A bundled script's name, or the path of one (a TOML file).",
+        ),
     ],
     users: Annotated[int | None, typer.Option(help="Number of users; by default 1.")] = None,
     passes: Annotated[

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 import loadgo
+from loadgo.cli.completed_values import run_completions
 from loadgo.cli.options import HostOption, SudoOption
 from loadgo.cli.output import STATUS_GOOD, errors_as_messages, print_error, print_note, print_output, wants_color
 
@@ -32,7 +33,10 @@ _OTHER_SCREEN, _FIRST_SCREEN = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
 
 def watch(
     run: Annotated[
-        str | None, typer.Argument(metavar="RUN", help="A run's folder, its id, or last; a host, if none.")
+        str | None,
+        typer.Argument(
+            metavar="RUN", autocompletion=run_completions, help="A run's folder, its id, or last; a host, if none."
+        ),
     ] = None,
     terminal: Annotated[bool, typer.Option("--terminal", help="Show it in this terminal, not in a browser.")] = False,
     window: Annotated[str, typer.Option(help="The length of the past that is shown: 60s, 10min.")] = "60s",
