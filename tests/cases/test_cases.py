@@ -1,4 +1,4 @@
-"""The manual as tests: each page in `cases/` holds scripts and commands, which are laid out and run as written.
+"""The manual as tests: each page in `cases/` and in `docs/guides/` has scripts and commands, which are run as written.
 
 A block marked `toml file=NAME` is a file. In a block marked `console`, a line after `$` is a command. The lines below
 it must be lines of its output, in this order; `…` matches any text in a line, and spaces match any space. `(exit 1)` is
@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 from support.outside import ROOT, Bench, finished
-from support.places import TESTS
+from support.places import PROJECT, TESTS
 
-PAGES = sorted((TESTS / "cases").glob("*.md"))
+GUIDES = [page for page in sorted((PROJECT / "docs" / "guides").glob("*.md")) if "```console" in page.read_text()]
+PAGES = [*sorted((TESTS / "cases").glob("*.md")), *GUIDES]
 BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
