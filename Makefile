@@ -1,5 +1,5 @@
 # The two commands of the README, and the smaller ones behind them.
-.PHONY: demo test setup check check-fast bench dist dist-check lock
+.PHONY: demo test setup check check-fast bench dist dist-check docs lock
 
 demo:
 	@scripts/demo
@@ -25,6 +25,9 @@ dist:
 
 dist-check:
 	@scripts/dist-check
+
+docs:
+	@scripts/docs
 
 lock:
 	@scripts/lock
