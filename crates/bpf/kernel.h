@@ -9,6 +9,9 @@ typedef unsigned long long u64;
 typedef long long s64;
 
 #define SECTION(name) __attribute__((section(name), used))
+/* The index, without its high bits. The compiler may know its bounds and leave such a mask out; the verifiers before Linux 5.16 forget the
+ * bounds of a number that was on the stack, so the mask must stand where the array is used. */
+#define BOUNDED(index, mask) ({ u32 kept = (index); asm volatile("" : "+r"(kept)); kept & (mask); })
 #define INLINE static inline __attribute__((always_inline))
 #define RELOCATED __attribute__((preserve_access_index))
 
@@ -66,7 +69,7 @@ struct rq {
 } RELOCATED;
 
 struct cfs_rq {
-	s32 throttle_count;
+	u32 throttle_count; /* unsigned like `on_cpu` below */
 	struct rq *rq;
 } RELOCATED;
 
@@ -100,7 +103,7 @@ struct pid {
 /* The single bits are read by `BIT_OF`. Only their position matters, which is relocated. */
 struct task_struct {
 	u32 __state;
-	s32 on_cpu;
+	u32 on_cpu; /* unsigned here, since the loader fits the size of unsigned fields alone, and Linux 7 has a byte */
 	struct pid *thread_pid;
 	u32 flags;
 	s32 pid;

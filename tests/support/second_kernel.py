@@ -18,7 +18,8 @@ import pytest
 from support.outside import PATIENCE_S
 from support.places import PROJECT
 
-KERNEL = PROJECT / ".venv" / "second-kernel" / "vmlinuz"
+KERNEL = Path(os.environ.get("LOADGO_SECOND_KERNEL") or PROJECT / ".venv" / "second-kernel" / "vmlinuz")
+"""Debian's, or another one that somebody wants to try: `scripts/kernels`."""
 MODULES = KERNEL.parent / "modules"
 LOADED = ("gf128mul", "ghash-generic", "ctr", "gcm", "tls")
 """In the order in which they need each other."""

@@ -71,7 +71,7 @@ INLINE void wait_changes(u64 now, u32 cause, s32 change)
 		return;
 	spin_lock(&all->lock);
 	integrate(all, now);
-	all->tasks[cause & (CAUSES - 1)] += change;
+	all->tasks[BOUNDED(cause, CAUSES - 1)] += change;
 	__sync_fetch_and_add(&all->all, change); /* before the idle processors are read: see `begin_idle` */
 	weigh(all, idle);
 	spin_unlock(&all->lock);
