@@ -61,6 +61,7 @@ def test_a_remedy_is_what_set_does_to_the_machine() -> None:
     assert as_it_was.us_per_byte(600) == 600
 
 
+@pytest.mark.processes
 def test_every_transfer_of_the_seed_is_made_here_with_its_size_and_direction() -> None:
     figures = document("rfc-392").figures
     assert len(here().rows) == 77

@@ -85,6 +85,7 @@ def test_an_executor_in_any_order_gives_the_same_bytes(swept_folder: Path, tmp_p
     assert result.points == POINTS
 
 
+@pytest.mark.processes
 def test_parts_merge_to_the_same_bytes(swept_folder: Path, tmp_path: Path) -> None:
     parts = [tmp_path / f"part-{number}" for number in (1, 2, 3)]
     for number, part in enumerate(parts, start=1):
