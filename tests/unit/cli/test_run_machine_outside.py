@@ -180,7 +180,7 @@ def test_a_fitted_machine_can_come_through_a_pipe_which_is_read_once(bench: Benc
 def test_a_machine_is_simulated_under_its_own_load(bench: Bench) -> None:
     load = '[[load]]\nname = "terminals"\nusers = 10\nthink = "exponential(3s)"\ncommands = ["compile"]\n'
     (bench.folder / "loaded.toml").write_text(f"{MACHINE}\n{load}")
-    told = bench.typed("simulate", "loaded.toml", "--until", "interactions=30000").stdout
+    told = bench.typed("simulate", "loaded.toml", "--until", "interactions=3000").stdout
     assert "Little's law holds" in told
     refused = bench.typed("simulate", "small-machine.toml", status=2)
     assert "[[load]]" in refused.stderr
