@@ -18,6 +18,8 @@ from support.outside import PATIENCE_S, wait_until
 from support.small_machine import laid
 from support.watched import Served, asked, served
 
+pytestmark = pytest.mark.processes
+
 HOSTILE = '<img src=x onerror="alert(1)">'
 NOT_UTF8 = os.fsdecode(b"bad\xff\xfe")
 
@@ -193,7 +195,6 @@ def test_the_server_takes_no_other_method(page: Served) -> None:
         assert b" 405 " in first or b" 404 " in first, (method, first)
 
 
-@pytest.mark.processes
 def test_a_new_run_appears_by_itself(page: Served, root: Path) -> None:
     made_run(root / "later", FIRST_START, 1.0)
     wait_until(lambda: "later" in rows(page), page.process)
