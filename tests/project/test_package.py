@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 import loadgo
+import pytest
 from loadgo import _loadgo
 from loadgo.documents.drawing_code import DRAWING_CODE_FILE
 from support.places import PROJECT
@@ -124,6 +125,7 @@ def test_the_stub_says_what_the_binary_holds() -> None:
         assert methods == {name for name in dir(getattr(_loadgo, node.name)) if not name.startswith("_")}, node.name
 
 
+@pytest.mark.processes
 def test_a_wheel_holds_the_extension_the_programs_the_drawing_code_and_the_bundled_files(tmp_path: Path) -> None:
     build = [
         sys.executable,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 import polars as pl
 from loadgo.records.tables import Tables
+from numpy.typing import NDArray
 
 from support.synthetic import S, Work, closed_loop, frame
 
@@ -77,6 +79,7 @@ STACKS = {"main;parse;next_token": 300, "main;parse": 50, "main;read;do_syscall_
 """By folded stack: samples in a span."""
 
 
+@cache
 def metered_host(users: int = 12, passes: int = 40) -> Tables:
     """A run of twelve users on two processors for about a minute and a half, with every table of the meters."""
     script = [Work("edit", 0.05), Work("compile", 0.3), Work("list", 0.02)]
@@ -115,17 +118,19 @@ def _time(at: int, random: np.random.Generator) -> list[dict[str, Any]]:
 
 def bucket_of(ns: float) -> int:
     """The lower bound of the bucket of a duration: eight to a power of two."""
-    power = 2 ** int(np.floor(np.log2(ns)))
-    return int(power + (int((ns - power) * 8 // power)) * power // 8)
+    return int(_buckets(np.array([ns]))[0])
+
+
+def _buckets(ns: NDArray[np.float64]) -> NDArray[np.int64]:
+    power = 2 ** np.floor(np.log2(ns)).astype(np.int64)
+    return power + ((ns - power) * 8 // power).astype(np.int64) * power // 8
 
 
 def _histogram(row: dict[str, Any], count: int, usual_ns: float, random: np.random.Generator) -> list[dict[str, Any]]:
     """`count` durations about `usual_ns`, as rows with a bucket."""
-    found: dict[int, int] = {}
-    for duration in usual_ns * random.lognormal(0, 0.5, count):
-        bucket = bucket_of(max(1.0, duration))
-        found[bucket] = found.get(bucket, 0) + 1
-    return [row | {"bucket_ns": bucket, "count": number} for bucket, number in sorted(found.items())]
+    buckets = _buckets(np.maximum(1.0, usual_ns * random.lognormal(0, 0.5, count)))
+    found = zip(*np.unique(buckets, return_counts=True), strict=True)
+    return [row | {"bucket_ns": int(bucket), "count": int(number)} for bucket, number in found]
 
 
 def _faults(at: int, random: np.random.Generator) -> list[dict[str, Any]]:
@@ -191,6 +196,7 @@ def _processes(ends: list[int], users: int) -> pl.DataFrame:
     return frame(rows, "processes")
 
 
+@cache
 def metered_alone() -> Tables:
     """The same host without a load: nobody is logged in, and only the meters' threads are ours."""
     run = metered_host()

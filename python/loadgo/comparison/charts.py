@@ -23,6 +23,7 @@ from loadgo.decomposition.waterfall import chain_waterfalls
 from loadgo.decomposition.waterfall_charts import INCREASE_COLOR, waterfall_charts
 from loadgo.documents.chart import ACCENT_COLOR, PERCENT_LABEL, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of, safe
 from loadgo.documents.log_axis import CHANGE_LABEL, change_ticks, log_ticks
+from loadgo.documents.quick_drawing import quick_drawing
 from loadgo.notation.figures import capitalized
 from loadgo.notation.margin import margin_in_words
 from loadgo.notation.measures import figure, name_of
@@ -36,6 +37,7 @@ _TWO_SIDES_ROW_PX = 30
 _BOUNDS = {"low": pl.Float64(), "high": pl.Float64()}
 
 
+@quick_drawing()
 def comparison_charts(comparison: Comparison) -> list[Chart]:
     """All charts that have data."""
     charts = [

@@ -138,8 +138,9 @@ def compare(
     Intervals come from resampled users, in pairs if both sides typed the same script. See docs/compare.md.
     """
     thresholds = tuple(threshold for text in worse for threshold in thresholds_of(text))
-    side_a, side_b = (side_of(spec, phases, tariff) for spec in (a, b))
     limit = DEFAULT_WITHIN_SHARE if within is None else share_of(within)
+    small = margin_share(margin)
+    side_a, side_b = (side_of(spec, phases, tariff) for spec in (a, b))
     like_runs = _like_runs(side_a, side_b, tariff)
     comparison = of_sides(
         side_a,
@@ -150,7 +151,7 @@ def compare(
         judge=judge,
         within=limit,
         like_runs=like_runs,
-        margin=margin_share(margin),
+        margin=small,
     )
     if within is not None and not comparison.judged:
         raise BadArgument("within says how near a prediction must be: say judge, too")

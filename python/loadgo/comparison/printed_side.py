@@ -31,7 +31,7 @@ _SECOND_NS = 1e9
 
 def is_printed(side_name: str) -> bool:
     """Whether `side_name` names a column of a published document (`mpl-16:ctss`), or a document."""
-    return side_name.partition(":")[0] in catalogue.names()
+    return catalogue.is_document(side_name.partition(":")[0])
 
 
 def printed_side(side_name: str) -> Side:

@@ -12,6 +12,7 @@ from loadgo.costs.words import cost_by, curve_chart_name, of_scale
 from loadgo.documents.chart import ACCENT_COLOR, Chart, chart_of, figure_tooltips, safe
 from loadgo.documents.log_axis import log_ticks
 from loadgo.documents.palette import WARM_COLOR
+from loadgo.documents.quick_drawing import quick_drawing
 
 _LOG_AXIS_RATIO = 10.0
 """Least ratio of the largest value to the smallest for which an axis is logarithmic."""
@@ -21,6 +22,7 @@ _NARROW_PX = 560
 _COLORS = {_CHARGED_LABEL: ACCENT_COLOR, _ALL_BUSY_LABEL: WARM_COLOR}
 
 
+@quick_drawing()
 def cost_charts(tariff_curves: Sequence[Curve]) -> list[Chart]:
     """A chart for each tariff for which the costs of two or more loads are known."""
     return [
@@ -48,6 +50,7 @@ def curve_frame(curve: Curve, scale: int = 1) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row").with_columns(money)
 
 
+@quick_drawing()
 def cost_chart(curve: Curve, name: str) -> Chart:
     """The cost of an interaction by the number of users, with the interval of each point."""
     count = curve.tariff.counted

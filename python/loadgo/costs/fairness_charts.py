@@ -14,11 +14,13 @@ from loadgo.costs.words import FAIRNESS_MEASURE_LABELS
 from loadgo.documents.chart import Chart, chart_of, safe
 from loadgo.documents.log_axis import log_ticks
 from loadgo.documents.palette import GREY_COLOR, SERIES_COLORS
+from loadgo.documents.quick_drawing import quick_drawing
 
 _AXIS_MARGIN_RATIO = 1.15
 """The axes reach beyond the outermost points by this ratio."""
 
 
+@quick_drawing()
 def fairness_charts(fairness: Fairness) -> list[Chart]:
     """The chart, alone in a list."""
     points = safe(fairness_frame(fairness))

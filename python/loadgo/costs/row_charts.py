@@ -11,11 +11,13 @@ from loadgo.costs.priced import Priced, Row
 from loadgo.costs.words import cost_by, is_told, of_scale
 from loadgo.documents.chart import ROW_HEIGHT_PX, Chart, chart_of, legend, safe
 from loadgo.documents.palette import SERIES_COLORS
+from loadgo.documents.quick_drawing import quick_drawing
 from loadgo.notation.figures import money
 
 _NAME = "cost-rows"
 
 
+@quick_drawing()
 def row_charts(priced: Priced, rows: Sequence[Row], by: str) -> list[Chart]:
     """The chart of the rows whose cost can be told. Empty for fewer than two, and where nothing is charged."""
     known_rows = [row for row in rows if is_told(row) and row.each.value is not None]

@@ -13,6 +13,7 @@ from loadgo.decomposition.waterfall import Step, Waterfall, waterfall_name
 from loadgo.decomposition.waterfall_pictures import figure_of
 from loadgo.documents.chart import ACCENT_COLOR, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of
 from loadgo.documents.log_axis import log_ticks
+from loadgo.documents.quick_drawing import quick_drawing
 from loadgo.notation.figures import plain
 
 INCREASE_COLOR = "#cf4f12"
@@ -22,12 +23,14 @@ _INTERVAL_COLUMNS = {"low": pl.Float64(), "high": pl.Float64()}
 _MONEY_LABEL = "format(datum.value, '~g')"
 
 
+@quick_drawing()
 def waterfall_charts(waterfalls: Sequence[Waterfall]) -> list[Chart]:
     """A chart of each waterfall."""
     numbered = enumerate(waterfalls, start=1)
     return [waterfall_chart(waterfall, waterfall_name(number)) for number, waterfall in numbered]
 
 
+@quick_drawing()
 def waterfall_chart(waterfall: Waterfall, name: str) -> Chart:
     """The chart of a waterfall with the id `name`: bars as long as the factors, with the intervals that are known."""
     unit = 1e-9 if waterfall.unit == "ns" else 1.0

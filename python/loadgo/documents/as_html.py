@@ -7,9 +7,11 @@ import hashlib
 import json
 from collections.abc import Sequence
 from importlib import resources
+from types import CodeType
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import BytecodeCache, Environment, FunctionLoader, StrictUndefined
+from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from loadgo.documents.document import Document
@@ -63,6 +65,7 @@ def html_page(
         loader=FunctionLoader(template),
         autoescape=True,
         undefined=StrictUndefined,
+        bytecode_cache=_COMPILED,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -77,6 +80,24 @@ def html_page(
         explained_words=words.listed,
         **shown,
     )
+
+
+class _Compiled(BytecodeCache):
+    """The compiled templates of this process. An environment belongs to one page, whose words it explains."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, CodeType | None] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Puts the template's code into the bucket, if it was compiled before."""
+        bucket.code = self._codes.get(bucket.key + bucket.checksum)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keeps the code of a template that was just compiled."""
+        self._codes[bucket.key + bucket.checksum] = bucket.code
+
+
+_COMPILED = _Compiled()
 
 
 def policy(scripts: list[str], *, compiles: bool) -> str:

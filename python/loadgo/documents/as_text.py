@@ -13,6 +13,7 @@ from rich.table import Table as PrintedTable
 from rich.text import Text
 
 from loadgo.documents.document import Chapter, Charts, Document, Points, Remarks, Section, SignPicture
+from loadgo.documents.plain_table import plain_table
 from loadgo.documents.printed_table import printed_lines
 from loadgo.documents.prose import with_whole_figures
 from loadgo.documents.table import Table
@@ -55,8 +56,8 @@ def text_document(document: Document, *, width: int | None = None, color: bool =
     for section in document.sections:
         if not isinstance(section, Charts):
             console.print()
-            for part in _section(section, console.width):
-                console.print(part, crop=False)
+            for part in _section(section, console.width, color=color):
+                out.write(f"{part}\n") if isinstance(part, str) else console.print(part, crop=False)
     if document.notes:
         console.print()
         console.print(_notes(document.notes))
@@ -64,8 +65,8 @@ def text_document(document: Document, *, width: int | None = None, color: bool =
     return "\n".join(line.rstrip() for line in text.splitlines()).strip("\n") + "\n"
 
 
-def _section(section: Section, width: int) -> Iterator[RenderableType]:
-    """The parts of a section, its title first."""
+def _section(section: Section, width: int, *, color: bool) -> Iterator[RenderableType]:
+    """The parts of a section, its title first. A part without style may be lines of text as they are."""
     if isinstance(section, Chapter):
         yield _text("═" * width, "dim")
     if not isinstance(section, Charts | Remarks) and section.title:
@@ -83,7 +84,7 @@ def _section(section: Section, width: int) -> Iterator[RenderableType]:
     elif isinstance(section, Table):
         if section.lead:
             yield _text(section.lead, "dim") if section.title else _text(f"“{section.lead}”", "italic")
-        yield _printed_layout(section, width) if section.as_printed else _table(section.fitting(width))
+        yield _printed_layout(section, width) if section.as_printed else _table(section.fitting(width), width, color)
         if section.foot:
             yield _text(section.foot, "dim")
 
@@ -109,7 +110,13 @@ def _printed_layout(table: Table, width: int) -> Text:
     return shown
 
 
-def _table(table: Table) -> PrintedTable:
+def _table(table: Table, width: int, color: bool) -> RenderableType:
+    """The table, by Rich if it has colours or cells that are wrapped."""
+    return (None if color else plain_table(table, width)) or rich_table(table)
+
+
+def rich_table(table: Table) -> PrintedTable:
+    """The table for Rich, which wraps its words and colours it."""
     printed = PrintedTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
     for i, column in enumerate(table.columns):
         if column.kind == "words":

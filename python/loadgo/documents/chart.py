@@ -15,6 +15,7 @@ import polars as pl
 
 from loadgo.documents.formats import check_drawable
 from loadgo.documents.palette import ACCENT_COLOR as ACCENT_COLOR
+from loadgo.documents.quick_drawing import quick_drawing
 from loadgo.errors import LoadgoError
 from loadgo.notation.figures import plain
 
@@ -49,7 +50,8 @@ def chart_of(
     flat: bool = False,
 ) -> Chart:
     """Makes a chart that is as wide as the page allows and `height` pixels high. `flat`: it shows one value."""
-    spec = drawing.properties(width="container", height=height).to_dict()
+    drawing.width, drawing.height = "container", height  # `properties` would compare both with the schema.
+    spec = drawing.to_dict(validate=False)
     del spec["$schema"]
     return Chart(name, heading, caption, spec | {"config": _CONFIG}, flat)
 
@@ -59,7 +61,7 @@ def stacked_chart(name: str, heading: str, caption: str, panels: Sequence[alt.La
 
     The names and values at the left of each panel must fit in `GUTTER_PX`.
     """
-    spec = alt.vconcat(*panels, spacing=4).resolve_scale(x="shared", color="independent").to_dict()
+    spec = alt.vconcat(*panels, spacing=4).resolve_scale(x="shared", color="independent").to_dict(validate=False)
     del spec["$schema"]
     return Chart(name, heading, caption, spec | {"config": _CONFIG, "usermeta": {"beside_px": GUTTER_PX}})
 
@@ -123,8 +125,15 @@ def _has_finite_size(picture: str) -> bool:
 
 def altair_chart(chart: Chart, warnings: Sequence[str] = ()) -> alt.Chart | alt.LayerChart | alt.FacetChart:
     """The chart for Altair, with the fixed width of a picture, and warnings above it."""
-    drawing: alt.Chart | alt.LayerChart | alt.FacetChart = alt.Chart.from_dict(_picture_spec(chart, warnings))
+    spec = _picture_spec(chart, warnings)
+    kind: Any = next((kind for member, kind in _KINDS.items() if member in spec), alt.Chart)
+    with quick_drawing():
+        drawing: alt.Chart | alt.LayerChart | alt.FacetChart = kind.from_dict(spec, validate=False)
     return drawing
+
+
+_KINDS = {"layer": alt.LayerChart, "vconcat": alt.VConcatChart, "facet": alt.FacetChart}
+"""Altair's class for a specification with this member: Altair itself tries all, and compares each with the schema."""
 
 
 def _title(chart: Chart, warnings: Sequence[str], trust: str) -> dict[str, Any]:

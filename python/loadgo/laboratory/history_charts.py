@@ -6,6 +6,7 @@ import altair as alt
 import polars as pl
 
 from loadgo.documents.chart import ACCENT_COLOR, TIME_LABEL, Chart, chart_of, safe
+from loadgo.documents.quick_drawing import quick_drawing
 from loadgo.laboratory.history import History, HistorySeries
 from loadgo.laboratory.history_words import figure_words, size_words
 
@@ -14,6 +15,7 @@ _COLORS = {"worse": "#c2410c", "better": "#15803d", "neither": "#6b7280"}
 _NS_IN_SECONDS = 1e-9
 
 
+@quick_drawing()
 def history_charts(past: History) -> list[Chart]:
     """A chart for each host whose runs have a history."""
     return [_chart(past, series, number) for number, series in enumerate(past.series) if len(series.points) > 1]

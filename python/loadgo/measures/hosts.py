@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
-from loadgo.measures.total_time import total_time_of
+from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.measures.usage import USAGE_MEANS, Usage, usage_in
-from loadgo.records.fleet_tables import tables_of_host
 from loadgo.records.fleets import HOST_COLUMN, HostOfRun, hosts_of_run
 from loadgo.records.interactions import span_in_waits
 from loadgo.records.phases import Stretch
@@ -97,20 +96,25 @@ def lost_hosts(conditions: Mapping[str, Any]) -> dict[str, HostLost]:
 
 
 def hosts_figures(tables: Tables, stretch: Stretch, rows: pl.DataFrame) -> tuple[HostFigures, ...]:
-    """The figures of each host of a run on a fleet, from `rows` of `phases.classified_in`; empty for any other run."""
+    """The figures of each host of a run on a fleet; empty for any other run.
+
+    The tables are those of `tables_of_load`, and `rows` those of `phases.classified_in`.
+    """
     hosts = hosts_of_run(tables.conditions)
     if not hosts:
         return ()
     lost = lost_hosts(tables.conditions)
     compared = _Compared.of(rows, stretch, [host.name for host in hosts if host.name not in lost])
-    return tuple(_figures(tables, stretch, rows, host, compared, lost.get(host.name)) for host in hosts)
+    return tuple(
+        _figures(total_time_of(own, stretch), rows, host, compared, lost.get(host.name))
+        for host, own in zip(hosts, tables.by_host, strict=True)
+    )
 
 
 def _figures(
-    tables: Tables, stretch: Stretch, rows: pl.DataFrame, host: HostOfRun, compared: _Compared, lost: HostLost | None
+    total: TotalTime | None, rows: pl.DataFrame, host: HostOfRun, compared: _Compared, lost: HostLost | None
 ) -> HostFigures:
     is_here = compared.hosts == host.name
-    total = total_time_of(tables_of_host(tables, host.name), stretch)
     ratio, interval = (None, None) if lost else compared.ratio_of(is_here)
     processors = host.entry.get("processors")
     own = rows.filter(pl.col(HOST_COLUMN).cast(pl.String) == host.name)

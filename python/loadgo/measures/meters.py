@@ -232,6 +232,8 @@ def _timed_calls(tables: Tables, stretch: Stretch) -> pl.DataFrame:
 
 def _rows_within(frame: pl.DataFrame, tables: Tables, stretch: Stretch) -> pl.DataFrame:
     """The rows whose span lies wholly in the stretch; all rows if the processors' time has no such span."""
+    if frame.is_empty():
+        return frame
     begins = pl.col("at_ns").cast(pl.Int64) - pl.col("span_ns").cast(pl.Int64)
     inside = (begins >= stretch.start_ns) & (pl.col("at_ns") <= stretch.end_ns)
     spans = frame if tables.time.is_empty() else tables.time

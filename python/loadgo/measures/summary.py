@@ -162,7 +162,7 @@ def summarize(
     faults and system calls. Without `intervals`, quantiles have none, which takes less time. An unknown tariff or phase
     raises `ValueError`.
     """
-    recorded, tables = tables, tables_of_load(tables)
+    tables = tables_of_load(tables)
     load = _measured_load(tables, tariff, phases)
     stretch, rows = load.stretch, load.rows
     meters = meters_of(tables, stretch, by)
@@ -186,7 +186,7 @@ def summarize(
         prediction=None if tables.prediction is None else tables.prediction.of(stretch.name),
         other_work=other_work_of(tables, stretch, total),
         fit_warnings=tables.fit_warnings,
-        hosts=hosts_figures(recorded, stretch, rows),
+        hosts=hosts_figures(tables, stretch, rows),
         drivers=drivers_figures(tables.conditions),
     )
 

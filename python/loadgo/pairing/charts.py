@@ -8,6 +8,7 @@ import polars as pl
 from loadgo.comparison.charts import NEUTRAL_COLOR, verdict_color
 from loadgo.documents.chart import Chart, chart_of, safe
 from loadgo.documents.log_axis import CHANGE_LABEL, change_ticks
+from loadgo.documents.quick_drawing import quick_drawing
 from loadgo.notation.margin import margin_in_words
 from loadgo.pairing.chart_data import PAIRS_TITLE, MeasureChanges, margin_ratios, measures_changes, range_of
 from loadgo.pairing.results import Experiment
@@ -18,6 +19,7 @@ _BOUNDS = {"low": pl.Float64(), "high": pl.Float64()}
 _LANES = alt.Scale(domain=["all", "pair"], paddingOuter=0.5)
 
 
+@quick_drawing()
 def experiment_charts(experiment: Experiment) -> list[Chart]:
     """The chart of an experiment; none if no measure is known on both sides."""
     measures = measures_changes(experiment)

@@ -18,6 +18,11 @@ def names() -> list[str]:
     return [document.name for document in documents()]
 
 
+def is_document(name: str) -> bool:
+    """Whether a published document is called so. Its file has its name, so that no document is read for that."""
+    return name in {path.stem for path in DOCUMENTS_FOLDER.glob("*.toml")}
+
+
 def document(name: str) -> Document:
     """The document called `name`. Raises `ValueError` with the names that exist."""
     for candidate in documents():

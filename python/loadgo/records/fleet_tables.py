@@ -37,7 +37,9 @@ def tables_of_host(recorded: Tables, name: str) -> Tables:
         raise BadArgument(f"`host={name}` is no host of the run; these are: {', '.join(hosts)}").about("host")
     host = hosts[name]
     frames: dict[str, Any] = {
-        table: frame.filter(pl.col(HOST_COLUMN).cast(pl.String) == name) if HOST_COLUMN in frame.columns else frame
+        table: frame.filter(pl.col(HOST_COLUMN).cast(pl.String) == name)
+        if HOST_COLUMN in frame.columns and frame.height
+        else frame
         for table, frame in recorded.frames().items()
     }
     description = {key: value for key, value in host.entry.items() if key not in HOST_SECTIONS}

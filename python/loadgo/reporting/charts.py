@@ -23,6 +23,7 @@ from loadgo.documents.chart import (
 )
 from loadgo.documents.log_axis import log_ticks
 from loadgo.documents.palette import category_colors
+from loadgo.documents.quick_drawing import quick_drawing
 from loadgo.errors import BadArgument
 from loadgo.measures.summary import Summary
 from loadgo.notation.terms import category_name
@@ -38,6 +39,7 @@ SINGLE_BIN_AXIS_RATIO = 10.0
 """Ratio of the ends of the axis of response times that has a single bin."""
 
 
+@quick_drawing()
 def charts(summary: Summary, tables: Tables) -> list[Chart]:
     """The charts of a page: all that have data, without those that show one value or that another chart contains."""
     metered = (OVER_TIME, "time", *METER_CHART_BUILDERS)
@@ -46,6 +48,7 @@ def charts(summary: Summary, tables: Tables) -> list[Chart]:
     return [drawn for drawn in built if drawn is not None and not drawn.flat]
 
 
+@quick_drawing()
 def chart(name: str | None, summary: Summary, tables: Tables) -> Chart:
     """The chart called `name`, or `over-time:COMMAND`; None is the main chart.
 

@@ -20,6 +20,7 @@ from loadgo.documents.chart import (
     stacked_chart,
     time_axis,
 )
+from loadgo.documents.quick_drawing import quick_drawing
 from loadgo.errors import BadArgument
 from loadgo.measures.summary import Summary
 from loadgo.notation.figures import plain
@@ -58,6 +59,7 @@ class _Panel:
     layers: Callable[[_TimeOf], list[alt.Chart]]
 
 
+@quick_drawing()
 def over_time_chart(summary: Summary, tables: Tables, command: str = EVERY_COMMAND) -> Chart | None:
     """The chart, with the response times of `command`; a page lets its reader choose another one.
 
@@ -93,9 +95,11 @@ def _drawn(panel: _Panel, events: Sequence[RunEvent], parts: OverTime, *, last: 
 
     edges = [event for event in events if event.kind in ("warm-up", "ramp-down")]
     layers = [*_bands(edges, _PHASE_COLOR, time), *panel.layers(time)]
-    title = alt.TitleParams(panel.title, anchor="start", frame="group", fontSize=12, fontWeight=600, offset=5)
-    drawn: alt.LayerChart = alt.layer(*layers).properties(height=panel.height)  # type: ignore[assignment]
-    return drawn.properties(title=title) if panel.title else drawn
+    drawn: alt.LayerChart = alt.layer(*layers)  # type: ignore[assignment]
+    drawn.height = panel.height
+    if panel.title:
+        drawn.title = alt.TitleParams(panel.title, anchor="start", frame="group", fontSize=12, fontWeight=600, offset=5)
+    return drawn
 
 
 def _frame(events: Sequence[RunEvent]) -> pl.DataFrame:

@@ -9,6 +9,7 @@ import polars as pl
 
 from loadgo.documents.chart import ACCENT_COLOR, Chart, chart_of
 from loadgo.documents.log_axis import log_ticks
+from loadgo.documents.quick_drawing import quick_drawing
 from loadgo.reproduction.models.values import Plot
 from loadgo.reproduction.reproduce import ReproducedDocument
 from loadgo.reproduction.words import ratio_chart_name
@@ -18,6 +19,7 @@ _MOST_DRAWN_RATIO = 4.0
 """Ratios above this number, and below its reciprocal, are drawn at the edge of the chart."""
 
 
+@quick_drawing()
 def charts(reproduced: ReproducedDocument) -> list[Chart]:
     """All charts of one document: the charts that it prints as axes only, then that of the predicted figures."""
     plots = [_plot_chart(plot) for plot in reproduced.plots]

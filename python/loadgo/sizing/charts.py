@@ -23,6 +23,7 @@ from loadgo.documents.chart import (
     safe,
 )
 from loadgo.documents.palette import GREY_COLOR, SERIES_COLORS, WARM_COLOR
+from loadgo.documents.quick_drawing import quick_drawing
 from loadgo.notation.figures import people
 from loadgo.sizing.chart_data import (
     BOUNDS_LABEL,
@@ -84,6 +85,7 @@ class _CurveLayers:
     limits: Sequence[alt.Chart] = ()
 
 
+@quick_drawing()
 def capacity_charts(capacity: Capacity) -> list[Chart]:
     """All charts of a capacity that have data."""
     if not capacity.points:

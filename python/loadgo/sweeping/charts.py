@@ -19,6 +19,7 @@ from loadgo.documents.chart import (
     safe,
 )
 from loadgo.documents.palette import SERIES_COLORS
+from loadgo.documents.quick_drawing import quick_drawing
 from loadgo.notation.figures import counted, number
 from loadgo.sweeping.results import Sweep
 from loadgo.sweeping.words import series_in_words
@@ -28,6 +29,7 @@ MOST_SERIES = 6
 _HEIGHT_PX = 320
 
 
+@quick_drawing()
 def sweep_charts(sweep: Sweep) -> list[Chart]:
     """The chart of the measure; none without points that have it."""
     rows = _rows(sweep)

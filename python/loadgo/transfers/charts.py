@@ -20,6 +20,7 @@ from loadgo.documents.chart import (
 )
 from loadgo.documents.log_axis import log_ticks
 from loadgo.documents.palette import GREY_COLOR, SERIES_COLORS, WARM_COLOR
+from loadgo.documents.quick_drawing import quick_drawing
 from loadgo.notation.figures import price_of
 from loadgo.transfers.analysis import Apart
 from loadgo.transfers.chart_data import (
@@ -53,6 +54,7 @@ _SIZE_LABEL = (
 )
 
 
+@quick_drawing()
 def apart_charts(breakdown: Apart) -> list[Chart]:
     """All charts of a table of transfers that have data to show."""
     charts = [
@@ -63,6 +65,7 @@ def apart_charts(breakdown: Apart) -> list[Chart]:
     return [chart for chart in charts if chart is not None]
 
 
+@quick_drawing()
 def method_charts(rows: Sequence[Row], prices: Prices) -> list[Chart]:
     """A chart of the cost of a gigabyte with each method at each end, when there are two or more to compare."""
     methods = priced_methods(rows, prices)

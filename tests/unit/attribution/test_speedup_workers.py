@@ -12,6 +12,8 @@ from support.command_line import typed
 from support.processes import interrupted, start, wait_until
 from support.small_machine import laid
 
+pytestmark = pytest.mark.processes
+
 
 def test_the_figures_are_the_same_bytes_by_threads_processes_and_an_executor(tmp_path: Path) -> None:
     script, machine = laid(tmp_path)

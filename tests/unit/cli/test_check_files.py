@@ -94,6 +94,7 @@ def with_full_output(*arguments: str | Path) -> tuple[int, str]:
     return done.returncode, " ".join(done.stderr.split())
 
 
+@pytest.mark.processes
 @NEEDS_FULL_DEVICE
 @pytest.mark.parametrize("quiet", [(), ("--quiet",)])
 def test_a_report_that_cannot_be_printed_costs_no_checks_of_a_run(tmp_path: Path, quiet: tuple[str, ...]) -> None:
@@ -109,6 +110,7 @@ def test_a_report_that_cannot_be_printed_costs_no_checks_of_a_run(tmp_path: Path
     assert "Exception" not in told
 
 
+@pytest.mark.processes
 @NEEDS_FULL_DEVICE
 def test_a_report_or_comparison_that_cannot_be_printed_costs_no_checks(slow: Path, fast: Path, tmp_path: Path) -> None:
     for arguments in (("report", slow, "--fail-if", "p90 > 1s"), ("compare", fast, slow, "--worse", "5%")):

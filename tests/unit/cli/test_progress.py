@@ -174,6 +174,7 @@ def test_a_growing_table_has_the_rows_that_are_written_by_now(tmp_path: Path) ->
     assert GrowingTable(tmp_path, "interactions").rows().is_empty()
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("columns", [40, 100])
 def test_in_a_terminal_the_line_changes_and_is_gone_at_the_end(tmp_path: Path, columns: int) -> None:
     """A capacity search on a simulated machine, whose standard error is a terminal."""

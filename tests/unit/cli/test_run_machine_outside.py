@@ -30,6 +30,7 @@ def under_way(bench: Bench, *more: str) -> subprocess.Popen[str]:
     return running
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 def test_a_run_on_a_machine_is_stopped_in_order(bench: Bench, number: signal.Signals) -> None:
     running = under_way(bench)
@@ -67,6 +68,7 @@ def test_the_disk_may_be_slower_than_the_machine_and_no_row_is_lost(bench: Bench
     assert told.lost.is_empty()
 
 
+@pytest.mark.processes
 def test_a_run_ends_when_the_disk_takes_no_more(bench: Bench, quick: tuple[str, ...]) -> None:
     no_more = ("prlimit", "--fsize=20000000")
     options = ("--for", "100h", "--users", "3", "--out", "kept")
@@ -158,6 +160,7 @@ def test_a_doubtful_fit_is_said_by_each_command_that_uses_the_machine(bench: Ben
     assert doubt in bench.typed("speedup", "small.toml", "--on", "fitted.toml", *change).stderr
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     "words",
     [
@@ -177,7 +180,7 @@ def test_a_fitted_machine_can_come_through_a_pipe_which_is_read_once(bench: Benc
 def test_a_machine_is_simulated_under_its_own_load(bench: Bench) -> None:
     load = '[[load]]\nname = "terminals"\nusers = 10\nthink = "exponential(3s)"\ncommands = ["compile"]\n'
     (bench.folder / "loaded.toml").write_text(f"{MACHINE}\n{load}")
-    told = bench.typed("simulate", "loaded.toml", "--until", "interactions=30000").stdout
+    told = bench.typed("simulate", "loaded.toml", "--until", "interactions=3000").stdout
     assert "Little's law holds" in told
     refused = bench.typed("simulate", "small-machine.toml", status=2)
     assert "[[load]]" in refused.stderr

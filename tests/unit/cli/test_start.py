@@ -64,6 +64,7 @@ def imported(program: str, *arguments: str, runs: Path) -> set[str]:
     return set(json.loads(result.stderr.splitlines()[-1]))
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("arguments", NEEDED, ids=lambda words: " ".join(Path(word).name for word in words))
 def test_a_command_imports_the_large_libraries_that_it_needs_and_no_other(arguments: tuple[str, ...]) -> None:
     assert imported(RUN_A_COMMAND, *arguments, runs=TESTS / "runs" / "reported") == NEEDED[arguments]

@@ -12,6 +12,7 @@ from pathlib import Path
 import loadgo
 import polars as pl
 import pytest
+from loadgo.documents.chart import altair_chart
 from loadgo.documents.document import Document
 from loadgo.documents.formats import PICTURE_FORMATS, REPORT_FORMATS
 from loadgo.documents.listing import Listing, listing_presentation
@@ -95,6 +96,13 @@ def draws(result: Result) -> None:
     assert result.chart().to_dict()["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
     with pytest.raises(BadArgument, match="there is no chart 'none'; there are "):
         result.chart("none")
+
+
+def test_every_chart_is_what_vega_lite_allows(named: tuple[str, Result]) -> None:
+    """Charts are made without Altair's checks; here each is compared with the schema of Vega-Lite."""
+    _name, result = named
+    for chart in result._presentation().all_charts():
+        altair_chart(chart).to_dict(validate=True)
 
 
 def test_a_run_has_the_charts_of_its_report_by_name(results_folder: Path) -> None:

@@ -15,6 +15,8 @@ from loadgo.running.worker_runs import RunCrew
 from support.command_line import typed
 from support.small_machine import laid
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:

@@ -18,6 +18,8 @@ from support.outside import PATIENCE_S, wait_until
 from support.small_machine import laid
 from support.watched import Served, asked, served
 
+pytestmark = pytest.mark.processes
+
 HOSTILE = '<img src=x onerror="alert(1)">'
 NOT_UTF8 = os.fsdecode(b"bad\xff\xfe")
 

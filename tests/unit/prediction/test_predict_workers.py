@@ -11,6 +11,8 @@ from support.command_line import typed
 from support.fitted_machine import SCRIPT, machine
 from support.processes import interrupted, start, wait_until, workers_of
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:

@@ -6,7 +6,7 @@ from collections import Counter
 from fractions import Fraction
 
 import pytest
-from loadgo.published.catalogue import DOCUMENTS_FOLDER, document, documents, names
+from loadgo.published.catalogue import DOCUMENTS_FOLDER, document, documents, is_document, names
 from loadgo.published.claims import NumberRange, Reference, evaluate, parse_claim
 from loadgo.published.document import Document
 from loadgo.published.document_file import parse_document, parse_tolerance
@@ -55,6 +55,7 @@ def held(told: Document) -> Counter[str]:
 
 def test_five_documents_are_published() -> None:
     assert sorted(names()) == sorted(DOCUMENTS)
+    assert [name for name in (*names(), "rfc392_tables", "mpl-1", "") if is_document(name)] == names()
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

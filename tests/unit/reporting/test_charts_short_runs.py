@@ -2,33 +2,34 @@
 
 import re
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from loadgo.errors import BadArgument
-from loadgo.measures.summary import summarize
+from loadgo.measures.summary import Summary, summarize
 from loadgo.records.tables import Tables
 from loadgo.reporting.charts import CHART_BUILDERS, chart
 from loadgo.reporting.report import render
 from support.synthetic import interaction, run_of
 from support.synthetic_meters import metered_host
 
-METERED = metered_host()
 RESPONSES_S = (0.002, 40.0, 1.0)
 WITHOUT_ANSWERS = {"response", "timeline"}
 """The charts that have nothing to show without an interaction."""
 
 
-def short_run(count: int) -> Tables:
-    """A run of `count` interactions, with all meters."""
+@cache
+def short_run(count: int) -> tuple[Summary, Tables]:
+    """A run of `count` interactions, with all meters, and its summary."""
     rows = [interaction(1, 10 + 20 * place, response_s) for place, response_s in enumerate(RESPONSES_S[:count])]
-    return replace(METERED, interactions=run_of(rows).interactions)
+    run = replace(metered_host(), interactions=run_of(rows).interactions)
+    return summarize(run, phases="all"), run
 
 
 @pytest.mark.parametrize("count", range(4))
 @pytest.mark.parametrize("name", CHART_BUILDERS)
 def test_a_chart_of_a_few_interactions_is_a_picture_of_finite_size(name: str, count: int) -> None:
-    run = short_run(count)
-    summary = summarize(run, phases="all")
+    summary, run = short_run(count)
     if not count and name in WITHOUT_ANSWERS:
         with pytest.raises(BadArgument, match="has nothing to show"):
             render(summary, run, "svg", chart=name)

@@ -11,10 +11,8 @@ import pytest
 from loadgo.comparison.compare import compare
 from loadgo.costs.cost import cost
 from loadgo.notation.figures import digits, price_of, setting
-from support.places import TESTS
+from support.reported_pages import REPORTED, RUNS, reported_page
 
-KEPT = TESTS / "runs" / "reported"
-RUNS = sorted(path.parent.name for path in KEPT.glob("*/run.toml"))
 FORMATS = ("text", "html", "md")
 FORBIDDEN = {
     "an exponent": r"(?<![\w./-])\d+(?:\.\d+)?e[+-]?\d+\b",
@@ -46,27 +44,27 @@ def findings(text: str) -> Iterator[str]:
 def test_a_reports_numbers_are_in_one_notation(run: str, format: str) -> None:
     views = ({}, {"by": "command"}, {"phases": "all", "vocabulary": "1973"})
     for view in views + tuple({"full": True, **view} for view in views if format == "text"):
-        page = str(loadgo.report(KEPT / run, format=format, **view))
+        page = reported_page(run, format, **view)
         assert list(findings(shown(page) if format == "html" else page)) == []
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_comparisons_numbers_are_in_one_notation(format: str) -> None:
     for a, b in (("live-exact", "sim-645"), ("sim-645", "sim-645"), ("damaged", "live-exact")):
-        page = compare(KEPT / a, KEPT / b).report(format)
+        page = compare(REPORTED / a, REPORTED / b).report(format)
         assert list(findings(shown(page) if format == "html" else page)) == []
 
 
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("run", ["live-exact", "sim-645"])
 def test_a_costs_numbers_are_in_one_notation(run: str, format: str) -> None:
-    page = cost(KEPT / run).report(format)
+    page = cost(REPORTED / run).report(format)
     assert list(findings(shown(page) if format == "html" else page)) == []
 
 
 @pytest.mark.parametrize("chart", ["time", "lengths", "response", "faults"])
 def test_a_pictures_numbers_are_in_one_notation(chart: str) -> None:
-    picture = str(loadgo.report(KEPT / "live-exact", format="svg", chart=chart))
+    picture = str(loadgo.report(REPORTED / "live-exact", format="svg", chart=chart))
     words = " | ".join(html.unescape(text) for text in re.findall(r"<text[^>]*>([^<]*)</text>", picture))
     assert len(words) > 20
     assert list(findings(words)) == []

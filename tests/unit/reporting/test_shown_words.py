@@ -7,7 +7,6 @@ import json
 import re
 from typing import Any
 
-import loadgo
 import pytest
 from loadgo.comparison.compare import compare
 from loadgo.costs.cost import cost
@@ -17,10 +16,8 @@ from loadgo.records.tables import tables
 from loadgo.reporting.charts import charts
 from loadgo.watching.terminal import ScreenContext, screen
 from loadgo.watching.window import window_of
-from support.places import TESTS
+from support.reported_pages import REPORTED, RUNS, reported_page
 
-KEPT = TESTS / "runs" / "reported"
-RUNS = sorted(path.parent.name for path in KEPT.glob("*/run.toml"))
 OLD_WORDS = re.compile(
     r"\b(?:getwork|primitives?|segment faults?|bound faults?|wall crossings?|line (?:in|out)|idle zero|idle governed"
     r"|idle (?:page|disk) wait|idle dispatch|idle not eligible|uncharged|unclocked|unattributed|the laboratory|headway"
@@ -47,14 +44,14 @@ def shown(page: str) -> str:
 def test_a_report_has_todays_words(run: str, format: str) -> None:
     views: tuple[dict[str, Any], ...] = ({}, {"by": "command"})
     for view in views + tuple({"full": True, **view} for view in views if format == "text"):  # others are always full
-        page = str(loadgo.report(KEPT / run, format=format, width=160, **view))
+        page = reported_page(run, format, **view)
         explained = {"headway"} if format == "html" else set()  # in the sentence that a page has for a word
         assert found_in(shown(page) if format == "html" else page) <= explained
 
 
 @pytest.mark.parametrize("run", ["live-exact", "sim-645"])
 def test_charts_have_todays_words(run: str) -> None:
-    measured = tables(KEPT / run)
+    measured = tables(REPORTED / run)
     for chart in charts(summarize(measured), measured):
         words = " | ".join(html.unescape(text) for text in re.findall(r"<text[^>]*>([^<]*)</text>", svg(chart)))
         assert found_in(words) == set(), chart.name
@@ -62,7 +59,7 @@ def test_charts_have_todays_words(run: str) -> None:
 
 @pytest.mark.parametrize("run", ["live-exact", "sim-645"])
 def test_the_watch_screen_has_todays_words(run: str) -> None:
-    measured = tables(KEPT / run)
+    measured = tables(REPORTED / run)
     end = int(measured.time["at_ns"].max())  # type: ignore[arg-type]
     window = window_of(measured, end, end, 60)
     text = "\n".join(map(str, screen(window, ScreenContext("t", "ended"), 120, 60)))
@@ -73,15 +70,15 @@ def test_the_watch_screen_has_todays_words(run: str) -> None:
 @pytest.mark.parametrize("format", ["text", "html", "md"])
 def test_a_comparison_and_its_parts_have_todays_words(format: str) -> None:
     for a, b in (("sim-645", "sim-645"), ("damaged", "live-exact")):
-        page = compare(KEPT / a, KEPT / b).report(format)
+        page = compare(REPORTED / a, REPORTED / b).report(format)
         assert found_in(shown(page) if format == "html" else page) == set()
 
 
 def test_a_cost_has_todays_words() -> None:
     for run in ("live-exact", "sim-645"):
-        assert found_in(cost(KEPT / run).report()) == set()
+        assert found_in(cost(REPORTED / run).report()) == set()
 
 
 def test_a_documents_vocabulary_has_its_words() -> None:
-    page = str(loadgo.report(KEPT / "sim-645", vocabulary="1973", width=160))
+    page = reported_page("sim-645", "text", vocabulary="1973")
     assert {"getwork", "bound faults"} <= found_in(page)

@@ -61,6 +61,7 @@ def test_a_remedy_is_what_set_does_to_the_machine() -> None:
     assert as_it_was.us_per_byte(600) == 600
 
 
+@pytest.mark.processes
 def test_every_transfer_of_the_seed_is_made_here_with_its_size_and_direction() -> None:
     figures = document("rfc-392").figures
     assert len(here().rows) == 77
@@ -72,11 +73,13 @@ def test_every_transfer_of_the_seed_is_made_here_with_its_size_and_direction() -
     assert {again.row.direction for again in here().rows.values()} == {"s", "r"}
 
 
+@pytest.mark.processes
 def test_this_process_may_run_where_it_could_before() -> None:
     here()
     assert os.sched_getaffinity(0) == _ALLOWED
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_seeds_tables_have_this_hosts_rows_under_them(width: int) -> None:
     lines = told().report(width=width).splitlines()
@@ -91,6 +94,7 @@ def test_the_seeds_tables_have_this_hosts_rows_under_them(width: int) -> None:
     assert re.search(r"ratio .*1/[\d.]+[kMG]", below[row + 2])
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("format", ["html", "md", "json"])
 def test_every_format_has_them(format: str) -> None:
     content = told().report(format)

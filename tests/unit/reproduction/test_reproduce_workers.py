@@ -11,6 +11,8 @@ import pytest
 from loadgo.errors import BadArgument
 from support.processes import LONGEST_WAIT_S, interrupted, start, wait_until, wait_until_gone, workers_of
 
+pytestmark = pytest.mark.processes
+
 
 def test_the_figures_are_the_same_bytes_by_threads_and_processes() -> None:
     def figures(**workers: int) -> str:

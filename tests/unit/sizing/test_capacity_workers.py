@@ -12,6 +12,8 @@ from support.fitted_machine import SCRIPT, machine
 from support.processes import interrupted, start, wait_until, workers_of
 from support.sweeps import LastFirst
 
+pytestmark = pytest.mark.processes
+
 OPTIONS = ("script.toml", "--target", "p90 < 2s", "--on", "fitted.toml", "--within", "12")
 
 

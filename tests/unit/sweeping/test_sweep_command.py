@@ -12,6 +12,7 @@ from support.processes import LONGEST_WAIT_S, finished, start, wait_for_points, 
 from support.sweeps import LONG_GRID, contents, own_load_grid
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_stopped_sweep_leaves_no_process_and_goes_on_where_it_stood(
     long_sweep: Path, tmp_path: Path, number: signal.Signals
@@ -36,6 +37,7 @@ def test_a_stopped_sweep_leaves_no_process_and_goes_on_where_it_stood(
     assert contents(tmp_path / "out") == contents(long_sweep / "whole")
 
 
+@pytest.mark.processes
 def test_a_worker_that_is_killed_costs_no_point_and_is_reported(tmp_path: Path) -> None:
     own_load_grid(tmp_path, LONG_GRID)
     process = start(tmp_path, "sweep", "grid.toml", "--workers", "2", "--out", "out")
@@ -50,6 +52,7 @@ def test_a_worker_that_is_killed_costs_no_point_and_is_reported(tmp_path: Path) 
     wait_until_gone(process.pid)
 
 
+@pytest.mark.processes
 def test_exit_statuses_of_merge(tmp_path: Path) -> None:
     own_load_grid(tmp_path)
     for number in (1, 2):

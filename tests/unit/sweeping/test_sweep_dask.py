@@ -25,6 +25,8 @@ from support.processes import (
 )
 from support.sweeps import contents
 
+pytestmark = pytest.mark.processes
+
 
 def certificates(folder: Path) -> dict[str, str]:
     """Keys for all roles of a cluster as files, and Dask's configuration that names them."""

@@ -25,6 +25,8 @@ from support.printed_rows import without_spans
 from support.run_files import forget_manifest
 from support.watched import PAGE_PATIENCE_S, Served, asked, heads, served
 
+pytestmark = pytest.mark.processes
+
 CROWD = 200
 MANY = 400_000
 """Rows: some tens of megabytes on the wire."""

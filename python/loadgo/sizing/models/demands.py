@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from loadgo.sizing.curve import LoadPoint
 from loadgo.sizing.resources import PROCESSORS_RESOURCE, is_cpu_limit
@@ -163,11 +164,21 @@ def _background(points: Sequence[LoadPoint], resource: str) -> float:
     rates = np.array([point.throughput.value for point in points])
     if len(points) < _FEWEST_LINE_POINTS or rates.max() < _LINE_THROUGHPUT_RATIO * rates.min():
         return 0.0
-    from scipy import stats
+    used = np.array([point.utilisation[resource] for point in points])
+    intercept, slope, error = _line(rates, used)
+    is_significant = intercept - student_reach(len(points) - 2) * error > _BACKGROUND_SHARE
+    return intercept if is_significant and slope > 0 else 0.0
 
-    line = stats.linregress(rates, np.array([point.utilisation[resource] for point in points]))
-    lower_end = float(line.intercept - student_reach(len(points) - 2) * line.intercept_stderr)
-    return float(line.intercept) if lower_end > _BACKGROUND_SHARE and line.slope > 0 else 0.0
+
+def _line(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float, float]:
+    """The line of least squares through points: its intercept, its slope, and the intercept's standard error."""
+    from_mean = x - x.mean()
+    squares = float(from_mean @ from_mean)
+    slope = float(from_mean @ y) / squares
+    intercept = float(y.mean() - slope * x.mean())
+    residuals = y - intercept - slope * x
+    variance = float(residuals @ residuals) / (len(x) - 2)
+    return intercept, slope, math.sqrt(variance * (1 / len(x) + float(x.mean()) ** 2 / squares))
 
 
 def _is_mix(points: Sequence[LoadPoint]) -> bool:
