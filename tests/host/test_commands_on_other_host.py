@@ -37,9 +37,9 @@ def log_ins(far: AgentHost) -> int:
     return len((far.folder / "log-ins").read_text())
 
 
-def search_words(trials: int, length: str) -> list[str]:
+def search_words(trials: int, length: str, on: str = FAR) -> list[str]:
     lengths = ["--shortest", length, "--longest", length, "--trials", str(trials)]
-    return ["capacity", "work.toml", "--target", "p90 < 20s", "--on", FAR, "--max-users", "2", *lengths]
+    return ["capacity", "work.toml", "--target", "p90 < 20s", "--on", on, "--max-users", "2", *lengths]
 
 
 def test_a_search_on_another_host_logs_in_once_and_each_trial_has_that_host_s_meters(far: AgentHost) -> None:
@@ -57,6 +57,18 @@ def test_a_search_on_another_host_logs_in_once_and_each_trial_has_that_host_s_me
         assert tables.conditions["system"]["name"] == FAR
         assert len(tables.time) > 0
     assert log_ins(far) == 1
+
+
+def test_a_search_on_several_hosts_has_users_on_each_and_logs_in_to_a_host_once(far: AgentHost) -> None:
+    on = far.list_hosts("ash", "birch")
+    answer = json.loads(far.loadgo(*search_words(2, "2s", on), "--out", "kept", "--format", "json").stdout)
+    assert answer["answer"] == 2, answer["in_words"]
+    assert answer["servers"] == {"processors": 2 * (os.cpu_count() or 1)}
+    assert all(point["users"] >= 2 and 0 < point["utilisation"]["processors"] <= 1 for point in answer["points"])
+    assert "the hosts of hosts.toml" in " ".join(answer["notes"])
+    assert log_ins(far) == 1, "both names are of one address"
+    refused = far.loadgo(*search_words(2, "2s", far.list_hosts("ash", "birch", "cedar")), status=2).stderr
+    assert "--max-users 2 are too few for the 3 hosts of hosts.toml" in " ".join(refused.split())
 
 
 def test_an_interrupt_of_a_search_on_another_host_keeps_the_complete_trials(far: AgentHost) -> None:
@@ -83,6 +95,18 @@ def test_pairs_of_runs_on_another_host_share_a_log_in_and_their_cpu_is_compared(
     assert all(pair["b"]["measures"][name] > 0 for pair in document["pairs"] for name in ("response", "cpu"))
     assert f"Its share is not known on {FAR}" in out or "The median of its share" in out
     assert log_ins(far) == 1
+
+
+def test_several_hosts_are_a_side_of_an_experiment(far: AgentHost) -> None:
+    on = far.list_hosts("ash", "birch")
+    words = ("work.toml", "--users", "2", "--on-a", FAR, "--on-b", on, "--for", "2s", "--pairs", "1", "--out", "kept")
+    far.loadgo("ab", *words)
+    document: dict[str, Any] = json.loads((far.folder / "kept" / "experiment.json").read_text())
+    assert [document[side]["on"] for side in "ab"] == [FAR, on]
+    assert all(document["pairs"][0][side]["measures"]["response"] > 0 for side in "ab")
+    assert log_ins(far) == 1
+    refused = far.loadgo("ab", "work.toml", "--users", "1", "--on", on, "--for", "2s", status=2).stderr
+    assert "are too few for 2 hosts" in " ".join(refused.split())
 
 
 def test_another_host_is_profiled_and_watched_by_its_exact_meters(far: AgentHost) -> None:
