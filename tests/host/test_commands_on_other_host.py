@@ -2,14 +2,16 @@
 
 import json
 import os
+import random
 import signal
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import loadgo
 import pytest
-from support.agent_hosts import FAR, AgentHost, agent_host, eventually
+from support.agent_hosts import FAR, AgentHost, agent_host, eventually, groups_named, rows_came
 from support.outside import NEEDS_ROOT
 
 pytestmark = NEEDS_ROOT
@@ -107,6 +109,36 @@ def test_several_hosts_are_a_side_of_an_experiment(far: AgentHost) -> None:
     assert log_ins(far) == 1
     refused = far.loadgo("ab", "work.toml", "--users", "1", "--on", on, "--for", "2s", status=2).stderr
     assert "are too few for 2 hosts" in " ".join(refused.split())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_an_experiment_that_is_broken_off_leaves_no_groups_and_no_directories(number: int, far: AgentHost) -> None:
+    words = ("work.toml", "--users", "2", "--on-b", FAR, "--for", "10min", "--pairs", "2", "--out", "kept", "--seed")
+    running = far.start("ab", *words, str(_seed_that_begins_with_b()))
+    of_far = far.folder / "kept" / "001-b" / "other-host"
+    eventually(lambda: running.poll() is not None or rows_came(of_far, "session_usage"), "no session is followed")
+    assert len(groups_named("001-b")) >= 2 or os.geteuid(), "sessions have groups of their own"
+    running.send_signal(number)
+    far.ended(running, 130 if number == signal.SIGINT else -signal.SIGKILL)
+    # What a killed loadgo has made on this host is undone by the next run from here.
+    far.run("work.toml", "--on", FAR, "--users", "1", "--passes", "1", "--quiet", out="next")
+    eventually(lambda: not groups_named("001-b"), "a control group stays")
+    eventually(lambda: not _directories("001-b"), "a directory stays")
+
+
+def _directories(run: str) -> list[Path]:
+    """The directories that sessions of a run have made."""
+    return [*Path(tempfile.gettempdir()).glob(f"loadgo-{run}-*")]
+
+
+def _seed_that_begins_with_b() -> int:
+    """A seed with which an experiment runs B first."""
+    for seed in range(1, 100):
+        letters = ["A", "B"]
+        random.Random(seed).shuffle(letters)
+        if letters[0] == "B":
+            return seed
+    raise AssertionError
 
 
 def test_another_host_is_profiled_and_watched_by_its_exact_meters(far: AgentHost) -> None:
