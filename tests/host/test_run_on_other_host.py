@@ -257,7 +257,7 @@ def test_what_interactions_use_there_is_what_the_kernel_s_meters_see(tmp_path: P
         tables = loadgo.tables(tmp_path / "use-of-far")
     usage = tables.conditions["usage"]
     assert usage["cpu"].startswith("cgroup")
-    assert (usage["faults"], usage["waits"]) == ("taskstats", "taskstats")
+    assert (usage["faults"], usage["waits"]) == ("taskstats", "kernel meters")
     mean = summarize(tables)
     assert any("CPU is known for" in note for note in mean.notes)
     loop, faulting = (next(row for row in mean.commands if row.name == name) for name in ("./far-loop", "python3"))
@@ -270,6 +270,10 @@ def test_what_interactions_use_there_is_what_the_kernel_s_meters_see(tmp_path: P
     assert FAULTS < faulting.usage.faults_minor < FAULTS + 4000  # type: ignore[operator]
     users = tables.processes.filter(pl.col("who").cast(pl.String) == "users")
     assert users["cpu_ns"].sum() >= 0.8 * by_lines
+    assert looped["user"].unique().sort().to_list() == [1, 2], "the meters know whose programs they are"
+    held = tables.memory.filter((pl.col("who").cast(pl.String) == "users") & pl.col("user").is_not_null())
+    assert held["user"].unique().sort().to_list() == [1, 2]
+    assert held["resident_bytes"].max() > 0  # type: ignore[operator]
     assert not groups_named("use-of-far")
 
 

@@ -80,8 +80,9 @@ impl Preparations {
         self
     }
 
-    /// These lines, with the announcement of the session in `directory` in place of the question for its place: the agent follows
-    /// the session, also where its host is this one. It is last, so that no other line is part of what is measured.
+    /// These lines, with the session's announcement in `directory` as the last. So no other line is part of what is measured.
+    ///
+    /// It replaces the question for the place: the agent follows the session, also where its host is this one.
     pub(crate) fn with_announcement(mut self, directory: &str) -> Preparations {
         if let Some(place) = self.steps.iter_mut().find(|step| **step == Step::Place) {
             *place = Step::Announce(directory.into());
