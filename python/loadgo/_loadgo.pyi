@@ -7,6 +7,10 @@ from typing import Any
 __version__: str
 LOG_OUT_PAUSE_NS: int
 """Time from a user's last answer to the log-out, where an agent reads the sessions' accounts."""
+USAGE_COLUMNS: tuple[str, ...]
+"""The columns of what processes used, in the order of the tables."""
+WAIT4_FIGURES: tuple[str, ...]
+"""The figures of `wait4` for a command."""
 
 def parse_script(text: str) -> dict[str, Any]:
     """Parses and checks a script: name, login, passes, think, typing, needs, files, lines. Raises `errors.Mistake`."""

@@ -6,10 +6,9 @@ use crate::connection::Connection;
 use crate::refusals::refused;
 use loadgo_agent::frame::{Kind, PIECE_BYTES};
 use loadgo_agent::message::{ColdAnswer, NotRunAnswer, ReadyAnswer, ReadyRequest, RefusalAnswer, RunAnswer, SourcesAnswer};
-use loadgo_core::system::Usage;
 use loadgo_host::commands::cold::Cold;
 use loadgo_host::commands::oneshot::{Oneshot, Run, Streams, Warmth};
-use loadgo_sys::child::{Exit, Wait4Usage, own_peak_bytes};
+use loadgo_sys::child::{Exit, own_peak_bytes};
 use loadgo_sys::clock::monotonic_ns;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
@@ -126,8 +125,8 @@ fn run_answer(run: Run, interrupted: bool) -> RunAnswer {
     };
     RunAnswer {
         real_ns: run.real_ns,
-        usage: usage_by_column(&run.usage),
-        waited: usage_by_wait4(&run.waited),
+        usage: by_name(&run.usage.by_column()),
+        waited: by_name(&run.waited.by_name()),
         exit_status,
         signal,
         left_running: run.left_running as u64,
@@ -138,30 +137,9 @@ fn run_answer(run: Run, interrupted: bool) -> RunAnswer {
     }
 }
 
-fn usage_by_column(usage: &Usage) -> BTreeMap<String, Option<u64>> {
-    let columns = [
-        ("cpu_user_ns", usage.cpu_user_ns),
-        ("cpu_system_ns", usage.cpu_system_ns),
-        ("faults_minor", usage.faults_minor),
-        ("faults_major", usage.faults_major),
-        ("ready_wait_ns", usage.ready_wait_ns),
-        ("paging_wait_ns", usage.paging_wait_ns),
-        ("io_wait_ns", usage.io_wait_ns),
-    ];
-    columns.map(|(name, value)| (name.to_owned(), value)).into()
-}
-
-fn usage_by_wait4(waited: &Wait4Usage) -> BTreeMap<String, u64> {
-    let columns = [
-        ("user_ns", waited.user_ns),
-        ("system_ns", waited.system_ns),
-        ("faults_minor", waited.faults_minor),
-        ("faults_major", waited.faults_major),
-        ("max_resident_bytes", waited.max_resident_bytes),
-        ("switches_voluntary", waited.switches_voluntary),
-        ("switches_involuntary", waited.switches_involuntary),
-    ];
-    columns.map(|(name, value)| (name.to_owned(), value)).into()
+/// Values by their names, as an answer has them.
+fn by_name<V: Copy>(values: &[(&'static str, V)]) -> BTreeMap<String, V> {
+    values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
 }
 
 fn cold_answer(cold: Cold) -> ColdAnswer {

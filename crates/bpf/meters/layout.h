@@ -95,7 +95,7 @@ struct ready_queue {
 	u64 since; /* when it last changed */
 };
 
-/* A session: a process that our own process forked, with all its descendants. */
+/* A session: a process that our own process forked, or that the reader has adopted, with all descendants that it has from then on. */
 struct account {
 	u32 pid; /* its leader */
 	u32 command; /* number of the command that was typed last; written by the reader */
@@ -154,3 +154,5 @@ _Static_assert(__builtin_offsetof(struct waiting, since) == 10 * 8, "waiting.sin
 _Static_assert(sizeof(struct waiting) == 19 * 8, "waiting");
 _Static_assert(sizeof(struct account) == 8 * 8, "account");
 _Static_assert(sizeof(struct named) == 6 * 8, "named");
+_Static_assert(__builtin_offsetof(struct task_record, slot) == 17 * 8, "task_record.slot");
+_Static_assert(__builtin_offsetof(struct task_record, name) == 17 * 8 + 4, "task_record.name");

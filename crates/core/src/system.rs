@@ -51,6 +51,22 @@ pub struct Usage {
     pub io_wait_ns: Option<u64>,
 }
 
+impl Usage {
+    /// The values with the names of their columns.
+    pub fn by_column(&self) -> [(&'static str, Option<u64>); 7] {
+        let Usage { cpu_user_ns, cpu_system_ns, faults_minor, faults_major, ready_wait_ns, paging_wait_ns, io_wait_ns } = *self;
+        [
+            ("cpu_user_ns", cpu_user_ns),
+            ("cpu_system_ns", cpu_system_ns),
+            ("faults_minor", faults_minor),
+            ("faults_major", faults_major),
+            ("ready_wait_ns", ready_wait_ns),
+            ("paging_wait_ns", paging_wait_ns),
+            ("io_wait_ns", io_wait_ns),
+        ]
+    }
+}
+
 /// The processors of a system, and the clock that measures the users' time on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessorClock {

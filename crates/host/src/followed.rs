@@ -17,13 +17,16 @@ use crate::followed::group::FollowedGroups;
 use crate::groups::accounts::OpenedAccount;
 use crate::leftovers::{Leftovers, Thing};
 use crate::refusal::Refusal;
+use crate::usage::memory::UserProcesses;
 use crate::usage::meter::UsageMeter;
 use crate::usage::sources::{Demand, Sources};
+use crate::usage::waits::Waits;
 use loadgo_core::record::SessionUsageRow;
 use loadgo_core::system::{Usage, UserId};
 use loadgo_core::time::Instant;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The account of the sessions, and how many of them may come.
 #[derive(Clone, Debug)]
@@ -102,6 +105,17 @@ impl FollowedSessions {
         sources
     }
 
+    /// Reads waits from `waits`, a finer account, from the next session on.
+    pub fn take_waits_from(&mut self, waits: Box<dyn Waits>) {
+        self.meter.take_waits_from(waits);
+    }
+
+    /// The processes of each session, where sessions have groups.
+    pub fn processes(&self) -> Option<Arc<dyn UserProcesses>> {
+        let groups = self.groups.as_ref().ok()?;
+        Some(Arc::new(groups.processes()))
+    }
+
     /// The directory in which sessions announce themselves.
     pub fn directory(&self) -> &Path {
         &self.expected.directory
@@ -156,6 +170,7 @@ impl FollowedSessions {
             self.meter.ended(session.user);
             // A group in which programs live on is dissolved at the end.
             let _ = session.group.as_ref().map(std::fs::remove_dir);
+            let _ = self.groups.as_ref().map(|groups| groups.forget(session.user));
         }
         lives
     }

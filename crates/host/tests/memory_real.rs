@@ -75,7 +75,7 @@ fn a_user_holds_what_his_processes_have_written_and_all_rows_add_up_to_all_memor
     let mut run = Run::new();
     let sizes = [(1, 8 << 20), (2, 48 << 20), (2, 16 << 20)];
     sizes.into_iter().for_each(|(user, bytes)| run.holds(user, bytes));
-    let mut memory = Memory::begin(Some(Arc::clone(&run.groups)), Instant(0)).unwrap();
+    let mut memory = Memory::begin(Some(run.groups.clone()), Instant(0)).unwrap();
     let rows = sampled(&mut memory, 10 * SECOND, 10 * SECOND);
     for (user, least, most) in [(1, 8 << 20, 24 << 20), (2, 64 << 20, 96 << 20)] {
         let row = of(user, &rows).unwrap();
@@ -92,7 +92,7 @@ fn a_user_who_has_gone_has_one_row_more_and_holds_nothing_in_it() {
     let mut run = Run::new();
     run.holds(1, 1 << 20);
     run.holds(2, 1 << 20);
-    let mut memory = Memory::begin(Some(Arc::clone(&run.groups)), Instant(0)).unwrap();
+    let mut memory = Memory::begin(Some(run.groups.clone()), Instant(0)).unwrap();
     assert!(of(2, &sampled(&mut memory, SECOND, SECOND)).unwrap().resident_bytes >= Some(1 << 20));
     run.groups.remove_user(2).unwrap();
     let gone = sampled(&mut memory, 3 * SECOND, 2 * SECOND);
@@ -108,7 +108,7 @@ fn where_not_all_can_be_read_in_a_span_each_has_his_turn_and_the_last_rows_add_u
     const SPAN: u64 = SECOND / 1000; // room for one user at most: 1.5 microseconds of processor time
     let mut run = Run::new();
     (1..=USERS).for_each(|user| run.holds(user, 4 << 20));
-    let mut memory = Memory::begin(Some(Arc::clone(&run.groups)), Instant(0)).unwrap();
+    let mut memory = Memory::begin(Some(run.groups.clone()), Instant(0)).unwrap();
     let mut ends = vec![Vec::new(); USERS as usize];
     let mut last = BTreeMap::new();
     for span in 1..=2000 {

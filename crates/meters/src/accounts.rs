@@ -1,14 +1,17 @@
 //! The sessions' accounts: waiting times of each session by cause, in memory that is shared with the kernel programs.
 //!
-//! A process that loadgo's own process forks takes a free account, to which all its descendants belong. The driver's thread reads an
+//! A process that loadgo's own process forks takes a free account, to which all its descendants belong. So does a session that another
+//! program has begun, once it is followed (`adoption`). The driver's thread reads an
 //! interaction's waits and writes the present command without a system call; only the beginning of a session needs one. The thread
 //! shares atomics with other threads, and no lock.
 
+pub(crate) mod adoption;
 mod ring;
 pub(crate) mod sessions;
 mod sync;
 
 use crate::programs::layout::account;
+use adoption::Adoption;
 use aya::maps::{HashMap as KernelHash, MapData};
 use loadgo_core::system::UserId;
 use loadgo_host::usage::waits::{self, Waited};
@@ -84,6 +87,8 @@ pub struct AccountWaits {
     reporter: SessionReporter,
     /// The driver's own handle of the kernel's table, because the thread that frees accounts changes the table too.
     slot_of_pid: SlotOfPid,
+    /// For sessions without an account. None where the kernel gives no access to its records of tasks.
+    adoption: Option<Adoption>,
     /// The command's number of each line of the script, by the line's number; 0 for none.
     commands: Vec<u32>,
     /// By user.
@@ -100,13 +105,28 @@ struct UserAccount {
 }
 
 impl AccountWaits {
-    pub(crate) fn new(accounts: WaitAccounts, reporter: SessionReporter, slot_of_pid: SlotOfPid) -> AccountWaits {
-        AccountWaits { accounts, reporter, slot_of_pid, commands: Vec::new(), sessions: Vec::new() }
+    pub(crate) fn new(
+        accounts: WaitAccounts,
+        reporter: SessionReporter,
+        slot_of_pid: SlotOfPid,
+        adoption: Option<Adoption>,
+    ) -> AccountWaits {
+        AccountWaits { accounts, reporter, slot_of_pid, adoption, commands: Vec::new(), sessions: Vec::new() }
     }
 
     /// These waits with the command's number of each line of the script.
     pub(crate) fn with_commands(self, commands: Vec<u32>) -> AccountWaits {
         AccountWaits { commands, ..self }
+    }
+
+    /// The account of the process `pid`, which leads a session.
+    fn slot_of(&mut self, pid: u32) -> Option<NonZeroU32> {
+        if let Ok(slot) = self.slot_of_pid.get(&pid, 0) {
+            return NonZeroU32::new(slot);
+        }
+        let slot = self.adoption.as_mut()?.adopt(pid, &mut self.slot_of_pid).ok()?;
+        set_command(&self.accounts.words(slot)[account::PID], pid, 0);
+        NonZeroU32::new(slot)
     }
 
     fn session(&self, user: UserId) -> Option<&UserAccount> {
@@ -132,7 +152,7 @@ impl waits::Waits for AccountWaits {
 
     fn began(&mut self, user: UserId, pid: u32) {
         self.reporter.session_began(user, pid);
-        let slot = self.slot_of_pid.get(&pid, 0).ok().and_then(NonZeroU32::new);
+        let slot = self.slot_of(pid);
         let last = slot.map_or(Waited::default(), |slot| read_waits(self.accounts.words(slot.get())));
         if let Some(slot) = slot {
             self.accounts.0.users[slot.get() as usize].store(user, Release);

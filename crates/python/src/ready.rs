@@ -1,13 +1,12 @@
 //! One command's ready message, for Python: the meter as a class, a run of the command as a dict.
 
 use crate::errors;
-use loadgo_core::system::Usage;
 use loadgo_host::commands::cold::Cold;
 use loadgo_host::commands::oneshot::{Oneshot, Run, Streams, Warmth};
 use loadgo_host::refusal::Refusal;
-use loadgo_sys::child::{Exit, Wait4Usage};
+use loadgo_sys::child::Exit;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{IntoPyDict as _, PyDict};
 use std::ffi::OsString;
 use std::io;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -115,8 +114,8 @@ pub(crate) fn sources<'py>(py: Python<'py>, oneshot: &Oneshot) -> PyResult<Bound
 pub(crate) fn run_dict<'py>(py: Python<'py>, run: &Run) -> PyResult<Bound<'py, PyDict>> {
     let run_dict = PyDict::new(py);
     run_dict.set_item("real_ns", run.real_ns)?;
-    run_dict.set_item("usage", usage_dict(py, &run.usage)?)?;
-    run_dict.set_item("waited", wait4_dict(py, &run.waited)?)?;
+    run_dict.set_item("usage", run.usage.by_column().into_py_dict(py)?)?;
+    run_dict.set_item("waited", run.waited.by_name().into_py_dict(py)?)?;
     set_exit(&run_dict, Some(run.exit))?;
     run_dict.set_item("left_running", run.left_running)?;
     run_dict.set_item("let_go", run.let_go)?;
@@ -134,30 +133,6 @@ pub(crate) fn set_exit(dict: &Bound<'_, PyDict>, exit: Option<Exit>) -> PyResult
     };
     dict.set_item("exit_status", status)?;
     dict.set_item("signal", signal)
-}
-
-fn usage_dict<'py>(py: Python<'py>, usage: &Usage) -> PyResult<Bound<'py, PyDict>> {
-    let usage_dict = PyDict::new(py);
-    usage_dict.set_item("cpu_user_ns", usage.cpu_user_ns)?;
-    usage_dict.set_item("cpu_system_ns", usage.cpu_system_ns)?;
-    usage_dict.set_item("faults_minor", usage.faults_minor)?;
-    usage_dict.set_item("faults_major", usage.faults_major)?;
-    usage_dict.set_item("ready_wait_ns", usage.ready_wait_ns)?;
-    usage_dict.set_item("paging_wait_ns", usage.paging_wait_ns)?;
-    usage_dict.set_item("io_wait_ns", usage.io_wait_ns)?;
-    Ok(usage_dict)
-}
-
-fn wait4_dict<'py>(py: Python<'py>, waited: &Wait4Usage) -> PyResult<Bound<'py, PyDict>> {
-    let wait4_dict = PyDict::new(py);
-    wait4_dict.set_item("user_ns", waited.user_ns)?;
-    wait4_dict.set_item("system_ns", waited.system_ns)?;
-    wait4_dict.set_item("faults_minor", waited.faults_minor)?;
-    wait4_dict.set_item("faults_major", waited.faults_major)?;
-    wait4_dict.set_item("max_resident_bytes", waited.max_resident_bytes)?;
-    wait4_dict.set_item("switches_voluntary", waited.switches_voluntary)?;
-    wait4_dict.set_item("switches_involuntary", waited.switches_involuntary)?;
-    Ok(wait4_dict)
 }
 
 /// A cold start as a dict: files (path, bytes, stayed_bytes) and names_dropped.

@@ -20,6 +20,7 @@ use loadgo_core::time::Instant;
 use loadgo_host::leftovers::{Leftovers, clear_stale};
 use loadgo_host::scheduling;
 use loadgo_host::terminals::host::Host;
+use loadgo_host::usage::sampler::SampledUsers;
 use loadgo_meters::Meters;
 use loadgo_store::{Folder, WhenFull};
 use loadgo_sys::clock::monotonic_ns;
@@ -116,7 +117,8 @@ fn begin_meters(request: &Request, origin_ns: u64) -> Result<Metering, RunRefusa
 }
 
 fn begin_sampling(prepared: &Prepared, meters: Option<Meters>, origin_ns: u64) -> BeginSampling {
-    let subject = SampledParts { groups: prepared.groups.clone(), meters, origin_ns };
+    let users = SampledUsers::of_groups(prepared.groups.clone());
+    let subject = SampledParts { users, meters, origin_ns };
     Box::new(move |threads| Box::new(SampledHost::begin(subject, threads)))
 }
 

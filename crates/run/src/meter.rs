@@ -18,7 +18,7 @@ use loadgo_core::time::Instant;
 use loadgo_host::commands::oneshot::{Oneshot, Run, Streams, Warmth};
 use loadgo_host::followed::{Expected, FollowedSessions};
 use loadgo_host::refusal::Refusal;
-use loadgo_host::usage::sampler::OurThreads;
+use loadgo_host::usage::sampler::{OurThreads, SampledUsers};
 use loadgo_host::usage::sources::Sources;
 use loadgo_meters::Meters;
 use loadgo_store::{DriverRecorder, Folder, RowSender, WhenFull};
@@ -104,7 +104,8 @@ impl HostMeter {
         let mut oneshot = if order.command.is_empty() { None } else { Some(Oneshot::open().map_err(RunRefusal::from_state)?) };
         let clock = Clock::start();
         let commands = || if order.command.is_empty() { Vec::new() } else { vec![name_of(&order.command).into()] };
-        let metering = metering::begin(order.tier, Instant(0), |tier| metering::wanted(tier, 1, commands()))?;
+        let users = order.sessions.as_ref().map_or(1, |sessions| sessions.users);
+        let metering = metering::begin(order.tier, Instant(0), |tier| metering::wanted(tier, users, commands()))?;
         let mut meters = metering.meters;
         run_toml.meters(metering.part);
         if let Some(oneshot) = &mut oneshot {
@@ -113,16 +114,7 @@ impl HostMeter {
             }
             run_toml.usage(conditions::usage_part(oneshot.sources()));
         }
-        let sessions = order.sessions.clone().map(FollowedSessions::begin).transpose();
-        match &sessions {
-            Ok(None) => {}
-            Ok(Some(sessions)) => run_toml.usage(conditions::usage_part(&sessions.sources())),
-            Err(refusal) => {
-                let notes = vec![refusal.to_string()];
-                run_toml.usage(conditions::usage_part(&Sources { notes, every: 1, ..Sources::default() }));
-            }
-        }
-        let sessions = sessions.ok().flatten();
+        let sessions = follow(order.sessions.clone(), meters.as_mut(), &mut run_toml);
         let folder = order.folder.as_ref().map(|folder| Folder::create(folder, &run_toml.toml())).transpose()?;
         let mut running = Running::begin(run_toml, folder);
         running.clock = clock;
@@ -157,8 +149,11 @@ impl HostMeter {
         // Locals are dropped in the reverse of this order.
         let HostMeter { order, mut oneshot, mut running, recorder, meters, sessions } = self;
         let origin_ns = running.clock.origin_ns();
-        let groups = oneshot.as_ref().and_then(Oneshot::groups);
-        let subject = SampledParts { groups, meters, origin_ns };
+        let users = match &sessions {
+            Some(sessions) => SampledUsers::of_processes(sessions.processes()),
+            None => SampledUsers::of_groups(oneshot.as_ref().and_then(Oneshot::groups)),
+        };
+        let subject = SampledParts { users, meters, origin_ns };
         let (sink, writer) = running.recording().map(|recording| (recording.row_sender(), recording.tid() as i32)).unzip();
         let following = sessions.zip(sink.clone()).map(|(sessions, sink)| Following::start(sessions, sink, origin_ns));
         let following = following.transpose().map_err(RunRefusal::from_kernel);
@@ -196,6 +191,24 @@ impl HostMeter {
         notes.extend_from_slice(&left_behind);
         let exit = ran.map(|(run, _)| run.exit);
         Ok(MeteringResult { outcome: end.outcome, exit, notes, left_behind })
+    }
+}
+
+/// Begins to follow the sessions of a driver elsewhere, if there are any, and describes where their usage comes from.
+fn follow(expected: Option<Expected>, meters: Option<&mut Meters>, run_toml: &mut RunToml) -> Option<FollowedSessions> {
+    match FollowedSessions::begin(expected?) {
+        Ok(mut sessions) => {
+            if let Some(waits) = meters.and_then(|meters| meters.waits(Vec::new())) {
+                sessions.take_waits_from(Box::new(waits));
+            }
+            run_toml.usage(conditions::usage_part(&sessions.sources()));
+            Some(sessions)
+        }
+        Err(refusal) => {
+            let notes = vec![refusal.to_string()];
+            run_toml.usage(conditions::usage_part(&Sources { notes, every: 1, ..Sources::default() }));
+            None
+        }
     }
 }
 

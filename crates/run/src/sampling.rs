@@ -6,13 +6,11 @@ use crate::refusal::RunRefusal;
 use loadgo_core::record::{LostRow, MeterRows};
 use loadgo_core::stop::StopRequest;
 use loadgo_core::time::Instant;
-use loadgo_host::groups::Groups;
-use loadgo_host::usage::sampler::{OurThreads, Processors, Sampler};
+use loadgo_host::usage::sampler::{OurThreads, Processors, SampledUsers, Sampler};
 use loadgo_meters::Meters;
 use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::scheduling::thread_id;
 use std::io;
-use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -31,8 +29,8 @@ pub(crate) type BeginSampling = Box<dyn FnOnce(OurThreads) -> Box<dyn SampledSys
 
 /// The parts of a host that are sampled.
 pub(crate) struct SampledParts {
-    /// The users' groups.
-    pub groups: Option<Arc<Groups>>,
+    /// The users whose processor time and memory are sampled.
+    pub users: SampledUsers,
     /// The kernel meters, if the host allows them.
     pub meters: Option<Meters>,
     /// When the run began, on the monotonic clock.
@@ -55,7 +53,7 @@ impl SampledHost {
         threads.meters.extend(subject.meters.iter().flat_map(Meters::threads));
         let processors = if subject.meters.is_some() { Processors::Left } else { Processors::Read };
         let now = Instant(monotonic_ns() - subject.origin_ns);
-        let parts = Sampler::begin(subject.groups, threads, processors, now);
+        let parts = Sampler::begin(subject.users, threads, processors, now);
         let lost = parts.as_ref().err().map(|reason| lost_processor_times(now, reason)).into_iter().collect();
         SampledHost { parts: parts.ok(), meters: subject.meters, origin_ns: subject.origin_ns, lost }
     }

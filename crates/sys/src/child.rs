@@ -36,6 +36,22 @@ pub struct Wait4Usage {
     pub switches_involuntary: u64,
 }
 
+impl Wait4Usage {
+    /// The values with their names.
+    pub fn by_name(&self) -> [(&'static str, u64); 7] {
+        let Wait4Usage { user_ns, system_ns, faults_minor, faults_major, .. } = *self;
+        [
+            ("user_ns", user_ns),
+            ("system_ns", system_ns),
+            ("faults_minor", faults_minor),
+            ("faults_major", faults_major),
+            ("max_resident_bytes", self.max_resident_bytes),
+            ("switches_voluntary", self.switches_voluntary),
+            ("switches_involuntary", self.switches_involuntary),
+        ]
+    }
+}
+
 /// This process's own peak of resident memory, in bytes: the peak of a child is never reported lower, since it begins as a copy.
 pub fn own_peak_bytes() -> u64 {
     // SAFETY: an all-zero rusage is valid, and the kernel fills it.

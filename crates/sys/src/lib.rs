@@ -20,6 +20,7 @@ pub mod scheduling;
 pub mod shared_ring;
 pub mod signals;
 pub mod spawn;
+pub mod task_storage;
 pub mod tcp;
 pub mod thread_usage;
 pub mod uring;

@@ -60,7 +60,7 @@ def capacity(
     sudo: SudoOption = False,
     max_users: Annotated[
         int | None,
-        typer.Option(help="Never log in more users; by default 10,000 on a simulated machine, 8 on a host."),
+        typer.Option(help="Never log in more users; by default 10,000 on a simulated machine, 8 on each host."),
     ] = None,
     within: Annotated[
         int | None,

@@ -81,8 +81,8 @@ RunSystemOption = Annotated[
         metavar="SYSTEM",
         autocompletion=machine_completions,
         help="The system that users log in to: here, which is this host; ssh://USER@HOST:PORT for another host, of "
-        "which HOST is enough; a simulated machine's name (see loadgo machines), or the path of a machine file. loadgo "
-        "run also takes a list of hosts, such as hosts.toml, over which the users are spread.",
+        "which HOST is enough; a simulated machine's name (see loadgo machines), or the path of a machine file; "
+        "or a list of hosts, such as hosts.toml, over which the users are spread.",
     ),
 ]
 WithoutLostOption = Annotated[

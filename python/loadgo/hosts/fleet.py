@@ -12,6 +12,7 @@ weight  = 2
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -75,7 +76,9 @@ def is_fleet(on: str) -> bool:
 def refuse_fleet(on: str, instead: str) -> None:
     """Raises `BadArgument` if `on` is a list of hosts, for calls that take one host; `instead` is the remedy."""
     if is_fleet(on):
-        raise BadArgument(f"`on={on}` is a list of hosts, which only `run` and `doctor` take: {instead}").about("on")
+        raise BadArgument(
+            f"`on={on}` is a list of hosts, which `run`, `capacity`, `ab` and `doctor` take: {instead}"
+        ).about("on")
 
 
 def read_fleet(path: str, argument: str = "on") -> tuple[FleetHost, ...]:
@@ -179,6 +182,12 @@ def _mistake(text: str, number: int | None, key: str, message: str) -> Mistake:
     found = written.search(text, begin, end) if key else None
     at = found.start(1) if found else begin
     return Mistake(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at), message)
+
+
+def fewest_users(hosts: Sequence[FleetHost]) -> int:
+    """The number of users from which on each host has users, whatever the number is."""
+    weights = [Fraction(host.weight) for host in hosts]
+    return math.ceil(sum(weights) / min(weights))
 
 
 def user_ranges(hosts: Sequence[FleetHost], users: int) -> tuple[UserRange, ...]:

@@ -17,8 +17,8 @@ from typing import Unpack
 
 from loadgo.errors import BadArgument, LoadgoError, Refused
 from loadgo.hosts.address import SSH_SCHEME
-from loadgo.hosts.fleet import refuse_fleet
-from loadgo.notation.figures import seconds
+from loadgo.hosts.fleet import is_fleet, read_fleet, user_ranges
+from loadgo.notation.figures import in_words, seconds
 from loadgo.notation.margin import DEFAULT_MARGIN_SHARE, margin_share
 from loadgo.notation.quantities import span_s
 from loadgo.pairing.results import End, Experiment, LeftOut, Letter, Pair
@@ -37,9 +37,9 @@ from loadgo.running.prepared import (
     RunSettings,
     is_host,
     parse_script_file,
-    prepare_system,
+    prepare_systems,
 )
-from loadgo.running.run import Run, run
+from loadgo.running.run import Run, load_options, run
 from loadgo.running.stopping import StopRequest, catch_stop_signals
 from loadgo.stats.anytime import FEWEST_OBSERVATIONS
 
@@ -303,7 +303,10 @@ class _RunningExperiment:
 
 def why_left_out(finished: Run) -> str:
     """The reason why a run does not measure its variant; empty for a good run."""
-    is_far = str(finished.summary.run.system.get("name", "")).startswith(SSH_SCHEME)
+    if lost_hosts := [host.name for host in finished.summary.hosts if host.lost is not None]:
+        return f"lost: {in_words(lost_hosts)}"
+    is_one = str(finished.summary.run.system.get("name", "")).startswith(SSH_SCHEME)
+    is_far = is_one or bool(finished.summary.hosts)
     # Without the meters of another host, as over a slow network, responses are whole.
     lost = sum(loss.count for loss in finished.summary.losses if not (is_far and loss.what == "meters"))
     if finished.outcome == "failed":
@@ -337,8 +340,6 @@ def _check(a: Variant, b: Variant, measures: Sequence[str], most_pairs: int, *, 
         raise BadArgument("`measures`: name at least one").about("measures")
     if most_pairs < 1:
         raise BadArgument(f"`most_pairs={most_pairs}` is too few: write at least 1").about("most_pairs")
-    for variant in (a, b):
-        refuse_fleet(variant.on, "name one host: ssh://HOST")
     if is_host(a.on) != is_host(b.on):
         raise BadArgument(
             "one variant runs on a host and one on a simulated machine: compare them with `loadgo compare`"
@@ -351,7 +352,9 @@ def _check_settings(variant: Variant, load: Load, metering: Metering, *, sudo: b
     """Raises what a run of the variant would raise before its first log-in."""
     pace, meters = (load.think, load.typing), (metering.usage_every, metering.meters)
     settings = RunSettings(*pace, variant.set, variant.limit, *meters, login=variant.login)
-    prepare_system(find_script(variant.script), variant.on, settings, sudo=sudo)
+    prepare_systems(find_script(variant.script), variant.on, settings, sudo=sudo)
+    if is_fleet(variant.on):
+        user_ranges(read_fleet(variant.on), int(load_options(load)["users"]))
 
 
 def _other(letter: Letter) -> Letter:

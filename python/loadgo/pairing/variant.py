@@ -8,6 +8,7 @@ from pathlib import Path
 
 from loadgo.errors import Refused
 from loadgo.hosts.address import SSH_SCHEME
+from loadgo.hosts.fleet import is_fleet
 
 MOST_ERROR_CHARS = 300
 """The error has at most this many characters of a failing command's output: the last ones."""
@@ -20,7 +21,7 @@ class Variant:
     script: str | Path
     """A bundled script's name, or the path of a script."""
     on: str = "here"
-    """`here`, which is this host, `ssh://HOST` for another host, a bundled machine's name, or a machine file's path."""
+    """`here`, `ssh://HOST`, the path of a list of hosts, a bundled machine's name, or the path of a machine file."""
     set: tuple[str, ...] = ()
     """Changes of the machine's values: `processors.speed=2`."""
     limit: str | None = None
@@ -32,8 +33,8 @@ class Variant:
 
     @property
     def is_on_other_host(self) -> bool:
-        """Whether an agent meters the host that users log in to."""
-        return str(self.on).startswith(SSH_SCHEME)
+        """Whether an agent meters the host that users log in to, or agents the hosts of a list."""
+        return str(self.on).startswith(SSH_SCHEME) or is_fleet(str(self.on))
 
     @property
     def description(self) -> str:

@@ -7,10 +7,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from loadgo.errors import BadRun
+from loadgo.records.user_ranges import PartOfRun
 
 DRIVERS_FOLDER = "drivers"
 """The folder of the drivers' records in a run's folder, while it goes: a folder for each driver, by its name."""
@@ -20,25 +19,10 @@ DRIVEN_TABLES = ("interactions", "sessions", "lost", "screens")
 """The tables whose rows a driver records, beside `phases`."""
 
 
-@dataclass(frozen=True)
-class DriverOfRun:
-    """A driver of a run."""
+class DriverOfRun(PartOfRun):
+    """A driver of a run: an entry of `drivers`."""
 
-    name: str
-    first_user: int
-    last_user: int
-    entry: Mapping[str, Any]
-    """The entry in `drivers` of `run.toml`."""
-
-    @property
-    def users(self) -> int:
-        """Number of users."""
-        return self.last_user - self.first_user + 1
-
-    @property
-    def lost(self) -> str:
-        """Why the driver was lost; empty if it was not."""
-        return str(self.entry.get("lost", ""))
+    PLURAL = "drivers"
 
     @property
     def bound_ns(self) -> int:
@@ -48,13 +32,7 @@ class DriverOfRun:
 
 def drivers_of_run(conditions: Mapping[str, Any]) -> tuple[DriverOfRun, ...]:
     """The drivers of a run with several, in the order of their users; none for any other run. Raises `BadRun`."""
-    try:
-        return tuple(
-            DriverOfRun(str(entry["name"]), int(entry["first_user"]), int(entry["last_user"]), entry)
-            for entry in conditions.get(DRIVERS_KEY, ())
-        )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadRun(f"run.toml does not say which drivers the run has ({error}): take it from a copy") from error
+    return DriverOfRun.all_in(conditions.get(DRIVERS_KEY, ()))
 
 
 def driver_names(conditions: Mapping[str, Any]) -> list[str]:

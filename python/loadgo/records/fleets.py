@@ -7,10 +7,9 @@ range of its users. The tables have a column `host`, and no other run's tables h
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from loadgo.errors import BadRun
+from loadgo.records.user_ranges import PartOfRun
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,26 +27,16 @@ _USERS_TABLES = ("interactions", "sessions", "lost", "screens")
 """The tables whose rows belong to a user, or to the run as a whole."""
 
 
-@dataclass(frozen=True)
-class HostOfRun:
-    """A host of a run on a fleet."""
+class HostOfRun(PartOfRun):
+    """A host of a run on a fleet: an entry of `system.hosts`."""
 
-    name: str
-    address: str
-    first_user: int
-    last_user: int
-    entry: Mapping[str, Any]
-    """The entry in `system.hosts` of `run.toml`."""
+    PLURAL = "hosts"
+    KEYS = (*PartOfRun.KEYS, "address")
 
     @property
-    def users(self) -> int:
-        """Number of users."""
-        return self.last_user - self.first_user + 1
-
-    @property
-    def lost(self) -> str:
-        """Why the host was lost; empty if it was not."""
-        return str(self.entry.get("lost", ""))
+    def address(self) -> str:
+        """The address by which loadgo reached the host."""
+        return str(self.entry["address"])
 
 
 def is_fleet_run(conditions: Mapping[str, Any]) -> bool:
@@ -59,15 +48,7 @@ def hosts_of_run(conditions: Mapping[str, Any]) -> tuple[HostOfRun, ...]:
     """The hosts of a run on a fleet, in the order of their users; none for any other run. Raises `BadRun`."""
     if not is_fleet_run(conditions):
         return ()
-    try:
-        return tuple(
-            HostOfRun(
-                str(entry["name"]), str(entry["address"]), int(entry["first_user"]), int(entry["last_user"]), entry
-            )
-            for entry in conditions["system"]["hosts"]
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise BadRun(f"run.toml does not say which hosts the run has ({error}): take it from a copy") from error
+    return HostOfRun.all_in(conditions["system"].get("hosts", [{}]))
 
 
 def with_host_of_user(frame: pl.DataFrame, hosts: tuple[HostOfRun, ...]) -> pl.DataFrame:

@@ -12,16 +12,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-USAGE_COLUMNS = (
-    "cpu_user_ns",
-    "cpu_system_ns",
-    "faults_minor",
-    "faults_major",
-    "ready_wait_ns",
-    "paging_wait_ns",
-    "io_wait_ns",
-    "bytes_out",
-)
+from loadgo import _loadgo
+
+USAGE_COLUMNS = (*_loadgo.USAGE_COLUMNS, "bytes_out")
 """Columns of the resources that an interaction used."""
 CLASS_COLUMNS = ("thinking_ns", "typed_ns", "driver_ns", "waiting_ns")
 """Columns of `with_classes` that add up to all of a user's time.

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from loadgo import _loadgo
 from loadgo.errors import BadArgument, Refused
 from loadgo.hosts.address import Address
 from loadgo.hosts.agent import open_agent, parse_json, texts_of
@@ -17,7 +18,6 @@ from loadgo.hosts.failures import WrongFrames, shown
 from loadgo.running.command_meter import (
     MISSING_PROGRAM_STATUS,
     NOT_EXECUTABLE_STATUS,
-    WAIT_COLUMNS,
     CommandOrder,
     HostFacts,
     MeteredRuns,
@@ -27,16 +27,6 @@ from loadgo.running.command_meter import (
 )
 from loadgo.running.stopping import catch_stop_signals
 
-_USAGE_COLUMNS = ("cpu_user_ns", "cpu_system_ns", "faults_minor", "faults_major", *WAIT_COLUMNS)
-_WAIT4_FIGURES = (
-    "user_ns",
-    "system_ns",
-    "faults_minor",
-    "faults_major",
-    "max_resident_bytes",
-    "switches_voluntary",
-    "switches_involuntary",
-)
 _SOURCES = ("cpu", "faults", "waits", "split")
 _OWN_STREAMS = (1, 2)
 """The numbers of this process's output and errors: those of the command's streams, too."""
@@ -126,8 +116,8 @@ def _raw_run(answer: dict[str, Any]) -> dict[str, Any]:
     usage, waited, cold = answer["usage"], answer["waited"], answer["cold"]
     return {
         "real_ns": _number(answer["real_ns"]),
-        "usage": {name: _number_or_none(usage[name]) for name in _USAGE_COLUMNS},
-        "waited": {name: _number(waited[name]) for name in _WAIT4_FIGURES},
+        "usage": {name: _number_or_none(usage[name]) for name in _loadgo.USAGE_COLUMNS},
+        "waited": {name: _number(waited[name]) for name in _loadgo.WAIT4_FIGURES},
         "exit_status": _number_or_none(answer["exit_status"]),
         "signal": _number_or_none(answer["signal"]),
         "left_running": _number(answer["left_running"]),

@@ -17,9 +17,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loadgo import _loadgo
-from loadgo.records.interactions import USAGE_COLUMNS
 
-_COUNTS = tuple(name for name in USAGE_COLUMNS if name != "bytes_out")
+_COUNTS = _loadgo.USAGE_COLUMNS
 _TYPED_COUNTS = _COUNTS[2:]
 _TICKS = ("user_ticks_us", "system_ticks_us")
 _NEVER_NS = np.iinfo(np.int64).max // 2

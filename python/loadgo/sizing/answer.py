@@ -113,11 +113,12 @@ def _answer_by_outcome(
         )
         return CapacityAnswer("every number", outcome.users, (outcome.users, None), None, words)
     if isinstance(outcome, NoNumberMeets):
-        target = goal.targets[outcome.binding]
-        if context.refused.get(1):
-            words = "No number of users meets the targets: a single user could not log in."
-            return CapacityAnswer("no number", 0, (0, 0), None, words)
-        return CapacityAnswer("no number", 0, (0, 0), target, _none_meets_in_words(target, points))
+        target, too_few = goal.targets[outcome.binding], goal.fewest_users - 1
+        if refused := context.refused.get(goal.fewest_users):
+            who = "a single user" if goal.fewest_users == 1 else f"{refused:,} of {goal.fewest_users:,} users"
+            words = f"No number of users meets the targets: {who} could not log in.{_fewer_in_words(goal)}"
+            return CapacityAnswer("no number", 0, (0, too_few), None, words)
+        return CapacityAnswer("no number", 0, (0, too_few), target, _none_meets_in_words(target, points, goal))
     return _range_answer(outcome, points, goal)
 
 
@@ -129,9 +130,20 @@ def _met_in_words(users: int, points: Sequence[LoadPoint]) -> str:
     return f"{capitalized(people(users))}, the limit of the search, {'meets' if users == 1 else 'meet'}"
 
 
-def _none_meets_in_words(target: Target, points: Sequence[LoadPoint]) -> str:
-    measured = _measured_in_words(1, points)
-    return f"No number of users meets {target.text}{': ' if measured else ''}{measured}."
+def _none_meets_in_words(target: Target, points: Sequence[LoadPoint], goal: SearchGoal) -> str:
+    measured = _measured_in_words(goal.fewest_users, points)
+    number_of_users = "number of users" if goal.fewest_users == 1 else f"number from {people(goal.fewest_users)} on"
+    return f"No {number_of_users} meets {target.text}{': ' if measured else ''}{measured}.{_fewer_in_words(goal)}"
+
+
+def _fewer_in_words(goal: SearchGoal) -> str:
+    """A sentence on fewer users than several hosts can have; empty for one host."""
+    if goal.fewest_users == 1:
+        return ""
+    return (
+        f" Fewer than {people(goal.fewest_users)} cannot be tried on this list, since each host has a user: leave "
+        "hosts out of it, or search one of them with --on ssh://HOST."
+    )
 
 
 def _range_answer(outcome: Undecided, points: Sequence[LoadPoint], goal: SearchGoal) -> CapacityAnswer:
@@ -201,8 +213,8 @@ def _found_answer(
         return CapacityAnswer("contradiction", None, None, floor.target, words)
     users, low, high = outcome.users, outcome.low, outcome.high
     is_open = context.fit_doubt is not None and context.fit_doubt.high is None
-    if users == 0:
-        words = _zero_in_words(None if is_open else high, target, points) + _wide_reason(outcome)
+    if users < goal.fewest_users:
+        words = _zero_in_words(None if is_open else high, target, points, goal) + _wide_reason(outcome)
         return CapacityAnswer("no number", 0, (0, high), target, words)
     words = _capacity_in_words(users, low, None if is_open else high, target, points)
     words += _wide_reason(outcome)
@@ -214,14 +226,15 @@ def _found_answer(
     return CapacityAnswer("found", users, (low, high), target, words + _limiting_resource(users, points, context.first))
 
 
-def _zero_in_words(high: int | None, target: Target, points: Sequence[LoadPoint]) -> str:
-    """Sentences on a capacity of 0 users, whose interval ends at `high`; None if this end is not known."""
-    if high == 0:
-        return _none_meets_in_words(target, points)
+def _zero_in_words(high: int | None, target: Target, points: Sequence[LoadPoint], goal: SearchGoal) -> str:
+    """Sentences on a capacity below the fewest users, whose interval ends at `high`; None if this end is not known."""
+    if high == goal.fewest_users - 1:
+        return _none_meets_in_words(target, points, goal)
     ends = "is 0 users or more" if high is None else f"lies between 0 and {high:,}"
-    words = f"Probably not even one user meets {target.text}: the answer {ends}, with 95 % confidence."
-    measured = _measured_in_words(1, points)
-    return words + (f" {measured[:1].upper()}{measured[1:]}." if measured else "")
+    who = "one user meets" if goal.fewest_users == 1 else f"{people(goal.fewest_users)} meet"
+    words = f"Probably not even {who} {target.text}: the answer {ends}, with 95 % confidence."
+    measured = _measured_in_words(goal.fewest_users, points)
+    return words + (f" {measured[:1].upper()}{measured[1:]}." if measured else "") + _fewer_in_words(goal)
 
 
 def _wide_reason(outcome: CapacityFound) -> str:

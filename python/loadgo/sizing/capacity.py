@@ -12,7 +12,7 @@ from pathlib import Path
 from loadgo.distribution.choice import DEFAULT_CHOICE, WorkerChoice
 from loadgo.errors import BadArgument
 from loadgo.notation.figures import counted, people
-from loadgo.notation.quantities import span_s, user_count
+from loadgo.notation.quantities import span_s
 from loadgo.prediction.predict import DrawPlan, plan_draws
 from loadgo.running.folders import check_out, failed_runs_named
 from loadgo.running.host import DEFAULT_DRIVER, Driver
@@ -31,17 +31,13 @@ from loadgo.sizing.outcomes import SearchGoal
 from loadgo.sizing.points import points_of
 from loadgo.sizing.results import Capacity, Neighbours, ReportProgress, SearchLimits, TrialRecord
 from loadgo.sizing.rounds import SearchResult, TrialLengths
-from loadgo.sizing.site import TrialSite, keep_result, prepare_site
+from loadgo.sizing.site import TrialSite, keep_result, max_users_on, prepare_site
 from loadgo.sizing.site_search import SiteSearch, search_all_drawn
 from loadgo.sizing.standing import target_standing
 from loadgo.sizing.targets import check_commands, check_resources, parse_targets
 from loadgo.sizing.time_left import DrawnSearchLines, search_limits_in_words
 from loadgo.sizing.trials import CapacityTrial
 
-DEFAULT_MAX_USERS_MACHINE = 10_000
-"""Default of the largest number of users on a simulated machine."""
-DEFAULT_MAX_USERS_HOST = 8
-"""Default of the largest number of users on a host."""
 DEFAULT_MOST_TRIALS_MACHINE, DEFAULT_MOST_TRIALS_HOST = 60, 24
 """Defaults of the largest number of trials; a trial on a host takes real time."""
 DEFAULT_SHORTEST_TRIAL_S, DEFAULT_LONGEST_TRIAL_S = 30.0, 300.0
@@ -106,10 +102,11 @@ def capacity(
         script: A bundled script's name, or the path of a script. None with `mix`.
         target: One or more conditions: `p90 < 2s`, `mean(edit) < 500ms`, `errors < 1%`, `busy(processors) < 80%`,
             `throughput > 3/s`. All must hold.
-        on: `here`, which is this host, another host (`ssh://USER@HOST:PORT`), or a simulated machine's name or file.
-            Users of another host log in through its sshd, and all trials share one log-in of loadgo.
+        on: `here`, which is this host, another host (`ssh://USER@HOST:PORT`), the path of a list of hosts, or a
+            simulated machine's name or file. Users of other hosts log in through their sshd, and all trials share one
+            log-in of loadgo to each host.
         sudo: Whether the agent on another host runs by `sudo`.
-        max_users: The largest number of users in a trial. By default 10,000 on a simulated machine, 8 on a host.
+        max_users: The largest number of users in a trial. By default 10,000 on a simulated machine, 8 on each host.
         mix: Users of several classes instead of `script`, such as `heavy.toml=1,ordinary.toml=3`.
         within: The search ends when the ends of the answer's interval differ by at most this many users. By default
             2 % of the answer, and at least 1.
@@ -240,10 +237,10 @@ def search_goal(options: SearchOptions, site: TrialSite) -> SearchGoal:
         raise BadArgument(f"`trials={options.trials}` is too few: write at least 1; an answer takes about 10").about(
             "trials"
         )
-    default_max_users = DEFAULT_MAX_USERS_HOST if site.live else DEFAULT_MAX_USERS_MACHINE
     return SearchGoal(
         targets=targets,
-        max_users=default_max_users if options.max_users is None else user_count(options.max_users),
+        max_users=max_users_on(site, options.max_users),
+        fewest_users=site.fewest_users,
         within=options.within,
         most_interactions=MOST_TRIAL_INTERACTIONS,
         most_trials=options.trials or (DEFAULT_MOST_TRIALS_HOST if site.live else DEFAULT_MOST_TRIALS_MACHINE),
@@ -366,6 +363,11 @@ def _unknown_neighbours(site: TrialSite, neighbours: Neighbours | None) -> tuple
     """A note on other work of another host, if its share was not measured."""
     if neighbours is not None or not site.is_other_host:
         return ()
+    if site.hosts > 1:
+        return (
+            f"the share of other work in the time of the hosts of {site.on}: what sshd does for the users is not told "
+            "apart from it. loadgo meter --on ssh://HOST --for 10s --full shows the programs of each.",
+        )
     return (
         f"the share of other work in the time of {site.on}: what sshd does for the users is not told apart from it. "
         f"loadgo meter --on {site.on} --for 10s --full shows its programs, when nobody is logged in for a trial.",

@@ -29,6 +29,8 @@ class SearchGoal:
     """Most interactions of one trial."""
     most_trials: int
     live: bool
+    fewest_users: int = 1
+    """The fewest users of a trial: on several hosts, each has a user."""
 
     @property
     def ceilings(self) -> tuple[int, ...]:
@@ -76,7 +78,7 @@ class EveryNumberMeets:
 
 @dataclass(frozen=True)
 class NoNumberMeets:
-    """Even one user misses a target."""
+    """Even the fewest users miss a target."""
 
     binding: int
     """The index of this target."""

@@ -72,7 +72,9 @@ def busy_spans(tables: Tables, stretch: Stretch, servers: ServerCounts) -> dict[
 
     Columns: `at_ns`, `span_ns`, `busy` and `whole`; the last two are in nanoseconds of all its servers together.
     """
-    spans_by_resource = {PROCESSORS_RESOURCE: _processor_spans(spans_in(tables.time, stretch))}
+    # Each host of several has processors of its own, and spans of its own.
+    time = [_processor_spans(spans_in(host.time, stretch)) for host in tables.by_host or (tables,)]
+    spans_by_resource = {PROCESSORS_RESOURCE: pl.concat(time)}
     queue_spans = spans_in(tables.queue, stretch).with_columns(pl.col("queue", "measure").cast(pl.String))
     for name, row in queue_spans.filter(pl.col("measure") == "busy_ns").partition_by("queue", as_dict=True).items():
         count = servers.get(str(name[0]))

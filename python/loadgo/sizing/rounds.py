@@ -203,7 +203,7 @@ class _Rounds:
         """Limits the next trials to fewer users than this invalid one had, or returns the reason to end the search."""
         reason = f"with {people(trial.users)} no trial is valid: {trial.why}"
         invalid = sum(not left_out.valid for left_out in self._left_out)
-        if is_last or trial.users == 1 or invalid >= MOST_INVALID_TRIALS:
+        if is_last or trial.users <= self._goal.fewest_users or invalid >= MOST_INVALID_TRIALS:
             return reason
         if trial.users > max((tried.users for tried in self._trials), default=0):
             self._lowered_goal, self._lowered_reason = replace(self._lowered_goal, max_users=trial.users - 1), reason

@@ -67,7 +67,7 @@ class _UserBracket:
     """Two numbers of users between which the answer lies."""
 
     met: int
-    """The most users, below `missed`, that significantly meet all ceilings; 0 without such a number."""
+    """The most users, below `missed`, that significantly meet all ceilings. Without any: one below the fewest."""
     missed: int | None
     """The fewest users that significantly miss a ceiling; None without such a number."""
     binding: int
@@ -77,12 +77,12 @@ class _UserBracket:
 def next_step(trials: Sequence[CapacityTrial], goal: SearchGoal, left_out: int = 0) -> NextTrial | SearchOutcome:
     """The next trial after `trials`, or the outcome of the search. `left_out` more trials count to their limit."""
     if not trials:
-        users = max(1, goal.max_users // FIRST_TRIAL_DIVISOR) if goal.live else 1
-        return NextTrial(users, min(FIRST_TRIAL_INTERACTIONS, goal.short_interactions))
+        users = goal.max_users // FIRST_TRIAL_DIVISOR if goal.live else 1
+        return NextTrial(max(goal.fewest_users, users), min(FIRST_TRIAL_INTERACTIONS, goal.short_interactions))
     bracket = _bracket(trials, goal)
     if len(trials) + left_out >= goal.most_trials:
         return outcome_so_far(trials, goal, f"{counted(len(trials) + left_out, 'trial')} did not decide it")
-    if bracket.missed == 1:
+    if bracket.missed == goal.fewest_users:
         return NoNumberMeets(bracket.binding)
     if bracket.missed is None:
         return _search_upwards(trials, goal, bracket)
@@ -106,7 +106,8 @@ def _bracket(trials: Sequence[CapacityTrial], goal: SearchGoal) -> _UserBracket:
     # On a host, trials may contradict each other: the bracket then contains all that do.
     least_missed = max(all_met, default=0) if goal.live else 0
     missed = min((users for users in all_missed if users > least_missed), default=None)
-    met = max((users for users in all_met if users < min(all_missed, default=math.inf)), default=0)
+    too_few = goal.fewest_users - 1
+    met = max((users for users in all_met if users < min(all_missed, default=math.inf)), default=too_few)
     return _UserBracket(met, missed, _worst_target(missed or max(tried), trials, goal))
 
 
@@ -144,13 +145,14 @@ def _search_upwards(
         return _longer_trial(most_users, trials, goal, known_range(trials, goal, _NEAR_LIMIT_REASON))
     excesses = [_measured_excess(target_index, most_users, trials, goal) for target_index in goal.ceilings]
     nearest = max(excesses, default=0.0)
-    if bracket.met < most_users and most_users == 1 and nearest > 0:
+    if bracket.met < most_users == goal.fewest_users and nearest > 0:
+        who = "one user alone is" if most_users == 1 else f"{most_users:,} users, the fewest, are"
         return _longer_trial(
-            1, trials, goal, known_range(trials, goal, "one user alone is too close to the limit of a target")
+            most_users, trials, goal, known_range(trials, goal, f"{who} too close to the limit of a target")
         )
-    fewest_users = min(trial.users for trial in trials)
-    if bracket.met == 0 and fewest_users > 1 and nearest > 0:
-        return NextTrial(fewest_users // 2, goal.short_interactions)
+    fewest_tried = min(trial.users for trial in trials)
+    if bracket.met < goal.fewest_users < fewest_tried and nearest > 0:
+        return NextTrial(max(goal.fewest_users, fewest_tried // 2), goal.short_interactions)
     if bracket.met < most_users and nearest > -LEAP_MARGIN_LOGITS:
         return NextTrial(min(goal.max_users, max(most_users + 1, math.ceil(1.1 * most_users))), goal.short_interactions)
     guess = min(_estimated_limit_users(trials, goal), float(goal.max_users))
@@ -198,7 +200,7 @@ def _search_inwards(
     if not answer.enough or is_few or not _has_trials_around(trials, crossing.users):
         return NextTrial(_users_beside(trials, goal, crossing), _next_interactions(goal, crossing))
     interactions = sum(trial.counted for trial in trials if trial.users == answer.users)
-    if interactions < ANSWER_EVIDENCE_SHARE * crossing.weight and answer.users:
+    if interactions < ANSWER_EVIDENCE_SHARE * crossing.weight and answer.users >= goal.fewest_users:
         return NextTrial(answer.users, max(goal.short_interactions, math.ceil(ANSWER_EVIDENCE_SHARE * crossing.weight)))
     if not _was_decided_before(trials[:-1], goal):
         return NextTrial(_users_beside(trials, goal, crossing), _next_interactions(goal, crossing))
@@ -258,7 +260,8 @@ def _search_between(
     if not between:
         return undecided
     # Long trials between short ends give no line a slope, so the ends are tried again too, half as long.
-    weights = dict.fromkeys(between, 1) | {users: END_TRIALS_RATIO for users in (bracket.met, bracket.missed) if users}
+    ends = [users for users in (bracket.met, bracket.missed) if users >= goal.fewest_users]
+    weights = dict.fromkeys(between, 1) | dict.fromkeys(ends, END_TRIALS_RATIO)
     next_users = min(weights, key=lambda users: weights[users] * _interactions_with(users, trials))
     return _longer_trial(next_users, trials, goal, undecided)
 
@@ -295,8 +298,9 @@ def _decide_adjacent(
 
 
 def _found_capacity(crossing: LimitCrossing, binding: int, goal: SearchGoal) -> CapacityFound:
-    users = max(math.floor(crossing.users), 0)
-    low, high = max(math.floor(crossing.low), 0), min(math.floor(crossing.high), goal.max_users)
+    too_few = goal.fewest_users - 1
+    users = max(math.floor(crossing.users), too_few)
+    low, high = max(math.floor(crossing.low), too_few), min(math.floor(crossing.high), goal.max_users)
     users = min(users, goal.max_users)
     width = _wanted_width(users, goal)
     is_narrow = high - low <= width and half_width(crossing) <= wanted_half_width(users, goal)
@@ -326,7 +330,7 @@ def _users_beside(trials: Sequence[CapacityTrial], goal: SearchGoal, crossing: L
     below = sum(trial.counted for trial in near if trial.users <= middle)
     above = sum(trial.counted for trial in near if trial.users > middle)
     users = math.floor(middle - distance + 0.5) if below <= above else math.ceil(middle + distance - 0.5)
-    return min(max(users, 1), goal.max_users)
+    return min(max(users, goal.fewest_users), goal.max_users)
 
 
 def interactions_left(trials: Sequence[CapacityTrial], goal: SearchGoal) -> int | None:

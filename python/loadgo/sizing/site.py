@@ -11,7 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from loadgo.errors import BadArgument
+from loadgo.hosts.fleet import fewest_users, is_fleet, read_fleet
 from loadgo.measures.tariff import Tariff, tariff_on
+from loadgo.notation.quantities import user_count
 from loadgo.records.run_file import make_folder
 from loadgo.records.runs import CAPACITY_FILE
 from loadgo.running import bundled
@@ -23,7 +26,7 @@ from loadgo.running.prepared import (
     RunProgress,
     RunSettings,
     is_host,
-    prepare_system,
+    prepare_systems,
 )
 from loadgo.sizing.curve import Target
 from loadgo.sizing.early_end import TrialWatcher
@@ -31,6 +34,11 @@ from loadgo.sizing.mix import UserMix, nearest_seed
 from loadgo.sizing.resources import PROCESSORS_RESOURCE, ServerCounts, cpu_limit_servers, server_counts
 from loadgo.sizing.results import Capacity
 from loadgo.sizing.trials import CapacityTrial, TrialQuestions, trial_from
+
+DEFAULT_MAX_USERS_MACHINE = 10_000
+"""Default of the largest number of users on a simulated machine."""
+DEFAULT_MAX_USERS_HOST = 8
+"""Default of the largest number of users on a host, and for each of several."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +64,10 @@ class TrialSite:
     """The limits that this host cannot reach."""
     settings: tuple[str, ...] = ()
     """The caller's settings in words: `think exponential(1s)`, `limit cpus=0.5`."""
+    hosts: int = 1
+    """Number of hosts of a list; 1 for any other system."""
+    fewest_users: int = 1
+    """The fewest users of a trial: on several hosts, each has a user."""
 
     @property
     def live(self) -> bool:
@@ -92,8 +104,11 @@ def prepare_site(
     """Prepares a script or a mix on the system `on`. Raises the errors of `loadgo.run` before the first log-in."""
     mix = script if isinstance(script, UserMix) else None
     source = script.source if isinstance(script, UserMix) else bundled.find_script(script)
-    ready = prepare_system(source, on, settings, sudo=sudo)
+    ready = prepare_systems(source, on, settings, sudo=sudo)
+    fleet = read_fleet(on) if is_fleet(str(on)) else ()
     return TrialSite(
+        hosts=len(fleet) or 1,
+        fewest_users=fewest_users(fleet) if fleet else 1,
         source=source,
         on=on,
         drive=ready.run_script,
@@ -107,6 +122,20 @@ def prepare_site(
         limit_warnings=ready.limit_warnings,
         settings=_settings_in_words(settings),
     )
+
+
+def max_users_on(site: TrialSite, asked: int | None) -> int:
+    """The largest number of users of a search, by default or as asked. Fewer than several hosts need are refused."""
+    if asked is None:
+        default_max_users = DEFAULT_MAX_USERS_HOST * site.hosts if site.live else DEFAULT_MAX_USERS_MACHINE
+        return max(default_max_users, site.fewest_users)
+    max_users = user_count(asked)
+    if max_users < site.fewest_users:
+        raise BadArgument(
+            f"`max_users={max_users}` are too few for the {site.hosts} hosts of {site.on}, each of which has a user "
+            f"from {site.fewest_users} on: use more users, fewer hosts, or other weights"
+        ).about("max_users", "on")
+    return max_users
 
 
 def _site_servers(on: str, ready: PreparedRun) -> ServerCounts:
@@ -163,12 +192,13 @@ def run_trial(site: TrialSite, targets: Sequence[Target], load: TrialLoad, watch
             return not stopped
 
         site.drive(site.source.text, options, str(folder), keep_running)
+        from loadgo.records.fleet_tables import tables_of_load
         from loadgo.records.tables import load_tables, tables
 
         name = str(folder) if is_kept else f"seed {seed}"
         return trial_from(
             # On a machine, of the meters' tables only those of its stores are asked for.
-            tables(folder) if site.live else load_tables(folder, also=["queue"]),
+            tables_of_load(tables(folder)) if site.live else load_tables(folder, also=["queue"]),
             TrialQuestions(users, name, tuple(targets), site.servers, site.tariff, bool(stopped), classes),
         )
 

@@ -23,6 +23,7 @@ from loadgo.measures.charges import cost_of
 from loadgo.measures.tariff import Tariff
 from loadgo.measures.total_time import total_time_of
 from loadgo.measures.usage import usage_of
+from loadgo.records.fleets import FLEET_KIND
 from loadgo.records.interactions import classes_of
 from loadgo.records.phases import Stretch, classified_in, stretch_of
 from loadgo.sizing.curve import ClassFigures, Target
@@ -161,7 +162,7 @@ def trial_from(tables: Tables, questions: TrialQuestions) -> CapacityTrial:
     counted = _CountedInteractions(rows, responses, stretch, batches, _batch_indices(rows["sent_ns"], stretch, batches))
     spans = busy_spans(tables, stretch, questions.servers)
     system = tables.conditions.get("system", {})
-    live = system.get("kind") == "host"
+    live = system.get("kind") in ("host", FLEET_KIND)
     total = total_time_of(tables, stretch) if live else None
     processors = None if total is None else processor_shares(total)
     late = late_lines(rows, questions.targets)

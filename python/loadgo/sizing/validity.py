@@ -16,7 +16,8 @@ from loadgo.measures.audit import (
 )
 from loadgo.measures.littles_law import little_closed
 from loadgo.measures.total_time import TotalTime
-from loadgo.notation.figures import share
+from loadgo.notation.figures import in_words, share
+from loadgo.records.fleets import hosts_of_run, is_fleet_run
 from loadgo.records.interactions import classes_of
 from loadgo.records.phases import Stretch
 from loadgo.sizing.curve import Target
@@ -42,10 +43,14 @@ def validity_of(
 ) -> tuple[bool, str]:
     """Whether the trial with the counted interactions `rows` is valid, and the reason if not.
 
-    The reasons: lost records, a late driver (`late` lines), or a broken Little's law. A few late lines make no trial
-    invalid, since a response is measured from its own sending. The law is not checked for a trial that ended early,
-    since its longest cycles are incomplete.
+    The reasons: a lost host, lost records, a late driver (`late` lines), or a broken Little's law. A few late lines
+    make no trial invalid, since a response is measured from its own sending. The law is not checked for a trial that
+    ended early, since its longest cycles are incomplete.
     """
+    if lost_hosts := [host.name for host in hosts_of_run(tables.conditions) if host.lost]:
+        return False, f"{in_words(lost_hosts)} was lost" if len(
+            lost_hosts
+        ) == 1 else f"{in_words(lost_hosts)} were lost"
     driver, lines = driver_audit(rows, total, tables, None), len(rows)
     lost = lost_records(tables, cut_short=cut_short) - _lost_far_meters(tables)
     if lost > MOST_LOST_SHARE * max(lines, 1):
@@ -83,7 +88,8 @@ def censored_lines(tables: Tables) -> int:
 
 def _lost_far_meters(tables: Tables) -> int:
     """Lost meters of another host. Without them, as over a slow network, responses are whole."""
-    is_far = str(tables.conditions.get("system", {}).get("name", "")).startswith(SSH_SCHEME)
+    is_one = str(tables.conditions.get("system", {}).get("name", "")).startswith(SSH_SCHEME)
+    is_far = is_one or is_fleet_run(tables.conditions)
     return (
         sum(loss.count for loss in group_losses(tables.lost, tables.conditions) if loss.what == "meters")
         if is_far

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loadgo.errors import BadArgument, Mistake
 from loadgo.hosts.address import Address
-from loadgo.hosts.fleet import FleetHost, is_fleet, parse_fleet, read_fleet, user_ranges
+from loadgo.hosts.fleet import FleetHost, fewest_users, is_fleet, parse_fleet, read_fleet, user_ranges
 
 TWO = """# login nodes
 [[hosts]]
@@ -85,6 +85,12 @@ def test_users_are_spread_in_ranges_by_weight() -> None:
 def test_a_host_without_users_is_refused() -> None:
     with pytest.raises(BadArgument, match="`users=2` are too few for 3 hosts"):
         user_ranges(hosts_of([1, 1, 1]), 2)
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=20), st.integers(0, 50))
+def test_each_host_has_users_from_the_fewest_on(weights: list[int], more: int) -> None:
+    hosts = hosts_of([float(weight) for weight in weights])
+    assert all(one.count for one in user_ranges(hosts, fewest_users(hosts) + more))
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=20), st.integers(0, 500))

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from loadgo.sizing.answer import answer_of
 from loadgo.sizing.crossing import crossing_of, excess_of, scale_of
 from loadgo.sizing.outcomes import CapacityFound, EveryNumberMeets, NextTrial, NoNumberMeets, SearchGoal, Undecided
 from loadgo.sizing.rounds import SearchResult, TrialLength, TrialLengths, run_search
@@ -23,7 +24,7 @@ Shares = Callable[[int], float]
 
 
 def searched(
-    slow: Shares, *, seed: int = 1, max_users: int = 1000, live: bool = False
+    slow: Shares, *, seed: int = 1, max_users: int = 1000, live: bool = False, fewest_users: int = 1
 ) -> tuple[SearchResult, list[int]]:
     """The search on a system with a share `slow(users)` of slow interactions, and the numbers of users it tried."""
     tried: list[int] = []
@@ -32,7 +33,7 @@ def searched(
         tried.append(step.users)
         return made_trial(step.users, step.interactions, slow(step.users), seed)
 
-    wanted = SearchGoal(parse_targets("p90 < 1s"), max_users, 1, 200_000, 60, live)
+    wanted = SearchGoal(parse_targets("p90 < 1s"), max_users, 1, 200_000, 60, live, fewest_users)
     return run_search(tries, wanted, seed=1000 * seed), tried
 
 
@@ -61,6 +62,28 @@ def test_a_target_that_no_number_meets_takes_one_trial_with_one_user() -> None:
     found, tried = searched(lambda _: 0.8)
     assert found.outcome == NoNumberMeets(0)
     assert tried == [1]
+
+
+@pytest.mark.parametrize("live", [False, True])
+@pytest.mark.parametrize("edge", [0, 4, 5, 6, 30])
+def test_a_search_on_several_hosts_never_tries_fewer_users_than_each_host_needs(edge: int, live: bool) -> None:
+    found, tried = searched(lambda users: 0.001 if users <= edge else 0.9, max_users=60, live=live, fewest_users=5)
+    assert min(tried) >= 5
+    if edge < 5:
+        assert found.outcome == NoNumberMeets(0)
+    else:
+        assert isinstance(found.outcome, CapacityFound)
+        assert found.outcome.users == edge
+
+
+def test_the_answer_says_why_fewer_users_than_hosts_need_were_not_tried() -> None:
+    goal = SearchGoal(parse_targets("p90 < 1s"), 60, 1, 200_000, 60, live=True, fewest_users=5)
+    answer = answer_of(NoNumberMeets(0), [], goal)
+    assert (answer.end, answer.users, answer.interval) == ("no number", 0, (0, 4))
+    assert answer.in_words == (
+        "No number from 5 users on meets p90 < 1s. Fewer than 5 users cannot be tried on this list, since each host "
+        "has a user: leave hosts out of it, or search one of them with --on ssh://HOST."
+    )
 
 
 def test_a_target_that_every_number_meets_ends_at_the_limit() -> None:

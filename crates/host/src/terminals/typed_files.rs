@@ -80,11 +80,12 @@ impl Preparations {
         self
     }
 
-    /// These lines, with the announcement of the session in `directory`. It comes after all lines but the question for the place, so
-    /// that their use is no part of what is measured.
+    /// These lines, with the session's announcement in `directory` as the last. So no other line is part of what is measured.
+    ///
+    /// It replaces the question for the place: the agent follows the session, also where its host is this one.
     pub(crate) fn with_announcement(mut self, directory: &str) -> Preparations {
-        if let Some(at) = self.steps.iter().position(|step| *step == Step::Place) {
-            self.steps.insert(at, Step::Announce(directory.into()));
+        if let Some(place) = self.steps.iter_mut().find(|step| **step == Step::Place) {
+            *place = Step::Announce(directory.into());
         }
         self
     }
@@ -325,7 +326,7 @@ mod tests {
         assert_eq!(Preparations::elsewhere(&script, "r", true, false).steps, [Step::History]);
         assert_eq!(Preparations::elsewhere(&script, "r", true, true).steps, [Step::History, Step::Place]);
         let announced = Preparations::elsewhere(&script, "r", true, true).with_announcement("/d");
-        assert_eq!(announced.steps, [Step::History, Step::Announce("/d".into()), Step::Place]);
+        assert_eq!(announced.steps, [Step::History, Step::Announce("/d".into())]);
         assert_eq!(Preparations::elsewhere(&script, "r", false, true).with_announcement("/d").count(), 0);
         let in_own_directory = Preparations::elsewhere(&script, "r", true, true).with_directory();
         assert_eq!(in_own_directory.steps, [Step::History, Step::Directory, Step::Place]);

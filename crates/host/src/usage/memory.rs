@@ -15,8 +15,8 @@ use loadgo_core::record::{FREE_MEMORY, MemoryRow, OTHER_MEMORY, PROCESS_OWNERS};
 use loadgo_core::time::Instant;
 
 use crate::conditions::{PagingDevice, paging_devices};
-use crate::groups::Groups;
 use counts::{Held, Moved, Whole};
+pub use users::UserProcesses;
 use users::{Span, Users};
 
 const FILE_CACHE: &str = "file cache";
@@ -56,13 +56,13 @@ struct Reading {
 }
 
 impl Memory {
-    /// Begins at `now`, with the users of `groups` if there are any.
-    pub fn begin(groups: Option<Arc<Groups>>, now: Instant) -> io::Result<Memory> {
+    /// Begins at `now`, with these users if there are any.
+    pub fn begin(users: Option<Arc<dyn UserProcesses>>, now: Instant) -> io::Result<Memory> {
         let page_bytes = rustix::param::page_size() as u64;
         let before = moved(page_bytes);
         let rest = |whole: Option<u64>| Rest { most: whole.unwrap_or(0) };
         Ok(Memory {
-            users: groups.map(|groups| Users::begin(groups, page_bytes, now)).transpose()?,
+            users: users.map(|users| Users::begin(users, page_bytes, now)).transpose()?,
             page_bytes,
             taken_from_others: rest(before.taken),
             brought_to_others: rest(before.brought),

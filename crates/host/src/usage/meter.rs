@@ -255,13 +255,15 @@ impl UsageMeter {
 
     fn usage_of(&mut self, user: UserId, interval: &Interval) -> Usage {
         let usage = interval.usage(&mut self.slot(user).split);
-        let waited = self.waits.as_mut().and_then(|waits| waits.interaction(user));
-        waited.map_or(usage, |waited| Usage {
-            ready_wait_ns: Some(waited.ready_ns),
-            paging_wait_ns: Some(waited.paging_ns),
-            io_wait_ns: Some(waited.io_ns),
+        let Some(waits) = &mut self.waits else { return usage };
+        // Without an account there the waits are not known: those of processes that still run are in no other sum.
+        let waited = waits.interaction(user);
+        Usage {
+            ready_wait_ns: waited.map(|waited| waited.ready_ns),
+            paging_wait_ns: waited.map(|waited| waited.paging_ns),
+            io_wait_ns: waited.map(|waited| waited.io_ns),
             ..usage
-        })
+        }
     }
 
     fn interval_by_taskstats(&mut self, user: UserId) -> Interval {

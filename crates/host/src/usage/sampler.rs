@@ -17,7 +17,7 @@ use rustix::io::Errno;
 
 use crate::groups::Groups;
 use crate::small_files::{number, open_at, open_directory, read_at_start};
-use crate::usage::memory::Memory;
+use crate::usage::memory::{Memory, UserProcesses};
 
 /// Categories of processor time, in the order of the columns of `/proc/stat`.
 pub const TIME_CATEGORIES: [&str; 8] = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
@@ -31,6 +31,28 @@ pub struct OurThreads {
     pub driver: Vec<i32>,
     /// The threads that sample and write.
     pub meters: Vec<i32>,
+}
+
+/// The users whose processor time and memory are sampled.
+#[derive(Clone, Debug, Default)]
+pub struct SampledUsers {
+    /// The groups that keep the users' processor time, if this process has made them.
+    groups: Option<Arc<Groups>>,
+    /// The processes whose memory is the users'.
+    processes: Option<Arc<dyn UserProcesses>>,
+}
+
+impl SampledUsers {
+    /// The users of these groups; `None`: nobody.
+    pub fn of_groups(groups: Option<Arc<Groups>>) -> SampledUsers {
+        let processes = groups.clone().map(|groups| groups as Arc<dyn UserProcesses>);
+        SampledUsers { groups, processes }
+    }
+
+    /// These users, whose processor time somebody else reads.
+    pub fn of_processes(processes: Option<Arc<dyn UserProcesses>>) -> SampledUsers {
+        SampledUsers { groups: None, processes }
+    }
 }
 
 /// Samples this host; each call gives the rows of the span since the last.
@@ -73,11 +95,11 @@ struct CpuTotal {
 
 impl Sampler {
     /// Begins to sample at `now`.
-    pub fn begin(groups: Option<Arc<Groups>>, threads: OurThreads, processors: Processors, now: Instant) -> io::Result<Sampler> {
+    pub fn begin(users: SampledUsers, threads: OurThreads, processors: Processors, now: Instant) -> io::Result<Sampler> {
         let proc = open_directory(Path::new("/proc"))?;
         let nothing = SampledTotals { at: now, processors: Vec::new(), cpu: Default::default() };
-        let memory = Memory::begin(groups.clone(), now)?;
-        let mut sampler = Sampler { proc, groups, threads, processors, memory, last: nothing };
+        let memory = Memory::begin(users.processes, now)?;
+        let mut sampler = Sampler { proc, groups: users.groups, threads, processors, memory, last: nothing };
         sampler.last.processors = sampler.processor_ticks()?;
         for (index, cpu_ns) in sampler.cpu_totals().into_iter().enumerate() {
             sampler.last.cpu[index] = CpuTotal { at: now, cpu_ns: cpu_ns? };
@@ -231,7 +253,7 @@ mod tests {
     #[test]
     fn a_busy_thread_of_ours_is_seen() {
         let threads = OurThreads { driver: vec![thread_id()], meters: Vec::new() };
-        let mut sampler = Sampler::begin(None, threads, Processors::Read, Instant(0)).unwrap();
+        let mut sampler = Sampler::begin(SampledUsers::default(), threads, Processors::Read, Instant(0)).unwrap();
         let busy = std::time::Instant::now();
         while busy.elapsed().as_millis() < 30 {}
         let mut rows = record::MeterRows::default();
@@ -269,7 +291,8 @@ mod tests {
         // Work of this thread, the driver here: much more than the readings below take.
         (0..100_000_000_u64).for_each(|number| _ = std::hint::black_box(number));
         let threads = OurThreads { driver: vec![thread_id()], meters: Vec::new() };
-        let mut sampler = Sampler::begin(Some(Arc::new(groups)), threads, Processors::Left, Instant(0)).unwrap();
+        let users = SampledUsers::of_groups(Some(Arc::new(groups)));
+        let mut sampler = Sampler::begin(users, threads, Processors::Left, Instant(0)).unwrap();
         let driver_earlier_ns = sampler.thread_cpu_ns(thread_id()).unwrap();
         let all = getrlimit(Resource::Nofile);
         let mut rows = record::MeterRows::default();

@@ -127,6 +127,12 @@ pub mod named {
     pub const WORDS: usize = 6;
 }
 
+/// Word indices in `struct task_record`.
+pub(crate) mod task_record {
+    /// The session's account in the lower half, the index of the task's name in the upper half; 0 for a name not looked up yet.
+    pub(crate) const SLOT_AND_NAME: usize = 17;
+}
+
 /// Word indices of counters, `enum counter`.
 pub mod counter {
     /// Child processes for which there was no account.

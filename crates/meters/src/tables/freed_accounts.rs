@@ -1,5 +1,6 @@
 //! Returns the accounts of ended sessions to the kernel's programs.
 
+use crate::accounts::adoption::Adoption;
 use crate::accounts::{AccountWaits, SlotOfPid, WaitAccounts};
 use crate::part::{Context, MeterPart, RecordSpan};
 use crate::programs::layout::{account, counter};
@@ -9,6 +10,7 @@ use crate::wanted::MeterRequest;
 use aya::maps::{Map, MapData, Queue};
 use loadgo_core::record::{LostRow, MeterRows};
 use loadgo_sys::mapped::MappedWords;
+use loadgo_sys::task_storage::TaskStorage;
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
@@ -33,12 +35,14 @@ pub(crate) fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Opti
     let memory = map_array(loaded, "accounts", places * account::WORDS * 8)?;
     let accounts = WaitAccounts::new(memory, places);
     let (slot_of_pid, driver_handle) = two_handles(loaded).map_err(|refusal| refusal.trying("slot_of_pid"))?;
+    let adoption = adoption(loaded).ok();
     let mut free: Queue<MapData, u32> = take_map(loaded, "free_accounts")?;
     for slot in 1..=wanted.accounts {
         push_free(&mut free, slot)?;
     }
     let counters = map_array(loaded, "counters", counter::WORDS * 8)?;
-    context.waits = context.reporter.take().map(|reporter| AccountWaits::new(accounts.clone(), reporter, driver_handle));
+    context.waits =
+        context.reporter.take().map(|reporter| AccountWaits::new(accounts.clone(), reporter, driver_handle, adoption));
     context.accounts = Some(accounts.clone());
     Ok(Some(Box::new(AccountReaper { accounts, free, slot_of_pid, ended: Vec::new(), counters, lost: 0 })))
 }
@@ -49,6 +53,18 @@ fn two_handles(loaded: &mut Loaded) -> Result<(SlotOfPid, SlotOfPid), MeterRefus
     let second = MapData::from_fd(table.fd().as_fd().try_clone_to_owned()?)?;
     let handle = |table| SlotOfPid::try_from(Map::HashMap(table));
     Ok((handle(table)?, handle(second)?))
+}
+
+/// Handles of the kernel's records of tasks and of the free accounts, for sessions that loadgo has not forked.
+fn adoption(loaded: &Loaded) -> Result<Adoption, MeterRefusal> {
+    let (Some(Map::Unsupported(tasks)), Some(Map::Queue(free))) =
+        (loaded.object.map("tasks"), loaded.object.map("free_accounts"))
+    else {
+        return Err("the records of tasks are not there".into());
+    };
+    let tasks = TaskStorage::open(tasks.fd().as_fd().try_clone_to_owned()?)?;
+    let free = MapData::from_fd(free.fd().as_fd().try_clone_to_owned()?)?;
+    Ok(Adoption::new(tasks, Queue::try_from(Map::Queue(free))?))
 }
 
 fn push_free(free: &mut Queue<MapData, u32>, slot: u32) -> Result<(), MeterRefusal> {

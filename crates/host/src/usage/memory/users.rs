@@ -4,6 +4,8 @@
 //! only as many users as [`SHARE`] of a processor's time permits, and the next span continues with the next users.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
 use std::sync::Arc;
 
 use loadgo_core::record::{MemoryRow, PROCESS_OWNERS};
@@ -12,6 +14,7 @@ use loadgo_core::time::Instant;
 use loadgo_sys::clock::thread_cpu_ns;
 
 use crate::groups::Groups;
+use crate::groups::hierarchy::Version;
 use crate::small_files::read_at_start;
 use crate::usage::memory::counts::{Group, Held};
 use crate::usage::proc::Proc;
@@ -19,10 +22,42 @@ use crate::usage::proc::Proc;
 /// Largest share of a processor's time that reading users may take.
 const SHARE: f64 = 0.0015;
 
+/// The processes of each user.
+pub trait UserProcesses: fmt::Debug + Send + Sync {
+    /// The users who are logged in now, in no order.
+    ///
+    /// # Errors
+    /// They cannot be listed.
+    fn users(&self) -> io::Result<Vec<UserId>>;
+
+    /// The ids of the processes of `user`.
+    ///
+    /// # Errors
+    /// The user has just gone.
+    fn processes(&self, user: UserId) -> io::Result<Vec<i32>>;
+
+    /// A memory controller's counts for all users together, where there is one: the text of `memory.stat`, and the kind of its tree.
+    fn memory_counts(&self) -> Option<(String, Version)>;
+}
+
+impl UserProcesses for Groups {
+    fn users(&self) -> io::Result<Vec<UserId>> {
+        Groups::users(self)
+    }
+
+    fn processes(&self, user: UserId) -> io::Result<Vec<i32>> {
+        Groups::processes(self, user)
+    }
+
+    fn memory_counts(&self) -> Option<(String, Version)> {
+        Groups::memory_counts(self)
+    }
+}
+
 /// The users' memory, as it was last read.
 #[derive(Debug)]
 pub(crate) struct Users {
-    groups: Arc<Groups>,
+    groups: Arc<dyn UserProcesses>,
     proc: Proc,
     page_bytes: u64,
     who: Arc<str>,
@@ -64,7 +99,7 @@ impl Span {
 
 impl Users {
     /// The users of `groups`, none of them read yet.
-    pub fn begin(groups: Arc<Groups>, page_bytes: u64, now: Instant) -> std::io::Result<Users> {
+    pub fn begin(groups: Arc<dyn UserProcesses>, page_bytes: u64, now: Instant) -> io::Result<Users> {
         let [users, ..] = PROCESS_OWNERS;
         let mut begun = Users {
             groups,
