@@ -85,7 +85,7 @@ def test_pairs_of_runs_on_another_host_share_a_log_in_and_their_cpu_is_compared(
     assert log_ins(far) == 1
 
 
-def test_another_host_is_profiled_and_watched_by_its_exact_meters(far: AgentHost) -> None:
+def test_another_host_is_profiled_and_watched_by_its_meters(far: AgentHost) -> None:
     profile = json.loads(far.loadgo("profile", "--on", FAR, "--for", "2s", "--format", "json").stdout)
     assert profile["of"] == FAR
     assert profile["segments"]

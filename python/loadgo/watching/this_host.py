@@ -20,7 +20,11 @@ _POLL_PERIOD_S = 0.1
 
 @contextmanager
 def metered(
-    tier: Literal["cheap", "exact"] = "cheap", every: str = "1s", *, on: str = HERE_NAME, sudo: bool = False
+    tier: Literal["cheap", "cheap,profile", "exact"] = "cheap",
+    every: str = "1s",
+    *,
+    on: str = HERE_NAME,
+    sudo: bool = False,
 ) -> Iterator[Path]:
     """Meters a host in the background, and yields the folder. Raises `errors.Refused` if metering cannot begin.
 
@@ -36,7 +40,7 @@ def metered(
             metering.end()
 
 
-def _meter(folder: Path, tier: Literal["cheap", "exact"], every: str, on: str, sudo: bool) -> None:
+def _meter(folder: Path, tier: Literal["cheap", "cheap,profile", "exact"], every: str, on: str, sudo: bool) -> None:
     """Meters into `folder` until it is interrupted. Deletes the folder, because the caller may have ended."""
     from loadgo.metering.meter import meter
 
