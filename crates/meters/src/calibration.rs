@@ -91,7 +91,7 @@ impl fmt::Display for Calibration {
 pub(crate) struct LoadPrices {
     processor: usize,
     switch_ns: f64,
-    /// Of the events that only the exact tier meters; None in the cheap tier.
+    /// Times of the events that only the exact tier clocks; None in the cheap tier.
     clocked: Option<ClockedPrices>,
 }
 
