@@ -68,8 +68,8 @@ def _loads(share: float, place: Path) -> list[Compared]:
         Compared("null call", _clocked("calls", calls), {"cheap": 1.02, "exact": 2.65}),
         Compared("first touch", _clocked("touches", touches), {"cheap": 1.10, "exact": 1.30}),
         Compared("sched pipe", _used([*PIPE, bytes_handed]), {"cheap": 1.17, "exact": 1.36}),
-        Compared("shell script", _used(script), {"cheap": 1.045, "exact": 1.10}),
-        Compared("typical user", _typical(max(1, int(20 * share)), place), {"cheap": 1.01, "exact": 1.03}),
+        Compared("shell script", _used(script), {"cheap": 1.05, "exact": 1.10}),
+        Compared("typical user", _typical(max(1, int(20 * share)), place), {"cheap": 1.02, "exact": 1.03}),
     ]
 
 

@@ -141,7 +141,7 @@ def _seed_that_begins_with_b() -> int:
     raise AssertionError
 
 
-def test_another_host_is_profiled_and_watched_by_its_exact_meters(far: AgentHost) -> None:
+def test_another_host_is_profiled_and_watched_by_its_meters(far: AgentHost) -> None:
     profile = json.loads(far.loadgo("profile", "--on", FAR, "--for", "2s", "--format", "json").stdout)
     assert profile["of"] == FAR
     assert profile["segments"]

@@ -77,6 +77,23 @@ def test_cheap_is_taken_where_nothing_is_said_and_the_host_allows_it(bench: Benc
 
 
 @NEEDS_ROOT
+def test_stacks_and_mappings_are_recorded_where_the_profile_is_asked_for(bench: Bench) -> None:
+    script = bench.script(QUICK)
+    measured = bench.run(script, "--users", "2", "--meters", "cheap,profile", out="profiled")
+    assert measured.conditions["meters"]["tier"] == "cheap,profile"
+    assert {"user", "getwork"} <= set(measured.time["category"].cast(pl.String))
+    assert not measured.segments.is_empty()
+    assert set(measured.stacks["user"].drop_nulls()) == {1, 2}
+    without = bench.run(script, "--users", "2", "--meters", "cheap", out="without")
+    assert without.segments.is_empty()
+    assert without.stacks.is_empty()
+    for meter in ("segments", "clock profile"):
+        assert "--meters cheap,profile" in without.conditions["meters"]["not_here"][meter]
+    assert "--meters cheap,profile" in bench.typed("report", "without", "--full", status=None).stdout
+    assert "--meters cheap,profile" in bench.loadgo("profile", "--of", "without", status=2).stderr
+
+
+@NEEDS_ROOT
 def test_none_leaves_the_kernels_own_account(bench: Bench) -> None:
     measured = bench.run(bench.script(QUICK), "--users", "2", "--meters", "none")
     assert measured.conditions["meters"]["tier"] == "none"
@@ -185,7 +202,7 @@ def test_a_simulated_machines_meters_are_always_exact(tmp_path: Path) -> None:
 
 
 def test_meters_that_there_are_not_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="none, cheap or exact"):
+    with pytest.raises(ValueError, match="'none', 'cheap', 'cheap,profile' or 'exact'"):
         loadgo.run("light", meters="all", out=tmp_path / "kept")
 
 

@@ -4,6 +4,7 @@
 #include "histogram.h"
 #include "clock.h"
 #include "regions.h"
+#include "activities.h"
 #include "tasks.h"
 #include "switch.h"
 #include "begin.h"

@@ -1,9 +1,9 @@
-//! Runs a command under the meters: `metered none|cheap|exact COMMAND…`. With `METERED=FILE`, writes their sums to the file as JSON. With
+//! Runs a command under the meters: `metered none|cheap|cheap,profile|exact COMMAND…`. With `METERED=FILE`, writes their sums to the file as JSON. With
 //! `METERED=-`, prints the system calls to standard error.
 
 use loadgo_core::record::MeterRows;
 use loadgo_core::time::Instant;
-use loadgo_meters::{MeterRequest, Meters, Tier};
+use loadgo_meters::{CLOCK_HZ, MeterRequest, Meters, Tier};
 use std::collections::BTreeMap;
 use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::sync::mpsc::channel;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [tier, program, arguments @ ..] = &words[..] else { panic!("usage: metered none|cheap|exact COMMAND…") };
+    let [tier, program, arguments @ ..] = &words[..] else { panic!("usage: metered none|cheap|cheap,profile|exact COMMAND…") };
     let began = std::time::Instant::now();
     let now = || Instant(began.elapsed().as_nanos() as u64);
     let mut meters = wanted(tier).map(|wanted| Meters::begin(&wanted, now()).unwrap_or_else(|refusal| panic!("{refusal}")));
@@ -28,13 +28,14 @@ fn main() -> ExitCode {
 }
 
 fn wanted(tier: &str) -> Option<MeterRequest> {
-    let tier = match tier {
+    let (tier, profile_hz) = match tier {
         "none" => return None,
-        "cheap" => Tier::Cheap,
-        "exact" => Tier::Exact,
+        "cheap" => (Tier::Cheap, None),
+        "cheap,profile" => (Tier::Cheap, Some(CLOCK_HZ)),
+        "exact" => (Tier::Exact, Some(CLOCK_HZ)),
         _ => panic!("no tier is called {tier}"),
     };
-    Some(MeterRequest { tier, accounts: 64, commands: vec!["all".into()], profile_hz: None, segments: true })
+    Some(MeterRequest { tier, accounts: 64, commands: vec!["all".into()], profile_hz })
 }
 
 /// Waits for the child; calls `read` every second meanwhile, and when the child has ended.

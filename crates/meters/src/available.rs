@@ -1,10 +1,11 @@
 //! The meters that this host can have, how exact they are, and why others are absent.
 
+use crate::clock::{CLOCK_HZ, CLOCK_PROGRAM};
 use crate::kernel_symbols::hidden_addresses;
 use crate::meter::Meter;
 use crate::programs::addresses::Addresses;
 use crate::programs::hooks::{HookPoint, METER_HOOKS};
-use crate::programs::load::Loaded;
+use crate::programs::load::{Loaded, MissingProgram};
 use crate::refusal::MeterRefusal;
 use crate::tables::kernel_interrupts;
 use crate::wanted::{MeterRequest, Tier};
@@ -59,21 +60,24 @@ pub fn host_meters() -> Vec<MeterAvailability> {
         let quality = |meter| quality_without_programs(meter, refusal.clone(), can_profile_command);
         return Meter::OF_HOST.map(|meter| MeterAvailability { meter, quality: quality(meter) }).to_vec();
     }
+    let addresses = Addresses::read();
     let tracepoints = tracepoints(&fs::read(BTF_PATH).unwrap_or_default());
-    let wanted = MeterRequest { tier: Tier::Exact, accounts: 0, commands: Vec::new(), profile_hz: None, segments: true };
+    let wanted = MeterRequest { tier: Tier::Exact, accounts: 0, commands: Vec::new(), profile_hz: Some(CLOCK_HZ) };
     Meter::OF_HOST
         .map(|meter| MeterAvailability {
             meter,
-            quality: missing_tracepoint(&tracepoints, &wanted, meter).unwrap_or_else(|| loaded_quality(meter, Tier::Exact)),
+            quality: missing_tracepoint(&tracepoints, &wanted, meter)
+                .unwrap_or_else(|| loaded_quality(meter, &wanted, addresses, None)),
         })
         .to_vec()
 }
 
 /// The meters of this host by the programs that were loaded.
 pub(crate) fn loaded_meters(loaded: &Loaded, wanted: &MeterRequest) -> Vec<MeterAvailability> {
+    let missing_clock = loaded.missing.iter().find(|missing| missing.program == CLOCK_PROGRAM);
     let quality = |meter: Meter| match loaded.refusal(meter.programs_of()) {
         Some(refusal) => MeterQuality::Absent(refusal.clone()),
-        None => loaded_quality(meter, wanted.tier),
+        None => loaded_quality(meter, wanted, loaded.addresses, missing_clock),
     };
     Meter::OF_HOST.map(|meter| MeterAvailability { meter, quality: quality(meter) }).to_vec()
 }
@@ -150,14 +154,25 @@ fn missing_tracepoint(tracepoints: &HashSet<String>, wanted: &MeterRequest, mete
     })
 }
 
-/// A meter's quality when all its programs are loaded.
-fn loaded_quality(meter: Meter, tier: Tier) -> MeterQuality {
-    match (meter, tier) {
-        (Meter::TotalTime, Tier::Cheap) => {
-            MeterQuality::estimated("busy time is divided by a clock of 1000 Hz; busy and idle themselves are exact")
+/// A meter's quality when all its programs are loaded, but perhaps not the clock's.
+fn loaded_quality(
+    meter: Meter,
+    wanted: &MeterRequest,
+    addresses: Addresses,
+    missing_clock: Option<&MissingProgram>,
+) -> MeterQuality {
+    match (meter, wanted.tier) {
+        (Meter::TotalTime, Tier::Cheap) => match missing_clock {
+            Some(missing) => {
+                MeterQuality::estimated_since("busy time is not divided, all of it is user", missing.refusal.clone())
+            }
+            None => MeterQuality::estimated("busy time is divided by a clock of 1000 Hz; busy and idle themselves are exact"),
+        },
+        (Meter::ClockProfile | Meter::Segments, _) if wanted.profile_hz.is_none() => {
+            MeterQuality::Absent("the cheap meters leave it out: --meters cheap,profile".into())
         }
         (Meter::ClockProfile, _) => MeterQuality::estimated("by samples on a clock"),
-        (Meter::IdleByCause, _) if Addresses::read().fault.begins == 0 => {
+        (Meter::IdleByCause, _) if addresses.fault.begins == 0 => {
             let how = "a primitive's wait for a page counts as a wait for the disk";
             MeterQuality::estimated_since(how, hidden_addresses())
         }

@@ -11,7 +11,7 @@ use crate::programs::load::{Loaded, map_array};
 use crate::programs::names::SYSTEM_CALL_NUMBERS;
 use crate::tables::calls::CALL_WORDS;
 use crate::tables::faults;
-use crate::wanted::{MeterRequest, Tier};
+use crate::wanted::Tier;
 use loadgo_sys::mapped::MappedWords;
 use memmap2::{Advice, MmapMut};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
@@ -90,38 +90,49 @@ impl fmt::Display for Calibration {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LoadPrices {
     processor: usize,
-    call_ns: f64,
-    touch_ns: f64,
     switch_ns: f64,
+    /// Times of the events that only the exact tier clocks; None in the cheap tier.
+    clocked: Option<ClockedPrices>,
 }
 
-/// Measures the loads before the meters are loaded. None if they cannot be measured here.
-pub(crate) fn unmetered_prices() -> Option<LoadPrices> {
+/// Processor times of the events that the exact tier clocks, without the meters.
+#[derive(Clone, Copy, Debug)]
+struct ClockedPrices {
+    call_ns: f64,
+    touch_ns: f64,
+}
+
+/// Measures the loads of a tier before the meters are loaded. None if they cannot be measured here.
+pub(crate) fn unmetered_prices(tier: Tier) -> Option<LoadPrices> {
     let pinned = PinnedThread::to(sched_getcpu())?;
+    let clocked = if tier == Tier::Exact { Some(unmetered_events()?) } else { None };
+    let (switch_ns, ()) = first_quartile(|| Some((switch_ns()?, ())))?;
+    Some(LoadPrices { processor: pinned.processor, switch_ns, clocked })
+}
+
+fn unmetered_events() -> Option<ClockedPrices> {
     touches_ns()?; // the first time also creates page tables
     let (call_ns, ()) = first_quartile(|| Some((calls_ns(), ())))?;
     let (touch_ns, ()) = first_quartile(|| Some((touches_ns()?, ())))?;
-    let (switch_ns, ()) = first_quartile(|| Some((switch_ns()?, ())))?;
-    Some(LoadPrices { processor: pinned.processor, call_ns, touch_ns, switch_ns })
+    Some(ClockedPrices { call_ns, touch_ns })
 }
 
 /// Measures the same loads with the meters, and returns the differences.
-pub(crate) fn calibrate(bare: &LoadPrices, loaded: &Loaded, wanted: &MeterRequest) -> Calibration {
+pub(crate) fn calibrate(bare: &LoadPrices, loaded: &Loaded) -> Calibration {
     let Some(_pinned) = PinnedThread::to(bare.processor) else { return Calibration::default() };
-    let exact = wanted.tier == Tier::Exact;
-    let primitive = if exact { metered_calls(bare, loaded) } else { None };
-    let fault = if exact { metered_touches(bare, loaded) } else { None };
+    let primitive = bare.clocked.and_then(|events| metered_calls(bare.processor, events.call_ns, loaded));
+    let fault = bare.clocked.and_then(|events| metered_touches(bare.processor, events.touch_ns, loaded));
     let calls_ns = primitive.map_or(0.0, |price: EventPrice| 2.0 * price.meter_cost_ns()); // one call writes the byte, one reads it
     let metered_switch = first_quartile(|| Some((switch_ns()?, ())));
     let switch_ns = metered_switch.map(|(metered_ns, ())| (metered_ns - bare.switch_ns - calls_ns).max(0.0));
     Calibration { primitive, fault, switch_ns }
 }
 
-fn metered_calls(bare: &LoadPrices, loaded: &Loaded) -> Option<EventPrice> {
+fn metered_calls(processor: usize, bare_ns: f64, loaded: &Loaded) -> Option<EventPrice> {
     let number = Sysno::getppid as usize;
     let table = map_array(loaded, "primitives", loaded.processors as usize * SYSTEM_CALL_NUMBERS * CALL_WORDS * 8).ok()?;
     let read = |table: &MappedWords| {
-        let words = &table.words()[(bare.processor * SYSTEM_CALL_NUMBERS + number) * CALL_WORDS..];
+        let words = &table.words()[(processor * SYSTEM_CALL_NUMBERS + number) * CALL_WORDS..];
         (words[0].load(Relaxed), words[2].load(Relaxed))
     };
     let (metered_ns, clocked_ns) = first_quartile(|| {
@@ -130,11 +141,11 @@ fn metered_calls(bare: &LoadPrices, loaded: &Loaded) -> Option<EventPrice> {
         let after = read(&table);
         (after.0 - before.0 == CALLS_PER_RUN).then_some((ns, (after.1 - before.1) as f64 / CALLS_PER_RUN as f64))
     })?;
-    Some(EventPrice { bare_ns: bare.call_ns, metered_ns, clocked_ns })
+    Some(EventPrice { bare_ns, metered_ns, clocked_ns })
 }
 
-fn metered_touches(bare: &LoadPrices, loaded: &Loaded) -> Option<EventPrice> {
-    let read = || faults::clocked_faults_on(loaded, bare.processor as u32).ok();
+fn metered_touches(processor: usize, bare_ns: f64, loaded: &Loaded) -> Option<EventPrice> {
+    let read = || faults::clocked_faults_on(loaded, processor as u32).ok();
     let (metered_ns, clocked_ns) = first_quartile(|| {
         let before = read()?;
         let ns = touches_ns()?;
@@ -143,7 +154,7 @@ fn metered_touches(bare: &LoadPrices, loaded: &Loaded) -> Option<EventPrice> {
         let is_undisturbed = (PAGES_PER_RUN as u64..PAGES_PER_RUN as u64 + 4).contains(&count); // no other task faulted on this processor
         is_undisturbed.then_some((ns, (after.1 - before.1) as f64 / count as f64))
     })?;
-    Some(EventPrice { bare_ns: bare.touch_ns, metered_ns, clocked_ns })
+    Some(EventPrice { bare_ns, metered_ns, clocked_ns })
 }
 
 /// Time of a null system call.

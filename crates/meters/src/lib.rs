@@ -1,28 +1,32 @@
 //! The meters of a live Linux host: kernel programs, and the rows made from their counts.
 //!
 //! `programs` loads the kernel programs (the crate `loadgo-bpf`) one by one; [`Meters::availability`] has the meters that lack a program.
-//! `tables` makes rows from their counts, and `profile` from clock samples. `calibration` subtracts the programs' own cost.
+//! `tables` makes rows from their counts, `clock` divides busy time by them, and `profile` makes rows from clock samples. `calibration` subtracts the programs' own cost.
 //! [`Meters::sample`] is called about once a second, and returns the rows of the span since the last call.
 
 pub mod accounts;
 pub mod available;
 pub mod calibration;
+mod clock;
 #[cfg(test)]
 mod failing_part;
+mod kallsyms;
 mod kernel_symbols;
 mod meter;
 mod part;
 pub mod profile;
 pub mod programs;
 pub mod refusal;
+#[cfg(test)]
+mod sampled_activities;
 mod shares;
 pub mod tables;
 #[cfg(test)]
 mod unseen_wakeups;
 mod wanted;
 
+pub use clock::CLOCK_HZ;
 pub use meter::Meter;
-pub use profile::CLOCK_HZ;
 pub use programs::load::kernel_types;
 pub use refusal::MeterRefusal;
 pub use wanted::{MeterRequest, Tier};
@@ -65,7 +69,7 @@ impl Meters {
     pub fn begin(wanted: &MeterRequest, now: Instant) -> Result<Meters, MeterRefusal> {
         let origin_ns = monotonic_ns().saturating_sub(now.0);
         available::check_kernel_programs()?;
-        let unmetered = calibration::unmetered_prices();
+        let unmetered = calibration::unmetered_prices(wanted.tier);
         let loaded = programs::load::load(wanted)?;
         if let Some(refusal) = loaded.refusal(Meter::TotalTime) {
             return Err(refusal.clone().trying("the kernel does not take the program that meters switches"));
@@ -73,7 +77,7 @@ impl Meters {
         let mut context = Context::new(loaded);
         let parts = begin_parts(&mut context, wanted).into_iter().map(|part| TimedPart { part, last: now }).collect();
         let availability = available::loaded_meters(&context.loaded, wanted);
-        let calibrate = |unmetered| calibration::calibrate(&unmetered, &context.loaded, wanted);
+        let calibrate = |unmetered| calibration::calibrate(&unmetered, &context.loaded);
         let calibration = unmetered.map_or_else(Calibration::default, calibrate);
         let mut meters =
             Meters { context, parts, origin_ns, lost: Vec::new(), availability, calibration, exact: wanted.tier == Tier::Exact };
@@ -158,6 +162,7 @@ type BeginPart = fn(&mut Context, &MeterRequest) -> Result<Option<Box<dyn MeterP
 /// All parts: the meter that needs the part, and the function that begins it, which returns None if the part is not wanted.
 const PARTS: &[(Option<Meter>, BeginPart)] = &[
     (Some(Meter::ClockProfile), profile::begin),
+    (None, clock::begin),
     (Some(Meter::WaitsByUser), freed_accounts::begin),
     (Some(Meter::TotalTime), time::TotalTime::begin),
     (Some(Meter::Queue), queue::QueueTable::begin),

@@ -1,23 +1,23 @@
 //! The clock profile: a thread that reads the kernel's rings ten times a second, and makes rows on request.
 
 mod jit;
-mod kallsyms;
 pub mod live;
 mod maps;
 mod processes;
 mod profiler;
-mod records;
+pub(crate) mod records;
 mod regions;
 mod segments;
-mod sideband;
+pub(crate) mod sideband;
 mod spaces;
-mod stacks;
+pub(crate) mod stacks;
 mod symbols;
 
 use crate::accounts::sessions::Sessions;
+use crate::clock::CLOCK_HZ;
+use crate::kallsyms::Kallsyms;
 use crate::meter::Meter;
 use crate::part::{Context, MeterPart, RecordSpan};
-use crate::profile::kallsyms::Kallsyms;
 use crate::profile::profiler::{ProfileRows, Profiler, ProfilerOptions};
 use crate::profile::regions::{RegionFault, Regions};
 use crate::profile::segments::CountedKinds;
@@ -33,8 +33,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_chan
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Samples per second on each processor if only the division of busy time is wanted.
-pub const CLOCK_HZ: u32 = 1000;
 /// Time between two readings of the rings.
 const RING_READ_PERIOD: Duration = Duration::from_millis(100);
 
@@ -54,12 +52,15 @@ pub(crate) struct Profile {
     regions_lost: u64,
 }
 
-/// Begins the profile as a part of the meters. It comes before `total time`, which divides busy time by the profile's samples.
+/// Begins the profile as a part of the meters; None if it is not wanted. It comes before `total time`, which divides busy time by the profile's samples.
 ///
 /// # Errors
 /// The host's refusal, with the remedy.
 pub(crate) fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, MeterRefusal> {
-    let sessions = context.sessions.take().unwrap_or_else(Sessions::none);
+    let sessions = context.sessions.take().unwrap_or_else(Sessions::none); // without a profile, this closes the driver's end
+    if wanted.profile_hz.is_none() {
+        return Ok(None);
+    }
     Ok(Some(Box::new(Profile::begin_on_host(Some(&mut context.loaded), sessions, wanted, false)?)))
 }
 
@@ -89,18 +90,16 @@ impl Profile {
         sessions_only: bool,
     ) -> Result<Profile, MeterRefusal> {
         let processors = aya::util::online_cpus()?;
-        let stacks = wanted.profile_hz.is_some();
         let hz = wanted.profile_hz.unwrap_or(CLOCK_HZ);
-        let request = RingRequest { hz, user_stacks: stacks, ring_bytes: ring_bytes(processors.len()), scope: RingScope::All };
+        let request = RingRequest { hz, ring_bytes: ring_bytes(processors.len()), scope: RingScope::All };
         // a refusal of the rings is reported first, because it is the greater obstacle
-        let kallsyms = Kallsyms::read(stacks).or_else(|hidden| Rings::open(&processors, request).and(Err(hidden)))?;
+        let kallsyms = Kallsyms::read(true).or_else(|hidden| Rings::open(&processors, request).and(Err(hidden)))?;
         let rings = Rings::open(&processors, request)?;
         let regions = match loaded {
             Some(loaded) if faults_are_counted(loaded, wanted) => Some(Regions::begin(&mut loaded.object, processors)?),
             _ => None,
         };
         let options = ProfilerOptions {
-            stacks,
             counted: CountedKinds { faults: regions.is_some(), samples: true },
             sessions_only,
             commands: wanted.commands.clone(),
@@ -116,15 +115,11 @@ impl Profile {
     /// The host's refusal, with the remedy.
     pub(crate) fn begin_on_children(hz: u32) -> Result<Profile, MeterRefusal> {
         let processors = aya::util::online_cpus()?;
-        let request = RingRequest { hz, user_stacks: true, ring_bytes: UNPRIVILEGED_RING_BYTES, scope: RingScope::Children };
+        let request = RingRequest { hz, ring_bytes: UNPRIVILEGED_RING_BYTES, scope: RingScope::Children };
         let rings = Rings::open(&processors, request)?;
         let counted = CountedKinds { faults: true, samples: true };
         let (commands, sessions) = (Vec::new(), Sessions::none());
-        Profile::start(
-            rings,
-            None,
-            ProfilerOptions { stacks: true, counted, sessions_only: false, commands, sessions, kallsyms: None },
-        )
+        Profile::start(rings, None, ProfilerOptions { counted, sessions_only: false, commands, sessions, kallsyms: None })
     }
 
     fn start(rings: Rings, regions: Option<Regions>, options: ProfilerOptions) -> Result<Profile, MeterRefusal> {
@@ -241,7 +236,7 @@ impl ProfileThread {
 
 /// Whether kernel programs count page faults by region. Only x86 gives the exact tier's programs a fault's address.
 fn faults_are_counted(loaded: &Loaded, wanted: &MeterRequest) -> bool {
-    wanted.segments && loaded.refusal(Meter::Segments).is_none() && (wanted.tier == Tier::Cheap || cfg!(target_arch = "x86_64"))
+    loaded.refusal(Meter::Segments).is_none() && (wanted.tier == Tier::Cheap || cfg!(target_arch = "x86_64"))
 }
 
 /// Size of a ring without privilege: `kernel.perf_event_mlock_kb` allows each user two such rings and a small one on a processor.

@@ -19,6 +19,13 @@ pub(crate) enum SampledActivity {
     KernelThread,
 }
 
+impl SampledActivity {
+    /// The number in the kernel programs, `enum activity`.
+    pub fn number(self) -> u64 {
+        self as u64 + 1
+    }
+}
+
 /// Numbers of samples by activity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ActivityCounts {
@@ -32,6 +39,13 @@ pub(crate) struct ActivityCounts {
 }
 
 impl ActivityCounts {
+    /// The counts at the places of `enum activity`, of which the first is none.
+    pub fn from_words(
+        [_, user, primitive, page_fault, interrupt, soft_interrupt, getwork, kernel_thread]: [u64; 8],
+    ) -> ActivityCounts {
+        ActivityCounts { user, primitive, page_fault, interrupt, soft_interrupt, getwork, kernel_thread }
+    }
+
     /// Counts a sample.
     pub fn add(&mut self, activity: SampledActivity) {
         *match activity {

@@ -20,8 +20,14 @@ pub struct MeterRequest {
     pub accounts: u32,
     /// The commands that users type, for system calls and faults by command. A command's number is its index here plus 1.
     pub commands: Vec<Arc<str>>,
-    /// Samples per second of the clock profile; None for no profile beyond the tier's needs.
+    /// Samples per second of the clock profile, which has stacks, and faults and samples by mapping; None without a profile.
     pub profile_hz: Option<u32>,
-    /// Whether page faults are counted by mapping.
-    pub segments: bool,
+}
+
+impl MeterRequest {
+    /// Whether a program in the kernel counts what processors do at the ticks of a clock. The profile's samples serve as well, and the
+    /// exact tier needs none.
+    pub(crate) fn counts_activities(&self) -> bool {
+        self.tier == Tier::Cheap && self.profile_hz.is_none()
+    }
 }

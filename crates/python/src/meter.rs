@@ -5,7 +5,6 @@ use crate::progress::ProgressCalls;
 use crate::ready::set_exit;
 use crate::run::refused;
 use loadgo_core::record::MeterRows;
-use loadgo_meters::Tier;
 use loadgo_run::{HostMeter, MeterOrder, MeteringProgress, MeteringResult, TierAsked};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -79,11 +78,7 @@ impl MeteredHost {
 }
 
 fn order(options: MeterOptions) -> PyResult<MeterOrder> {
-    let tier = match options.meters.as_str() {
-        "cheap" => TierAsked::This(Tier::Cheap),
-        "exact" => TierAsked::This(Tier::Exact),
-        other => return Err(errors::bad_argument(format!("there are no {other} meters: say cheap or exact"))),
-    };
+    let tier = TierAsked::named(Some(&options.meters)).map_err(|refusal| errors::bad_argument(refusal.to_string()))?;
     let name = options.folder.as_ref().and_then(|folder| folder.file_name());
     Ok(MeterOrder {
         id: name.map_or_else(|| "meter".into(), |name| name.to_string_lossy().into_owned()),

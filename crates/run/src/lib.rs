@@ -33,7 +33,7 @@ pub use load_order::{LoadOrder, WrongOrder};
 pub use loadgo_host::terminals::orders::{ControllerTerms, DriverOrder, DriverOrders, GivenUp};
 pub use machine::{OnMachine, run_on_machine};
 pub use meter::{HostMeter, MeterOrder, MeteringProgress, MeteringResult};
-pub use metering::TierAsked;
+pub use metering::{NamedTier, TierAsked};
 pub use progress::{Decision, Progress};
 pub use refusal::{Failure, RunRefusal};
 pub use request::{OtherHost, Request, UsersOfHost};

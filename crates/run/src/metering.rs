@@ -22,11 +22,44 @@ pub enum TierAsked {
     /// No meters.
     No,
     /// The meters of this tier; the run is refused without them.
-    This(Tier),
+    This(NamedTier),
+}
+
+/// A tier by its name in `--meters` and in `run.toml`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NamedTier {
+    /// The cheap meters alone.
+    Cheap,
+    /// The cheap meters with the clock profile.
+    CheapWithProfile,
+    /// The exact meters, which always have the clock profile.
+    Exact,
+}
+
+impl NamedTier {
+    /// All tiers.
+    const ALL: [NamedTier; 3] = [NamedTier::Cheap, NamedTier::CheapWithProfile, NamedTier::Exact];
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            NamedTier::Cheap => "cheap",
+            NamedTier::CheapWithProfile => "cheap,profile",
+            NamedTier::Exact => "exact",
+        }
+    }
+
+    fn tier(self) -> Tier {
+        if self == NamedTier::Exact { Tier::Exact } else { Tier::Cheap }
+    }
+
+    fn profile_hz(self) -> Option<u32> {
+        (self != NamedTier::Cheap).then_some(CLOCK_HZ)
+    }
 }
 
 impl TierAsked {
-    /// The tier called `name`: `none`, `cheap` or `exact`. Without a name, it is [`TierAsked::WhereAllowed`].
+    /// The tier called `name`: `none`, or a tier's name. Without a name, it is [`TierAsked::WhereAllowed`].
     ///
     /// # Errors
     /// An unknown name, with the known ones.
@@ -34,10 +67,19 @@ impl TierAsked {
         match name {
             None => Ok(TierAsked::WhereAllowed),
             Some("none") => Ok(TierAsked::No),
-            Some("cheap") => Ok(TierAsked::This(Tier::Cheap)),
-            Some("exact") => Ok(TierAsked::This(Tier::Exact)),
-            Some(other) => Err(Refusal::new(format!("there are no {other} meters: say none, cheap or exact")).about("meters")),
+            Some(name) => match NamedTier::ALL.into_iter().find(|tier| tier.name() == name) {
+                Some(tier) => Ok(TierAsked::This(tier)),
+                None => Err(Refusal::new(no_such_tier(name)).about("meters")),
+            },
         }
+    }
+}
+
+fn no_such_tier(name: &str) -> String {
+    let words = "say none, cheap, cheap,profile or exact";
+    match name {
+        "exact,profile" => format!("there are no {name} meters: the exact meters always have the profile; {words}"),
+        _ => format!("there are no {name} meters: {words}"),
     }
 }
 
@@ -63,7 +105,7 @@ impl MetersState {
 /// `[meters]` of `run.toml`.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct MetersPart {
-    /// `none`, `cheap` or `exact`.
+    /// `none`, or the name of a [`NamedTier`].
     tier: &'static str,
     /// The meters that count and clock everything.
     exact: Vec<&'static str>,
@@ -118,8 +160,8 @@ impl MetersPart {
         MetersPart { tier: "none", notes, ..MetersPart::default() }
     }
 
-    fn of(meters: &Meters, tier: Tier) -> MetersPart {
-        let mut part = MetersPart { tier: name_of(tier), ..MetersPart::default() };
+    fn of(meters: &Meters, tier: NamedTier) -> MetersPart {
+        let mut part = MetersPart { tier: tier.name(), ..MetersPart::default() };
         part.update(&MetersState::of(meters));
         part
     }
@@ -141,25 +183,25 @@ impl MetersPart {
     }
 }
 
-/// The request for the meters of `sessions` sessions that type `commands`. The exact tier also has a clock profile with stacks.
-pub(crate) fn wanted(tier: Tier, sessions: u32, commands: Vec<Arc<str>>) -> MeterRequest {
+/// The request for the meters of `sessions` sessions that type `commands`.
+pub(crate) fn wanted(tier: NamedTier, sessions: u32, commands: Vec<Arc<str>>) -> MeterRequest {
     let accounts = sessions.saturating_add(BESIDE_SESSIONS);
-    MeterRequest { tier, accounts, commands, profile_hz: (tier == Tier::Exact).then_some(CLOCK_HZ), segments: true }
+    MeterRequest { tier: tier.tier(), accounts, commands, profile_hz: tier.profile_hz() }
 }
 
 /// Begins the meters that are asked for.
 ///
 /// # Errors
 /// When a tier was asked for by name, and the host does not allow it.
-pub(crate) fn begin(asked: TierAsked, now: Instant, wanted: impl Fn(Tier) -> MeterRequest) -> Result<Metering, RunRefusal> {
+pub(crate) fn begin(asked: TierAsked, now: Instant, wanted: impl Fn(NamedTier) -> MeterRequest) -> Result<Metering, RunRefusal> {
     let (tier, must) = match asked {
         TierAsked::No => return Ok(Metering { meters: None, part: MetersPart::none(Vec::new()) }),
-        TierAsked::WhereAllowed => (Tier::Cheap, false),
+        TierAsked::WhereAllowed => (NamedTier::Cheap, false),
         TierAsked::This(tier) => (tier, true),
     };
     match Meters::begin(&wanted(tier), now) {
         Ok(meters) => Ok(Metering { part: MetersPart::of(&meters, tier), meters: Some(meters) }),
-        Err(why) if must => Err(no_meters(&format!("the {} meters cannot be had", name_of(tier)), &why).about("meters").into()),
+        Err(why) if must => Err(no_meters(&format!("the {} meters cannot be had", tier.name()), &why).about("meters").into()),
         Err(why) => {
             let note = no_meters("no kernel meters", &why).to_string();
             Ok(Metering { meters: None, part: MetersPart::none(vec![note]) })
@@ -174,11 +216,4 @@ fn no_meters(attempt: &str, refused: &MeterRefusal) -> Refusal {
         (remedy, _) => remedy,
     };
     Refusal::new(attempt).because_of(refused.why_not()).with_remedy(remedy)
-}
-
-fn name_of(tier: Tier) -> &'static str {
-    match tier {
-        Tier::Cheap => "cheap",
-        Tier::Exact => "exact",
-    }
 }

@@ -126,7 +126,7 @@ ThinkOption = Annotated[str | None, typer.Option(help="Think time instead of the
 TypingOption = Annotated[str | None, typer.Option(help="Typing rate instead of the script's.")]
 LimitOption = Annotated[str | None, typer.Option(help="Limits of all users together: see loadgo run.")]
 MetersOption = Annotated[
-    Literal["none", "cheap", "exact"] | None, typer.Option(help="The kernel's meters: see loadgo run.")
+    Literal["none", "cheap", "cheap,profile", "exact"] | None, typer.Option(help="The kernel's meters: see loadgo run.")
 ]
 DrawsOption = Annotated[
     int | None,

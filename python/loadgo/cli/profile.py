@@ -110,17 +110,20 @@ def _check_host(on: str, command: Sequence[str] | None, of: str | None, hz: int 
     if of is not None:
         raise ValueError("--of reads an existing run: leave --on out")
     if hz is not None:
-        raise ValueError("--on has the clock of the exact meters, 1000 samples a second: leave --hz out")
+        raise ValueError("--on has the clock of the meters, 1000 samples a second: leave --hz out")
 
 
 def _profile_other_host(on: str, duration: str | None, *, sudo: bool) -> Profile:
-    """The profile of another host, from the exact meters that its agent runs. Raises what `loadgo.meter` raises."""
+    """The profile of another host, from the cheap meters that its agent runs, with their profile.
+
+    Raises what `loadgo.meter` raises.
+    """
     from loadgo.metering.meter import meter
     from loadgo.profiling.profile import DEFAULT_DURATION_S, INTERRUPTED_STATUS, profile_of
 
     with TemporaryDirectory(prefix="loadgo-profile-", ignore_cleanup_errors=True) as temporary:
         folder = Path(temporary) / "host"
-        metered = meter(on=on, sudo=sudo, duration=duration or DEFAULT_DURATION_S, meters="exact", out=folder)
+        metered = meter(on=on, sudo=sudo, duration=duration or DEFAULT_DURATION_S, meters="cheap,profile", out=folder)
         profiled = profile_of(folder)
     status = INTERRUPTED_STATUS if metered.outcome == "stopped" else 0
     return replace(profiled, of=on, notes=(*profiled.notes, *metered.notes), status=status)

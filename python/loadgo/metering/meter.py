@@ -24,7 +24,7 @@ from loadgo.running.stopping import catch_stop_signals
 
 HostFields = dict[str, Any]
 """Values by name, as `_loadgo.MeteredHost` takes its options and returns its progress and its result."""
-METER_TIERS = ("cheap", "exact")
+METER_TIERS = ("cheap", "cheap,profile", "exact")
 SHORTEST_SPAN_S, LONGEST_SPAN_S = 0.01, 3600.0
 
 
@@ -83,8 +83,8 @@ def meter(
     Args:
         command: The words of a command that is metered for as long as it runs. Without one the entire host is metered.
         duration: The length, in seconds or as a text such as `2min`. Without it, until an interrupt.
-        meters: `cheap` counts context switches, idle times and waits. `exact` has each system call, page fault and
-            interrupt too.
+        meters: `cheap` counts context switches, idle times and waits. `cheap,profile` also has page faults and
+            samples by mapping and by function. `exact` has each system call, page fault and interrupt too.
         on: The host: `here`, or `ssh://USER@HOST:PORT`, to which an agent is brought (see docs/hosts.md). Its records
             come into the folder here. A command and `viewers` are for this host alone.
         sudo: Whether the agent on another host runs by `sudo`.
@@ -109,7 +109,8 @@ def meter(
         loadgo.hosts.failures.AgentLost: The agent was lost; its records until then are in the folder.
     """
     if meters not in METER_TIERS:
-        raise BadArgument(f"there are no {meters} meters: choose {' or '.join(METER_TIERS)}")
+        choices = " or ".join(f"'{name}'" for name in METER_TIERS)
+        raise BadArgument(f"there are no {meters} meters: choose {choices}")
     if command and duration is not None:
         raise BadArgument("a command is metered for as long as it runs: leave `duration` out").about("duration")
     host = _other_host(on, command, viewers, sudo=sudo)

@@ -80,5 +80,7 @@ def _caption(profile: Profile, trees: tuple[CallTree, ...]) -> str:
         most = max(tree.left_out_samples for tree in trees)
         sentences.append(f"Left out: {counted(left_out, 'call')} with at most {counted(most, 'sample')} each.")
     if not any(tree.grouping == "user" for tree in trees):
-        sentences.append("The samples are not known by user: that takes a run with exact meters (profile --of RUN).")
+        sentences.append(
+            "The samples are not known by user: that takes a run with --meters cheap,profile or exact (--of RUN)."
+        )
     return " ".join(sentences)

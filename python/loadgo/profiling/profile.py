@@ -11,7 +11,7 @@ import shlex
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, sqrt
 from os import PathLike
@@ -287,6 +287,13 @@ class ProfileBuilder:
         return Profile(subject, seconds, hz, tuple(stacks), tuple(segments), self.build_ids, lost, notes, status)
 
 
+def _reason_without_profile(meters_section: Mapping[str, Any]) -> str:
+    tier = meters_section.get("tier", "none")
+    if tier in ("none", "cheap"):
+        return f"its meters were {tier}; `--meters cheap,profile` records one"
+    return "its host did not allow the clock"
+
+
 def profile_of(run: str | PathLike[str], host: str | None = None) -> Profile:
     """The profile of a recorded run, or of one of its hosts. Raises `BadRun` if it has none."""
     from loadgo.records.fleet_tables import tables_of_one_host
@@ -299,7 +306,7 @@ def profile_of(run: str | PathLike[str], host: str | None = None) -> Profile:
         if row["user"] is None:
             builder.add_segment(row["segment"], (row["samples"], row["faults_minor"], row["faults_major"]))
     if not builder.stacks and not builder.segments:
-        raise BadRun("this run has no profile: it was made without meters, or its host did not allow the clock")
+        raise BadRun(f"this run has no profile: {_reason_without_profile(run_tables.conditions.get('meters', {}))}")
     if not any(counts[0] for counts in builder.segments.values()):
         for (_, _, _, stack), samples in builder.stacks.items():
             builder.add_segment(frame_of(stack.rsplit(";", 1)[-1]).segment, (samples, None, None))

@@ -29,7 +29,7 @@ class Driver:
 
 DEFAULT_DRIVER = Driver()
 
-METER_TIERS = ("none", "cheap", "exact")
+METER_TIERS = ("none", "cheap", "cheap,profile", "exact")
 """Values of `meters`."""
 
 
@@ -81,7 +81,8 @@ def parse_meter_tier(tier: str | None) -> str | None:
     Raises `ValueError` for an unknown tier.
     """
     if tier not in (None, *METER_TIERS):
-        raise BadArgument(f"there are no {tier} meters: write {', '.join(METER_TIERS[:-1])} or {METER_TIERS[-1]}")
+        *others, last = (f"'{name}'" for name in METER_TIERS)
+        raise BadArgument(f"there are no {tier} meters: write {', '.join(others)} or {last}")
     return tier
 
 

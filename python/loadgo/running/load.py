@@ -58,7 +58,10 @@ class Metering:
     """How a host's users and processors are metered."""
 
     meters: str | None = None
-    """The tier of kernel meters: `none`, `cheap` or `exact`. Default: `cheap` if this host allows it, else `none`."""
+    """The tier of kernel meters: `none`, `cheap`, `cheap,profile` or `exact`.
+
+    Default: `cheap` if this host allows it, else `none`.
+    """
     usage_every: int | None = None
     """N, to read a user's usage for every N-th interaction. Default: 1, or 64 if users do not think."""
 
@@ -94,7 +97,7 @@ _TYPES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "think": ((str,), "a law, such as 'fixed(5s)' or 'exponential(8s)'"),
     "until": ((str,), "a text, such as 'interactions=1e6'"),
     "limit": ((str,), "a text, such as 'memory=256M,cpus=1'"),
-    "meters": ((str,), "'none', 'cheap' or 'exact'"),
+    "meters": ((str,), "'none', 'cheap', 'cheap,profile' or 'exact'"),
     "login": ((str,), "a command, such as 'ssh host'"),
 }
 """The types that each argument of a run may have, and an example of how to write it."""

@@ -114,7 +114,7 @@ def capacity(
         typing: The typing rate instead of the script's, in characters a second or as a text such as `12 chars/s`.
         set: Values of the machine file, as `KEY=VALUE`.
         limit: Limits of all users of a host together, such as `memory=256M,cpus=1`.
-        meters: The meters of a host: `none`, `cheap` or `exact`.
+        meters: The meters of a host: `none`, `cheap`, `cheap,profile` or `exact`.
         driver: How the driver runs: its priority and processor.
         shortest: The shortest trial, in seconds or as a text such as `30s`, by the system's clock. By default 30 s on
             a host.

@@ -14,14 +14,15 @@ from loadgo.errors import LoadgoError, Refused
 from loadgo.hosts.address import HERE_NAME
 from loadgo.running.process_call import ProcessCall
 
+HostTier = Literal["cheap", "cheap,profile", "exact"]
+"""A tier of a host's meters."""
+
 _START_TIMEOUT_S = 60.0
 _POLL_PERIOD_S = 0.1
 
 
 @contextmanager
-def metered(
-    tier: Literal["cheap", "exact"] = "cheap", every: str = "1s", *, on: str = HERE_NAME, sudo: bool = False
-) -> Iterator[Path]:
+def metered(tier: HostTier = "cheap", every: str = "1s", *, on: str = HERE_NAME, sudo: bool = False) -> Iterator[Path]:
     """Meters a host in the background, and yields the folder. Raises `errors.Refused` if metering cannot begin.
 
     The process in the background has no terminal, on which ssh could ask for a password.
@@ -36,7 +37,7 @@ def metered(
             metering.end()
 
 
-def _meter(folder: Path, tier: Literal["cheap", "exact"], every: str, on: str, sudo: bool) -> None:
+def _meter(folder: Path, tier: HostTier, every: str, on: str, sudo: bool) -> None:
     """Meters into `folder` until it is interrupted. Deletes the folder, because the caller may have ended."""
     from loadgo.metering.meter import meter
 

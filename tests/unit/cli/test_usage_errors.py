@@ -21,7 +21,7 @@ def bench(tmp_path: Path) -> Bench:
     [
         (("run", "light", "--users", "some"), "Invalid value for '--users': write a whole number, such as 20"),
         (("run", "light", "--usage-every", "0"), "it must be 1 or more"),
-        (("run", "light", "--meters", "some"), "'some' is not one of 'none', 'cheap', 'exact'"),
+        (("run", "light", "--meters", "some"), "'some' is not one of 'none', 'cheap', 'cheap,profile', 'exact'"),
         (("ready", "-n", "1.5", "--", "true"), "write a whole number, such as 20"),
         (("run", "light", "--out", ""), "Invalid value for '--out': it is empty: name a path"),
         (("report", "-o="), "Invalid value for '-o': it is empty: name a path"),

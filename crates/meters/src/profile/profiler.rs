@@ -1,9 +1,9 @@
 //! Makes rows of `stacks` and `segments` from the kernel's notes: samples, faults and mappings.
 
 use crate::accounts::sessions::Sessions;
+use crate::kallsyms::Kallsyms;
 use crate::part::RecordSpan;
 use crate::profile::jit::Jits;
-use crate::profile::kallsyms::Kallsyms;
 use crate::profile::processes::Processes;
 use crate::profile::records::{KernelNote, SidebandEvent};
 use crate::profile::regions::RegionFault;
@@ -19,8 +19,6 @@ use std::sync::Arc;
 
 /// Options of the profiler.
 pub(crate) struct ProfilerOptions {
-    /// Whether stacks become rows.
-    pub stacks: bool,
     /// Kinds of counts in `segments`.
     pub counted: CountedKinds,
     /// Whether only processes of sessions are recorded.
@@ -137,13 +135,11 @@ impl Profiler {
         }
         let (user, command) = self.options.sessions.user_and_command_at(space.leader, event.time);
         self.by_segment.add_sample(if chain.kernel.is_empty() { space.find(address).0 } else { KERNEL_SEGMENT }, user);
-        if self.options.stacks {
-            let (jits, round) = (&mut self.jits, self.round);
-            let mut jit_function = |address| jits.function(event.pid, address, round);
-            let frames = chain.frames(self.options.kallsyms.as_deref(), space, &mut jit_function);
-            let owner = StackOwner { user, command, process: Arc::clone(&space.name) };
-            *self.stacks.entry((owner, frames)).or_default() += 1;
-        }
+        let (jits, round) = (&mut self.jits, self.round);
+        let mut jit_function = |address| jits.function(event.pid, address, round);
+        let frames = chain.frames(self.options.kallsyms.as_deref(), space, &mut jit_function);
+        let owner = StackOwner { user, command, process: Arc::clone(&space.name) };
+        *self.stacks.entry((owner, frames)).or_default() += 1;
     }
 
     fn on_faults(&mut self, faults: RegionFault, time: u64) {

@@ -4,6 +4,7 @@
 //! So the segment of an address is known even for a process that lived for a millisecond. Users who may not load kernel programs
 //! use the same rings for a command of their own. Records that a full ring loses are counted.
 
+use crate::clock::period_ns;
 use crate::profile::records::{RecordFields, SampleKind, SidebandEvent, parse_event};
 use crate::refusal::MeterRefusal;
 use perf_event::events::Software;
@@ -15,8 +16,6 @@ use std::io;
 pub(crate) struct RingRequest {
     /// Samples per second on each processor.
     pub hz: u32,
-    /// Whether samples have the user's stack besides the kernel's.
-    pub user_stacks: bool,
     /// Size of a processor's ring.
     pub ring_bytes: usize,
     /// The processes of the rings.
@@ -58,6 +57,25 @@ impl Rings {
         Ok(Rings { rings, pending: Vec::new() })
     }
 
+    /// Lets a kernel program run at each clock sample from now on, and drops the samples before.
+    #[cfg(test)]
+    pub(crate) fn run_at_samples(&mut self, program: std::os::fd::RawFd) -> io::Result<()> {
+        self.rings.retain(|(kind, _)| *kind == SampleKind::Clock);
+        self.stop()?;
+        self.take(u64::MAX);
+        for (_, ring) in &mut self.rings {
+            ring.set_bpf(program)?;
+            ring.enable()?;
+        }
+        Ok(())
+    }
+
+    /// Stops the clock.
+    #[cfg(test)]
+    pub(crate) fn stop(&mut self) -> io::Result<()> {
+        self.rings.iter_mut().try_for_each(|(_, ring)| ring.disable())
+    }
+
     /// Removes and returns the events before `until` (CLOCK_MONOTONIC), in the order of time.
     pub fn take(&mut self, until: u64) -> Vec<SidebandEvent> {
         for (kind, ring) in &mut self.rings {
@@ -73,12 +91,6 @@ impl Rings {
     }
 }
 
-/// The sampling period, 0.3 % longer than `hz` asks. So it does not beat with the kernel's clock ticks (100, 250, 300 or 1000 Hz).
-fn period_ns(hz: u32) -> u64 {
-    let period = 1_000_000_000 / u64::from(hz.max(1));
-    period + period / 331
-}
-
 fn open_ring(processor: u32, request: RingRequest, kind: SampleKind) -> io::Result<Sampler> {
     match kind {
         SampleKind::Clock => open_clock(processor, request),
@@ -90,7 +102,7 @@ fn open_ring(processor: u32, request: RingRequest, kind: SampleKind) -> io::Resu
 fn open_clock(processor: u32, request: RingRequest) -> io::Result<Sampler> {
     let mut builder = builder(Software::CPU_CLOCK, processor, request);
     builder.sample(SampleFlag::IP).sample(SampleFlag::CALLCHAIN).sample_period(period_ns(request.hz)).exclude_idle(true);
-    builder.exclude_callchain_user(!request.user_stacks).exclude_callchain_kernel(request.scope == RingScope::Children);
+    builder.exclude_callchain_kernel(request.scope == RingScope::Children);
     builder.mmap(true).mmap_data(true).mmap2(true).build_id(true).comm(true).comm_exec(true).task(true);
     builder.build()?.sampled(request.ring_bytes)
 }
@@ -146,7 +158,7 @@ mod tests {
     use std::process::Command;
 
     fn request(ring_bytes: usize) -> RingRequest {
-        RingRequest { hz: 1000, user_stacks: true, ring_bytes, scope: RingScope::All }
+        RingRequest { hz: 1000, ring_bytes, scope: RingScope::All }
     }
 
     fn online() -> Vec<u32> {
@@ -197,11 +209,5 @@ mod tests {
         assert!(paths.contains("[vdso]"), "{paths:?}");
         let last_note = of_child.iter().rfind(|note| !matches!(note, KernelNote::Sampled { .. })); // the kernel's work for it is sampled until it is gone
         assert_eq!(last_note, Some(&&KernelNote::Ended));
-    }
-
-    #[test]
-    fn a_period_is_a_little_longer_than_requested_and_does_not_beat_with_ticks() {
-        assert_eq!(period_ns(1000), 1_003_021);
-        assert_ne!(4_000_000 % period_ns(1000), 0);
     }
 }

@@ -1,6 +1,6 @@
 //! Stacks of clock samples, and the activity that each stack shows. Busy time is divided by these activities.
 
-use crate::profile::kallsyms::Kallsyms;
+use crate::kallsyms::Kallsyms;
 use crate::profile::sideband::{KERNEL_FOLLOWS, PERF_CONTEXT_MAX, USER_FOLLOWS};
 use crate::profile::spaces::{ANON_SEGMENT, KERNEL_SEGMENT, SegmentId, Space};
 use crate::shares::SampledActivity;

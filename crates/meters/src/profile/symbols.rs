@@ -3,8 +3,8 @@
 //! Files are read when rows are made, not when samples are taken. The process may have ended by then, but its file still exists.
 //! A file of another build than the one that ran is not used. A function without a name shows its segment and offset.
 
+use crate::kallsyms::Kallsyms;
 use crate::profile::jit::Jits;
-use crate::profile::kallsyms::Kallsyms;
 use crate::profile::spaces::{KERNEL_SEGMENT, Segment, SegmentId, Segments};
 use crate::profile::stacks::{FramePosition, StackFrame};
 use blazesym::helper::read_elf_build_id;

@@ -79,9 +79,9 @@ pub(crate) fn exact(wanted: &MeterRequest) -> bool {
     wanted.tier == Tier::Exact
 }
 
-/// The cheap tier needs the program, if it counts page faults by region. The exact tier's programs count regions themselves.
+/// The cheap tier needs the program for the profile's page faults by region. The exact tier's programs count regions themselves.
 pub(crate) fn regions(wanted: &MeterRequest) -> bool {
-    wanted.segments && wanted.tier == Tier::Cheap
+    wanted.profile_hz.is_some() && wanted.tier == Tier::Cheap
 }
 
 /// The exact tier needs the program on processors (x86) whose exceptions and interrupts have tracepoints.

@@ -22,6 +22,8 @@ pub(crate) struct Loaded {
     pub object: Ebpf,
     /// Largest number of processors of the host. A processor's number is smaller.
     pub processors: u32,
+    /// Addresses of the kernel's functions, as the programs know them.
+    pub addresses: Addresses,
     /// Programs that did not load, with their meters and the reason.
     pub missing: Vec<MissingProgram>,
 }
@@ -84,8 +86,9 @@ fn load_and_attach(
     needed: impl Fn(&Hook) -> bool,
 ) -> Result<Loaded, MeterRefusal> {
     let processors = aya::util::nr_cpus()? as u32;
-    let object = load_object(wanted, btf, processors, switch_tells_state)?;
-    let mut loaded = Loaded { object, processors, missing: Vec::new() };
+    let addresses = Addresses::read();
+    let object = load_object(wanted, btf, processors, addresses, switch_tells_state)?;
+    let mut loaded = Loaded { object, processors, addresses, missing: Vec::new() };
     for hook in METER_HOOKS.iter().filter(|hook| (hook.when)(wanted) && needed(hook)) {
         if let Err(refusal) = attach(&mut loaded, btf, hook) {
             loaded.missing.push(MissingProgram { meter: Some(hook.meter), program: hook.program, refusal });
@@ -95,8 +98,13 @@ fn load_and_attach(
 }
 
 /// Loads the object with its maps and settings, without programs.
-fn load_object(wanted: &MeterRequest, btf: &Btf, processors: u32, switch_tells_state: bool) -> Result<Ebpf, MeterRefusal> {
-    let addresses = Addresses::read();
+fn load_object(
+    wanted: &MeterRequest,
+    btf: &Btf,
+    processors: u32,
+    addresses: Addresses,
+    switch_tells_state: bool,
+) -> Result<Ebpf, MeterRefusal> {
     let exact = u32::from(wanted.tier == Tier::Exact);
     let accounts = wanted.accounts + 1; // the first belongs to no session
     let swap = swap_counters();
@@ -105,6 +113,8 @@ fn load_object(wanted: &MeterRequest, btf: &Btf, processors: u32, switch_tells_s
     let unseen_process = crate::unseen_wakeups::UNSEEN_PROCESS.load(std::sync::atomic::Ordering::Relaxed);
     #[cfg(test)]
     loader.override_global("unseen_process", &unseen_process, true);
+    #[cfg(test)]
+    loader.override_global("keep_samples", &crate::sampled_activities::KEEP_SAMPLES, true);
     loader
         .btf(Some(btf))
         .allow_unsupported_maps()
@@ -114,7 +124,7 @@ fn load_object(wanted: &MeterRequest, btf: &Btf, processors: u32, switch_tells_s
         .override_global("high_begins", &addresses.high.begins, true)
         .override_global("high_ends", &addresses.high.ends, true)
         .override_global("exact", &exact, true)
-        .override_global("count_regions", &u32::from(wanted.segments), true)
+        .override_global("count_regions", &u32::from(wanted.profile_hz.is_some()), true)
         .override_global("brk_number", &names::BRK_CALL_INDEX, true)
         .override_global("sigreturn_number", &names::SIGRETURN_CALL_INDEX, true)
         .map_max_entries("primitives", map_sizes::primitive_entries(wanted, processors))
@@ -132,6 +142,7 @@ fn load_object(wanted: &MeterRequest, btf: &Btf, processors: u32, switch_tells_s
         .map_max_entries("names", map_sizes::process_name_entries(wanted))
         .map_max_entries("name_places", map_sizes::process_name_entries(wanted))
         .map_max_entries("processors", processors)
+        .map_max_entries("activity_counts", processors)
         .load(loadgo_bpf::METERS_OBJECT)
         .map_err(|error| MeterRefusal::from_error(&error))
 }

@@ -52,6 +52,11 @@ impl Kallsyms {
         Ok(kallsyms)
     }
 
+    /// The activities by address, as the kernel programs search them: see `struct functions`.
+    pub fn activity_words(&self) -> impl Iterator<Item = u64> {
+        self.activities.iter().map(|(address, activity)| address << 8 | activity.map_or(0, SampledActivity::number))
+    }
+
     /// The address of the function that contains `address`.
     pub(crate) fn function(&self, address: u64) -> Option<u64> {
         Some(last_before(&self.functions, address)?.0)
