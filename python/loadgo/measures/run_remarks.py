@@ -21,7 +21,7 @@ _MEANINGS = {
     "INVALID": "INVALID: the driver was late or took too much.",
     "other work": "Other work: other programs had this share of the processors' time, which lengthens response times.",
     "limit": "Limit: the users were held to it.",
-    DAMAGED_REMARK: "Damaged: a table of the run has changed or is gone; `loadgo report RUN` names it.",
+    DAMAGED_REMARK: "Damaged: a table of the run has changed or is gone; `loadgo verify RUN` names it.",
 }
 """The meaning of each remark, by the word with which it begins."""
 
