@@ -1,7 +1,7 @@
 """The disclosure sheet of a run: who, what, where, when, how, with which settings, and what was not measured.
 
-The parts are those of a full disclosure report: SPEC's run rules ask for the system's identification, hardware,
-software, tuning and notes, and TPC's clauses for sponsor, settings, system under test, driver, measured interval and
+The parts are those of a full disclosure report. SPEC's run rules ask for the system's identification, hardware,
+software, tuning and notes. TPC's clauses ask for sponsor, settings, system under test, driver, measured interval and
 attestation. What nobody recorded is said to be not recorded, since an empty line could mean either.
 """
 
@@ -178,7 +178,7 @@ def _results(measured: tuple[Tables, Summary] | None) -> Iterator[Disclosure]:
 
 
 def _not_measured(run_toml: Mapping[str, Any], measured: tuple[Tables, Summary] | None) -> Iterator[Disclosure]:
-    """What was not measured or only estimated, and the remarks of those who measured."""
+    """The lines on what was not measured or only estimated, and the remarks of those who measured."""
     meters = run_toml.get("meters", {})
     for kind, word in (("not_here", ""), ("estimated", "estimated: ")):
         for name, reason in meters.get(kind, {}).items():

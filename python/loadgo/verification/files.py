@@ -105,7 +105,7 @@ def _without_manifest(folder: Path, run_toml: Mapping[str, Any]) -> Iterator[Ver
 
 
 def _stream_damage(path: Path) -> str:
-    """What stands behind the whole batches of a stream; empty if nothing does."""
+    """The damage of a stream behind its whole batches; empty if there is none."""
     try:
         rest = whole_part(path).rest
         return f"it ends in a batch that is not whole: {rest}" if rest else ""

@@ -1,4 +1,4 @@
-"""What a verification finds: checks with their verdicts, files with their hashes, and the facts that it discloses."""
+"""The findings of a verification: checks with verdicts, files with their hashes, and the facts that it discloses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from loadgo.documents.result import Result
 
 Verdict = Literal["holds", "broken", "not checkable"]
 Kind = Literal["file", "record", "rule", "signature"]
-"""What a check is about: the bytes of a file, the records among themselves, a rule of validity, or the signature."""
+"""The subject of a check: the bytes of a file, the records among themselves, a rule of validity, or the signature."""
 Question = Literal["who", "what", "where", "when", "how", "settings", "not measured"]
 """The parts of the disclosure sheet, in order."""
 
@@ -31,7 +31,7 @@ class VerifiedFile:
     """A file of the run's folder, as it is now."""
 
     name: str
-    """Its path in the folder."""
+    """The path in the folder."""
     bytes: int
     sha256: str
 

@@ -16,9 +16,9 @@ from loadgo.verification.results import Verdict, VerifiedFile, VerifiedPoint
 
 SUMS_FILE, SIGNATURE_FILE = "SHA256SUMS", "SHA256SUMS.sig"
 SIGNATURE_FILES = frozenset({SUMS_FILE, SIGNATURE_FILE})
-NAMESPACE = "loadgo"
+SIGNATURE_NAMESPACE = "loadgo"
 """The purpose of the signature, so that none made for another purpose counts."""
-UNSIGNED = "nobody"
+UNSIGNED_WORD = "nobody"
 _SIGNATURE = "the signature"
 _NO_SUMS = f"there is no {SUMS_FILE}: nobody signed the run"
 _HASH_CHARS = 64
@@ -70,20 +70,20 @@ def _sums(text: str) -> dict[str, str]:
     return known
 
 
-def _sum_points(known: Mapping[str, str], files: Sequence[VerifiedFile]) -> Iterator[VerifiedPoint]:
+def _sum_points(signed_sums: Mapping[str, str], files: Sequence[VerifiedFile]) -> Iterator[VerifiedPoint]:
     present = {file.name: file.sha256 for file in files}
     broken = []
-    for name in sorted({*known, *present}):
+    for name in sorted({*signed_sums, *present}):
         if name not in present:
             broken.append((name, f"{SUMS_FILE} names it, and it is gone"))
-        elif name not in known:
+        elif name not in signed_sums:
             broken.append((name, "it was added after the run was signed"))
-        elif known[name] != present[name]:
+        elif signed_sums[name] != present[name]:
             broken.append((name, f"its SHA-256 is not that of {SUMS_FILE}"))
     for name, text in broken:
         yield VerifiedPoint("signature", name, "broken", text)
     if not broken:
-        yield VerifiedPoint("signature", SUMS_FILE, "holds", f"the SHA-256 of all {len(known):,} files")
+        yield VerifiedPoint("signature", SUMS_FILE, "holds", f"the SHA-256 of all {len(signed_sums):,} files")
 
 
 def _signature_point(path: Path, content: bytes, signers: Path | None) -> VerifiedPoint:
@@ -108,10 +108,10 @@ def _signature_point(path: Path, content: bytes, signers: Path | None) -> Verifi
 
 
 def signer_in(points: Sequence[VerifiedPoint]) -> str:
-    """Who signed the run, in words, from the checks of its signature."""
+    """The name of who signed the run, from the checks of its signature."""
     found = [point for point in points if point.name == _SIGNATURE]
     if not found or found[-1].text == _NO_SUMS:
-        return UNSIGNED
+        return UNSIGNED_WORD
     if found[-1].verdict == "broken":
         return "not known: the signature does not hold"
     return found[-1].text.removeprefix("by ")
@@ -120,7 +120,7 @@ def signer_in(points: Sequence[VerifiedPoint]) -> str:
 def _keygen(arguments: Sequence[str], given: bytes) -> subprocess.CompletedProcess[bytes]:
     """Runs `ssh-keygen -Y`. Raises `Refused` if there is none, or if it does not end."""
     action, *others = arguments
-    namespace = [] if action == "find-principals" else ["-n", NAMESPACE]
+    namespace = [] if action == "find-principals" else ["-n", SIGNATURE_NAMESPACE]
     try:
         return subprocess.run(
             ["ssh-keygen", "-Y", action, *namespace, *others], input=given, capture_output=True, timeout=_LIMIT_S

@@ -16,7 +16,7 @@ from loadgo.verification.disclosure import disclosure_of
 from loadgo.verification.files import file_checks, files_in
 from loadgo.verification.results import Verification, VerifiedPoint
 from loadgo.verification.rules import facts_and_doubts, record_points, rule_points
-from loadgo.verification.signature import SIGNATURE_FILES, UNSIGNED, sign, signature_points, signer_in
+from loadgo.verification.signature import SIGNATURE_FILES, UNSIGNED_WORD, sign, signature_points, signer_in
 
 if TYPE_CHECKING:
     from loadgo.measures.summary import Summary
@@ -69,7 +69,7 @@ def verify(
         version=_loadgo.__version__,
         checks=(*checks, *signature),
         files=files,
-        disclosure=disclosure_of(run_toml, files, measured, signer_in(signature) if signature else UNSIGNED),
+        disclosure=disclosure_of(run_toml, files, measured, signer_in(signature) if signature else UNSIGNED_WORD),
         doubts=doubts,
     )
 
