@@ -65,6 +65,8 @@ if TYPE_CHECKING:
     from loadgo.sweeping.sweep import sweep as sweep
     from loadgo.transfers.transfer import Transferred as Transferred
     from loadgo.transfers.transfer import transfer as transfer
+    from loadgo.verification.results import Verification as Verification
+    from loadgo.verification.verify import verify as verify
     from loadgo.watching.watch import Watching as Watching
     from loadgo.watching.watch import watch as watch
 
@@ -101,6 +103,7 @@ __all__ = [
     "Tables",
     "Transferred",
     "Variant",
+    "Verification",
     "Watching",
     "ab",
     "capacity",
@@ -129,6 +132,7 @@ __all__ = [
     "sweep",
     "tables",
     "transfer",
+    "verify",
     "watch",
 ]
 
@@ -164,6 +168,7 @@ _HOMES = {
     "Tables": "records.tables",
     "Transferred": "transfers.transfer",
     "Variant": "pairing.variant",
+    "Verification": "verification.results",
     "Watching": "watching.watch",
     "ab": "pairing.experiment",
     "capacity": "sizing.capacity",
@@ -192,6 +197,7 @@ _HOMES = {
     "sweep": "sweeping.sweep",
     "tables": "records.tables",
     "transfer": "transfers.transfer",
+    "verify": "verification.verify",
     "watch": "watching.watch",
 }
 

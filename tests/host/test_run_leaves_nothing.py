@@ -1,6 +1,7 @@
 """Runs that fail in a Python process that lives on: no thread, descriptor, home or control group stays behind."""
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -122,6 +123,89 @@ def test_a_disk_of_any_size_that_is_too_small_leaves_nothing_of_a_run(bench: Ben
     )
     assert len(said) == len(SIZES_KB)
     assert all(words.startswith("BadRun: cannot ") and "No space left on device" in words for words in said), said
+
+
+SEEN_HOMES = """
+import stat, threading
+
+homes, modes, is_over = os.environ["TMPDIR"], set(), threading.Event()
+
+def look():
+    while not is_over.wait(0.0005):
+        for home in os.scandir(homes):
+            try:
+                modes.add(stat.S_IMODE(home.stat().st_mode))
+            except FileNotFoundError:
+                pass  # its run is over
+
+os.umask(0)
+threading.Thread(target=look, daemon=True).start()
+
+def failing(attempt, failing=failing):
+    is_last = attempt is attempts[-1]
+    said = failing(attempt)
+    if is_last:
+        is_over.set()
+        return f"{said} MODES {sorted(map(oct, modes))}"
+    return said
+"""
+"""Looks at the users' homes as long as the attempts go on, and adds their modes to what the last one says."""
+
+
+@NEEDS_ROOT
+def test_homes_are_for_their_user_alone_also_where_a_run_fails(bench: Bench, small_disks: list[Path]) -> None:
+    bench.script(QUICK)
+    disks = [str(disk) for disk in small_disks[1::3]]
+    *_, last = errors_of(
+        bench,
+        "attempts = [lambda disk=disk: loadgo.run('asked.toml', users=20, out=fresh(disk + '/run')) "
+        f"for disk in {disks!r}]\n{SEEN_HOMES}",
+    )
+    assert last.endswith("MODES ['0o700']"), last
+
+
+LIMITED = """
+import resource
+
+most = 400
+resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+def limited(room, attempt):
+    taken = [os.open("/dev/null", os.O_RDONLY) for _ in range(most - len(os.listdir("/proc/self/fd")) - room)]
+    try:
+        attempt()
+    finally:
+        for descriptor in taken:
+            os.close(descriptor)
+"""
+"""An attempt that has room for so many descriptors more."""
+
+
+@NEEDS_ROOT
+def test_too_few_descriptors_leave_nothing_of_a_run_wherever_they_end(bench: Bench) -> None:
+    bench.script(QUICK)
+    rooms = [200, 4, 30, *range(62, 86, 3)]  # the first opens what Python and Polars open once
+    said = errors_of(
+        bench,
+        f"{LIMITED}\nattempts = [lambda room=room: limited(room, lambda: loadgo.run('asked.toml', users=2, "
+        f"meters='cheap', out=fresh('run'))) for room in {rooms!r}]\n",
+    )
+    by_room = dict(zip(rooms, said, strict=True))
+    assert by_room[200] == "nothing was raised"
+    refusals = [by_room[room] for room in sorted(rooms) if by_room[room] != "nothing was raised"]
+    assert len(refusals) >= 3
+    assert all(re.search("open files", words) for words in refusals), refusals
+
+
+@NEEDS_ROOT
+@pytest.mark.parametrize("most", [71, 74, 77])
+def test_a_hard_limit_of_descriptors_ends_a_run_in_words(most: int, bench: Bench) -> None:
+    bench.script(QUICK)
+    words = ["run", "asked.toml", "--users", "2", "--meters", "cheap", "--out", "run", "--quiet"]
+    told = finished(bench.start(*words, before=("prlimit", f"--nofile={most}:{most}")))
+    assert told.returncode in (0, 2), told.stderr
+    assert told.returncode == 0 or "open files" in told.stderr, told.stderr
+    assert left_behind(bench) == []
 
 
 @NEEDS_ROOT

@@ -127,6 +127,7 @@ MAKERS: dict[str, Callable[[Path], Result]] = {
     "Fairness": lambda _folder: loadgo.cost_against("csr-rfc-20:645", "csr-rfc-20:6180"),
     "Fit": _fit,
     "History": _history,
+    "Verification": lambda _folder: loadgo.verify(TESTS / "runs" / "reported" / "live-exact"),
     "Simulation": lambda folder: loadgo.simulate(folder / "own-load.toml", until="interactions=3000"),
     "Speedup": _speedup,
     "Sweep": _sweep,

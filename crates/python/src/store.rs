@@ -78,7 +78,7 @@ impl Growing {
 
     /// The new rows since the last call, as an Arrow IPC stream; no bytes if there are none.
     ///
-    /// Raises `BadRun` when the stream cannot be read.
+    /// Raises `BadRun` when the stream cannot be read. Rows before damage are returned first: the next call raises.
     fn news<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let news = py.detach(|| self.read()).map_err(|error| bad_run(py, &error))?;
         Ok(PyBytes::new(py, &news))
@@ -94,10 +94,13 @@ impl Growing {
     fn read(&mut self) -> store::Result<Vec<u8>> {
         let Some(follower) = open_follower(&mut self.follower, &self.path)? else { return Ok(Vec::new()) };
         let mut news = Vec::new();
-        while let Some(message) = follower.next_message()? {
-            match self.schema.is_empty() {
-                true => self.schema = message,
-                false => news.extend(message),
+        loop {
+            match follower.next_message() {
+                Ok(Some(message)) if self.schema.is_empty() => self.schema = message,
+                Ok(Some(message)) => news.extend(message),
+                Ok(None) => break,
+                Err(_) if !news.is_empty() => break, // the next call meets it again
+                Err(error) => return Err(error),
             }
         }
         Ok(if news.is_empty() { news } else { [self.schema.as_slice(), &news].concat() })

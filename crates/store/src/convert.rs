@@ -15,7 +15,7 @@ use parquet::basic::{Compression, Encoding};
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
 
-use crate::checksum::Summing;
+use crate::checksum::{Summing, file_checksum};
 use crate::folder::neighbour;
 use crate::follow::each_batch;
 use crate::{Error, Folder, Result, Table};
@@ -44,7 +44,8 @@ pub fn finish(folder: &Folder, run_toml: &str, unwritten: &[LostRow]) -> Result<
         Ok(made) => (&made.cut[..], print_manifest(&made.tables)),
         Err(_) => (&[][..], String::new()),
     };
-    folder.write_run_toml(&format!("{run_toml}{}{}{manifest}", print_losses(unwritten), print_losses(cut)))?;
+    let files = print_files(folder)?;
+    folder.write_run_toml(&format!("{run_toml}{}{}{manifest}{files}", print_losses(unwritten), print_losses(cut)))?;
     converted?;
     for table in Table::ALL {
         remove(&folder.stream(table))?;
@@ -65,7 +66,7 @@ pub fn complete(folder: &Folder) -> Result<()> {
     let mut run: toml::Table = text.parse().map_err(|error: toml::de::Error| Error::damaged(&path)(error.to_string()))?;
     run.insert("outcome".into(), "killed".into());
     run.insert("finished".into(), false.into());
-    run.remove(MANIFEST_KEY); // the tables are about to be made
+    forget_manifest(&mut run); // the tables are about to be made
     finish(folder, &printed(&run, &path)?, &[])
 }
 
@@ -77,7 +78,13 @@ pub fn complete(folder: &Folder) -> Result<()> {
 pub fn without_manifest(folder: &Folder, text: &str) -> Result<String> {
     let path = folder.run_toml();
     let mut run: toml::Table = text.parse().map_err(|error: toml::de::Error| Error::damaged(&path)(error.to_string()))?;
-    if run.remove(MANIFEST_KEY).is_none() { Ok(text.to_owned()) } else { printed(&run, &path) }
+    if forget_manifest(&mut run) { printed(&run, &path) } else { Ok(text.to_owned()) }
+}
+
+/// Removes what [`finish`] writes of tables and files. Returns whether there was any of it.
+fn forget_manifest(run: &mut toml::Table) -> bool {
+    let entries = [MANIFEST_KEY, FILES_KEY].map(|key| run.remove(key));
+    entries.iter().any(Option::is_some)
 }
 
 fn printed(run: &toml::Table, path: &Path) -> Result<String> {
@@ -86,6 +93,12 @@ fn printed(run: &toml::Table, path: &Path) -> Result<String> {
 
 /// The section of `run.toml` that names each table's rows, bytes and checksum.
 const MANIFEST_KEY: &str = "tables";
+
+/// The section of `run.toml` that names the bytes and the checksum of each of [`LAID_FILES`].
+const FILES_KEY: &str = "files";
+
+/// The files that a run lays into its folder beside the tables: its script, and a simulated machine's file.
+const LAID_FILES: [&str; 2] = ["script.toml", "machine.toml"];
 
 /// The result of a conversion.
 struct Converted {
@@ -217,6 +230,19 @@ fn print_manifest(tables: &[ConvertedTable]) -> String {
         format!("\n[{MANIFEST_KEY}.{}]\nrows = {rows}\nbytes = {bytes}\ncrc32 = {checksum}\n", table.name())
     };
     tables.iter().map(entry).collect()
+}
+
+/// Prints the files that the run laid into its folder as the section `files` of `run.toml`.
+fn print_files(folder: &Folder) -> Result<String> {
+    let mut printed = String::new();
+    for name in LAID_FILES {
+        let path = folder.dir().join(name);
+        if path.is_file() {
+            let (bytes, checksum) = file_checksum(&path).map_err(Error::refused("read", &path))?;
+            printed += &format!("\n[{FILES_KEY}.\"{name}\"]\nbytes = {bytes}\ncrc32 = {checksum}\n");
+        }
+    }
+    Ok(printed)
 }
 
 /// Prints losses that are in no table as `[[lost]]` entries of `run.toml`.

@@ -26,6 +26,10 @@ LISTED_COMMANDS: dict[str, ListedCommand] = {
         "report",
         "Prints the report of a recorded run. With --fail-if, exits with 1 if a condition holds or cannot be decided.",
     ),
+    "verify": ListedCommand(
+        "verify",
+        "Checks a run as a stranger would: files, records, rules, signature. Exits with 1 if it does not hold.",
+    ),
     "runs": ListedCommand("commands", "Lists the recorded runs, the newest last."),
     "record": ListedCommand(
         "commands", "Records a session at a real shell as a script, with its think times and its typing rate."

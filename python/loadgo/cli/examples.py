@@ -43,6 +43,10 @@ COMMAND_EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("two runs", "loadgo compare RUN-A RUN-B"),
         ("against several, as a check", "loadgo compare OLD-1,OLD-2,OLD-3 last --worse 5%"),
     ),
+    "verify": (
+        ("the last run, with the disclosure sheet", "loadgo verify --full"),
+        ("sign a run that holds", "loadgo verify night --sign ~/.ssh/id_ed25519"),
+    ),
     "history": (
         ("over all runs", "loadgo history 'p90(compile)'"),
         ("one folder, as a page", "loadgo history errors --runs nightly --format html"),

@@ -11,6 +11,8 @@ from pathlib import Path
 
 DRAWING_CODE_FILE = Path("libraries", "vega.js")
 """The file beside this one that the build makes."""
+LICENCES_FILE = Path("templates", "drawing-code-licences.txt")
+"""The notices of what the drawing code is made of. They ask to be kept in every copy, so each page has them, too."""
 
 _ADDRESSES = (
     "https://vega.github.io/editor/",
@@ -30,11 +32,13 @@ def drawing_code() -> str:
 
 
 def made_drawing_code() -> str:
-    """The script, from vl-convert."""
+    """The script, from vl-convert, below the notices of the libraries in it."""
     import vl_convert
 
     code: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     for address in _ADDRESSES:
         code = code.replace(address, "")
-    assert "</script" not in code, "the drawing code would end its own script element"
-    return code
+    notices = (Path(__file__).parent / LICENCES_FILE).read_text(encoding="utf-8")
+    assert "*/" not in notices, "the notices would end their comment"
+    assert "</script" not in notices + code, "the drawing code would end its own script element"
+    return f"/*!\n{notices}*/\n{code}"

@@ -30,6 +30,7 @@ CATEGORIES_CHECK = "the categories add up to the total time"
 OWNERS_CHECK = "the owners' time is at most the busy time"
 SHARE_CHECK = "CPU is at most elapsed × share"
 LITTLE_CHECK, DRIVER_CHECK = "Little's law", "the driver was not the bottleneck"
+LOSSES_CHECK = "nothing is lost"
 CHECKS_WITH_WARNINGS = (LITTLE_CHECK, DRIVER_CHECK)
 """The first words of the checks that a run's warnings report, too (`run_warnings`)."""
 _METER_CHECKS = (CATEGORIES_CHECK, OWNERS_CHECK, SHARE_CHECK)
@@ -193,7 +194,7 @@ def _processors_of_one(tables: Tables) -> int:
 
 def _check_losses(tables: Tables) -> RunCheck:
     lost = sum(loss.count for loss in group_losses(tables.lost, tables.conditions))
-    return RunCheck("nothing is lost", "broken" if lost else "holds", f"{number(lost)} records were lost")
+    return RunCheck(LOSSES_CHECK, "broken" if lost else "holds", f"{number(lost)} records were lost")
 
 
 def _check_driver(tables: Tables, total: TotalTime | None, rows: pl.DataFrame) -> RunCheck:

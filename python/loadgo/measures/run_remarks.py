@@ -15,10 +15,13 @@ from loadgo.notation.figures import counted, setting, size
 from loadgo.records.phases import classified_in, stretch_of
 from loadgo.records.tables import Tables
 
+DAMAGED_REMARK = "damaged"
+"""The remark on a run whose tables cannot be read."""
 _MEANINGS = {
     "INVALID": "INVALID: the driver was late or took too much.",
     "other work": "Other work: other programs had this share of the processors' time, which lengthens response times.",
     "limit": "Limit: the users were held to it.",
+    DAMAGED_REMARK: "Damaged: a table of the run has changed or is gone; `loadgo verify RUN` names it.",
 }
 """The meaning of each remark, by the word with which it begins."""
 

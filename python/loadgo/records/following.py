@@ -15,7 +15,9 @@ from loadgo.errors import BadRun
 from loadgo.records.driver_streams import DriverStreams, has_drivers_at_work
 from loadgo.records.fleet_tables import tables_of_load
 from loadgo.records.fleets import METER_TABLES, is_fleet_run
+from loadgo.records.manifest import gone_losses
 from loadgo.records.runs import find_run
+from loadgo.records.streams import whole_part
 from loadgo.records.tables import (
     COLUMNS_BY_TABLE,
     Tables,
@@ -59,14 +61,17 @@ class Following:
         if is_over:
             # The run may have ended well between the two checks.
             conditions = self._read_conditions()
-        new_rows = {name: rows for name in FOLLOWED_TABLES if (rows := self._new_stream_rows(name)) is not None}
+        new_rows = {
+            name: rows for name in FOLLOWED_TABLES if (rows := self._new_stream_rows(name, is_over)) is not None
+        }
         new_rows |= self._new_rows_of_drivers()
         if is_over:
             metered = METER_TABLES if is_fleet_run(conditions) else ()
             driven = self._drivers.tables if self._drivers is not None else ()
             unread = [name for name in FOLLOWED_TABLES if name not in (*self._streams, *metered, *driven)]
             new_rows |= {name: read_table(self.folder, name, conditions) for name in unread}
-            losses = loss_rows([*conditions.get("lost", []), *cut_streams(self.folder, FOLLOWED_TABLES)])
+            cut = [*gone_losses(self.folder, conditions), *cut_streams(self.folder, FOLLOWED_TABLES)]
+            losses = loss_rows([*conditions.get("lost", []), *cut])
             lost = [new_rows["lost"], losses] if "lost" in new_rows else [losses]
             new_rows["lost"] = pl.concat(lost, how="diagonal")  # rows of several hosts name theirs
         self.ended = is_over
@@ -112,13 +117,18 @@ class Following:
         rows = self._drivers.new_rows() if self._drivers is not None else {}
         return {name: frame for name, frame in rows.items() if name in FOLLOWED_TABLES}
 
-    def _new_stream_rows(self, name: str) -> pl.DataFrame | None:
-        """The new rows of a table's stream; None if there are none."""
+    def _new_stream_rows(self, name: str, is_over: bool) -> pl.DataFrame | None:
+        """The new rows of a table's stream; None if there are none. Of a run that is over, those before any damage."""
         has_stream = (self.folder / f"{name}.arrows").exists() and not (self.folder / f"{name}.parquet").exists()
         if name not in self._streams and not has_stream:
             return None
         stream = self._streams.setdefault(name, _loadgo.Growing(self.folder, name))
-        batches = stream.news()
+        try:
+            batches = stream.news()
+        except BadRun:
+            if not is_over or not whole_part(self.folder / f"{name}.arrows").bytes:
+                raise
+            return None  # `cut_streams` has the loss
         if not batches:
             return None
         return with_table_columns(read_batches(batches, self.folder, name), self.folder, name)

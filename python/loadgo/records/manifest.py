@@ -14,7 +14,9 @@ import polars as pl
 from loadgo import _loadgo
 
 MANIFEST_KEY = "tables"
-"""The section of `run.toml`."""
+"""The section of `run.toml` with an entry for each table."""
+FILES_KEY = "files"
+"""The section of `run.toml` with an entry for the script, and for the machine of a simulated one."""
 
 
 def damage_of(path: Path, name: str, run_toml: Mapping[str, Any]) -> str:
@@ -26,12 +28,44 @@ def damage_of(path: Path, name: str, run_toml: Mapping[str, Any]) -> str:
     entry = entries.get(name) if isinstance(entries, Mapping) else None
     if not isinstance(entry, Mapping):
         return ""
+    return difference(path, entry)
+
+
+def difference(path: Path, entry: Mapping[str, Any]) -> str:
+    """How the file at `path` differs from its entry in `run.toml`; empty if it does not.
+
+    Raises `OSError` for a file that cannot be read.
+    """
     size, checksum = _loadgo.file_checksum(path)
     if size != entry.get("bytes"):
         return f"it has {size:,} bytes, and run.toml says {entry.get('bytes')}"
     return (
         "" if checksum == entry.get("crc32") else "its bytes have changed since the run (run.toml has their checksum)"
     )
+
+
+def gone_tables(folder: Path, run_toml: Mapping[str, Any]) -> dict[str, int]:
+    """The tables that the manifest in `run_toml` names and that have no file in `folder`, with their rows there.
+
+    A table without rows is left out, since nothing of it is lost.
+    """
+    entries = run_toml.get(MANIFEST_KEY)
+    known = entries if isinstance(entries, Mapping) else {}
+    gone = [name for name in _loadgo.table_columns() if name in known and not _has_file(folder, name)]
+    rows = {name: known[name].get("rows") if isinstance(known[name], Mapping) else None for name in gone}
+    return {name: count for name, count in rows.items() if isinstance(count, int) and count > 0}
+
+
+def gone_losses(folder: Path, run_toml: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A loss for each table that is gone, as a row of the table `lost`."""
+    return [
+        {"at_ns": 0, "what": "record", "count": rows, "reason": f"the file of the table {name} is gone since the run"}
+        for name, rows in gone_tables(folder, run_toml).items()
+    ]
+
+
+def _has_file(folder: Path, name: str) -> bool:
+    return any((folder / f"{name}.{kind}").exists() for kind in ("parquet", "arrows"))
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:

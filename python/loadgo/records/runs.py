@@ -19,6 +19,7 @@ from loadgo.notation.figures import counted
 from loadgo.records.run_file import RUN_FILE as RUN_FILE
 from loadgo.records.run_file import check_path, read_run_file, start_in, utf8_text
 from loadgo.records.run_file_values import check_values
+from loadgo.records.streams import whole_part
 
 LAST_RUN_NAME = "last"
 CAPACITY_FILE = "capacity.json"
@@ -167,7 +168,7 @@ def _interaction_count(folder: Path) -> int:
         if path.exists() and not path.is_file():
             raise BadRun(f"{path} is not a regular file: take it from a copy")
     if not parquet.exists():
-        return int(_loadgo.whole(stream)[1]) if stream.exists() else 0
+        return whole_part(stream).rows if stream.exists() else 0
     import polars as pl
 
     try:

@@ -21,11 +21,12 @@ from loadgo.records.driver_tables import merged_rows, rows_of_driver
 from loadgo.records.drivers import DRIVER_COLUMN, DRIVERS_FOLDER, drivers_of_run
 from loadgo.records.fleets import DRIVER_HOST, FLEET_FOLDER, HOST_COLUMN, with_hosts
 from loadgo.records.machine_file import fit_warnings_in
-from loadgo.records.manifest import damage_of
+from loadgo.records.manifest import damage_of, gone_losses
 from loadgo.records.prediction import Prediction, read_prediction
 from loadgo.records.run_file import RUN_FILE, check_path, read_run_file
 from loadgo.records.run_file_values import check_values
 from loadgo.records.runs import FAR_FOLDER, LAST_RUN_NAME, find_run, outcome_in
+from loadgo.records.streams import whole_part
 
 RUN_FORMAT = 1
 
@@ -169,7 +170,8 @@ def _frames(folder: Path, names: Iterable[str], *, is_written: bool) -> tuple[di
     _check_main_tables(folder, conditions)
     frames: dict[str, Any] = _read_tables(folder, tuple(names), conditions)
     frames |= {name: frame for name, frame in _rows_of_drivers(folder, conditions).items() if name in frames}
-    losses = [*conditions.get("lost", []), *(() if is_written else cut_streams(folder, frames))]
+    cut = () if is_written else cut_streams(folder, frames)
+    losses = [*conditions.get("lost", []), *gone_losses(folder, conditions), *cut]
     if losses:
         late = loss_rows(losses)
         if HOST_COLUMN in frames["lost"].columns:
@@ -222,11 +224,14 @@ def read_conditions(folder: Path) -> dict[str, Any]:
 
 
 def cut_streams(folder: Path, names: Iterable[str]) -> list[dict[str, Any]]:
-    """A loss for each damaged or cut stream of a run that is over. All batches before the damage are read."""
+    """A loss for each damaged or cut stream of a run that is over. All batches before the damage are read.
+
+    Raises `BadRun` for a stream whose columns are damaged.
+    """
     losses = []
     for name in names:
         parquet, stream = _files(folder, name)
-        rest = None if parquet.exists() or not stream.exists() else _loadgo.whole(stream)[2]
+        rest = None if parquet.exists() or not stream.exists() else whole_part(stream).rest
         if rest is not None:
             reason = f"{name} ends in a batch that is not whole: {rest}"
             losses.append({"at_ns": 0, "what": "record", "count": 1, "reason": reason})
@@ -297,7 +302,7 @@ def _check_columns(folder: Path, name: str, names: Iterable[str]) -> None:
 
 def _damage_message(folder: Path, name: str, damage: str = "it has been cut or written over since the run") -> str:
     file = next((path for path in _files(folder, name) if path.exists()), folder)
-    alternative = "" if name in _MAIN_TABLES else ", or remove it: the rest of the run is read without it"
+    alternative = "" if name in _MAIN_TABLES else ", or remove it: the rest of the run is read, and this table is lost"
     return f"{file} is damaged: {damage}; take it from a copy{alternative}"
 
 
@@ -307,8 +312,11 @@ def _files(folder: Path, name: str) -> tuple[Path, Path]:
 
 
 def read_stream(path: Path) -> pl.DataFrame | None:
-    """The whole batches of the Arrow stream at `path`; None if not even its schema is whole."""
-    length = _loadgo.whole(path)[0]
+    """The whole batches of the Arrow stream at `path`; None if it was cut within its schema.
+
+    Raises `BadRun` for damaged ones, and for a damaged schema.
+    """
+    length = whole_part(path).bytes
     with path.open("rb") as stream:
         batches = stream.read(length)
     return read_batches(batches, path.parent, path.stem) if batches else None

@@ -48,8 +48,9 @@ def _folder(run: RecordedRun) -> str:
 def run_document(runs: Sequence[RecordedRun], *, full: bool = False) -> Document:
     """The document: a sentence, and a row for each run that is shown."""
     shown = runs if full else runs[-MOST_RUNS:]
-    remarks = tuple(map(_remarks, shown))
-    table, note = run_table(shown, remarks), remarks_note(remarks)
+    figures = [_p90_and_remarks(run) for run in shown]
+    p90s, remarks = tuple(p90 for p90, _ in figures), tuple(text for _, text in figures)
+    table, note = run_table(shown, p90s, remarks), remarks_note(remarks)
     meaning = (f"Remarks: {note}",) if note else ()
     return Document("runs", runs_answer(runs, len(shown)), (table,), about=meaning)
 
@@ -65,8 +66,8 @@ def runs_answer(runs: Sequence[RecordedRun], shown: int) -> str:
     return f"The last {shown:,} of {len(runs):,} runs ({counts}), the newest last. `loadgo runs --full` lists all."
 
 
-def run_table(runs: Sequence[RecordedRun], remarks: Sequence[str]) -> Table:
-    """A row for each run, with its remarks. A narrow page leaves out script and counts first, and never cuts an id."""
+def run_table(runs: Sequence[RecordedRun], p90s: tuple[str, ...], remarks: Sequence[str]) -> Table:
+    """A row for each run, with p90 and remarks. A narrow page leaves out script and counts first, and cuts no id."""
     columns = [
         Column("run", tuple(run.id for run in runs)),
         Column("began", tuple(map(_began, runs)), kind="name"),
@@ -74,7 +75,7 @@ def run_table(runs: Sequence[RecordedRun], remarks: Sequence[str]) -> Table:
         Column("system", tuple(run.system for run in runs), spare=2, kind="name"),
         Column("users", tuple("" if run.users is None else f"{run.users:,}" for run in runs), spare=1),
         Column("lines", tuple("" if run.interactions is None else f"{run.interactions:,}" for run in runs), spare=3),
-        Column("p90", tuple(map(_p90, runs))),
+        Column("p90", p90s),
         Column("outcome", tuple(run.outcome for run in runs), kind="name"),
     ]
     if any(remarks):
@@ -103,32 +104,23 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 """Month names in English, whatever the language of this host."""
 
 
-def _p90(run: RecordedRun) -> str:
-    """The p90 of the run's steady phase; a dash where nothing was typed, and for a run that cannot be read."""
+def _p90_and_remarks(run: RecordedRun) -> tuple[str, str]:
+    """The p90 of the run's steady phase, and the limits of its users with reasons to doubt the figure.
+
+    The p90 is a dash where nothing was typed, and for a run whose tables cannot be read.
+    """
     from loadgo.errors import LoadgoError
+    from loadgo.measures.run_remarks import DAMAGED_REMARK, run_remarks
     from loadgo.measures.steady_responses import headline_of
-    from loadgo.records.tables import read_table
-
-    if not run.interactions or run.users is None:
-        return NOT_MEASURED
-    try:
-        return quantile(headline_of(read_table(run.folder, "interactions")).p90)
-    except LoadgoError:
-        return NOT_MEASURED
-
-
-def _remarks(run: RecordedRun) -> str:
-    """The limits of the run's users, and reasons to doubt its p90; empty for a run that has none to doubt."""
-    from loadgo.errors import LoadgoError
-    from loadgo.measures.run_remarks import run_remarks
     from loadgo.records.tables import load_tables
 
-    if not run.interactions or run.users is None:
-        return ""
+    if run.interactions is None or run.users is None:
+        return NOT_MEASURED, ""
     try:
-        return run_remarks(load_tables(run.folder))
+        tables = load_tables(run.folder)
+        return quantile(headline_of(tables.interactions).p90) if run.interactions else NOT_MEASURED, run_remarks(tables)
     except LoadgoError:
-        return ""
+        return NOT_MEASURED, DAMAGED_REMARK
 
 
 def _text(document: Document, width: int | None, *, color: bool) -> str:

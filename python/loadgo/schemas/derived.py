@@ -40,6 +40,8 @@ from loadgo.sweeping.results import Sweep
 from loadgo.transfers.analysis import Apart
 from loadgo.transfers.command import CommandTransfer
 from loadgo.transfers.json_keys import JSON_KEYS as TRANSFER_KEYS
+from loadgo.verification.document import JSON_KEYS as VERIFICATION_KEYS
+from loadgo.verification.results import Verification
 
 _PARTS: Mapping[str, tuple[tuple[type, ...], Keys]] = {
     "run": ((Summary, run_objects.RunMore), SUMMARY_KEYS),
@@ -62,6 +64,7 @@ _PARTS: Mapping[str, tuple[tuple[type, ...], Keys]] = {
     "transfer-command": ((CommandTransfer, cost_objects.CommandTransferMore), TRANSFER_KEYS),
     "transfer-table": ((Apart,), TRANSFER_KEYS),
     "transfer-methods": ((run_objects.MethodsJson,), {}),
+    "verify": ((Verification,), VERIFICATION_KEYS),
     "runs": ((run_objects.RunsJson,), {RecordedRun: RUN_KEYS}),
     "machines": ((run_objects.MachinesJson,), {Machine: MACHINE_KEYS}),
     "doctor": ((run_objects.AbilitiesJson,), {Ability: ABILITY_KEYS}),

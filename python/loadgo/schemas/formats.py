@@ -49,6 +49,7 @@ JSON_FORMATS = (
     JsonFormat("transfer-command", ("transfer -- COMMAND",), "what a command's transfer costs"),
     JsonFormat("transfer-table", ("transfer --read",), "the analysis of a table of transfers"),
     JsonFormat("transfer-methods", ("transfer --methods",), "the methods of transfers"),
+    JsonFormat("verify", ("verify",), "whether a run holds, with its disclosure sheet"),
     JsonFormat("runs", ("runs",), "the recorded runs"),
     JsonFormat("machines", ("machines",), "the machines that come with loadgo"),
     JsonFormat("doctor", ("doctor",), "what can be measured on a host"),

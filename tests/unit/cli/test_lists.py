@@ -282,7 +282,7 @@ def test_one_row_is_one_row() -> None:
 @pytest.mark.parametrize("width", [80, 100, 140])
 def test_a_list_of_runs_fits_the_terminal_and_keeps_ids_dates_and_answers(width: int) -> None:
     runs = [replace(run, id=f"2026-03-01T08-00-00-{run.id}") for run in recorded_runs(3)]
-    table = run_table(runs, [""] * len(runs)).fitting(width)
+    table = run_table(runs, ("1.00 s",) * len(runs), [""] * len(runs)).fitting(width)
     assert table.width <= width
     headings = [column.heading for column in table.columns]
     assert [heading for heading in headings if heading in ("run", "began", "p90", "outcome")] == [

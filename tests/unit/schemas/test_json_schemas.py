@@ -25,6 +25,7 @@ FORMAT_OF_TYPE = {
     "Fairness": "cost-against",
     "Fit": "fit",
     "History": "history",
+    "Verification": "verify",
     "Simulation": "simulate",
     "Speedup": "speedup",
     "Sweep": "sweep",

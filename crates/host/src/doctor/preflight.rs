@@ -14,8 +14,8 @@ use crate::refusal::Refusal;
 const PROCESSES_EACH: u64 = 3;
 /// Threads of a run that count as processes, and begin later: driver, starters, writer, sampler, and those of the report.
 const OWN_THREADS: u64 = 10;
-/// Descriptors that the driver keeps beside the terminals.
-const OTHER_DESCRIPTORS: u64 = 64;
+/// Descriptors that a run opens beside the terminals and beside those that the process has open already.
+const OTHER_DESCRIPTORS: u64 = 76;
 /// Smallest size of a user's home, in bytes.
 const HOME_BYTES: u64 = 64 << 10;
 
@@ -104,7 +104,8 @@ fn running_tasks() -> Option<u64> {
 
 fn descriptors(plan: &Plan<'_>) -> Option<Finding> {
     let most = most_open_files();
-    let wanted = plan.users + OTHER_DESCRIPTORS;
+    let open = fs::read_dir("/proc/self/fd").map_or(0, |entries| entries.count() as u64);
+    let wanted = open + plan.users + OTHER_DESCRIPTORS;
     let finding = || {
         Finding::new(
             true,

@@ -9,12 +9,14 @@ mod ground;
 mod log_in;
 mod ordered;
 mod output;
+mod seat;
 #[cfg(test)]
 mod tests;
 
+use self::seat::{Chair, Reach, Seat};
 use crate::groups::Groups;
 use crate::terminals::orders::GivenUp;
-use crate::terminals::session::{Session, Stage, Watch};
+use crate::terminals::session::{Stage, Watch};
 use crate::terminals::setting::Setting;
 use crate::terminals::starting::Starters;
 use crate::terminals::typed_files::Preparations;
@@ -28,7 +30,6 @@ use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::events::{Bell, Epoll, ReadyDescriptor, Timer};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
@@ -49,35 +50,6 @@ const READ_BUFFER_BYTES: usize = 64 * 1024;
 /// Time from the end of a user's last line to the log-out, where an agent reads the sessions' accounts. The agent reads them every
 /// 50 ms, and the instants of a reading are known here within a bound that may be as long.
 pub const LOG_OUT_PAUSE: Span = Span::from_millis(200);
-
-/// A session with its terminal and its first process.
-struct Seat {
-    session: Session,
-    master: Option<OwnedFd>,
-    pid: i32,
-    alive: bool,
-    /// Keys that did not fit into the terminal yet.
-    unsent: Vec<u8>,
-    /// Whether the user is ready and waits for the meter; the terminal is not read meanwhile.
-    is_in_turn: bool,
-    /// Whether the meter reaches the session's programs.
-    reach: Reach,
-    /// Usage between the prompt and the sending of the last line, if lines are typed key by key.
-    typing_usage: Usage,
-    /// Keys that end the session, while the user pauses before the log-out.
-    log_out_keys: Vec<u8>,
-}
-
-/// Whether the meter reaches a session's programs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reach {
-    /// The programs are on this host.
-    Here,
-    /// The programs are elsewhere, as far as is known.
-    Elsewhere,
-    /// The shell says where it is, and a starter looks for it.
-    Sought,
-}
 
 /// A user whose system is ready.
 struct ReadyUser {
@@ -114,7 +86,9 @@ pub struct Host {
     has_stood_still: bool,
     /// All users who were given up so far.
     given_up: Vec<GivenUp>,
-    seats: Vec<Option<Box<Seat>>>,
+    seats: Vec<Chair>,
+    /// Users whose session is over and whose first process has ended. Their seats go when the driver has taken their events.
+    over: Vec<UserId>,
     by_pid: HashMap<i32, UserId>,
     silences: Deadlines,
     /// Users who log out after a pause.
@@ -162,6 +136,7 @@ impl Host {
             has_stood_still: false,
             given_up: Vec::new(),
             seats: Vec::new(),
+            over: Vec::new(),
             by_pid: HashMap::new(),
             silences: Deadlines::new(),
             leaving: Deadlines::new(),
@@ -185,7 +160,7 @@ impl Host {
     }
 
     fn is_metered(&self, user: UserId) -> bool {
-        self.seats.get(user as usize).and_then(Option::as_deref).is_some_and(|seat| seat.reach == Reach::Here)
+        self.seats.get(user as usize).and_then(Chair::seat).is_some_and(|seat| seat.reach == Reach::Here)
     }
 
     /// Ends the typing in the user's account, so that the line which is about to be sent is charged with its own usage only.
@@ -207,7 +182,7 @@ impl Host {
     }
 
     fn seat(&mut self, user: UserId) -> Option<&mut Seat> {
-        self.seats.get_mut(user as usize)?.as_deref_mut()
+        self.seats.get_mut(user as usize)?.seat_mut()
     }
 
     fn next_deadline(&self, until: Option<Instant>) -> Instant {
@@ -266,7 +241,9 @@ impl Host {
 
     fn serve(&mut self, user: UserId, hung_up: bool, writable: bool) {
         if self.seat(user).is_none() {
-            self.early.insert(user); // an arrival is told once
+            if !matches!(self.seats.get(user as usize), Some(Chair::Left)) {
+                self.early.insert(user); // an arrival is told once
+            }
             return;
         }
         if writable {
@@ -315,7 +292,7 @@ impl System for Host {
     }
 
     fn typing_usage(&self, user: UserId) -> Usage {
-        self.seats.get(user as usize).and_then(Option::as_deref).map_or_else(Usage::default, |seat| seat.typing_usage)
+        self.seats.get(user as usize).and_then(Chair::seat).map_or_else(Usage::default, |seat| seat.typing_usage)
     }
 
     fn log_out(&mut self, user: UserId, keys: &[u8]) -> Instant {
@@ -331,7 +308,7 @@ impl System for Host {
     }
 
     fn is_ready(&self, user: UserId) -> bool {
-        self.seats.get(user as usize).and_then(Option::as_deref).is_some_and(|seat| seat.is_in_turn)
+        self.seats.get(user as usize).and_then(Chair::seat).is_some_and(|seat| seat.is_in_turn)
     }
 
     fn interrupt(&mut self, user: UserId) -> Response {
@@ -344,7 +321,7 @@ impl System for Host {
     }
 
     fn last_screen(&self, user: UserId) -> Option<String> {
-        Some(self.seats.get(user as usize)?.as_deref()?.session.last_screen())
+        Some(self.seats.get(user as usize)?.seat()?.session.last_screen())
     }
 
     fn hang_up(&mut self, user: UserId) {
@@ -357,6 +334,7 @@ impl System for Host {
     fn wait(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
         self.check_standstill();
         if self.pending.is_empty() {
+            self.clear_seats();
             self.round(until);
             self.check_standstill();
             let now = self.now();

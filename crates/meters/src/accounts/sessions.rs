@@ -192,6 +192,29 @@ mod tests {
         assert_eq!((sessions.user_and_command_at(100, 2400), sessions.by_leader.len()), ((None, 0), 0));
     }
 
+    /// Log-ins of a week, some ten a minute; the process ids come round again, as the kernel's do.
+    const LOG_INS_OF_A_WEEK: u32 = 100_000;
+    const PROCESS_IDS: u32 = 32_768;
+
+    #[test]
+    fn a_week_of_log_ins_takes_no_more_memory_than_those_who_are_there() {
+        let (mut driver, mut sessions) = Sessions::with_reporter();
+        let (mut rooms, minute) = (Vec::new(), 60_000_000_000);
+        for user in 1..=LOG_INS_OF_A_WEEK {
+            let (pid, at) = (user % PROCESS_IDS + 2, u64::from(user) * minute / 10);
+            driver.session_began(user, pid);
+            (0..5).for_each(|line| driver.line_sent(pid, line, at + u64::from(line)));
+            driver.session_ended(pid, at + 5);
+            if user.is_multiple_of(100) {
+                sessions.read_events();
+                sessions.forget_before(at + 5);
+                rooms.push((sessions.by_leader.capacity(), sessions.pending.capacity(), driver.0.backlog()));
+            }
+        }
+        assert!(sessions.by_leader.len() <= 200, "{}", sessions.by_leader.len());
+        assert!(rooms.iter().all(|(leaders, pending, backlog)| *leaders < 1000 && *pending < 2000 && *backlog == 0), "{rooms:?}");
+    }
+
     #[test]
     fn a_process_id_that_is_used_again_leads_the_new_session_only() {
         let (mut driver, mut sessions) = Sessions::with_reporter();

@@ -13,7 +13,8 @@ use aya::programs::perf_event::{PerfEvent, PerfEventConfig, PerfEventScope, Samp
 use aya::programs::{BtfTracePoint, Iter, Program, ProgramError, RawTracePoint, RawTracePointRunOptions, TestRun};
 use aya::{Btf, Ebpf, EbpfLoader};
 use loadgo_sys::mapped::MappedWords;
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::fd::AsFd;
 
 /// The loaded kernel programs and their maps.
@@ -97,6 +98,16 @@ fn load_and_attach(
     Ok(loaded)
 }
 
+/// Descriptors that must be free before a load. The loader asks once in a process what the kernel can do, by opening objects. If
+/// it could open none, it would believe from then on that the kernel can do nothing.
+const FREE_DESCRIPTORS: usize = 8;
+
+/// Refuses to load where the loader's questions to the kernel would fail.
+fn check_descriptors() -> Result<(), MeterRefusal> {
+    let opened: io::Result<Vec<File>> = (0..FREE_DESCRIPTORS).map(|_| File::open("/dev/null")).collect();
+    opened.map(drop).map_err(|error| MeterRefusal::from_error(&error).trying("descriptors for the kernel's programs"))
+}
+
 /// Loads the object with its maps and settings, without programs.
 fn load_object(
     wanted: &MeterRequest,
@@ -105,6 +116,7 @@ fn load_object(
     addresses: Addresses,
     switch_tells_state: bool,
 ) -> Result<Ebpf, MeterRefusal> {
+    check_descriptors()?;
     let exact = u32::from(wanted.tier == Tier::Exact);
     let accounts = wanted.accounts + 1; // the first belongs to no session
     let swap = swap_counters();

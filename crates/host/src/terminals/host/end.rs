@@ -1,6 +1,6 @@
 //! The end of a session: its terminal is closed, its first process has ended, or the run is over. Nothing stays behind.
 
-use super::Host;
+use super::{Chair, Host};
 use crate::terminals::login::PROMPT_REMEDY;
 use crate::terminals::questions::Question;
 use crate::terminals::refused_log_ins;
@@ -112,7 +112,9 @@ impl Host {
         let Some(seat) = self.seat(user) else { return };
         seat.session.stage = Stage::Over;
         seat.unsent = Vec::new();
-        if seat.alive {
+        if !seat.alive {
+            self.over.push(user);
+        } else {
             // The leader has not been reaped, so its process id and its group's id cannot belong to another process.
             for signal in [Signal::HUP, Signal::CONT, Signal::KILL] {
                 child::signal_group(seat.pid, signal);
@@ -141,11 +143,20 @@ impl Host {
                 return;
             }
             let Some(end) = self.reap(user) else { continue };
-            if self.seat(user).is_some_and(|seat| seat.session.stage != Stage::Over) {
+            if self.seat(user).is_some_and(|seat| seat.session.stage == Stage::Over) {
+                self.over.push(user);
+            } else {
                 self.drain(user);
                 self.settle_all();
                 self.end(user, end);
             }
+        }
+    }
+
+    /// Clears the seats of users whose sessions are over. The driver may ask for a last screen until it has taken all events.
+    pub(super) fn clear_seats(&mut self) {
+        for user in std::mem::take(&mut self.over) {
+            self.seats[user as usize] = Chair::Left;
         }
     }
 

@@ -1,7 +1,7 @@
 //! Log-ins: adds started sessions to the event loop, and prepares each until its prompt has our mark.
 
 use super::end::End;
-use super::{Host, Reach, Seat};
+use super::{Chair, Host, Reach, Seat};
 use crate::terminals::place::Place;
 use crate::terminals::session::{Session, Watch};
 use crate::terminals::setting::SessionsByPlace;
@@ -41,7 +41,7 @@ impl Host {
         let watch = Watch::of(&self.setting.script.until, &self.patterns);
         let session = Session::new(nonce, watch, self.now());
         if self.seats.len() <= user as usize {
-            self.seats.resize_with(user as usize + 1, || None);
+            self.seats.resize_with(user as usize + 1, Chair::default);
         }
         self.by_pid.insert(pid, user);
         let reach = if self.setting.destinations.login().is_out_of_reach() { Reach::Elsewhere } else { Reach::Here };
@@ -59,7 +59,7 @@ impl Host {
             typing_usage: Usage::default(),
             log_out_keys: Vec::new(),
         };
-        self.seats[user as usize] = Some(Box::new(seat));
+        self.seats[user as usize] = Chair::Taken(Box::new(seat));
         if self.early.remove(&user) {
             self.unread.push(user);
         }
@@ -70,12 +70,12 @@ impl Host {
     /// Handles a prompt: types the next of the lines that prepare the session, or reports that the user is logged in. If the line
     /// before has failed, it refuses the session.
     pub(super) fn prepare(&mut self, user: UserId, at: Instant, left: u32) {
-        let screen = self.seats[user as usize].as_ref().map_or(&[][..], |seat| seat.session.screen());
+        let screen = self.seats[user as usize].seat().map_or(&[][..], |seat| seat.session.screen());
         if let Some(failure) = self.preparations_of(user).failure(left, screen) {
             return self.end(user, End::because(&failure));
         }
         if left > 0 {
-            let Some(seat) = self.seats[user as usize].as_ref() else { return };
+            let Some(seat) = self.seats[user as usize].seat() else { return };
             let line = self.preparations_of(user).line(left, user, seat.session.nonce());
             return self.type_preparation(user, &line, left - 1);
         }

@@ -1,7 +1,7 @@
 //! Input and output of sessions: writes typed keys to terminals, reads output, and reports users who are ready.
 
 use super::end::End;
-use super::{Host, ReadyUser};
+use super::{Chair, Host, ReadyUser};
 use crate::terminals::login;
 use crate::terminals::questions::Question;
 use crate::terminals::session::{QUESTION_PATIENCE, Stage};
@@ -22,7 +22,7 @@ impl Host {
             return;
         }
         let Host { seats, epoll, .. } = self;
-        let Some(seat) = seats.get_mut(user as usize).and_then(Option::as_deref_mut) else { return };
+        let Some(seat) = seats.get_mut(user as usize).and_then(Chair::seat_mut) else { return };
         let Some(master) = &seat.master else { return };
         let written = if seat.unsent.is_empty() { write(master, keys).unwrap_or(0) } else { 0 };
         if written < keys.len() {
@@ -36,7 +36,7 @@ impl Host {
             return;
         }
         let Host { seats, epoll, .. } = self;
-        let Some(seat) = seats.get_mut(user as usize).and_then(Option::as_deref_mut) else { return };
+        let Some(seat) = seats.get_mut(user as usize).and_then(Chair::seat_mut) else { return };
         let Some(master) = &seat.master else { return };
         let written = write(master, &seat.unsent).unwrap_or(0);
         seat.unsent.drain(..written);
@@ -57,7 +57,7 @@ impl Host {
     pub(super) fn read_terminal(&mut self, user: UserId) {
         let origin_ns = self.setting.origin_ns;
         let Host { seats, buffer, patterns, .. } = self;
-        let Some(seat) = seats.get_mut(user as usize).and_then(Option::as_deref_mut) else { return };
+        let Some(seat) = seats.get_mut(user as usize).and_then(Chair::seat_mut) else { return };
         let Some(master) = &seat.master else { return };
         if seat.is_in_turn {
             return self.unread.push(user); // output after the mark is no part of the answer

@@ -5,6 +5,7 @@ use crate::leftovers::Leftovers;
 use crate::terminals::destinations::{Destination, Destinations};
 use crate::terminals::login::Login;
 use crate::terminals::orders::{ControllerTerms, DriverOrder, DriverOrders};
+use crate::terminals::session::Session;
 use crate::terminals::starting::Started;
 use crate::usage::sources::Demand;
 use loadgo_core::script::{ReadyRule, parse};
@@ -223,4 +224,22 @@ fn a_driver_that_stood_still_for_longer_than_its_controller_allows_types_no_more
     let screen = |host: &Host| host.last_screen(1).expect("a seat");
     test.events_until(|host, _| screen(host).contains("# behind"));
     assert!(screen(&test.host).contains("# behind") && !screen(&test.host).contains("touch"), "{}", screen(&test.host));
+}
+
+#[test]
+fn a_user_who_has_left_keeps_no_seat() {
+    let mut test = TestHost::new("sh", "");
+    for user in 1..=12 {
+        test.host.log_in(user);
+        let events = test.events_until(|_, events| !events.is_empty());
+        assert!(matches!(events[..], [Event::LoggedIn { .. }]), "{events:?}");
+        test.host.log_out(user, b"exit\n");
+        let events = test.events_until(|_, events| !events.is_empty());
+        assert!(matches!(events[..], [Event::Ended { .. }]), "{events:?}");
+        assert!(test.host.last_screen(user).is_some(), "the driver may ask for it when it takes the event");
+    }
+    test.events_until(|host, _| host.by_pid.is_empty() && host.over.is_empty());
+    assert!(test.host.seats.iter().all(|chair| chair.seat().is_none()));
+    assert!(test.host.early.is_empty() && test.host.by_pid.is_empty());
+    assert!(test.host.seats[1..].iter().all(|chair| matches!(chair, Chair::Left)));
 }

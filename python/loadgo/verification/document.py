@@ -1,0 +1,118 @@
+"""A verification in every format: the answer, what is broken, all checks, the disclosure sheet, and the hashes."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from loadgo.documents.as_json import json_document
+from loadgo.documents.document import Document, Points, Remarks, Section
+from loadgo.documents.frames import frame_of
+from loadgo.documents.presentation import Presentation
+from loadgo.documents.table import Column, Table
+from loadgo.notation.figures import counted, plain
+from loadgo.verification.results import Disclosure, Verification, VerifiedFile, VerifiedPoint
+
+CHECK_KEYS = "kind name verdict text"
+FILE_KEYS = "name bytes sha256"
+DISCLOSURE_KEYS = "question item value"
+JSON_KEYS = {
+    Verification: "run folder version holds checks files disclosure doubts",
+    VerifiedPoint: CHECK_KEYS,
+    VerifiedFile: FILE_KEYS,
+    Disclosure: DISCLOSURE_KEYS,
+}
+_KIND_TITLES = {"file": "Files", "record": "Records", "rule": "Rules of validity", "signature": "Signature"}
+_SHORT_KINDS = ("record", "rule")
+"""The kinds of checks of which the short document has those that hold, too."""
+
+
+def presentation(verification: Verification, *, full: bool = True) -> Presentation:
+    """The parts of a verification. Without `full`, the document has neither the sheet nor the hashes."""
+    return Presentation(
+        lambda: verification_document(verification, full=full),
+        lambda: json_document({key: getattr(verification, key) for key in JSON_KEYS[Verification].split()}, JSON_KEYS),
+        {
+            "checks": lambda: frame_of(verification.checks, CHECK_KEYS),
+            "files": lambda: frame_of(verification.files, FILE_KEYS),
+            "disclosure": lambda: frame_of(verification.disclosure, DISCLOSURE_KEYS),
+        },
+        answer=lambda: answer(verification),
+    )
+
+
+def answer(verification: Verification) -> str:
+    """A sentence: whether the run holds, and how many checks were made."""
+    counts = Counter(check.verdict for check in verification.checks)
+    unknown = f", and {counts['not checkable']} cannot be made" if counts["not checkable"] else ""
+    if verification.holds:
+        return f"{plain(verification.run)} holds: {counted(counts['holds'], 'check')} hold{unknown}."
+    broken = counts["broken"]
+    return (
+        f"{plain(verification.run)} does not hold: {broken} of {len(verification.checks)} checks {_are(broken)} broken."
+    )
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def verification_document(verification: Verification, *, full: bool) -> Document:
+    """The document of a verification."""
+    sections: list[Section] = [
+        _check_table(verification, kind, full=full) for kind in _KIND_TITLES if _has(verification, kind)
+    ]
+    if full:
+        sections += [*_sheet(verification), _hashes(verification)]
+    else:
+        sections.append(Remarks(("`--full` adds the disclosure sheet and the SHA-256 of each file.",)))
+    folder = plain(str(verification.folder))
+    return Document(
+        title=f"verification of {plain(verification.run)}",
+        answer=answer(verification),
+        warnings=tuple(f"{check.name}: {check.text}" for check in map(_plain, verification.of("broken"))),
+        about=(f"Judged by the rules of loadgo {verification.version}, from the files in {folder}.",),
+        sections=tuple(sections),
+        notes=tuple(("Doubt", text) for text in verification.doubts),
+    )
+
+
+def _has(verification: Verification, kind: str) -> bool:
+    return any(check.kind == kind for check in verification.checks)
+
+
+def _plain(check: VerifiedPoint) -> VerifiedPoint:
+    """The check without control characters: names of files and reasons of losses are others' text."""
+    return VerifiedPoint(check.kind, plain(check.name), check.verdict, plain(check.text))
+
+
+def _check_table(verification: Verification, kind: str, *, full: bool) -> Table:
+    checks = [_plain(check) for check in verification.checks if check.kind == kind]
+    shown = checks if full or kind in _SHORT_KINDS else [check for check in checks if check.verdict != "holds"]
+    held = len(checks) - len(shown)
+    foot = f"{counted(held, 'further check')} {'holds' if held == 1 else 'hold'}." if held else ""
+    columns = (
+        Column("check", tuple(check.name for check in shown), kind="words"),
+        Column("verdict", tuple(check.verdict for check in shown), kind="words"),
+        Column("finding", tuple(check.text for check in shown), kind="words"),
+    )
+    return Table(_KIND_TITLES[kind], columns, foot=foot)
+
+
+def _sheet(verification: Verification) -> list[Table]:
+    """The disclosure sheet: a table for each question."""
+    questions = list(dict.fromkeys(line.question for line in verification.disclosure))
+    return [_answers(question, verification.disclosure) for question in questions]
+
+
+def _answers(question: str, disclosure: tuple[Disclosure, ...]) -> Table:
+    lines = [line for line in disclosure if line.question == question]
+    columns = (
+        Column("item", tuple(line.item for line in lines), kind="words"),
+        Column("as recorded", tuple(line.value for line in lines), kind="words", verbatim=question != "not measured"),
+    )
+    return Table(f"Disclosure: {question}", columns)
+
+
+def _hashes(verification: Verification) -> Points:
+    items = tuple((f"{plain(file.name)}, {file.bytes:,} bytes", file.sha256) for file in verification.files)
+    return Points("SHA-256 of each file", items, verbatim=True)
