@@ -83,7 +83,7 @@ def _users(row: HostFigures) -> str:
 
 
 def _ratio(row: HostFigures) -> str:
-    return NOT_MEASURED if row.ratio is None else f"{_figure(row.ratio)}×"
+    return NOT_MEASURED if row.ratio is None else f"×{_figure(row.ratio)}"
 
 
 def _ratio_interval(row: HostFigures) -> str:
