@@ -19,7 +19,7 @@ from loadgo.notation.figures import (
     size,
 )
 from loadgo.reporting.audit_words import driver_line, little_line, typing_line, usage_line
-from loadgo.reporting.host_table import HOSTS_LABEL, hosts_line
+from loadgo.reporting.host_table import HOSTS_LABEL, hosts_line, unlike_hosts
 from loadgo.reporting.prediction import prediction_answer, prediction_words
 from loadgo.reporting.processor_time_words import lost_meters, metered_answer, time_lines, without_load
 from loadgo.reporting.run_words import limits_in_words
@@ -32,7 +32,7 @@ _MOST_BUSY_PROGRAMS = 3
 
 
 def answer(summary: Summary) -> str:
-    """The finding in one to three sentences."""
+    """The finding in one to four sentences."""
     if without_load(summary):
         return metered_answer(summary)
     if not summary.everything.response.count:
@@ -41,7 +41,7 @@ def answer(summary: Summary) -> str:
         missed = _missed(summary)
         of_one = f" In the run as fitted {', '.join(missed)}." if missed else ""
         return f"{_who(summary)}, predicted: {foreseen}{of_one}"
-    return " ".join(part for part in (_served(summary), _throughput(summary)) if part)
+    return " ".join(part for part in (_served(summary), _throughput(summary), unlike_hosts(summary)) if part)
 
 
 def warnings(summary: Summary) -> list[str]:

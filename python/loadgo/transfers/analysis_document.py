@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
 
 _HOUR_S = 3600.0
-_SAME_LOAD = 0.5
+_SAME_LOAD_PROCESSES = 0.5
 """Loads that are less apart are the same load, since a load average wanders by as much. Chosen by hand."""
 _NAMED_ROWS = 12
 """The warnings name at most this many rows; one more line counts the others."""
@@ -98,14 +98,14 @@ def _load_sentences(breakdown: Apart) -> list[str]:
     if not breakdown.levels:
         return []
     low, high = breakdown.levels[0], breakdown.levels[-1]
-    if high.load - low.load < _SAME_LOAD:
+    if high.load - low.load < _SAME_LOAD_PROCESSES:
         return [f"The loads were all about {high.load:.1f}: they do not tell what a load changes."]
     changes = f"{_change_of('processor time a bit', high.cpu)}, and {_change_of('real time', high.real)}"
     return [f"From a load of {low.load:.1f} to {high.load:.1f} {changes}."]
 
 
 def _change_of(name: str, times: Times) -> str:
-    """What a higher load does to a figure. No change is named that the interval does not show."""
+    """The effect of a higher load on a figure. No change is named that the interval does not show."""
     interval = times.interval
     if interval is not None and interval.low <= 1 <= interval.high:
         return f"no change of {name} can be told ({how_many(times)} times, {between(interval)})"

@@ -93,7 +93,7 @@ def test_the_cheapest_method_is_named_if_its_rounds_show_it() -> None:
 
 
 def test_prices_of_next_to_nothing_are_those_of_a_million_gigabytes() -> None:
-    cheap = [row_of(thread_s=thread_s) for thread_s in (1e-6, 2e-6, 3e-6)]
+    cheap = [row_of(thread_s=thread_s) for thread_s in (1e-4, 2e-4, 3e-4)]
     page = page_of(cheap)
     assert page.startswith("Sending a million gigabytes costs $")
     assert "the network takes $90,000." in page
