@@ -320,7 +320,7 @@ def test_a_text_is_short_first_and_says_where_the_rest_is() -> None:
     made = replace(compared(SLOWER_AND_FASTER), conditions=(DifferingCondition("cpus", "", "0.4"),))
     short, full = (made.report(width=100, full=wants_all) for wants_all in (False, True))
     assert len(short.splitlines()) <= 40 < len(full.splitlines())
-    for words in ("Trust: ", "What differs: cpus", "Response time", "compile", "`--full` prints all tables"):
+    for words in ("Trust: ", "What differs: limit cpus", "Response time", "compile", "`--full` prints all tables"):
         assert words in short
     assert "Processor time" not in short
     assert made.report("md").count("\n### ") > 4, "other formats have everything"
