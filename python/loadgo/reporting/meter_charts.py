@@ -80,7 +80,7 @@ def _heat_map(name: str, heading: str, cells: ChartData) -> Chart | None:
         )
     )
     octaves = math.log2(long / short)
-    height, flat = max(90, min(340, round(16 * octaves))), cells.frame["short_s"].n_unique() == 1
+    height, flat = max(90, min(340, round(16 * octaves))), len(cells.frame) == 1
     return chart_of(name, heading, cells.caption, cell_marks, height, flat=flat)
 
 
