@@ -90,7 +90,7 @@ def _answer(speedup: Speedup) -> str:
     shown = next(caused for caused in speedup.causes if caused.measure == measure)
     before, after = (_format_value(shown, value) for value in (shown.before, shown.after))
     measured = capitalized(shown.measure) if speedup.measured else f"Simulated {shown.measure}"
-    change = f"{measured} is {before} without the changes (A) and {after} with all of them (B): {_b_of_a(shown.ratio)}"
+    change = f"{measured} is {before} without the changes (A) and {after} with all of them (B): {_b_of_a(shown)}"
     if len(shown.causes) < 2:
         return f"{change}."
     moved = [cause for cause in shown.causes if abs(cause.factor - 1) >= _NO_EFFECT_SHARE]
@@ -108,11 +108,12 @@ def _without_intervals(speedup: Speedup) -> tuple[str, ...]:
     return (f"There are no intervals: {runs}, and they need {FEWEST_UNITS}. Chance alone may explain a small factor.",)
 
 
-def _b_of_a(ratio: float) -> str:
-    """The ratio A over B as a sentence about B: `B is ×0.341 of A`."""
-    if abs(ratio - 1) < _NO_EFFECT_SHARE:
-        return "B is the same as A"
-    return f"B is {read_factor(ratio)} of A"
+def _b_of_a(caused: Caused) -> str:
+    """The ratio A over B as a sentence about B, with its interval: `B is ×0.341 of A (95 %: 0.320–0.365)`."""
+    interval = "" if caused.interval is None else f" (95 %: {read_interval(caused.interval)})"
+    if abs(caused.ratio - 1) < _NO_EFFECT_SHARE:
+        return f"B is the same as A{interval}"
+    return f"B is {read_factor(caused.ratio)} of A{interval}"
 
 
 def _format_value(caused: Caused, value: float) -> str:

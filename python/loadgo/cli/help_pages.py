@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,6 +24,8 @@ from rich.text import Text
 from rich.theme import Theme
 from typer.core import TyperArgument, TyperOption
 
+_MOST_CHOICE_CHARS = 20
+"""Most characters of a line of an option's choices."""
 _THEME = Theme(
     {
         "option": "bold cyan",
@@ -161,9 +164,19 @@ def _names(param: Any) -> list[Text]:
     return columns
 
 
+def _in_lines(choices: str) -> str:
+    """Words with `|` between them in lines that a narrow page does not break within a word."""
+    lines = [""]
+    for word in re.split(r"(?<=[|])", choices):
+        if lines[-1] and len(lines[-1]) + len(word) > _MOST_CHOICE_CHARS:
+            lines.append("")
+        lines[-1] += word
+    return "\n".join(lines)
+
+
 def _value_words(param: Any, ctx: Any) -> Text:
     """The word for a parameter's value, and its bounds."""
-    words = Text(param.display_type_rich(ctx=ctx) or "", style="bold yellow", overflow="fold")
+    words = Text(_in_lines(param.display_type_rich(ctx=ctx) or ""), style="bold yellow", overflow="fold")
     if param.min is not None or param.max is not None:
         low, high = ("" if param.min is None else f"{param.min}<="), ("" if param.max is None else f"<={param.max}")
         words.append(f" [{low}x{high}]" if high else f" [x>={param.min}]")

@@ -40,7 +40,7 @@ def verdict_sentence(comparison: Comparison) -> str:
     phrases = [_phrase(difference) for difference in differences if difference.change is not None]
     if not phrases and comparison.chains:
         phrases = [f"{chain.measure} {relative_change(1 / chain.ratio - 1, None)}" for chain in comparison.chains]
-        return "B against A, by totals: " + ", ".join(phrases) + "."
+        return "B against A, by totals: " + "; ".join(phrases) + "."
     if not phrases:
         return "Nothing can be compared: the two sides have no figure in common."
     if comparison.judged:
@@ -154,7 +154,7 @@ def conditions_sentence(conditions: Sequence[DifferingCondition]) -> str:
     if not chosen:
         has_seeds = any(condition.name == "seed" for condition in conditions)
         but = ", but not the seeds" if has_seeds else ""
-        measured = [condition.name for condition in conditions if is_measured_condition(condition.name)]
+        measured = [condition.shown_name for condition in conditions if is_measured_condition(condition.name)]
         if not measured:
             return f"The conditions are the same{but}."
         differ = "differs" if len(measured) == 1 else "differ"
@@ -169,7 +169,7 @@ def _condition(condition: DifferingCondition) -> str:
     if condition.name == SCRIPT_TEXT:
         return f"the {SCRIPT_TEXT}"
     before, after = (_cut(value) for value in (condition.before, condition.after))
-    return f"{condition.name} ({before} in A, {after} in B)"
+    return f"{condition.shown_name} ({before} in A, {after} in B)"
 
 
 def _cut(value: str) -> str:

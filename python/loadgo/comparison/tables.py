@@ -46,7 +46,7 @@ def _conditions(comparison: Comparison) -> Table | None:
     if not conditions:
         return None
     columns = (
-        Column("condition", tuple(condition.name for condition in conditions)),
+        Column("condition", tuple(condition.shown_name for condition in conditions)),
         Column("A", tuple(_cut(condition.before) for condition in conditions)),
         Column("B", tuple(_cut(condition.after) for condition in conditions)),
     )
@@ -205,10 +205,15 @@ def _parts(comparison: Comparison) -> Table | None:
         Column("B", tuple(duration(part.after) for part in shown), spare=1),
         Column("change", tuple(signed(part.change) for part in shown)),
         *_interval_columns(shown),
-        Column("of all", tuple(percent(part.change / all_change) if all_change else NOT_MEASURED for part in shown)),
+        Column("of the change", tuple(_share_of(part.change, all_change) for part in shown)),
         *(_counted(shown) if has_counts else ()),
     )
     return Table("Where one interaction's processor time went, and what changed it", columns, total_rows=1)
+
+
+def _share_of(change: float, all_change: float) -> str:
+    """A part's share of the whole change; a minus says that the part moved the other way."""
+    return percent(change / all_change).removeprefix("+") if all_change else NOT_MEASURED
 
 
 def _interval_columns(shown: Sequence[Part]) -> tuple[Column, ...]:

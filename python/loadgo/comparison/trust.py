@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from loadgo.comparison.compare import Comparison
 from loadgo.comparison.drift_words import ANSWERED_MEASURES, runs_a_side
+from loadgo.decomposition.roads import disagreeing
 from loadgo.notation.figures import capitalized, counted
 
 
@@ -39,6 +40,8 @@ def _against(comparison: Comparison) -> list[str]:
         )
     if rows.waits is not None:
         reasons.append("the runs are short beside the waits of their users")
+    if disagreeing(comparison.roads):
+        reasons.append("two meters disagree on the ratio of B to A")
     if any(side.extrapolated for side in sides):
         reasons.append("a part of the figures is extrapolated")
     reasons += [

@@ -86,7 +86,7 @@ def _loads(curve: Curve, chart: str) -> Table:
     columns = [
         Column("users", tuple(number(load.users) for load in loads)),
         Column("interactions/s", tuple(number(load.throughput) for load in loads), spare=2),
-        Column("busy but loadgo", tuple(share(load.busy) for load in loads), spare=1),
+        Column("busy without loadgo", tuple(share(load.busy) for load in loads), spare=1),
         Column("response", tuple(duration(load.response_ns) for load in loads), spare=3),
         Column(of_scale(scale), tuple(money(load.interaction.value, currency, scale) for load in loads)),
     ]

@@ -54,7 +54,7 @@ def road_table(roads: Sequence[Road]) -> Table | None:
 def road_warnings(roads: Sequence[Road]) -> list[str]:
     """A warning for each pair of roads that disagree."""
     return [
-        f"Two estimates of the ratio of {disagreement.first.to} disagree: {_both_ratios(disagreement)}."
+        f"Two meters disagree on {disagreement.first.to}, B over A: {_both_ratios(disagreement)}."
         for disagreement in disagreeing(roads)
     ]
 

@@ -123,7 +123,8 @@ def _miss_warnings(checks: Sequence[FittedCheck]) -> list[str]:
     off, worst = max(significant, key=lambda pair: pair[0], default=(0.0, None))
     if worst is None or off <= _MISS_WARNING_SHARE:
         return []
-    off_by = f"{100 * worst.off:+.0f} % off" if worst.measured else f"{worst.shown(worst.machine)}, and the run's is 0"
+    side = "high" if worst.off > 0 else "low"
+    off_by = f"{100 * off:.0f} % too {side}" if worst.measured else f"{worst.shown(worst.machine)}, and the run's is 0"
     return [
         f"with the {people(worst.users)} that it was fitted to, the machine's mean response is "
         f"{off_by}: the machine lacks a part of this system, so expect predictions to be as far off"

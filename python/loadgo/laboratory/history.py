@@ -251,13 +251,13 @@ def _whole_runs(index: RunIndex) -> tuple[tuple[LaboratoryRun, ...], dict[str, l
     left_out: dict[str, list[str]] = {}
     for run in index.runs:
         if run.damage:
-            left_out.setdefault("the run cannot be read", []).append(run.name)
+            left_out.setdefault("cannot be read", []).append(run.name)
         elif run.experiment:
-            left_out.setdefault("the run is a part of an experiment", []).append(run.name)
+            left_out.setdefault("part of an experiment", []).append(run.name)
         elif run.kind != "run":
-            left_out.setdefault("it has no load", []).append(run.name)
+            left_out.setdefault("no load", []).append(run.name)
         elif run.outcome != "done":
-            left_out.setdefault(f"its outcome is {run.outcome}", []).append(run.name)
+            left_out.setdefault(f"outcome {run.outcome}", []).append(run.name)
         else:
             runs.append(run)
     return tuple(runs), left_out

@@ -21,6 +21,10 @@ def history_charts(past: History) -> list[Chart]:
     return [_chart(past, series, number) for number, series in enumerate(past.series) if len(series.points) > 1]
 
 
+_MOST_NUMBERED_RUNS = 12
+"""Most runs whose axis has each run's number."""
+
+
 def _chart(past: History, series: HistorySeries, number: int) -> Chart:
     is_time = past.figure.dimension == "time"
     scale = _NS_IN_SECONDS if is_time else 1.0
@@ -28,7 +32,9 @@ def _chart(past: History, series: HistorySeries, number: int) -> Chart:
     title = f"{past.figure} (a second)" if past.figure.dimension == "rate" else str(past.figure)
     axis = alt.Axis(title=title, labelExpr=TIME_LABEL if is_time else alt.Undefined)
     y = alt.Y("value:Q", axis=axis, scale=alt.Scale(zero=bool((frame["value"] <= 0).any()), nice=True))
-    run_axis = alt.Axis(format="d", tickMinStep=1)
+    # The other layers have axes of their own, and the merged axis forgets the least step.
+    numbers = list(range(1, len(frame) + 1)) if len(frame) <= _MOST_NUMBERED_RUNS else alt.Undefined
+    run_axis = alt.Axis(format="d", values=numbers)
     x = alt.X(
         "run:Q",
         title="runs in the order of time",

@@ -98,8 +98,9 @@ def about(past: History) -> tuple[str, ...]:
     users = "" if run.users is None else f", {run.users:,} user{'' if run.users == 1 else 's'}"
     hosts = " and ".join(plain(series.host) for series in past.series[:4]) or "no host"
     further = f" and {len(past.series) - 4} more" if len(past.series) > 4 else ""
+    on_hosts = "" if hosts == plain(run.system) else f" ({hosts}{further})"
     return (
-        f"{counted(len(past.points), 'run')} of {plain(run.script)}{users} on {plain(run.system)} ({hosts}{further}), "
+        f"{counted(len(past.points), 'run')} of {plain(run.script)}{users} on {plain(run.system)}{on_hosts}, "
         f"{_dates(past.points)}",
     )
 
@@ -132,14 +133,14 @@ def notes(past: History) -> tuple[tuple[str, str], ...]:
     for left_out in past.left_out:
         names = ", ".join(plain(name) for name in left_out.names[:MOST_NAMED_RUNS])
         more = f" and {len(left_out.names) - MOST_NAMED_RUNS:,} more" if len(left_out.names) > MOST_NAMED_RUNS else ""
-        lines.append(("Left out", f"{counted(len(left_out.names), 'run')}, {left_out.reason}: {names}{more}."))
+        lines.append(("Left out", f"{counted(len(left_out.names), 'run')} ({left_out.reason}): {names}{more}."))
     return tuple(lines)
 
 
 def _condition_notes(past: History) -> Iterator[tuple[str, str]]:
     for change in past.changes:
         differing = [
-            f"{one.name} {one.before or 'none'} → {one.after or 'none'}"
+            f"{one.shown_name} {one.before or 'none'} → {one.after or 'none'}"
             for one in change.conditions[:MOST_NAMED_CONDITIONS]
         ]
         more = len(change.conditions) - len(differing)

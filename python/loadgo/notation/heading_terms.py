@@ -25,8 +25,8 @@ HEADING_MEANINGS: Mapping[str, str] = {
     **dict.fromkeys(("p50 ≥", "p90 ≥", "p99 ≥"), _BUCKET),
     "95 % interval": "Holds the true value in 95 of 100 such runs.",
     "CPU": (
-        "Processor time that all processes of the user took for an interaction. User: in their programs. "
-        "System: in the kernel for them."
+        "Processor time that the processes took: in their programs (user) and in the kernel for them (system). "
+        "A user has all processes that the user started."
     ),
     "CPU wait": "Time in which a process could run and no processor was free.",
     "page wait": "Time in which a process waited for a page of memory, or for memory to be freed for it.",

@@ -27,7 +27,7 @@ def _lines(experiment: Experiment, measures: list[MeasureChanges], width: int) -
     lines = []
     for measure in measures:
         lines.append(f"{measure.name:{name_chars}}  {axis.row(measure.ratio)}  {measure.text:>{text_chars}}")
-        margin = [(axis.place(ratio), ":") for ratio in margin_ratios(experiment.margin)]
+        margin = [(axis.place(ratio), "┊") for ratio in margin_ratios(experiment.margin)]
         pairs = [(axis.place(pair.ratio), "○") for pair in measure.pairs]
         lines.append(f"{'':{name_chars}}  {marks(chars, [*margin, (axis.place(1.0), '│'), *pairs])}".rstrip())
     intervals = ["─ its 95 % interval"] if any(measure.ratio.low is not None for measure in measures) else []
@@ -36,7 +36,7 @@ def _lines(experiment: Experiment, measures: list[MeasureChanges], width: int) -
         "● the change",
         *intervals,
         "○ a pair",
-        f": {margin_in_words(experiment.margin)}, the margin",
+        f"┊ {margin_in_words(experiment.margin)}, the margin",
     ]
     indent = " " * (name_chars + 2)
     return [

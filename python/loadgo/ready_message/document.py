@@ -84,14 +84,22 @@ def _place(ready: Ready) -> str:
 
 
 def _first_failure(runs: tuple[CommandRun, ...]) -> str:
-    """The end of the first run that failed: its exit status or signal. Empty if all succeeded."""
-    failed = next((run for run in runs if run.status), None)
-    if failed is None:
+    """The end of the first run that failed: its exit status or signal. Empty if all succeeded.
+
+    Of several runs it says how many failed.
+    """
+    failures = [run for run in runs if run.status]
+    if not failures:
         return ""
+    failed, names = failures[0], {known.value: known.name for known in signal.Signals}
     if failed.signal is None:
-        return f"exit {failed.exit_status}"
-    names = {known.value: known.name for known in signal.Signals}
-    return f"killed by {names.get(failed.signal, f'signal {failed.signal}')}"
+        end = f"exit {failed.exit_status}"
+    else:
+        end = f"killed by {names.get(failed.signal, f'signal {failed.signal}')}"
+    if len(runs) == 1:
+        return end
+    count = "all" if len(failures) == len(runs) else f"{len(failures)} of them"
+    return f"{count} failed ({end})"
 
 
 def _tables(ready: Ready) -> list[Table]:

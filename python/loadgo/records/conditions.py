@@ -35,6 +35,8 @@ HOST_CONDITION = "host"
 _KEYS_OF_A_FLEET = ("without_lost", "hosts")
 _KEYS_OF_A_HOST = ("address", "weight", "hostname", "kernel", "processor", "processors", "memory_bytes", "page_bytes")
 """Keys of a host of a run on several that are conditions. Its users follow from the weights and the load."""
+_LIMIT_KEYS = ("cpus", "swap")
+"""Keys of a run's limits that are no condition of the system too, as `memory_bytes` is."""
 _MEASURED_CONDITIONS = ("memory_available_bytes", "used_bytes", "load_average")
 
 
@@ -45,6 +47,13 @@ class DifferingCondition:
     name: str
     before: str
     after: str
+
+    @property
+    def shown_name(self) -> str:
+        """The name in words: `limit cpus`, `load average`. A machine's key stays as its file has it."""
+        if self.name in _LIMIT_KEYS:
+            return f"limit {self.name}"
+        return self.name if self.name.startswith("machine ") else self.name.replace("_", " ")
 
 
 def conditions_of(folder: Path, run_toml: Mapping[str, Any]) -> dict[str, str]:

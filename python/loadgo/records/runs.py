@@ -68,7 +68,7 @@ def runs_folder() -> Path:
     return Path(os.environ.get("LOADGO_RUNS") or "runs")
 
 
-def runs(folder: Path | None = None) -> RunList:
+def runs(folder: str | os.PathLike[str] | None = None) -> RunList:
     """Lists the recorded runs, the newest last.
 
     Args:
@@ -78,7 +78,7 @@ def runs(folder: Path | None = None) -> RunList:
         A list of `RecordedRun`. Each can be given to all calls that take a run. A run that cannot be read is listed
         too, with the outcome `unreadable`.
     """
-    return RunList(read_run(run) for run in _folders(folder or runs_folder()))
+    return RunList(read_run(run) for run in _folders(Path(folder) if folder else runs_folder()))
 
 
 def find_run(run: str | os.PathLike[str] = LAST_RUN_NAME) -> Path:

@@ -59,16 +59,22 @@ def hosts_line(summary: Summary) -> str:
         return (
             "Whether a host is slower than the others is not known: the run is too short, or has too few users a host."
         )
-    slower = [row for row in rows if row.verdict == "slower"]
+    unlike = unlike_hosts(summary)
+    if not unlike:
+        return "No host is surely slower than the others: each interval of the p90 beside that of the others holds 1."
+    return f"{unlike} The intervals of all hosts hold together in about 95 of 100 runs."
+
+
+def unlike_hosts(summary: Summary) -> str:
+    """The sentence on hosts that are surely slower than the others, or else faster; empty if there is none."""
+    slower = [row for row in summary.hosts if row.verdict == "slower"]
     # Beside a slow host the others are fast, which says the same again.
-    named = slower or [row for row in rows if row.verdict == "faster"]
+    named = slower or [row for row in summary.hosts if row.verdict == "faster"]
     parts = [
         f"{row.name} is surely {row.verdict} than the others: its p90 is {_times(row)} theirs"
         for row in sorted(named, key=lambda row: row.ratio or 0.0, reverse=True)
     ]
-    if not parts:
-        return "No host is surely slower than the others: each interval of the p90 beside that of the others holds 1."
-    return f"{'; '.join(parts)}. The intervals of all hosts hold together in about 95 of 100 runs."
+    return f"{'; '.join(parts)}." if parts else ""
 
 
 def names_of_hosts(rows: Sequence[HostFigures]) -> str:
@@ -83,7 +89,7 @@ def _users(row: HostFigures) -> str:
 
 
 def _ratio(row: HostFigures) -> str:
-    return NOT_MEASURED if row.ratio is None else f"{_figure(row.ratio)}×"
+    return NOT_MEASURED if row.ratio is None else f"×{_figure(row.ratio)}"
 
 
 def _ratio_interval(row: HostFigures) -> str:

@@ -33,7 +33,7 @@ def prediction_table(prediction: Prediction | None) -> Table | None:
         Column("by the parameters", tuple(_around(figure.doubt) for figure in figures), spare=2),
         Column("by chance", tuple(_around(figure.chance) for figure in figures), spare=2),
         Column("as fitted", tuple(_figure(figure, figure.predicted) for figure in figures), spare=3),
-        Column("parameters' part", tuple(f"{100 * figure.parameters_share:.0f} %" for figure in figures), spare=1),
+        Column("due to the fit", tuple(f"{100 * figure.parameters_share:.0f} %" for figure in figures), spare=1),
     )
     return Table("Predicted, with the doubt in what was fitted", columns, id="predicted")
 

@@ -10,7 +10,7 @@ from loadgo.measures.summary import CommandSummary, Summary
 from loadgo.notation.figures import counted, duration, number, share
 from loadgo.notation.terms import category_name
 from loadgo.reporting.driver_table import DRIVERS_TABLE
-from loadgo.reporting.host_table import HOSTS_LABEL, HOSTS_TABLE, hosts_line
+from loadgo.reporting.host_table import HOSTS_LABEL, HOSTS_TABLE, hosts_line, unlike_hosts
 from loadgo.reporting.meter_tables import primitives_of_command
 from loadgo.reporting.processor_time_tables import by_process
 from loadgo.reporting.processor_time_words import (
@@ -177,7 +177,7 @@ def short_notes(summary: Summary, view: View, run: str) -> list[Note]:
     Of the full report's notes it has those that say that something is wrong, and those that an option asks for.
     """
     return [
-        *((HOSTS_LABEL, line) for line in [hosts_line(summary)] if line),
+        *((HOSTS_LABEL, line) for line in [hosts_line(summary)] if line and not unlike_hosts(summary)),
         *_facts(summary),
         *_kept_notes(summary, view),
         *(("Fail if", result.text) for result in summary.fail_if if not result.failed),

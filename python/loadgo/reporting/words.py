@@ -19,7 +19,7 @@ from loadgo.notation.figures import (
     size,
 )
 from loadgo.reporting.audit_words import driver_line, little_line, typing_line, usage_line
-from loadgo.reporting.host_table import HOSTS_LABEL, hosts_line
+from loadgo.reporting.host_table import HOSTS_LABEL, hosts_line, unlike_hosts
 from loadgo.reporting.prediction import prediction_answer, prediction_words
 from loadgo.reporting.processor_time_words import lost_meters, metered_answer, time_lines, without_load
 from loadgo.reporting.run_words import limits_in_words
@@ -32,7 +32,7 @@ _MOST_BUSY_PROGRAMS = 3
 
 
 def answer(summary: Summary) -> str:
-    """The finding in one to three sentences."""
+    """The finding in one to four sentences."""
     if without_load(summary):
         return metered_answer(summary)
     if not summary.everything.response.count:
@@ -41,7 +41,7 @@ def answer(summary: Summary) -> str:
         missed = _missed(summary)
         of_one = f" In the run as fitted {', '.join(missed)}." if missed else ""
         return f"{_who(summary)}, predicted: {foreseen}{of_one}"
-    return " ".join(part for part in (_served(summary), _throughput(summary)) if part)
+    return " ".join(part for part in (_served(summary), _throughput(summary), unlike_hosts(summary)) if part)
 
 
 def warnings(summary: Summary) -> list[str]:
@@ -268,17 +268,25 @@ def _has_screens(summary: Summary) -> bool:
 
 def _slowest(summary: Summary) -> str:
     name = "p90" if _has(summary.everything, "p90") else "p50"
-    overall = f"{name} {quantile(summary.everything.response.quantile(name))} over all commands"
+    overall = f"{_figure_of(summary.everything, name)} over all commands"
     if not _has(summary.everything, name):
         mean_ns = summary.everything.response.mean_ns
         return "no response time is known." if mean_ns is None else f"the only response took {duration(mean_ns)}."
     rows = [row for row in summary.commands if _has(row, name)]
+    has_none = any(row.response.quantile(name).state == "never" for row in (summary.everything, *rows))
+    reason = ": too many lines had no answer." if has_none else "."
     if len(rows) < 2:
-        return f"{overall}."
+        return f"{overall}{reason}"
     slowest = max(rows, key=lambda row: row.response.quantile(name).value_ns or float("inf"))
     left_out = len(summary.commands) - len(rows)
     choice = f" of the {len(rows)} commands with enough samples" if left_out else " command"
-    return f"{name} {quantile(slowest.response.quantile(name))} for {slowest.name}, the slowest{choice}, and {overall}."
+    return f"{_figure_of(slowest, name)} for {slowest.name}, the slowest{choice}, and {overall}{reason}"
+
+
+def _figure_of(row: CommandSummary, name: str) -> str:
+    """`p90 174 ms`, or `no p90` where too many lines had no answer."""
+    measured = row.response.quantile(name)
+    return f"no {name}" if measured.state == "never" else f"{name} {quantile(measured)}"
 
 
 def _has(row: CommandSummary, name: str) -> bool:

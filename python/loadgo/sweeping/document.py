@@ -108,7 +108,7 @@ def _notes(sweep: Sweep) -> list[str]:
     lacking = [name for name in _SPARE_COLUMNS if name != sweep.measure and _is_known(name, sweep.configurations)]
     having = [f"{name} {number(computed - without)}" for name in lacking if (without := sweep.points_without(name))]
     if having:
-        notes.append(f"Of {counted(computed, 'computed point')}, so many have a figure: {', '.join(having)}.")
+        notes.append(f"Of {counted(computed, 'computed point')}, these numbers have a figure: {', '.join(having)}.")
     notes.append("Intervals are of 95 %: from the scatter of the seeds, or with one seed from that of its run.")
     return notes
 

@@ -31,14 +31,15 @@ def answer(sweep: Sweep) -> str:
     name = MEASURE_NAMES[sweep.measure]
     endless = [configuration for configuration in sweep.configurations if _is_endless(configuration, sweep.measure)]
     if endless:
-        is_least = f"is least, {_figure_at(measured[0], measured, sweep.measure)}; it "
+        is_least = f"{name} is lowest, {_figure_at(measured[0], measured, sweep.measure)}; "
         start = "" if measured[0] in endless else is_least
-        return f"{done}: {name} {start}has no time {_where(endless, measured)}, where too many lines had no answer."
+        places = _where(endless, measured)
+        return f"{done}: {start}there is no {sweep.measure} {places}, where too many lines had no answer."
     least, greatest = measured[0], measured[-1]
     if len(measured) == 1:
         return f"{done}: {name} is {_figure_at(least, measured, sweep.measure)}."
     return (
-        f"{done}: {name} is least, {_figure_at(least, measured, sweep.measure)}, and greatest, "
+        f"{done}: {name} is lowest, {_figure_at(least, measured, sweep.measure)}, and highest, "
         f"{_figure_at(greatest, measured, sweep.measure)}."
     )
 

@@ -9,16 +9,16 @@ from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import NOT_MEASURED, digits, money, seconds, share, size
-from loadgo.notation.measures import percent, signed_digits
+from loadgo.notation.measures import signed_digits
 from loadgo.stats.resample import Interval
 from loadgo.transfers.analysis import Apart
 from loadgo.transfers.chart_data import DIRECTION_NOUNS, name_of
-from loadgo.transfers.compared import Ends, Level
+from loadgo.transfers.compared import Ends, Level, Times
 from loadgo.transfers.csv_table import THIS_HOST, Observed
 from loadgo.transfers.json_keys import JSON_KEYS
 from loadgo.transfers.parts import Line, Part, Parts
 from loadgo.transfers.pictures import apart_pictures
-from loadgo.transfers.prices import Prices
+from loadgo.transfers.prices import Amounts, Prices, printed_amounts
 from loadgo.transfers.row import BITS_PER_MEGABIT
 from loadgo.transfers.words import between, how_many
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
 
 _HOUR_S = 3600.0
+_SAME_LOAD_PROCESSES = 0.5
+"""Loads that are less apart are the same load, since a load average wanders by as much. Chosen by hand."""
 _NAMED_ROWS = 12
 """The warnings name at most this many rows; one more line counts the others."""
 
@@ -74,7 +76,8 @@ def _row_warnings(remark: str, rows: Sequence[str]) -> list[str]:
 
 def _answer_sentence(breakdown: Apart) -> str:
     """The cost of a million bits at each end; with several methods, of the cheapest and the most expensive one."""
-    sentences = []
+    amounts = _amounts(breakdown)
+    sentences, bits = [], "a million bits" if amounts.count == 1 else amounts.of("megabit")
     for direction, verb in (("s", "sending"), ("r", "receiving"), ("b", "moving, both ways together,")):
         costs = {
             name: _megabit_cost(group, breakdown.prices)
@@ -83,9 +86,7 @@ def _answer_sentence(breakdown: Apart) -> str:
         }
         ordered = sorted((cost, name) for name, cost in costs.items() if cost is not None)
         if ordered:
-            sentences.append(
-                f"{verb} a million bits costs the host {' to '.join(_priced_ends(ordered, breakdown.prices))}"
-            )
+            sentences.append(f"{verb} {bits} costs the host {' to '.join(_priced_ends(ordered, breakdown))}")
     sentence = "; ".join(sentences)
     if not sentence:
         return "No transfer moved a byte."
@@ -97,16 +98,28 @@ def _load_sentences(breakdown: Apart) -> list[str]:
     if not breakdown.levels:
         return []
     low, high = breakdown.levels[0], breakdown.levels[-1]
-    cpu, real = percent(high.cpu.times - 1, 0), high.real.times
-    return [
-        f"From a load of {low.load:.1f} to {high.load:.1f} processor time a bit changes by {cpu}, "
-        f"and real time is {digits(real)} times as long."
-    ]
+    if high.load - low.load < _SAME_LOAD_PROCESSES:
+        return [f"The loads were all about {high.load:.1f}: they do not tell what a load changes."]
+    changes = f"{_change_of('processor time a bit', high.cpu)}, and {_change_of('real time', high.real)}"
+    return [f"From a load of {low.load:.1f} to {high.load:.1f} {changes}."]
 
 
-def _priced_ends(ordered: Sequence[tuple[float, str]], prices: Prices) -> list[str]:
+def _change_of(name: str, times: Times) -> str:
+    """The effect of a higher load on a figure. No change is named that the interval does not show."""
+    interval = times.interval
+    if interval is not None and interval.low <= 1 <= interval.high:
+        return f"no change of {name} can be told ({how_many(times)} times, {between(interval)})"
+    return f"{name} is {how_many(times)} times as long"
+
+
+def _amounts(breakdown: Apart) -> Amounts:
+    """The amounts of which the prices of this table are printed."""
+    return printed_amounts(_megabit_cost(group, breakdown.prices) for _, _, group in _transfer_groups(breakdown))
+
+
+def _priced_ends(ordered: Sequence[tuple[float, str]], breakdown: Apart) -> list[str]:
     ends = [ordered[0]] if len(ordered) == 1 else [ordered[0], ordered[-1]]
-    return [f"{_format_cost(cost, prices)}{f' ({name})' if name else ''}" for cost, name in ends]
+    return [f"{_format_cost(cost, breakdown)}{f' ({name})' if name else ''}" for cost, name in ends]
 
 
 def _transfer_groups(breakdown: Apart) -> list[tuple[str, str, list[Observed]]]:
@@ -146,8 +159,8 @@ def _totals_table(breakdown: Apart) -> Table:
         Column("CPU", tuple(seconds(sum(transfer.cpu_s for transfer in group)) for _, group in groups)),
         Column("CPU a bit", tuple(_cpu_per_bit(group) for _, group in groups)),
         Column(
-            "a megabit",
-            tuple(_format_cost(_megabit_cost(group, breakdown.prices), breakdown.prices) for _, group in groups),
+            _amounts(breakdown).of("megabit"),
+            tuple(_format_cost(_megabit_cost(group, breakdown.prices), breakdown) for _, group in groups),
         ),
     ]
     if network:
@@ -161,8 +174,8 @@ def _cpu_per_bit(group: Sequence[Observed]) -> str:
     return seconds(sum(transfer.cpu_s for transfer in group) / bits) if bits else NOT_MEASURED
 
 
-def _format_cost(cost: float | None, prices: Prices) -> str:
-    return money(cost, prices.currency)
+def _format_cost(cost: float | None, breakdown: Apart) -> str:
+    return money(cost, breakdown.prices.currency, _amounts(breakdown).count)
 
 
 def _parts_table(kinds: Sequence[Parts]) -> Table:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from loadgo.notation.figures import money, price_of
-from loadgo.transfers.prices import Prices
+from loadgo.transfers.prices import Amounts, Prices
 from loadgo.transfers.remedies import ratio_of_rounds
 from loadgo.transfers.rounds import by_method_and_end, median_rows
 from loadgo.transfers.row import BITS_PER_GIGABYTE, Row
@@ -21,15 +21,18 @@ def answer_sentence(rows: Sequence[Row], prices: Prices) -> str:
         if rows and not any(row.broke_off for row in rows):
             return "There was nothing to move, and all of it came over."
         return "Nothing came over whole." if rows else "There was no transfer."
+    amounts = prices.amounts(median_rows(rows))
     phrases, is_open = [], False
     for direction, verb in _VERBS.items():
         methods = _by_cost([row for row in complete if row.direction == direction])
         if methods:
             is_sure = len(methods) == 1 or _is_cheapest(methods[0], methods[1:])
             is_open = is_open or not is_sure
-            phrases.append(_phrase(verb, methods, prices, is_sure=is_sure))
+            opening = f"{verb} {amounts.of('gigabyte')} costs"
+            costs = [_cost(group, prices, amounts) for group in methods]
+            phrases.append(_phrase(opening, methods, costs, is_sure=is_sure))
     if prices.network_gigabyte:
-        phrases.append(f"the network takes {price_of(prices.network_gigabyte, prices.currency)}")
+        phrases.append(f"the network takes {price_of(prices.network_gigabyte * amounts.count, prices.currency)}")
     sentence = "; ".join(phrases)
     return f"{sentence[0].upper()}{sentence[1:]}.{_doubt(complete) if is_open else ''}"
 
@@ -49,20 +52,18 @@ def _is_cheapest(first: Sequence[Row], others: Sequence[Sequence[Row]]) -> bool:
     return all(ratio is not None and ratio.interval is not None and ratio.interval.low > 1 for ratio in ratios)
 
 
-def _phrase(verb: str, methods: Sequence[Sequence[Row]], prices: Prices, *, is_sure: bool) -> str:
-    costs = [f"{_cost(group, prices)} ({group[0].method})" for group in methods]
+def _phrase(opening: str, methods: Sequence[Sequence[Row]], costs: Sequence[str], *, is_sure: bool) -> str:
+    names = [group[0].method for group in methods]
     if len(methods) == 1:
-        return f"{verb} a gigabyte costs {costs[0]}"
+        return f"{opening} {costs[0]} ({names[0]})"
     if is_sure:
-        return f"{verb} a gigabyte costs least with {methods[0][0].method}: {_cost(methods[0], prices)}; with " + (
-            f"{methods[1][0].method} it is {_cost(methods[1], prices)}"
-        )
-    return f"{verb} a gigabyte costs {costs[0]} to {costs[-1]}"
+        return f"{opening} least with {names[0]}: {costs[0]}; with {names[1]} it is {costs[1]}"
+    return f"{opening} {costs[0]} ({names[0]}) to {costs[-1]} ({names[-1]})"
 
 
-def _cost(group: Sequence[Row], prices: Prices) -> str:
+def _cost(group: Sequence[Row], prices: Prices, amounts: Amounts) -> str:
     (median,) = median_rows(group)
-    return money(prices.host(median, BITS_PER_GIGABYTE), prices.currency)
+    return money(prices.host(median, BITS_PER_GIGABYTE), prices.currency, amounts.count)
 
 
 def _doubt(rows: Sequence[Row]) -> str:

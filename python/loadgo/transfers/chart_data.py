@@ -138,7 +138,7 @@ def size_marks(sizes: Sequence[float]) -> list[float]:
 
 @dataclass(frozen=True)
 class PricedMethod:
-    """The cost of a gigabyte with one method at one end, in the currency of the prices."""
+    """The printed cost of one method at one end, in the currency of the prices: see `Prices.amounts`."""
 
     name: str
     end: str
@@ -152,11 +152,12 @@ def priced_methods(rows: Sequence[Row], prices: Prices) -> list[PricedMethod]:
     """
     ends = {(row.side, row.direction) for row in rows}
     has_same_directions = len({direction for _, direction in ends}) < len(ends)
+    amounts = prices.amounts(rows)
     methods = [
         PricedMethod(
             f"{row.method}{' there' if has_same_directions and row.side == 'there' else ''}",
             DIRECTION_NOUNS[row.direction],
-            cost,
+            cost * amounts.count,
         )
         for row in rows
         if not row.broke_off and (cost := prices.host(row, BITS_PER_GIGABYTE)) is not None and cost > 0

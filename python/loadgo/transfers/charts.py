@@ -67,14 +67,16 @@ def apart_charts(breakdown: Apart) -> list[Chart]:
 
 @quick_drawing()
 def method_charts(rows: Sequence[Row], prices: Prices) -> list[Chart]:
-    """A chart of the cost of a gigabyte with each method at each end, when there are two or more to compare."""
+    """A chart of the printed cost of each method at each end, when there are two or more to compare."""
     methods = priced_methods(rows, prices)
     if len(methods) < 2:
         return []
     frame = safe(pl.DataFrame([{"method": method.name, "end": method.end, "cost": method.cost} for method in methods]))
     names = list(dict.fromkeys(method.name for method in methods))
-    title = f"a gigabyte ({prices.currency})"
-    x = alt.X("cost:Q", title=title, scale=_LOG, axis=_money_axis([*frame["cost"], prices.network_gigabyte]))
+    amounts = prices.amounts(rows)
+    network = None if prices.network_gigabyte is None else prices.network_gigabyte * amounts.count
+    title = f"{amounts.of('gigabyte')} ({prices.currency})"
+    x = alt.X("cost:Q", title=title, scale=_LOG, axis=_money_axis([*frame["cost"], network]))
     tips = ["method:N", "end:N", alt.Tooltip("cost:Q", title=title, format=".4~g")]
     ends, y = _ends_of_points(methods), alt.Y("method:N", sort=names, title=None)
     points = (
@@ -84,16 +86,13 @@ def method_charts(rows: Sequence[Row], prices: Prices) -> list[Chart]:
     )
     layers: list[alt.Chart] = [points]
     caption = "The processor's price, logarithmic."
-    if prices.network_gigabyte:
-        rule = alt.Chart(pl.DataFrame({"cost": [prices.network_gigabyte]})).mark_rule(strokeDash=[4, 3])
+    if network:
+        rule = alt.Chart(pl.DataFrame({"cost": [network]})).mark_rule(strokeDash=[4, 3])
         layers.append(rule.encode(x=x))
-        caption += f" The dashed line is the network's price, {price_of(prices.network_gigabyte, prices.currency)}."
-    layered = alt.layer(*layers)
-    return [
-        chart_of(
-            "transfer-methods", "What a gigabyte costs by method", caption, layered, ROW_HEIGHT_PX * max(3, len(names))
-        )
-    ]
+        caption += f" The dashed line is the network's price, {price_of(network, prices.currency)}."
+    heading = f"What {amounts.of('gigabyte')} {'costs' if amounts.count == 1 else 'cost'} by method"
+    height = ROW_HEIGHT_PX * max(3, len(names))
+    return [chart_of("transfer-methods", heading, caption, alt.layer(*layers), height)]
 
 
 def _cost_chart(breakdown: Apart) -> Chart | None:

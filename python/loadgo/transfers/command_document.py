@@ -10,7 +10,7 @@ from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import NOT_MEASURED, digits, money, price_of, rate, seconds
 from loadgo.transfers.command import UNIX_SOCKETS, CommandTransfer, NetworkInterrupts
 from loadgo.transfers.json_keys import JSON_KEYS
-from loadgo.transfers.prices import Prices
+from loadgo.transfers.prices import Prices, printed_amounts
 from loadgo.transfers.row import BITS_PER_GIGABYTE, BITS_PER_MEGABIT
 
 _PRECISE_SPLIT_TICKS = 50
@@ -50,10 +50,12 @@ def _answer_sentence(transfer: CommandTransfer, prices: Prices) -> str:
     sentence = f"{transfer.name} sent {moved.sent:,} bytes and received {moved.received:,}"
     if not transfer.bytes:
         return f"{sentence}: it {used}."
-    gigabyte = money(transfer.cost(prices.cpu_hour, BITS_PER_GIGABYTE), prices.currency)
-    sentence += f"; moving a gigabyte in this way costs {gigabyte}"
+    gigabyte = transfer.cost(prices.cpu_hour, BITS_PER_GIGABYTE)
+    amounts = printed_amounts([gigabyte])
+    cost = money(gigabyte, prices.currency, amounts.count)
+    sentence += f"; moving {amounts.of('gigabyte')} in this way costs {cost}"
     if prices.network_gigabyte:
-        sentence += f"; the network takes {price_of(prices.network_gigabyte, prices.currency)}"
+        sentence += f"; the network takes {price_of(prices.network_gigabyte * amounts.count, prices.currency)}"
     return sentence + "."
 
 
@@ -148,10 +150,11 @@ def _costs_table(transfer: CommandTransfer, prices: Prices) -> Table | None:
     if transfer.cpu_s_per_bit is None:
         return None
     gigabyte = transfer.cost(prices.cpu_hour, BITS_PER_GIGABYTE)
+    megabit, amounts = transfer.cost(prices.cpu_hour, BITS_PER_MEGABIT), printed_amounts([gigabyte])
     columns = [
         Column("", (transfer.name,)),
-        Column("a megabit", (money(transfer.cost(prices.cpu_hour, BITS_PER_MEGABIT), prices.currency),)),
-        Column("a gigabyte", (money(gigabyte, prices.currency),)),
+        Column(amounts.of("megabit"), (money(megabit, prices.currency, amounts.count),)),
+        Column(amounts.of("gigabyte"), (money(gigabyte, prices.currency, amounts.count),)),
     ]
     if prices.network_gigabyte and gigabyte is not None:
         columns.append(Column("times the network's price", (digits(gigabyte / prices.network_gigabyte),)))

@@ -104,10 +104,11 @@ def _used_table(rows: Sequence[Row]) -> Table:
 
 def _costs_table(rows: Sequence[Row], prices: Prices) -> Table:
     priced = [(prices.host(row, BITS_PER_MEGABIT), prices.host(row, BITS_PER_GIGABYTE)) for row in rows]
+    amounts, currency = prices.amounts(rows), prices.currency
     columns = [
         Column("", tuple(_end_name(row) for row in rows)),
-        Column("a megabit", tuple(money(megabit, prices.currency) for megabit, _ in priced)),
-        Column("a gigabyte", tuple(money(gigabyte, prices.currency) for _, gigabyte in priced)),
+        Column(amounts.of("megabit"), tuple(money(megabit, currency, amounts.count) for megabit, _ in priced)),
+        Column(amounts.of("gigabyte"), tuple(money(gigabyte, currency, amounts.count) for _, gigabyte in priced)),
     ]
     if prices.network_gigabyte:
         cells = tuple(NOT_MEASURED if (ratio := prices.ratio(row)) is None else digits(ratio) for row in rows)

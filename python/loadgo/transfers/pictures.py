@@ -40,13 +40,16 @@ def apart_pictures(breakdown: Apart) -> tuple[SignPicture, ...]:
 
 
 def method_pictures(rows: Sequence[Row], prices: Prices) -> tuple[SignPicture, ...]:
-    """Each method and end on a logarithmic scale of the cost of a gigabyte; no plot for a single method and end."""
+    """Each method and end on a logarithmic scale of the printed cost; no plot for a single method and end."""
     methods = priced_methods(rows, prices)
     if len(methods) < 2:
         return ()
     network = f"; {_NETWORK_SIGN} the network" if prices.network_gigabyte else ""
-    title = f"What a gigabyte costs the processor (logarithmic{network})"
-    return (SignPicture(title, lambda width: _price_lines(methods, prices, width)),)
+    amounts = prices.amounts(rows)
+    verb = "costs" if amounts.count == 1 else "cost"
+    title = f"What {amounts.of('gigabyte')} {verb} the processor (logarithmic{network})"
+    network_price = None if prices.network_gigabyte is None else prices.network_gigabyte * amounts.count
+    return (SignPicture(title, lambda width: _price_lines(methods, prices.currency, network_price, width)),)
 
 
 def _scatter_plot(points: Sequence[TransferPoint], width: int) -> list[str]:
@@ -66,11 +69,10 @@ def _scatter_plot(points: Sequence[TransferPoint], width: int) -> list[str]:
     return [*plot(canvas, beside, ends), *legend(signs, width)]
 
 
-def _price_lines(methods: Sequence[PricedMethod], prices: Prices, width: int) -> list[str]:
+def _price_lines(methods: Sequence[PricedMethod], currency: str, network: float | None, width: int) -> list[str]:
     """A line for each method and end: its name, its price, and a marker on the scale."""
     names = [f"{method.name} {method.end}" for method in methods]
-    cells = [f"{prices.currency}{digits(method.cost)}" for method in methods]
-    network = prices.network_gigabyte
+    cells = [f"{currency}{digits(method.cost)}" for method in methods]
     logs = [math.log(method.cost) for method in methods] + ([math.log(network)] if network else [])
     name_width, cell_width = max(map(len, names)), max(map(len, cells))
     scale_width = max(8, min(_MOST_PLOT_CHARS, width - name_width - cell_width - 4))

@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from loadgo.errors import BadArgument
 from loadgo.measures.tariff import Tariff, load_tariff
 from loadgo.notation.figures import counted, price_of
 from loadgo.transfers.row import BITS_PER_GIGABYTE, Row
+
+_SMALL_PRICE = 1e-3
+"""A price below this has so many zeros that nobody reads them: that of a million is printed. Chosen by hand."""
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """How many megabits or gigabytes the printed prices are for: one, or a million where one costs next to nothing."""
+
+    count: int
+
+    def of(self, unit: str) -> str:
+        """The amount in words: `a gigabyte`, or `a million gigabytes`."""
+        return f"a {unit}" if self.count == 1 else f"a million {unit}s"
+
+
+def printed_amounts(costs: Iterable[float | None]) -> Amounts:
+    """The amounts of which the prices are printed, by the lowest of these costs of one."""
+    least = min((cost for cost in costs if cost), default=math.inf)
+    return Amounts(10**6 if least < _SMALL_PRICE else 1)
 
 
 @dataclass(frozen=True)
@@ -25,6 +47,10 @@ class Prices:
     def host(self, row: Row, bits: float) -> float | None:
         """Cost in processor time of moving `bits` at a row's rate. None if the row moved nothing."""
         return row.cost(self.cpu_hour, bits)
+
+    def amounts(self, rows: Iterable[Row]) -> Amounts:
+        """The amounts of which the prices of these rows are printed."""
+        return printed_amounts(self.host(row, BITS_PER_GIGABYTE) for row in rows if not row.broke_off)
 
     def ratio(self, row: Row) -> float | None:
         """Ratio of the host's cost to the network's, for the same bits. None if one of them is not known."""

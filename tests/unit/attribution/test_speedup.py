@@ -8,6 +8,7 @@ import pytest
 from loadgo.attribution.measured_runs import speedup_of
 from loadgo.attribution.results import Speedup
 from loadgo.attribution.speedup import change_of, speedup
+from loadgo.decomposition.reading import read_interval
 from loadgo.notation.figures import duration
 from support.small_machine import laid
 
@@ -60,7 +61,10 @@ def test_the_headline_goes_from_a_figure_to_a_figure_by_what_each_change_is_wort
     words = " ".join(made.report(width=120).split())
     before, after = duration(told.before), duration(told.after)
     whole = f"Simulated response is {before} without the changes (A) and {after} with all of them (B)"
-    effects = f"B is ×{told.after / told.before:.3f} of A. That is ×{1 / told.causes[0].factor:.3f} by processor"
+    interval = f" (95 %: {read_interval(told.interval)})"
+    effects = (
+        f"B is ×{told.after / told.before:.3f} of A{interval}. That is ×{1 / told.causes[0].factor:.3f} by processor"
+    )
     assert f"{whole}: {effects}" in words
     assert "by nothing" not in words
 

@@ -6,7 +6,7 @@ import inspect
 import shlex
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import pytest
 from loadgo.cli.app import app
@@ -92,6 +92,9 @@ def test_help_fits_80_columns_and_cuts_nothing(name: str) -> None:
     assert all(f" {word} " in text for word in words)
     written = "".join(f"{param.help}{param.metavar}" for param in (COMMANDS[name].params if name else []))
     assert text.partition("╭")[2].count("…") == written.count("…")
+    kinds = [param.type_descriptor.annotation for param in (COMMANDS[name].params if name else [])]
+    choices = [part for kind in kinds if get_origin(kind) is Literal for part in get_args(kind)]
+    assert [part for part in choices if f"{part}|" not in text and f"{part}>" not in text] == []
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))

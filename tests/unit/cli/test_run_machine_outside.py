@@ -145,7 +145,7 @@ def test_the_results_of_conditions_are_kept_and_others_can_be_asked_later(bench:
 
 
 def test_a_doubtful_fit_is_said_by_each_command_that_uses_the_machine(bench: Bench) -> None:
-    doubt = "the machine's mean response is -54 % off"
+    doubt = "the machine's mean response is 54 % too low"
     (bench.folder / "fitted.toml").write_text(f'{MACHINE}\n[fit]\nruns = ["r"]\nwarnings = ["{doubt}"]\n')
     for name in ("a", "b"):
         ran = bench.typed("run", "small.toml", "--on", "fitted.toml", "--users", "2", "--out", name)

@@ -168,9 +168,9 @@ def test_the_headline_names_the_conditions_that_were_changed_and_counts_the_othe
         DifferingCondition("seed", "1", "2"),
         DifferingCondition("load_average", "0.1", "3.2"),
     )
-    assert conditions_sentence([seed, cpus, load]) == "What differs: cpus (none in A, 0.4 in B)."
+    assert conditions_sentence([seed, cpus, load]) == "What differs: limit cpus (none in A, 0.4 in B)."
     assert conditions_sentence([seed, load]) == (
-        "What was set is the same, but not the seeds; the host's load_average differs."
+        "What was set is the same, but not the seeds; the host's load average differs."
     )
     assert conditions_sentence([seed]) == "The conditions are the same, but not the seeds."
     assert conditions_sentence([]) == "The conditions are the same."
@@ -180,7 +180,7 @@ def test_the_headline_names_the_conditions_that_were_changed_and_counts_the_othe
         "What differs: script (x in A, y in B), key 0 (1 in A, 2 in B), key 1 (1 in A, 2 in B) and 3 more conditions."
     )
     made = compared(SLOWER_AND_FASTER)
-    assert "What differs: cpus (none in A, 0.4 in B)." in headline(replace(made, conditions=(cpus,)))
+    assert "What differs: limit cpus (none in A, 0.4 in B)." in headline(replace(made, conditions=(cpus,)))
 
 
 def test_each_row_has_the_number_of_its_interactions() -> None:
@@ -320,7 +320,7 @@ def test_a_text_is_short_first_and_says_where_the_rest_is() -> None:
     made = replace(compared(SLOWER_AND_FASTER), conditions=(DifferingCondition("cpus", "", "0.4"),))
     short, full = (made.report(width=100, full=wants_all) for wants_all in (False, True))
     assert len(short.splitlines()) <= 40 < len(full.splitlines())
-    for words in ("Trust: ", "What differs: cpus", "Response time", "compile", "`--full` prints all tables"):
+    for words in ("Trust: ", "What differs: limit cpus", "Response time", "compile", "`--full` prints all tables"):
         assert words in short
     assert "Processor time" not in short
     assert made.report("md").count("\n### ") > 4, "other formats have everything"

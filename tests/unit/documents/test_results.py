@@ -78,6 +78,18 @@ def test_each_format_has_a_report(named: tuple[str, Result]) -> None:
         result.report("pdf")
 
 
+def test_80_columns_cut_no_word_without_a_sign(named: tuple[str, Result]) -> None:
+    _name, result = named
+    narrow = str(result.report("text", width=80))
+    assert [line for line in narrow.splitlines() if len(line) > 80] == []
+    cut = _words(narrow) - _words(str(result.report("text", width=300)))
+    assert {word for word in cut if "…" not in word} == set()
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\S*[A-Za-z]{2}\S*", text))
+
+
 def test_a_result_draws_its_chart_or_says_that_it_has_none(named: tuple[str, Result]) -> None:
     name, result = named
     if name in WITH_CHARTS:

@@ -143,11 +143,11 @@ def test_runs_that_are_unlike_are_left_out_and_each_reason_is_said(worse: Path) 
         "host": "another host",
         "log-in": "another log-in",
         "machine": "another system",
-        "stopped": "its outcome is stopped",
+        "stopped": "outcome stopped",
         "text": "another text of the script",
-        "broken": "the run cannot be read",
+        "broken": "cannot be read",
         "cut": "its tables cannot be read",
-        "odd": "the run cannot be read",
+        "odd": "cannot be read",
     }
     text = str(past.report("text", width=120))
     assert all(reason in " ".join(text.split()) for reason in reasons.values())

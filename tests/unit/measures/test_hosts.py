@@ -13,6 +13,7 @@ from loadgo.records.fleet_tables import tables_of_host, tables_of_load
 from loadgo.records.tables import Tables
 from loadgo.reporting.document import report_document
 from loadgo.reporting.host_table import hosts_line
+from loadgo.reporting.words import answer
 from support.fleets import fleet_run, meter_frames
 from support.synthetic import closed_loop, frame
 
@@ -32,6 +33,7 @@ def test_the_slow_host_is_found_and_the_others_are_not_called_slow() -> None:
     assert cedar.ratio_low is not None
     assert 1 < cedar.ratio_low < cedar.ratio < (cedar.ratio_high or 0)
     assert "cedar is surely slower than the others: its p90 is" in hosts_line(summary)
+    assert "cedar is surely slower than the others: its p90 is" in answer(summary)
 
 
 def test_the_figures_of_a_host_are_those_of_its_rows_alone() -> None:

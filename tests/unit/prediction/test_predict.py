@@ -156,7 +156,7 @@ def test_a_prediction_holds_what_machines_of_the_fits_doubt_show(room: Path, pre
 def test_a_report_of_a_prediction_tells_its_interval_and_whose_doubt_it_is(predicted: loadgo.Run) -> None:
     text = str(loadgo.report(predicted, width=100, full=True))
     assert "Predicted, with the doubt in what was fitted" in text
-    assert "parameters' part" in text
+    assert "due to the fit" in text
     assert "3 parameters drawn anew, which were fitted to runs with 5 users" in " ".join(text.split())
     for width in (80, 120):
         for full in (False, True):

@@ -58,6 +58,13 @@ def test_several_runs_have_a_row_for_each_figure() -> None:
     assert lines[3] == "  real                      3.50 ms           1.00–6.00 ms   1.00 ms   6.00 ms"
 
 
+def test_the_first_line_says_how_many_runs_failed() -> None:
+    failed = [replace(measured_run(), exit_status=1, signal=None)] * 2
+    assert ", 3 runs, 2 of them failed (exit 1)" in message(measured_run(), *failed).report()
+    assert ", 2 runs, all failed (exit 1)" in message(*failed).report()
+    assert message(failed[0]).report().splitlines()[0].endswith(", exit 1")
+
+
 def test_a_long_wait_for_a_processor_is_a_warning() -> None:
     waiting = [replace(measured_run(), ready_wait_ns=wait) for wait in (2_500_000, 2_700_000, 100_000)]
     text = " ".join(message(*waiting).report().split())

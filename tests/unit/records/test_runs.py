@@ -23,7 +23,10 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_runs_are_listed_by_age_with_how_they_ended(kept: Path) -> None:
-    listed = [(run.id[20:], run.name, run.users, run.finished, run.outcome, run.interactions) for run in runs()]
+    listed = [
+        (run.id[20:], run.name, run.users, run.finished, run.outcome, run.interactions) for run in runs(str(kept))
+    ]
+    assert runs(kept) == runs()
     assert listed == [
         ("cut", "typical user", 2, False, "killed", 6),
         ("ended", "typical user", 2, True, "done", 6),

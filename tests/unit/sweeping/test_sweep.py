@@ -237,8 +237,8 @@ def test_the_answer_names_the_least_and_the_greatest(swept_folder: Path) -> None
     assert (least["users"], least["set processors.speed"]) == (2, "2")
     assert (greatest["users"], greatest["set processors.speed"]) == (9, "1")
     answer = swept.in_words
-    assert answer.startswith("24 points: the mean response is least, ")
-    assert "with 2 users at processors.speed=2, and greatest, " in answer
+    assert answer.startswith("24 points: the mean response is lowest, ")
+    assert "with 2 users at processors.speed=2, and highest, " in answer
     assert answer.endswith("with 9 users at processors.speed=1.")
     assert json.loads(str(swept.report("json")))["in_words"] == answer
 
@@ -270,7 +270,7 @@ def test_points_without_the_figure_are_counted_in_every_format(tmp_path: Path) -
     assert re.search(r"with 2 users at processors\.speed=2", text)
     least = min(swept.configurations, key=lambda row: row.figures["mean"].value)
     assert f"; from {least.figures['mean'].points} of 8 points) with 2 users" in swept.in_words
-    assert f"Of 48 computed points, so many have a figure: throughput {48 - without}" in text
+    assert f"Of 48 computed points, these numbers have a figure: throughput {48 - without}" in text
     from_json = json.loads(str(swept.report("json")))["configurations"]
     assert [row["figures"]["mean"]["points"] for row in from_json] == [*swept.frame("configurations")["mean_points"]]
     assert f"{without} points of 48 without this figure are left out." in str(swept.report("html"))

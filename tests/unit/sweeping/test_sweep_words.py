@@ -32,7 +32,7 @@ def test_a_figure_without_a_time_says_in_how_many_points_and_the_answer_where() 
     swept = Sweep(Path("out"), "", "typical-user", "p90", "", 16, 16, rows, (), conditions="4 seeds each")
     sentence = answer(swept)
     assert sentence == (
-        "16 points: p90 of the response is least, 47.5 s with 4 users at processors.speed=1; it has no time with "
+        "16 points: p90 of the response is lowest, 47.5 s with 4 users at processors.speed=1; there is no p90 with "
         "16 and 20 users at processors.speed=1 and with 20 users at processors.speed=2, where too many lines "
         "had no answer."
     )

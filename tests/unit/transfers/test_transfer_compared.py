@@ -2,9 +2,10 @@
 
 import pytest
 from loadgo.documents.document import SignPicture
+from loadgo.stats.interval import Interval
 from loadgo.transfers.analysis import taken_apart
-from loadgo.transfers.analysis_document import apart_document
-from loadgo.transfers.compared import by_load, receives_over_sends
+from loadgo.transfers.analysis_document import _change_of, apart_document
+from loadgo.transfers.compared import Times, by_load, receives_over_sends
 from loadgo.transfers.crossing import crossings
 from loadgo.transfers.csv_table import Observed, Table
 from loadgo.transfers.parts import Part, Parts
@@ -84,3 +85,16 @@ def test_the_page_tells_ends_loads_and_crossings(width: int) -> None:
         assert words in " ".join(page.split())
     assert max(map(len, page.splitlines())) <= width
     assert sum(isinstance(section, SignPicture) for section in apart_document(analysis).sections) == 2
+
+
+def test_no_change_with_the_load_is_named_that_the_interval_does_not_show() -> None:
+    def sentence(low: float, high: float) -> str:
+        analysis = taken_apart(Table("this host", tuple(made({low: 1.0, high: 5.0})), (), ()), PRICES, "running")
+        return str(apart_document(analysis).answer)
+
+    assert "From a load of 1.0 to 7.0 " in sentence(1.0, 7.0)
+    assert "and real time is 4.95 times as long." in sentence(1.0, 7.0)
+    assert "they do not tell what a load changes" in sentence(15.7, 15.8)
+    assert _change_of("real time", Times(1.44, Interval(0.58, 2.1))) == (
+        "no change of real time can be told (1.44 times, 0.580 to 2.10)"
+    )

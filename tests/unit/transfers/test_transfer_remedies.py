@@ -92,6 +92,15 @@ def test_the_cheapest_method_is_named_if_its_rounds_show_it() -> None:
     assert "Which method is cheapest cannot be told from 3 rounds." in page_of([*rounds(3), *near])
 
 
+def test_prices_of_next_to_nothing_are_those_of_a_million_gigabytes() -> None:
+    cheap = [row_of(thread_s=thread_s) for thread_s in (1e-4, 2e-4, 3e-4)]
+    page = page_of(cheap)
+    assert page.startswith("Sending a million gigabytes costs $")
+    assert "the network takes $90,000." in page
+    assert "a million megabits" in page
+    assert "$0.0000" not in page
+
+
 def test_the_chart_stands_above_the_tables() -> None:
     transferred = Transferred(tuple(rounds(5)), (), False)
     text = transferred.report(prices=prices())
