@@ -45,6 +45,7 @@ PUBLIC_NAMES = [
     "Tables",
     "Transferred",
     "Variant",
+    "Verification",
     "Watching",
     "ab",
     "capacity",
@@ -73,6 +74,7 @@ PUBLIC_NAMES = [
     "sweep",
     "tables",
     "transfer",
+    "verify",
     "watch",
 ]
 

@@ -1,4 +1,4 @@
-"""What a shell offers for an argument when its user presses Tab: bundled scripts, bundled machines, recorded runs.
+"""The words that a shell offers for an argument at the Tab key: bundled scripts, bundled machines, recorded runs.
 
 Where nothing here begins as the word does, the shell offers files.
 """

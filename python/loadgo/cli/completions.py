@@ -11,7 +11,7 @@ from loadgo.cli.output import errors_as_messages
 from loadgo.cli.page_output import page_output
 
 REQUEST_VARIABLE = "_LOADGO_COMPLETE"
-"""What those lines set when they ask loadgo for the words that may come next."""
+"""The variable that those lines set when they ask loadgo for the words that may come next."""
 
 
 def completions(

@@ -13,6 +13,8 @@ import polars as pl
 
 from loadgo import _loadgo
 
+READER_VERSION: str = _loadgo.__version__
+"""The version of the loadgo that reads."""
 MANIFEST_KEY = "tables"
 """The section of `run.toml` with an entry for each table."""
 FILES_KEY = "files"
@@ -62,6 +64,11 @@ def gone_losses(folder: Path, run_toml: Mapping[str, Any]) -> list[dict[str, Any
         {"at_ns": 0, "what": "record", "count": rows, "reason": f"the file of the table {name} is gone since the run"}
         for name, rows in gone_tables(folder, run_toml).items()
     ]
+
+
+def tables_present(folder: Path) -> list[str]:
+    """The names of the tables that have a file in `folder`."""
+    return [name for name in _loadgo.table_columns() if _has_file(folder, name)]
 
 
 def _has_file(folder: Path, name: str) -> bool:

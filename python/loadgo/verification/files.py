@@ -13,9 +13,8 @@ from typing import Any
 
 import polars as pl
 
-from loadgo import _loadgo
 from loadgo.errors import BadRun, error_in_words
-from loadgo.records.manifest import FILES_KEY, MANIFEST_KEY, damage_of, difference
+from loadgo.records.manifest import FILES_KEY, MANIFEST_KEY, damage_of, difference, tables_present
 from loadgo.records.run_file import RUN_FILE
 from loadgo.records.streams import whole_part
 from loadgo.records.tables import DAMAGE_ERRORS
@@ -53,19 +52,11 @@ def file_checks(folder: Path, run_toml: Mapping[str, Any]) -> Iterator[VerifiedP
     elif not isinstance(entries, Mapping):
         yield _broken(RUN_FILE, f"its section {MANIFEST_KEY} is damaged")
     else:
-        for name in sorted({*map(str, entries), *_tables_present(folder)}):
+        for name in sorted({*map(str, entries), *tables_present(folder)}):
             yield _table_check(folder, name, run_toml)
     yield from _other_files(folder, run_toml)
     text = "it has no checksum of its own: a signature is what covers it (`loadgo verify RUN --sign KEY`)"
     yield VerifiedPoint("file", RUN_FILE, "not checkable", text)
-
-
-def _tables_present(folder: Path) -> list[str]:
-    return [
-        name
-        for name in _loadgo.table_columns()
-        if any((folder / f"{name}.{kind}").exists() for kind in ("parquet", "arrows"))
-    ]
 
 
 def _table_check(folder: Path, name: str, run_toml: Mapping[str, Any]) -> VerifiedPoint:
@@ -92,7 +83,7 @@ def _table_check(folder: Path, name: str, run_toml: Mapping[str, Any]) -> Verifi
 
 def _without_manifest(folder: Path, run_toml: Mapping[str, Any]) -> Iterator[VerifiedPoint]:
     """The checks of tables that have no entry: what a stream's own checksums show, and that the rest is not known."""
-    streams = [name for name in _tables_present(folder) if not (folder / f"{name}.parquet").exists()]
+    streams = [name for name in tables_present(folder) if not (folder / f"{name}.parquet").exists()]
     for name in streams:
         if damage := _stream_damage(folder / f"{name}.arrows"):
             yield _broken(f"{name}.arrows", damage)

@@ -6,9 +6,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loadgo import _loadgo
 from loadgo.errors import BadRun, error_in_words
 from loadgo.measures.summary import summarize
+from loadgo.records.manifest import READER_VERSION
 from loadgo.records.phases import stretch_of
 from loadgo.records.runs import LAST_RUN_NAME, find_run, outcome_of
 from loadgo.records.tables import read_conditions, tables
@@ -66,7 +66,7 @@ def verify(
     return Verification(
         run=str(run_toml.get("id", folder.name)),
         folder=folder,
-        version=_loadgo.__version__,
+        version=READER_VERSION,
         checks=(*checks, *signature),
         files=files,
         disclosure=disclosure_of(run_toml, files, measured, signer_in(signature) if signature else UNSIGNED_WORD),

@@ -1,4 +1,4 @@
-"""What a shell offers when its user presses Tab: asked of each shell that is here, by the lines that loadgo prints."""
+"""The words that a shell offers at the Tab key: asked of each shell that is here, by the lines that loadgo prints."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ LINE = re.compile(r"^ *(?:\$ |run: )?(?:for .*; do )?(loadgo (?!=).+)$", re.MULT
 """A command in a block, or in a loop of the shell."""
 VARIABLE = re.compile(r"\$\{\w+[^}]*\}|\$\w+|\$\([^)]*\)")
 SYNTAX = re.compile(r"[…\[\]]|[a-z]\|[a-z]")
-"""What the lines have that show all forms of a command at once."""
+"""Signs in the lines that show all forms of a command at once."""
 
 
 def blocks(page: Path) -> str:
