@@ -77,8 +77,9 @@ def _figures(accounts: Sequence[Sequence[RunAccount]]) -> list[tuple[str, str, C
         ("response", "ns", lambda account: account.used.get("response", 0.0)),
     ]
     all_accounts = [account for machine_accounts in accounts for account in machine_accounts]
+    currency = all_accounts[0].currency
     for tariff in dict.fromkeys(name for account in all_accounts for name in account.charges):
-        figures.append((f"cost, {tariff}", "$", lambda account, key=tariff: account.charges.get(key, 0.0)))  # type: ignore[misc]
+        figures.append((f"cost, {tariff}", currency, lambda account, key=tariff: account.charges.get(key, 0.0)))  # type: ignore[misc]
     return figures
 
 

@@ -14,7 +14,7 @@ from loadgo.decomposition.waterfall_pictures import waterfall_pictures
 from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import capitalized, digits, duration, in_words
+from loadgo.notation.figures import capitalized, duration, in_words, money
 from loadgo.notation.measures import signed
 from loadgo.stats.resample import FEWEST_UNITS
 
@@ -117,7 +117,7 @@ def _b_of_a(caused: Caused) -> str:
 
 
 def _format_value(caused: Caused, value: float) -> str:
-    return digits(value) if caused.unit == "$" else duration(value)
+    return duration(value) if caused.unit == "ns" else money(value, caused.unit)
 
 
 def _answer_measure(speedup: Speedup) -> str:
@@ -128,7 +128,8 @@ def _answer_measure(speedup: Speedup) -> str:
 
 def _causes_table(caused: Caused, chart_name: str) -> Table:
     def saved(value: float) -> str:
-        return f"{'−' if value > 0 else '+'}{digits(abs(value))}" if caused.unit == "$" else signed(-value)
+        is_time, sign = caused.unit == "ns", "−" if value > 0 else "+"
+        return signed(-value) if is_time else f"{sign}{money(abs(value), caused.unit)}"
 
     rows = caused.causes
     columns = (

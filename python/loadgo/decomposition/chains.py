@@ -111,7 +111,7 @@ def chains(
             missing.append(f"{measure} is not taken apart: {reason}.")
     for tariff in sides.names(lambda account: account.charges):
         try:
-            decomposed.append(_chain(f"cost, {tariff}", "$", _cost(sides, tariff), min(len(a), len(b))))
+            decomposed.append(_chain(f"cost, {tariff}", a[0].currency, _cost(sides, tariff), min(len(a), len(b))))
         except ValueError as reason:
             missing.append(f"the cost ({tariff}) is not taken apart: {reason}.")
     return tuple(decomposed), tuple(missing)

@@ -110,8 +110,8 @@ def slightly_apart(roads: Sequence[Road]) -> list[Disagreement]:
 
 def _pairs(roads: Sequence[Road]) -> list[Disagreement]:
     pairs = []
-    for to in dict.fromkeys(road.to for road in roads if road.unit != "$"):
-        first, *others = [road for road in roads if road.to == to and road.unit != "$"]
+    for to in dict.fromkeys(road.to for road in roads if road.unit == "ns"):
+        first, *others = [road for road in roads if road.to == to and road.unit == "ns"]
         pairs += [Disagreement(first, other, other.apart is not None) for other in others if not _by_chance(other)]
     return pairs
 
@@ -134,8 +134,9 @@ def _figures(a: Sequence[RunAccount], b: Sequence[RunAccount]) -> list[_FigureOf
     figures.append(
         ("user time of the interactions", "work", "ns", lambda account: account.used.get("programs", 0.0)),
     )
+    currency = accounts[0].currency
     for name in dict.fromkeys(name for account in accounts for name in account.charges):
-        figures.append((f"charges, {name}", cpu, "$", lambda account, key=name: account.charges.get(key, 0.0)))  # type: ignore[misc]
+        figures.append((f"charges, {name}", cpu, currency, lambda account, key=name: account.charges.get(key, 0.0)))  # type: ignore[misc]
     for name in dict.fromkeys(name for account in accounts for name in account.roads):
         figures.append((name, "work", "ns", lambda account, key=name: account.roads.get(key, 0.0) * 1e9))  # type: ignore[misc]
     return figures

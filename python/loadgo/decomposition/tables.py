@@ -11,7 +11,7 @@ from loadgo.decomposition.reading import B_OVER_A, read_factor, read_interval
 from loadgo.decomposition.roads import Disagreement, Road, disagreeing, slightly_apart
 from loadgo.decomposition.waterfall import has_waterfall, waterfall_name
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import digits
+from loadgo.notation.figures import money
 from loadgo.notation.measures import figure, percent
 from loadgo.notation.terms import factor_name
 
@@ -61,7 +61,7 @@ def road_warnings(roads: Sequence[Road]) -> list[str]:
 
 def road_notes(roads: Sequence[Road]) -> list[str]:
     """Notes about the roads: the rule by which they disagree, and the pairs that differ by less than that."""
-    if len({road.to for road in roads if road.unit != "$"}) == len([road for road in roads if road.unit != "$"]):
+    if len({road.to for road in roads if road.unit == "ns"}) == len([road for road in roads if road.unit == "ns"]):
         return []
     if any(road.apart for road in roads):
         rule = "Estimates disagree when they are more than 5 % apart and the interval of that leaves out 0."
@@ -102,7 +102,7 @@ def _factors_table(chain: Chain, chart_name: str) -> Table:
 
 def figure_of(chain: Chain, value: float) -> str:
     """Formats a figure of a chain in the chain's unit."""
-    return digits(value) if chain.unit == "$" else figure("response", value)
+    return figure("response", value) if chain.unit == "ns" else money(value, chain.unit)
 
 
 def _ratio_table(title: str, headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:

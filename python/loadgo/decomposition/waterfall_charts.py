@@ -44,7 +44,7 @@ def waterfall_chart(waterfall: Waterfall, name: str) -> Chart:
         {"row": keys[0], "to": waterfall.before * unit, "said": figure_of(waterfall, waterfall.before)},
         {"row": keys[-1], "to": waterfall.after * unit, "said": figure_of(waterfall, waterfall.after)},
     ]
-    title = "money for one interaction" if waterfall.unit == "$" else "time for one interaction"
+    title = "time for one interaction" if waterfall.unit == "ns" else f"money for one interaction, {waterfall.unit}"
     axis = alt.Axis(
         title=title,
         labelExpr=TIME_LABEL if waterfall.unit == "ns" else _MONEY_LABEL,

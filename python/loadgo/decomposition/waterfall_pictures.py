@@ -10,7 +10,7 @@ from loadgo.decomposition.reading import read_factor, read_interval
 from loadgo.decomposition.waterfall import SMALLEST_STEP_RATIO, Step, Waterfall
 from loadgo.documents.document import SignPicture
 from loadgo.documents.signs import cut, half_bar, marks, place
-from loadgo.notation.figures import digits, duration
+from loadgo.notation.figures import duration, money
 
 _NAME_CHARS = 34
 _NARROW_NAME_CHARS = 26
@@ -48,7 +48,7 @@ def waterfall_lines(waterfall: Waterfall, width: int) -> list[str]:
 
 def figure_of(waterfall: Waterfall, value: float) -> str:
     """Formats a value in the waterfall's unit."""
-    return digits(value) if waterfall.unit == "$" else duration(value)
+    return duration(value) if waterfall.unit == "ns" else money(value, waterfall.unit)
 
 
 def _factor_cells(step: Step) -> tuple[str, str]:

@@ -39,6 +39,8 @@ class RunAccount:
     """Sum over all interactions by measure, such as `cpu` and `response`; a measure without values is absent."""
     charges: Mapping[str, float] = field(default_factory=dict)
     """Cost of all interactions by tariff and shift."""
+    currency: str = "$"
+    """The sign of the charges' currency."""
     wait_charges: Mapping[str, float] = field(default_factory=dict)
     """The part of `charges` that is for paging wait."""
     roads: Mapping[str, float] = field(default_factory=dict)
@@ -86,6 +88,7 @@ def account_of(
         counts={**counts, **lines},
         used=used,
         charges={name: used["cost"]} if "cost" in used else {},
+        currency=price.currency,
         wait_charges={name: wait_cost} if wait_cost else {},
         alone=alone,
     )
@@ -116,6 +119,7 @@ def _account_of_hosts(tables: Tables, stretch: Stretch, rows: pl.DataFrame, pric
         counts=_sums([account.counts for account in known_accounts]),
         used=_interaction_sums(rows.filter(~pl.col("extrapolated"))),
         charges=_sums([account.charges for account in known_accounts]),
+        currency=price.currency,
         wait_charges=_sums([account.wait_charges for account in known_accounts]),
         alone=False,
     )
