@@ -14,6 +14,7 @@ from loadgo.attribution.causes import taken_apart
 from loadgo.attribution.results import NO_CHANGES, Change, Progress, Speedup
 from loadgo.comparison.side import side_of_runs
 from loadgo.decomposition.roads import Road
+from loadgo.distribution.interrupts import interrupts_held_back
 from loadgo.errors import BadArgument
 from loadgo.measures.account import RunAccount
 from loadgo.running.worker_runs import RunCrew, this_process
@@ -64,9 +65,10 @@ def of_machines(
 def accounts_on(load: Load, machines: Sequence[Machine], seeds: Sequence[int]) -> list[list[RunAccount]]:
     """Runs every machine with every seed, as many at a time as the crew can. Returns one list for each machine."""
     with _threads(load.crew.threads) as (threads, folder, stop):
-        tasks = [
-            [threads.submit(_account, load, machine, seed, folder, stop) for seed in seeds] for machine in machines
-        ]
+        with interrupts_held_back():
+            tasks = [
+                [threads.submit(_account, load, machine, seed, folder, stop) for seed in seeds] for machine in machines
+            ]
         return [[task.result() for task in machine_tasks] for machine_tasks in tasks]
 
 

@@ -63,7 +63,7 @@ class LocalProcesses:
 
     def submit(self, compute: Callable[[_Task], _Answer], task: _Task) -> Future[_Answer]:
         """Gives a task to a worker. Raises `BrokenExecutor` if the workers have ended."""
-        with interrupts_blocked():
+        with interrupts_held_back(), interrupts_blocked():
             return self._pool.submit(compute, task)
 
     def restart(self) -> bool:

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from loadgo.distribution.interrupts import interrupts_held_back
 from loadgo.fitting.memory import frames_of
 from loadgo.fitting.reading import RunReading, read_runs
 from loadgo.fitting.uncertainty import fit_covariance, resample_groupings, resampled_ratio
@@ -106,7 +107,8 @@ def _run_fitted_trials(text: str, readings: Sequence[RunReading], crew: RunCrew)
     stop = threading.Event()
     with ThreadPoolExecutor(max_workers=crew.threads, thread_name_prefix="trial") as threads:
         try:
-            futures = [threads.submit(run_fitted_trial, text, reading, crew, stop) for reading in readings]
+            with interrupts_held_back():
+                futures = [threads.submit(run_fitted_trial, text, reading, crew, stop) for reading in readings]
             return [future.result() for future in futures]
         except BaseException:
             stop.set()

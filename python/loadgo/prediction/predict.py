@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from loadgo.distribution.interrupts import interrupts_held_back
 from loadgo.errors import BadArgument, LoadgoError
 from loadgo.prediction.draws import Settings, UncertainParameters, draw_parameters, uncertain_parameters
 from loadgo.prediction.figures import figures_of, predicted_figures
@@ -123,7 +124,8 @@ def _run_all(run_again: RunAgain, further_runs: Sequence[_FurtherRun], progress:
     stop = threading.Event()
     workers = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="draw")
     try:
-        futures = [workers.submit(run_again, *run, lambda: not stop.is_set()) for run in further_runs]
+        with interrupts_held_back():
+            futures = [workers.submit(run_again, *run, lambda: not stop.is_set()) for run in further_runs]
         for done, future in enumerate(as_completed(futures), start=1):
             future.result()
             if progress is not None:

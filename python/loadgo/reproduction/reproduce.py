@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import Literal, get_args
 
 from loadgo.distribution.choice import WorkerChoice
+from loadgo.distribution.interrupts import interrupts_held_back
 from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.published.catalogue import document, documents
@@ -197,7 +198,8 @@ def _all_reproduced(
     """Reproduces all documents at the same time. An error or an interrupt ends all experiments."""
     with ThreadPoolExecutor(max_workers=len(requested)) as threads:
         try:
-            futures = [threads.submit(_reproduced, published, lab, progress) for published in requested]
+            with interrupts_held_back():
+                futures = [threads.submit(_reproduced, published, lab, progress) for published in requested]
             return [future.result() for future in futures]
         except BaseException:
             lab.stop()

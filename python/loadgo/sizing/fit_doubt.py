@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from loadgo.distribution.interrupts import interrupts_held_back
 from loadgo.errors import LoadgoError, error_in_words
 from loadgo.notation.figures import people
 from loadgo.prediction.draws import Settings
@@ -152,7 +153,9 @@ def search_in_threads(search_drawn: SearchDrawn, stop: threading.Event) -> Searc
                 return None
 
         with ThreadPoolExecutor(max_workers=os.cpu_count() or 2, thread_name_prefix="draw") as workers:
-            outcomes = list(workers.map(search, draws))
+            with interrupts_held_back():
+                searches = workers.map(search, draws)
+            outcomes = list(searches)
         if errors:
             raise errors[0]
         return outcomes
