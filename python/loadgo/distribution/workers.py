@@ -16,6 +16,8 @@ from multiprocessing.connection import Connection
 from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
 
+from loadgo.distribution.interrupts import interrupts_held_back
+
 _Task = TypeVar("_Task")
 _Answer = TypeVar("_Answer")
 
