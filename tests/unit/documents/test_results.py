@@ -82,8 +82,14 @@ def test_80_columns_cut_no_word_without_a_sign(named: tuple[str, Result]) -> Non
     _name, result = named
     narrow = str(result.report("text", width=80))
     assert [line for line in narrow.splitlines() if len(line) > 80] == []
-    cut = _words(narrow) - _words(str(result.report("text", width=300)))
-    assert {word for word in cut if "…" not in word} == set()
+    whole = _words(str(result.report("text", width=300)))
+    # A path or a checksum that is longer than its column goes on in the next line.
+    long = [word for word in whole if len(word) > LONG_WORD_CHARS]
+    cut = _words(narrow) - whole
+    assert {word for word in cut if "…" not in word and not any(word in path for path in long)} == set()
+
+
+LONG_WORD_CHARS = 40
 
 
 def _words(text: str) -> set[str]:

@@ -167,7 +167,7 @@ def test_a_damaged_stream_is_refused_by_each_command(
     more = ["-o", str(tmp_path / "machine.toml")] if command == ["fit"] else []
     told = typed(*command, str(run), *more)
     assert told.exit_code == (1 if command == ["verify"] else 2), told.output
-    assert f"{stream} is damaged" in " ".join(told.output.split()).replace("\n", ""), told.output
+    assert f"{stream}isdamaged" in "".join(told.output.split()), told.output  # a path may be broken over lines
 
 
 @pytest.mark.parametrize("damage", [damaged_schema, damaged_rows])
