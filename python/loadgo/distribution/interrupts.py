@@ -12,8 +12,8 @@ from contextlib import contextmanager
 def interrupts_held_back() -> Iterator[None]:
     """Holds an interrupt back until the end of this context, where it has its effect.
 
-    `Executor.submit` must not be interrupted: it may leave a lock that it never gives back, and then neither the
-    executor's threads nor its `shutdown` ever end.
+    `Executor.submit` must not be interrupted, since it may leave a lock that it never gives back. Then neither the
+    executor's threads nor its `shutdown` end.
     """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or before is None:
