@@ -22,7 +22,6 @@ from typer import Context
 from typer.core import TyperArgument
 
 LINK = re.compile(r"(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)\s]+)\)")
-
 FILE_BLOCK = re.compile(r"^```(\w+) file=(\S+)$", re.MULTILINE)
 """A block of a guide that its test writes into a file."""
 
@@ -46,9 +45,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
     def on_site(link: re.Match[str]) -> str:
         target = posixpath.normpath(posixpath.join(folder, link[3].partition("#")[0]))
-        outside = target.startswith("..") or files.get_file_from_path(target) is None
         # A wrong link inside of docs/ stays, and the build fails.
-        return link[2] if outside and target.startswith("..") else link[0]
+        return link[2] if target.startswith("..") else link[0]
 
     return FILE_BLOCK.sub(r'```\1 title="\2"', LINK.sub(on_site, markdown))
 

@@ -9,6 +9,7 @@ import typer
 
 import loadgo
 from loadgo.cli.command_group import CommandGroup
+from loadgo.cli.completed_values import REQUEST_VARIABLE
 from loadgo.cli.output import print_output
 from loadgo.running.stopping import report_after_stop_signals
 
@@ -41,7 +42,7 @@ app = typer.Typer(
 def main() -> None:
     """Runs the command line on this process's arguments, and exits."""
     report_after_stop_signals()
-    if "_LOADGO_COMPLETE" in os.environ:  # a shell asks for the words that may come next: see `loadgo completions`
+    if REQUEST_VARIABLE in os.environ:  # a shell asks for the words that may come next: see `loadgo completions`
         from typer._completion_classes import completion_init
 
         completion_init()

@@ -5,6 +5,9 @@ Where nothing here begins as the word does, the shell offers files.
 
 from __future__ import annotations
 
+REQUEST_VARIABLE = "_LOADGO_COMPLETE"
+"""The variable that a shell sets when it asks loadgo for the words that may come next."""
+
 
 def script_completions(incomplete: str) -> list[str]:
     """The bundled scripts whose names begin so."""
@@ -21,7 +24,7 @@ def machine_completions(incomplete: str) -> list[str]:
 
 
 def run_completions(incomplete: str) -> list[str]:
-    """`last` and the runs below the folder of all runs whose names begin so, the newest last. Reads no run."""
+    """The runs below the folder of all runs, by name, and then `last`, as far as they begin so. Reads no run."""
     from loadgo.records.runs import LAST_RUN_NAME, runs_folder
 
     names = [*sorted(path.parent.name for path in runs_folder().glob("*/run.toml")), LAST_RUN_NAME]

@@ -7,11 +7,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from loadgo.cli.completed_values import REQUEST_VARIABLE
 from loadgo.cli.output import errors_as_messages
 from loadgo.cli.page_output import page_output
-
-REQUEST_VARIABLE = "_LOADGO_COMPLETE"
-"""The variable that those lines set when they ask loadgo for the words that may come next."""
 
 
 def completions(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
 NOT_RECORDED = "not recorded"
+_TESTER = f"{NOT_RECORDED}: a run names its host, and no person; the signature does"
 _SCRIPT = "script.toml"
 _OPTIONAL_TABLES = ("interactions", "time")
 """Tables whose columns without any value are told as not measured."""
@@ -106,7 +107,7 @@ def disclosure_of(
 
     `signature` says who signed the run.
     """
-    lines = [Disclosure("who", "signed by", signature), Disclosure("who", "tester", _tester(signature))]
+    lines = [Disclosure("who", "signed by", signature), Disclosure("who", "tester", _TESTER)]
     recorded = {question: list(_recorded(question, run_toml)) for question in _RECORDED}
     recorded["what"] += [*_hash_of_script(files), *_results(measured)]
     for question in _RECORDED:
@@ -117,10 +118,6 @@ def disclosure_of(
 def plain_line(line: Disclosure) -> Disclosure:
     """The line without control characters, since names and versions are others' text."""
     return Disclosure(line.question, plain(line.item), plain(line.value))
-
-
-def _tester(signature: str) -> str:
-    return f"{NOT_RECORDED}: a run names its host, and no person; the signature does"
 
 
 def _recorded(question: Question, run_toml: Mapping[str, Any]) -> Iterator[Disclosure]:

@@ -29,7 +29,8 @@ _LIMIT_S = 120.0
 def sign(folder: Path, files: Sequence[VerifiedFile], key: Path) -> None:
     """Writes `SHA256SUMS` and its signature into the run's folder.
 
-    Raises `BadArgument` for a name of a file that a line cannot hold, and `Refused` if ssh-keygen does not sign.
+    Raises `BadArgument` for a name of a file that a line cannot hold. Raises `Refused` if ssh-keygen does not sign, or
+    if the files cannot be written; then neither is there.
     """
     unfit = [file.name for file in files if "\n" in file.name or "\\" in file.name]
     if unfit:
@@ -38,8 +39,21 @@ def sign(folder: Path, files: Sequence[VerifiedFile], key: Path) -> None:
     signed = _keygen(["sign", "-f", str(key)], text.encode())
     if signed.returncode or b"SSH SIGNATURE" not in signed.stdout:
         raise Refused(f"ssh-keygen does not sign with {key}: {_said(signed)}")
-    (folder / SUMS_FILE).write_text(text, encoding="utf-8")
-    (folder / SIGNATURE_FILE).write_bytes(signed.stdout)
+    _write_both(folder, {SUMS_FILE: text.encode(), SIGNATURE_FILE: signed.stdout})
+
+
+def _write_both(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Writes the files, or none of them: half a signature would break the run."""
+    parts = {name: folder / f"{name}.part" for name in contents}
+    try:
+        for name, content in contents.items():
+            parts[name].write_bytes(content)
+        for name, part in parts.items():
+            part.replace(folder / name)
+    except OSError as error:
+        for part in parts.values():
+            part.unlink(missing_ok=True)
+        raise Refused(f"the signature cannot be written into {folder}: {error_in_words(error)}") from error
 
 
 def signature_points(folder: Path, files: Sequence[VerifiedFile], signers: Path | None) -> Iterator[VerifiedPoint]:

@@ -2,6 +2,7 @@
 
 import json
 import random
+import resource
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -346,3 +347,16 @@ def test_a_key_that_is_none_is_refused_and_nothing_is_written(run: Path, keys: P
     with pytest.raises(Refused, match="does not sign"):
         loadgo.verify(run, sign_with=keys / "signers")
     assert not (run / "SHA256SUMS").exists()
+
+
+def test_a_signature_that_cannot_be_written_leaves_none_of_its_files(run: Path, keys: Path) -> None:
+    before = sorted(path.name for path in run.iterdir())
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+    try:
+        with pytest.raises(Refused, match=f"the signature cannot be written into {run}: "):
+            loadgo.verify(run, sign_with=keys / "mine")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert sorted(path.name for path in run.iterdir()) == before
+    assert loadgo.verify(run).holds
