@@ -3,6 +3,8 @@
 mod driver;
 mod driver_barriers;
 mod driver_enough;
+mod driver_late;
+mod fault_plans;
 mod script_bundled;
 mod script_cases;
 mod script_fuzz;

@@ -156,7 +156,7 @@ fn warm_up_ends_with_the_death_of_the_last_user_who_had_not_typed() {
     let [.., (before, _), (last, user)] = first_lines[..] else { unreachable!("five users type") };
     let death = Instant(before + (last - before) / 2);
     let mut host = VirtualHost::constant(Span::from_millis(10));
-    host.death = Some((death, user));
+    host.deaths = vec![(death, user)];
     let (kept, summary) = run(&two_lines(), &load, &mut host);
     assert_eq!((summary.died, summary.done, kept.of(user).len()), (1, 4, 0));
     assert_eq!(kept.began(Phase::Steady), Some(death));
@@ -166,7 +166,7 @@ fn warm_up_ends_with_the_death_of_the_last_user_who_had_not_typed() {
 #[test]
 fn a_run_whose_users_all_die_before_they_type_is_never_steady() {
     let mut host = VirtualHost::constant(Span::from_millis(10));
-    host.death = Some((Instant(20_000_000), 1));
+    host.deaths = vec![(Instant(20_000_000), 1)];
     let (kept, summary) = run(&two_lines(), &OfferedLoad::closed(1, 1), &mut host);
     assert_eq!((summary.died, kept.began(Phase::Steady)), (1, None));
 }

@@ -68,7 +68,7 @@ fn a_driver_waits_at_both_barriers_and_its_users_begin_when_the_second_is_opened
 fn a_user_who_dies_at_the_barrier_is_lost_and_the_others_begin() {
     let mut host = VirtualHost::constant(Span::from_millis(5));
     host.barriers = vec![(Barrier::Lines, BEGINNING)];
-    host.death = Some((Instant(50_000_000_000), 2));
+    host.deaths = vec![(Instant(50_000_000_000), 2)];
     let mut kept = Kept::default();
     let counts = drive(&words(), &OfferedLoad::closed(3, 1), &mut host, &mut kept);
     assert_eq!((counts.died, counts.done), (1, 2));

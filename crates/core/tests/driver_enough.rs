@@ -62,3 +62,20 @@ fn lines_that_nobody_answers_are_enough_as_well() {
     assert!(recorder.kept.rows.iter().all(|row| row.ready.is_none()));
     assert_eq!((summary.done, summary.died, summary.stopped), (4, 0, false));
 }
+
+#[test]
+fn a_line_that_was_sent_before_the_driver_read_what_is_enough_is_of_the_phase_before() {
+    let script = script("think = \"none\"", "[\"work\"]");
+    let load = OfferedLoad { passes: None, ..OfferedLoad::closed(2, 1) };
+    let mut host = VirtualHost::constant(Span::from_millis(100));
+    host.batch = Span::from_millis(500);
+    let mut recorder = Enough { kept: Kept::default(), after: 2 };
+    drive(&script, &load, &mut host, &mut recorder);
+    let end = recorder.kept.began(Phase::RampDown).expect("the load ends").0;
+    let phases: Vec<_> = recorder.kept.rows.iter().map(|row| (row.phase, row.sent <= end)).collect();
+    assert_eq!(
+        phases,
+        [(Phase::WarmUp, true), (Phase::Steady, true), (Phase::Steady, true)],
+        "both were answered, and one had sent a line again"
+    );
+}

@@ -15,6 +15,7 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         let id = user.id;
         let keys = format!("{}\n", self.script.logout);
         let sent = self.system.log_out(id, keys.as_bytes());
+        self.users[index].sent = sent;
         self.deadlines.set(id, sent + self.load.grace);
         if self.load.model == LoadModel::Closed && self.is_barrier_open {
             self.enter(Phase::RampDown, sent);
@@ -74,10 +75,13 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         user.text = String::new();
         self.users_present -= 1;
         self.deadlines.clear(user.id);
-        let (user, planned, started, ready) = (user.id, user.arrival, user.started, user.logged_in);
-        self.recorder.session(&SessionRow { user, planned, started, ready, ended: at, outcome });
+        let (user, planned, started, ready, sent) = (user.id, user.arrival, user.started, user.logged_in, user.sent);
+        // A line may have been sent to a session that had ended, before the driver read of that.
+        let ended = at.max(sent);
+        self.recorder.session(&SessionRow { user, planned, started, ready, ended, outcome });
         if self.users_present > 0 && !self.is_ending {
-            self.check_warm_up(at);
+            // Lines that were sent after `at`, before the driver read of it, belong to the phase before.
+            self.check_warm_up(self.system.now());
         }
         if !self.is_barrier_open && self.summary.logged_in > 0 && outcome == "died" {
             self.next_log_in();
@@ -85,6 +89,7 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
     }
 
     pub(super) fn stop(&mut self, at: Instant) {
+        let at = at.max(self.system.now()); // what the driver did before it read of the stop comes before it
         self.summary.stopped = true;
         self.is_ending = true;
         let waiting = self.users.iter().filter(|user| user.state == UserState::Waiting).count() as u64;

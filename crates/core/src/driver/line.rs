@@ -88,10 +88,12 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
     pub(super) fn on_ready(&mut self, index: usize, at: Instant, response: Response) {
         let noticed = self.users[index].notices(self.script, at, response.confirmed);
         match self.users[index].state {
+            // What was printed before the line was sent, and is read after that, is no answer to it.
+            UserState::Waiting if at < self.users[index].sent => return,
             UserState::Waiting => {
                 let outcome = self.judge(index, &response);
                 self.record(index, Some(at), &response, outcome);
-                self.end_load_if_enough(noticed);
+                self.end_load_if_enough();
             }
             UserState::Interrupted => {}
             // The user does not wait for this prompt: a program printed it by itself.
@@ -159,12 +161,12 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         self.record(index, None, &so_far, Outcome::Timeout);
         self.users[index].state = UserState::Interrupted;
         self.deadlines.set(id, now + self.load.grace);
-        self.end_load_if_enough(now);
+        self.end_load_if_enough();
     }
 
-    fn end_load_if_enough(&mut self, now: Instant) {
+    fn end_load_if_enough(&mut self) {
         if !self.is_ending && self.recorder.enough() {
-            self.end_load(now);
+            self.end_load(self.system.now());
         }
     }
 }

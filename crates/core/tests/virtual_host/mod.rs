@@ -24,6 +24,11 @@ pub enum Answer {
 
 type Plan = Box<dyn FnMut(UserId, &str) -> Answer>;
 
+type Lateness = Box<dyn FnMut() -> Span>;
+
+/// A load of a test is over long before so many waits.
+const MOST_WAITS: u64 = 1_000_000;
+
 /// A system whose plan says how it answers each command of each user.
 pub struct VirtualHost {
     now: Instant,
@@ -41,14 +46,20 @@ pub struct VirtualHost {
     /// Bytes that a line which never ends has printed when it is interrupted.
     pub bytes_before_interrupt: u64,
     pub hung_up: Vec<UserId>,
+    /// Users whose log-in was begun, in order.
+    pub begun: Vec<UserId>,
+    /// Number of waits of the driver.
+    pub waits: u64,
     /// Time from an answer until a wait returns it.
     pub answer_delay: Span,
-    /// A user's session dies at this instant, whatever the user does.
-    pub death: Option<(Instant, UserId)>,
+    /// When a user's session dies, whatever the user does; at its first prompt, if that comes later.
+    pub deaths: Vec<(Instant, UserId)>,
     /// A wait returns all events of this span together, as a live host does; zero: one event at a time.
     pub batch: Span,
     /// When each barrier is opened; one that is not here is always open.
     pub barriers: Vec<(Barrier, Instant)>,
+    /// How late each wait returns, as on a host whose processors are busy; the events of that time come with it.
+    pub lateness: Option<Lateness>,
     answers_interrupt: bool,
 }
 
@@ -69,10 +80,13 @@ impl VirtualHost {
             interrupts: Vec::new(),
             bytes_before_interrupt: 0,
             hung_up: Vec::new(),
+            begun: Vec::new(),
+            waits: 0,
             answer_delay: Span::ZERO,
-            death: None,
+            deaths: Vec::new(),
             batch: Span::ZERO,
             barriers: Vec::new(),
+            lateness: None,
             answers_interrupt: true,
         }
     }
@@ -132,6 +146,7 @@ impl System for VirtualHost {
     }
 
     fn log_in(&mut self, user: UserId) {
+        self.begun.push(user);
         self.under_way += 1;
         self.most_under_way = self.most_under_way.max(self.under_way);
         let at = self.now + self.log_in_time;
@@ -140,7 +155,8 @@ impl System for VirtualHost {
             false => Event::LoggedIn { user, at },
         };
         self.at(at, event);
-        if let Some((at, _)) = self.death.filter(|&(_, dying)| dying == user) {
+        let deaths = self.deaths.iter().filter(|&&(_, dying)| dying == user).map(|&(death, _)| death.max(at));
+        for at in deaths.collect::<Vec<_>>() {
             self.at(at, Event::Ended { user, at, reason: "ended by signal 9".into(), response: Response::default() });
         }
     }
@@ -207,11 +223,12 @@ impl System for VirtualHost {
     }
 
     fn wait(&mut self, until: Option<Instant>, events: &mut Vec<Event>) {
+        self.waits += 1;
+        assert!(self.waits < MOST_WAITS, "the driver goes in a circle");
         self.step(until, events);
-        if events.is_empty() || self.batch == Span::ZERO {
-            return;
-        }
-        let end = self.now + self.batch;
+        let late = self.lateness.as_mut().map_or(Span::ZERO, |lateness| lateness());
+        let batch = if events.is_empty() { Span::ZERO } else { self.batch };
+        let end = self.now + batch.max(late);
         while self.now < end {
             self.step(Some(end), events);
         }

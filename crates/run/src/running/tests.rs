@@ -5,6 +5,7 @@
 #[path = "../../../core/tests/virtual_host/mod.rs"]
 mod virtual_host;
 
+mod disks;
 mod faulty;
 mod faulty_users;
 
@@ -44,7 +45,7 @@ struct EndedRun {
     panicked: bool,
     folder: PathBuf,
     observed: Arc<Observed>,
-    writes: u64,
+    disk: Arc<FaultyDisk>,
     _dir: tempfile::TempDir,
 }
 
@@ -75,7 +76,7 @@ fn run_with(fault: Fault) -> EndedRun {
     let listed = state.iter().filter(|entry| entry.path().extension().is_some_and(|end| end == "run")).count();
     let stays = usize::from(fault == Fault::DirectoryStays);
     assert_eq!((observed.homes.exists(), listed), (false, stays), "{fault:?}: something is left on the host");
-    EndedRun { result, panicked, folder, observed, writes: disk.writes(), _dir: dir }
+    EndedRun { result, panicked, folder, observed, disk, _dir: dir }
 }
 
 fn whole_run(
@@ -302,51 +303,6 @@ fn a_caller_that_stops_fails_panics_or_drops_the_run_ends_it() {
     assert_eq!(outcome(&panicked.folder).as_deref(), Some("failed"));
     let dropped = run_with(Fault::Dropped);
     assert_eq!(outcome(&dropped.folder).as_deref(), Some("done"), "its users had left");
-}
-
-#[test]
-fn a_disk_that_refuses_from_any_write_on_leaves_nothing_behind() {
-    let _one_test = one_test();
-    let writes = run_with(Fault::Nothing).writes;
-    assert!(writes > 30, "a run writes {writes} times");
-    for from in 0..writes {
-        let ended = run_with(Fault::Disk(DiskFault::AllRefused, from));
-        assert!(!ended.panicked, "write {from}");
-        let refusal = ended.result.expect_err("its end cannot be written").refusal.to_string();
-        assert!(refusal.contains("make room"), "write {from}: {refusal}");
-    }
-}
-
-#[test]
-fn a_disk_that_refuses_one_write_costs_the_rows_of_that_write_or_the_run() {
-    let _one_test = one_test();
-    let writes = run_with(Fault::Nothing).writes;
-    for number in 0..writes {
-        let ended = run_with(Fault::Disk(DiskFault::OneRefused, number));
-        match ended.result {
-            Ok(end) => {
-                let lost: u64 = rows(&ended.folder, Table::Lost);
-                assert!(end.interactions == u64::from(2 * PASSES) || lost > 0, "write {number}");
-            }
-            Err(failure) => {
-                let refusal = failure.refusal.to_string();
-                assert!(refusal.contains("make room"), "write {number}: {refusal}");
-                // If the last write of run.toml was refused, the folder looks like that of a killed run.
-                let said = ended.folder.join("run.toml").exists().then(|| outcome(&ended.folder)).flatten();
-                assert!(said.is_none_or(|outcome| ["failed", "done"].contains(&outcome.as_str())), "write {number}");
-            }
-        }
-    }
-}
-
-#[test]
-fn a_panic_at_any_write_of_any_thread_leaves_nothing_behind() {
-    let _one_test = one_test();
-    let writes = run_with(Fault::Nothing).writes;
-    for number in 0..writes {
-        let ended = run_with(Fault::Disk(DiskFault::OnePanic, number));
-        assert!(ended.panicked || ended.result.is_err(), "write {number}");
-    }
 }
 
 /// Number of rows of a table, in its stream or, if there is none, in its Parquet file.

@@ -1,4 +1,4 @@
-//! A disk on which writes fail: all writes from one on, a single write, or a single write by a panic.
+//! A disk that fails: writes from one on, a single one, half of one, by a panic; or a file that is made, or is to reach the disk.
 
 use loadgo_store::{Disk, DiskFile};
 use std::fs::{File, OpenOptions};
@@ -16,16 +16,30 @@ pub enum DiskFault {
     OneRefused,
     /// Panics in the thread that writes.
     OnePanic,
+    /// Takes half of the write, and refuses all that follow.
+    Torn,
+    /// Refuses to make the file of this number.
+    FileRefused,
+    /// Refuses to let the file reach the disk, for the request of this number.
+    SyncRefused,
     /// Refuses `run.toml` when it is written while the users are at work.
     RunTomlRefused,
 }
 
-/// A disk with a fault at one write.
+/// What a disk was asked for so far.
+#[derive(Debug, Default)]
+pub struct Asked {
+    pub writes: AtomicU64,
+    pub files: AtomicU64,
+    pub syncs: AtomicU64,
+}
+
+/// A disk with a fault at one write, file or request to sync.
 #[derive(Debug)]
 pub struct FaultyDisk {
     happens: DiskFault,
     number: u64,
-    writes: Arc<AtomicU64>,
+    asked: Arc<Asked>,
     /// How many times `run.toml` was created.
     run_toml_writes: AtomicU64,
 }
@@ -34,22 +48,26 @@ struct FaultyFile {
     file: File,
     happens: DiskFault,
     number: u64,
-    writes: Arc<AtomicU64>,
+    asked: Arc<Asked>,
 }
 
 impl FaultyDisk {
-    /// A disk with the fault `happens` at the write `number`, from 0.
+    /// A disk with the fault `happens` at the write, file or sync `number`, from 0.
     pub fn new(happens: DiskFault, number: u64) -> FaultyDisk {
-        FaultyDisk { happens, number, writes: Arc::default(), run_toml_writes: AtomicU64::new(0) }
+        FaultyDisk { happens, number, asked: Arc::default(), run_toml_writes: AtomicU64::new(0) }
     }
 
-    /// Number of writes so far.
-    pub fn writes(&self) -> u64 {
-        self.writes.load(Ordering::SeqCst)
+    /// What the disk was asked for so far.
+    pub fn asked(&self) -> &Asked {
+        &self.asked
     }
 
-    fn faulty_file(&self, file: File) -> Box<dyn DiskFile> {
-        Box::new(FaultyFile { file, happens: self.happens, number: self.number, writes: Arc::clone(&self.writes) })
+    fn made(&self, made: io::Result<File>) -> io::Result<Box<dyn DiskFile>> {
+        let number = self.asked.files.fetch_add(1, Ordering::SeqCst);
+        if self.happens == DiskFault::FileRefused && number == self.number {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        Ok(Box::new(FaultyFile { file: made?, happens: self.happens, number: self.number, asked: Arc::clone(&self.asked) }))
     }
 }
 
@@ -59,20 +77,22 @@ impl Disk for FaultyDisk {
         if is_run_toml && self.run_toml_writes.fetch_add(1, Ordering::SeqCst) == 1 && self.happens == DiskFault::RunTomlRefused {
             return Err(io::ErrorKind::StorageFull.into());
         }
-        Ok(self.faulty_file(File::create(path)?))
+        self.made(File::create(path))
     }
 
     fn create_new(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        Ok(self.faulty_file(OpenOptions::new().write(true).create_new(true).open(path)?))
+        self.made(OpenOptions::new().write(true).create_new(true).open(path))
     }
 }
 
 impl Write for FaultyFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let number = self.writes.fetch_add(1, Ordering::SeqCst);
+        let number = self.asked.writes.fetch_add(1, Ordering::SeqCst);
         match self.happens {
             DiskFault::AllRefused if number >= self.number => Err(io::ErrorKind::StorageFull.into()),
             DiskFault::OneRefused if number == self.number => Err(io::ErrorKind::StorageFull.into()),
+            DiskFault::Torn if number == self.number => self.file.write(&bytes[..bytes.len().div_ceil(2)]),
+            DiskFault::Torn if number > self.number => Err(io::ErrorKind::StorageFull.into()),
             DiskFault::OnePanic if number == self.number => panic!("a fault of this test: write {number}"),
             _ => self.file.write(bytes),
         }
@@ -95,6 +115,10 @@ impl DiskFile for FaultyFile {
     }
 
     fn sync(&mut self) -> io::Result<()> {
+        let number = self.asked.syncs.fetch_add(1, Ordering::SeqCst);
+        if self.happens == DiskFault::SyncRefused && number == self.number {
+            return Err(io::Error::from_raw_os_error(5)); // EIO: what was written may be gone
+        }
         self.file.sync_all()
     }
 }
