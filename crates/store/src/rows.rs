@@ -46,7 +46,7 @@ pub(crate) const WAKE_WRITER_ROWS: usize = 1 << 12;
 /// Most interactions for which empty rows keep memory. More of them wait only if the writer was late.
 const MOST_KEPT_ROWS: usize = 4 * WAKE_WRITER_ROWS;
 
-/// An interaction in 192 bytes. A time or count that was not measured is [`NOT_MEASURED`].
+/// An interaction, packed. A time or count that was not measured is [`NOT_MEASURED`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PackedInteraction {
     pub user: u32,

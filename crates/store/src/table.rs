@@ -1,8 +1,9 @@
 //! The tables of a run folder and their columns, as `docs/run-folder.md` describes them.
 //!
-//! This is the one list of columns: schemas, batches and the Python readers' types follow from it. Words are plain UTF-8 in
-//! streams, so that a batch that could not be written damages no later one. Readers without delta dictionaries can read them
-//! too. Parquet stores them as dictionary pages by itself.
+//! This is the one list of columns: schemas, batches and the Python readers' types follow from it. A column's value is a field of
+//! the row in `loadgo_core::record`, and an interaction's also a field of `PackedInteraction` in `rows.rs`. A column that is added
+//! may be null. Words are plain UTF-8 in streams, so that a batch that could not be written damages no later one. Readers without
+//! delta dictionaries can read them too. Parquet stores them as dictionary pages by itself.
 
 use std::sync::Arc;
 

@@ -26,7 +26,7 @@ class Presentation:
     document: Callable[[], Document]
     json: Callable[[], str]
     frames: Mapping[str, Callable[[], pl.DataFrame]]
-    """Tables in full precision by name. The first is the main table, and the CSV."""
+    """Tables in full precision by name. The first is the main table, and the CSV unless `csv` gives another."""
     answer: Callable[[], str] | None = None
     """The answer alone, for a result whose document takes long."""
     main_tables: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Renders a document in any format. No other file chooses a renderer."""
+"""Renders a document in any format of documents. CSV, pictures and what a result shows otherwise are chosen in `presentation.py`."""
 
 from __future__ import annotations
 
