@@ -28,7 +28,13 @@ def site(tmp_path: Path) -> Path:
 def test_the_answer_is_the_same_bytes_by_threads_processes_and_an_executor(site: Path) -> None:
     def answer(**workers: object) -> str:
         found = loadgo.capacity(
-            site / "script.toml", target="p90 < 2s", on=str(site / "fitted.toml"), within=12, draws=5, **workers
+            site / "script.toml",
+            target="p90 < 2s",
+            on=str(site / "fitted.toml"),
+            within=12,
+            draws=5,
+            trials=3,
+            **workers,
         )
         assert found.fit_doubt is not None
         assert found.fit_doubt.draws == 5
