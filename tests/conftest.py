@@ -31,9 +31,22 @@ MARKERS = {"host": "host", "cases": "host", "browser": "browser", "emulator": "e
 """The marker of each folder's tests; what lies in the other folders needs nothing but the built package."""
 
 
+WAIT_LONGEST = (
+    "test_run_on_fleet",
+    "test_run_from_hosts_faults",
+    "test_run_on_other_host",
+    "test_other_host",
+    "test_notebooks",
+    "test_run_elsewhere",
+)
+"""The files whose tests wait longest together. They come first, lest a process ends the step with one of them alone."""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks each test by its folder, before any are deselected by their markers."""
+    """Marks each test by its folder, before any are deselected by their markers, and lets long waits come first."""
+    rank = {name: place for place, name in enumerate(WAIT_LONGEST)}
+    items.sort(key=lambda item: rank.get(item.path.stem, len(rank)))
     for item in items:
         folder = item.path.relative_to(TESTS).parts[0]
         if folder in MARKERS:

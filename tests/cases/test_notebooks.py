@@ -22,13 +22,14 @@ def code_cells(notebook: Path) -> list[dict[str, Any]]:
     return [cell for cell in cells if cell["cell_type"] == "code"]
 
 
-def executed(notebook: Path, folder: Path) -> list[dict[str, Any]]:
-    """The code cells of a copy in `folder`, executed there; all that Jupyter keeps is below `folder`, too."""
-    copy = folder / notebook.name
-    copy.write_bytes(notebook.read_bytes())
+def execute(folder: Path, copies: list[Path]) -> None:
+    """Executes notebooks in their own folders, one after the other; all that Jupyter keeps is below `folder`.
+
+    One command takes them all: Jupyter's own start costs more than most of them.
+    """
     own = {name: str(folder / "jupyter") for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR")}
     result = subprocess.run(
-        [sys.executable, "-m", "jupyter", "execute", "--inplace", copy],
+        [sys.executable, "-m", "jupyter", "execute", "--inplace", *copies],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -36,7 +37,6 @@ def executed(notebook: Path, folder: Path) -> list[dict[str, Any]]:
         env=environment(USERS="2", THINK="uniform(1ms, 5ms)", **own),
     )
     assert result.returncode == 0, result.stderr[-3000:]
-    return code_cells(copy)
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,22 @@ class Executed:
     folder: Path
 
 
-@pytest.fixture(scope="module", params=NOTEBOOKS, ids=lambda path: path.stem)
-def execution(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Executed:
-    """Each notebook, executed once."""
-    folder = tmp_path_factory.mktemp(request.param.stem)
-    return Executed(request.param, executed(request.param, folder), folder)
+@pytest.fixture(scope="module")
+def executed(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Path]:
+    """The copy of each notebook, executed once in a folder of its own."""
+    folder = tmp_path_factory.mktemp("notebooks")
+    copies = {notebook: folder / notebook.stem / notebook.name for notebook in NOTEBOOKS}
+    for notebook, copy in copies.items():
+        copy.parent.mkdir()
+        copy.write_bytes(notebook.read_bytes())
+    execute(folder, list(copies.values()))
+    return copies
+
+
+@pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
+def execution(request: pytest.FixtureRequest, executed: dict[Path, Path]) -> Executed:
+    copy = executed[request.param]
+    return Executed(request.param, code_cells(copy), copy.parent)
 
 
 def test_a_notebook_runs_to_its_end(execution: Executed) -> None:

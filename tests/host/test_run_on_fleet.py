@@ -42,14 +42,15 @@ def run_toml(far: AgentHost, run: str = "kept") -> dict[str, Any]:
 
 
 def test_every_user_types_the_same_at_the_same_time_however_users_are_split(far: AgentHost) -> None:
-    far.run(*options("ssh://far", "--passes", str(PASSES), "--quiet"), out="whole")
+    quick = ("--passes", str(PASSES), "--meters", "none", "--quiet")
+    far.run(*options("ssh://far", *quick), out="whole")
     whole, words = keystrokes(far.folder / "whole"), far.typed()
     assert len(whole) == USERS * PASSES * 2
     assert len(words) == USERS
     assert len(set("".join(words.values()).split())) > USERS, "users choose words"
     for count in (2, 3, 5):
         on = far.list_hosts(*NAMES[:count], weights={"birch": 2})
-        far.run(*options(on, "--passes", str(PASSES), "--quiet"), out=f"split-{count}")
+        far.run(*options(on, *quick), out=f"split-{count}")
         assert keystrokes(far.folder / f"split-{count}").equals(whole), f"on {count} hosts"
         assert far.typed() == words, f"on {count} hosts"
         assert len(run_toml(far, f"split-{count}")["system"]["hosts"]) == count

@@ -4,6 +4,7 @@ import ast
 import importlib.util
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -31,6 +32,7 @@ EXTENSION_FILES = {"notation/quantities.py", "notation/laws.py"}
 MAY_NAME_HOSTS = {"Cargo.lock"}
 
 
+@cache
 def committed(*suffixes: str) -> list[Path]:
     """The files that git knows, with one of these suffixes (all when none is given), that are there."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=PROJECT, check=True, capture_output=True, text=True).stdout
@@ -38,9 +40,16 @@ def committed(*suffixes: str) -> list[Path]:
     return [path for path in paths if (not suffixes or path.suffix in suffixes) and (PROJECT / path).is_file()]
 
 
+@cache
 def text(path: Path) -> str:
     """The text of `path`, a path from the root of the repository."""
     return (PROJECT / path).read_text(encoding="utf-8", errors="replace")
+
+
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """All nodes of a Python file."""
+    return list(ast.walk(ast.parse(text(path))))
 
 
 def sources() -> list[Path]:
@@ -72,9 +81,11 @@ def rust_functions(path: Path) -> list[tuple[str, int]]:
     found = []
     lines = text(path).splitlines()
     for number, line in enumerate(lines):
-        begin = re.match(r"( *)(?:pub(?:\([a-z ]+\))? )?(?:const )?(?:unsafe )?(?:extern \"C\" )?fn (\w+)", line)
+        begin = "fn " in line and re.match(
+            r"( *)(?:pub(?:\([a-z ]+\))? )?(?:const )?(?:unsafe )?(?:extern \"C\" )?fn (\w+)", line
+        )
         if begin and not line.rstrip().endswith(("}", ";")):
-            ends = (n for n in range(number + 1, len(lines)) if re.match(begin[1] + r"\}", lines[n]))
+            ends = (n for n in range(number + 1, len(lines)) if lines[n].startswith(begin[1] + "}"))
             found.append((begin[2], next(ends, number) - number + 1))
     return found
 
@@ -82,7 +93,7 @@ def rust_functions(path: Path) -> list[tuple[str, int]]:
 def python_functions(path: Path) -> list[tuple[str, int]]:
     """Name and length in lines of each function in Python, without its docstring."""
     found = []
-    for node in ast.walk(ast.parse(text(path))):
+    for node in nodes(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert node.end_lineno is not None
             body = node.body[1:] if ast.get_docstring(node) and len(node.body) > 1 else node.body
@@ -108,7 +119,7 @@ def test_only_the_command_line_prints_or_exits() -> None:
     for path in committed(".py"):
         if path.parts[:2] != ("python", "loadgo") or path.parts[2] in ("cli", "__main__.py"):
             continue
-        for node in ast.walk(ast.parse(text(path))):
+        for node in nodes(path):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in OUTPUT_CALLS:
                 speaking.append(f"{path}:{node.lineno}")
     assert not speaking, speaking
@@ -116,11 +127,10 @@ def test_only_the_command_line_prints_or_exits() -> None:
 
 def whole_package_imports(path: Path) -> list[str]:
     """The names that a file imports from `loadgo` itself, not from a package in it: `_loadgo`, or public calls."""
-    nodes = list(ast.walk(ast.parse(text(path))))
-    froms = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module == "loadgo"]
+    froms = [node for node in nodes(path) if isinstance(node, ast.ImportFrom) and node.module == "loadgo"]
     packages = {place.name for place in (PROJECT / "python/loadgo").iterdir() if place.is_dir()} | {"errors"}
     names = [alias.name for node in froms for alias in node.names if alias.name not in packages]
-    plain = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    plain = [alias.name for node in nodes(path) if isinstance(node, ast.Import) for alias in node.names]
     return [*names, *(name for name in plain if name in ("loadgo", "loadgo._loadgo"))]
 
 

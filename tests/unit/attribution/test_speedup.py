@@ -21,6 +21,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Speedup:
     return speedup(script, on=str(machine), changes=CHANGES, users=4, passes=2, runs=5)
 
 
+@pytest.mark.long
 def test_the_causes_of_every_figure_multiply_to_it(made: Speedup) -> None:
     assert {one.measure for one in made.causes} >= {"elapsed", "CPU", "response"}
     for told in made.causes:

@@ -50,6 +50,7 @@ def measured(room: Path) -> Speedup:
     return speedup_of(all_four(room))
 
 
+@pytest.mark.long
 def test_runs_that_are_there_give_exactly_what_the_same_machines_give_when_simulated(
     room: Path, measured: Speedup
 ) -> None:
@@ -88,6 +89,7 @@ def test_what_a_change_was_is_read_off_the_conditions(measured: Speedup) -> None
     assert "machine processors.speed: 1 to 2" in page
 
 
+@pytest.mark.long
 def test_what_differs_otherwise_than_by_the_changes_is_told_first(room: Path) -> None:
     runs = all_four(room) | {"core+cpu": [ran(room, seed, (SPEED, "memory.frames=128")) for seed in SEEDS]}
     speedup_result = speedup_of(runs)
@@ -98,6 +100,7 @@ def test_what_differs_otherwise_than_by_the_changes_is_told_first(room: Path) ->
     )
 
 
+@pytest.mark.long
 def test_runs_of_one_choice_that_are_not_alike_and_seeds_that_are_not_the_same_are_told(room: Path) -> None:
     runs = all_four(room)
     other = [*runs["cpu"][:4], ran(room, 9, (SPEED,), passes=3)]
@@ -164,6 +167,7 @@ def accounts(draw: st.DrawFn) -> RunAccount:
     )
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 3), st.sampled_from([1, 2, 5]), st.data())
 def test_the_factors_of_causes_and_of_chains_multiply_to_their_ratio(

@@ -29,6 +29,7 @@ def test_a_closed_standard_output_is_an_error_in_words(arguments: list[str], tmp
     assert (status, errors.splitlines()[0][:37]) == (2, "loadgo: the standard output is closed")
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("arguments", PRINTING)
 def test_a_pipe_that_nobody_reads_is_no_bad_finding(arguments: list[str], tmp_path: Path) -> None:
     reading, writing = os.pipe()
@@ -41,6 +42,7 @@ def test_a_pipe_that_nobody_reads_is_no_bad_finding(arguments: list[str], tmp_pa
     assert (done.returncode, done.stderr.strip()) == (2, "loadgo: nobody reads the output any more")
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("redirection", ["2>/dev/full", "2>&-"])
 def test_errors_that_cannot_be_printed_leave_the_status(redirection: str, tmp_path: Path) -> None:
     assert ended(["report", "no-such-run"], redirection, tmp_path)[0] == 2

@@ -131,6 +131,7 @@ def test_the_json_of_a_run_is_that_of_the_library(name: str, folder: Path) -> No
     assert run.to_dict() == members
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", LOAD_FREE)
 @pytest.mark.parametrize("format", TABLE_FORMATS)
 def test_every_command_has_every_format(name: str, format: str, tmp_path: Path) -> None:
@@ -155,6 +156,7 @@ def test_a_format_that_does_not_exist_is_refused_in_the_same_words(name: str) ->
     assert f"is not one of {', '.join(map(repr, words))}." in text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in WITH_CHARTS if name in LOAD_FREE])
 def test_a_picture_goes_into_a_file(name: str, tmp_path: Path) -> None:
     printed(name, "svg", "-o", str(tmp_path / "chart.svg"))

@@ -176,6 +176,7 @@ def printed_on_a_terminal(*arguments: str, apart: bool = False) -> str:
         os.close(controller)
 
 
+@pytest.mark.processes
 def test_a_warning_stands_once_on_a_terminal_and_twice_where_the_outputs_are_apart() -> None:
     asked = ("report", str(TESTS / "runs/reported/live-exact"), "--fail-if", "p90 > 0s")
     assert printed_on_a_terminal(*asked).lower().count("failed: p90 is 29.0 ms, > 0") == 1

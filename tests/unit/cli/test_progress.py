@@ -216,6 +216,7 @@ def test_a_sweep_that_goes_on_counts_the_time_left_by_its_new_points_alone() -> 
     )
 
 
+@pytest.mark.long
 def test_a_fit_counts_down_over_all_its_trials(tmp_path: Path) -> None:
     states: list[dict[str, Any]] = []
     runs = [loadgo.run("typical-user", on="multics-645", users=n, passes=1, out=tmp_path / str(n)) for n in (3, 4)]

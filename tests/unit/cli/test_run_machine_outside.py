@@ -60,6 +60,7 @@ def quick(bench: Bench) -> tuple[str, ...]:
     return ("run", bench.script(QUICK_SCRIPT, "quick"), "--on", "quick-machine.toml")
 
 
+@pytest.mark.long
 def test_the_disk_may_be_slower_than_the_machine_and_no_row_is_lost(bench: Bench, quick: tuple[str, ...]) -> None:
     bench.typed(*quick, "--users", "50", "--until", "interactions=400000")
     (run,) = (bench.folder / "runs").iterdir()
@@ -144,6 +145,7 @@ def test_the_results_of_conditions_are_kept_and_others_can_be_asked_later(bench:
     assert "--fail-if, column 5: there is no command 'nobody'" in unknown.stderr
 
 
+@pytest.mark.long
 def test_a_doubtful_fit_is_said_by_each_command_that_uses_the_machine(bench: Bench) -> None:
     doubt = "the machine's mean response is 54 % too low"
     (bench.folder / "fitted.toml").write_text(f'{MACHINE}\n[fit]\nruns = ["r"]\nwarnings = ["{doubt}"]\n')

@@ -112,6 +112,7 @@ def test_all_checks_of_a_simulated_run_hold(faster: Comparison) -> None:
     assert sum(check.verdict == "holds" for _, check in faster.checks) >= 12
 
 
+@pytest.mark.long
 def test_a_change_and_its_undoing_are_judged_by_a_threshold(room: Path) -> None:
     a, slow = ran(room, 1, users=20), ran(room, 1, "processors.speed=0.8", users=20)
     assert compare(a, slow, worse=["cpu=5%"]).bad
@@ -121,6 +122,7 @@ def test_a_change_and_its_undoing_are_judged_by_a_threshold(room: Path) -> None:
         thresholds_of("speed=5%")
 
 
+@pytest.mark.long
 def test_a_prediction_of_the_same_machine_is_inside_and_of_a_slow_one_outside(room: Path) -> None:
     a = ran(room, 3, users=20, passes=12)
     assert compare(a, ran(room, 4, users=20, passes=12), judge=True, within="40%").predicted
@@ -128,6 +130,7 @@ def test_a_prediction_of_the_same_machine_is_inside_and_of_a_slow_one_outside(ro
     assert {one.measure: one.judgement for one in slow.judged}["response"] == "outside"
 
 
+@pytest.mark.long
 def test_of_five_runs_a_side_whole_runs_are_drawn_and_paired_by_seed(room: Path) -> None:
     a = [ran(room, seed) for seed in range(1, 7)]
     b = [ran(room, seed, "processors.speed=1.1") for seed in range(1, 7)]
@@ -230,6 +233,7 @@ def test_an_empty_run_and_one_interaction_get_an_answer_in_words(room: Path) -> 
     assert compared.report(width=80)
 
 
+@pytest.mark.long
 def test_sides_of_different_parts_of_a_run_are_said_to_be_so_at_the_top(room: Path) -> None:
     timed = room / "timed"
     loadgo.run(room / "small.toml", on=str(room / "small-machine.toml"), users=8, duration="10min", seed=1, out=timed)

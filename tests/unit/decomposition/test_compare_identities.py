@@ -136,6 +136,7 @@ def opposed(one: Difference, other: Difference) -> None:
         )
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=12)
 @given(st.integers(0, 2**32), st.integers(5, 12), st.integers(1, 3))
 def test_rows_change_their_sign_the_other_way_round_and_add_up(seed: int, users: int, passes: int) -> None:

@@ -21,10 +21,12 @@ def package_folder() -> Path:
     return Path(module.__file__).parent
 
 
+@pytest.mark.long
 def test_the_file_of_the_build_is_what_the_installed_library_makes(made: str) -> None:
     assert (package_folder() / DRAWING_CODE_FILE).read_text(encoding="utf-8") == made, "run scripts/setup"
 
 
+@pytest.mark.long
 def test_a_page_has_the_same_code_where_the_package_has_no_file(
     made: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

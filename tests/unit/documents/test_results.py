@@ -96,6 +96,7 @@ def _words(text: str) -> set[str]:
     return set(re.findall(r"\S*[A-Za-z]{2}\S*", text))
 
 
+@pytest.mark.long
 def test_a_result_draws_its_chart_or_says_that_it_has_none(named: tuple[str, Result]) -> None:
     name, result = named
     if name in WITH_CHARTS:
@@ -116,6 +117,7 @@ def draws(result: Result) -> None:
         result.chart("none")
 
 
+@pytest.mark.long
 def test_every_chart_is_what_vega_lite_allows(named: tuple[str, Result]) -> None:
     """Charts are made without Altair's checks; here each is compared with the schema of Vega-Lite."""
     _name, result = named
@@ -123,6 +125,7 @@ def test_every_chart_is_what_vega_lite_allows(named: tuple[str, Result]) -> None
         altair_chart(chart).to_dict(validate=True)
 
 
+@pytest.mark.long
 def test_a_run_has_the_charts_of_its_report_by_name(results_folder: Path) -> None:
     run = MAKERS["Run"](results_folder)
     for name in ("response", "throughput", "over-time", "over-time:compile"):

@@ -147,6 +147,7 @@ def machine(text: str) -> dict[str, Any]:
     return tomllib.loads(text)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("users", [20, 40])
 def test_a_machine_fitted_to_five_users_foretells_more_within_three_percent(
     room: Path, made: loadgo.Fit, users: int
@@ -263,6 +264,7 @@ def test_the_intervals_hold_the_truth_as_often_as_they_say(room: Path) -> None:
     assert held_count >= 33, f"{held_count} of {runs}"
 
 
+@pytest.mark.long
 def test_a_ladder_of_memories_tells_the_curve_and_foretells_another_memory(room: Path) -> None:
     truth = room / "paged.toml"
     rungs = [ran(room, truth, 5, 6000, f"memory.frames={frames}") for frames in (60, 160)]

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 from datetime import timedelta
 from pathlib import Path
 
@@ -23,16 +24,29 @@ WORSE = [(14, 1.0), (10, 1.4)]
 """Numbers of runs, and the seconds of their compilations: a change for the worse at the run 0014."""
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A laboratory whose compilations became slower, in `runs`, and what is kept of runs that were read, in `cache`."""
+    folder = tmp_path_factory.mktemp("history")
+    made_runs(folder / "runs", scattered(WORSE))
+    return folder
+
+
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def cache(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(shared / "cache"))
 
 
 @pytest.fixture
-def worse(tmp_path: Path) -> Path:
-    """A laboratory whose compilations became slower."""
-    made_runs(tmp_path / "runs", scattered(WORSE))
-    return tmp_path / "runs"
+def worse(shared: Path) -> Path:
+    """The laboratory's runs, which no test changes."""
+    return shared / "runs"
+
+
+@pytest.fixture
+def own_worse(worse: Path, tmp_path: Path) -> Path:
+    """The same runs for the test alone."""
+    return shutil.copytree(worse, tmp_path / "runs")
 
 
 def invoked(*arguments: str | Path) -> tuple[int, str]:
@@ -121,21 +135,21 @@ def test_few_runs_tell_nothing_and_say_so(tmp_path: Path) -> None:
     assert "cannot tell from 4 runs" in text
 
 
-def test_runs_that_are_unlike_are_left_out_and_each_reason_is_said(worse: Path) -> None:
+def test_runs_that_are_unlike_are_left_out_and_each_reason_is_said(own_worse: Path) -> None:
     later = FIRST_START - timedelta(days=1)
-    made_run(worse / "users", later, 1.0, users="5")
-    made_run(worse / "script", later, 1.0, script="night")
-    made_run(worse / "host", later, 1.0, host="other")
-    made_run(worse / "log-in", later, 1.0, login="ssh old")
-    made_run(worse / "stopped", later, 1.0, outcome="stopped")
-    (made_run(worse / "text", later, 1.0) / "script.toml").write_text("changed")
-    (made_run(worse / "broken", later, 1.0) / "run.toml").write_text("[")
-    (made_run(worse / "cut", later, 1.0) / "interactions.parquet").write_bytes(b"PAR1")
-    machine = made_run(worse / "machine", later, 1.0) / "run.toml"
+    made_run(own_worse / "users", later, 1.0, users="5")
+    made_run(own_worse / "script", later, 1.0, script="night")
+    made_run(own_worse / "host", later, 1.0, host="other")
+    made_run(own_worse / "log-in", later, 1.0, login="ssh old")
+    made_run(own_worse / "stopped", later, 1.0, outcome="stopped")
+    (made_run(own_worse / "text", later, 1.0) / "script.toml").write_text("changed")
+    (made_run(own_worse / "broken", later, 1.0) / "run.toml").write_text("[")
+    (made_run(own_worse / "cut", later, 1.0) / "interactions.parquet").write_bytes(b"PAR1")
+    machine = made_run(own_worse / "machine", later, 1.0) / "run.toml"
     machine.write_text(machine.read_text().replace("[system]\n", '[system]\nset = ["processors.count=4"]\n'))
-    odd = made_run(worse / "odd", later, 1.0) / "run.toml"
+    odd = made_run(own_worse / "odd", later, 1.0) / "run.toml"
     odd.write_text(odd.read_text().replace("every = 1", "every = inf"))
-    past = loadgo.history("p90(compile)", runs=worse)
+    past = loadgo.history("p90(compile)", runs=own_worse)
     reasons = {names: one.reason for one in past.left_out for names in one.names}
     assert reasons == {
         "users": "another number of users",
@@ -151,7 +165,7 @@ def test_runs_that_are_unlike_are_left_out_and_each_reason_is_said(worse: Path) 
     }
     text = str(past.report("text", width=120))
     assert all(reason in " ".join(text.split()) for reason in reasons.values())
-    assert [point.run.name for point in loadgo.history("p90", runs=worse, like="users").points] == ["users"]
+    assert [point.run.name for point in loadgo.history("p90", runs=own_worse, like="users").points] == ["users"]
 
 
 def test_the_kernel_that_changed_stands_beside_the_change(tmp_path: Path) -> None:
@@ -196,21 +210,21 @@ def test_a_text_fits_its_width(worse: Path, width: int) -> None:
     assert "▲" in text
 
 
-def test_mistakes_are_named_and_nothing_is_shown(worse: Path, tmp_path: Path) -> None:
+def test_mistakes_are_named_and_nothing_is_shown(own_worse: Path, tmp_path: Path) -> None:
     with pytest.raises(ConditionError, match="column 1: 'p91' is no figure"):
-        loadgo.history("p91(compile)", runs=worse)
+        loadgo.history("p91(compile)", runs=own_worse)
     with pytest.raises(ConditionError, match="without a limit"):
-        loadgo.history("p90(compile) > 1s", runs=worse)
+        loadgo.history("p90(compile) > 1s", runs=own_worse)
     with pytest.raises(BadRun, match=r"no run in .* has p90\(link\): its runs have the commands compile, edit, print"):
-        loadgo.history("p90(link)", runs=worse)
+        loadgo.history("p90(link)", runs=own_worse)
     with pytest.raises(BadRun, match="No such file"):
         loadgo.history("p90", runs=tmp_path / "missing")
     with pytest.raises(BadArgument, match="no run of this name"):
-        loadgo.history("p90", runs=worse, like="9999")
-    assert invoked("p90(link)", "--runs", worse)[0] == 2
-    made_run(worse / "short", FIRST_START, 1.0, passes=1, users="2")
+        loadgo.history("p90", runs=own_worse, like="9999")
+    assert invoked("p90(link)", "--runs", own_worse)[0] == 2
+    made_run(own_worse / "short", FIRST_START, 1.0, passes=1, users="2")
     with pytest.raises(BadRun, match=r"no completed run that is like short has the figure: .* too few samples"):
-        loadgo.history("p99(compile)", runs=worse, like="short")
+        loadgo.history("p99(compile)", runs=own_worse, like="short")
 
 
 def test_names_with_markup_stay_text(tmp_path: Path) -> None:

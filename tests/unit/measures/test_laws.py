@@ -27,6 +27,7 @@ def exact_response_s(users: int, service_s: float, think_s: float) -> float:
     return response
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("users", [5, 20, 40])
 def test_little_holds_for_a_closed_loop_and_response_is_that_of_mean_value_analysis(users: int) -> None:
     audit = audit_of(closed_loop(users, 1000, [Work("edit", 0.1)], think_s=2.0, seed=users))

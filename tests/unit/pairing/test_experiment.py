@@ -124,6 +124,7 @@ def test_the_answer_is_in_each_format(faster: Experiment, format: str) -> None:
     assert answer in without_spans(shown.replace("\n", " "))
 
 
+@pytest.mark.long
 def test_the_chart_has_each_pair_the_interval_and_the_margin(faster: Experiment) -> None:
     spec = faster.chart().to_dict()
     rows = [row for data in spec["datasets"].values() for row in data]

@@ -48,6 +48,7 @@ def test_what_is_set_otherwise_than_fitted_is_in_no_doubt() -> None:
     assert uncertain.set_aside == ("commands.compile.cpu",)
 
 
+@pytest.mark.long
 def test_drawings_that_are_no_machine_are_drawn_again_and_counted() -> None:
     draws, redrawn = draw_parameters(machine(), 50, 1, lambda settings: mean_of(settings[0]) > 50e6)
     assert all(mean_of(draw[0]) > 50e6 for draw in draws)
@@ -192,6 +193,7 @@ def test_the_parameters_have_most_of_the_doubt_where_they_are_in_much(predicted:
     assert shares["compile", "cpu"] > 0.5
 
 
+@pytest.mark.long
 def test_a_comparison_takes_a_prediction_as_its_runs_and_judges_with_its_doubt(
     room: Path, predicted: loadgo.Run
 ) -> None:
@@ -213,6 +215,7 @@ def test_a_comparison_takes_a_prediction_as_its_runs_and_judges_with_its_doubt(
     assert judged["cpu"] == "outside"
 
 
+@pytest.mark.long
 def test_a_verdict_is_beside_the_answer_with_one_interval_for_each_figure(
     room: Path, predicted: loadgo.Run, tmp_path: Path
 ) -> None:
@@ -294,6 +297,7 @@ def command(*arguments: str | Path, folder: Path) -> subprocess.CompletedProcess
     return typed(folder, *arguments, status=None)
 
 
+@pytest.mark.long
 def test_the_command_predicts_of_its_own_accord_and_judges_with_an_exit_status(room: Path) -> None:
     load = ("run", "two-commands.toml", "--on", "fitted.toml", "--users", "20", "--quiet")
     assert command(*load, "--out", "by-command", folder=room).returncode == 0
@@ -314,6 +318,7 @@ def test_the_command_predicts_of_its_own_accord_and_judges_with_an_exit_status(r
     assert "a prediction that is wrong by 5 % would pass" in " ".join(judged["5%"].stdout.split())
 
 
+@pytest.mark.long
 def test_the_command_refuses_nonsense_with_what_would_be_right(room: Path, predicted: loadgo.Run) -> None:
     few = command("run", "two-commands.toml", "--on", "fitted.toml", "--draws", "3", folder=room)
     near = command("compare", predicted.folder, predicted.folder, "--judge", "--within", "near", folder=room)

@@ -42,6 +42,7 @@ def test_the_manifest_names_each_table_with_its_rows(run: Path) -> None:
     }
 
 
+@pytest.mark.long
 def test_each_bit_that_changes_in_a_table_is_seen(run: Path) -> None:
     drawn = random.Random(7)
     files = sorted(run.glob("*.parquet"))
@@ -202,6 +203,7 @@ loadgo.run("typical-user", on="multics-6180", users=20, passes=10**6, out=sys.ar
 """A run that ends without a word when its stream has several batches."""
 
 
+@pytest.mark.long
 def test_of_a_killed_run_all_commands_read_the_rows_before_the_damage(tmp_path: Path) -> None:
     killed = tmp_path / "killed"
     assert subprocess.run([sys.executable, "-c", DIES, str(killed)], timeout=300).returncode == 9

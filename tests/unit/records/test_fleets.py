@@ -65,6 +65,7 @@ def test_a_run_toml_without_its_hosts_is_damaged() -> None:
         hosts_of_run({"system": {"kind": "fleet", "hosts": [{"name": "ash"}]}})
 
 
+@pytest.mark.long
 def test_the_report_of_the_fleet_and_of_a_host_come_in_all_formats(tmp_path: Path) -> None:
     run = written(tmp_path / "r")
     for kind in ("text", "html", "json", "csv", "md", "svg"):

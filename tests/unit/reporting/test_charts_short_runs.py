@@ -26,6 +26,7 @@ def short_run(count: int) -> tuple[Summary, Tables]:
     return summarize(run, phases="all"), run
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("count", range(4))
 @pytest.mark.parametrize("name", CHART_BUILDERS)
 def test_a_chart_of_a_few_interactions_is_a_picture_of_finite_size(name: str, count: int) -> None:

@@ -137,6 +137,7 @@ def test_markdown_escapes_what_would_mean_something(summary: Summary, run: Table
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("chart", ["over-time", "response", "throughput", "users", "time", "timeline"])
 def test_every_chart_is_a_picture(chart: str, summary: Summary, run: Tables) -> None:
     svg = render(summary, run, "svg", chart=chart)
@@ -151,6 +152,7 @@ def test_every_chart_is_a_picture(chart: str, summary: Summary, run: Tables) -> 
     assert height > 100
 
 
+@pytest.mark.long
 def test_the_same_run_gives_the_same_bytes(run: Tables) -> None:
     for name in ("text", "html", "json", "csv", "md", "svg"):
         assert render(summarize(run), run, name) == render(summarize(run), run, name)

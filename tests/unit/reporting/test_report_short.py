@@ -112,6 +112,7 @@ def test_a_metered_host_ends_in_forty_lines_too(metered: Tables, width: int) -> 
         assert max(map(len, lines)) <= width
 
 
+@pytest.mark.long
 def test_of_many_commands_the_slowest_are_shown_and_the_others_counted() -> None:
     run = closed_loop(20, 40, MANY, think_s=9.0)
     text, summary = short(run), summarize(run)

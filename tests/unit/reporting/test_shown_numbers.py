@@ -39,6 +39,7 @@ def findings(text: str) -> Iterator[str]:
             yield f"{name}: {match[0]!r} in {line!r}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("run", RUNS)
 def test_a_reports_numbers_are_in_one_notation(run: str, format: str) -> None:
@@ -48,6 +49,7 @@ def test_a_reports_numbers_are_in_one_notation(run: str, format: str) -> None:
         assert list(findings(shown(page) if format == "html" else page)) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_comparisons_numbers_are_in_one_notation(format: str) -> None:
     for a, b in (("live-exact", "sim-645"), ("sim-645", "sim-645"), ("damaged", "live-exact")):

@@ -49,6 +49,7 @@ def test_a_report_has_todays_words(run: str, format: str) -> None:
         assert found_in(shown(page) if format == "html" else page) <= explained
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("run", ["live-exact", "sim-645"])
 def test_charts_have_todays_words(run: str) -> None:
     measured = tables(REPORTED / run)

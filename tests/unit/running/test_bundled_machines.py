@@ -44,6 +44,7 @@ def test_a_figure_without_an_origin_is_found() -> None:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("script", BUNDLED)
 @pytest.mark.parametrize("name", NAMES)
 def test_each_machine_runs_each_bundled_script(name: str, script: str, tmp_path: Path) -> None:

@@ -153,6 +153,7 @@ def test_a_run_goes_on_until_there_are_so_many_interactions(tmp_path: Path) -> N
     assert tomllib.loads((finished_run.folder / "run.toml").read_text())["load"]["until"] == "interactions=3000"
 
 
+@pytest.mark.long
 def test_a_run_goes_on_until_it_is_precise(tmp_path: Path) -> None:
     script, machine = laid(tmp_path)
     finished_run = loadgo.run(script, on=str(machine), users=6, until="precision(mean)=5%", out=tmp_path / "run")
@@ -160,6 +161,7 @@ def test_a_run_goes_on_until_it_is_precise(tmp_path: Path) -> None:
     assert len(loadgo.tables(finished_run).interactions) >= 20_000
 
 
+@pytest.mark.long
 def test_long_runs_have_small_tables(tmp_path: Path) -> None:
     script, machine = laid(tmp_path)
     finished_run = loadgo.run(script, on=str(machine), users=2, duration="20h", out=tmp_path / "run")
@@ -236,6 +238,7 @@ def test_what_makes_no_sense_on_a_machine_is_refused_in_words(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.long
 def test_the_report_is_to_be_had_in_all_formats_and_speaks_of_no_host(finished_run: loadgo.Run) -> None:
     for name in REPORT_FORMATS:
         assert loadgo.report(finished_run, format=name, width=80), name

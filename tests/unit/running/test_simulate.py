@@ -168,6 +168,7 @@ def test_a_mistake_in_a_file_has_its_place() -> None:
         simulate_text(central_server(10).replace("service", "servise", 1))
 
 
+@pytest.mark.long
 def test_a_load_that_can_never_be_served_is_refused() -> None:
     with pytest.raises(Refused):
         simulate_text(open_queue(1.5, "exponential(1s)"))

@@ -20,6 +20,7 @@ for folder in ("first", "second"):
 """
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("number", "status", "runs"),
     [(signal.SIGTERM, -signal.SIGTERM, 1), (signal.SIGHUP, -signal.SIGHUP, 1), (signal.SIGINT, 0, 2)],

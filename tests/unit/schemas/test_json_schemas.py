@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import loadgo
@@ -40,6 +41,7 @@ FORMAT_OF_TYPE = {
     "AbilityList": "doctor",
 }
 NAMES = [known.name for known in JSON_FORMATS]
+derived_files = cache(schema_files)
 
 
 @pytest.fixture(scope="module", params=MAKERS)
@@ -106,7 +108,7 @@ def test_a_key_that_is_missing_deep_in_a_document_breaks_the_schema() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_file_of_a_schema_is_what_the_types_and_the_keys_give(name: str) -> None:
     text = (SCHEMAS_FOLDER / f"{name}.json").read_text(encoding="utf-8")
-    assert text == schema_files()[name], "run `python scripts/json_schemas.py`"
+    assert text == derived_files()[name], "run `python scripts/json_schemas.py`"
     Draft202012Validator.check_schema(loadgo.schema(name))
 
 

@@ -241,6 +241,7 @@ def capacity(fitted_site: tuple[Path, Path]) -> Capacity:
     return loadgo.capacity(script, target="p90 < 2s", on=str(fitted), within=4, draws=6)
 
 
+@pytest.mark.long
 def test_a_search_on_a_fitted_machine_has_the_uncertainty_of_the_fit(capacity: Capacity) -> None:
     assert capacity.fit_doubt is not None
     assert capacity.interval == (capacity.fit_doubt.low, capacity.fit_doubt.high)

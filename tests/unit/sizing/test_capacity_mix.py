@@ -39,6 +39,7 @@ def test_classes_are_as_near_to_their_weights_as_they_can_be(tmp_path: Path) -> 
         assert len(taken) == users
 
 
+@pytest.mark.long
 def test_each_class_types_its_own_script_and_thinks_its_own_way(tmp_path: Path) -> None:
     capacity_result = loadgo.capacity(
         mix=mix_in(tmp_path), on=str(tmp_path / "machine.toml"), target="busy < 60%", within=4, max_users=30

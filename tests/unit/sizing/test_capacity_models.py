@@ -164,6 +164,7 @@ def test_points_with_few_users_of_a_simulated_machine_predict_many_users() -> No
     assert last.throughput.interval.low < last.throughput.value < last.throughput.interval.high
 
 
+@pytest.mark.long
 def test_from_at_most_24_users_mean_values_find_the_capacity_of_41_within_one_user() -> None:
     """The claim holds for each of 20 seeds, and the bounds always contain the truth."""
     truth = populations([Population("users", 80, 10.0)], [Station("processors", (0.6,), 2), Station("disk", (0.2,))])

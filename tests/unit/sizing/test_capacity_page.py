@@ -167,6 +167,7 @@ def test_another_format_is_refused(made: Capacity) -> None:
         made.report("pdf")
 
 
+@pytest.mark.long
 def test_every_chart_draws(made: Capacity, mix: Capacity) -> None:
     names = ["throughput", "response", "busy", "cost", "faults"]
     for told in (made, mix):

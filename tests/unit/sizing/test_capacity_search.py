@@ -42,6 +42,7 @@ def smooth(users: int) -> float:
     return 1 / (1 + math.exp(math.log(9) - 0.2 * (users - 30.4)))
 
 
+@pytest.mark.statistical
 def test_the_interval_contains_the_capacity_as_often_as_its_confidence_says() -> None:
     outcomes = [searched(smooth, seed=seed)[0].outcome for seed in range(20)]
     found = [outcome for outcome in outcomes if isinstance(outcome, CapacityFound)]

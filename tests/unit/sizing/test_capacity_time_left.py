@@ -23,6 +23,7 @@ def tries(step: NextTrial, seed: int, length: TrialLength | None) -> CapacityTri
     return made_trial(step.users, step.interactions, slow, seed)
 
 
+@pytest.mark.long
 def test_the_interactions_left_are_known_within_a_factor_when_a_line_crosses_the_limit() -> None:
     ratios = []
     for seed in range(10):
@@ -44,6 +45,7 @@ def test_the_time_left_is_told_in_words() -> None:
     assert search_limits_in_words(GOAL).startswith("at most 60 trials, each of at most 200,000 interactions")
 
 
+@pytest.mark.long
 def test_a_line_comes_at_most_every_ten_seconds_and_none_of_a_host(monkeypatch: pytest.MonkeyPatch) -> None:
     for live, lines_wanted in ((False, True), (True, False)):
         clock = itertools.count(0.0, 6.0)

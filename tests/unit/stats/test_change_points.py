@@ -57,6 +57,7 @@ def two_modes(count: int, seed: int) -> Floats:
     return values
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("made", [noise, heavy, two_modes])
 @pytest.mark.parametrize("count", [12, 40, 200])
 def test_series_without_a_change_have_a_change_in_few_of_sixty(made: object, count: int) -> None:

@@ -13,6 +13,7 @@ def of(values: list[float], users: int = 1) -> Response:
     return responses(Sample.resampled(np.array(values), places % users, stretches))
 
 
+@pytest.mark.statistical
 def test_an_interval_holds_where_all_users_wait_in_one_queue() -> None:
     """Everybody's response follows one slow level: users are alike, stretches of time are not."""
     held = 0

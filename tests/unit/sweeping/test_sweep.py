@@ -188,6 +188,7 @@ def test_a_folder_that_is_no_sweeps_is_not_written_to(swept_folder: Path, tmp_pa
     assert [path.name for path in tmp_path.iterdir()] == ["letter"]
 
 
+@pytest.mark.long
 def test_a_point_that_cannot_be_computed_has_the_reason_and_the_others_their_figures(tmp_path: Path) -> None:
     (tmp_path / "open.toml").write_text(open_queue(1.5, "exponential(1s)"))
     lines = [

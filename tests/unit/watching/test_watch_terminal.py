@@ -81,6 +81,7 @@ def test_the_states_have_the_colours_of_the_palette() -> None:
     assert painted(f"{'user 1':<12}██PP", "band") == "user 1      \x1b[38;5;25m██\x1b[0m\x1b[38;5;166mPP\x1b[0m"
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("no_color", [False, True])
 def test_a_terminal_has_colours_unless_no_color_is_set(run: Path, no_color: bool) -> None:
     ours, theirs = pty.openpty()
