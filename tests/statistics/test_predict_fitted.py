@@ -91,12 +91,9 @@ def test_more_memory_and_a_faster_drum_are_what_ifs_of_a_machine_that_pages(room
 
 
 def test_the_capacity_of_a_fitted_machine_holds_that_of_the_known_machine(room: Path) -> None:
-    """The intervals of 30 machines held the true capacity 30 times, those of the search 9 times.
-
-    Here are two machines of whose capacities the intervals of the search alone are wrong.
-    """
+    """The intervals of 30 machines held the true capacity 30 times, those of the search 9 times. Here are four."""
     held_with_doubt = held_by_search = 0
-    for place in (1, 3):
+    for place in range(4):
         known, found = fitted(room, place)
         script = room / "script.toml"
         true = loadgo.capacity(script, target="p90 < 2s", on=str(known), seed=5).answer
@@ -107,5 +104,5 @@ def test_the_capacity_of_a_fitted_machine_holds_that_of_the_known_machine(room: 
         assert doubt.search_low is not None
         held_with_doubt += doubt.low <= true <= (doubt.high or true)
         held_by_search += doubt.search_low <= true <= (doubt.search_high or true)
-    assert held_with_doubt == 2
-    assert held_by_search < 2
+    assert held_with_doubt == 4
+    assert held_by_search < 4
