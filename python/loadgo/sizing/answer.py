@@ -336,7 +336,7 @@ def _limiting_resource(users: int, points: Sequence[LoadPoint], first: Saturatio
         )
     if near.utilisation[busiest] < SATURATED_SHARE and first.users > FAR_SATURATION_RATIO * users:
         return (
-            f" No resource is full there (the busiest: {busiest}, {share(near.utilisation[busiest])}): a limit, "
+            f" No resource is saturated there (the busiest: {busiest}, {share(near.utilisation[busiest])}): a limit, "
             "a lock, or the work itself makes users wait."
         )
     verb = "are" if first.resource.endswith("s") else "is"

@@ -9,7 +9,7 @@ from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.table import Column, Table
 from loadgo.measures.trust import A_MODEL, Evidence, trust_in_words
-from loadgo.notation.figures import counted, number
+from loadgo.notation.figures import counted, number, share
 from loadgo.sweeping.results import Configuration, Sweep, SweepFigure
 from loadgo.sweeping.words import (
     having_in_words,
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 MOST_TABLE_ROWS = 60
 """Largest number of configurations in a text's table; a page and a CSV have all."""
 
+_WIDE_SHARE = 0.1
+"""Half of an interval that is more than this share of its figure is named as a reason for doubt."""
 JSON_KEYS: Keys = {
     Sweep: (
         "bad in_words folder title script measure part points_expected points configurations problems problem_count "
@@ -98,12 +100,22 @@ def _trust(sweep: Sweep) -> str:
             "the figures have" if without == len(finite) else f"{number(without)} of {number(len(finite))} figures have"
         )
         against.append(f"{which} no interval")
+    wide = max((_half_width(figure) for figure in finite), default=0.0)
+    if wide > _WIDE_SHARE:
+        against.append(f"a figure is known within {share(wide)} only (more seeds or longer simulations narrow it)")
     if one_seed:
         against.append("each configuration has one seed, so its interval is from the scatter within one run")
     grounds = [] if one_seed else ["the 95 % intervals are from the scatter of the seeds"]
     grounds += [] if sweep.bad or sweep.stopped else ["all points are computed"]
     evidence = Evidence(tuple(against), (*grounds, A_MODEL))
     return trust_in_words(evidence, is_warned=bool(_warnings(sweep)))
+
+
+def _half_width(figure: SweepFigure) -> float:
+    """Half of the interval as a share of the figure; 0 without an interval."""
+    if figure.interval is None or not figure.value:
+        return 0.0
+    return (figure.interval.high - figure.interval.low) / 2 / abs(figure.value)
 
 
 def _error_notes(sweep: Sweep) -> list[str]:
