@@ -14,6 +14,7 @@ from loadgo.decomposition.waterfall_pictures import waterfall_pictures
 from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.table import Column, Table
+from loadgo.measures.trust import A_MODEL, trust_in_words
 from loadgo.notation.figures import capitalized, duration, in_words, money
 from loadgo.notation.measures import signed
 from loadgo.stats.resample import FEWEST_UNITS
@@ -25,6 +26,10 @@ _NO_EFFECT_SHARE = 0.0005
 """A factor that differs from 1 by less than this counts as no effect."""
 _SHOWN_VALUES = 8
 """A page names at most this many values of a change; the JSON has all."""
+_ELAPSED_MEANING = (
+    "Elapsed is the length of the run over the number of its interactions, of all users together; response is what one "
+    "user waits for one line. Elapsed is less than the response where several users wait at a time."
+)
 JSON_KEYS: Keys = {
     **DECOMPOSITION_KEYS,
     Speedup: "title changes runs seeds causes bookkeeping roads notes warnings fit_warnings measured conditions",
@@ -62,15 +67,29 @@ def speedup_document(speedup: Speedup) -> Document:
         *chain_tables(speedup.bookkeeping, first_chart=len(speedup.causes) + 1),
         *([] if cross_check is None else [cross_check]),
     ]
+    warnings = (*speedup.warnings, *road_warnings(speedup.roads))
     return Document(
         title=f"speed-up of {speedup.title}",
         answer=_answer(speedup),
         further_answers=_without_intervals(speedup),
-        warnings=(*speedup.warnings, *road_warnings(speedup.roads)),
+        trust=_trust(speedup, is_warned=bool(warnings)),
+        warnings=warnings,
         about=(_about(speedup), *(_change_in_words(change.name, change.set) for change in speedup.changes)),
         sections=(*pictures, Charts(charts), *tables),
         notes=_notes(speedup),
     )
+
+
+def _trust(speedup: Speedup, *, is_warned: bool) -> str:
+    """The line on whether to believe the factors; empty without any."""
+    if not speedup.causes:
+        return ""
+    runs = f"{speedup.runs} {_runs_in_words(speedup)}"
+    has_intervals = speedup.runs >= FEWEST_UNITS
+    against = [] if has_intervals else [f"{runs} give no intervals, so chance may explain a small factor"]
+    grounds = [f"the 95 % intervals are from {runs}"] if has_intervals else []
+    grounds += [] if speedup.measured else [A_MODEL]
+    return trust_in_words(speedup.evidence.and_also(against, grounds), is_warned=is_warned)
 
 
 def _about(speedup: Speedup) -> str:
@@ -143,7 +162,8 @@ def _causes_table(caused: Caused, chart_name: str) -> Table:
     )
     ends = f"{_format_value(caused, caused.before)} to {_format_value(caused, caused.after)}"
     title = f"Causes: what each change did to {caused.measure} ({ends})"
-    return Table(title, columns, total_rows=1, name_width=36, charts=(chart_name,))
+    lead = _ELAPSED_MEANING if caused.measure == "elapsed" else ""
+    return Table(title, columns, total_rows=1, name_width=36, charts=(chart_name,), lead=lead)
 
 
 def _notes(speedup: Speedup) -> tuple[tuple[str, str], ...]:
@@ -159,14 +179,6 @@ def _notes(speedup: Speedup) -> tuple[tuple[str, str], ...]:
             "factors are not those of the changes.",
         ),
     ]
-    if any(caused.measure == "elapsed" for caused in speedup.causes):
-        notes.append(
-            (
-                "Elapsed",
-                "the length of the run over the number of its interactions. It is shorter than a response where "
-                "several users wait at a time.",
-            )
-        )
     for caused in speedup.causes:
         if caused.pair is not None:
             first, second = caused.pair.names

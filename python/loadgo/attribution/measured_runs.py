@@ -21,6 +21,7 @@ from loadgo.comparison.side import Side, side_of_runs
 from loadgo.errors import BadArgument
 from loadgo.measures.other_work import busy_clause
 from loadgo.measures.record_checks import CHECKS_WITH_WARNINGS, checks_of
+from loadgo.measures.run_evidence import evidence_of_runs
 from loadgo.measures.run_warnings import warnings_of_runs
 from loadgo.notation.figures import number
 from loadgo.records.conditions import SCRIPT_TEXT, conditions_of, script_values
@@ -80,6 +81,10 @@ def speedup_of(measured: Mapping[str, Sequence[RunPath]], *, tariff: str = "defa
         attributed,
         warnings=(*unexplained, *unpaired, *(line for choice in choices for line in choice.warnings)),
         measured=True,
+        evidence=evidence_of_runs(
+            [run for choice in choices for run in choice.side.tables],
+            [stretch for choice in choices for stretch in choice.side.stretches],
+        ),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from loadgo.decomposition.chains import Chain, RatioFactors
 from loadgo.decomposition.roads import Road
 from loadgo.documents.result import Result
+from loadgo.measures.trust import NO_EVIDENCE, Evidence
 from loadgo.stats.both_ways import FactorBothWays
 from loadgo.stats.resample import Interval, inverse
 
@@ -97,5 +98,7 @@ class Speedup(Result, presented_by="loadgo.attribution.presentation:presentation
     """Whether the runs existed before. Otherwise they were made for this analysis."""
     fit_warnings: tuple[str, ...] = ()
     """The warnings that are reasons to doubt the fit of a fitted machine."""
+    evidence: Evidence = NO_EVIDENCE
+    """The evidence of the runs that existed before, for and against their figures."""
     conditions: str = ""
     """How long the users type, and the part of the runs that the figures are of; empty for runs that existed before."""

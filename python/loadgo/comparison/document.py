@@ -23,10 +23,10 @@ from loadgo.comparison.judgement import Judged
 from loadgo.comparison.judgement_words import two_intervals, why_not_judged
 from loadgo.comparison.pictures import comparison_pictures
 from loadgo.comparison.rows import Row
-from loadgo.comparison.short_form import first_tables, full_pictures, further_tables, short_notes
+from loadgo.comparison.short_form import MIX_LABEL, first_tables, full_pictures, further_tables, short_notes
 from loadgo.comparison.side import Side
 from loadgo.comparison.tables import comparison_tables
-from loadgo.comparison.trust import trust_in_words
+from loadgo.comparison.trust import comparison_trust
 from loadgo.decomposition.json_keys import JSON_KEYS as DECOMPOSITION_KEYS
 from loadgo.decomposition.tables import road_notes, road_warnings
 from loadgo.decomposition.waterfall import chain_waterfalls
@@ -76,7 +76,7 @@ def comparison_document(comparison: Comparison) -> Document:
         title=f"{comparison.b.name} compared with {comparison.a.name}",
         answer=verdict_sentence(comparison),
         further_answers=further_sentences(comparison),
-        trust=trust_in_words(comparison, is_warned=bool(of_runs)),
+        trust=comparison_trust(comparison, is_warned=bool(of_runs)),
         warnings=_warnings(comparison, of_runs),
         about=tuple(f"{letter}: {_described(side)}" for letter, side in (("A", comparison.a), ("B", comparison.b))),
         sections=(
@@ -204,7 +204,8 @@ def _broken_checks(comparison: Comparison) -> list[str]:
 
 def _notes(comparison: Comparison) -> list[tuple[str, str]]:
     rows = comparison.rows
-    notes = [("Intervals", line) for line in _about_intervals(comparison)]
+    notes = [(MIX_LABEL, _mix_in_words(comparison))] if rows.rows else []
+    notes += [("Intervals", line) for line in _about_intervals(comparison)]
     notes += [("Seeds", line) for line in seeds(comparison.a, comparison.b, rows)]
     sources = {side.fault_source for side in (comparison.a, comparison.b)} - {""}
     if sources:
@@ -231,6 +232,19 @@ def _notes(comparison: Comparison) -> list[tuple[str, str]]:
         notes.append(("Decomposition", "says what the meters moved by; not what each change did: see loadgo speedup."))
     notes += [("Cross-check", line) for line in road_notes(comparison.roads)]
     return notes
+
+
+def _mix_in_words(comparison: Comparison) -> str:
+    """A sentence on the weights of the total, and why the ratios of `loadgo cost` are others."""
+    total = (
+        "a mean interaction in one mix of commands, the mean of both sides' shares"
+        if comparison.rows.by == "command"
+        else "the whole script, each line once"
+    )
+    return (
+        f"the last row is {total}; the same runs have other ratios in `loadgo cost --against`, where each side's "
+        "interactions are in the mix that it typed."
+    )
 
 
 def _about_intervals(comparison: Comparison) -> list[str]:

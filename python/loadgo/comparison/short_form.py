@@ -15,7 +15,9 @@ from loadgo.notation.figures import counted
 MOST_ROWS = 12
 """Rows of the table of responses in the short form, so that it has about 40 lines of 100 characters."""
 MOST_CONDITIONS = 6
-_KEPT_NOTES = ("Prediction", "Left out", "Threshold")
+MIX_LABEL = "Mix"
+"""The label of the note on what the total is of."""
+_KEPT_NOTES = (MIX_LABEL, "Prediction", "Left out", "Threshold")
 """The labels of notes that say what a reader asked for, or what is not in the figures."""
 _REST = "the same command with `--full` prints all tables, pictures and notes; with `--format html` it is a page."
 

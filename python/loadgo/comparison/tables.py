@@ -159,7 +159,7 @@ def _verdict_columns(rows: Sequence[Row], measure: str) -> tuple[Column, ...]:
     return (
         Column("change", tuple(change(difference) for difference in differences)),
         *_intervals(differences),
-        Column("B is", tuple(difference.verdict for difference in differences)),
+        Column("B is", tuple(difference.verdict for difference in differences), kept=True),
     )
 
 
@@ -167,7 +167,8 @@ def _intervals(differences: Sequence[Difference]) -> tuple[Column, ...]:
     """The column of intervals. Empty if there are no intervals."""
     if not any(difference.interval for difference in differences):
         return ()
-    return (Column("95 % interval", tuple(change_interval(difference) for difference in differences), spare=1),)
+    intervals = tuple(change_interval(difference) for difference in differences)
+    return (Column("95 % interval", intervals, spare=1, of_previous=True),)
 
 
 def _whole(comparison: Comparison) -> Table | None:
@@ -183,7 +184,7 @@ def _whole(comparison: Comparison) -> Table | None:
         Column("B", tuple(figure(row.measure, row.after) for row in shown)),
         Column("change", tuple(change(row) for row in shown)),
         *_intervals(shown),
-        Column("B is", tuple(row.verdict for row in shown)),
+        Column("B is", tuple(row.verdict for row in shown), kept=True),
     )
     return Table(f"In all: {_subject(comparison)}", columns)
 

@@ -1,7 +1,7 @@
-"""Whether to believe a comparison: a word, the reason against it, and what speaks for it.
+"""Whether to believe a comparison: the reasons against it, and what speaks for it.
 
-It is *low* if a warning stands over a run, or if no figure has an interval. It is *limited* if the intervals leave out
-something that may be as large, such as the drift between runs. Else it is *high*.
+Without an interval the trust is low. It is moderate if the intervals leave out something as large, such as the drift
+between runs.
 """
 
 from __future__ import annotations
@@ -9,20 +9,17 @@ from __future__ import annotations
 from loadgo.comparison.compare import Comparison
 from loadgo.comparison.drift_words import ANSWERED_MEASURES, runs_a_side
 from loadgo.decomposition.roads import disagreeing
-from loadgo.notation.figures import capitalized, counted
+from loadgo.measures.trust import A_MODEL, Evidence, trust_in_words
+from loadgo.notation.figures import counted
 
 
-def trust_in_words(comparison: Comparison, *, is_warned: bool) -> str:
+def comparison_trust(comparison: Comparison, *, is_warned: bool) -> str:
     """The line on whether to believe the answer. `is_warned`: a warning stands over a run. Empty without figures."""
     if not comparison.rows.whole and not comparison.chains:
         return ""
-    against = _against(comparison)
-    if is_warned or not _has_intervals(comparison):
-        reasons = ["the warnings above say why"] if is_warned else []
-        return f"low: {'; '.join([*reasons, *against])}.{_grounds(comparison, 'What holds')}"
-    if against:
-        return f"limited: {'; '.join(against)}.{_grounds(comparison, 'Else it is good')}"
-    return f"high.{_grounds(comparison, '')}"
+    grounds = (*_interval_grounds(comparison), *_check_grounds(comparison), *_quiet_grounds(comparison))
+    evidence = Evidence(tuple(_against(comparison)), grounds)
+    return trust_in_words(evidence, is_warned=is_warned, is_low=not _has_intervals(comparison))
 
 
 def _against(comparison: Comparison) -> list[str]:
@@ -52,15 +49,6 @@ def _against(comparison: Comparison) -> list[str]:
     return reasons
 
 
-def _grounds(comparison: Comparison, opening: str) -> str:
-    """The sentence on what speaks for the answer, after a space; empty if nothing does."""
-    grounds = [*_interval_grounds(comparison), *_check_grounds(comparison), *_quiet_grounds(comparison)]
-    if not grounds:
-        return ""
-    sentence = "; ".join(grounds)
-    return f" {opening}: {sentence}." if opening else f" {capitalized(sentence)}."
-
-
 def _interval_grounds(comparison: Comparison) -> list[str]:
     rows = comparison.rows
     if not _has_intervals(comparison):
@@ -86,7 +74,7 @@ def _quiet_grounds(comparison: Comparison) -> list[str]:
     """The phrase on other work: that nothing else ran on simulated machines, or that the hosts were quiet."""
     sides = (comparison.a, comparison.b)
     if all(side.kind == "machine" for side in sides):
-        return ["both sides are simulated, so nothing else ran"]
+        return ["both sides are simulated, so nothing else ran", A_MODEL]
     works = [side.other_work for side in sides if side.kind == "host"]
     if works and all(work is not None and work.level == "quiet" for work in works):
         return ["the host was quiet" if len(works) == 1 else "the host was quiet in both"]

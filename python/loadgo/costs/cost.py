@@ -13,7 +13,7 @@ from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.measures.charged_use import RunUse, command_counts, use_of
 from loadgo.measures.other_work import OtherWork, busy_clause, most_other_work
-from loadgo.measures.run_warnings import warnings_of_runs
+from loadgo.measures.run_warnings import RunFacts, facts_of, warnings_of_runs
 from loadgo.measures.tariff import Tariff, shifts_on
 from loadgo.notation.figures import people
 from loadgo.records.phases import PHASE_CHOICES
@@ -50,6 +50,8 @@ class Costs(Result, presented_by="loadgo.costs.presentation:presentation"):
     notes: tuple[str, ...]
     warnings: tuple[str, ...] = ()
     """The warnings that stand over the runs."""
+    facts: tuple[RunFacts, ...] = ()
+    """The facts about the runs on which trust in them depends."""
 
     @property
     def known(self) -> bool:
@@ -98,6 +100,7 @@ def cost(
     tariff_names = [tariff] if isinstance(tariff, str) else list(tariff)
     system = priced_runs.runs[0].conditions.get("system", {})
     tariffs = [shift for name in tariff_names for shift in shifts_on(name, system)]
+    names, tables_of_runs, stretches = priced_runs.stretches(phases)
     points = tuple(_point(users, same_users, tariffs, by, phases) for users, same_users in priced_runs.by_users())
     return Costs(
         title=priced_runs.title,
@@ -105,7 +108,8 @@ def cost(
         points=points,
         differing=priced_runs.differing,
         notes=_notes(points),
-        warnings=tuple(warnings_of_runs(*priced_runs.stretches(phases))),
+        warnings=tuple(warnings_of_runs(names, tables_of_runs, stretches)),
+        facts=tuple(map(facts_of, tables_of_runs, stretches)),
     )
 
 

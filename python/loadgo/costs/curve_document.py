@@ -61,7 +61,14 @@ def curve_pictures(tariff_curves: Sequence[Curve]) -> list[SignPicture]:
 
 def curve_notes(costs: Costs, tariff_curves: Sequence[Curve]) -> list[tuple[str, str]]:
     """Notes about the columns, and about differences between the runs."""
-    notes = [("Mix", "The cost is of an interaction in the mix of commands of all these runs together, at every load.")]
+    notes = [
+        (
+            "Mix",
+            "The cost is of an interaction in the mix of commands of all these runs together, at every load; "
+            "`loadgo compare` of two of them weights commands by the mean of both runs' shares, so its change of CPU "
+            "is another one.",
+        )
+    ]
     if left := left_out(costs.points):
         notes.append(("Mix", f"Left out of the mix, since not every load has them: {', '.join(left)}."))
     if any(load.whole is not None for curve in tariff_curves for load in curve.loads):

@@ -10,6 +10,7 @@ from loadgo.costs.curve import Curve, curves
 from loadgo.costs.curve_document import curve_answer, curve_notes, curve_pictures, curve_tables
 from loadgo.costs.priced import Item, Priced, Row
 from loadgo.costs.row_pictures import row_pictures
+from loadgo.costs.trust import costs_trust, curve_trust
 from loadgo.costs.words import (
     COST_SENTENCE_STARTS,
     FEW_NOTE,
@@ -63,6 +64,7 @@ def _load_document(costs: Costs) -> Document:
     return Document(
         title=f"what {costs.title} costs",
         answer=answer(point),
+        trust=costs_trust(costs),
         warnings=costs.warnings,
         about=(costs.title, _scope(point)),
         sections=(*row_pictures(priced, shown(priced), costs.by), Charts(charts), *tables),
@@ -79,6 +81,7 @@ def _curve_document(costs: Costs, tariff_curves: Sequence[Curve]) -> Document:
     return Document(
         title=f"what {costs.title} costs over the load",
         answer=curve_answer(tariff_curves),
+        trust=curve_trust(costs, tariff_curves),
         warnings=costs.warnings,
         about=(costs.title, *(_scope(point) for point in costs.points)),
         sections=(*curve_pictures(tariff_curves), Charts(charts), *curve_tables(costs, tariff_curves)),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from loadgo.costs.fairness import FAIR_PRICE_SHARE, Differential, Fairness, Price, Ratio
 from loadgo.costs.fairness_pictures import fairness_pictures
 from loadgo.costs.fairness_sides import Side
+from loadgo.costs.trust import fairness_trust
 from loadgo.costs.words import FAIRNESS_MEASURE_LABELS, INTERVAL_NOTE, NO_INTERVALS_NOTE, tariffs_in_words
 from loadgo.decomposition.reading import B_OVER_A, read_factor, read_interval
 from loadgo.documents.as_json import Keys, json_document
@@ -20,6 +21,12 @@ from loadgo.stats.resample import Interval
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
 
+
+_MIX = (
+    "each side's interactions are in the mix of commands that it typed; `loadgo compare` has one mix for both, or each "
+    "line once, and so other ratios of the same runs."
+)
+"""Why the ratios are not those of a comparison."""
 
 JSON_KEYS: Keys = {
     **SUMMARY_KEYS,
@@ -42,6 +49,7 @@ def fairness_document(fairness: Fairness) -> Document:
     return Document(
         title=f"what {fairness.b.name} is charged, against {fairness.a.name}",
         answer=_answer(fairness),
+        trust=fairness_trust(fairness, _warnings(fairness)),
         warnings=_warnings(fairness),
         about=tuple(f"{letter}: {side.name}: {side.title}" for letter, side in (("A", fairness.a), ("B", fairness.b))),
         sections=(*fairness_pictures(fairness), Charts(charts), *tables),
@@ -180,7 +188,7 @@ def _levels(fairness: Fairness) -> Table:
                 Column("95 % interval", tuple(_interval(level.interval) for level in levels), spare=spare + 1)
             )
     verdicts = tuple(price.verdict(fairness.measure) for price in fairness.prices)
-    columns.append(Column(f"by {FAIRNESS_MEASURE_LABELS[fairness.measure]}, B is", verdicts))
+    columns.append(Column(f"by {FAIRNESS_MEASURE_LABELS[fairness.measure]}, B is", verdicts, kept=True))
     title = "B's charge for the same performance, in multiples of A's (charges ÷ times)"
     return Table(title, tuple(columns), charts=("fairness",))
 
@@ -214,6 +222,7 @@ def _notes(fairness: Fairness) -> list[tuple[str, str]]:
         if not tariffs:
             notes.append((f"Tariff {letter}", "the charges are as printed."))
     measure = FAIRNESS_MEASURE_LABELS[fairness.measure]
+    notes.append(("Mix", _MIX))
     notes.append(
         (
             "Fair",

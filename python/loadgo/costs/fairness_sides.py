@@ -13,7 +13,7 @@ from loadgo.costs.runs import found_runs
 from loadgo.errors import BadArgument
 from loadgo.measures.charged_use import RunUse, use_of
 from loadgo.measures.charges import HOUR_NS
-from loadgo.measures.run_warnings import warnings_of_runs
+from loadgo.measures.run_warnings import RunFacts, facts_of, warnings_of_runs
 from loadgo.measures.tariff import Tariff, load_shifts, shifts_on
 from loadgo.records.conditions import script_lines
 from loadgo.records.phases import PHASE_CHOICES
@@ -55,6 +55,8 @@ class Side:
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     """The warnings that stand over the runs."""
+    facts: tuple[RunFacts, ...] = ()
+    """The facts about the runs on which trust in them depends. Empty for a published document."""
 
 
 def side_of(spec: PricedSideSpec, tariff: str | None, phases: str) -> Side:
@@ -79,6 +81,7 @@ def _measured(names: Sequence[str], tariff: str, phases: str) -> Side:
     if not use.interactions:
         raise BadArgument(f"nobody typed anything in {name}: there is nothing to price")
     tariffs = shifts_on(tariff, priced_runs.runs[0].conditions.get("system", {}))
+    names_of_runs, runs, stretches = priced_runs.stretches(chosen)
     charges = []
     for shift in tariffs:
         cost = priced(use, shift).interaction.value
@@ -96,7 +99,8 @@ def _measured(names: Sequence[str], tariff: str, phases: str) -> Side:
         use=use,
         lines=script_lines(priced_runs.folders[0]),
         notes=tuple(f"The runs of {name} differ in {text}." for text in priced_runs.differing),
-        warnings=tuple(warnings_of_runs(*priced_runs.stretches(chosen), named=True)),
+        warnings=tuple(warnings_of_runs(names_of_runs, runs, stretches, named=True)),
+        facts=tuple(map(facts_of, runs, stretches)),
     )
 
 

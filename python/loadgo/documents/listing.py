@@ -20,7 +20,7 @@ from loadgo.documents.table import COLUMN_GAP_CHARS, Column, Table
 from loadgo.notation.figures import plain
 
 _ANSWER_CHARS = 100
-"""Width of the answer above a list where no width is given."""
+"""Width of the answer above a list where no width is known."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,8 @@ def listing_presentation(listed: Listing) -> Presentation:
 
 def _text(listed: Listing, width: int | None) -> str:
     rows = listing(listed.headings, listed.rows, listed.figures, width)
-    return f"{textwrap.fill(listed.answer, width or _ANSWER_CHARS)}\n\n{rows}" if listed.answer else rows
+    chars = width or asked_chars() or _ANSWER_CHARS
+    return f"{textwrap.fill(listed.answer, chars)}\n\n{rows}" if listed.answer else rows
 
 
 def _document(listed: Listing) -> Document:

@@ -43,6 +43,8 @@ class Column:
     """Width in characters, with the gap before the column, in a table `as_printed`. With 0, the cells decide."""
     of_previous: bool = False
     """Whether the column belongs to the one before it, as an interval does. An HTML page then shows them as one."""
+    kept: bool = False
+    """Whether a narrow HTML page keeps the column in view, at the right edge, as it does the verdict."""
     hints: tuple[str, ...] = ()
     """Text that an HTML page shows when the pointer is on a cell."""
     verbatim: bool = False

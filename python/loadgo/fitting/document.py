@@ -10,7 +10,8 @@ from loadgo.documents.as_json import Keys, json_document
 from loadgo.documents.document import Document
 from loadgo.documents.table import Column, Table
 from loadgo.fitting.trial import MEAN_RESPONSE_LABEL, FittedCheck
-from loadgo.notation.figures import capitalized, digits, duration, in_words, people
+from loadgo.measures.trust import Evidence, fitted_doubt, trust_in_words
+from loadgo.notation.figures import capitalized, digits, duration, in_words, people, share
 from loadgo.notation.keys import parts_of
 from loadgo.notation.laws import read_law
 from loadgo.notation.measures import percent
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from loadgo.fitting.fit import Fit
 
 _NAME_CHARS = 40
+GOOD_OFF_SHARE = 0.1
+"""A model whose mean response is farther off, under the load that it was fitted to, is trusted less."""
 _MOST_OFF_SHARE = 0.2
 """A model whose mean response is farther off, under the load that it was fitted to, is no prediction of responses."""
 JSON_KEYS: Keys = {
@@ -56,6 +59,7 @@ def fit_document(fit: Fit) -> Document:
     return Document(
         title=fit.title,
         warnings=tuple(_sentence(text) for text in fit.warnings),
+        trust=_trust(fit),
         answer=f"{fit.title}: {fitted.interactions:,} interactions {load}.{_accuracy(fit)}",
         further_answers=(fit.copied_fit,) if fit.copied_fit else (),
         about=(f"A model of the machine, fitted to {_named_runs(fitted.runs)}.",),
@@ -64,22 +68,46 @@ def fit_document(fit: Fit) -> Document:
     )
 
 
+def _trust(fit: Fit) -> str:
+    """The line on whether to believe the machine: how well it gives back the load that it was fitted to."""
+    users, farthest = sorted(set(fit.fitted.users)), _farthest_checks(fit).values()
+    against, grounds = [], list(fit.evidence.grounds)
+    worst = max((abs(check.off) for check in farthest), default=None)
+    if worst is None:
+        against.append("the model was not tried under the load that it was fitted to")
+    elif worst > GOOD_OFF_SHARE:
+        against.append(f"under the load that it was fitted to, its mean response is off by {share(worst)}")
+    else:
+        grounds.insert(0, f"under the load that it was fitted to, its mean response is off by {share(worst)}")
+    if fit.copied_fit:
+        against.append("it is a copy of another model, not of a measured host")
+    if users:
+        against.append(fitted_doubt(users))
+    return trust_in_words(Evidence((*fit.evidence.against, *against), tuple(grounds)), is_warned=bool(fit.warnings))
+
+
 def _named_runs(runs: Sequence[str]) -> str:
     return f"the run{'s' if len(runs) > 1 else ''} {in_words(list(runs))}"
 
 
 def _accuracy(fit: Fit) -> str:
     """A sentence on the model's mean response under the load that it was fitted to; empty if it was not tried."""
-    farthest: dict[int, FittedCheck] = {}
-    for check in fit.checks:
-        if check.figure == MEAN_RESPONSE_LABEL and math.isfinite(check.off):
-            farthest[check.users] = max(farthest.get(check.users, check), check, key=lambda each: abs(each.off))
+    farthest = _farthest_checks(fit)
     if not farthest:
         return ""
     by_users = (f"{_off_in_words(farthest[users])} with {people(users)}" for users in sorted(farthest))
     worst = max(abs(check.off) for check in farthest.values())
     advice = " Do not predict response times with it." if worst > _MOST_OFF_SHARE else ""
     return f" Under this load the model's mean response is {in_words([*by_users])}.{advice}"
+
+
+def _farthest_checks(fit: Fit) -> dict[int, FittedCheck]:
+    """The check of the mean response that is farthest off, by number of users."""
+    farthest: dict[int, FittedCheck] = {}
+    for check in fit.checks:
+        if check.figure == MEAN_RESPONSE_LABEL and math.isfinite(check.off):
+            farthest[check.users] = max(farthest.get(check.users, check), check, key=lambda each: abs(each.off))
+    return farthest
 
 
 def _off_in_words(check: FittedCheck) -> str:
@@ -124,7 +152,7 @@ def _checks_table(fit: Fit) -> Table:
         Column("users", tuple(str(check.users) for check in checks)),
         Column("measured", tuple(check.shown(check.measured) for check in checks)),
         Column("model", tuple(check.shown(check.machine) for check in checks)),
-        Column("off by", tuple(_off(check) for check in checks)),
+        Column("off by", tuple(_off(check) for check in checks), kept=True),
     )
     return Table("The model under the load that it was fitted to", columns)
 

@@ -53,6 +53,8 @@ from loadgo.fitting.uncertainty import (
 )
 from loadgo.fitting.unowned_time import UnownedTime, fit_unowned_time
 from loadgo.fitting.values import FittedValue, FittedValues, join_values
+from loadgo.measures.run_evidence import evidence_of_runs
+from loadgo.measures.trust import NO_EVIDENCE, Evidence
 from loadgo.notation.laws import Law
 from loadgo.prediction.fitted import Fitted
 from loadgo.records.machine_file import parsed_machine
@@ -81,6 +83,8 @@ class Fit(Result, presented_by="loadgo.fitting.presentation:presentation"):
     """A command that predicts with the machine."""
     path: Path | None
     """The path of the machine file; None if it was not written."""
+    evidence: Evidence = NO_EVIDENCE
+    """The evidence of the runs for and against their figures."""
     copied_fit: str = ""
     """A sentence if the runs are no measurements, but were simulated on a machine that was fitted; else empty."""
 
@@ -165,6 +169,7 @@ def _fit_runs(readings: Sequence[RunReading], name: str | None, path: Path | Non
         checks=checks,
         hint=prediction_command(readings, path),
         path=path,
+        evidence=evidence_of_runs([one.tables for one in readings], [one.stretch for one in readings]),
         copied_fit=copied_fit_in_words(readings),
     )
 

@@ -18,6 +18,7 @@ from loadgo.laboratory.history_words import (
     notes,
     size_words,
     time_words,
+    trust,
     warnings,
 )
 from loadgo.notation.figures import plain
@@ -47,6 +48,7 @@ def history_document(past: History) -> Document:
         title=f"{past.figure} over {len(past.points):,} runs",
         answer=answer(past),
         further_answers=further_answers(past),
+        trust=trust(past),
         warnings=warnings(past),
         about=about(past),
         sections=(*tables, SignPicture("Run by run", lambda width: _strip(past, width)), Charts(charts), _runs(past)),
@@ -63,7 +65,7 @@ def _changes_table(past: History) -> Table:
         Column("after", tuple(figure_words(past.figure, change.level.after) for change in changes)),
         Column("change", tuple(size_words(past.figure, change).partition(" (")[0] for change in changes)),
         Column("95 % interval", tuple(interval_words(past.figure, change) for change in changes)),
-        Column("is", tuple(_judged_word(change) for change in changes), kind="words"),
+        Column("is", tuple(_judged_word(change) for change in changes), kind="words", kept=True),
         Column(
             "last run before",
             tuple(plain(change.last_before.run.name) for change in changes),

@@ -8,6 +8,7 @@ from loadgo.comparison.figures import percent_interval, relative_change
 from loadgo.laboratory.history import History, HistoryChange, HistoryPoint
 from loadgo.measures.fail_if import format_figure
 from loadgo.measures.run_remarks import remarks_note
+from loadgo.measures.trust import Evidence, trust_in_words
 from loadgo.notation.comparisons import NamedFigure
 from loadgo.notation.figures import NOT_MEASURED, capitalized, counted, duration, number, plain
 from loadgo.stats.change_points import FEWEST_VALUES, LARGEST_CHANCE_SHARE
@@ -90,6 +91,23 @@ def warnings(past: History) -> tuple[str, ...]:
         f"{number(doubtful)} of {counted(len(past.points), 'run')} {have}, such as other work of the host or a "
         "limit: a change may come from there, and not from what was to be measured.",
     )
+
+
+def trust(past: History) -> str:
+    """The line on whether to believe the answer; empty without a run."""
+    if not past.points:
+        return ""
+    doubtful = sum(bool(point.remarks) for point in past.points)
+    against = []
+    if not any(series.enough for series in past.series):
+        against.append(f"{counted(len(past.points), 'run')} cannot tell a change from chance")
+    if doubtful:
+        have = "has" if doubtful == 1 else "have"
+        against.append(f"{number(doubtful)} of {counted(len(past.points), 'run')} {have} a remark")
+    percent = f"{100 * LARGEST_CHANCE_SHARE:g}"
+    grounds = f"chance makes a change that is named in fewer than {percent} of 100 orders of the runs"
+    evidence = Evidence(tuple(against), (grounds,) if any(series.enough for series in past.series) else ())
+    return trust_in_words(evidence, is_warned=2 * doubtful > len(past.points))
 
 
 def about(past: History) -> tuple[str, ...]:

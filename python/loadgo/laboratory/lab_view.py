@@ -13,6 +13,7 @@ from loadgo.laboratory.laboratory_runs import LaboratoryExperiment, LaboratoryRu
 from loadgo.laboratory.run_index import RunIndex
 from loadgo.laboratory.run_notes import RunNotes, read_notes, write_notes
 from loadgo.measures.fail_if import format_figure
+from loadgo.measures.run_remarks import CELL_MEANINGS
 from loadgo.notation.comparisons import NamedFigure
 
 HEADLINE_FIGURE = NamedFigure("p90", "time", None)
@@ -38,6 +39,7 @@ class LaboratoryView:
             "runs": [self._row(run) for run in index.runs],
             "experiments": [{"name": one.name, "kind": one.kind} for one in index.experiments],
             "commands": self._commands(),
+            "meanings": CELL_MEANINGS,
         }
 
     @property

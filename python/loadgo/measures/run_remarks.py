@@ -11,7 +11,7 @@ from typing import Any
 from loadgo.measures.audit import driver_audit, group_losses
 from loadgo.measures.other_work import other_work_of
 from loadgo.measures.total_time import total_time_of
-from loadgo.notation.figures import counted, setting, size
+from loadgo.notation.figures import NEVER_TEXT, counted, setting, size
 from loadgo.records.phases import classified_in, stretch_of
 from loadgo.records.tables import Tables
 
@@ -24,6 +24,24 @@ _MEANINGS = {
     DAMAGED_REMARK: "Damaged: a table of the run has changed or is gone; `loadgo verify RUN` names it.",
 }
 """The meaning of each remark, by the word with which it begins."""
+
+
+CELL_MEANINGS = {
+    "few": "fewer than 10 answers, too few for a p90",
+    NEVER_TEXT: "more than a tenth of the lines had no answer, so there is no p90",
+    "stopped": "somebody ended it early",
+    "killed": "it ended without a word, such as by SIGKILL",
+    "failed": "an error ended it",
+    "broken": "its records cannot be read",
+    "unreadable": "its records cannot be read",
+}
+"""The meanings of words in a list of runs that do not explain themselves: of p90 and of the outcome."""
+
+
+def words_note(cells: Iterable[str]) -> str:
+    """The meaning of the words of `CELL_MEANINGS` that are among these cells; empty if none is."""
+    there = set(cells)
+    return "; ".join(f"{word}: {meaning}" for word, meaning in CELL_MEANINGS.items() if word in there)
 
 
 def remarks_note(remarks: Iterable[str]) -> str:

@@ -26,6 +26,7 @@ from loadgo.records.phases import Stretch, classified_in
 
 if TYPE_CHECKING:
     from loadgo.measures.summary import Summary
+    from loadgo.records.prediction import Prediction
     from loadgo.records.tables import Tables
 
 ACCOUNT_WARNING_SHARE = 1e-4
@@ -68,6 +69,8 @@ class RunFacts:
     """The section `system` of `run.toml`."""
     limit_warnings: tuple[str, ...] = ()
     """The limits that the host cannot reach, and the processes that the kernel killed for want of memory."""
+    fitted_users: tuple[int, ...] = ()
+    """The numbers of users of the runs that the machine was fitted to, where this run has another one."""
 
     @property
     def lost_records(self) -> int:
@@ -98,6 +101,7 @@ def facts_of(tables: Tables, stretch: Stretch) -> RunFacts:
         busy_drivers=_busy_drivers(drivers),
         system=conditions.get("system", {}),
         limit_warnings=limit_warnings(*(conditions.get(section, {}) for section in ("limit", "system", "conditions"))),
+        fitted_users=_other_users(tables.prediction, int(conditions.get("load", {}).get("users", 0))),
     )
 
 
@@ -121,7 +125,13 @@ def facts_in(summary: Summary) -> RunFacts:
         busy_drivers=_busy_drivers(summary.drivers),
         system=summary.run.system,
         limit_warnings=limit_warnings(summary.run.limit, summary.run.system, summary.run.conditions),
+        fitted_users=_other_users(summary.prediction, summary.run.users),
     )
+
+
+def _other_users(prediction: Prediction | None, users: int) -> tuple[int, ...]:
+    """The numbers of users that a prediction's machine was fitted to; empty if `users` is one of them."""
+    return () if prediction is None or users in prediction.users else prediction.users
 
 
 def _most_losses(hosts: int, drivers: int) -> int:

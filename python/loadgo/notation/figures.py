@@ -41,6 +41,16 @@ def seconds(value: float | None) -> str:
     return duration(None if value is None else value * 1e9)
 
 
+def seconds_in_one_unit(spans: Sequence[float | None]) -> tuple[str, tuple[str, ...]]:
+    """Spans of seconds for a column: the unit that suits their median, and each span in it, without the unit."""
+    return _in_one_unit([None if span is None else span * 1e9 for span in spans], _TIMES)
+
+
+def rates_in_one_unit(rates: Sequence[float | None]) -> tuple[str, tuple[str, ...]]:
+    """Rates for a column: the prefix of the unit that suits their median, and each rate in it, without the prefix."""
+    return _in_one_unit(rates, _RATES)
+
+
 def rate(a_second: float | None) -> str:
     """A rate without its unit, which the heading names, as `2.31 G`."""
     return _scaled(a_second, _RATES)
@@ -178,6 +188,13 @@ def plain(text: str) -> str:
 def path_end(name: str) -> str:
     """`name`, or the last `MOST_PATH_CHARS` characters of a longer path, since a path's end distinguishes it best."""
     return name if len(name) <= MOST_PATH_CHARS or not name.startswith("/") else f"…{name[1 - MOST_PATH_CHARS :]}"
+
+
+def _in_one_unit(amounts: Sequence[float | None], units: Sequence[tuple[float, str]]) -> tuple[str, tuple[str, ...]]:
+    known = sorted(amount for amount in amounts if amount)
+    middle = known[len(known) // 2] if known else units[0][0]
+    scale, unit = next((one for one in reversed(units) if one[0] <= middle * 1.0005), units[0])
+    return unit, tuple(NOT_MEASURED if amount is None else digits(amount / scale) for amount in amounts)
 
 
 def _scaled(amount: float | None, units: Sequence[tuple[float, str]]) -> str:

@@ -15,6 +15,8 @@ _BUCKET = (
     "A bucket is a quarter of a power of two on a host, an eighth on a simulated machine."
 )
 _SHARE = "Part of all processors' time, idle time included."
+_INTERVAL = "Holds the true value in 95 of 100 such runs."
+_OF_INTERVALS = ("mean", "p50", "p90", "p95", "p99", "ratio", "throughput", "busy")
 _EACH = "The processor time, and the wait, of one event on average."
 _AMBIGUOUS_CATEGORIES = ("user", "system", "network", "idle")
 """Terms of categories that are headings of other columns too."""
@@ -23,7 +25,7 @@ HEADING_MEANINGS: Mapping[str, str] = {
     **{idle_cause(name): term.sentence for name, term in CATEGORY_TERMS.items() if name not in _AMBIGUOUS_CATEGORIES},
     **{f"p{share}": _QUANTILE.format(share) for share in (50, 90, 95, 99)},
     **dict.fromkeys(("p50 ≥", "p90 ≥", "p99 ≥"), _BUCKET),
-    "95 % interval": "Holds the true value in 95 of 100 such runs.",
+    **dict.fromkeys(("95 % interval", "95 %", *(f"{name}'s 95 %" for name in _OF_INTERVALS)), _INTERVAL),
     "CPU": (
         "Processor time that the processes took: in their programs (user) and in the kernel for them (system). "
         "A user has all processes that the user started."

@@ -100,7 +100,8 @@ def _table(title: str, rows: Sequence[tuple[str, Change]]) -> Table:
         "95 % interval": tuple(interval_text(change.interval) for change in changes),
         "B is": tuple(change.verdict for change in changes),
     }
-    return Table(title, (Column("measure", names), *(Column(heading, texts) for heading, texts in cells.items())))
+    columns = (Column(heading, texts, kept=heading == "B is") for heading, texts in cells.items())
+    return Table(title, (Column("measure", names), *columns))
 
 
 def _pairs_table(experiment: Experiment) -> Table:

@@ -9,6 +9,7 @@ from statistics import median
 
 from loadgo.comparison.figures import percent_interval, relative_change
 from loadgo.measures.other_work import BUSY_SHARE, shows_programs_on
+from loadgo.measures.trust import Evidence, trust_in_words
 from loadgo.notation.figures import NOT_MEASURED, counted, duration, people, rate, share
 from loadgo.notation.margin import margin_in_words
 from loadgo.notation.measures import name_of
@@ -108,14 +109,16 @@ def trust(experiment: Experiment) -> str:
     if not decisive:
         return ""
     if warnings(experiment):
-        return "low: the warnings above say why."
+        return trust_in_words(Evidence(), is_warned=True)
     if any(change.interval is None for change in decisive):
-        return f"limited: {counted(len(experiment.pairs), 'pair')} of runs cannot give an interval."
+        few = f"{counted(len(experiment.pairs), 'pair')} of runs cannot give an interval"
+        return trust_in_words(Evidence(against=(few,)), is_warned=False)
     host = " Other work of the host could slow either side." if is_host(experiment.a.on) else ""
-    return (
-        "high. A and B ran in turn, in drawn order and with the same seeds, and the 95 % intervals hold at whatever "
-        f"pair the experiment ends.{host}"
+    grounds = (
+        "A and B ran in turn, in drawn order and with the same seeds, and the 95 % intervals hold at whatever pair the "
+        "experiment ends"
     )
+    return trust_in_words(Evidence(grounds=(grounds,)), is_warned=False) + host
 
 
 def _other_mixes(experiment: Experiment) -> list[str]:

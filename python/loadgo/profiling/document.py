@@ -9,6 +9,7 @@ from loadgo.documents.document import Document
 from loadgo.documents.short_names import short_name
 from loadgo.documents.signs import cut
 from loadgo.documents.table import Column, Table
+from loadgo.measures.trust import Evidence, trust_in_words
 from loadgo.notation.figures import counted, in_words, seconds, share
 from loadgo.profiling.profile import KERNEL_SEGMENT, UNKNOWN_SEGMENT, Frame, Profile, Segment, Stack
 from loadgo.profiling.summary import FunctionSamples, ProfileSummary, function_samples, summary_of
@@ -26,10 +27,16 @@ MOST_LEADERS = 3
 """Most mappings that the answer names, if none of them surely has the most samples."""
 MOST_ANSWER_NAME_CHARS = 48
 UNKNOWN_MAPPING_NOTE = (UNKNOWN_SEGMENT, "the kernel reported no mapping there, or the process had just ended.")
+_NO_SYMBOLS_NOTE = (
+    "all functions of that file together: it was stripped of their names, or has changed since it ran. Its debug "
+    "symbols bring them back: NAME-dbgsym (Debian), NAME-debuginfo (Fedora), or a build without `strip`."
+)
 LATE_CLOCK_FUNCTIONS = frozenset({"_raw_spin_unlock_irqrestore", "_raw_spin_unlock_irq", "exc_page_fault"})
 """Functions of the kernel that allow interrupts again, so that they have samples of what ran before them."""
 _CALLERLESS_SHARE = 0.25
 """Share of samples without a caller from which the answer says so. Chosen by hand."""
+_UNNAMED_SHARE = 0.1
+"""Share of samples without a function's name from which the functions are trusted less. Chosen by hand."""
 MOST_SUBJECT_CHARS = 60
 """Largest number of characters of a profiled command."""
 
@@ -60,11 +67,13 @@ def profile_document(profile: Profile, *, top: int = DEFAULT_SHOWN_FUNCTIONS) ->
         title=f"clock profile of {profile.of}",
         answer=answer,
         further_answers=tuple(further_answers),
+        trust=_trust(profile, summary_of(profile)),
         warnings=tuple(f"lost: {count:,} {what}" for count, what in profile.lost if count),
         about=(_about(profile),),
         sections=tuple(table for table in tables if table is not None),
         notes=(
             *([UNKNOWN_MAPPING_NOTE] if unknown else []),
+            *([("no symbols", _NO_SYMBOLS_NOTE)] if any(not one.has_name for one in functions[:top]) else []),
             *([("kernel", _late_clock_note(late))] if late else []),
             *(("note", note) for note in profile.notes),
         ),
@@ -100,6 +109,22 @@ def _answers(profile: Profile, summary: ProfileSummary) -> list[str]:
         *_callers_sentence(profile, summary),
         *(few if summary.samples < FEWEST_SAMPLES else []),
     ]
+
+
+def _trust(profile: Profile, summary: ProfileSummary) -> str:
+    """The line on whether to believe the shares; empty without samples."""
+    if not summary.samples:
+        return ""
+    against, grounds = [], [f"{counted(summary.samples, 'sample')} of a clock, each share with its error (±)"]
+    if summary.samples < FEWEST_SAMPLES:
+        against.append("there are few samples")
+    if (unknown := (summary.unnamed + summary.unmapped) / summary.samples) > _UNNAMED_SHARE:
+        against.append(f"{share(unknown)} of the samples have no function's name")
+    if not summary.kernel_measured:
+        against.append("the kernel's part was not measured")
+    is_lost = any(count for count, _ in profile.lost)
+    grounds += [] if is_lost else ["none lost"]
+    return trust_in_words(Evidence(tuple(against), tuple(grounds)), is_warned=is_lost)
 
 
 def _own_sentences(profile: Profile, summary: ProfileSummary) -> list[str]:
@@ -153,7 +178,9 @@ def _function_sentence(profile: Profile, summary: ProfileSummary) -> str:
     name = short_name(leading.function, MOST_ANSWER_NAME_CHARS)
     in_leader = [leading.segment] == [segment.name for segment in summary.leaders]
     place = "" if in_leader else f" in {_mapping(leading.segment)}"
-    return f" The function with the most is {name}{place}: {share(leading.samples / profile.samples)}."
+    # A file without symbols has one row for all its functions, which may have more samples than any function.
+    which = "Of the functions with a name, the one" if summary.unnamed else "The function"
+    return f" {which} with the most is {name}{place}: {share(leading.samples / profile.samples)}."
 
 
 def _kernel_sentence(summary: ProfileSummary) -> str:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from loadgo.documents.document import Document, Remarks
 from loadgo.documents.table import Column, Table
 from loadgo.hosts.address import HERE_NAME
+from loadgo.measures.trust import Evidence, trust_in_words
 from loadgo.notation.figures import NOT_MEASURED, digits, duration, joined, money, number, plain, size
-from loadgo.ready_message.ready import ONLY_STAGE, READY_FIGURES, FigureSpread, Ready
+from loadgo.ready_message.ready import FEWEST_INTERVAL_RUNS, ONLY_STAGE, READY_FIGURES, FigureSpread, Ready
 from loadgo.ready_message.remarks import FIGURE_LABELS, remarks, waiting_warnings
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 TEXT_CHARS = 80
 """Width of a ready message as text."""
+_WIDE_SHARE = 0.1
+"""Half of an interval that is more than this share of its median is named as a reason for doubt."""
 _LABEL_CHARS = 23
 _MOST_COMMAND_CHARS = 24
 
@@ -44,9 +47,39 @@ def ready_document(ready: Ready) -> Document:
         title=f"ready message of {_command(ready)}{_place(ready)}",
         answer=answer,
         further_answers=tuple(further),
+        trust=_trust(ready),
         warnings=tuple(waiting_warnings(ready)),
         sections=(*(_tables(ready) if ready.runs else ()), *([Remarks(tuple(beside))] if beside else [])),
     )
+
+
+def _trust(ready: Ready) -> str:
+    """The line on whether to believe the times; empty without a run."""
+    if not ready.runs:
+        return ""
+    fewest = min(len(ready.counted(stage)) for stage in ready.stages)
+    against = []
+    if fewest < FEWEST_INTERVAL_RUNS:
+        runs = "one run" if fewest == 1 else f"{fewest} runs"
+        against.append(f"{runs} cannot give an interval (`-n {FEWEST_INTERVAL_RUNS}` does)")
+    elif spread := _wide_real(ready):
+        against.append(f"the median real time is known only as {spread}")
+    if any(run.status for run in ready.runs):
+        against.append("the command failed")
+    if any(run.ready_wait_ns is None for run in ready.runs):
+        against.append("it is not known whether it waited for a processor")
+    grounds = [] if waiting_warnings(ready) else ["it did not wait for a processor for long"]
+    grounds = grounds if all(run.ready_wait_ns is not None for run in ready.runs) else []
+    return trust_in_words(Evidence(tuple(against), tuple(grounds)), is_warned=bool(waiting_warnings(ready)))
+
+
+def _wide_real(ready: Ready) -> str:
+    """The interval of the real time if it is wide in one of the stages; else empty."""
+    for stage in ready.stages:
+        real = ready.spread("real_ns", stage)
+        if real.median and real.low is not None and (real.high or 0) - real.low > 2 * _WIDE_SHARE * real.median:
+            return _interval(ready, "real_ns", real)
+    return ""
 
 
 def _message(ready: Ready) -> list[str]:

@@ -10,7 +10,7 @@ from loadgo.reporting import run_words, words
 from loadgo.reporting.pictures import NO_PICTURES, SignPictures
 from loadgo.reporting.short_report import short_notes, short_tables
 from loadgo.reporting.tables import report_tables
-from loadgo.reporting.trust import trust_in_words
+from loadgo.reporting.trust import run_trust
 from loadgo.reporting.view import View
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def report_document(
         title=summary.run.name or "a run",
         answer=words.answer(summary),
         sections=(*tables[:_TABLES_ABOVE_CHARTS], Charts(charts), *tables[_TABLES_ABOVE_CHARTS:]),
-        trust=trust_in_words(summary, is_warned=bool(warnings)),
+        trust=run_trust(summary, is_warned=bool(warnings)),
         warnings=warnings,
         about=(run_words.title(summary), run_words.system(summary), words.scope(summary)),
         notes=tuple(words.fine_print(summary, choices)),

@@ -20,7 +20,7 @@ from loadgo.records.tables import Tables, tables
 from loadgo.reporting import words
 from loadgo.reporting.document import report_document
 from loadgo.reporting.pictures import NO_PICTURES, sign_pictures
-from loadgo.reporting.trust import trust_in_words
+from loadgo.reporting.trust import run_trust
 from loadgo.reporting.view import View
 
 if TYPE_CHECKING:
@@ -170,5 +170,5 @@ def _picture(summary: Summary, measured: Tables, format: str, name: str | None) 
 
     named_chart = chart(name, summary, measured)
     warnings = words.warnings(summary)
-    trust = trust_line(trust_in_words(summary, is_warned=bool(warnings)))
+    trust = trust_line(run_trust(summary, is_warned=bool(warnings)))
     return svg(named_chart, warnings, trust) if format == "svg" else png(named_chart, warnings, trust)

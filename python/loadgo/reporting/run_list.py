@@ -14,7 +14,7 @@ from loadgo.documents.frames import frame_of
 from loadgo.documents.listing import asked_chars
 from loadgo.documents.presentation import Presentation
 from loadgo.documents.table import Column, Table
-from loadgo.measures.run_remarks import remarks_note
+from loadgo.measures.run_remarks import remarks_note, words_note
 from loadgo.notation.figures import NOT_MEASURED, quantile
 
 if TYPE_CHECKING:
@@ -51,8 +51,9 @@ def run_document(runs: Sequence[RecordedRun], *, full: bool = False) -> Document
     figures = [_p90_and_remarks(run) for run in shown]
     p90s, remarks = tuple(p90 for p90, _ in figures), tuple(text for _, text in figures)
     table, note = run_table(shown, p90s, remarks), remarks_note(remarks)
-    meaning = (f"Remarks: {note}",) if note else ()
-    return Document("runs", runs_answer(runs, len(shown)), (table,), about=meaning)
+    words = words_note([*p90s, *(run.outcome for run in shown)])
+    meanings = (f"Words: {words}." if words else "", f"Remarks: {note}" if note else "")
+    return Document("runs", runs_answer(runs, len(shown)), (table,), about=tuple(filter(None, meanings)))
 
 
 def runs_answer(runs: Sequence[RecordedRun], shown: int) -> str:
@@ -70,12 +71,12 @@ def run_table(runs: Sequence[RecordedRun], p90s: tuple[str, ...], remarks: Seque
     """A row for each run, with p90 and remarks. A narrow page leaves out script and counts first, and cuts no id."""
     columns = [
         Column("run", tuple(run.id for run in runs)),
-        Column("began", tuple(map(_began, runs)), kind="name"),
-        Column("script", tuple(run.name for run in runs), spare=4, kind="name"),
-        Column("system", tuple(run.system for run in runs), spare=2, kind="name"),
-        Column("users", tuple("" if run.users is None else f"{run.users:,}" for run in runs), spare=1),
-        Column("lines", tuple("" if run.interactions is None else f"{run.interactions:,}" for run in runs), spare=3),
-        Column("p90", p90s),
+        Column("began", tuple(map(_began, runs)), kind="name", spare=1),
+        Column("script", tuple(run.name for run in runs), spare=5, kind="name"),
+        Column("system", tuple(run.system for run in runs), spare=3, kind="name"),
+        Column("users", tuple("" if run.users is None else f"{run.users:,}" for run in runs), spare=2),
+        Column("lines", tuple("" if run.interactions is None else f"{run.interactions:,}" for run in runs), spare=4),
+        Column("p90", p90s, kept=True),
         Column("outcome", tuple(run.outcome for run in runs), kind="name"),
     ]
     if any(remarks):

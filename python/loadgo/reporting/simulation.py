@@ -13,6 +13,7 @@ from loadgo.documents.document import Document
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import NOT_MEASURED, capitalized, digits, number, people, seconds
 from loadgo.notation.terms import category_name, category_term
+from loadgo.reporting.simulation_trust import simulation_trust
 from loadgo.running.json_keys import JSON_KEYS
 from loadgo.running.simulation import ClassResponses, LittleAudit, SimulatedFigure, Simulation
 
@@ -44,10 +45,12 @@ def simulation_json(simulation: Simulation) -> str:
 def simulation_document(simulation: Simulation) -> Document:
     """The document of a simulation."""
     title = simulation.title
+    warnings = (*simulation.fit_warnings, *_warnings(simulation))
     return Document(
         title=title,
         answer=simulation_answer(simulation),
-        warnings=(*simulation.fit_warnings, *_warnings(simulation)),
+        trust=simulation_trust(simulation, is_warned=bool(warnings)),
+        warnings=warnings,
         about=(title if len(title) <= _MOST_TITLE_CHARS else f"{title[: _MOST_TITLE_CHARS - 1]}…", _about(simulation)),
         sections=(_interactions(simulation), _stations(simulation), *_time(simulation)),
         notes=(*_short(simulation), *(("Laws", line) for line in _laws(simulation))),

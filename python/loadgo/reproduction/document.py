@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from loadgo.documents.document import Chapter, Charts, Document, Points, Remarks, Section, SignPicture
 from loadgo.documents.section import id_of
 from loadgo.documents.table import Column, Table
+from loadgo.measures.trust import Evidence, trust_in_words
 from loadgo.reproduction import words
 from loadgo.reproduction.reproduce import BAD_VERDICTS, ReproducedDocument, Reproduction
 from loadgo.reproduction.tables import tables
@@ -49,8 +50,19 @@ def _document(
         "The published tables again",
         words.answer(reproduction),
         (*overview, *(section for chapter in chapters for section in chapter)),
+        trust=_trust(reproduction),
         about=(words.purpose_text(), words.effort_text(reproduction)),
     )
+
+
+def _trust(reproduction: Reproduction) -> str:
+    """The line on whether to believe the models; empty where nothing is predicted."""
+    held, failed = reproduction.count("within", "misprint"), reproduction.count(*BAD_VERDICTS)
+    if not held + failed:
+        return ""
+    against = [f"{failed} of {held + failed} predictions {'fails' if failed == 1 else 'fail'}"] if failed else []
+    grounds = "only predictions speak for the models, and figures that were given or fitted cannot"
+    return trust_in_words(Evidence(tuple(against), (grounds,)), is_warned=False)
 
 
 def _summary_table(reproduction: Reproduction) -> Table:

@@ -321,7 +321,7 @@ def format_measure(target: Target, value: float) -> str:
 
 
 def _limiting_resource(users: int, points: Sequence[LoadPoint], first: Saturation | None) -> str:
-    """A sentence on what limits the users: the resource that is saturated first, loading, or no resource."""
+    """A sentence on what limits the users: the resource that is full first, loading, or no resource."""
     near = min(
         (point for point in points if point.utilisation), key=lambda point: abs(point.users - users), default=None
     )
@@ -339,5 +339,11 @@ def _limiting_resource(users: int, points: Sequence[LoadPoint], first: Saturatio
             f" No resource is saturated there (the busiest: {busiest}, {share(near.utilisation[busiest])}): a limit, "
             "a lock, or the work itself makes users wait."
         )
-    verb = "would be" if first.users > users else "are" if first.resource.endswith("s") else "is"
-    return f" {capitalized(first.resource)} {verb} saturated first, from {digits(first.users)} users on."
+    verb = "are" if first.resource.endswith("s") else "is"
+    busy = near.utilisation.get(first.resource)
+    measured = "" if busy is None else f"; with {people(near.users)} {verb} {share(busy)} busy"
+    measured = measured.replace(f" {verb} ", f" {'they' if verb == 'are' else 'it'} {verb} ", 1)
+    return (
+        f" {capitalized(first.resource)} {'would be' if first.users > users else verb} full first, from "
+        f"{digits(first.users)} users on if none had to wait for another (N*){measured}."
+    )

@@ -163,6 +163,8 @@ def _busy_chart(capacity: Capacity) -> Chart | None:
     points = _users_chart(capacity, measured_busy(capacity, names)).mark_point(filled=True, size=60, opacity=1)
     layers.append(points.encode(y=axis.encoding("value"), color=color, tooltip=tooltip))
     caption = f"For each server of a resource. Points are measured{', lines are mean values' if lines else ''}."
+    if capacity.neighbours is not None:
+        caption += " On a host the processors' part is with the work of other programs."
     if count > len(names):
         caption += f" The {len(names)} busiest of {count} resources."
     layered = alt.layer(*layers)
@@ -224,7 +226,7 @@ def _faults_chart(capacity: Capacity) -> Chart | None:
     )
     caption = (
         "The saturation point is (think time + demands) / the largest demand of a server, with the demands at this "
-        "number of faults. Where the measured users reach it, the machine is saturated."
+        "number of faults. Beyond it more users only wait longer."
     )
     caption += " The horizontal line is the answer." if _answer_level(capacity) else ""
     return chart_of("capacity-faults", "Users against page faults a command", caption, layered, 240)
@@ -268,7 +270,7 @@ def _layers(capacity: Capacity, shown: _CurveLayers) -> alt.LayerChart | alt.Fac
 
 
 def _users_chart(capacity: Capacity, rows: Sequence[CurvePoint]) -> alt.Chart:
-    scale = alt.Scale(domain=[0, last_users(capacity)], nice=False)
+    scale = alt.Scale(domain=[0, 1.03 * last_users(capacity)], nice=False)
     frame = safe(pl.DataFrame(list(rows), schema_overrides=_INTERVAL_COLUMNS))
     axis = alt.Axis(tickMinStep=1, tickCount=12, labelOverlap="greedy")
     return alt.Chart(frame).encode(x=alt.X("users:Q", title="users", scale=scale, axis=axis))

@@ -14,7 +14,7 @@ from loadgo.sizing.json_keys import JSON_KEYS
 from loadgo.sizing.pictures import capacity_pictures
 from loadgo.sizing.results import Capacity
 from loadgo.sizing.tables import capacity_tables
-from loadgo.sizing.trust import trust_in_words
+from loadgo.sizing.trust import capacity_trust
 from loadgo.stats.resample import Interval
 from loadgo.theory.scalability import FittedLaw
 
@@ -40,7 +40,7 @@ def capacity_document(capacity: Capacity) -> Document:
     return Document(
         title=f"capacity of {_system(capacity)} in users",
         answer=capacity.in_words,
-        trust=trust_in_words(capacity, is_warned=bool(warnings)),
+        trust=capacity_trust(capacity, is_warned=bool(warnings)),
         warnings=warnings,
         about=_about_lines(capacity),
         sections=(*tables[:curve_tables], *capacity_pictures(capacity), Charts(charts), *tables[curve_tables:]),
@@ -157,6 +157,15 @@ def _model_notes(capacity: Capacity) -> list[tuple[str, str]]:
     if models is None:
         return [("Models", "None: no point is valid and steady.")] if capacity.points else []
     notes = []
+    if models.demands:
+        notes.append(
+            (
+                "N*",
+                "the number of users from which on a resource would be full if none had to wait for another: users "
+                "times their time from prompt to prompt, over their time at the resource. Real users wait before it, "
+                "so at N* the resource is less than 100 % busy, and it is full well beyond N*.",
+            )
+        )
     if models.mean_values is not None:
         notes.append(
             (

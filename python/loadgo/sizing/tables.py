@@ -59,7 +59,8 @@ def _curve_table(capacity: Capacity) -> Table | None:
         if target.share is not None:
             heading = f"over {seconds(target.limit)}"
             columns.append(column(heading, lambda point, index=index: _slow_cell(point.verdicts[index]), spare=3))  # type: ignore[misc]
-    columns.append(column("targets", lambda point: _standing_word(_point_standing(point))))
+    standings = tuple(_standing_word(_point_standing(point)) for point in points)
+    columns.append(Column("targets", standings, kept=True))
     columns.append(column("", lambda point: _point_remark(capacity, point)))
     names = dict.fromkeys(name for point in points for name in point.utilisation)
     resources = sorted(names, key=lambda name: -max(point.utilisation.get(name, 0.0) for point in points))
@@ -98,10 +99,10 @@ def _trials_table(capacity: Capacity) -> Table | None:
         Column("length", tuple(seconds(trial.seconds) for trial in trials), spare=2),
         Column("interactions", tuple(number(trial.interactions) for trial in trials), spare=1),
         Column("other work", tuple(share(trial.others) for trial in trials)),
-        Column("targets", tuple(_standing_word(trial.standing) for trial in trials)),
+        Column("targets", tuple(_standing_word(trial.standing) for trial in trials), kept=True),
         Column("", tuple(_trial_remark(trial) for trial in trials)),
     )
-    return Table("Trials, in order", columns)
+    return Table("Trials, in order", tuple(column for column in columns if any(column.cells)))
 
 
 def _trial_remark(trial: TrialRecord) -> str:
@@ -200,7 +201,7 @@ def _user_range(ends: tuple[int, int | None] | None) -> str:
 
 
 def _demands_table(capacity: Capacity) -> Table | None:
-    """The service demand of each resource, and the number of users from which on it is saturated."""
+    """The service demand of each resource, and the saturation point N*, where it would be full without queues."""
     models = capacity.models
     if models is None or not models.demands:
         return None
@@ -214,7 +215,7 @@ def _demands_table(capacity: Capacity) -> Table | None:
         Column("servers", (*(f"{demand.servers:,}" for demand in demands), *empty)),
         Column("demand", tuple(seconds(demand_s) for demand_s in demands_s)),
         Column("range", (*ranges, *empty), spare=1),
-        Column("saturated from", (*(f"{digits(users)} users" for users in _saturation_users(models)), *empty)),
+        Column("full from (N*)", (*(f"{digits(users)} users" for users in _saturation_users(models)), *empty)),
     )
     return Table("Service demands", columns, charts=("capacity-busy",))
 

@@ -1,29 +1,26 @@
-"""Whether to believe a capacity: a word, the meaning of its interval, the reasons against it, and what speaks for it.
+"""Whether to believe a capacity: the reasons against it, the meaning of its interval, and what speaks for it.
 
-It is *low* if a warning stands over the search, or if its interval has no confidence. It is *limited* if other
-programs, trials that are not steady, or a fitted machine may make the capacity another one. Else it is *high*.
+Without confidence in the interval the trust is low. It is moderate if other programs, unsteady trials, or a fitted
+machine may make the capacity another one.
 """
 
 from __future__ import annotations
 
 from loadgo.measures.other_work import BUSY_SHARE, OtherWork
+from loadgo.measures.trust import A_MODEL, NOTHING_ELSE_RAN, fitted_doubt, verdict_in_words
 from loadgo.notation.figures import capitalized, counted, people, share
 from loadgo.running.prepared import is_host
 from loadgo.sizing.results import Capacity
 from loadgo.stats.student import INTERVAL_CONFIDENCE
 
 
-def trust_in_words(capacity: Capacity, *, is_warned: bool) -> str:
+def capacity_trust(capacity: Capacity, *, is_warned: bool) -> str:
     """The line on whether to believe the answer. `is_warned`: a warning stands over it. Empty without an answer."""
     if capacity.interval is None:
         return ""
     against = _against(capacity, is_warned=is_warned)
-    if is_warned or not capacity.confidence:
-        reasons = ["the warnings above say why"] if is_warned else []
-        opening = f"low: {'; '.join([*reasons, *against])}"
-    else:
-        opening = f"limited: {'; '.join(against)}" if against else "high"
-    return ". ".join(filter(None, (opening, interval_in_words(capacity), _grounds(capacity)))) + "."
+    verdict = verdict_in_words(against, is_warned=is_warned, is_low=not capacity.confidence)
+    return ". ".join(filter(None, (verdict, interval_in_words(capacity), _grounds(capacity)))) + "."
 
 
 def interval_in_words(capacity: Capacity) -> str:
@@ -53,10 +50,7 @@ def _against(capacity: Capacity, *, is_warned: bool) -> list[str]:
         reasons.append(f"with {people(*unsteady)} the response times had not settled")
     doubt = capacity.fit_doubt
     if doubt is not None and doubt.fitted_users:
-        reasons.append(
-            f"the machine was fitted to runs with {people(*doubt.fitted_users)}, and that it is right for other "
-            "numbers of users is an assumption"
-        )
+        reasons.append(fitted_doubt(doubt.fitted_users))
     return reasons
 
 
@@ -89,7 +83,7 @@ def _grounds(capacity: Capacity) -> str:
             else f"the trial is valid{steady}"
         )
     if not is_host(capacity.on):
-        grounds.append("the machine is simulated, so nothing else ran")
+        grounds += [NOTHING_ELSE_RAN, A_MODEL]
     elif capacity.neighbours is not None and OtherWork(capacity.neighbours.most).level == "quiet":
         grounds.append("the host was quiet")
     return capitalized("; ".join(grounds))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import counted, number
+from loadgo.measures.trust import A_MODEL, Evidence, trust_in_words
+from loadgo.notation.figures import counted, number, share
 from loadgo.sweeping.results import Configuration, Sweep, SweepFigure
 from loadgo.sweeping.words import (
     having_in_words,
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 MOST_TABLE_ROWS = 60
 """Largest number of configurations in a text's table; a page and a CSV have all."""
 
+_WIDE_SHARE = 0.1
+"""Half of an interval that is more than this share of its figure is named as a reason for doubt."""
 JSON_KEYS: Keys = {
     Sweep: (
         "bad in_words folder title script measure part points_expected points configurations problems problem_count "
@@ -54,6 +57,7 @@ def sweep_document(sweep: Sweep) -> Document:
     return Document(
         title=sweep.title or f"sweep of {sweep.script or 'machines under their own load'}",
         answer=sweep.in_words,
+        trust=_trust(sweep),
         warnings=_warnings(sweep),
         about=(_about(sweep),),
         sections=(Charts(charts), *_tables(sweep)),
@@ -81,6 +85,37 @@ def _warnings(sweep: Sweep) -> tuple[str, ...]:
     if sweep.points_without(sweep.measure) < sweep.points - sweep.problem_count:
         warnings += filter(None, [lack_in_words(sweep)])
     return tuple(warnings)
+
+
+def _trust(sweep: Sweep) -> str:
+    """The line on whether to believe the answer; empty where no configuration has its figure."""
+    figures = [row.figures[sweep.measure] for row in sweep.configurations if sweep.measure in row.figures]
+    if not figures:
+        return ""
+    finite = [figure for figure in figures if not figure.never]
+    without, one_seed = sum(figure.interval is None for figure in finite), all(figure.points == 1 for figure in figures)
+    against = []
+    if without:
+        which = (
+            "the figures have" if without == len(finite) else f"{number(without)} of {number(len(finite))} figures have"
+        )
+        against.append(f"{which} no interval")
+    wide = max((_half_width(figure) for figure in finite), default=0.0)
+    if wide > _WIDE_SHARE:
+        against.append(f"a figure is known within {share(wide)} only (more seeds or longer simulations narrow it)")
+    if one_seed:
+        against.append("each configuration has one seed, so its interval is from the scatter within one run")
+    grounds = [] if one_seed else ["the 95 % intervals are from the scatter of the seeds"]
+    grounds += [] if sweep.bad or sweep.stopped else ["all points are computed"]
+    evidence = Evidence(tuple(against), (*grounds, A_MODEL))
+    return trust_in_words(evidence, is_warned=bool(_warnings(sweep)))
+
+
+def _half_width(figure: SweepFigure) -> float:
+    """Half of the interval as a share of the figure; 0 without an interval."""
+    if figure.interval is None or not figure.value:
+        return 0.0
+    return (figure.interval.high - figure.interval.low) / 2 / abs(figure.value)
 
 
 def _error_notes(sweep: Sweep) -> list[str]:
@@ -149,4 +184,4 @@ def _values(name: str, rows: Sequence[Configuration], spare: int = 0) -> Column:
 
 def _intervals(name: str, rows: Sequence[Configuration]) -> Column:
     texts = (interval_in_words(name, row.figures[name]) if name in row.figures else "" for row in rows)
-    return Column("95 % interval", tuple(texts), of_previous=True)
+    return Column(f"{name}'s 95 %", tuple(texts), of_previous=True)

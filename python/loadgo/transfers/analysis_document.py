@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import NOT_MEASURED, digits, money, seconds, share, size
+from loadgo.measures.trust import Evidence, trust_in_words
+from loadgo.notation.figures import counted, digits, in_words, money, seconds, seconds_in_one_unit, share, size
 from loadgo.notation.measures import signed_digits
 from loadgo.stats.resample import Interval
 from loadgo.transfers.analysis import Apart
@@ -19,7 +20,7 @@ from loadgo.transfers.json_keys import JSON_KEYS
 from loadgo.transfers.parts import Line, Part, Parts
 from loadgo.transfers.pictures import apart_pictures
 from loadgo.transfers.prices import Amounts, Prices, printed_amounts
-from loadgo.transfers.row import BITS_PER_MEGABIT
+from loadgo.transfers.row import BITS_PER_MEGABIT, OTHERS_LOAD
 from loadgo.transfers.words import between, how_many
 
 if TYPE_CHECKING:
@@ -54,18 +55,42 @@ def apart_document(breakdown: Apart) -> Document:
         tables.append(_levels_table(breakdown.levels))
     if breakdown.lines:
         tables.append(_lines_table(breakdown.lines))
+    warnings = (
+        *breakdown.table.remarks,
+        *_row_warnings("contradicts itself", breakdown.table.contradictions),
+        *_row_warnings("left out", breakdown.table.left_out),
+    )
     return Document(
         title=f"Transfers of {breakdown.table.name}",
         answer=_answer_sentence(breakdown),
-        warnings=(
-            *breakdown.table.remarks,
-            *_row_warnings("contradicts itself", breakdown.table.contradictions),
-            *_row_warnings("left out", breakdown.table.left_out),
-        ),
+        trust=_trust(breakdown, is_warned=bool(warnings)),
+        warnings=warnings,
         about=(),
         sections=(*apart_pictures(breakdown), Charts(charts), _totals_table(breakdown), *tables),
         notes=tuple(_notes(breakdown)),
     )
+
+
+def _trust(breakdown: Apart, *, is_warned: bool) -> str:
+    """The line on whether to believe the costs; empty for a table in which nothing moved."""
+    transfers = breakdown.table.transfers
+    if not any(transfer.bits for transfer in transfers):
+        return ""
+    parts = [part for kind in breakdown.kinds for part in kind.parts]
+    against, grounds = [], [f"{counted(len(transfers), 'transfer')}, whose rows do not contradict themselves"]
+    if breakdown.table.name != THIS_HOST:
+        against.append("the table is not loadgo's own, so only its arithmetic is checked")
+    if not any(part.interval for part in parts):
+        against.append("the parts have no intervals")
+    else:
+        grounds.append("the 95 % intervals of the parts are from resampled transfers")
+    load = max((transfer.load or 0.0 for transfer in transfers), default=0.0)
+    if breakdown.table.name == THIS_HOST and not breakdown.levels and load >= OTHERS_LOAD:
+        against.append(f"the host was busy with other things (load average up to {digits(load)})")
+    if breakdown.table.estimated:
+        against.append(f"the table calls {in_words(breakdown.table.estimated)} an estimate")
+    evidence = Evidence(tuple(against), () if is_warned else tuple(grounds))
+    return trust_in_words(evidence, is_warned=is_warned)
 
 
 def _row_warnings(remark: str, rows: Sequence[str]) -> list[str]:
@@ -156,8 +181,8 @@ def _totals_table(breakdown: Apart) -> Table:
         Column("", tuple(name for name, _ in groups)),
         Column("transfers", tuple(f"{len(group)}" for _, group in groups)),
         Column("bytes", tuple(f"{sum(transfer.bytes for transfer in group):,}" for _, group in groups)),
-        Column("CPU", tuple(seconds(sum(transfer.cpu_s for transfer in group)) for _, group in groups)),
-        Column("CPU a bit", tuple(_cpu_per_bit(group) for _, group in groups)),
+        _time_column("CPU", [sum(transfer.cpu_s for transfer in group) for _, group in groups]),
+        _time_column("CPU a bit", [_cpu_per_bit(group) for _, group in groups]),
         Column(
             _amounts(breakdown).of("megabit"),
             tuple(_format_cost(_megabit_cost(group, breakdown.prices), breakdown) for _, group in groups),
@@ -169,9 +194,15 @@ def _totals_table(breakdown: Apart) -> Table:
     return Table("All of them", tuple(columns), charts=("transfer-cost", "transfer-price"), charts_lead=True)
 
 
-def _cpu_per_bit(group: Sequence[Observed]) -> str:
+def _cpu_per_bit(group: Sequence[Observed]) -> float | None:
     bits = sum(transfer.bits for transfer in group)
-    return seconds(sum(transfer.cpu_s for transfer in group) / bits) if bits else NOT_MEASURED
+    return sum(transfer.cpu_s for transfer in group) / bits if bits else None
+
+
+def _time_column(heading: str, spans_s: Sequence[float | None]) -> Column:
+    """A column of spans in one unit, which its heading names."""
+    unit, cells = seconds_in_one_unit(spans_s)
+    return Column(f"{heading}, {unit}", cells)
 
 
 def _format_cost(cost: float | None, breakdown: Apart) -> str:

@@ -7,6 +7,7 @@ import signal
 from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Document
 from loadgo.documents.table import Column, Table
+from loadgo.measures.trust import Evidence, trust_in_words
 from loadgo.notation.figures import NOT_MEASURED, digits, money, price_of, rate, seconds
 from loadgo.transfers.command import UNIX_SOCKETS, CommandTransfer, NetworkInterrupts
 from loadgo.transfers.json_keys import JSON_KEYS
@@ -23,11 +24,23 @@ def command_document(transfer: CommandTransfer, prices: Prices) -> Document:
     return Document(
         title="What a network bit costs the host",
         answer=_answer_sentence(transfer, prices),
+        trust=_trust(transfer),
         warnings=tuple(_warnings(transfer)),
         about=(),
         sections=tuple(table for table in tables if table is not None),
         notes=tuple(_notes(transfer, prices)),
     )
+
+
+def _trust(transfer: CommandTransfer) -> str:
+    """The line on whether to believe the cost; empty where it is not known what moved."""
+    if not transfer.bytes:
+        return ""
+    against = ["the command ran once, so chance is not known"]
+    if transfer.interrupts is None:
+        against.append("the network's interrupts are not in the processor time")
+    grounds = [] if transfer.lost or transfer.unsent else ["the sockets themselves counted the bytes"]
+    return trust_in_words(Evidence(tuple(against), tuple(grounds)), is_warned=bool(_warnings(transfer)))
 
 
 def command_json(transfer: CommandTransfer, prices: Prices) -> str:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import NOT_MEASURED, digits, money, rate, seconds, share
+from loadgo.measures.trust import Evidence, trust_in_words
+from loadgo.notation.figures import NOT_MEASURED, digits, money, rates_in_one_unit, seconds, seconds_in_one_unit, share
+from loadgo.stats.resample import FEWEST_UNITS
 from loadgo.transfers.answer import answer_sentence
 from loadgo.transfers.chart_data import DIRECTION_VERBS
 from loadgo.transfers.json_keys import JSON_KEYS
@@ -17,11 +19,14 @@ from loadgo.transfers.prices import Prices
 from loadgo.transfers.remedies import savings
 from loadgo.transfers.remedies_tables import remedies_notes, remedies_tables
 from loadgo.transfers.rounds import by_method_and_end, median_rows
-from loadgo.transfers.row import BITS_PER_GIGABYTE, BITS_PER_MEGABIT, Row
+from loadgo.transfers.row import BITS_PER_GIGABYTE, BITS_PER_MEGABIT, OTHERS_LOAD, Row
 from loadgo.transfers.transfer import Transferred
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
+
+
+_ROW_ORDER = "In the order in which the methods ran; of each method the sender first."
 
 
 def transfer_document(transferred: Transferred, prices: Prices) -> Document:
@@ -39,11 +44,35 @@ def transfer_document(transferred: Transferred, prices: Prices) -> Document:
     return Document(
         title="What a network bit costs the host",
         answer=answer_sentence(transferred.rows, prices),
+        trust=_trust(rows, rounds, is_warned=bool(transfer_warnings(transferred))),
         warnings=transfer_warnings(transferred),
         about=(f"{rounds} rounds; of each end the one with the median processor time",) if rounds > 1 else (),
         sections=(*method_pictures(rows, prices), Charts(charts), *tables, *remedies_tables(savings_by_method)),
         notes=(*_notes(rows, prices, transferred.left_out), *remedies_notes(savings_by_method)),
     )
+
+
+def _trust(rows: Sequence[Row], rounds: int, *, is_warned: bool) -> str:
+    """The line on whether to believe the costs; empty where nothing was moved."""
+    if not any(row.bits and not row.broke_off for row in rows):
+        return ""
+    against, grounds = [], []
+    if rounds < FEWEST_UNITS:
+        against.append(
+            f"{'one round' if rounds == 1 else f'{rounds} rounds'} cannot give an interval (`--times 5` does)"
+        )
+    else:
+        grounds.append(f"medians of {rounds} rounds, in each of which every method had its turn")
+    if any(row.interrupts_by == "ticks" for row in rows):
+        against.append("the network's interrupts are not in the processor time")
+    elif any(row.interrupts_by == "windows" for row in rows):
+        grounds.append("a part of the interrupts is estimated")
+    if any(row.interrupts_by != "ticks" and row.interrupts_why for row in rows):
+        against.append("the interrupts are in doubt, as the notes say")
+    if (load := max(row.load_5min for row in rows)) >= OTHERS_LOAD:
+        against.append(f"the host was busy with other things (load average up to {digits(load)})")
+    grounds.append("all data arrived" if not is_warned else "")
+    return trust_in_words(Evidence(tuple(against), tuple(filter(None, grounds))), is_warned=is_warned)
 
 
 def transfer_warnings(transferred: Transferred) -> tuple[str, ...]:
@@ -75,14 +104,26 @@ def _rfc392_table(rows: Sequence[Row]) -> Table:
         "As RFC 392 printed it",
         (
             Column("", tuple(_end_name(row) for row in rows)),
-            Column("real", _cells(rows, lambda row: seconds(row.real_s))),
-            Column("CPU", _cells(rows, lambda row: seconds(row.cpu_s))),
+            _time_column("real", [row.real_s for row in rows]),
+            _time_column("CPU", [row.cpu_s for row in rows]),
             Column("bytes", _cells(rows, lambda row: f"{row.bytes:,}"), spare=1),
-            Column("bit/s", _cells(rows, lambda row: rate(row.bits_per_s))),
-            Column("CPU a bit", _cells(rows, lambda row: seconds(row.cpu_s_per_bit))),
+            _rate_column([row.bits_per_s for row in rows]),
+            _time_column("CPU a bit", [row.cpu_s_per_bit for row in rows]),
             Column("load", _cells(rows, lambda row: f"{row.load_5min:.2f}"), spare=2),
         ),
+        foot=_ROW_ORDER,
     )
+
+
+def _time_column(heading: str, spans_s: Sequence[float | None]) -> Column:
+    """A column of spans in one unit, which its heading names."""
+    unit, cells = seconds_in_one_unit(spans_s)
+    return Column(f"{heading}, {unit}", cells)
+
+
+def _rate_column(bits_per_s: Sequence[float | None]) -> Column:
+    prefix, cells = rates_in_one_unit(bits_per_s)
+    return Column(f"{prefix}bit/s", cells)
 
 
 def _used_table(rows: Sequence[Row]) -> Table:
@@ -90,8 +131,8 @@ def _used_table(rows: Sequence[Row]) -> Table:
         "What else each end used",
         (
             Column("", tuple(_end_name(row) for row in rows)),
-            Column("user", _cells(rows, lambda row: seconds(row.user_s))),
-            Column("system", _cells(rows, lambda row: seconds(row.system_s))),
+            _time_column("user", [row.user_s for row in rows]),
+            _time_column("system", [row.system_s for row in rows]),
             Column("interrupts", _cells(rows, _interrupts_cell), spare=1),
             Column("calls", _cells(rows, lambda row: f"{row.calls:,}")),
             Column("messages", _cells(rows, lambda row: f"{row.messages:,}"), spare=2),
@@ -99,10 +140,13 @@ def _used_table(rows: Sequence[Row]) -> Table:
             Column("waits", _cells(rows, lambda row: f"{row.switches_voluntary:,}"), spare=3),
             Column("on the wire", _cells(rows, lambda row: f"{row.wire_bytes:,}"), spare=4),
         ),
+        foot=_ROW_ORDER,
     )
 
 
 def _costs_table(rows: Sequence[Row], prices: Prices) -> Table:
+    # As in the picture above it.
+    rows = sorted(rows, key=lambda row: -(prices.host(row, BITS_PER_GIGABYTE) or 0.0))
     priced = [(prices.host(row, BITS_PER_MEGABIT), prices.host(row, BITS_PER_GIGABYTE)) for row in rows]
     amounts, currency = prices.amounts(rows), prices.currency
     columns = [
@@ -113,7 +157,13 @@ def _costs_table(rows: Sequence[Row], prices: Prices) -> Table:
     if prices.network_gigabyte:
         cells = tuple(NOT_MEASURED if (ratio := prices.ratio(row)) is None else digits(ratio) for row in rows)
         columns.append(Column("times the network's price", cells))
-    return Table("What the processor time costs", tuple(columns), charts=("transfer-methods",), charts_lead=True)
+    return Table(
+        "What the processor time costs",
+        tuple(columns),
+        charts=("transfer-methods",),
+        charts_lead=True,
+        foot="The dearest first." if len(rows) > 1 else "",
+    )
 
 
 def _notes(rows: Sequence[Row], prices: Prices, left_out: Sequence[str]) -> list[tuple[str, str]]:

@@ -11,6 +11,8 @@ InterruptSource = Literal["exact", "windows", "no network", "ticks"]
 BITS_PER_MEGABIT = 1e6
 BITS_PER_GIGABYTE = 8e9
 """Number of bits in a gigabyte."""
+OTHERS_LOAD = 3.0
+"""Load average from which other processes than the two ends of a transfer surely ran. Chosen by hand."""
 _HOUR_S = 3600.0
 
 

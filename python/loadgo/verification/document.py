@@ -9,6 +9,7 @@ from loadgo.documents.document import Document, Points, Remarks, Section
 from loadgo.documents.frames import frame_of
 from loadgo.documents.presentation import Presentation
 from loadgo.documents.table import Column, Table
+from loadgo.measures.trust import Evidence, trust_in_words
 from loadgo.notation.figures import counted, plain
 from loadgo.verification.results import Disclosure, Verification, VerifiedFile, VerifiedPoint
 
@@ -69,11 +70,21 @@ def verification_document(verification: Verification, *, full: bool) -> Document
     return Document(
         title=f"verification of {plain(verification.run)}",
         answer=answer(verification),
+        trust=_trust(verification),
         warnings=tuple(f"{check.name}: {check.text}" for check in map(_plain, verification.of("broken"))),
         about=(f"Judged by the rules of loadgo {verification.version}, from the files in {folder}.",),
         sections=tuple(sections),
         notes=tuple(("Doubt", text) for text in verification.doubts),
     )
+
+
+def _trust(verification: Verification) -> str:
+    """The line on whether to believe the run's figures, which is more than that its records hold."""
+    doubts = [text.partition(". ")[0] for text in verification.doubts]
+    against = [f"{doubt[:1].lower()}{doubt[1:]}".rstrip(".") for doubt in doubts]
+    grounds = () if verification.of("broken") else ("the files are whole, and the run keeps the rules",)
+    evidence = Evidence(tuple(map(plain, against)), grounds)
+    return trust_in_words(evidence, is_warned=not verification.holds, is_low=bool(doubts))
 
 
 def _has(verification: Verification, kind: str) -> bool:

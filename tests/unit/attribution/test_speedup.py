@@ -74,7 +74,7 @@ def test_the_page_says_that_it_is_simulated_what_it_covers_and_what_elapsed_is(m
     words = " ".join(made.report(width=120).split())
     whole = "(simulated); the figures are of whole runs, which end when every user has typed the script 2 times"
     assert whole in words
-    assert "Elapsed the length of the run over the number of its interactions." in words
+    assert "Elapsed is the length of the run over the number of its interactions, of all users together" in words
 
 
 def test_causes_and_bookkeeping_are_in_tables_of_their_own(made: Speedup) -> None:

@@ -342,7 +342,7 @@ def test_the_first_screen_says_whether_to_believe_the_comparison() -> None:
     simulated = compared(SLOWER_AND_FASTER)
     trust = comparison_document(simulated).trust
     assert trust.startswith("high. The 95 % intervals are from ")
-    assert trust.endswith("both sides are simulated, so nothing else ran.")
+    assert trust.endswith("nothing else ran; it is what the model does, and no machine was measured.")
     for form in ("text", "md", "html"):
         shown = str(simulated.report(form))
         assert 0 < shown.index("Trust: high.") < shown.index("Response time"), form
@@ -353,7 +353,7 @@ def test_the_first_screen_says_whether_to_believe_the_comparison() -> None:
 
 def test_trust_is_limited_where_the_drift_of_the_host_is_not_known() -> None:
     trust = comparison_document(compared(SLOWER_AND_FASTER, kind="host")).trust
-    assert trust.startswith("limited: the intervals are those within the runs, and from ")
+    assert trust.startswith("moderate: the intervals are those within the runs, and from ")
 
 
 def test_printed_figures_have_a_low_trust() -> None:

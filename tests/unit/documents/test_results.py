@@ -89,6 +89,21 @@ def test_80_columns_cut_no_word_without_a_sign(named: tuple[str, Result]) -> Non
     assert {word for word in cut if "…" not in word and not any(word in path for path in long)} == set()
 
 
+LISTS = ("RunList", "MachineList", "AbilityList")
+TRUST_LINE = re.compile(r"Trust: (high|moderate|low)[:.] ?")
+
+
+def test_each_result_with_figures_says_whether_to_believe_it(named: tuple[str, Result]) -> None:
+    """Lists have no figures to believe. Everywhere else the line stands before the first table, on each page."""
+    name, result = named
+    text, page, markdown = (str(result.report(form, width=100)) for form in ("text", "html", "md"))
+    for shown in (text, page, markdown):
+        assert (TRUST_LINE.search(shown) is None) == (name in LISTS)
+    if name not in LISTS:
+        assert any(TRUST_LINE.match(line) for line in text.splitlines()[:20])
+        assert page.index("Trust: ") < page.index("<table" if "<table" in page else "<li>")
+
+
 LONG_WORD_CHARS = 40
 
 

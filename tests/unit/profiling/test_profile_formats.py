@@ -51,9 +51,10 @@ def test_functions_of_a_file_without_symbols_are_one_in_every_format() -> None:
     stripped = [Stack(None, None, "gzip", (Frame("/lib/libz.so.1", f"0x{place}"),), 10) for place in range(9)]
     clock_profile = Profile("gzip", 1.0, 1000, tuple(stripped), (Segment("/lib/libz.so.1", 90, None, None),))
     table = text_document(profile_document(clock_profile), width=80)
-    assert [line.split() for line in table.splitlines() if "no symbols" in line] == [
+    assert [line.split() for line in table.splitlines() if "no symbols (" in line] == [
         ["no", "symbols", "(libz.so.1)", "libz.so.1", "90", "100.0", "%", "90"]
     ]
+    assert "no symbols  all functions of that file together: it was stripped of their names" in table
     assert folded(clock_profile) == "gzip;no symbols (libz.so.1) 90\n"
     frames = json.loads(speedscope(clock_profile))["shared"]["frames"]
     assert [frame["name"] for frame in frames] == ["gzip", "no symbols (libz.so.1)"]

@@ -12,6 +12,8 @@ from support.printed_rows import without_spans
 
 ONE_RUN = """\
 r ls /: real 4.50 ms, CPU 4.03 ms (89.6 %), faults 106 + 0 major
+Trust: moderate: one run cannot give an interval (`-n 6` does). Else it is good:
+it did not wait for a processor for long.
 
   real                       4.50 ms    page faults, minor             106
   CPU                        4.03 ms    page faults, major               0
@@ -54,8 +56,9 @@ def test_one_run_has_two_figures_in_a_line() -> None:
 
 def test_several_runs_have_a_row_for_each_figure() -> None:
     lines = message(*(measured_run(real_ns=1_000_000 * k) for k in range(1, 7))).report().splitlines()
-    assert lines[2] == "                             median          95 % interval     least      most"
-    assert lines[3] == "  real                      3.50 ms           1.00–6.00 ms   1.00 ms   6.00 ms"
+    assert lines[1] == "Trust: moderate: the median real time is known only as 1.00–6.00 ms. Else it is"
+    assert lines[4] == "                             median          95 % interval     least      most"
+    assert lines[5] == "  real                      3.50 ms           1.00–6.00 ms   1.00 ms   6.00 ms"
 
 
 def test_the_first_line_says_how_many_runs_failed() -> None:
@@ -77,7 +80,8 @@ def test_a_long_wait_for_a_processor_is_a_warning() -> None:
 def test_a_cold_round_has_a_line_and_a_column_for_each_kind_of_run() -> None:
     lines = message(*(measured_run(stage) for stage in COLD_STAGES)).report().splitlines()
     assert [line.partition(":")[0] for line in lines[:3]] == [f"r {stage}" for stage in COLD_STAGES]
-    assert lines[4] == "                             cold first    warm first     following"
+    assert lines[3].startswith("Trust: moderate: one run cannot give an interval")
+    assert lines[6] == "                             cold first    warm first     following"
 
 
 @pytest.mark.parametrize("format", ["text", "html", "md"])

@@ -54,7 +54,8 @@ def test_the_machines_account_is_all_of_its_time_and_has_no_laboratory_in_it(fol
 def test_the_charts_of_its_meters_are_those_of_a_host(folder: Path) -> None:
     tables = loadgo.tables(folder)
     drawn = {chart.name: chart for chart in charts(summarize(tables), tables)}
-    assert {"time", "faults", "interrupts", "primitives", "segments", "over-time"} <= set(drawn)
+    assert {"time", "faults", "primitives", "segments", "over-time"} <= set(drawn)
+    assert "interrupts" not in drawn, "all of a machine's interrupts take one time: a stripe says nothing"
     assert not {"profile", "lengths"} & set(drawn), "a machine has no profile, and tells the mean length only"
     assert drawn["segments"].heading == "Faults by command"
 

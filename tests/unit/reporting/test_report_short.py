@@ -31,17 +31,17 @@ Figures are of the 1,150 interactions of the steady phase (283 s); 91 of warm-up
 ramp-down are left out.
 
 Response time
-command        count       p50   95 % interval      p90   95 % interval      p99      mean   failed
-───────────────────────────────────────────────────────────────────────────────────────────────────
-edit             165   42.5 ms    35.0–58.9 ms   155 ms      114–182 ms   246 ms   62.4 ms        0
-compile          166   45.4 ms    34.7–53.8 ms   131 ms      114–174 ms   300 ms   63.3 ms        0
-rename           164   45.6 ms    27.8–56.0 ms   143 ms      128–190 ms   265 ms   62.5 ms        0
-print            159   38.3 ms    31.4–47.4 ms   117 ms     95.9–172 ms   210 ms   54.5 ms        0
-run              164   40.2 ms    35.8–53.8 ms   112 ms     97.6–140 ms   191 ms   51.8 ms        0
-list             166   46.1 ms    34.5–60.0 ms   133 ms     99.4–153 ms   259 ms   60.6 ms        0
-delete           166   44.4 ms    30.5–57.3 ms   149 ms      111–194 ms   272 ms   65.6 ms        0
+command        count       p50     p50's 95 %      p90    p90's 95 %      p99      mean   failed
+────────────────────────────────────────────────────────────────────────────────────────────────
+edit             165   42.5 ms   35.0–58.9 ms   155 ms    114–182 ms   246 ms   62.4 ms        0
+compile          166   45.4 ms   34.7–53.8 ms   131 ms    114–174 ms   300 ms   63.3 ms        0
+rename           164   45.6 ms   27.8–56.0 ms   143 ms    128–190 ms   265 ms   62.5 ms        0
+print            159   38.3 ms   31.4–47.4 ms   117 ms   95.9–172 ms   210 ms   54.5 ms        0
+run              164   40.2 ms   35.8–53.8 ms   112 ms   97.6–140 ms   191 ms   51.8 ms        0
+list             166   46.1 ms   34.5–60.0 ms   133 ms   99.4–153 ms   259 ms   60.6 ms        0
+delete           166   44.4 ms   30.5–57.3 ms   149 ms    111–194 ms   272 ms   65.6 ms        0
 
-all commands   1,150   42.7 ms    40.0–46.9 ms   136 ms      125–144 ms   254 ms   60.1 ms        0
+all commands   1,150   42.7 ms   40.0–46.9 ms   136 ms    125–144 ms   254 ms   60.1 ms        0
 
 Processors  users 10.0 %, idle 89.5 %
             7.5 % user mode

@@ -26,7 +26,7 @@ Figures are of the 287 interactions of the steady phase (72.1 s); 85 of warm-up
 and 228 of ramp-down are left out.
 
 Response time
-command        count       p50      p90   95 % interval      p99   failed
+command        count       p50      p90      p90's 95 %      p99   failed
 ─────────────────────────────────────────────────────────────────────────
 edit              96   74.1 ms   743 ms   215 ms–1.22 s      few        0
 compile           97    371 ms   1.27 s   739 ms–2.07 s      few        0
@@ -143,13 +143,13 @@ testhost, kernel 6.1, 2 processors, 2026-11-21 01:37:05
 Figures are of the 287 interactions of the steady phase (72.1 s); 85 of warm-up and 228 of ramp-down are left out.
 
 Response time
-command        count       p50   95 % interval      p90   95 % interval      p99   95 % interval     mean   failed
-──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-edit              96   74.1 ms     35.7–189 ms   743 ms   215 ms–1.22 s      few               –   252 ms        0
-compile           97    371 ms      216–862 ms   1.27 s   739 ms–2.07 s      few               –   558 ms        0
-print             94   67.6 ms     28.0–466 ms   851 ms   304 ms–1.83 s      few               –   305 ms        0
+command        count       p50    p50's 95 %      p90      p90's 95 %      p99      p99's 95 %     mean   failed
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+edit              96   74.1 ms   35.7–189 ms   743 ms   215 ms–1.22 s      few               –   252 ms        0
+compile           97    371 ms    216–862 ms   1.27 s   739 ms–2.07 s      few               –   558 ms        0
+print             94   67.6 ms   28.0–466 ms   851 ms   304 ms–1.83 s      few               –   305 ms        0
 
-all commands     287    148 ms     79.1–466 ms   978 ms   568 ms–1.84 s   2.33 s   947 ms–2.51 s   373 ms        0
+all commands     287    148 ms   79.1–466 ms   978 ms   568 ms–1.84 s   2.33 s   947 ms–2.51 s   373 ms        0
 
 Used by one interaction, on average
 command            CPU   user mode    system   CPU wait   page wait   disk wait   faults   major   output   cost/10⁶

@@ -93,7 +93,9 @@ def test_the_saturation_point_is_the_same_everywhere() -> None:
     assert first is not None
     assert (first.resource, first.users) == ("processors", capacity_result.models.saturation_users)
     answer = answer_of(CapacityFound(34, 34, 34, 0, enough=True), capacity_result.points, WANTED, AnswerContext(first))
-    assert "Processors would be saturated first, from 37.3 users on." in answer.in_words
+    knee = "Processors would be full first, from 37.3 users on if none had to wait for another (N*)"
+    assert f"{knee}; with 34 users they are " in answer.in_words
+    assert answer.in_words.endswith(" % busy.")
     assert rows_by_name(table_titled(capacity_result, "Service demands"))["processors"][-1] == "37.3 users"
 
 
@@ -112,7 +114,7 @@ def test_a_limit_on_the_users_processors_is_the_resource_that_they_saturate() ->
     assert first is not None
     context = AnswerContext(first)
     words = answer_of(CapacityFound(6, 6, 6, 0, enough=True), [point], WANTED, context).in_words
-    assert f"Limit cpus=0.5 {'is' if first.users <= 6 else 'would be'} saturated first" in words
+    assert f"Limit cpus=0.5 {'is' if first.users <= 6 else 'would be'} full first" in words
 
 
 def test_with_a_limit_models_name_the_waits_for_processors_that_other_work_fills() -> None:

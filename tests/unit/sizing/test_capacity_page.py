@@ -282,7 +282,8 @@ def test_the_first_lines_have_the_settings_of_the_search(mix: Capacity) -> None:
 def test_the_first_screen_says_what_the_interval_is_and_whether_to_believe_it(made: Capacity) -> None:
     assert capacity_document(made).trust == (
         "high. The 95 % interval is 33 to 35 users: in 95 of 100 such searches it holds the true number. All 12 trials "
-        "are valid and steady; the machine is simulated, so nothing else ran."
+        "are valid and steady; the machine is simulated, so nothing else ran; it is what the model does, and no "
+        "machine was measured."
     )
     for form in ("text", "md", "html"):
         shown = str(made.report(form))
@@ -303,10 +304,13 @@ def test_a_picture_says_what_the_interval_is_and_whether_to_believe_it(made: Cap
         ({"interval": (34, 34)}, "high. The 95 % interval is 34 users alone: in 95 of 100 such searches it holds"),
         (
             {"on": "here", "neighbours": Neighbours(0.06, 0.01, 0.08)},
-            "limited: other programs took up to 8.0 % of the processors' time in a trial. The 95 % interval is 33 to ",
+            "moderate: other programs took up to 8.0 % of the processors' time in a trial. The 95 % interval is 33 to ",
         ),
-        ({"on": "ssh://far"}, "limited: what other programs took of the host was not measured. The 95 %"),
-        ({"confidence": 0.8}, "limited: the confidence is 80 %, not 95 %. The 80 % interval is 33 to 35 users: in 80 "),
+        ({"on": "ssh://far"}, "moderate: what other programs took of the host was not measured. The 95 %"),
+        (
+            {"confidence": 0.8},
+            "moderate: the confidence is 80 %, not 95 %. The 80 % interval is 33 to 35 users: in 80 ",
+        ),
         ({"confidence": 0.0}, "low: the ends have no confidence. All 12 trials are valid"),
         ({"end": "stopped"}, "low: the warnings above say why. The 95 % interval is 33 to 35 users"),
         ({"interval": None}, ""),

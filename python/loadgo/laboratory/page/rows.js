@@ -94,6 +94,9 @@ function showRows(isAnew = true) {
   byId("count").textContent = shown.length === all
     ? `${all.toLocaleString("en")} run${all === 1 ? "" : "s"}`
     : `${shown.length.toLocaleString("en")} of ${all.toLocaleString("en")} runs`;
+  const cells = new Set(shown.flatMap((run) => [run.p90, run.outcome]));
+  byId("meanings").textContent = Object.entries(laboratory.list.meanings ?? {})
+    .filter(([word]) => cells.has(word)).map(([word, meaning]) => `${word}: ${meaning}`).join("; ");
   document.body.dataset.shown = String(shown.length);
 }
 

@@ -1,0 +1,100 @@
+"""The evidence for and against the figures of runs, from their records and their hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from loadgo.measures.other_work import OtherWork
+from loadgo.measures.run_warnings import RunFacts, facts_of
+from loadgo.measures.trust import A_MODEL, Evidence, fitted_doubt
+from loadgo.notation.figures import counted, duration, number, share
+
+if TYPE_CHECKING:
+    from loadgo.records.phases import Stretch
+    from loadgo.records.tables import Tables
+
+
+def evidence_of_runs(runs: Sequence[Tables], stretches: Sequence[Stretch]) -> Evidence:
+    """The evidence for and against the figures of these runs, from their records and their hosts."""
+    return evidence_of([facts_of(tables, stretch) for tables, stretch in zip(runs, stretches, strict=True)])
+
+
+def evidence_of(facts: Sequence[RunFacts]) -> Evidence:
+    """The same, from the facts about the runs."""
+    return Evidence(
+        against=(*_other_work(facts), *_unchecked(facts), *_fitted(facts)),
+        grounds=tuple(filter(None, (_drivers(facts), _law(facts), _lost(facts), _quiet(facts), _model(facts)))),
+    )
+
+
+def is_simulated(facts: RunFacts) -> bool:
+    """Whether the run was on a simulated machine."""
+    return facts.system.get("kind") == "machine"
+
+
+def _other_work(facts: Sequence[RunFacts]) -> list[str]:
+    """The reason that other programs give, if they had a part of the time that is no warning."""
+    works = [run.other_work for run in facts if run.other_work is not None and run.other_work.level == "partly busy"]
+    if not works:
+        return []
+    most = max(works, key=lambda work: work.share)
+    up_to = "up to " if len(facts) > 1 and not most.at_most else ""
+    return [f"other programs had {up_to}{most.in_words} of the processors' time"]
+
+
+def _unchecked(facts: Sequence[RunFacts]) -> list[str]:
+    """The reason that runs are too short for the check of their records."""
+    short = sum(run.audit is not None and run.audit.verdict == "too short to tell" for run in facts)
+    if not short:
+        return []
+    which = f"{number(short)} of {counted(len(facts), 'run')} {'is' if short == 1 else 'are'}"
+    if short == len(facts):
+        which = {1: "the run is", 2: "both runs are"}.get(short, "all runs are")
+    return [f"{which} too short to be checked by Little's law"]
+
+
+def _fitted(facts: Sequence[RunFacts]) -> list[str]:
+    """The reason that a machine was fitted to other numbers of users."""
+    users = sorted({users for run in facts for users in run.fitted_users})
+    return [fitted_doubt(users)] if users else []
+
+
+def _drivers(facts: Sequence[RunFacts]) -> str:
+    """The phrase on the drivers, the latest of which counts; empty if one was bad."""
+    drivers = [run.driver for run in facts]
+    lateness = [driver.lateness_p99_ns for driver in drivers if driver.lateness_p99_ns is not None]
+    if not lateness or not all(driver.valid for driver in drivers):
+        return ""
+    if all(map(is_simulated, facts)):
+        return "no line was late (time is virtual)"
+    latest = max(drivers, key=lambda driver: driver.lateness_p99_ns or 0.0)
+    late = f"{duration(latest.lateness_p99_ns)}"
+    if latest.name:
+        return f"drivers good ({latest.name} the latest: {late} at p99)"
+    return f"driver good ({'at most ' if len(facts) > 1 else ''}{late} late at p99)"
+
+
+def _law(facts: Sequence[RunFacts]) -> str:
+    audits = [run.audit for run in facts if run.audit is not None and run.audit.verdict != "too short to tell"]
+    if not audits or any(audit.verdict != "holds" for audit in audits):
+        return ""
+    return f"Little's law holds within {share(max(abs(audit.discrepancy) for audit in audits))}"
+
+
+def _lost(facts: Sequence[RunFacts]) -> str:
+    return "" if any(run.losses for run in facts) else "nothing lost"
+
+
+def _quiet(facts: Sequence[RunFacts]) -> str:
+    """The phrase that the hosts were quiet; empty where one was not, or where that is not known."""
+    works = [run.other_work for run in facts if not is_simulated(run)]
+    return "the host was quiet" if works and all(map(_is_quiet, works)) else ""
+
+
+def _is_quiet(work: OtherWork | None) -> bool:
+    return work is not None and work.level == "quiet"
+
+
+def _model(facts: Sequence[RunFacts]) -> str:
+    return A_MODEL if facts and all(map(is_simulated, facts)) else ""

@@ -1,0 +1,64 @@
+"""Whether to believe a result: one of three words, the reasons against it, and what speaks for it.
+
+It is *low* under a warning, *moderate* where something known may have changed the figures, and else *high*. The line on
+trust of every result is made here. What the records and the hosts of runs say about them is in `run_evidence.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from loadgo.notation.figures import capitalized, people
+
+NOTHING_ELSE_RAN = "the machine is simulated, so nothing else ran"
+A_MODEL = "it is what the model does, and no machine was measured"
+"""The ground of a simulated result: a reader must not take it for a measurement."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The phrases that speak against a result's figures, besides its warnings, and those that speak for them."""
+
+    against: tuple[str, ...] = ()
+    grounds: tuple[str, ...] = ()
+
+    def and_also(self, against: Sequence[str] = (), grounds: Sequence[str] = ()) -> Evidence:
+        """The evidence with further phrases of both kinds behind its own."""
+        return Evidence((*self.against, *against), (*self.grounds, *grounds))
+
+
+NO_EVIDENCE = Evidence()
+"""The evidence of a result whose runs were not judged."""
+
+
+def verdict_in_words(against: Sequence[str], *, is_warned: bool, is_low: bool = False) -> str:
+    """The word, with the reasons if it is not `high`. `is_low`: the reasons against the result are as bad as a warning.
+
+    It has no full stop. `is_warned` says that a warning stands over the result.
+    """
+    reasons = [*(["the warnings above say why"] if is_warned else []), *against]
+    if not reasons:
+        return "high"
+    return f"{'low' if is_warned or is_low else 'moderate'}: {'; '.join(reasons)}"
+
+
+def trust_in_words(evidence: Evidence, *, is_warned: bool, is_low: bool = False) -> str:
+    """The line on trust: the verdict, and a sentence with what speaks for the result."""
+    verdict, grounds = (
+        verdict_in_words(evidence.against, is_warned=is_warned, is_low=is_low),
+        "; ".join(evidence.grounds),
+    )
+    if not grounds:
+        return f"{verdict}."
+    if verdict == "high":
+        return f"{verdict}. {capitalized(grounds)}."
+    return f"{verdict}. {'What holds' if verdict.startswith('low') else 'Else it is good'}: {grounds}."
+
+
+def fitted_doubt(users: Sequence[int]) -> str:
+    """The phrase that a machine was fitted to runs with these numbers of users."""
+    return (
+        f"the machine was fitted to runs with {people(*users)}, and that it is right for other numbers of users is an "
+        "assumption"
+    )

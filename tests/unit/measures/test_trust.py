@@ -1,0 +1,67 @@
+"""The line on trust: its word, and what the records and the hosts of runs say for and against their figures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from loadgo.measures.other_work import OtherWork
+from loadgo.measures.run_evidence import evidence_of
+from loadgo.measures.run_warnings import RunFacts, facts_in
+from loadgo.measures.summary import summarize
+from loadgo.measures.trust import Evidence, trust_in_words
+from support.synthetic import Work, closed_loop
+
+
+@pytest.fixture(scope="module")
+def good() -> RunFacts:
+    """The facts about a long quiet run on a host."""
+    return facts_in(summarize(closed_loop(20, 30, [Work("edit", 0.05)], think_s=2.0)))
+
+
+@pytest.mark.parametrize(
+    ("evidence", "is_warned", "is_low", "line"),
+    [
+        (Evidence((), ("nothing lost",)), False, False, "high. Nothing lost."),
+        (Evidence(), False, False, "high."),
+        (Evidence(("one run",), ("nothing lost",)), False, False, "moderate: one run. Else it is good: nothing lost."),
+        (Evidence(("one run",)), False, True, "low: one run."),
+        (
+            Evidence(("one run",), ("nothing lost",)),
+            True,
+            False,
+            "low: the warnings above say why; one run. What holds: nothing lost.",
+        ),
+    ],
+)
+def test_the_word_follows_from_warnings_and_doubts(
+    evidence: Evidence, is_warned: bool, is_low: bool, line: str
+) -> None:
+    assert trust_in_words(evidence, is_warned=is_warned, is_low=is_low) == line
+
+
+def test_of_several_runs_the_worst_counts(good: RunFacts) -> None:
+    quiet, disturbed = (replace(good, other_work=OtherWork(share)) for share in (0.01, 0.07))
+    assert evidence_of([quiet]).grounds[-1] == "the host was quiet"
+    both = evidence_of([quiet, disturbed])
+    assert both.against == ("other programs had up to 7.0 % of the processors' time",)
+    assert "the host was quiet" not in both.grounds
+    assert any(ground.startswith("driver good (at most ") for ground in both.grounds)
+
+
+def test_a_run_on_a_simulated_machine_is_called_a_model(good: RunFacts) -> None:
+    simulated = replace(good, system={"kind": "machine"}, other_work=None)
+    assert evidence_of([simulated]).grounds[-1] == "it is what the model does, and no machine was measured"
+    assert "no machine was measured" not in str(evidence_of([good]))
+    assert "no machine was measured" not in str(evidence_of([good, simulated]))
+
+
+def test_a_machine_that_was_fitted_to_other_numbers_of_users_is_doubted(good: RunFacts) -> None:
+    (doubt,) = evidence_of([replace(good, fitted_users=(5, 10))]).against
+    assert doubt.startswith("the machine was fitted to runs with 5 and 10 users")
+
+
+def test_what_is_lost_or_late_is_no_ground(good: RunFacts) -> None:
+    late = replace(good, driver=replace(good.driver, lateness_p99_ns=5e6, late_lines=9))
+    assert not any("driver good" in ground for ground in evidence_of([good, late]).grounds)
+    assert "nothing lost" in evidence_of([good]).grounds
