@@ -8,6 +8,7 @@ from loadgo.measures.usage import Usage
 from loadgo.measures.vocabulary import in_words_of
 from loadgo.notation.figures import duration, exact_share, in_words, number, plain, precise_share, share
 from loadgo.notation.terms import System, category_name, category_term, idle_cause, meter_name
+from loadgo.reporting.metered_host_table import metered_hosts_answer
 from loadgo.reporting.simulated_machine import simulated
 from loadgo.reporting.view import View
 
@@ -64,12 +65,15 @@ _NAMED_PROCESS_SHARE = 0.01
 
 def without_load(summary: Summary) -> bool:
     """Whether a host was metered without a load of users, alone or beside a command."""
-    return summary.run.kind == "meter" and summary.total_time is not None
+    has_time = summary.total_time is not None or summary.metered_hosts is not None
+    return summary.run.kind == "meter" and has_time
 
 
 def metered_answer(summary: Summary) -> str:
     """The answer of a metered host: the command's time, how busy the processors were, and idle time by cause."""
     total_time = summary.total_time
+    if summary.metered_hosts is not None:
+        return metered_hosts_answer(summary.metered_hosts, summary.stretch.span_ns)
     assert total_time is not None
     count = len(total_time.processors)
     subject = "the processor was" if count == 1 else f"{count} processors were"

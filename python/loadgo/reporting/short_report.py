@@ -12,6 +12,7 @@ from loadgo.notation.terms import category_name
 from loadgo.reporting.driver_table import DRIVERS_TABLE
 from loadgo.reporting.host_table import HOSTS_LABEL, HOSTS_TABLE, hosts_line, unlike_hosts
 from loadgo.reporting.meter_tables import primitives_of_command
+from loadgo.reporting.metered_host_table import METERED_HOSTS_TABLE
 from loadgo.reporting.processor_time_tables import by_process
 from loadgo.reporting.processor_time_words import (
     COVERAGE_LABEL,
@@ -64,7 +65,7 @@ def short_tables(summary: Summary, view: View, tables: Iterable[Table], warning_
 def _ids_in_short(summary: Summary, view: View) -> set[str]:
     """The ids of the tables that the short report has: the main one, and those that an option asks for."""
     if without_load(summary):
-        shown = {"processors-time", "system-calls-of-command"}
+        shown = {"processors-time", "system-calls-of-command", METERED_HOSTS_TABLE}
         shown |= set() if _has_calls_of_command(summary) else {"processes"}
     else:
         shown = {"predicted"} if summary.prediction is not None else {"response-time", HOSTS_TABLE, DRIVERS_TABLE}

@@ -175,7 +175,8 @@ def scope(summary: Summary) -> str:
     """The interactions that the figures count."""
     stretch = summary.stretch
     if without_load(summary):
-        return "Figures cover all that this host did meanwhile."
+        whose = "this host" if summary.metered_hosts is None else "each host"
+        return f"Figures cover all that {whose} did meanwhile."
     if stretch.chosen:
         span = f"{duration(stretch.start_ns)} to {duration(stretch.end_ns)} of the run"
         return f"Figures are of the part from {span}: of {counted(stretch.counted, 'line')} that ended then."

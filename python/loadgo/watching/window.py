@@ -15,6 +15,7 @@ import polars as pl
 
 from loadgo.measures.other_work import OtherWork, other_work_in
 from loadgo.measures.total_time import OWNER_GROUPS, is_busy
+from loadgo.records.fleets import HOST_COLUMN
 from loadgo.records.interactions import CPU_NS, IS_ANSWERED, IS_MEASURED, LATENESS_NS, PROMPTED_NS, RESPONSE_NS
 from loadgo.records.phases import unsteady_count
 from loadgo.stats.quantiles import sorted_quantile
@@ -77,6 +78,8 @@ class WatchWindow:
     """Share of each category in the processors' time, over the window. Empty where it was not measured."""
     processes: Mapping[str, Floats]
     """Share of all processors' time by process name, the busiest process first. Empty where it was not measured."""
+    hosts: Mapping[str, Floats]
+    """Busy share of each host's processors, of several hosts that are watched; empty for one."""
     users_share: float
     """Share of all users' processes in all processors' time, over the window; NaN where it was not measured."""
     other_work: OtherWork | None
@@ -152,6 +155,7 @@ def window_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Watch
         busy=_busy_series(time, edges),
         time=_category_shares(time),
         processes=_process_shares(tables.processes, edges, processors),
+        hosts=_busy_by_host(time, edges),
         users_share=_users_share(_rows_in_window(tables.processes, edges), processors),
         other_work=other_work_in(tables, *(_rows_in_window(spans, edges) for spans in (tables.time, tables.processes))),
         faults=_fault_rates(faults, edges, _FAULT_KINDS)
@@ -331,6 +335,14 @@ def _busy_series(time: pl.DataFrame, edges: Floats) -> Floats:
     busy = pl.when(category.is_in(busy_categories)).then(pl.col("time_ns")).otherwise(0).sum()
     sums = time.group_by(_column(edges)).agg(busy.alias("busy"), pl.col("time_ns").sum()).sort("column")
     return _filled_series(sums.with_columns(share=pl.col("busy") / pl.col("time_ns")), "share", edges, time)
+
+
+def _busy_by_host(time: pl.DataFrame, edges: Floats) -> dict[str, Floats]:
+    """The busy share of each host, the busiest first; empty where the rows are of one."""
+    if HOST_COLUMN not in time.columns:
+        return {}
+    by_host = {str(host): _busy_series(rows, edges) for (host,), rows in time.group_by(HOST_COLUMN)}
+    return dict(sorted(by_host.items(), key=lambda own: (-float(np.nanmean(own[1])), own[0])))
 
 
 def _category_shares(time: pl.DataFrame) -> dict[str, float]:
