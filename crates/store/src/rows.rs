@@ -46,7 +46,7 @@ pub(crate) const WAKE_WRITER_ROWS: usize = 1 << 12;
 /// Most interactions for which empty rows keep memory. More of them wait only if the writer was late.
 const MOST_KEPT_ROWS: usize = 4 * WAKE_WRITER_ROWS;
 
-/// An interaction in 192 bytes. A time or count that was not measured is [`NOT_MEASURED`].
+/// An interaction in 200 bytes. A time or count that was not measured is [`NOT_MEASURED`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PackedInteraction {
     pub user: u32,
@@ -67,6 +67,7 @@ pub(crate) struct PackedInteraction {
     pub paging_wait_ns: u64,
     pub io_wait_ns: u64,
     pub cpu_excess_ns: u64,
+    pub response_there_ns: u64,
     pub typing: PackedTyping,
     pub bytes_out: u64,
     pub exit_status: Option<u8>,
@@ -129,6 +130,7 @@ fn packed(row: &InteractionRow<'_>, command: u32) -> PackedInteraction {
         paging_wait_ns: count(row.usage.paging_wait_ns),
         io_wait_ns: count(row.usage.io_wait_ns),
         cpu_excess_ns: count(row.cpu_excess_ns),
+        response_there_ns: count(row.response_there_ns),
         typing: packed_typing(&row.typing_usage),
         bytes_out: row.bytes_out,
         exit_status: row.exit_status,

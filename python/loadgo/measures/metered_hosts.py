@@ -1,9 +1,9 @@
 """Hosts that were metered side by side without a load: the time of each, and which one surely differs.
 
-A host is compared with the mean of all others at the same time, stretch by stretch, so that what came upon all hosts at
-once is no difference. The interval of the mean difference is Student's over the stretches, wide enough for all hosts
-and figures together (C. E. Bonferroni, 1936). The host that differs most is named and left out; then the rest are
-compared again while they are more than two, since of two hosts nobody knows which one is unlike.
+A host is compared with the mean of all others at the same time, stretch by stretch. So what came upon all hosts at once
+is no difference. The interval of the mean difference is Student's over the stretches, wide enough for all hosts and
+figures together (C. E. Bonferroni, 1936). The host that differs most is named and left out. Then the rest are compared
+again while they are more than two, since of two hosts nobody knows which one is unlike.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
 HostFigure = Literal["busy", "held up", "run queue"]
-"""What is compared: the busy share, the share of idle time in which somebody waited for something, the run queue."""
+"""A figure that is compared: the busy share, the share of idle time in which somebody waited, or the run queue."""
 
 _LEAST_DIFFERENCE: Mapping[HostFigure, float] = {"busy": 0.05, "held up": 0.05, "run queue": 1.0}
 """Smaller differences are not worth a name, however sure: 5 points of the processors' time, and one waiting task."""
@@ -43,7 +43,7 @@ _FEWEST_IN_STEPS = 3
 
 @dataclass(frozen=True)
 class MeteredHost:
-    """One of the hosts. None means not measured."""
+    """A host of the metering. None means not measured."""
 
     name: str
     address: str
@@ -59,7 +59,7 @@ class MeteredHost:
     most: OwnerTime | None
     """The programs of one name that used most processor time."""
     most_share: float | None
-    """Their share of the processors' time."""
+    """The share of `most` in the processors' time."""
     lost: HostLost | None
 
 
@@ -169,8 +169,8 @@ def _differences(series: Mapping[HostFigure, Mapping[str, Floats]]) -> tuple[Hos
     """The sure and noticeable differences, host after host."""
     names = list(dict.fromkeys(name for own in series.values() for name in own))
     confidence = 1 - (1 - INTERVAL_CONFIDENCE) / max(len(names) * len(series), 1)
-    found: list[HostDifference] = []
-    while len(names) >= (_FEWEST_IN_STEPS if found else 2):
+    differences: list[HostDifference] = []
+    while len(names) >= (_FEWEST_IN_STEPS if differences else 2):
         unlike = [
             difference
             for figure, own in series.items()
@@ -181,9 +181,9 @@ def _differences(series: Mapping[HostFigure, Mapping[str, Floats]]) -> tuple[Hos
             break
         # Of two hosts, both differ as much: the one with the larger value is named.
         first = max(unlike, key=lambda row: (_weight(row), row.value))
-        found += sorted((row for row in unlike if row.host == first.host), key=_weight, reverse=True)
+        differences += sorted((row for row in unlike if row.host == first.host), key=_weight, reverse=True)
         names.remove(first.host)
-    return tuple(found)
+    return tuple(differences)
 
 
 def _weight(row: HostDifference) -> float:
@@ -192,16 +192,16 @@ def _weight(row: HostDifference) -> float:
 
 
 def _difference(
-    figure: HostFigure, name: str, own: Mapping[str, Floats], names: Sequence[str], confidence: float
+    figure: HostFigure, name: str, by_host: Mapping[str, Floats], names: Sequence[str], confidence: float
 ) -> HostDifference | None:
     """The difference of a host from the other `names`; None if it is not sure, or not noticeable."""
-    others = [own[other] for other in names if other != name and other in own]
-    if name not in own or not others:
+    others = [by_host[other] for other in names if other != name and other in by_host]
+    if name not in by_host or not others:
         return None
     theirs = np.mean(others, axis=0)
-    apart = own[name] - theirs
+    apart = by_host[name] - theirs
     mean, reach = float(apart.mean()), student_reach(len(apart) - 1, confidence)
     half = reach * float(apart.std(ddof=1)) / math.sqrt(len(apart))
     if abs(mean) < _LEAST_DIFFERENCE[figure] or abs(mean) <= half:
         return None
-    return HostDifference(name, figure, float(own[name].mean()), float(theirs.mean()), mean - half, mean + half)
+    return HostDifference(name, figure, float(by_host[name].mean()), float(theirs.mean()), mean - half, mean + half)

@@ -20,6 +20,7 @@ from loadgo.measures.hosts import HostFigures, hosts_figures
 from loadgo.measures.littles_law import LittleAudit, little_closed, little_open
 from loadgo.measures.metered_hosts import MeteredHosts, metered_hosts_of
 from loadgo.measures.meters import BreakdownColumn, Meters, meters_of
+from loadgo.measures.network_time import NetworkTime, network_time_of
 from loadgo.measures.other_work import OtherWork, other_work_of
 from loadgo.measures.tariff import Tariff, tariff_on
 from loadgo.measures.total_time import TotalTime, events_by_category, total_time_of
@@ -138,6 +139,8 @@ class Summary(LoadSummary):
     """The hosts of a run on several, in the order of their users; empty for any other run."""
     drivers: tuple[DriverFigures, ...] = ()
     """The drivers of a run with several, in the order of their users; empty for any other run."""
+    network: NetworkTime | None = None
+    """The network's part of response times; None where no shell on another host has measured a line."""
     metered_hosts: MeteredHosts | None = None
     """The hosts of a metering of several without a load; None for anything else."""
 
@@ -191,6 +194,7 @@ def summarize(
         fit_warnings=tables.fit_warnings,
         hosts=hosts_figures(tables, stretch, rows),
         drivers=drivers_figures(tables.conditions),
+        network=network_time_of(rows, stretch),
         metered_hosts=metered_hosts_of(tables, stretch),
     )
 

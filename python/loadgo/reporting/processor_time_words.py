@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loadgo.hosts.address import SSH_SCHEME
 from loadgo.measures.summary import Summary
 from loadgo.measures.total_time import TotalTime
 from loadgo.measures.usage import Usage
@@ -358,11 +359,26 @@ def _by_user(summary: Summary) -> str:
     return "CPU and CPU wait by user cover all that the user's processes did; the other waits cover interactions only."
 
 
+def is_on_other_hosts(summary: Summary) -> bool:
+    """Whether the users of the run logged in to another host, or to several."""
+    return bool(summary.hosts) or str(summary.run.system.get("name", "")).startswith(SSH_SCHEME)
+
+
 def not_apart(summary: Summary) -> str:
     """A note that the requested breakdown was not metered; empty if it was, or if none was requested."""
     by = summary.meters.by
     if by is None or summary.meters.parts:
         return ""
+    if is_on_other_hosts(summary) and by == "command":
+        return (
+            "Faults and system calls by command are counted in a run on the host itself: which line a user types is known "
+            "where the users are driven, and the meters there count while it runs."
+        )
+    if is_on_other_hosts(summary) and not summary.hosts and "idle by cause" not in summary.run.meters.get("exact", ()):
+        return (
+            "Faults and system calls by user are counted by the kernel's meters, which that account may not have: log in "
+            "as root (ssh://root@HOST) or use `--sudo`, with `--meters exact`. The processor time of each user is known."
+        )
     is_exact = simulated(summary) or summary.run.meters.get("tier") == "exact"
     remedy = "" if is_exact else " Only the exact meters do: run it again with `--meters exact`."
     return f"This run's meters did not count faults and system calls by {by}.{remedy}"

@@ -233,7 +233,7 @@ def _kept_notes(summary: Summary, view: View) -> list[Note]:
     """The notes of the full report that the short one has too."""
     audit = summary.audit is not None and summary.audit.verdict == "broken"
     impossible = summary.usage_audit is not None and bool(summary.usage_audit.impossible)
-    kept = {"Neighbours", SUMS_LABEL, view.vocabulary, *view.asked_notes}
+    kept = {"Neighbours", "Network", SUMS_LABEL, view.vocabulary, *view.asked_notes}
     kept |= {"Driver"} if not summary.driver.valid and not without_load(summary) else set()
     kept |= {"Audit"} if audit or impossible else set()
     kept |= {"Lost"} if summary.losses else set()

@@ -105,7 +105,7 @@ def _lines(window: WatchWindow, context: ScreenContext, width: int, height: int)
 
 
 def _row_kind(window: WatchWindow) -> str:
-    """What a row of the screen's upper part is."""
+    """The kind of things that have a row each in the screen's upper part."""
     return "state of users" if window.bands else "host" if window.hosts else "process"
 
 

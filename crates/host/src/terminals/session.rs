@@ -74,6 +74,8 @@ pub struct Session {
     screen: LastScreen,
     first_output: Option<Instant>,
     bytes_out: u64,
+    /// What the shell has measured from the reading of the line to its last prompt, in microseconds.
+    took_us: Option<u64>,
     /// Number of unexpected prompts: after one, it is unknown which line the next prompt answers.
     surplus: u32,
     /// Whether the shell said that it cannot start a process, and no awaited program has answered since.
@@ -94,6 +96,7 @@ impl Session {
             screen: LastScreen::default(),
             first_output: None,
             bytes_out: 0,
+            took_us: None,
             surplus: 0,
             is_short_of_processes: false,
         }
@@ -119,6 +122,7 @@ impl Session {
         self.stage = stage;
         self.first_output = None;
         self.bytes_out = 0;
+        self.took_us = None;
         self.tail.clear();
         self.screen.clear();
     }
@@ -166,9 +170,11 @@ impl Session {
         match self.watch {
             Watch::Mark => {
                 // Of several marks in one piece the last counts: a script's line may hold more than one command line.
+                // Their times add up, and a prompt that is drawn again has none.
                 let (mut status, mut at, mut prompt_bytes) = (None, 0, 0);
                 while let Some(found) = self.search.feed(&piece[at..]) {
-                    let length = MarkSearch::length(found.status) + SHELL_PROMPT.len();
+                    let length = found.length + SHELL_PROMPT.len();
+                    self.took_us = Some(self.took_us.unwrap_or(0) + found.took_us.unwrap_or(0)).filter(|&took_us| took_us > 0);
                     let is_redrawn = status.is_some() && is_redrawn_prompt(&piece[at..at + found.end], length);
                     prompt_bytes = if is_redrawn { prompt_bytes + found.end } else { length };
                     (status, at) = (Some(found.status), at + found.end);
@@ -268,7 +274,9 @@ impl Session {
         let first_output = if none_but_prompt { None } else { self.first_output };
         let is_unstarted = self.is_short_of_processes && matches!(self.watch, Watch::Pattern(_));
         let bytes_out = self.bytes_out;
-        let response = Response { first_output, bytes_out, exit_status, confirmed, is_unstarted, ..Response::default() };
+        let there_ns = self.took_us.map(|took_us| took_us * 1000);
+        let response =
+            Response { first_output, bytes_out, exit_status, confirmed, is_unstarted, there_ns, ..Response::default() };
         if self.stage != Stage::Line {
             self.tail.release();
         }
