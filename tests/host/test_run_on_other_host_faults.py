@@ -27,6 +27,8 @@ lines = ["true"]
 ROUND_TRIP_S = 0.04
 """The clocks are known to half of this: a busy machine may add four times as much before records have no place."""
 
+HOUR_S = 3600
+
 
 @pytest.fixture
 def far(tmp_path: Path) -> Iterator[AgentHost]:
@@ -77,6 +79,25 @@ def test_a_run_over_a_slow_network_with_losses_is_whole_and_its_clock_is_known_a
         assert abs(exchange["offset_ns"]) <= exchange["bound_ns"], "both ends read the same clock"
     assert len(tables.time) > 0
     assert any("whose clock is known within" in note for note in run["notes"])
+
+
+def test_a_clock_there_that_is_an_hour_ahead_changes_no_figure(tmp_path: Path) -> None:
+    with agent_host(tmp_path, apart=True, clock_ahead_s=HOUR_S) as far:
+        (tmp_path / "work.toml").write_text(SCRIPT)
+        far.run(*run_words("--for", "4s")[1:-2])
+        run, tables = run_toml(far), loadgo.tables(far.folder / "kept")
+        offsets = [exchange["offset_ns"] for exchange in run["clock"]["exchanges"]]
+        assert all(abs(offset - HOUR_S * 1e9) < 1e9 for offset in offsets), offsets
+        assert run["clock"]["bound_ns"] < 1e8
+        length_ns = run["wall_s"] * 1e9
+        assert tables.time["at_ns"].n_unique() >= 3
+        assert tables.time["at_ns"].max() < length_ns + 2e9, "the meters lie on the clock of the run"
+        assert (tables.time["span_ns"] < 3e9).all(), "no span has the hour in it"
+        spans = tables.time.unique("at_ns")["span_ns"].sum()
+        assert tables.time["time_ns"].sum() == pytest.approx((os.cpu_count() or 1) * spans, rel=0.02)
+        lines = tables.interactions
+        assert lines["cpu_user_ns"].null_count() < len(lines), "usage is placed by the same clock"
+        assert (lines["response_there_ns"].drop_nulls() < 60e9).all()
 
 
 def test_a_full_disk_there_during_a_run_takes_the_last_meters_and_nothing_else(far: AgentHost) -> None:

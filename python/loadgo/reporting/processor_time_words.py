@@ -371,13 +371,14 @@ def not_apart(summary: Summary) -> str:
         return ""
     if is_on_other_hosts(summary) and by == "command":
         return (
-            "Faults and system calls by command are counted in a run on the host itself: which line a user types is known "
-            "where the users are driven, and the meters there count while it runs."
+            "Faults and system calls by command are counted in a run on the host itself: the meters there count while "
+            "a line runs, and which line that is, the driver alone knows."
         )
-    if is_on_other_hosts(summary) and not summary.hosts and "idle by cause" not in summary.run.meters.get("exact", ()):
+    has_kernel_meters = "idle by cause" in summary.run.meters.get("exact", ())
+    if is_on_other_hosts(summary) and not summary.hosts and not has_kernel_meters:
         return (
-            "Faults and system calls by user are counted by the kernel's meters, which that account may not have: log in "
-            "as root (ssh://root@HOST) or use `--sudo`, with `--meters exact`. The processor time of each user is known."
+            "Faults and system calls by user are counted by the kernel's meters, which that account may not have: use "
+            "ssh://root@HOST or `--sudo`, with `--meters exact`. The processor time of each user is known."
         )
     is_exact = simulated(summary) or summary.run.meters.get("tier") == "exact"
     remedy = "" if is_exact else " Only the exact meters do: run it again with `--meters exact`."

@@ -49,6 +49,8 @@ pub struct VirtualHost {
     pub batch: Span,
     /// When each barrier is opened; one that is not here is always open.
     pub barriers: Vec<(Barrier, Instant)>,
+    /// What the users' shell says that each line took.
+    pub there_ns: Option<u64>,
     answers_interrupt: bool,
 }
 
@@ -73,6 +75,7 @@ impl VirtualHost {
             death: None,
             batch: Span::ZERO,
             barriers: Vec::new(),
+            there_ns: None,
             answers_interrupt: true,
         }
     }
@@ -155,7 +158,8 @@ impl System for VirtualHost {
         match (self.plan)(user, typed.command) {
             Answer::After(span, status) => {
                 let at = sent + span;
-                let response = Response { exit_status: Some(status), confirmed: true, ..Response::default() };
+                let there_ns = self.there_ns;
+                let response = Response { exit_status: Some(status), confirmed: true, there_ns, ..Response::default() };
                 self.at(at + self.answer_delay, Event::Ready { user, at, response });
             }
             Answer::Silent(span, silence) => {
@@ -228,6 +232,7 @@ pub struct Row {
     pub planned: u64,
     pub sent: u64,
     pub ready: Option<u64>,
+    pub there: Option<u64>,
     pub typing: u64,
     pub think: u64,
     pub bytes_out: u64,
@@ -266,6 +271,7 @@ impl Recorder for Kept {
             planned: row.planned.0,
             sent: row.sent.0,
             ready: row.ready.map(|at| at.0),
+            there: row.response_there_ns,
             typing: row.typing_ns,
             think: row.think_ns,
             bytes_out: row.bytes_out,

@@ -170,13 +170,15 @@ impl Session {
         match self.watch {
             Watch::Mark => {
                 // Of several marks in one piece the last counts: a script's line may hold more than one command line.
-                // Their times add up, and a prompt that is drawn again has none.
+                // Their times add up; a prompt that is drawn again has the same one.
                 let (mut status, mut at, mut prompt_bytes) = (None, 0, 0);
                 while let Some(found) = self.search.feed(&piece[at..]) {
                     let length = found.length + SHELL_PROMPT.len();
-                    self.took_us = Some(self.took_us.unwrap_or(0) + found.took_us.unwrap_or(0)).filter(|&took_us| took_us > 0);
                     let is_redrawn = status.is_some() && is_redrawn_prompt(&piece[at..at + found.end], length);
                     prompt_bytes = if is_redrawn { prompt_bytes + found.end } else { length };
+                    if let (Some(took_us), false) = (found.took_us, is_redrawn) {
+                        self.took_us = Some(self.took_us.unwrap_or(0) + took_us);
+                    }
                     (status, at) = (Some(found.status), at + found.end);
                 }
                 self.bytes_out = self.bytes_out.saturating_sub(prompt_bytes as u64);
@@ -320,6 +322,26 @@ mod tests {
         let mut session = Session::new(nonce(1), Watch::Mark, Instant(0));
         session.stage = Stage::Idle;
         session
+    }
+
+    #[test]
+    fn the_times_of_several_prompts_add_up_and_one_that_is_drawn_twice_counts_once() {
+        let patterns = ReadyPatterns::default();
+        let timed = |took_us: u32| mark(0).replace(";aid", &format!(";t={took_us};aid"));
+        for (output, there_ns) in [
+            (timed(7), Some(7_000)),
+            ([timed(7), timed(5)].concat(), Some(12_000)),
+            ([timed(7), "\r".into(), timed(7)].concat(), Some(7_000)),
+            ([timed(7), "\r    \r".into(), timed(7)].concat(), Some(7_000)),
+            (timed(0), None),
+            (mark(0), None),
+        ] {
+            let mut session = session();
+            session.send(b"", Watch::Mark, Stage::Line);
+            let status = session.feed(output.as_bytes(), Instant(5), &patterns).expect("ready");
+            let answer = session.answer(status, true);
+            assert_eq!((answer.there_ns, answer.bytes_out), (there_ns, 0), "{output:?}");
+        }
     }
 
     fn mark(status: u8) -> String {
