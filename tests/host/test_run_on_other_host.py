@@ -130,7 +130,8 @@ def test_a_slow_network_is_in_the_response_and_not_in_what_the_shell_measures(fa
     (far.folder / "timed.toml").write_text(TIMED)
     proxy = proxy_command(far.host.port, round_trip_s=0.3, loss=0.0)
     far.with_ssh("-o", f"ProxyCommand={proxy}")
-    far.run(*options("--passes", "4", script="timed.toml"))
+    # Over so slow a network the clocks are not known well enough for the meters, which is told.
+    far.loadgo("run", *options("--passes", "4", script="timed.toml"), "--out", "kept", status=None)
     network = summarize(loadgo.tables(far.folder / "kept"), phases="all").network
     assert network is not None
     assert network.network_ns >= 0.3e9, "a line and its prompt are one round trip"
@@ -140,8 +141,8 @@ def test_a_slow_network_is_in_the_response_and_not_in_what_the_shell_measures(fa
 
 
 def test_a_shell_that_cannot_measure_is_told(far: AgentHost) -> None:
-    (far.folder / "timed.toml").write_text(TIMED)
-    far.run(*options("--passes", "2", "--login", "dash", script="timed.toml"))
+    (far.folder / "timed.toml").write_text(f'login = "dash"\n{TIMED}')
+    far.run(*options("--passes", "2", script="timed.toml"))
     assert loadgo.tables(far.folder / "kept").interactions["response_there_ns"].null_count() == 3 * 2 * 2
     assert "is not known: it takes bash 5" in " ".join(far.loadgo("report", "kept").stdout.split())
 
