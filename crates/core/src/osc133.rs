@@ -52,7 +52,7 @@ pub fn prompt_mark(id: &str, status: &str) -> String {
 pub struct PromptBody<'a> {
     /// The exit status of the command before the prompt.
     pub status: u8,
-    /// What the shell has measured from the reading of the command line to this prompt; `None` if it measured nothing.
+    /// The time that the shell measured from the reading of the command line to this prompt; `None` if it measured none.
     pub took_us: Option<u64>,
     /// The session's id.
     pub id: &'a [u8],

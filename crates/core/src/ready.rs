@@ -40,7 +40,7 @@ pub fn nonce(bits: u64) -> Nonce {
 pub struct MarkMatch {
     /// The exit status of the command before the prompt.
     pub status: u8,
-    /// What the session's shell has measured from the reading of the command line to this prompt; `None` if it measured nothing.
+    /// The time that the session's shell measured from the reading of the command line to this prompt; `None` if it measured none.
     pub took_us: Option<u64>,
     /// Length of the mark in bytes.
     pub length: usize,

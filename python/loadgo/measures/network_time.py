@@ -85,7 +85,9 @@ def _interval_of_mean(values: Floats, owners: Integers) -> Interval | None:
     if units < FEWEST_UNITS:
         return None
     weights = drawn(units)
-    sums, counts = (grouped(np.bincount(owners, part, units)) for part in (values, np.ones(len(values))))
+    sums, counts = (
+        grouped(np.bincount(owners, part, units).astype(np.float64)) for part in (values, np.ones(len(values)))
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
         means: Floats = (weights @ sums) / (weights @ counts)
     return positive_interval(means, units)

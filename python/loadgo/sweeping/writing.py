@@ -12,7 +12,7 @@ from typing import Self
 from loadgo.sweeping.folder import keep_batch
 from loadgo.sweeping.plan import BatchTask
 
-_MOST_WAITING = 8
+_MOST_WAITING_BATCHES = 8
 """Largest number of batches that wait for the disk. It bounds the memory: a slow disk holds the workers back."""
 
 
@@ -40,7 +40,7 @@ class BatchWriter:
     def keep(self, task: BatchTask, content: bytes) -> None:
         """Has the batch written. Raises the `OSError` of one before it that could not be written."""
         self._under_way.append((task, self._thread.submit(keep_batch, self._folder, task.number, content)))
-        self._finish(_MOST_WAITING)
+        self._finish(_MOST_WAITING_BATCHES)
 
     def _finish(self, most_waiting: int) -> None:
         """Tells of the batches that are written, and waits until at most so many are not."""

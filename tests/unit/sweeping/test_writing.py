@@ -45,20 +45,19 @@ def test_nobody_waits_for_a_slow_disk_and_nothing_is_told_before_it_is_kept(
 
 
 def test_a_disk_that_takes_nothing_holds_the_work_back(folder: Path, disk: threading.Event) -> None:
-    kept = threading.Semaphore(0)
+    kept_batches = threading.Semaphore(0)
 
     def keep_many() -> None:
         with BatchWriter(folder, lambda _batch: None) as writer:
             for number in range(20):
                 writer.keep(task(number), b"content")
-                kept.release()
+                kept_batches.release()
 
     working = threading.Thread(target=keep_many)
     working.start()
-    count = 0
-    while count < 8:
-        assert kept.acquire(timeout=60)
-        count += 1
+    for _ in range(8):
+        assert kept_batches.acquire(timeout=60)
+    assert not kept_batches.acquire(timeout=0.2), "the ninth waits for the disk"
     disk.set()
     working.join()
     assert len(list((folder / POINTS_FOLDER).glob("*.parquet"))) == 20

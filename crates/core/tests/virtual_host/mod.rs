@@ -49,7 +49,7 @@ pub struct VirtualHost {
     pub batch: Span,
     /// When each barrier is opened; one that is not here is always open.
     pub barriers: Vec<(Barrier, Instant)>,
-    /// What the users' shell says that each line took.
+    /// Time that the users' shell measures of each line.
     pub there_ns: Option<u64>,
     answers_interrupt: bool,
 }

@@ -3,6 +3,7 @@
 //! No system call is made here. Output is fed in pieces of any size. A session keeps only counts and the last few bytes, so a
 //! program that prints without end costs no memory.
 
+use super::prompts::is_redrawn_prompt;
 use super::unstarted::says_no_process;
 use loadgo_core::echo::{Echo, QUOTE_KEY};
 use loadgo_core::ready::{LastScreen, MarkSearch, Nonce, OutputTail, ReadyPatterns, SHELL_PROMPT};
@@ -74,7 +75,7 @@ pub struct Session {
     screen: LastScreen,
     first_output: Option<Instant>,
     bytes_out: u64,
-    /// What the shell has measured from the reading of the line to its last prompt, in microseconds.
+    /// Time that the shell measured from the reading of the line to its last prompt, in microseconds.
     took_us: Option<u64>,
     /// Number of unexpected prompts: after one, it is unknown which line the next prompt answers.
     surplus: u32,
@@ -306,13 +307,6 @@ impl Session {
     }
 }
 
-/// Whether `piece`, which begins after a prompt, is the same prompt again, of `length` bytes. Readline draws a prompt twice where
-/// the locale has single bytes (`C`) and the terminal cannot clear a line. Blanks and a carriage return are between the two.
-fn is_redrawn_prompt(piece: &[u8], length: usize) -> bool {
-    let between = piece.len().checked_sub(length).map(|length| &piece[..length]);
-    between.is_some_and(|between| between.ends_with(b"\r") && between.iter().all(|byte| b" \r".contains(byte)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -322,26 +316,6 @@ mod tests {
         let mut session = Session::new(nonce(1), Watch::Mark, Instant(0));
         session.stage = Stage::Idle;
         session
-    }
-
-    #[test]
-    fn the_times_of_several_prompts_add_up_and_one_that_is_drawn_twice_counts_once() {
-        let patterns = ReadyPatterns::default();
-        let timed = |took_us: u32| mark(0).replace(";aid", &format!(";t={took_us};aid"));
-        for (output, there_ns) in [
-            (timed(7), Some(7_000)),
-            ([timed(7), timed(5)].concat(), Some(12_000)),
-            ([timed(7), "\r".into(), timed(7)].concat(), Some(7_000)),
-            ([timed(7), "\r    \r".into(), timed(7)].concat(), Some(7_000)),
-            (timed(0), None),
-            (mark(0), None),
-        ] {
-            let mut session = session();
-            session.send(b"", Watch::Mark, Stage::Line);
-            let status = session.feed(output.as_bytes(), Instant(5), &patterns).expect("ready");
-            let answer = session.answer(status, true);
-            assert_eq!((answer.there_ns, answer.bytes_out), (there_ns, 0), "{output:?}");
-        }
     }
 
     fn mark(status: u8) -> String {
